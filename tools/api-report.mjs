@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes api/<package>.md from the built declarations: the public names and their types. A diff there is an API change.
+// Writes api/<package>.md from the built declarations: public names and their types. A diff there is an API change.
 // `--check` compares instead of writing.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -19,7 +19,7 @@ const reported = [
 ];
 const printer = ts.createPrinter({ removeComments: true });
 
-/** The declaration without comments, privates and the words that every one of them has. */
+/** Prints a declaration without comments, private members and common modifiers. */
 function print(declaration) {
   const statement =
     ts.isVariableDeclaration(declaration) && declaration.parent?.parent ? declaration.parent.parent : declaration;
@@ -32,7 +32,7 @@ function print(declaration) {
     .replaceAll("    ", "  ");
 }
 
-/** Names of our own declarations that `declaration` mentions. */
+/** Our own declarations that `declaration` mentions. */
 function mentioned(checker, declaration) {
   const symbols = new Set();
   const visit = (node) => {
@@ -71,7 +71,7 @@ function report(program, name) {
   const known = new Set(resolved.map(({ target }) => target));
   const hidden = new Set();
   const [workspace] = name.split("/");
-  // What another package declares, or the generator, is only named.
+  // Declarations of other packages and of the generator are only named.
   const isOwn = ({ target }) =>
     (target.declarations ?? []).some((one) => one.getSourceFile().fileName.includes(`/packages/${workspace}/dist/`));
   const sections = resolved

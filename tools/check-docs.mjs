@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Docs against code: links, paths, blocks, tables. `--write` renews the sections that are made from code.
+// Checks the docs against the code: links, paths, blocks, tables. `--write` renews the generated sections.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,7 +16,7 @@ const write = process.argv.includes("--write");
 const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.md"], { cwd: root, encoding: "utf8" })
   .split("\n")
   .filter((file) => file !== "" && existsSync(join(root, file)));
-// Reports of the API are checked by `tools/api-report.mjs`.
+// `tools/api-report.mjs` checks the API reports.
 const pages = new Map(
   files
     .filter((file) => !file.startsWith("api/"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What npm will see of every package: one version, exact dependencies, entries that exist, types that resolve.
+// Checks what npm publishes of every package: one version, exact dependencies, existing entries, types that resolve.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -24,20 +24,23 @@ function checkVersions(file, dependencies, version) {
   }
 }
 
-/** Every file that `exports` and `bin` lead to. */
+/** Every file that `exports` and `bin` refer to. */
 function targetsOf(value) {
   if (typeof value === "string") return [value];
   return Object.values(value ?? {}).flatMap(targetsOf);
 }
 
-/** Entries that are files to be fetched, not modules to be imported. */
+/** Entries that are files to fetch, not modules to import. */
 function filesAmong(entries) {
   return Object.entries(entries ?? {}).flatMap(([entry, target]) =>
     typeof target === "string" && !/\.[cm]?js$/.test(target) ? [entry] : [],
   );
 }
 
-/** A condition in `imports` would do for bundlers; but then the sources import what is built, and tests would run that. */
+/**
+ * Problems to accept. Bundlers would honour a condition in `imports`, but then the sources would import built code, and
+ * tests would run that.
+ */
 const accepted = ["USE_EXPORTS_OR_IMPORTS_BROWSER"];
 
 const workspace = readJson("package.json");

@@ -1,5 +1,5 @@
-// Prints which cases and tests prove each requirement of the server and of the client, plays every case in memory, and fails
-// for whatever is missing. With --write it writes the pages of docs/spec from the data instead of comparing them.
+// Prints the cases and tests that prove each requirement of server and client, plays every case in memory, and fails if
+// anything is missing. `--write` writes the pages of docs/spec from the data instead of comparing them.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import {

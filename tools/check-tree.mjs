@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of files and types, and what must never be inside of a file: paths of a machine, hosts of a package registry.
+// Checks the names of files and types, and rejects machine paths and hosts of package registries in their text.
 import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const problems = [];
 
-/** Names that hide a noun nobody looked for (docs/glossary.md). */
+/** Vague words that are not allowed in names (docs/glossary.md). */
 const vague = [
   "manager",
   "handler",
@@ -23,11 +23,11 @@ const vague = [
   "base",
   "common",
 ];
-/** Names that tools prescribe. */
+/** Names that tools require. */
 const prescribed =
   /^(tsconfig(\..+)?\.json|README\.md|CONTRIBUTING\.md|CHANGELOG\.md|SECURITY\.md|LICENSE|Dockerfile|[A-Z][A-Za-z]*\.java)$/;
 
-/** The field's own words, which hold one of the vague ones. */
+/** Terms of the field that contain a vague word. */
 const fieldWords = ["resource-wrapper"];
 
 const machinePath = /(^|[\s"'`(=:])\/(home|root|Users|work|mnt|private\/var)\/[\w.-]+/;
@@ -85,7 +85,7 @@ for (const file of files) {
     if (statSync(join(root, file)).size > 4_000_000) continue;
     text = readFileSync(join(root, file), "utf8");
   } catch (error) {
-    // Listed by git and deleted in the tree.
+    // The file is deleted in the tree and still listed by git.
     if (error.code === "ENOENT") continue;
     throw error;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `npm run check`: every fast check, two at a time, a line for each. `npm run check -- NAME…` runs only those named.
+// `npm run check`: runs every fast check, two at a time, and prints a line for each. `npm run check -- NAME…` runs only
+// those named.
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +10,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const packages = readdirSync(join(root, "packages"));
 const AT_A_TIME = 2;
 
-/** What a check runs, one command after the other, and the check whose output it reads. */
+/** The commands of each check, in order, and the check that must finish first. */
 const checks = [
   { name: "generate", says: "the descriptor set is up to date", run: ["npm run --silent generate"] },
   {
@@ -53,7 +54,7 @@ function seconds(since) {
   return ((performance.now() - since) / 1000).toFixed(1).padStart(6);
 }
 
-/** Runs a command line with the binaries of the workspace in reach. */
+/** Runs a command line with the workspace's binaries on the PATH. */
 function execute(command) {
   return new Promise((resolve) => {
     const child = spawn(command, {
@@ -94,7 +95,7 @@ if (unknown.length > 0) {
 const waiting = checks.filter(
   ({ name, run }) =>
     (named.length === 0 || named.includes(name)) &&
-    // A check whose script another part of the tree brings along runs as soon as the script is there.
+    // Skips a check whose script does not exist.
     (name !== "requirements" || existsSync(join(root, run[0].replace(/^node /, "")))),
 );
 const results = [];

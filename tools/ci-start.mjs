@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The README's commands: `npm start` comes up and says what to try next; every line that it suggests works, and so does
-// every other one of the README, and its program.
+// Tests the README's commands: `npm start` starts and suggests commands; all of these, the README's other commands and
+// its program work.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -13,7 +13,7 @@ const START_WITHIN_MS = 90_000;
 const ANSWER_WITHIN_MS = 20_000;
 const STOP_WITHIN_MS = 15_000;
 
-/** Starts a command line in a process group of its own, and collects what it says. */
+/** Starts a command line in its own process group, and collects its output. */
 function start(line) {
   const child = spawn(line, { cwd: root, shell: true, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   const run = { line, said: "", out: "", code: undefined, child, listeners: new Set() };
@@ -39,11 +39,11 @@ function end(run, signal) {
   try {
     process.kill(-run.child.pid, signal);
   } catch (error) {
-    if (error.code !== "ESRCH") throw error; // gone by itself
+    if (error.code !== "ESRCH") throw error; // it has already ended
   }
 }
 
-/** Resolves to true when the condition holds, to false at the deadline or when the process ended without it. */
+/** Resolves to true when the condition holds, or to false at the deadline or when the process ends first. */
 function until(run, condition, withinMs) {
   return new Promise((resolve) => {
     const settle = (value) => {
@@ -70,11 +70,11 @@ function note(ok, what, output) {
   if (!ok) console.log(output.trimEnd().replace(/^/gm, "       "));
 }
 
-/** The lines to type, with their comments taken off. */
+/** The suggested commands, without comments. */
 const suggestions = (text) =>
   [...text.matchAll(/^ {2}((?:npx )?xds |curl )([^#\n]*)/gm)].map(([, program, rest]) => `${program}${rest}`.trim());
 
-/** The port if it is free, else one that the system picks. */
+/** The port if it is free, else one that the system chooses. */
 function freePort(port) {
   return new Promise((resolve, reject) => {
     const probe = createServer();
@@ -86,7 +86,7 @@ function freePort(port) {
   });
 }
 
-// The usual ports, unless somebody on this machine has them: then everything here is told of others.
+// Uses the default ports unless another process has them; then every command gets the others.
 const [listen, admin] = [await freePort(18000), await freePort(18001)];
 if (listen !== 18000 || admin !== 18001) {
   console.log(`port 18000 or 18001 is taken: using ${listen} and ${admin}`);
@@ -107,15 +107,15 @@ const written = readme
   .flatMap((block) => block.lines)
   .filter((line) => line.startsWith("npx xds "))
   .map((line) => line.split(" && ")[0]);
-// What is printed in one piece is read in one piece; the last line ends the list.
+// The suggestions are printed at once, so they are complete here.
 const lines = new Set([...suggestions(server.said), ...written]);
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
-/** The same request where there is no curl. */
+/** The same request with Node, where curl is missing. */
 const withoutCurl = (line) =>
   line.replace(/^curl (\S+)$/, `node -e 'fetch("$1").then((r) => { process.exitCode = r.ok ? 0 : 1; })'`);
 for (const line of lines) {
   const run = start((hasCurl ? line : withoutCurl(line)).replace(/\s>\s*\S+$/, ""));
-  // A command that follows changes does not end by itself: it works when it has shown something.
+  // A command that follows changes does not end by itself: it works once it has printed something.
   const follows = /\bxds watch\b/.test(line);
   if (follows) {
     await until(run, () => run.out.trim() !== "", ANSWER_WITHIN_MS);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of `.ci/run`: each with a budget and its time, what passed, failed and was skipped, and one sum at the end.
-// `node tools/ci.mjs NAME…` runs only the steps named. Nothing here needs a package: the first step installs them.
+// Runs the steps of `.ci/run`, each with a time budget, and prints what passed, failed and was skipped, with a sum at
+// the end.
+// `node tools/ci.mjs NAME…` runs only the named steps. It needs no package: the first step installs them.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +10,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const reports = join(root, ".cache", "ci");
 
-/** Steps in their order. `budget` is minutes on two cores; a step that takes three times as long is ended. */
+/** The steps in order. `budget` is in minutes on two cores; a step that takes three times as long is ended. */
 const steps = [
   { name: "install", says: "npm ci", budget: 2, run: () => command("npm", ["ci"]), stopsAll: true },
   {
@@ -60,11 +61,11 @@ const steps = [
   },
 ];
 
-/** How long a process group may take to go by itself. */
+/** How long a process group may take to end after SIGTERM, in milliseconds. */
 const GRACE_MS = 5000;
 
 let deadline = Number.POSITIVE_INFINITY;
-/** Ends what is running; set while something is. */
+/** Ends the running process group; undefined if none runs. */
 let endRunning;
 
 for (const signal of ["SIGINT", "SIGTERM"]) {
@@ -74,7 +75,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
   });
 }
 
-/** Runs a program in a group of its own, echoing what it says, and ends the group at the deadline. */
+/** Runs a program in its own process group, forwards its output, and ends the group at the deadline. */
 function command(program, args) {
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"] });
@@ -90,7 +91,7 @@ function command(program, args) {
       try {
         process.kill(-child.pid, signal);
       } catch (error) {
-        if (error.code !== "ESRCH") throw error; // gone by itself
+        if (error.code !== "ESRCH") throw error; // it has already ended
       }
     };
     endRunning = end;
@@ -118,7 +119,7 @@ function node(script, ...args) {
   return command(process.execPath, [script, ...args]);
 }
 
-/** Sums from vitest's JSON: a file that could not even be loaded counts as a failure. */
+/** Counts results in vitest's JSON; a file that could not be loaded counts as a failure. */
 function countVitest(file) {
   if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0 };
   const report = JSON.parse(readFileSync(file, "utf8"));
@@ -148,7 +149,7 @@ async function vitest(name, [program, ...args]) {
   return { ...result, counted: countVitest(file) };
 }
 
-/** The outcome of each peer: one that cannot be had is skipped, by name. */
+/** Counts installed peers; one that cannot be installed is skipped, by name. */
 function installed(output) {
   const lines = output.split("\n");
   const failed = lines.filter((line) => line.startsWith("FAILED"));
@@ -172,7 +173,7 @@ function skip(reason) {
 async function onNode24() {
   const peer = (await peers()).get("node-24");
   if (!peer?.installed) return skip("node-24 is not installed");
-  // The protocol is pure: `bare-context.test.ts` runs it without anything of Node.
+  // The protocol package does not depend on Node: `bare-context.test.ts` runs it without Node's globals.
   return vitest("node-24", [
     ...peer.command,
     "node_modules/vitest/vitest.mjs",
@@ -181,7 +182,7 @@ async function onNode24() {
   ]);
 }
 
-/** Where versions of Node differ: HTTP/2, TLS, files that are watched, threads, processes and how they end. */
+/** Tests of what differs between Node versions: HTTP/2, TLS, file watching, threads, processes. */
 const closestToNode = [
   "packages/server/test/wire",
   "packages/client/test/grpc-transport",
@@ -200,7 +201,7 @@ async function onNode26() {
   return vitest("node-26", [...peer.command, "node_modules/vitest/vitest.mjs", "run", ...closestToNode]);
 }
 
-/** Ours and another server. What another is known to fail is neither passed nor failed here: it is counted as skipped. */
+/** Runs the conformance cases against our server and another one; known failures of the other count as skipped. */
 async function conformance() {
   const total = { code: 0, output: "", isLate: false, counted: { passed: 0, failed: 0, skipped: 0, skippedNames: [] } };
   for (const target of ["ours", "go-control-plane"]) {
@@ -217,7 +218,7 @@ async function conformance() {
       skipped: count(/^(fails as known |SKIPPED)/),
     };
     if (code !== 0 && counted.failed === 0) counted.failed = 1;
-    if (code === 0 && counted.passed + counted.skipped === 0) counted.failed = 1; // it said nothing
+    if (code === 0 && counted.passed + counted.skipped === 0) counted.failed = 1; // it printed nothing
     for (const key of ["passed", "failed", "skipped"]) total.counted[key] += counted[key];
     const known = count(/^fails as known /);
     if (known > 0)
@@ -229,7 +230,9 @@ async function conformance() {
   return total;
 }
 
-/** A step without numbers of its own: `N passed, N failed[, N skipped]` in its last words, or one for its exit code. */
+/**
+ * Counts results of a step from its last `N passed, N failed[, N skipped]`, or from its exit code if it prints none.
+ */
 function countOutput(output, code) {
   const said = [...output.matchAll(/^(\d+) (?:checks ok|passed), (\d+) failed(?:, (\d+) skipped)?/gm)].at(-1);
   if (said === undefined) return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 };
@@ -257,7 +260,7 @@ for (const step of chosen) {
   deadline = start + step.budget * 3 * 60_000;
   const result = await step.run();
   const counted = result.counted ?? step.counts?.(result.output) ?? countOutput(result.output, result.code);
-  // A step that ends badly has failed, whatever it counted.
+  // A step with a bad exit code has failed, whatever it counted.
   if ((result.code !== 0 || result.isLate) && counted.failed === 0) counted.failed = 1;
   const took = performance.now() - start;
   rows.push({ ...step, ...counted, took });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds to package-lock.json the optional packages for other platforms that the registry in use did not have when something
-// was installed; without their lines `npm ci` refuses the lock. What they are for is in their names. Run after an install.
+// Adds to package-lock.json the optional packages for other platforms that the registry did not have at installation;
+// without them, `npm ci` rejects the lock. Their names tell their platforms. Run after an installation.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ const file = join(dirname(fileURLToPath(import.meta.url)), "..", "package-lock.j
 const systems = ["android", "darwin", "freebsd", "linux", "openharmony", "win32"];
 const processors = ["arm64", "arm", "armv7", "ia32", "ppc64", "riscv64", "s390x", "x64"];
 
-/** The words of a package's name that say where it runs. */
+/** The platform in a package's name. */
 function platformOf(name) {
   const words = name.split("/").at(-1).split("-");
   const processor = words.find((word) => processors.includes(word));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes what a release consists of, from what is built: a tarball of every public package, a list of everything that they
-// install (CycloneDX), and checksums. Publishes nothing. The same tree gives the same bytes.
+// Creates a release from the built packages: a tarball of every public package, a list of everything that they install
+// (CycloneDX), and checksums. Publishes nothing. The same tree gives the same bytes.
 //
 //   node tools/release.mjs [--output DIR]     default: release/
 import { spawnSync } from "node:child_process";
@@ -31,7 +31,7 @@ function npm(args, cwd) {
   return stdout;
 }
 
-/** `tsc` leaves what it made of sources that are gone. */
+/** Removes build output of deleted sources, which `tsc` leaves. */
 function removeStale(folder) {
   const dist = join(folder, "dist");
   for (const file of readdirSync(dist, { recursive: true })) {
@@ -49,7 +49,7 @@ function pack() {
   return Object.values(JSON.parse(npm(args, root)));
 }
 
-/** What an empty project gets that installs all of it. What differs from machine to machine and from run to run is left out. */
+/** Lists everything that an empty project installs with all tarballs. Omits what differs between machines and runs. */
 function listComponents(tarballs) {
   const project = mkdtempSync(join(tmpdir(), "xdskit-release-"));
   try {
@@ -71,7 +71,7 @@ function listComponents(tarballs) {
 
 mkdirSync(output, { recursive: true });
 for (const file of readdirSync(output)) {
-  if (/^xdskit-.*\.(tgz|cdx\.json)$|^SHA256SUMS$/.test(file)) rmSync(join(output, file)); // of an earlier run
+  if (/^xdskit-.*\.(tgz|cdx\.json)$|^SHA256SUMS$/.test(file)) rmSync(join(output, file)); // from an earlier run
 }
 const packed = pack();
 const list = listComponents(packed.map(({ filename }) => filename));

@@ -19,13 +19,13 @@ const request = framed(sotwRequest(CLUSTER));
 const reset = (stream: number, code = CANCEL): Buffer => frame(frameType.reset, 0, stream, uint32(code));
 const repeated = (bytes: Uint8Array, times: number): Buffer => Buffer.concat(Array(times).fill(bytes));
 
-/** :method POST, :scheme http, :path / and an authority, from the static table. */
+/** `:method POST`, `:scheme http`, `:path /` and an authority, from HPACK's static table. */
 const shortestHeaders = Buffer.from([0x83, 0x86, 0x84, 0x41, 0x01, 0x61]);
 
-/** How often a flood of one connection writes. */
+/** The number of writes of a flood on one connection. */
 const BATCHES = 200;
 
-/** Reads nothing, and writes the same again and again until the connection is closed or enough was written. */
+/** Writes the same bytes again and again without reading, until the connection is closed or all batches are written. */
 async function floodUnread(attacker: Attacker, bytes: Uint8Array): Promise<void> {
   const connection = await attacker.frames();
   connection.socket.pause();
@@ -129,7 +129,7 @@ const attacks: readonly Attack[] = [
     round: async (attacker) => {
       const connection = await attacker.frames();
       const entry = headerBlock({ "x-big": "v".repeat(250) });
-      entry[0] = 0x40; // goes into the table
+      entry[0] = 0x40; // with incremental indexing
       const references = Buffer.alloc(150, 0x80 | 62);
       const block = Buffer.concat([callHeaders(ADS_SOTW), entry, references]);
       for (let stream = 1; stream < 2_000 && !connection.isClosed; stream += 2) {
@@ -146,7 +146,7 @@ const attacks: readonly Attack[] = [
       const call = connection.call(ADS_DELTA);
       await connection.write(call.frame, frame(frameType.data, 0, call.stream, Buffer.from([0, 0, 0xff, 0xff, 0xff])));
       const byte = frame(frameType.data, 0, call.stream, Buffer.from([1]));
-      // Less than the window that a connection begins with.
+      // Less than the initial flow-control window.
       await connection.write(repeated(byte, 40_000));
       for (let at = 0; at < 2_000 && !connection.isClosed; at++) {
         await connection.write(byte);

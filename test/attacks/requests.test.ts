@@ -14,16 +14,16 @@ const names = (count: number, prefix = "name"): string[] => Array.from({ length:
 const delta = (message: Partial<DeltaRequestMessage>): Buffer =>
   framed(encodeDeltaRequest({ typeUrl: CLUSTER, ...message }));
 
-/** 3.9 MB on the wire, many times that as objects. */
+/** 3.9 MB on the wire, and many times that as objects. */
 const metadata = delta({ node: { ...node("heavy"), metadata: { list: Array(550_000).fill({}) } } });
 const bomb = ((): Buffer => {
   const zipped = gzipSync(Buffer.alloc(16 * MB));
   return Buffer.concat([Buffer.from([1]), uint32(zipped.byteLength), zipped]);
 })();
-/** All but the last byte of a message of so many bytes. */
+/** A message of this many bytes without its last byte. */
 const unfinished = (bytes: number): Buffer => Buffer.concat([Buffer.from([0]), uint32(bytes), Buffer.alloc(bytes - 1)]);
 
-/** Sends each of the messages on a call of its own, and waits until all are answered or over. */
+/** Sends each message on its own call, and waits until every call gets a response or ends. */
 async function callWithEach(attacker: Attacker, messages: readonly Buffer[], metadataOf = {}): Promise<void> {
   const session = await attacker.session();
   const calls = messages.map((message) => {

@@ -8,12 +8,12 @@ import { type Attack, withstand } from "./support/withstand.ts";
 const PATH = "/v3/discovery:clusters";
 const HEAD = `POST ${PATH} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n`;
 
-/** Sockets that each say the beginning of something and then nothing. */
+/** Opens sockets that each send a beginning and then nothing. */
 async function beginMany(attacker: Attacker, count: number, beginning: string | Uint8Array): Promise<void> {
   for (let at = 0; at < count; at++) (await attacker.socket()).write(beginning);
 }
 
-/** Polls once, on a connection of its own; resolves with the answer's end, or its failure. */
+/** Sends one poll on its own connection; resolves when the response ends or fails. */
 async function poll({ host, port }: Attacker, body: string): Promise<void> {
   const sent = request({ host: "127.0.0.1", port, localAddress: host, path: PATH, method: "POST", agent: false });
   sent.setHeader("content-type", "application/json");

@@ -51,18 +51,19 @@ describeWith("chromium", "the protocol and the decoding of resources in a browse
 
   test.each(["state of the world", "delta"])("client, mesh and server talk to each other: %s", async (story) => {
     expect(await outcome(story)).toEqual([
-      // Everything that the Listener leads to is there before it is told.
+      // The event is emitted when everything that the Listener refers to is ready.
       "ACK lds",
       "ACK rds",
       "ACK cds",
       "mesh: cds web ready, eds web ready, lds in ready, rds table ready",
       "ACK eds",
-      // Its routes go elsewhere.
+      // The Listener's routes change to another cluster.
       "ACK rds",
       "ACK cds",
       "mesh: cds shop ready, eds shop ready, lds in ready, rds table ready",
       "ACK eds",
-      // A Cluster is refused: the one before stays in use, and its endpoints, which the server sends behind it, are confirmed.
+      // The client NACKs a Cluster: the previous one stays in use, and its endpoints, which the server resends, are
+      // confirmed.
       "mesh: cds shop ready (rejected), eds shop ready, lds in ready, rds table ready",
       "NACK cds: shop: connect_timeout: expected more than 0s, got 0s",
       "mesh: cds shop ready (rejected), eds shop ready, lds in ready, rds table ready",

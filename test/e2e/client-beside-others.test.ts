@@ -20,12 +20,12 @@ const STATUS = formatTypeUrl("envoy.service.status.v3.ClientStatusResponse");
 const SERVICE = "svc-a";
 const GRPC_NODE = "grpc-1";
 const CHANGES = times(200, 1_000);
-/** After how many changes all are compared. */
+/** The number of changes between comparisons. */
 const PACE = 10;
 const SETTLES_MS = 15_000;
 const ALL_MS = times(90_000, 600_000);
 
-/** What somebody holds, by type and name, as canonical JSON. */
+/** Resources by type and name, as canonical JSON. */
 type Holdings = Readonly<Record<string, unknown>>;
 
 const api = createEnvoyApi();
@@ -51,7 +51,10 @@ describeWith("envoy", "our client holds what an Envoy with the same bootstrap ho
   );
 });
 
-/** grpc-js-xds shows a resource as it first came while what it reads of it stays the same: only its names can be compared. */
+/**
+ * grpc-js-xds keeps showing the first version of a resource while the fields that it reads stay the same, so only names
+ * can be compared.
+ */
 const shownBy = {
   "grpc-python": (held: Holdings): Holdings => held,
   "grpc-node": (held: Holdings): Holdings => Object.fromEntries(Object.keys(held).map((key) => [key, "there"])),
@@ -100,7 +103,7 @@ async function startWorld(
   return { world, site, server: stack.use(await startXdsServer({ site })) };
 }
 
-/** Makes the changes, and waits now and then until both hold what the files say; returns how many resources that are. */
+/** Applies changes, and compares the holdings at intervals until they match the files; returns their number. */
 async function compare(
   { world, site }: { readonly world: RandomMesh; readonly site: Site },
   expected: (resources: readonly Resource[]) => Holdings,
@@ -142,14 +145,14 @@ function read(value: unknown): Resource {
   return { type, name, json: api.toJson(type, input.bytes) };
 }
 
-/** All that a proxy gets; endpoints by their ports. */
+/** Everything that a proxy receives; endpoints by their ports. */
 function wantedByProxy(resources: readonly Resource[]): Holdings {
   const others = resources.filter(({ type, name }) => type !== ENDPOINTS && !name.endsWith(SERVICE));
   const endpoints = resources.filter(({ type }) => type === ENDPOINTS);
   return sorted([...others.map(entryOf), ...endpoints.map(({ json }) => portsOf(json))]);
 }
 
-/** What the service leads to. */
+/** The resources that the service refers to. */
 function wantedByName(resources: readonly Resource[]): Holdings {
   const roots = resources.filter(({ name }) => name.endsWith(SERVICE));
   const text = JSON.stringify(roots.map(({ json }) => json));
@@ -157,10 +160,10 @@ function wantedByName(resources: readonly Resource[]): Holdings {
   return sorted([...roots, ...used].map(entryOf));
 }
 
-/** What a proxy has in use; endpoints by their ports, because an Envoy adds what it makes of them. */
+/** The resources that a proxy uses; endpoints by their ports, because Envoy adds defaults to them. */
 function heldByProxy(snapshot: MeshSnapshot | undefined): Holdings {
   if (snapshot === undefined) return {};
-  // What is compared is what the server gave.
+  // Only resources from the server are compared.
   const clusters = [...snapshot.clusters.values()].filter(({ source }) => source !== STATIC_SOURCE);
   const held = [...snapshot.listeners.values(), ...snapshot.routes.values(), ...clusters];
   const resources = held.flatMap(({ type, name, resource }) =>
@@ -214,7 +217,7 @@ async function heldByGrpc(client: GrpcClient): Promise<Holdings> {
   const generic = config.flatMap(({ genericXdsConfigs = [] }) => genericXdsConfigs);
   return sorted(
     generic.flatMap(({ typeUrl, name, xdsConfig: json }) => {
-      // grpc-js-xds leaves the prefix off.
+      // grpc-js-xds omits the prefix.
       const type = parseTypeUrl(typeUrl);
       return type === undefined || json === undefined ? [] : [entryOf({ type, name, json })];
     }),
@@ -228,7 +231,7 @@ function entryOf({ type, name, json }: Resource): Entry {
   return [`${type} ${name}`, value];
 }
 
-/** In either spelling of the fields. */
+/** Ports of a ClusterLoadAssignment, in either spelling of the fields. */
 function portsOf(assignment: unknown): Entry {
   const text = JSON.stringify(assignment);
   const name = /"cluster_?[nN]ame":"([^"]*)"/.exec(text)?.[1];

@@ -16,7 +16,7 @@ const WITHIN_MS = 5_000;
 
 const api = createEnvoyApi();
 
-/** A type as go-control-plane's snapshots have it. */
+/** A type in a snapshot of go-control-plane. */
 interface SnapshotType {
   readonly url: TypeUrl;
   readonly version: string;
@@ -52,7 +52,7 @@ describe.skipIf(program === undefined)("our client on go-control-plane", () => {
   });
 });
 
-/** What snapshots are made of has to be consistent: only what is referred to is in them. */
+/** Snapshots must be consistent: they contain only resources that are referred to. */
 function snapshotOf(world: RandomMesh, version: string): readonly SnapshotType[] {
   const types = new Map<TypeUrl, SnapshotType>();
   for (const content of Object.values(world.files())) {
@@ -77,12 +77,15 @@ function holdingsIn(types: readonly SnapshotType[]): Holdings {
   );
 }
 
-/** Go writes the fields of a message in an order of its own. */
+/** JSON, because Go writes the fields of a message in another order. */
 function textOf(type: TypeUrl, bytes: Uint8Array): string {
   return JSON.stringify(api.toJson(type, bytes));
 }
 
-/** What was accepted last: after a change of a Cluster this server does not send its endpoints again, so it warms until a timer. */
+/**
+ * The newest accepted resources: after a change of a Cluster this server does not resend its endpoints, so the Cluster
+ * warms until a timeout.
+ */
 function heldIn(snapshot: MeshSnapshot | undefined): Holdings {
   const held = [...(snapshot?.all.values() ?? [])].flatMap(({ type, resource, warming }) => {
     const newest = warming ?? resource;

@@ -13,7 +13,7 @@ import { until, watchFor } from "./support/wait.ts";
 const SHOP = "shop.e2e.svc.cluster.local";
 const OTHER = "other.e2e.svc.cluster.local";
 
-/** Nobody listens there: the client resolves and does not call. */
+/** Ports without a listener: the client resolves them and does not call. */
 const [blue = 0, green = 0] = await freePorts(2);
 const address = (port: number): string => `127.0.0.1:${port}`;
 
@@ -96,7 +96,7 @@ describeWith("junction", "a delta client that is not Envoy", () => {
   });
 
   test("goes on while the server is killed and comes back, and then hears of changes", async () => {
-    // Not the one that was told of a removal: junction-core 0.3.2 then asks a new stream for what is gone, and for nothing that it has.
+    // A new client: junction-core 0.3.2, after a removal, subscribes on a new stream to the removed resource only.
     await client[Symbol.asyncDispose]();
     client = stack.use(await startGrpcClient("junction", { xdsPort: server.port, nodeId: "junction-2" }));
     await client.add(shop, { rate: 100 });

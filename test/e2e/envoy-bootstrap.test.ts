@@ -18,7 +18,7 @@ const transports = ["file", "rest", "grpc", "delta", "ads", "ads-delta"] as cons
 type Transport = (typeof transports)[number];
 const ADS = { resource_api_version: "V3", ads: {} };
 
-/** S-CFG-10: an Envoy starts from what `xds bootstrap` prints, by each transport. */
+/** S-CFG-10: Envoy starts from what `xds bootstrap` prints, with each transport. */
 describeWith("envoy", "a bootstrap of xds bootstrap", () => {
   describe("is accepted by envoy --mode validate", () => {
     test.each(transports)("%s, as YAML, as JSON, and with everything that can be said", (transport) => {
@@ -67,7 +67,7 @@ describeWith("envoy", "a bootstrap of xds bootstrap", () => {
     note("bootstrap", transport, "ready, ms", await envoy.ready(5_000));
     expect(await httpGet({ port })).toEqual({ status: 200, body: "blue" });
     const accepted = { cds: "acked", eds: "acked", lds: "acked", rds: "acked" };
-    // A poll is accepted by the next one, which Envoy makes after its delay.
+    // The next poll, which Envoy sends after its delay, ACKs the previous one.
     await until({ says: "all is accepted", withinMs: 5_000 }, async () =>
       isDeepStrictEqual(await fates(server, "edge-1"), accepted),
     );
@@ -110,7 +110,7 @@ function sourceFlags(transport: Transport, directory: string, server: string): r
   return ["--transport", transport, ...where];
 }
 
-/** What the command prints. */
+/** The output of `xds bootstrap envoy`. */
 function printed(flags: readonly string[]): string {
   const [program = "", ...args] = xdsCommand();
   const { status, stdout, stderr } = spawnSync(program, [...args, "bootstrap", "envoy", ...flags], {
@@ -120,7 +120,7 @@ function printed(flags: readonly string[]): string {
   return stdout;
 }
 
-/** A stream of its own for endpoints and routes too, from the server that the bootstrap names. */
+/** A config source with a stream of its own, also for endpoints and routes, from the bootstrap's server. */
 function ownStream(apiType: "GRPC" | "DELTA_GRPC"): object {
   return {
     resource_api_version: "V3",

@@ -12,7 +12,7 @@ import { createSite } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
 import { until } from "./support/wait.ts";
 
-/** A response that says why one resource cannot be given. */
+/** A response with a resource error. */
 function failure(type: string, name: string, code: number): string {
   return JSON.stringify({
     type_url: `type.googleapis.com/${type}`,

@@ -30,7 +30,7 @@ const ways: readonly (readonly [string, FileWay])[] = [
   { name: "yaml behind a link", format: "yaml", symlinks: true } as const,
 ].map((way) => [way.name, way] as const);
 
-/** Swaps the link to a generation in which one file is another one. */
+/** Swaps the link to a generation with another content of one file. */
 function swapLink(out: string, file: string, content: string | Uint8Array): void {
   cpSync(join(out, readlinkSync(join(out, "..data"))), join(out, "..bad"), { recursive: true });
   writeFileSync(join(out, "..bad", file), content);
@@ -38,7 +38,7 @@ function swapLink(out: string, file: string, content: string | Uint8Array): void
   renameSync(join(out, "..data_bad"), join(out, "..data"));
 }
 
-/** An Envoy that has nothing but files (client-behaviours 2.16). */
+/** An Envoy that is configured by files only (client-behaviours 2.16). */
 describeWith("envoy", "Envoy", () => {
   describe.each(ways)("%s", (name, way) => {
     const stack = createStack();
@@ -142,7 +142,7 @@ describeWith("envoy", "Envoy", () => {
       }
       await until({ says: "Envoy counts it", withinMs: 3_000 }, async () => (await count()) === before + 1);
       expect(await clusterNames(envoy)).toEqual(names);
-      // The next change is written over it.
+      // The next change overwrites it.
       site.write(swapTo("after-bad", blue.port));
       await load.answeredBy(blue.name, 5_000);
       await onlyCluster(world, "after-bad");

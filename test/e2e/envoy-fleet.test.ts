@@ -72,7 +72,7 @@ describeWith("envoy", "several Envoys, and hard times for one", () => {
     const ports = await freePorts(2);
     const envoys = [];
     for (const port of ports) {
-      // The listener is the process's own: two of one address would share it.
+      // Each process has its own listener: two with one address would share it.
       const table = routes("inline", [{ cluster: "web" }], { validate_clusters: false });
       const manager = { route_config: untyped(table) };
       const own = untyped(listener({ name: "own", port, routes: "inline", manager }));
@@ -195,7 +195,7 @@ describeWith("envoy", "several Envoys, and hard times for one", () => {
         async () => (await server.revision()) > revision,
       );
     });
-    // What is gone goes last, a second after a client came back.
+    // Removals come last, a second after the reconnect.
     await until({ says: "the cluster that is gone goes", withinMs: 5_000 }, async () => {
       const now = await envoy.stats();
       return now("cluster_manager.cluster_removed") > earlier("cluster_manager.cluster_removed");
@@ -350,7 +350,7 @@ interface ServedWeb {
   readonly web: Backend;
 }
 
-/** A server with flags, an Envoy with one web listener, and requests through it. */
+/** Starts a server with flags, an Envoy with one HTTP listener, and requests through it. */
 async function serveWeb(stack: Stack, mode: Mode, port: number, flags: readonly string[]): Promise<ServedWeb> {
   const web = stack.use(await startHttpBackend("blue"));
   const source = configSource(mode);
@@ -372,7 +372,7 @@ async function serveWeb(stack: Stack, mode: Mode, port: number, flags: readonly 
   return { envoy, load, server, site, web };
 }
 
-/** A resource as a field of another message: without its type. */
+/** A resource without its `@type`, as a field of another message. */
 function untyped(resource: object): object {
   return Object.fromEntries(Object.entries(resource).filter(([key]) => key !== "@type"));
 }

@@ -10,7 +10,7 @@ import { endpoints, listener, routes } from "./support/resource.ts";
 import { createStack } from "./support/stack.ts";
 import { until } from "./support/wait.ts";
 
-/** An Envoy under steady load while listeners change, the one that the load goes through among them. */
+/** An Envoy under steady load while listeners change, including the one that serves the load. */
 describeWith("envoy", "Envoy", () => {
   describe.each(named(modes))("%s", (_name, mode) => {
     const stack = createStack();
@@ -60,7 +60,7 @@ describeWith("envoy", "Envoy", () => {
       await until({ says: "the second filter chain is gone", withinMs: 3_000 }, async () => {
         return (await httpAsk({ port, localAddress: "127.0.0.2" })).body === world.blue.name;
       });
-      // It drains its own connections, and only when that is over nothing more can be lost by it.
+      // Envoy drains the old connections; no request can be lost after that.
       await until({ says: "its connections are drained", withinMs: 5_000 }, async () => {
         return (await envoy.stats())("listener_manager.total_filter_chains_draining") === 0;
       });
@@ -82,7 +82,7 @@ describeWith("envoy", "Envoy", () => {
           return isModified && stats("listener_manager.total_listeners_draining") === 0;
         });
       }
-      // What lives longer than the drain is cut: that is for the operator to choose (--drain-time-s).
+      // Responses longer than the drain time (--drain-time-s) are cut.
       await until({ says: "the long response is cut", withinMs: 3_000 }, () => long.broken() !== undefined);
       const losses = noteLosses("no loss: listener changed", world, rounds, await world.losses());
       expect(losses).toMatchObject({ wronglyAnswered: {}, lostToConfiguration: {} });
@@ -92,7 +92,7 @@ describeWith("envoy", "Envoy", () => {
       const { site, envoy, port, load } = world;
       const next = await freePort();
       await using loadThere = startHttpLoad({ port: next, keptPerSecond: 100, newPerSecond: 50 });
-      // All of it in one edit: a listener, its routes, a cluster, its endpoints.
+      // One edit with a listener, its routes, a cluster and its endpoints.
       site.write({
         "next.json": [
           world.listener({ name: "http-next", port: next, routes: "routes-next" }),
@@ -104,7 +104,7 @@ describeWith("envoy", "Envoy", () => {
       const there = await world.losses(loadThere, next);
       expect(there).toMatchObject({ wronglyAnswered: {}, lostToConfiguration: {}, otherErrors: {} });
       expect(Object.keys(there.connectErrors).filter((code) => code !== "ECONNREFUSED")).toEqual([]);
-      // The clients have moved.
+      // All clients use the new address now.
       expect(noteLosses("no loss: moved, before", world, 1, await world.losses())).toEqual(NO_LOSS);
       await load.stop();
       site.write({ "listeners.json": undefined });
@@ -140,7 +140,7 @@ describeWith("envoy", "Envoy", () => {
   });
 });
 
-/** Since when Envoy uses a listener as it is; another time when it was replaced. */
+/** When Envoy activated a listener; it changes when the listener is replaced. */
 async function activeSince(envoy: LoadedEnvoy["envoy"], name: string): Promise<string> {
   const found = (await envoy.dumped("dynamic_listeners")).find((each) => each["name"] === name);
   const active = found?.["active_state"] as { readonly last_updated?: string } | undefined;
@@ -148,13 +148,13 @@ async function activeSince(envoy: LoadedEnvoy["envoy"], name: string): Promise<s
   return active.last_updated;
 }
 
-/** The prefix of the statistics of a listener in use. */
+/** The statistics prefix of an active listener. */
 async function prefixOf(envoy: LoadedEnvoy["envoy"], name: string): Promise<string | undefined> {
   const found = (await envoy.dumped("dynamic_listeners")).find((each) => each["name"] === name);
   return /"stat_prefix":"([^"]*)"/.exec(JSON.stringify(found?.["active_state"]))?.[1];
 }
 
-/** The listener `http` as it is, and one more filter chain, for connections from 127.0.0.2, that answers by itself. */
+/** The listener `http` with a second filter chain, for connections from 127.0.0.2, that responds directly. */
 function withSecondChain({ port, mode, listener: logged }: LoadedEnvoy, body: string): object {
   interface Chains {
     readonly filter_chains: readonly object[];
@@ -169,7 +169,7 @@ function withSecondChain({ port, mode, listener: logged }: LoadedEnvoy, body: st
   return { ...first, filter_chains: [...first.filter_chains, { ...second, filter_chain_match: match }] };
 }
 
-/** Requests went through since the last time, none was lost, and the response that never ends goes on. */
+/** Requests were served since the last call, none was lost, and the long response continues. */
 async function settle(world: LoadedEnvoy, what: string, rounds: number): Promise<void> {
   const losses = await world.losses();
   expect(await world.long.goesOn(2_000)).toBeGreaterThan(0);

@@ -21,7 +21,7 @@ import { endpoints } from "./support/resource.ts";
 import { createStack } from "./support/stack.ts";
 import { until, watchFor } from "./support/wait.ts";
 
-/** An Envoy under steady load while everything that its requests go through is replaced. */
+/** An Envoy under steady load while everything that its requests depend on is replaced. */
 describeWith("envoy", "Envoy", () => {
   describe.each(named(modes))("%s", (_name, mode) => {
     const stack = createStack();
@@ -73,7 +73,7 @@ describeWith("envoy", "Envoy", () => {
       for (let round = 0; round < rounds; round++) {
         const backend = round % 2 === 0 ? world.blue : world.green;
         const name = `slow-${round}`;
-        // The target of a moment: its endpoints never come.
+        // A target that is replaced before its endpoints exist.
         site.write({
           "swap.json": [clusterOf(mode, `passed-over-${round}`)],
           "routes.json": [routeTo(`passed-over-${round}`)],
@@ -164,10 +164,10 @@ describeWith("envoy", "Envoy", () => {
         (await clusterNames(world.envoy)).includes("extra"),
       );
       site.write({ "routes.json": [routeTo("extra")] });
-      // Each of its streams comes back after a pause of its own.
+      // Each stream reconnects after its own back-off.
       await load.answeredBy(blue.name, 30_000);
       site.write({ "swap.json": undefined });
-      // Streams of their own get half a minute to ask for what they use before anything is removed.
+      // With a stream per type, clients have half a minute to subscribe before anything is removed.
       await onlyCluster(world, "extra", 60_000);
       await settle(world, "restart", 1);
     });
@@ -204,7 +204,7 @@ describeWith("envoy", "Envoy", () => {
   });
 });
 
-/** What requests go through: a listener and a table of routes. */
+/** The listener and route table that serve requests. */
 const USED = { listeners: ["http"], routes: ["routes"] };
 const WITH_UNUSED = {
   listeners: ["http", "more-unused", "unused"],
@@ -217,7 +217,7 @@ interface Held {
   readonly routes: readonly string[];
 }
 
-/** Waits until Envoy has these and no others. A listener that is gone goes on for the time of its drain. */
+/** Waits until Envoy has exactly these. A removed listener stays for its drain time. */
 async function envoyHas({ envoy }: LoadedEnvoy, held: Held): Promise<void> {
   await until({ says: `Envoy has ${JSON.stringify(held)}`, withinMs: 8_000, everyMs: 20 }, async () => {
     const now: Held = {
@@ -229,10 +229,10 @@ async function envoyHas({ envoy }: LoadedEnvoy, held: Held): Promise<void> {
   });
 }
 
-/** A regular expression that only RE2 can see is wrong. */
+/** An invalid regular expression that only RE2 detects. */
 const BAD_ROUTE = { match: { safe_regex: { regex: "(" } }, route: { cluster: "fixed" } };
 
-/** Requests went through since the last time, and none was lost; the response that never ends goes on. */
+/** Requests were served since the last call, none was lost, and the long response continues. */
 async function settle(world: LoadedEnvoy, what: string, rounds: number): Promise<void> {
   const losses = await world.losses();
   expect(await world.long.goesOn(2_000)).toBeGreaterThan(0);

@@ -13,11 +13,11 @@ import { createStack, type Stack } from "./support/stack.ts";
 import { until } from "./support/wait.ts";
 
 const FAST_MS = 1_000;
-/** Envoy asks for these in delta alone. */
+/** Envoy subscribes to these over delta only. */
 const deltaPerType: Mode = { name: "delta", apiType: "DELTA_GRPC", aggregated: false };
 const deltaModes = named([adsDelta, deltaPerType]);
 
-/** What Envoy asks for only when a request needs it. */
+/** Resources that Envoy subscribes to only when a request needs them. */
 describeWith("envoy", "on demand", () => {
   test.each(deltaModes)(
     "%s: virtual hosts come with the first request for them, and unknown ones are refused fast (VHDS)",
@@ -62,7 +62,7 @@ describeWith("envoy", "on demand", () => {
         { says: "the late host answers", withinMs: 2_000 },
         async () => (await ask("late.example")).status === 200,
       );
-      // Envoy asks for no host that a domain which it holds fits, even if there is a better one.
+      // Envoy does not subscribe to a host that matches a domain it already has, even if there is a better match.
       const revision = await server.revision();
       site.write({
         "on-demand/better.json": [virtualHost("routes", ["new.example"], { direct_response: { status: 418 } })],
@@ -125,7 +125,7 @@ describeWith("envoy", "on demand", () => {
     }).toEqual({ statuses: [200, 200, 200], deltas: [0, 0, 0], timers: {} });
   });
 
-  // Of a stream that is for clusters on demand alone, Envoy 1.39 hears only of the first cluster that it asked for.
+  // On a stream for on-demand clusters only, Envoy 1.39 receives only the first cluster that it subscribed to.
   test.each([
     ["is found by the request that names it", true],
     ["that is unknown is refused fast, and serves once it exists", false],
@@ -214,7 +214,7 @@ interface Reply {
   readonly ms: number;
 }
 
-/** Sends a request that names what it wants in its headers. */
+/** Sends a request that names a resource in its headers. */
 function askFor(port: number, headers: (name: string) => Record<string, string>): (name: string) => Promise<Reply> {
   return async (name) => {
     const startedAt = performance.now();
@@ -249,7 +249,7 @@ function listenerFor(mode: Mode, port: number, ...filters: readonly object[]): o
   return listener({ name: "http", port, routes: "routes", source: configSource(mode), filters });
 }
 
-/** A listener whose requests name their clusters themselves. */
+/** A listener that routes by a cluster name in a header. */
 function routedByHeader(mode: Mode, port: number): readonly object[] {
   const filter = onDemandFilter({ odcds: { source: configSource(mode), timeout: "5s" } });
   const byHeader = { route: { cluster_header: "x-cluster" } };
@@ -266,7 +266,7 @@ function onDemandFilter(settings: object): object {
   return { name: "envoy.filters.http.on_demand", typed_config: { "@type": type, ...settings } };
 }
 
-/** A virtual host of a route table; its name starts with the table's, or Envoy ignores it. */
+/** A virtual host of a route table; Envoy ignores it unless its name starts with the table's. */
 function virtualHost(table: string, domains: readonly string[], more: object = { route: { cluster: "web" } }): object {
   return {
     "@type": "type.googleapis.com/envoy.config.route.v3.VirtualHost",
@@ -278,7 +278,7 @@ function virtualHost(table: string, domains: readonly string[], more: object = {
 
 const COLLECTION = "xdstp://mesh/envoy.config.endpoint.v3.LbEndpoint/web";
 
-/** The ClusterLoadAssignment of `web`, which leaves its endpoints to a collection. */
+/** The ClusterLoadAssignment of `web`, which takes its endpoints from a LEDS collection. */
 function collectionOf(mode: Mode): object {
   const leds = { leds_config: configSource(mode), leds_collection_name: `${COLLECTION}/*` };
   return {
@@ -288,7 +288,7 @@ function collectionOf(mode: Mode): object {
   };
 }
 
-/** One endpoint of that collection. */
+/** One endpoint of the collection. */
 function lbEndpoint(name: string, port: number): object {
   return {
     "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",

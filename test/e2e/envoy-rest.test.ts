@@ -77,7 +77,7 @@ describeWith("envoy", "an Envoy that polls over REST", () => {
       const after = await envoy.stats();
       const grown = (name: string): number =>
         after(`cluster_manager.cds.${name}`) - before(`cluster_manager.cds.${name}`);
-      // Each poll is held for 4 of the 5 seconds that Envoy waits.
+      // Each poll is held for 4 of the 5 seconds of Envoy's timeout.
       expect(grown("update_attempt")).toBeGreaterThanOrEqual(1);
       expect(grown("update_attempt")).toBeLessThanOrEqual(4);
       expect([grown("update_failure"), grown("update_success"), grown("update_rejected")]).toEqual([0, 0, 0]);
@@ -95,7 +95,7 @@ describeWith("envoy", "an Envoy that polls over REST", () => {
       const { site, server, envoy } = await startPair(stack, protocol, files);
       await envoy.ready(5_000);
       await until({ says: "requests pass", withinMs: 5_000 }, async () => (await httpGet({ port })).body === "web");
-      // Valid for the server, but no Envoy takes a listener whose address another one of its listeners has.
+      // Valid for the server, but Envoy rejects two listeners with the same address.
       const bad = listener({ name: "twin", port, routes: "table", source });
       site.write({ "listener.json": [good, bad] });
       await until({ says: "the refusal is suspected", withinMs: 10_000 }, async () => {
@@ -107,7 +107,7 @@ describeWith("envoy", "an Envoy that polls over REST", () => {
       expect(await server.metric("xds_server_polls_at_old_version_total", { type: "lds" })).toBeGreaterThan(0);
       const rejected = (await envoy.stats())("listener_manager.lds.update_rejected");
       await watchFor(3_000);
-      // It is given the same content once in the time that a poll is held, not with every poll.
+      // The server resends the same content once per hold time, not on every poll.
       expect((await envoy.stats())("listener_manager.lds.update_rejected") - rejected).toBeLessThanOrEqual(2);
       expect((await httpGet({ port })).body).toBe("web");
       site.write({ "listener.json": [good] });
@@ -140,7 +140,7 @@ describeWith("envoy", "an Envoy that polls over REST", () => {
   });
 });
 
-/** Every type comes from there, each by polls of its own. */
+/** A config source for REST polling of each type. */
 const source = {
   resource_api_version: "V3",
   initial_fetch_timeout: "10s",
@@ -200,7 +200,7 @@ function secret({ cert, key }: Certificate): object {
   };
 }
 
-/** Every `update_rejected` that is not 0. */
+/** Every `update_rejected` counter that is not 0. */
 async function refusals(envoy: Envoy): Promise<Readonly<Record<string, number>>> {
   const { stats } = (await envoy.admin("/stats?format=json&filter=update_rejected")) as {
     stats: readonly { name?: string; value?: number }[];

@@ -12,7 +12,7 @@ import { createSite } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
 import { until } from "./support/wait.ts";
 
-/** Its Listener and its Clusters are in its bootstrap, and the server has Clusters of these names for others. */
+/** The Listener and Clusters are static, and the server has Clusters with the same names for other clients. */
 describeWith("envoy", "an Envoy that asks for routes and never for clusters", () => {
   test.each(named(modes))(
     "S-ORD-06 is told of them when it starts and when it comes back (%s)",
@@ -24,7 +24,7 @@ describeWith("envoy", "an Envoy that asks for routes and never for clusters", ()
       ] as const;
       const clusters = [staticCluster("blue", [blue.port]), staticCluster("green", [green.port])];
       const routesTo = (name: string): readonly object[] => [routes("routes", [{ cluster: name }])];
-      // Streams of its own are waited for until the last of them may be back, which takes half a minute if not said otherwise.
+      // With a stream per type, the server waits for all of them to reconnect, by default for half a minute.
       const settings = "switches: { separateResumeGrace: 3s }\n";
       const site = stack.use(
         createSite({ "xdskit.yaml": settings, "clusters.json": clusters, "routes.json": routesTo("blue") }),
@@ -55,7 +55,7 @@ describeWith("envoy", "an Envoy that asks for routes and never for clusters", ()
       await server.kill();
       site.write({ "routes.json": routesTo("blue") });
       await server.start();
-      // Half of that is Envoy's own pause before it comes back; a wait for Clusters would be longer than all of it.
+      // Half of this is Envoy's back-off; waiting for Clusters would take longer than all of it.
       await follows("blue", 20_000);
     },
   );

@@ -14,7 +14,7 @@ import { createSite, type Site } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
 import { until, watchFor } from "./support/wait.ts";
 
-/** One Envoy and one server live through everything that happens to a configuration, in each of the four modes. */
+/** One Envoy and one server, through every kind of configuration change, in each mode. */
 describeWith("envoy", "Envoy", () => {
   describe.each(named([...modes, ...times([], unifiedModes)]))("%s", (_name, mode) => {
     const stack = createStack();
@@ -37,12 +37,12 @@ describeWith("envoy", "Envoy", () => {
     afterAll(() => stack[Symbol.asyncDispose]());
 
     const loadOn = (): HttpLoad => stack.use(startHttpLoad({ port }));
-    /** Envoy calls a stream connected as soon as it is open, also one that is about to be refused. */
+    /** Envoy reports a stream as connected as soon as it is open, even if it is about to be rejected. */
     const isServed = async (): Promise<boolean> => {
       const { cds, eds, lds, rds } = await fates(server, "e2e-1");
       return [cds, eds, lds, rds].every((fate) => fate !== undefined) && (await isConnected(envoy));
     };
-    /** What must never happen in this story: a timer that ran out, a cluster that is left warming. */
+    /** What must never happen in this story: an initial fetch timeout, a cluster that stays in warming. */
     const quietly = async (): Promise<object> => {
       const stats = await envoy.stats();
       return { timers: await timersFired(envoy), warming: stats("cluster_manager.warming_clusters") };
@@ -212,7 +212,7 @@ describeWith("envoy", "Envoy", () => {
       await load.answeredBy("blue", 2_000);
       const earlier = await envoy.stats();
       expect((await httpGet({ port: extraPort })).status).toBe(200);
-      // One edit: a listener that only Envoy can see is wrong, a change to a good one, and one that goes.
+      // One edit: a listener that only Envoy can reject, a changed one, and a removed one.
       site.write({
         "listeners.json": [...listenerFile(mode, { port, serverName: "changed" }), refusedListener(mode, extraPort)],
       });
@@ -239,7 +239,7 @@ describeWith("envoy", "Envoy", () => {
         { says: "the fix is live", withinMs: 3_000 },
         async () => (await httpGet({ port: extraPort })).status === 200,
       );
-      // Back to what there was first, so that the server says again what this client may think it still has.
+      // Restores the first listeners: the server must resend them, although the client may still hold them.
       site.write({ "listeners.json": firstListeners(mode, { port, extraPort }) });
       await until({ says: "the first listeners are back", withinMs: 5_000 }, async () => {
         const names = (await envoy.dumped("dynamic_listeners")).map((each) => String(each["name"]));
@@ -267,7 +267,7 @@ describeWith("envoy", "Envoy", () => {
     test("loses no request while the server is killed and comes back, and is told nothing it has", async () => {
       const load = loadOn();
       const earlier = await envoy.stats();
-      // One version per type; those of single subscriptions say how far the type had come when they were last told.
+      // One version per type; subscriptions to single resources show the type's version when they were last updated.
       const versions = await envoy.texts("[cl]ds.version_text");
       await server.kill();
       await until({ says: "Envoy has noticed", withinMs: 10_000 }, async () => (await connectedStreams(envoy)) === 0);
@@ -431,7 +431,7 @@ function listenerFile(mode: Mode, { port, serverName }: { port: number; serverNa
   return [listener({ name: "http", port, routes: "routes", manager })];
 }
 
-/** Valid for every descriptor; only Envoy parses the address. */
+/** Passes validation; only Envoy parses the address. */
 function refusedCluster(name: string): object {
   return staticCluster(name, [1], {
     load_assignment: {
@@ -443,7 +443,7 @@ function refusedCluster(name: string): object {
   });
 }
 
-/** Valid for every descriptor; only Envoy compiles the script. */
+/** Passes validation; only Envoy compiles the script. */
 function refusedListener(mode: Mode, port: number): object {
   const script = {
     name: "script",
@@ -455,7 +455,7 @@ function refusedListener(mode: Mode, port: number): object {
   return listener({ name: "refused-by-envoy", port, routes: "routes", source: configSource(mode), filters: [script] });
 }
 
-/** YAML as a person writes it. */
+/** A route table as YAML with a comment. */
 function routeFile(list: readonly Route[]): string {
   const [table] = [
     routes("routes", list) as {
@@ -478,7 +478,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** A regular expression that only RE2 can see is wrong. */
+/** A route table with an invalid regular expression that only RE2 detects. */
 function refusedRoutes(): string {
   return routeFile([{ cluster: "blue" }]).replace('{ prefix: "/" }', '{ safe_regex: { regex: "(" } }');
 }

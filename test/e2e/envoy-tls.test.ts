@@ -66,7 +66,7 @@ describeWith("envoy", "an Envoy that comes over TLS", () => {
   });
 });
 
-/** TLS to the server, with a certificate of one's own or without. */
+/** A transport socket for TLS to the server, with or without a client certificate. */
 function upstreamTls(trusted: string, own?: Certificate): object {
   const shown =
     own === undefined

@@ -16,7 +16,7 @@ import { until, watchFor } from "./support/wait.ts";
 const TTL_MS = 3_000;
 
 describeWith("envoy", "a ttl on every resource that a real Envoy is served", () => {
-  // Almost all of it is waiting, so the modes wait together.
+  // Most of the time is waiting, so the modes run concurrently.
   test.concurrent.each(named(modes))("%s", async (_name, mode) => {
     await using stack = createStack();
     const ports: Ports = { http: await freePort(), tls: await freePort(), scoped: await freePort() };
@@ -41,7 +41,7 @@ describeWith("envoy", "a ttl on every resource that a real Envoy is served", () 
       async () => JSON.stringify(await held(envoy, ports)) === JSON.stringify(everything),
     );
 
-    // With the server, everything lives on.
+    // With the server running, nothing expires.
     const load = stack.use(startHttpLoad({ port: ports.http }));
     const earlier = await removals(envoy);
     await watchFor(4 * TTL_MS);
@@ -53,7 +53,7 @@ describeWith("envoy", "a ttl on every resource that a real Envoy is served", () 
     }).toEqual({ held: everything, removals: earlier, failed: {}, refused: 0 });
     note("ttl", mode.name, `heartbeats in ${(4 * TTL_MS) / 1000} s`, await heartbeats(server));
 
-    // Without it, what may expire does, and Envoy lives.
+    // Without the server, resources with a TTL expire, and Envoy keeps running.
     await server.kill();
     await until({ says: "what has a ttl is gone", withinMs: 3 * TTL_MS, everyMs: 50 }, async () => {
       const { clusters, listeners, runtime } = await held(envoy, ports);
@@ -62,7 +62,7 @@ describeWith("envoy", "a ttl on every resource that a real Envoy is served", () 
     await watchFor(2 * TTL_MS);
     expect(envoy.process.ended()).toBeUndefined();
 
-    // It comes back, and everything with it.
+    // The server restarts, and all resources return.
     await server.start();
     const { ms } = await until(
       { says: "everything is back", withinMs: 20_000, everyMs: 50 },
@@ -70,7 +70,7 @@ describeWith("envoy", "a ttl on every resource that a real Envoy is served", () 
     );
     note("ttl", mode.name, "all is back after the server, ms", ms);
 
-    // Without ttls nothing expires any more.
+    // Without TTLs, nothing expires.
     const before = await server.revision();
     site.write(files(mode, ports, backend.port, undefined));
     await until(
@@ -83,7 +83,7 @@ describeWith("envoy", "a ttl on every resource that a real Envoy is served", () 
   });
 });
 
-/** An ApiConfigSource that looks for a server that went away once a second; the default is up to 30 s. */
+/** An ApiConfigSource that retries at least once a second; the default is up to 30 s. */
 function eager(mode: Mode): object {
   const retry = { retry_back_off: { base_interval: "0.2s", max_interval: "1s" } };
   return apiConfigSource(mode, { grpc_services: [{ envoy_grpc: { cluster_name: "xds", retry_policy: retry } }] });
@@ -99,10 +99,10 @@ interface Ports {
   readonly scoped: number;
 }
 
-/** What is answered where everything is there. */
+/** The responses while all resources exist. */
 const served = { http: 200, greeting: "hello", tls: "ttl.example", scope: 201 };
 
-/** All that Envoy holds, as far as one sees it from outside. */
+/** Everything that Envoy holds, as observed from outside. */
 async function held(envoy: Envoy, ports: Ports): Promise<Held & typeof served> {
   const clusters = await envoy.dumped("dynamic_active_clusters");
   const listeners = await envoy.dumped("dynamic_listeners");
@@ -128,12 +128,12 @@ interface Held {
   readonly runtime: string | undefined;
 }
 
-/** What was answered; undefined where nobody listens. */
+/** The response; undefined if the connection fails. */
 async function answer<T>(ask: () => Promise<T>): Promise<T | undefined> {
   return ask().catch(() => undefined);
 }
 
-/** Counters that an expiry raises: what was removed, and updates that took something away. */
+/** Counters that an expiry raises: removals, and updates that removed something. */
 async function removals(envoy: Envoy): Promise<Readonly<Record<string, number>>> {
   const { stats } = (await envoy.admin("/stats?format=json&filter=update_empty|_removed$|layer.live.load_error")) as {
     stats: readonly { name?: string; value?: number }[];
@@ -153,7 +153,7 @@ async function isSettled(server: XdsServer): Promise<boolean> {
 const LUA = "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua";
 const certificate = createCertificate("ttl.example");
 
-/** A resource of every type that Envoy asks for, each in a wrapper with a ttl; and a cluster that has none. */
+/** A resource of every type that Envoy subscribes to, each in a wrapper with a TTL, and a cluster without one. */
 function files(mode: Mode, ports: Ports, backend: number, ttlMs: number | undefined): Record<string, FileContent> {
   const source = sourceOf(mode);
   const withTtl = (list: readonly object[]): object[] => (ttlMs === undefined ? [...list] : list.map(timed));
@@ -217,7 +217,7 @@ function discoveredFilter(mode: Mode): object {
   return { name: "greeting", config_discovery: { config_source: sourceOf(mode), type_urls: [LUA] } };
 }
 
-/** A HttpConnectionManager's routes, chosen by a header. */
+/** Scoped routes of an HttpConnectionManager, selected by a header. */
 function scopedRoutes(mode: Mode): object {
   const source = sourceOf(mode);
   const fragment = { header_value_extractor: { name: "x-scope", element_separator: ",", index: 0 } };

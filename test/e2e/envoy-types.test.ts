@@ -189,7 +189,7 @@ interface Pair {
   readonly envoy: Envoy;
 }
 
-/** A backend called "web", a site made for its port, a server and an Envoy. */
+/** Starts a backend "web", a site for its port, a server and an Envoy. */
 async function startPair(
   stack: Stack,
   mode: Mode,
@@ -241,7 +241,7 @@ function tlsSocket(secretName: string, mode: Mode): object {
   };
 }
 
-/** The counters of the one secret's subscription, by the last part of their name. */
+/** The counters of the secret's subscription, by the last part of their names. */
 async function sdsStats(envoy: Envoy): Promise<Readonly<Record<string, number>>> {
   const { stats } = (await envoy.admin("/stats?format=json&filter=sds.server-cert")) as {
     stats: readonly { name?: string; value?: number }[];
@@ -258,7 +258,7 @@ async function runtimeValues(envoy: Envoy): Promise<Readonly<Record<string, stri
   return Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, entry.final_value]));
 }
 
-/** A HttpConnectionManager's routes, chosen by a header. */
+/** Scoped routes of an HttpConnectionManager, selected by a header. */
 function scopedRoutes(mode: Mode): object {
   const source = configSource(mode);
   const fragment = { header_value_extractor: { name: "x-scope", element_separator: ",", index: 0 } };
@@ -272,7 +272,7 @@ function scopedRoutes(mode: Mode): object {
   };
 }
 
-/** A scope and its route table, which answers with a status of its own. */
+/** A scope and its route table, which responds with a status of its own. */
 function scopedTable(name: string, status: number): object[] {
   const scope = {
     "@type": "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration",

@@ -9,9 +9,9 @@ import { cluster, endpoints, listener, routes } from "./support/resource.ts";
 import { createStack } from "./support/stack.ts";
 import { until } from "./support/wait.ts";
 
-/** On an aggregated stream an Envoy answers nothing about clusters while one of them warms (client-behaviours A16). */
+/** On an aggregated stream, Envoy does not ACK clusters while one of them is warming (client-behaviours A16). */
 describeWith("envoy", "Envoy", () => {
-  // In delta an Envoy that is told that there is no such secret does not wait for it.
+  // In delta, Envoy does not wait for a secret once it is reported missing.
   test.each(named(adsModes.filter(({ name }) => name.includes("sotw"))))(
     "a cluster whose secret is missing holds up nothing but itself, and the operator is told (%s)",
     async (_name, mode) => {

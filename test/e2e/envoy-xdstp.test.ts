@@ -16,10 +16,10 @@ const NODE = "edge-1";
 const CLUSTERS = "xdstp://mesh/envoy.config.cluster.v3.Cluster/shop";
 const LISTENERS = "xdstp://mesh/envoy.config.listener.v3.Listener/shop";
 
-/** A member of a collection for this node: its name has the parameters that Envoy adds to the name of the collection. */
+/** A member of a collection for this node; its name has the parameters that Envoy adds to the collection's. */
 const member = (collection: string, name: string): string => `${collection}/${name}?xds.node.id=${NODE}`;
 
-/** Listeners and clusters are those of two collections, instead of everything. */
+/** Subscribes to two collections instead of all listeners and clusters. */
 function collections(mode: Mode): object {
   const source = configSource(mode);
   return {
@@ -62,7 +62,7 @@ describeWith("envoy", "an Envoy that asks for collections by xdstp names", () =>
       site.write({ "shop.json": shop("next", green.port) });
       await load.answeredBy("green", 5_000);
       const clusters = async (): Promise<number> => (await envoy.stats())("cluster_manager.active_clusters");
-      // The one of the bootstrap, and the one member that there is now.
+      // The bootstrap's cluster, and the only current member.
       await until({ says: "the old member is gone", withinMs: 5_000 }, async () => (await clusters()) === 2);
       const { cds, lds } = await fates(server, NODE);
       expect({ cds, lds, failed: (await load.stop()).failed, timers: await timersFired(envoy) }).toEqual({

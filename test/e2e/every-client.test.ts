@@ -15,7 +15,7 @@ const stack = createStack();
 const rows = await everyClient(stack);
 const present = rows.filter(({ peer }) => peerCommand(peer) !== undefined);
 
-// A cold JVM beside a dozen other processes on two cores.
+// For a cold JVM beside a dozen other processes on two cores.
 const FIRST_ANSWER_MS = 30_000;
 
 describe("every client that there is, at the same time, on one server", () => {
@@ -85,7 +85,8 @@ describe("every client that there is, at the same time, on one server", () => {
     for (let round = 1; round <= times(2, 20); round++) {
       const backend = round % 2 === 0 ? blue : green;
       site.write(serviceFiles(rows, `shop-${round}.e2e.svc.cluster.local:80`, backend.port));
-      // The server has just come back: what names a Cluster waits for the stream that brings Clusters, if that is the last.
+      // The server has just restarted: resources that refer to a Cluster wait for the CDS stream, which may reconnect
+      // last.
       await reach("E4 cluster swapped", backend, round === 1 ? 20_000 : undefined);
     }
     const failed = await lost();

@@ -14,10 +14,10 @@ import { until, watchFor } from "./support/wait.ts";
 const present = grpcClients.filter((name) => peerCommand(name) !== undefined);
 const absent = grpcClients.filter((name) => peerCommand(name) === undefined);
 
-// In grpc-js-xds 1.14.1 the 15 s timer does not run for names that are added later: a call hangs until its own deadline.
+// In grpc-js-xds 1.14.1, the 15 s timer does not run for names added later: a call hangs until its own deadline.
 const noticesMissing = (name: GrpcClientName): boolean => name !== "grpc-node";
 
-// A cold JVM beside other processes on two cores.
+// For a cold JVM beside other processes on two cores.
 const FIRST_CALL_MS = 15_000;
 
 describe("gRPC clients of every language on one server", () => {
@@ -32,7 +32,7 @@ describe("gRPC clients of every language on one server", () => {
     );
     const clients = await startAll(stack, server.port);
     for (const client of clients) await client.lastIs("svc", "blue", FIRST_CALL_MS);
-    // Not for long: the back-off of grpc-js-xds doubles with every stream that ends, however much it was told on it.
+    // A short time: the back-off of grpc-js-xds doubles with every stream that ends, even after responses.
     await watchFor(times(8_000, 15_000));
     const green = stack.use(await startGrpcBackend("green"));
     site.write({ "svc.json": grpcService("svc", [green.port]) });
@@ -109,7 +109,7 @@ describe("gRPC clients of every language on one server", () => {
       proxy.take();
       site.write({ "two.json": grpcService("two", [green.port]) });
       await watchFor(500);
-      // A keep-alive ping may pass; a response would be larger.
+      // Allows a keepalive ping; a response would be larger.
       expect({ name, silent: proxy.take().fromServer < 100 }).toEqual({ name, silent: true });
       site.write({ "two.json": grpcService("two", [blue.port]) });
       await client[Symbol.asyncDispose]();
@@ -140,7 +140,7 @@ describe("gRPC clients of every language on one server", () => {
   });
 });
 
-/** A client of every installed language, each with calls to the target "svc". */
+/** Starts every installed client, each with calls to the target "svc". */
 async function startAll(stack: Stack, xdsPort: number, metadata: object = {}): Promise<GrpcClient[]> {
   const clients: GrpcClient[] = [];
   for (const name of present) {

@@ -12,15 +12,15 @@ import { createSite, type Site } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
 import { until, watchFor } from "./support/wait.ts";
 
-// grpc-js-xds 1.14.1 asks for nothing again once a Listener or Cluster was deleted and came back.
+// grpc-js-xds 1.14.1 does not subscribe again after a Listener or Cluster was deleted and added.
 const recoversFromDeletion = (name: GrpcClientName): boolean => name !== "grpc-node";
 
-// A cold JVM beside other processes on two cores.
+// For a cold JVM beside other processes on two cores.
 const FIRST_CALL_MS = 15_000;
 
 for (const name of grpcClients) describeWith(name, name, () => story(name));
 
-/** One client process and one server live through everything that happens to a configuration. */
+/** One client and one server, through every kind of configuration change. */
 function story(name: GrpcClientName): void {
   const stack = createStack();
   let blue: Backend;
@@ -168,7 +168,7 @@ function story(name: GrpcClientName): void {
     const ms = recoversFromDeletion(name) ? await client.lastIs("gone", "blue", 2_000) : undefined;
     note("G7 listener back", name, "first answer, ms", ms ?? "not asked of this client");
     await client.remove("gone");
-    // The same with a cluster, of a service that no other test uses.
+    // Deletes a cluster, of a service that no other test uses.
     const [api, table, ...clusterAndEndpoints] = grpcService("gone-c", [blue.port]) as [object, object, ...object[]];
     site.write({
       "gone.json": undefined,

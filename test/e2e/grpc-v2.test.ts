@@ -11,10 +11,10 @@ import { createSite, type Site } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
 import { until, watchFor } from "./support/wait.ts";
 
-// A cold JVM beside other processes on two cores.
+// For a cold JVM beside other processes on two cores.
 const FIRST_CALL_MS = 15_000;
 
-// What each says of a Cluster that it does not take.
+// Each client's message when it NACKs a Cluster.
 const reasons: Readonly<Record<GrpcV2ClientName, RegExp>> = {
   "grpc-python-v2": /cluster-svc-b: .*DiscoveryType is not valid/,
   "grpc-go-v2": /"cluster-svc-b": unsupported cluster type/,
@@ -23,7 +23,7 @@ const reasons: Readonly<Record<GrpcV2ClientName, RegExp>> = {
 
 for (const name of grpcV2Clients) describeWith(name, `${name}, from a directory of v3 resources`, () => story(name));
 
-/** One client that speaks v2, and one server whose directory holds v3 resources. */
+/** One v2 client, and one server whose directory has v3 resources. */
 function story(name: GrpcV2ClientName): void {
   const stack = createStack();
   let blue: Backend;

@@ -18,7 +18,10 @@ const SMALL_CLUSTERS = 200;
 const STREAMS = 1_000;
 const STREAMS_PER_CONNECTION = 50;
 
-/** An Envoy with requests through it and a scripted client that times every change: whatever others do, they notice nothing. */
+/**
+ * An Envoy with requests through it and a scripted client that times every change: hostile clients must not affect
+ * them.
+ */
 describeWith("envoy", "beside clients that behave badly", () => {
   const stack = createStack();
   let web: Backend;
@@ -66,7 +69,7 @@ describeWith("envoy", "beside clients that behave badly", () => {
   };
   const connected = async (port: number, windowBytes?: number): Promise<WirePeer> =>
     stack.use(await connectWhenUp(port, windowBytes));
-  /** An edit that the server has taken when this resolves. */
+  /** Makes an edit; resolves when the server has loaded it. */
   const edit = async (files: Parameters<Site["write"]>[0]): Promise<void> => {
     const revision = await server.revision();
     site.write(files);
@@ -75,7 +78,7 @@ describeWith("envoy", "beside clients that behave badly", () => {
       async () => (await server.revision()) > revision,
     );
   };
-  /** An edit, and how long it takes to reach the steady client. */
+  /** Makes an edit; returns the milliseconds until it reaches the steady client. */
   const timeOneChange = async (): Promise<number> => {
     const before = pulse.held.get("pulse");
     const startedAt = performance.now();
@@ -86,7 +89,7 @@ describeWith("envoy", "beside clients that behave badly", () => {
     );
     return Math.round(performance.now() - startedAt);
   };
-  /** Edits while something goes on: the slowest of them, and what else the others noticed. */
+  /** Makes edits during a scenario; returns what the other clients noticed. */
   const others = async (scenario: string): Promise<object> => {
     const latencies: number[] = [];
     for (let change = 0; change < times(5, 30); change++) latencies.push(await timeOneChange());
@@ -163,14 +166,14 @@ describeWith("envoy", "beside clients that behave badly", () => {
     const growth = (await residentMegabytes(server)) - before;
     note("5 clients stop reading", "server", `${rounds} changes of 2 MB, resident growth, MB`, growth);
     expect(await others("5 clients stop reading")).toEqual(undisturbed);
-    // 5 streams with every version of 2 MB queued would be 10 MB for each change.
+    // Queueing every 2 MB version for 5 streams would take 10 MB per change.
     expect(growth).toBeLessThan(rounds * 10);
     for (const client of deaf) client.read();
     const steady = openDeltaClient(await connected(server.port), { nodeId: "newcomer", type: CLUSTER });
     await until({ says: "all hold the newest state", withinMs: 10_000 }, () =>
       deaf.every((client) => steady.held.size > 100 && sameVersions(client.held, steady.held)),
     );
-    // The first state, and what had been begun; not one response for each change.
+    // The first state and responses already started, not one for each change.
     expect(Math.max(...deaf.map((client) => client.counts().responses))).toBeLessThan(rounds);
     await peer.close();
     site.write({ "large.json": undefined });
@@ -203,7 +206,7 @@ describeWith("envoy", "beside clients that behave badly", () => {
     expect(again.map((client) => client.counts()).filter(({ responses }) => responses !== 1)).toEqual([]);
   });
 
-  /** 1,000 streams over 20 connections, all opened at once; with what each held before, if anything. */
+  /** Opens 1,000 streams over 20 connections at once, with the versions that they held before, if any. */
   async function openFleet(held: readonly ReadonlyMap<string, string>[] = []): Promise<DeltaClient[]> {
     const connections = STREAMS / STREAMS_PER_CONNECTION;
     const peers = await Promise.all(Array.from({ length: connections }, () => connected(server.port)));

@@ -59,7 +59,7 @@ describeWith("envoy", "an Envoy", () => {
     expect({
       clusters: stats("cluster_manager.active_clusters"),
       warming: stats("cluster_manager.warming_clusters"),
-      // All of them at once, because Envoy goes on to listeners after the first.
+      // All in one response, because Envoy continues with listeners after the first.
       clusterResponses: await responses("cds"),
       endpointResponses: await responses("eds"),
       answer: (await httpGet({ port })).body,

@@ -35,7 +35,7 @@ async function loadsOf(server: XdsServer, name: string): Promise<readonly Load[]
   return items.filter(({ cluster: called }) => called === name);
 }
 
-/** Sums over the localities of one cluster. */
+/** The sums over the localities of a cluster. */
 async function loadOf(server: XdsServer, name: string): Promise<{ issued: number; succeeded: number; failed: number }> {
   const sums = { issued: 0, succeeded: 0, failed: 0 };
   for (const { localities } of await loadsOf(server, name)) {
@@ -53,7 +53,7 @@ async function reporterOf(server: XdsServer): Promise<unknown> {
   return items[0];
 }
 
-/** What an Envoy has in its bootstrap to report its load to the server that it is configured by. */
+/** Bootstrap fields with which Envoy reports its load to its management server. */
 const loadStats = {
   cluster_manager: {
     load_stats_config: {
@@ -75,7 +75,7 @@ interface StatusReply {
   }[];
 }
 
-/** Asks for the status of clients as any gRPC program does. */
+/** Requests client status over gRPC. */
 async function clientStatus(port: number, request: object): Promise<StatusReply> {
   const api = createEnvoyApi();
   const { bytes } = api.readMessage("envoy.service.status.v3.ClientStatusRequest", request);
@@ -115,7 +115,7 @@ describeWith("envoy", "an Envoy that reports its load", () => {
       const server = stack.use(await startXdsServer({ site, flags: ["--load-reports-interval", "1s"] }));
       const envoy = stack.use(await startEnvoy({ mode, xdsPort: server.port, bootstrap: loadStats }));
       await envoy.ready(10_000);
-      // Envoy counts from the first interval that a cluster is there at the beginning of.
+      // Envoy counts from the first interval that starts with the cluster present.
       await until(
         { says: "the cluster is reported", withinMs: 10_000 },
         async () => (await loadsOf(server, "web")).length > 0,

@@ -16,8 +16,8 @@ import { createSite, type Site } from "./support/site.ts";
 import { createStack, type Stack } from "./support/stack.ts";
 import { until, watchFor } from "./support/wait.ts";
 
-// What a real Envoy and the server say to each other while a cluster is replaced. `npm run pictures` puts what was
-// recorded into the guide.
+// Records what Envoy and the server send each other while a cluster is replaced. `npm run pictures` writes the
+// recordings into the guide.
 
 const GUIDE = join(root, "docs/guides/changes-without-loss.md");
 
@@ -96,7 +96,7 @@ describeWith("envoy", "Envoy", () => {
   });
 });
 
-/** A regular expression that only RE2 can see is wrong. */
+/** An invalid regular expression that only RE2 detects. */
 const BAD_ROUTE = { match: { safe_regex: { regex: "(" } }, route: { cluster: "green" } };
 
 interface Scene {
@@ -105,13 +105,13 @@ interface Scene {
   readonly load: HttpLoad;
   readonly bluePort: number;
   readonly greenPort: number;
-  /** Writes files, and says so in the recording. */
+  /** Writes files, and notes it in the recording. */
   edit(text: string, files: Parameters<Site["write"]>[0]): void;
-  /** What was said since the first edit, once nobody has anything more to say. */
+  /** Returns what was sent since the first edit, once nothing more follows. */
   settled(): Promise<readonly Said[]>;
 }
 
-/** Requests go to the cluster blue through an Envoy whose conversation with the server is recorded from here on. */
+/** Starts requests to the cluster blue through an Envoy, and records its stream from then on. */
 async function startScene(stack: Stack, mode: Mode, flags: readonly string[] = []): Promise<Scene> {
   let proxy: RecordingProxy | undefined;
   let hasMoved = false;
@@ -151,7 +151,7 @@ async function startScene(stack: Stack, mode: Mode, flags: readonly string[] = [
   };
 }
 
-/** The steps of a swap of blue for green, as they came; what is said again at once counts once. */
+/** The steps of a swap of blue for green, in order; immediate repetitions count once. */
 function orderOf(said: readonly Said[]): readonly string[] {
   let hasBlue = true;
   const steps = said.flatMap((one): readonly string[] => {

@@ -17,7 +17,7 @@ import { until } from "./support/wait.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const example = join(root, "examples/07-serve-from-a-program");
 
-/** The programs of the example, type-checked and compiled as its page says, serve an Envoy. */
+/** The example's programs, type-checked and compiled as its page describes, serve an Envoy. */
 describeWith("envoy", "examples/07-serve-from-a-program", () => {
   let stack: Stack;
   beforeAll(() => {

@@ -20,7 +20,7 @@ function xds(...args: readonly string[]): string {
   return execFileSync(process.execPath, [command, ...args], { encoding: "utf8" });
 }
 
-/** A list in a line of the Dockerfile, such as `CMD ["a", "b"]`. */
+/** Parses a list in a Dockerfile instruction, such as `CMD ["a", "b"]`. */
 function listIn(dockerfile: string, word: string): readonly string[] {
   const [, list = ""] = new RegExp(`^ *${word} (\\[.*\\])$`, "m").exec(dockerfile) ?? [];
   return JSON.parse(list) as readonly string[];
@@ -116,7 +116,7 @@ describe.skipIf(!hasSystemd)(
     it("is one that systemd finds nothing wrong with", () => {
       const unit = readFileSync(join(deploy, "systemd/xdskit.service"), "utf8");
       const file = join(folder, "xdskit.service");
-      // It wants the program to be there.
+      // systemd-analyze requires an existing program.
       writeFileSync(file, unit.replace("/usr/local/bin/xds", process.execPath));
       const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
       expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: "" });

@@ -9,7 +9,7 @@ const workshop = inject("workshop");
 const program = fileURLToPath(new URL("program/main.ts", import.meta.url));
 const printed = "hello 1s\n";
 
-/** A folder of the workshop with the program in it. */
+/** Creates a folder of the workshop with the program. */
 function folderFor(name: string): string {
   const folder = join(workshop, name);
   mkdirSync(folder);
@@ -19,7 +19,7 @@ function folderFor(name: string): string {
 
 async function run(cwd: string, program: string, args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(program, args, { cwd }).catch((error: Error & { stdout?: string }) => {
-    throw new Error(`${error.message}\n${error.stdout ?? ""}`); // compilers complain on standard output
+    throw new Error(`${error.message}\n${error.stdout ?? ""}`); // compilers print errors on stdout
   });
   return stdout;
 }
@@ -28,7 +28,7 @@ function node(cwd: string, ...args: readonly string[]): Promise<string> {
   return run(cwd, process.execPath, args);
 }
 
-/** A command that is installed in the workshop. */
+/** Runs a command that is installed in the workshop. */
 function tool(cwd: string, name: string, ...args: readonly string[]): Promise<string> {
   return run(cwd, join(workshop, "node_modules/.bin", name), args);
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code in pages: TypeScript compiles against the sources, YAML and JSON parse, resources are valid, commands exist.
+// Checks code in pages: TypeScript compiles against the sources, YAML and JSON parse, resources are valid, commands
+// exist.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ts from "typescript";
 import { parseAllDocuments } from "yaml";
 
-/** Languages that are only shown. */
+/** Languages that are not checked. */
 const shown = new Set(["text", "mermaid", "diff", "proto", "ini", "dockerfile", "go", "python", "java"]);
 
-/** All TypeScript blocks as one program, with the settings of the tests. */
+/** Compiles all TypeScript blocks as one program, with the settings of the tests. */
 function checkTypeScript(root, blocks) {
   if (blocks.length === 0) return [];
   const folder = join(root, ".cache", "docs");
@@ -38,7 +39,7 @@ function checkTypeScript(root, blocks) {
   });
 }
 
-/** A block labelled `value` is one expression, such as the literal of an object that is explained. */
+/** Checks that a block labelled `value` is one expression, such as an object literal. */
 function checkValue(file, block) {
   const source = ts.createSourceFile("value.ts", `(${block.lines.join("\n")}\n);`, ts.ScriptTarget.Latest);
   return source.parseDiagnostics.map((diagnostic) => {
@@ -62,7 +63,7 @@ function checkJson(file, block) {
   }
 }
 
-/** YAML with resources in it is read as `xds validate` would. A block labelled `wrong` is meant to have problems. */
+/** Validates YAML blocks with resources like `xds validate`. A block labelled `wrong` must have problems. */
 async function checkResources(root, blocks) {
   if (blocks.length === 0) return [];
   const { createDirectorySource } = await import(join(root, "packages/source/dist/index.js"));
@@ -86,7 +87,7 @@ async function checkResources(root, blocks) {
   return problems;
 }
 
-/** Command lines of a block, with continued lines joined, comments and prompts taken off. */
+/** The command lines of a block: joins continued lines, and removes comments and prompts. */
 function commandLines(block) {
   const lines = [];
   let open = "";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line knows: for the reference page, and to check the commands in other pages.
+// Extracts commands and flags from the command line, for the reference page and to check the commands in other pages.
 import { join } from "node:path";
 
 const COLUMNS = 100;
 
-/** What `xds ARGV` prints, without a process. */
+/** The output of `xds ARGV`, without a process. */
 async function said(run, argv) {
   let text = "";
   const output = { write: (more) => (text += more), isTerminal: false, columns: COLUMNS };
@@ -22,7 +22,7 @@ function sectionOf(help, title) {
   return end === -1 ? rest : rest.slice(0, end);
 }
 
-/** The command line as data. */
+/** The commands, flags and tables of the command line. */
 export async function loadCli(root) {
   const { run, exitCodeMeanings, commandLogTable } = await import(join(root, "packages/cli/dist/index.js"));
   const main = await said(run, ["--help"]);
@@ -39,7 +39,7 @@ export async function loadCli(root) {
   return {
     print: (argv) => said(run, argv),
     offers: (name, flag) => flags.get(name).has(flag),
-    /** Problems of a command line after the word `xds`. */
+    /** Returns the problems of a command line after the word `xds`. */
     check(words) {
       const [name, ...rest] = words;
       if (name === undefined || common.has(name) || name === "help") return [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every relative link, and every path of the repository that a page names, leads somewhere.
+// Checks that every relative link, and every repository path that a page names, exists.
 import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checks need of a Markdown file: headings, links, inline code and blocks, each with its line.
+// Parses Markdown for the checks: headings, links, inline code and blocks, each with its line.
 
-/** The anchor of a heading as GitHub makes it. */
+/** The anchor that GitHub generates for a heading. */
 function slugOf(heading) {
   return heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
@@ -12,7 +12,7 @@ function slugOf(heading) {
     .replace(/\s/g, "-");
 }
 
-/** Headings with their anchors, links, code spans, fenced blocks. Lines count from 1. */
+/** Parses headings with their anchors, links, code spans and fenced blocks. Lines count from 1. */
 export function parseMarkdown(text) {
   const parsed = { anchors: new Set(), headings: [], links: [], spans: [], blocks: [] };
   const seen = new Map();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of docs/reference that are made from tables in the code, and the names that a page and the code must share.
+// Generates the parts of docs/reference that come from tables in the code, and checks names that pages and code share.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -164,7 +164,7 @@ async function types(root) {
   );
 }
 
-/** What stands between `<!-- made from NAME -->` and `<!-- end -->`. */
+/** Generators of the parts between `<!-- made from NAME -->` and `<!-- end -->`. */
 const makers = {
   settings,
   switches,
@@ -178,10 +178,10 @@ const makers = {
 
 const section = /<!-- made from ([\w-]+) -->\n([\s\S]*?)<!-- end -->/g;
 
-/** What stands between `<!-- printed by xds … -->` and `<!-- end -->`: what that command prints, as a block. */
+/** A part between `<!-- printed by xds … -->` and `<!-- end -->`: the output of that command, as a block. */
 const printed = /<!-- printed by xds ([^\n]+) -->\n[\s\S]*?<!-- end -->/g;
 
-/** The text of a page with every section made anew. */
+/** Returns the text of a page with every generated section renewed. */
 async function withMadeSections(text, file, all, root, cli, problems) {
   let next = text;
   for (const [whole, name] of text.matchAll(section)) {
@@ -201,7 +201,7 @@ async function withMadeSections(text, file, all, root, cli, problems) {
   return next;
 }
 
-/** Compares, or writes, every made section of the pages. */
+/** Compares or writes every generated section of the pages. */
 export async function checkSections(root, files, cli, write) {
   const problems = [];
   const all = { ...makers, ...cli.makers };
@@ -215,7 +215,7 @@ export async function checkSections(root, files, cli, write) {
   return problems;
 }
 
-/** String literals in the sources of a package that look like codes with one of the prefixes. */
+/** String literals in a package's sources that match the pattern of codes. */
 function literals(root, folder, pattern) {
   const base = join(root, folder);
   if (!existsSync(base)) return [];
@@ -234,7 +234,7 @@ function unionOf(root, file, name) {
   return [...body.matchAll(/"([A-Z0-9_]+)"/g)].map((match) => match[1]);
 }
 
-/** First cells of the tables on a page that look like codes. */
+/** Codes in the first column of the tables on a page. */
 function listedOn(root, file) {
   const text = readFileSync(join(root, file), "utf8");
   return [...text.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell]) =>
@@ -242,7 +242,7 @@ function listedOn(root, file) {
   );
 }
 
-/** Names in code spans of any page that look like metrics or settings are ones that exist. */
+/** Checks that names in code spans that look like metrics or settings exist. */
 export async function checkNames(root, pages) {
   const { metricTable } = await load(root, "server/dist/observe/metric-table.js");
   const { settingTable } = await load(root, "source/dist/settings/setting-table.js");
@@ -259,7 +259,7 @@ export async function checkNames(root, pages) {
   );
 }
 
-/** Every problem code of the code is on the page of problems, and the other way round. */
+/** Checks that the page of problems lists exactly the problem codes of the code. */
 export function checkProblemCodes(root) {
   const page = "docs/reference/problems.md";
   const inCode = new Set([

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** The program of the Chromium that is on the path; undefined if there is none. */
+/** The path of a Chromium on the PATH; undefined if there is none. */
 export function findChromium() {
   const directories = (process.env["PATH"] ?? "").split(delimiter);
   const names = ["chromium", "chromium-browser", "google-chrome"];

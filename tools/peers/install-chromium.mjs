@@ -1,4 +1,4 @@
-/** Installs Chromium with the package manager of the machine, where that is apt and may be used; a Chromium that is there is enough. */
+/** Installs Chromium with apt, if it is available and permitted, unless a Chromium is already installed. */
 import { spawnSync } from "node:child_process";
 import { findChromium } from "./chromium.mjs";
 
@@ -12,7 +12,7 @@ function run(...args) {
 }
 
 if (findChromium() === undefined) {
-  // An old list of packages names files that are gone.
+  // An outdated package list refers to deleted files.
   const isThere = run("update", "-qq") && run("install", "-qq", "-y", "--no-install-recommends", "chromium");
   if (!isThere) process.exitCode = 1;
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /**
- * Installs the foreign clients of the end-to-end tests below `.cache/peers/`.
+ * Installs the other clients of the end-to-end tests below `.cache/peers/`.
  *
- *   node tools/peers/install.mjs [NAME…]     install what is missing or out of date (everything, or only these)
- *   node tools/peers/install.mjs --list      what is there, as JSON
- *   node tools/peers/install.mjs --path NAME the program or file of one that is there
- *   node tools/peers/install.mjs --strict    exit with 1 when one cannot be installed
+ *   node tools/peers/install.mjs [NAME…]     installs what is missing or outdated (everything, or only these)
+ *   node tools/peers/install.mjs --list      prints what is installed, as JSON
+ *   node tools/peers/install.mjs --path NAME prints the program or file of an installed one
+ *   node tools/peers/install.mjs --strict    exits with 1 if one cannot be installed
  *
- * A peer that cannot be installed is named at the end; the tests that need it report themselves as skipped, by name.
+ * A peer that cannot be installed is named at the end; the tests that need it are reported as skipped, by name.
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -35,7 +35,7 @@ if (args.includes("--list")) {
   }
 }
 
-/** Side by side: most of the time is waiting for downloads. */
+/** In parallel, because most of the time is waiting for downloads. */
 async function installAll(wanted) {
   const outcomes = await Promise.all(wanted.map(async (peer) => ({ peer, installed: await install(peer) })));
   return outcomes.filter(({ installed }) => !installed).map(({ peer }) => peer.name);
@@ -68,7 +68,7 @@ async function install(peer) {
   return true;
 }
 
-/** Resolves to undefined on success, else to the last lines of what the command said. */
+/** Resolves to undefined on success, else to the last lines of the output. */
 function run(step) {
   return new Promise((resolve) => {
     const [program, ...rest] = step.run;

@@ -1,6 +1,6 @@
 /**
- * The foreign clients that the end-to-end tests talk to: what each is made from, where it is installed, and how to start it.
- * Versions are pinned here and nowhere else. Everything is installed below `.cache/peers/`, which git ignores.
+ * The other clients of the end-to-end tests: what each is built from, where it is installed, and how to start it.
+ * Versions are pinned only here. Everything is installed below `.cache/peers/`, which git ignores.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -15,8 +15,8 @@ const cache = join(root, ".cache/peers");
 const clients = join(root, "test/e2e/clients");
 
 /**
- * One row per peer. `inputs` are the files that it is built from: when one of them or the version changes, it is installed anew.
- * `install` is a list of commands; `command` is what starts it; `proof` is a file that exists when it is there.
+ * One row per peer. `inputs` are the files that it is built from: it is installed again when one of them or the version
+ * changes. `install` is a list of commands; `command` starts it; `proof` is a file that exists once it is installed.
  */
 export const peers = [
   pythonPackage({
@@ -35,7 +35,7 @@ export const peers = [
     proof: (at) => findFile(join(at, "lib"), "__init__.py", "site-packages/grpc"),
     command: runPythonClient,
   }),
-  // The last of its kind that speaks v2, for which there are wheels for Python 3.11 and no newer one.
+  // The last version with v2; it has wheels for Python 3.11 and nothing newer.
   pythonPackage({
     name: "grpc-python-v2",
     says: "grpcio while it spoke v2",
@@ -87,7 +87,7 @@ export const peers = [
         run: ["cargo", "build", "--locked", "--quiet", "--target-dir", join(cache, "junction/target")],
         in: join(clients, "rust"),
       },
-      // What is built on the way is ten times as large as the program.
+      // The build output is ten times as large as the program.
       { run: ["cp", join(cache, "junction/target/debug/xdskit-e2e-client"), join(cache, "junction/client")] },
       { run: ["rm", "-r", join(cache, "junction/target")] },
     ],
@@ -139,7 +139,7 @@ export const peers = [
   },
 ];
 
-/** What is there: one plain row per peer, `command` only where it is installed from the present inputs. */
+/** A plain row per peer; `command` only if it is installed from the current inputs. */
 export function listPeers() {
   return peers.map((peer) => {
     const proof = isCurrent(peer) ? peer.proof(peer.at) : undefined;
@@ -153,7 +153,7 @@ export function listPeers() {
   });
 }
 
-/** True when the peer was installed from the version and the inputs that are in the tree now. */
+/** Whether the peer is installed with the current version and inputs. */
 export function isCurrent(peer) {
   if (peer.install.length === 0) return peer.proof(peer.at) !== undefined;
   return (
@@ -163,12 +163,12 @@ export function isCurrent(peer) {
   );
 }
 
-/** Where the stamp of a peer lies. */
+/** The path of a peer's stamp. */
 export function stampFile(peer) {
   return join(peer.at, "stamp");
 }
 
-/** The version, the commands and the inputs of a peer as one digest. */
+/** A digest of a peer's version, commands and inputs. */
 export function stampOf(peer) {
   const hash = createHash("sha256").update(JSON.stringify([peer.version, peer.install]));
   for (const input of peer.inputs) hash.update(existsSync(input) ? readFileSync(input) : "absent");
@@ -179,7 +179,7 @@ function runPythonClient(_proof, at) {
   return [join(at, "bin/python"), "-u", join(clients, "python/client.py")];
 }
 
-/** One program, built with the versions that `MODULE.mod` beside it names. */
+/** A Go client, built with the versions in the `.mod` file of `module`. */
 function goClient({ name, says, version, module }) {
   const at = join(cache, name);
   const source = join(clients, "go");
@@ -196,7 +196,7 @@ function goClient({ name, says, version, module }) {
   };
 }
 
-/** One program, compiled against that version of gRPC. */
+/** A Java client, compiled against that version of gRPC. */
 function javaClient({ name, says, version }) {
   const at = join(cache, name);
   const pom = join(clients, "java/pom.xml");
@@ -223,7 +223,7 @@ function javaClient({ name, says, version }) {
       { run: ["javac", "-cp", join(at, "lib/*"), "-d", join(at, "classes"), source] },
     ],
     proof: () => present(join(at, "classes/Client.class")),
-    // Two small collectors and one tier of compilation: it shares two cores with everything else.
+    // A small heap, the serial collector and one compilation tier: it shares two cores with everything else.
     command: () => [
       "java",
       "-XX:+UseSerialGC",
@@ -257,7 +257,7 @@ function present(file) {
   return existsSync(file) ? file : undefined;
 }
 
-/** The first file of that name below a directory, inside a path that ends with `within`. */
+/** The first file of that name below a directory, whose path ends with `within`. */
 function findFile(directory, name, within = "") {
   if (!existsSync(directory)) return undefined;
   const found = readdirSync(directory, { withFileTypes: true, recursive: true }).find(

@@ -1,22 +1,25 @@
-/** One thing that is measured: so many resources, so many streams. */
+/** A benchmark cell: a number of resources and streams. */
 export interface Cell {
   readonly name: string;
   readonly resources: number;
   readonly streams: number;
   readonly variant: "delta" | "sotw";
-  /** The peer's cache that is better here (its own measurements choose). */
+  /** The caches of go-control-plane to compare with; the better one for this cell. */
   readonly caches: readonly ("linear" | "snapshot")[];
-  /** All streams break and come back with the versions they hold. */
+  /** Also measures all streams reconnecting with the versions that they hold. */
   readonly reconnects: boolean;
-  /** Each stream asks for so many by name, and so many of the streams for the one that changes. */
+  /**
+   * Each stream subscribes to `names` resources by name; `subscribers` of the streams subscribe to the one that
+   * changes.
+   */
   readonly byName?: { readonly names: number; readonly subscribers: number };
-  /** Each stream is a node with a layer of its own above the one that all share. */
+  /** Each stream has a node with a layer of its own, above a shared one. */
   readonly ownLayers?: boolean;
-  /** Too long for a quick look. */
+  /** Runs with `--long` only. */
   readonly isLong: boolean;
 }
 
-/** The table of architecture.md 7. */
+/** The cells of architecture.md 7. */
 export const cells: readonly Cell[] = [
   cell("100 x 1,000 delta", 100, 1_000, "delta", {}),
   cell("1,000 x 1,000 SotW", 1_000, 1_000, "sotw", { caches: ["linear"] }),

@@ -20,15 +20,20 @@ const http = "envoy.extensions.filters.network.http_connection_manager.v3.HttpCo
 const router = "envoy.extensions.filters.http.router.v3.Router";
 const ads = { ads: {}, resource_api_version: "V3" };
 
-/** What it costs that clients of v2 are served from resources of v3. */
+/** The cost of serving v3 resources to v2 clients. */
 export interface ConversionCost {
-  /** Microseconds of processor time, and bytes, for one resource. */
+  /** CPU time in microseconds, and size in bytes, per resource. */
   readonly resources: readonly { readonly name: string; readonly us: number; readonly bytes: number }[];
-  /** One changed Cluster for 1,000 delta streams: milliseconds until the last has it, and conversions for each change. */
+  /**
+   * One changed Cluster for 1,000 delta streams: milliseconds until the last one has it, and conversions per change.
+   */
   readonly change: { readonly v3Ms: number; readonly v2Ms: number; readonly conversions: number };
 }
 
-/** Converts resources of three kinds, then changes one that 1,000 streams of each version have; all in this process. */
+/**
+ * Converts resources of three kinds, then changes one that 1,000 streams of each API version subscribe to, all in this
+ * process.
+ */
 export async function measureConversion(): Promise<ConversionCost> {
   const api = createEnvoyApi();
   const resources = samples(api).map(({ name, resource }) => {
@@ -43,7 +48,7 @@ export async function measureConversion(): Promise<ConversionCost> {
   return { resources, change: { v3Ms: inV3.ms, v2Ms: inV2.ms, conversions: inV2.conversions } };
 }
 
-/** For people. */
+/** Formats the costs as Markdown tables. */
 export function conversionTable({ resources, change }: ConversionCost): string {
   return [
     "| converted to v2 | bytes | µs |",

@@ -5,17 +5,17 @@ import { fileURLToPath } from "node:url";
 import { format, median } from "./figures.ts";
 import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
 
-/** What one run of `xds serve` on a directory took. */
+/** The measurements of one run of `xds serve` on a directory. */
 export interface DirectoryMeasurement {
   readonly files: number;
-  /** From the start of the process until clients are served. */
+  /** Milliseconds from the start of the process until clients are served. */
   readonly readyMs: number;
-  /** From the write of one file with one changed cluster until a client has it. */
+  /** Milliseconds from writing a file with a changed cluster until a client has it. */
   readonly changeMs: readonly number[];
   readonly peakMb: number;
 }
 
-/** In how many files the resources are, and whether that takes too long for a quick look. */
+/** The number of files; `isLong` cells run with `--long` only. */
 export const directoryCells: readonly { readonly files: number; readonly isLong: boolean }[] = [
   { files: 1, isLong: true },
   { files: 100, isLong: false },
@@ -26,7 +26,10 @@ const RESOURCES = 100_000;
 const FILES_IN_A_FOLDER = 1_000;
 const CHANGES = 5;
 
-/** Serves 100,000 resources, half of them Clusters and half their endpoints, and changes one. `tools`: where the load client is. */
+/**
+ * Serves 100,000 resources, half Clusters and half ClusterLoadAssignments, and changes one. `tools` is the directory of
+ * the load client.
+ */
 export async function measureDirectory(files: number, tools: string): Promise<DirectoryMeasurement> {
   const directory = mkdtempSync(join(tmpdir(), "xdskit-bench-"));
   try {
@@ -61,7 +64,7 @@ async function serve(directory: string, files: number, tools: string): Promise<D
   return { files, readyMs, changeMs, peakMb: server.usage().peakMb };
 }
 
-/** Writes one of the files; the first resource of all is a cluster with that timeout. */
+/** Writes one of the files; the first resource of the first file is a cluster with this timeout. */
 function write(directory: string, file: number, files: number, timeoutMs: number): void {
   const folder = join(directory, String(Math.floor(file / FILES_IN_A_FOLDER)));
   mkdirSync(folder, { recursive: true });
@@ -89,7 +92,7 @@ function resource(i: number, timeoutMs: number): string {
 `;
 }
 
-/** Medians as a Markdown table. */
+/** Formats medians as a Markdown table. */
 export function directoryTable(all: readonly DirectoryMeasurement[]): string {
   const lines = [...new Set(all.map((one) => one.files))].map((files) => {
     const own = all.filter((one) => one.files === files);

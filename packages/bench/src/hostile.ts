@@ -4,9 +4,10 @@ import { HostileClient, type Random } from "./hostile/client.ts";
 import { layers, names, Truth, types, type Write } from "./hostile/views.ts";
 import { Peer, SERVER_CPU, tell } from "./peer.ts";
 
-// npm run hostile [-- --minutes N] [--seed N]: clients that refuse, stall, lie, change their mind and break their connections, around
-// one server in a process of its own that changes all the time. In the end of each round everybody accepts everything, and must
-// hold exactly its view; from the tenth minute on the server's memory after collection must not grow by more than 10 %.
+// npm run hostile [-- --minutes N] [--seed N]: clients that NACK, stall, report wrong versions, unsubscribe at once and
+// reconnect, around a server in its own process that changes all the time. At the end of each round, all clients ACK
+// everything and must hold exactly their views; from the tenth minute, the server's memory after garbage collection
+// must not grow by more than 10 %.
 
 const CLIENTS = 12;
 const STEPS_PER_ROUND = 400;
@@ -22,7 +23,7 @@ const minutes = option("--minutes", 120);
 const seed = option("--seed", Date.now() % 2 ** 31);
 if (!(minutes > 0) || !Number.isInteger(seed)) throw new Error("--minutes and --seed take a number");
 
-/** The same numbers for the same seed (mulberry32). */
+/** A seeded random number generator (mulberry32). */
 function randomFrom(start: number): Random {
   let state = start;
   return (below) => {
@@ -54,7 +55,7 @@ function write(): void {
   server.say(JSON.stringify(change));
 }
 
-/** Everybody accepts everything, until everybody holds what it should. */
+/** All clients ACK everything until each holds its view. */
 async function settle(): Promise<void> {
   for (const client of clients) await client.makePeace(address);
   const differences = (): readonly string[] => clients.flatMap((client) => client.differences(truth));

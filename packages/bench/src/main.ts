@@ -12,10 +12,10 @@ import { measurePolls, pollTable } from "./polls.ts";
 import { measureStatus } from "./status-cost.ts";
 import { table } from "./table.ts";
 
-// npm run bench [-- --long] [--runs N] [--only TEXT]: xdskit and go-control-plane in turn, cell by cell; then what make before
-// break costs (`--long --only order`), what conversion to v2 costs (`--only conversion`), what polls over REST cost
-// (`--only polls`), what client status and load reports cost (`--only status`), what our client costs beside others (`--only client`),
-// what its calls cost (`--only calls`), and `xds serve` on directories (`--only files`).
+// npm run bench [-- --long] [--runs N] [--only TEXT]: compares xdskit with go-control-plane, cell by cell. Then
+// measures make before break (`--long --only order`), conversion to v2 (`--only conversion`), REST polls (`--only
+// polls`), client status and load reports (`--only status`), our client beside others (`--only client`), its calls
+// (`--only calls`), and `xds serve` on directories (`--only files`).
 
 const option = (name: string): string | undefined => {
   const index = process.argv.indexOf(name);
@@ -50,7 +50,7 @@ if (only === "client") {
 
 const results: { readonly cell: Cell; readonly measurements: readonly Measurement[] }[] = [];
 for (const cell of cells.filter((one) => (isLong || !one.isLong) && one.name.includes(only))) {
-  // The server that decides nothing does not know who asked for what.
+  // The `floor` server does not track subscriptions.
   const floor: readonly Subject[] = cell.byName === undefined && cell.ownLayers !== true ? ["floor"] : [];
   const subjects: readonly Subject[] = [...floor, "xdskit", ...cell.caches];
   const measurements: Measurement[] = [];

@@ -2,29 +2,35 @@ import { fileURLToPath } from "node:url";
 import type { Cell } from "./cells.ts";
 import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
 
-/** Who is measured; `floor` is a server that decides nothing, to show what load client and machine can do at most. */
+/**
+ * The server under measurement. `floor` is a server without any logic, which shows the limit of load client and
+ * machine.
+ */
 export type Subject = "xdskit" | "linear" | "snapshot" | "floor";
 
-/** What one run of one subject in one cell took. */
+/** The measurements of one run of one server in one cell. */
 export interface Measurement {
   readonly subject: Subject;
   readonly firstSyncMs: number;
-  /** From the request of a client for one name more until it has the answer, where clients ask by name. */
+  /** Milliseconds from the subscription to one more name until its response, in cells with names. */
   readonly moreMs: number | undefined;
-  /** From the change until the last client had it, over the changes of the run. */
+  /** Milliseconds from a change until the last client had it, per change. */
   readonly changeMs: readonly number[];
-  /** Processor time of the server for one change and its acknowledgements. */
+  /** CPU time of the server for one change and its ACKs, in milliseconds. */
   readonly changeCpuMs: number;
   readonly reconnectMs: number | undefined;
   readonly reconnectBytes: number | undefined;
-  /** Resident memory that the streams added, once in sync, in KB a stream. */
+  /** Resident memory per stream once in sync, in KB. */
   readonly streamKb: number;
   readonly peakMb: number;
 }
 
 const CHANGES = 7;
 
-/** Measures one subject in one cell: server on one core, load client on the other. `tools`: where the Go programs are. */
+/**
+ * Measures one server in one cell, with the server on one core and the load client on another. `tools` is the directory
+ * of the Go programs.
+ */
 export async function measure(cell: Cell, subject: Subject, tools: string): Promise<Measurement> {
   await using server = startServer(cell, subject, tools);
   const { address } = await server.hears("listening");

@@ -2,17 +2,17 @@ import { fileURLToPath } from "node:url";
 import { format, median } from "./figures.ts";
 import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
 
-/** What changes cost with make before break and without it. */
+/** The cost of changes with and without make before break. */
 export interface OrderCost {
   readonly on: ChangeCost;
   readonly off: ChangeCost;
 }
 
-/** One change after another, on one server. */
+/** The measurements of changes, one after another, on one server. */
 interface ChangeCost {
-  /** From the change until the last client had the Cluster and its endpoints. */
+  /** Milliseconds from a change until the last client had the Cluster and its endpoints. */
   readonly ms: readonly number[];
-  /** Processor time of the server for each change and its acknowledgements. */
+  /** CPU time of the server for each change and its ACKs, in milliseconds. */
   readonly cpuMs: readonly number[];
 }
 
@@ -20,9 +20,9 @@ const RESOURCES = 10_000;
 const STREAMS = 1_000;
 
 /**
- * Changes one Cluster among 10,000 for 1,000 delta streams, each with all endpoints and a route beside the Clusters, so
- * that a change brings the Cluster and its endpoints. Both servers are there at once and are changed in turn, the first of each
- * pair in turn too. `tools`: where the load client is.
+ * Changes one Cluster among 10,000 for 1,000 delta streams, which also subscribe to all endpoints and a route, so that
+ * each change sends the Cluster and its endpoints. Both servers run at once and change alternately, in alternating
+ * order. `tools` is the directory of the load client.
  */
 export async function measureOrder(rounds: number, tools: string): Promise<OrderCost> {
   await using on = await start(tools, []);
@@ -38,7 +38,7 @@ export async function measureOrder(rounds: number, tools: string): Promise<Order
     ] as const;
     for (const [served, { ms, cpuMs }] of round % 2 === 0 ? pair : pair.toReversed()) {
       const cost = await change(served);
-      // The first one finds cold code.
+      // The first round warms up the code.
       if (round === 0) continue;
       ms.push(cost.ms);
       cpuMs.push(cost.cpuMs);
@@ -83,7 +83,7 @@ async function change({ server, client }: Served): Promise<{ readonly ms: number
   return { ms, cpuMs: (server.usage().cpuSeconds - cpuSeconds) * 1_000 };
 }
 
-/** Median times, mean processor times (its clock ticks every 10 ms), and what one is of the other, as a Markdown table. */
+/** Formats median times, mean CPU times (whose clock ticks every 10 ms) and their ratios as a Markdown table. */
 export function orderTable({ on, off }: OrderCost): string {
   const columns = [
     ["on", median(on.ms), mean(on.cpuMs)],

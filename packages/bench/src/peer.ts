@@ -2,14 +2,14 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** Servers run on one core, load clients on another. */
+/** Servers and load clients run on separate cores. */
 export const SERVER_CPU = 0;
 export const CLIENT_CPU = 1;
 
-/** What a process says in one line of JSON. */
+/** One JSON line that a process prints. */
 export type Line = Readonly<Record<string, unknown>>;
 
-/** A process that takes commands as lines and answers with lines of JSON. */
+/** A process that reads commands as lines and answers with JSON lines. */
 export class Peer implements AsyncDisposable {
   readonly #process: ChildProcessWithoutNullStreams;
   readonly #lines: Line[] = [];
@@ -20,7 +20,7 @@ export class Peer implements AsyncDisposable {
   }[] = [];
   #errors = "";
 
-  /** `cpu`: the core that it is bound to. `says`: where its lines of JSON are. */
+  /** `cpu` is the core that it is bound to; `says` is the stream of its JSON lines. */
   constructor(command: string, args: readonly string[], cpu: number, says: "stdout" | "stderr" = "stdout") {
     this.#process = spawn("taskset", ["-c", String(cpu), command, ...args]);
     this.#process.stderr.on("data", (text: Buffer) => {
@@ -36,7 +36,7 @@ export class Peer implements AsyncDisposable {
     this.#process.stdin.write(`${line}\n`);
   }
 
-  /** The next line with that event. Rejects if the process ends first. */
+  /** Resolves with the next line of that event. Rejects if the process ends first. */
   async hears(event: string): Promise<Line> {
     const index = this.#lines.findIndex((line) => line["event"] === event);
     const known = this.#lines[index];
@@ -50,7 +50,7 @@ export class Peer implements AsyncDisposable {
     });
   }
 
-  /** Resident memory now and at its highest in MB, and the processor seconds used. */
+  /** Current and peak resident memory in MB, and CPU time in seconds. */
   usage(): { readonly residentMb: number; readonly peakMb: number; readonly cpuSeconds: number } {
     const status = readFileSync(`/proc/${this.#process.pid}/status`, "utf8");
     const kb = (key: string): number => Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
@@ -78,13 +78,13 @@ export class Peer implements AsyncDisposable {
   }
 }
 
-/** Gives a command and waits for what it leads to. */
+/** Sends a command and waits for an event. */
 export async function tell(peer: Peer, command: string, event: string): Promise<Line> {
   peer.say(command);
   return peer.hears(event);
 }
 
-/** Waits until a process has stopped working: acknowledgements are part of a server's work. */
+/** Waits until a process is idle, because processing ACKs is part of a server's work. */
 export async function quiet(peer: Peer): Promise<void> {
   let { cpuSeconds } = peer.usage();
   for (;;) {

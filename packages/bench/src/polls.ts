@@ -4,17 +4,17 @@ import { fileURLToPath } from "node:url";
 import { format, median } from "./figures.ts";
 import { Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
 
-/** What polls over REST cost. */
+/** The cost of REST polls. */
 export interface PollCost {
   readonly held: number;
   readonly requestBytes: number;
-  /** Resident memory of the server for each held poll. */
+  /** Resident memory of the server per held poll, in KB. */
   readonly residentKbEach: number;
-  /** From a change until the last of so many held polls has its answer. */
+  /** Milliseconds from a change until all held polls are answered. */
   readonly toAll: { readonly polls: number; readonly ms: number };
-  /** The same for fewer polls, several times. */
+  /** The same with fewer polls, measured several times. */
   readonly toSome: { readonly polls: number; readonly ms: readonly number[] };
-  /** Changes that one client gets in a second, one after the other. */
+  /** Changes per second that one client receives, one after another. */
   readonly changesPerSecond: number;
 }
 
@@ -25,7 +25,7 @@ const CHANGES = 200;
 const WARM_UP = 500;
 const AT_ONCE = 50;
 
-/** A server with 100 Clusters; polls of the size of an Envoy's, each on a connection of its own. */
+/** Measures a server with 100 Clusters and polls of the size of Envoy's, each on a connection of its own. */
 export async function measurePolls(rounds: number): Promise<PollCost> {
   const program = fileURLToPath(new URL("./served-by-xdskit.js", import.meta.url));
   await using server = new Peer(process.execPath, [program, String(CLUSTERS), "--polls"], SERVER_CPU);
@@ -85,7 +85,7 @@ async function open(pollers: Poller[], address: string, count: number, version: 
   }
 }
 
-/** Milliseconds until everybody who waits has an answer. */
+/** Milliseconds from a change until every held poll is answered. */
 async function changeFor(server: Peer, pollers: readonly Poller[]): Promise<number> {
   const answers = pollers.map((poller) => poller.answered());
   const startedAt = performance.now();
@@ -107,7 +107,7 @@ async function follow(server: Peer, address: string): Promise<number> {
   return CHANGES / ((performance.now() - startedAt) / 1000);
 }
 
-/** One client on one connection. */
+/** One polling client on its own connection. */
 class Poller {
   readonly #socket: Socket;
   readonly #number: number;
@@ -174,7 +174,7 @@ const extensions = Array.from({ length: 430 }, (_, i) => ({
 }));
 const described = `"cluster":"edge","user_agent_name":"envoy","extensions":${JSON.stringify(extensions)}`;
 
-/** What an Envoy polls with, of which most is the list of its extensions. */
+/** The body of an Envoy's poll, most of which is the list of its extensions. */
 function bodyOf(number: number, version: string | undefined): string {
   const versionInfo = version === undefined ? "" : `,"version_info":"${version}"`;
   return `{"node":{"id":"edge-${number}",${described}},"type_url":"type.googleapis.com/envoy.config.cluster.v3.Cluster"${versionInfo}}`;

@@ -3,11 +3,11 @@ import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
 import { createServer } from "@xdskit/server";
 
-// Serves the benchmark's clusters with xdskit, as peers/gcp does with go-control-plane: a line "change" on stdin changes one
-// of them, and the time at which the change was handed over is printed; "change-each N" changes the first N, one commit each.
-// `--endpoints`: their endpoints too, and a route; `--no-order`: without make before break; `--polls`: polls are held for as long
-// as their clients wait, from one address; `--own-layers N`: each of N nodes has a layer of its own, with one Cluster in it, above
-// that of all; `--padding N`: bytes in each cluster that say nothing.
+// Serves the benchmark's clusters with xdskit, as peers/gcp does with go-control-plane: a line "change" on stdin
+// changes one of them and prints the time of the commit; "change-each N" changes the first N, one commit each.
+// `--endpoints` adds their endpoints and a route; `--no-order` disables make before break; `--polls` holds polls for as
+// long as their clients wait, from one address; `--own-layers N` gives each of N nodes a layer with one Cluster above
+// the shared one; `--padding N` is the number of padding bytes in each cluster.
 
 const count = Number(process.argv[2] ?? "100");
 const hasEndpoints = process.argv.includes("--endpoints");
@@ -79,7 +79,7 @@ say({ event: "listening", address: `${address.host}:${address.port}` });
 say({ event: "ready" });
 let changes = 0;
 
-/** Changes the clusters in turn, and lets each commit be sent before the next. */
+/** Changes the clusters one after another, and lets each commit be sent before the next. */
 async function change(numbers: readonly number[]): Promise<void> {
   changes++;
   const puts = Array.from(numbers, (number) => makeCluster(number, changes));

@@ -19,7 +19,7 @@ const RESOURCES = 100;
 const REPORTED_CLUSTERS = 10;
 const REPORTING_MS = 10_000;
 
-/** What the status of a fleet, and its load reports, cost a server whose clients are in another thread. */
+/** Measures the cost of client status and of load reports for the server; its clients run in another thread. */
 export async function measureStatus(): Promise<string> {
   const api = createEnvoyApi();
   const server = createServer({ api, admin: {}, limits: { maxStatusBytes: 512 * 1024 * 1024 } });
@@ -64,7 +64,7 @@ function cluster(api: EnvoyApi, number: number): Resource {
 
 interface StatusCost {
   readonly ms: number;
-  /** Of both sides. */
+  /** CPU time of server and client together, in milliseconds. */
   readonly cpuMs: number;
   readonly bytes: number;
   readonly longestMs: number;
@@ -144,7 +144,7 @@ function subscribe(stream: ClientHttp2Stream, number: number): Promise<unknown> 
   stream.write(frame(encodeSotwRequest({ node: { ...anonymousNode, id: `node-${number}` }, typeUrl: CLUSTER })));
   stream.on("data", () => undefined);
   return once(stream, "data").then(() => {
-    // The first response of a stream has this nonce, and whatever its version, an answer without an error accepts it.
+    // The first response of a stream has nonce 1; a request without an error ACKs it, whatever its version.
     stream.write(frame(encodeSotwRequest({ typeUrl: CLUSTER, responseNonce: "1", versionInfo: "1" })));
   });
 }

@@ -2,7 +2,7 @@ import type { Cell } from "./cells.ts";
 import { format, median } from "./figures.ts";
 import type { Measurement, Subject } from "./measure.ts";
 
-/** Medians as a Markdown table, a line for each subject in each cell. */
+/** Formats medians as a Markdown table, a row per server and cell. */
 export function table(
   results: readonly { readonly cell: Cell; readonly measurements: readonly Measurement[] }[],
 ): string {

@@ -1,4 +1,4 @@
-/** What the command tells its caller. */
+/** Exit codes. */
 export const exitCode = {
   ok: 0,
   /** Problems were found, or a requested resource does not exist. */
@@ -15,7 +15,7 @@ export const exitCode = {
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
-/** One line for each code, for help and documentation. */
+/** The meaning of each exit code, for help and documentation. */
 export const exitCodeMeanings: readonly (readonly [code: ExitCode, meaning: string])[] = [
   [exitCode.ok, "success"],
   [exitCode.problems, "problems were found, or a requested resource does not exist"],
@@ -25,7 +25,7 @@ export const exitCodeMeanings: readonly (readonly [code: ExitCode, meaning: stri
   [exitCode.interrupted, "interrupted"],
 ];
 
-/** Ends the command with a message; thrown where there is nothing more to do. */
+/** Ends the command with a message, a hint and an exit code. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly exitCode: ExitCode;

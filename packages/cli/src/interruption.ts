@@ -1,4 +1,4 @@
-/** Resolves when the signal is aborted; at once if it is already. Stops listening when `until` is aborted. */
+/** Resolves when the signal is aborted. Stops listening when `until` is aborted. */
 export function aborted(signal: AbortSignal, until?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -7,7 +7,7 @@ export function aborted(signal: AbortSignal, until?: AbortSignal): Promise<void>
   });
 }
 
-/** What a promise resolves with, or undefined as soon as the signal is aborted; the promise is left to itself then. */
+/** Resolves with the promise's value, or undefined once the signal is aborted; the promise is not cancelled. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   const settled = new AbortController();
   try {

@@ -1,33 +1,33 @@
-/** Where text goes. */
+/** An output stream for text. */
 export interface Output {
   write(text: string): void;
   readonly isTerminal: boolean;
-  /** Of a terminal; how wide lines may be. */
+  /** The width of the terminal. */
   readonly columns: number;
 }
 
-/** Everything of the process that a command may use, so that tests can hand in their own. */
+/** Everything that a command uses of the process, so that tests can replace it. */
 export interface Io {
-  /** What was asked for. */
+  /** Results. */
   readonly stdout: Output;
-  /** What is said about it: problems, progress, logs. */
+  /** Problems, progress and logs. */
   readonly stderr: Output;
-  /** Standard input, read to its end. */
+  /** Reads standard input to its end. */
   readInput(): Promise<Uint8Array>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   now(): Date;
-  /** From now on the work counts, not who reads of it: it goes on when the reader of stdout is gone. */
+  /** From now on, the command continues when the reader of stdout is gone. */
   needNoReader(): void;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as the reason. */
   readonly interrupted: AbortSignal;
-  /** From now on SIGHUP does not end the process, but calls the listener. */
+  /** From now on, SIGHUP calls the listener instead of ending the process. */
   onHangup(listener: () => void): void;
 }
 
 const DEFAULT_COLUMNS = 100;
 
-/** The real process. A second signal ends it at once. */
+/** Creates the `Io` of the real process. A second signal ends it at once. */
 export function createProcessIo(): Io {
   const interruption = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) {
@@ -37,13 +37,13 @@ export function createProcessIo(): Io {
     });
   }
   let needsReader = true;
-  // The reader has had enough, as `head` has: no reason to complain.
+  // A reader that stops early, such as `head`, ends the process without an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (!needsReader) return;
     if (error.code !== "EPIPE") throw error;
     process.exit(0);
   });
-  // What is said about the work is no reason to end it: its reader may be gone, or the disk of its file full.
+  // Errors of stderr do not end the process: its reader may be gone, or its disk full.
   process.stderr.on("error", () => undefined);
   return {
     stdout: outputTo(process.stdout),

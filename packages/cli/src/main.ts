@@ -4,8 +4,9 @@ import { run } from "./run.ts";
 
 const LEAVE_WITHIN_MS = 100;
 
-// Importing this module runs the command: `bin/xds.js` does nothing else.
+// Importing this module runs the command, as `bin/xds.js` does.
 const code = await run(process.argv.slice(2), createProcessIo());
-// No exit: output that is still on its way keeps the process alive. So would work that was given up; it gets no longer.
+// Sets the exit code instead of exiting, so that pending output is written. An interrupted command exits soon, as
+// abandoned work would keep the process alive.
 process.exitCode = code;
 if (code === exitCode.interrupted) setTimeout(() => process.exit(code), LEAVE_WITHIN_MS);

@@ -34,7 +34,7 @@ const commands: readonly AddCommand[] = [
   addCompletionCommand,
 ];
 
-/** Runs one command line (without the names of the program) to its end, and says how it went. */
+/** Runs one command line (without the names of the program) and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   let code: ExitCode = exitCode.ok;
   const program = new Command("xds");
@@ -83,7 +83,7 @@ function build(program: Command, context: CommandContext): void {
   for (const command of program.commands) command.copyInheritedSettings(program).helpOption("-h, --help", "print help");
 }
 
-/** Commander's mistakes look as ours do. */
+/** Formats Commander's errors like ours. */
 function inOurWords(text: string): string {
   return text.replace(/^error: /, "xds: ").replace(/^\(Did you mean (.*)\?\)$/m, "hint: did you mean $1?");
 }
@@ -95,7 +95,7 @@ function describeExitCodes(): string {
 }
 
 function explain(cause: unknown, io: Io, colors: Colors): ExitCode {
-  // Commander has said already what it has to say.
+  // Commander has already printed the error.
   if (cause instanceof CommanderError) return cause.exitCode === 0 ? exitCode.ok : exitCode.usage;
   if (cause instanceof CommandError) {
     io.stderr.write(`xds: ${colors.red(cause.message)}\n`);

@@ -3,17 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Io } from "./io.ts";
 
-/** What stands for standard input in place of a file, and for it in what is printed. */
+/** The argument that stands for standard input, and its name in messages. */
 export const STANDARD_INPUT = "-";
 
-/** Standard input as a file that is there while the work lasts. */
+/** Standard input as a temporary file. */
 export interface InputFile {
-  /** Holds nothing else. */
+  /** A directory with nothing else in it. */
   readonly directory: string;
   readonly path: string;
 }
 
-/** Reads standard input to its end and hands it over as a file, whose name ends as its format wants: JSON, YAML or binary. */
+/**
+ * Reads standard input into a temporary file for the duration of `work`. The extension follows the content: JSON, YAML
+ * or binary.
+ */
 export async function withStandardInput<T>(io: Io, work: (input: InputFile) => Promise<T>): Promise<T> {
   const bytes = await io.readInput();
   const directory = await mkdtemp(join(tmpdir(), "xds-input-"));
@@ -37,7 +40,7 @@ function formatOf(bytes: Uint8Array): "json" | "yaml" | "pb" {
   }
 }
 
-/** Undefined for what is no text: field numbers and lengths of messages are control characters. */
+/** Decodes text; undefined for binary messages, whose tags and lengths contain control characters. */
 function readText(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -4,145 +4,151 @@ import type { TypeName } from "./content/catalog.ts";
 import type { ResourceSpec } from "./content/content.ts";
 
 /**
- * A conversation as data: what is published, what clients ask, and everything the server says to it, no more and no less.
- * It is played in memory against the machine and over a connection against a server.
+ * A conversation as data: what is published, what clients request, and every response of the server, exactly. It is
+ * played in memory against the machine, and over a connection against a server.
  */
 export interface Case {
-  /** The requirement that it proves; behind a slash what tells it from others of the same requirement: `S-SUB-02/delta`. */
+  /** The requirement that it proves; a suffix after a slash makes the id unique: `S-SUB-02/delta`. */
   readonly id: string;
-  /** Other requirements, diagrams (`D4`), open points (`O-3`) and traps of real clients (`T-A7`) that it shows as well. */
+  /** Other requirements, diagrams (`D4`), open points (`O-3`) and traps of real clients (`T-A7`) that it covers. */
   readonly also?: readonly string[];
   /** What the server does, as the end of the sentence "a server …". */
   readonly says: string;
   readonly variant: Variant;
-  /** The type that is spoken of wherever a step names no other. */
+  /** The type of every step that names no other. */
   readonly type: TypeName;
-  /** The kinds of stream it is played on; both if absent. */
+  /** The kinds of stream that it is played on. @default `ads` and `per-type`, where the type has a stream of its own */
   readonly streams?: readonly StreamKind[];
   readonly setup?: Setup;
-  /** What the server books is its point: a target that does not tell fails it. Elsewhere such a target is not asked. */
+  /**
+   * The case is about recorded ACKs and NACKs: a target that does not report them fails it. In other cases, `reports`
+   * is not compared for such a target.
+   */
   readonly isAboutBookings?: true;
-  /** Why it is not played over the wire, such as time that would really have to pass. */
+  /** Why it is played in memory only, for example because real time would have to pass. */
   readonly memoryOnly?: string;
   readonly steps: readonly Step[];
 }
 
-/** `rest` is no stream: a client that polls, of whom each request is answered by itself. */
+/** `rest` is a client that polls: each request is answered separately. */
 export type StreamKind = "ads" | "per-type" | "rest";
 
-/** How the server is set up before the first step. */
+/** The server's configuration before the first step. */
 export interface Setup {
-  /** The layers of each node by its id, top-most first; `base` alone for nodes that are not listed. */
+  /** The layers of each node id, top-most first; other nodes see `base` alone. */
   readonly nodeMapping?: NodeLayers;
   readonly edition?: Edition;
   readonly dialect?: DialectOverrides;
   readonly requireNode?: boolean;
-  /** What clients of v2 get; where it matters: in memory there is no converter. */
+  /** Serves v2 clients without converting v3 resources. Matters over the wire only: in memory there is no converter. */
   readonly v2?: "exact";
 }
 
 export type NodeLayers = Readonly<Record<string, readonly string[]>>;
 
-/** Something that happens, and all that must follow from it before the next step. */
+/** An event, and everything that must follow from it before the next step. */
 export type Step = Stimulus & Expectation;
 
 export type Stimulus =
-  /** The operator changes resources, in one layer or in several at once. */
+  /** The operator changes resources in one layer, or in several at once. */
   | { readonly publishes: Publication | readonly Publication[]; readonly at?: string }
-  /** A client sends a request, or several without waiting in between. A stream that is not open is opened. */
+  /** A client sends one request, or several without waiting in between. A stream that is not open yet is opened. */
   | { readonly receives: Request | readonly Request[]; readonly on?: string }
   | { readonly opens: Readonly<Record<string, StreamSpec>> }
-  /** A connection is lost, and its streams with it. */
+  /** A connection is lost, with all of its streams. */
   | { readonly breaks: string }
-  /** A client gives a stream up. */
+  /** A client cancels a stream. */
   | { readonly cancels: string }
-  /** Nodes are placed anew. */
+  /** The node mapping changes. */
   | { readonly moves: NodeLayers }
-  /** So many milliseconds go by. */
+  /** Time passes, in milliseconds. */
   | { readonly passes: number }
-  /** A client stops reading a stream, or goes on. */
+  /** A client stops reading a stream, or resumes. */
   | { readonly stalls: string }
   | { readonly drains: string }
-  /** The server is replaced by a fresh one that holds the same resources; all streams are lost. */
+  /** The server is replaced by a fresh one with the same resources; all streams are lost. */
   | { readonly restarts: string };
 
 /** Resources by type: `a@1` puts, `-a` deletes. */
 export type Publication = { readonly [T in TypeName]?: readonly ResourceSpec[] } & {
-  /** `base` if absent. */
+  /** The layer to change. @default "base" */
   readonly layer?: string;
-  /** Versions printed for types instead of those made from their content. */
+  /** Type versions to print instead of the digests of their content. */
   readonly versions?: { readonly [T in TypeName]?: string };
-  /** Types whose responses are marked as canary from now on, or not any more. */
+  /** Whether responses of these types are marked as canary from now on. */
   readonly canaries?: { readonly [T in TypeName]?: boolean };
-  /** Printed as delta's system version from now on. */
+  /** The system version that delta responses print from now on. */
   readonly system?: string;
 };
 
-/** A stream of a client. */
+/** A client's stream. */
 export interface StreamSpec {
   readonly variant?: Variant;
-  /** The version of its messages; v3 if absent. A stream of one type is then of that version's method for it. */
+  /** The API version of its messages, and of its method. @default "v3" */
   readonly api?: ApiVersion;
-  /** It is opened by the other name of its method, which needs that switch (B-DLT-18, S-GRP-02). */
+  /** Opens the stream by an alternative method name, which needs this switch (B-DLT-18, S-GRP-02). */
   readonly by?: MethodSwitch;
-  /** The case's kind of stream if absent; a type name opens a stream of that type alone. */
+  /** A type name opens a stream of that type alone. @default the case's kind of stream */
   readonly kind?: StreamKind | TypeName;
-  /** Sent in the first request; `n1` if absent. */
+  /** The node of the first request. @default "n1" */
   readonly node?: NodeSpec;
-  /** `c1` if absent. Connections are made when first named. */
+  /** The connection, which is opened when first named. @default "c1" */
   readonly connection?: string;
-  /** Which of several servers; there is one without a name. */
+  /** The name of one of several servers; the default one has none. */
   readonly at?: string;
 }
 
-/** A node by its id, with what it calls itself and what it announces, or no node at all. */
+/** A node by its id, with user agent and client features, or no node at all. */
 export type NodeSpec =
   | string
   | { readonly id: string; readonly agent?: string; readonly features?: readonly string[] }
   | "(none)";
 
 /**
- * A request as a well-behaved client would send it now, but for what is written down. In State of the World it carries the
- * newest nonce and the last accepted version of its type on its stream, and the names of the request before; in delta,
- * nothing. `of A` is the nonce or version of the response called A; any other text stands for itself.
+ * A request as a well-behaved client would send it, except for what is written here. A SotW request carries the newest
+ * nonce, the last ACKed version and the previous names of its type; a delta request carries nothing by default. `of A`
+ * is the nonce or version of the response named A; any other text is literal.
  */
 export interface Request {
-  /** Empty: the request names no type. */
+  /** Empty: the request has no type URL. */
   readonly type?: TypeName | "";
-  /** Printed as it is, instead of the type's URL. */
+  /** A literal type URL, instead of the type's own. */
   readonly typeUrl?: string;
-  /** State of the World. */
+  /** SotW `resource_names`. */
   readonly names?: readonly string[];
-  /** Delta. */
+  /** Delta `resource_names_subscribe`. */
   readonly subscribe?: readonly string[];
   readonly unsubscribe?: readonly string[];
-  /** Names with parameters, `a {env=prod}`, or with none, `a {}`: in State of the World beside the names, in delta subscribed. */
+  /** Resource locators, `a {env=prod}` or `a {}`: `resource_locators` in SotW, subscribed in delta. */
   readonly locators?: readonly string[];
-  /** Delta. */
+  /** Delta only. */
   readonly unsubscribeLocators?: readonly string[];
-  /** Delta: `a@1` under the version that this content was sent with before; `a=x` under version x. */
+  /**
+   * Delta `initial_resource_versions`: `a@1` with the version under which this content was sent before, or `a=x` with
+   * version x.
+   */
   readonly initial?: readonly string[];
-  /** Accepts the newest response of the type on the stream, or the one named. */
+  /** ACKs the newest response of the type on the stream, or the one named. */
   readonly ack?: true | string;
-  /** Refuses the newest response, or the one named by `of`, with this text. */
+  /** NACKs the newest response, or the one that `of` names, with this message. */
   readonly nack?: string;
   readonly of?: string;
   readonly nonce?: string;
   readonly version?: string;
-  /** The error of a NACK as it is. */
+  /** A literal `error_detail`. */
   readonly error?: { readonly code: number; readonly message: string };
-  /** Only the first request of a stream carries one, unless it is written here. */
+  /** By default, only the first request of a stream carries a node. */
   readonly node?: NodeSpec;
 }
 
 export interface Expectation {
-  /** Every response that must have come by now, in the order of each stream; silence if absent. */
+  /** Every response that must have arrived by now, in the order of each stream; none if absent. */
   readonly sends?: readonly Response[];
   /** Streams that the server ended in this step, with the name of the status. */
   readonly ends?: Readonly<Record<string, string>>;
-  /** Polls that were told that nothing changed. */
+  /** Polls that were answered as unchanged. */
   readonly unchanged?: readonly string[];
-  /** Which responses the server booked as accepted or refused in this step, all of them. Not looked at if absent. */
+  /** Every ACK and NACK that the server recorded in this step; not compared if absent. */
   readonly reports?: readonly Booking[];
 }
 
@@ -150,26 +156,27 @@ export interface Response {
   readonly on?: string;
   readonly type?: TypeName;
   /**
-   * `a@1`; with aliases `a@1 aka x, y`, with a ttl `a@1 for 3000 ms`, a variant `a@1 [env = "prod"]`, with a cache control
-   * `a@1 not cached`, with metadata `a@1 with metadata x`. Order does not matter, number does. */
+   * `a@1`; with aliases `a@1 aka x, y`, with a TTL `a@1 for 3000 ms`, a variant `a@1 [env = "prod"]`, with a cache
+   * control `a@1 not cached`, with metadata `a@1 with metadata x`. Compared in any order, but with duplicates.
+   */
   readonly resources?: readonly string[];
-  /** Those of variants with their constraints: `a [env = "prod"]`. */
+  /** Removed names; variants with their constraints: `a [env = "prod"]`. */
   readonly removed?: readonly string[];
-  /** Names whose resource came without a body. */
+  /** Names of resources that came without a body. */
   readonly missing?: readonly string[];
-  /** `a 7 why` for each name in `resource_errors`: its code, and its text. */
+  /** `a 7 why` for each entry of `resource_errors`: name, code and message. */
   readonly errors?: readonly string[];
-  /** Resources that came without a body under the version of this content: `a@1 for 3000 ms`. */
+  /** Heartbeats: resources without a body, under the version of this content: `a@1 for 3000 ms`. */
   readonly heartbeats?: readonly string[];
-  /** `same as A`, `not A`, or `is x`; any that is not empty (in State of the World) if absent. */
+  /** `same as A`, `not A`, or `is x`. By default any version that is not empty (in SotW). */
   readonly version?: string;
-  /** Marked as canary. */
+  /** The response is marked as canary. */
   readonly canary?: true;
-  /** What later steps call it. */
+  /** The name by which later steps refer to the response. */
   readonly as?: string;
 }
 
-/** The fate of a response as the server tells it to whoever observes it. What is absent is not compared. */
+/** An ACK or NACK that the server recorded; absent fields are not compared. */
 export interface Booking {
   readonly acked?: string;
   readonly nacked?: string;

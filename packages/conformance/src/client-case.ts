@@ -3,31 +3,31 @@ import type { SourceSpec, statusCode } from "@xdskit/protocol/internal";
 import type { TypeName } from "./content/catalog.ts";
 
 /**
- * A conversation of a client as data: what its program watches, what a server says to it, rightly or wrongly, and everything
- * that it asks and tells, no more and no less. It is played in memory against the client machine and over a connection.
+ * A conversation of a client as data: what its program watches, what a server sends, correct or not, and every request
+ * and watch event of the client, exactly. It is played in memory against the client machine, and over a connection.
  */
 export interface ClientCase {
-  /** The requirement that it proves; behind a slash what tells it from others of the same requirement: `C-ACK-01/delta`. */
+  /** The requirement that it proves; a suffix after a slash makes the id unique: `C-ACK-01/delta`. */
   readonly id: string;
-  /** Other requirements, diagrams (`D4`) and rows on which editions disagree (`E1`) that it shows as well. */
+  /** Other requirements, diagrams (`D4`) and rows on which editions disagree (`E1`) that it covers. */
   readonly also?: readonly string[];
   /** What the client does, as the end of the sentence "a client …". */
   readonly says: string;
   readonly variant: Variant;
-  /** The type that is spoken of wherever a step names no other. */
+  /** The type of every step that names no other. */
   readonly type: TypeName;
-  /** The kinds of stream it is played on; `ads` and `per-type` if absent. */
+  /** The kinds of source that it is played on. @default `ads` and `per-type`, where the type has a stream of its own */
   readonly streams?: readonly ClientStreamKind[];
   readonly setup?: ClientSetup;
-  /** Why it is not played over the wire, such as time that would really have to pass. */
+  /** Why it is played in memory only, for example because real time would have to pass. */
   readonly memoryOnly?: string;
   readonly steps: readonly ClientStep[];
 }
 
-/** How a source is spoken to. */
+/** How a source is connected. */
 export type ClientStreamKind = "ads" | "per-type" | "poll" | "file";
 
-/** A source. What is absent: one server, no limits, the node in the first request, 15 s until a name does not exist. */
+/** A source. Defaults: one server, no limits, the node in the first request, and 15 s until a name counts as absent. */
 export interface SourceSetup {
   readonly variant?: Variant;
   readonly kind?: ClientStreamKind;
@@ -38,28 +38,28 @@ export interface SourceSetup {
   readonly nodeIn?: SourceSpec["nodeIn"];
   readonly absenceMs?: number;
   readonly rateLimit?: RateLimit;
-  /** How servers meet who connects, by their place; they accept. */
+  /** How servers, by index, treat a new connection. @default "accepts" */
   readonly meets?: Readonly<Record<number, Meeting>>;
 }
 
 export interface ClientSetup extends SourceSetup {
-  /** Sources beside the one without a name. */
+  /** Sources beside the default one, by name. */
   readonly others?: Readonly<Record<string, SourceSetup>>;
-  /** The random number that comes with every event: at least 0, less than 1; a half if absent. */
+  /** The random number of every event, from 0 to less than 1. @default 0.5 */
   readonly chance?: number;
 }
 
-/** A message that cannot be read; one that ends in the middle; one that says it is larger than anything that is taken. */
+/** Invalid bytes: not a message, a truncated message, or one whose length exceeds every limit. */
 export type Garbage = "no message" | "cut" | "too large";
 
-/** `hangs`: neither accepts nor refuses. */
+/** `hangs` neither accepts nor refuses. */
 export type Meeting = "accepts" | "refuses" | "hangs";
 
-/** Something that happens, and all that must follow from it before the next step. */
+/** An event, and everything that must follow from it before the next step. */
 export type ClientStep = ClientStimulus & ClientExpectation;
 
 export type ClientStimulus =
-  /** The program watches terms, each under its own text unless it is called otherwise. */
+  /** The program watches terms; the watches are named after them, or as `as` says. */
   | {
       readonly watches: string | readonly string[];
       readonly type?: TypeName;
@@ -67,64 +67,64 @@ export type ClientStimulus =
       readonly as?: string;
     }
   | { readonly stops: string | readonly string[] }
-  /** The server sends these, one after the other. */
+  /** The server sends these responses in order. */
   | { readonly responds: ScriptedResponse | readonly ScriptedResponse[]; readonly on?: string }
-  /** The server sends it, and judging it takes until the next step but one. */
+  /** The server sends a response, and its validation is pending until a later `judged` step. */
   | { readonly arrives: ScriptedResponse; readonly on?: string }
   | { readonly judged: string }
-  /** What comes is no response at all: a message that is none, unless told otherwise. */
+  /** The server sends bytes that are not a valid response. @default "no message" */
   | { readonly garbles: string; readonly as?: Garbage }
   /** The server ends a stream. */
   | { readonly ends: string; readonly with: keyof typeof statusCode }
-  /** REST: nothing changed; the delay is over. */
+  /** REST: the resources are unchanged; the poll delay is over. */
   | { readonly unchanged: string }
   | { readonly due: string }
-  /** How servers meet who connects from now on. */
+  /** How servers treat a new connection from now on. */
   | { readonly meets: Readonly<Record<number, Meeting>>; readonly of?: string }
-  /** So many milliseconds go by. */
+  /** Time passes, in milliseconds. */
   | { readonly passes: number }
-  /** The client calls itself otherwise from now on. */
+  /** The client changes its node from now on. */
   | { readonly describes: string }
-  /** What an earlier life kept, as `a@1` under the version `1`. */
+  /** Restores resources from an earlier run: `a@1` has the version `1`. */
   | { readonly restores: readonly string[]; readonly type?: TypeName }
-  /** Nothing warms any more. */
+  /** All warming resources are ready. */
   | { readonly warmed: string };
 
 /**
- * A response, written as it is: nothing is filled in but the type. Streams are called by their source (`main`), by their type if
- * it is not that of the case (`main eds`), and by their server if it is not the first (`main at 1`).
+ * A literal response: only the type has a default. Streams are named after their source (`main`), their type unless it
+ * is the case's (`main eds`), and their server unless it is the first (`main at 1`).
  */
 export interface ScriptedResponse {
   readonly type?: TypeName;
-  /** State of the World: `version_info`; delta: the system version. */
+  /** `version_info` in SotW, the system version in delta. */
   readonly version?: string;
   readonly nonce?: string;
   readonly resources?: readonly (string | ScriptedResource)[];
   readonly removed?: readonly string[];
-  /** `a 7 why`: the name, a status code, a text. */
+  /** A resource error `a 7 why`: name, status code and message. */
   readonly errors?: readonly string[];
-  /** Who answers. */
+  /** The control plane's identifier. */
   readonly from?: string;
-  /** State of the World; seen over the wire only. */
+  /** SotW only; seen over the wire only. */
   readonly isCanary?: true;
 }
 
-/** A resource that is more than `a@1`, which is the resource `a` with the content, and in delta the version, `1`. */
+/** A resource with more than the short form `a@1`: the resource `a` with content `1`, and in delta version `1`. */
 export interface ScriptedResource {
-  /** `a` alone has no body. */
+  /** `a` alone is a resource without a body. */
   readonly is: string;
-  /** In State of the World it stands in a wrapper, and so does whatever else a bare resource cannot say. */
+  /** In SotW, this and the other fields of the wrapper need a wrapper around the resource. */
   readonly version?: string;
   readonly aliases?: readonly string[];
   readonly ttl?: number;
   readonly isWrapped?: true;
-  /** For whom it is, of several of its name. */
+  /** The dynamic parameter constraints of a variant. */
   readonly when?: Constraints;
-  /** Proxies must not keep it; seen over the wire only. */
+  /** Cache control; seen over the wire only. */
   readonly doNotCache?: true;
-  /** What its body is instead. */
+  /** The type of the body, if it is not that of the response. */
   readonly type?: TypeName;
-  /** The client has reasons of its own to refuse it. */
+  /** The client's own validation rejects it. */
   readonly isBad?: true;
 }
 
@@ -132,34 +132,34 @@ export interface ClientExpectation {
   /** Every request, in the order of each stream. */
   readonly asks?: readonly SentRequest[];
   /**
-   * Everything that each watch is told: `a@1` for what is there now, `a@1 restored` if it is not confirmed, `a removed`, `a
-   * does-not-exist`, `a expired`, `a rejected 13`, `a resource-error 7`, `unreachable 14`, `a timeout 14`, `recovered` and `synced`; behind a comma
-   * what goes on being used: `a removed, a@1`.
+   * Every event of each watch: `a@1` for a new or changed resource, `a@1 restored` if it is not confirmed yet, `a
+   * removed`, `a does-not-exist`, `a expired`, `a rejected 13`, `a resource-error 7`, `unreachable 14`, `a timeout 14`,
+   * `recovered` and `synced`; after a comma, the resource that stays in use: `a removed, a@1`.
    */
   readonly tells?: Readonly<Record<string, readonly string[]>>;
-  /** Streams that are opened, and given up. */
+  /** Streams that the client opens and closes. */
   readonly opens?: readonly string[];
   readonly closes?: readonly string[];
-  /** What is told to counters and logs. Not looked at if absent, nor over the wire. */
+  /** Events for metrics and logs; compared only if present, and in memory only. */
   readonly reports?: readonly string[];
 }
 
-/** A request as it is: what is absent is not in it. */
+/** A literal request: absent fields are not in it. */
 export interface SentRequest {
   readonly on?: string;
   readonly type?: TypeName;
   readonly version?: string;
   readonly nonce?: string;
-  /** It refuses, with a text in which each of these stands as a word of its own. */
+  /** A NACK whose message contains each of these texts as a word. */
   readonly error?: readonly string[];
-  /** The id of the node. */
+  /** The node's id. */
   readonly node?: string;
-  /** Names in any order, and those with parameters as `a {env=prod}`. */
+  /** Names in any order; locators as `a {env=prod}`. */
   readonly names?: readonly string[];
   readonly subscribe?: readonly string[];
   readonly unsubscribe?: readonly string[];
-  /** `a=1`: held in the version 1. */
+  /** `a=1`: held in version 1. */
   readonly initial?: readonly string[];
-  /** REST: at once, and not at the time of the next poll. */
+  /** REST: polls at once, without waiting for the delay. */
   readonly isUrgent?: true;
 }

@@ -34,7 +34,7 @@ if (values.help || values.target === undefined) {
   process.exitCode = await main(values.target);
 }
 
-/** The plays that a target can play, and how. */
+/** The plays for a target, and how to play one. */
 interface Suite {
   readonly name: string;
   readonly plays: readonly AnyPlay[];
@@ -106,7 +106,7 @@ function readKnown(target: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    // Most targets have no list; one that was asked for must be there.
+    // Most targets have no list of known failures; one given on the command line must exist.
     if (values.known !== undefined) throw error;
     return "";
   }

@@ -1,4 +1,4 @@
-// What finds problems in resources wherever they come from: no file is read, no YAML is loaded.
+// Checks that find problems in resources from any source, without reading files or loading a YAML parser.
 export type { CrossProblem, LayerFile } from "./file-content.ts";
 export { ListenerAddresses } from "./listener-addresses.ts";
 export { formatPath } from "./problem.ts";

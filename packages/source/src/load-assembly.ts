@@ -12,31 +12,31 @@ import { checkReferences } from "./references.ts";
 import type { PlacedRule, SettingsContent } from "./settings/settings-file.ts";
 import { checkTtls } from "./ttls.ts";
 
-/** What a load is made of. */
+/** The input of a load. */
 export interface LoadParts {
-  /** In the order that the lists of resources should have. */
+  /** The files, in the order of the resulting lists of resources. */
   readonly files: readonly LayerFile[];
   readonly settings: SettingsContent;
-  /** Found before anything was read. */
+  /** Problems found before any file was read. */
   readonly problems: readonly Problem[];
 }
 
-/** What differs between a directory and other places that resources come from. */
+/** What differs between a directory and other sources. */
 export interface LoadAssemblyOptions {
   readonly api: EnvoyApi;
-  /** Undefined: as the settings say. */
+  /** Whether no resources are a valid state; undefined uses the setting `allow-empty`. */
   readonly allowEmpty: boolean | undefined;
-  /** Finds where problems between files stand. */
+  /** Finds the places of problems between files. */
   place(problems: readonly CrossProblem[]): Promise<readonly Problem[]>;
-  /** The problem of having no resources. */
+  /** The problem to report without any resources. */
   readonly nothingFound: Problem;
-  /** What holds the resources of a layer, as problems call it. */
+  /** The file that problems name for a layer. */
   fileOf(layer: string): string;
-  /** What to do about a group that has a rule and no resources. */
+  /** The hint for a group that has a rule and no resources. */
   addToLayer(layer: string): string;
 }
 
-/** Makes loads, each from all files there are. Parts that did not change are the same objects in the next load. */
+/** Assembles loads from all files. Unchanged parts are the same objects in the next load. */
 export class LoadAssembly {
   readonly #options: LoadAssemblyOptions;
   readonly #assembler = new Assembler();
@@ -54,10 +54,10 @@ export class LoadAssembly {
   async assemble({ files, settings: content, problems: before }: LoadParts): Promise<Load> {
     const { api, place } = this.#options;
     const { layers, problems: duplicates, hasSameShape } = this.#assembler.assemble(files);
-    // Those that were found before may stand in other lines now.
+    // Problems found before are checked again, because they may have moved to other lines.
     const isKnownGood = hasSameShape && this.#hasGoodReferences;
     const references = isKnownGood ? [] : checkReferences(files, api);
-    // What is refused satisfies references only until it is mended or gone.
+    // Rejected resources satisfy references only until they are fixed or removed.
     this.#hasGoodReferences =
       references.length === 0 && files.every(({ content: { refused } }) => refused.length === 0);
     const bound = new ProblemBound();
@@ -85,7 +85,7 @@ export class LoadAssembly {
     return { state, problems };
   }
 
-  /** The same function as long as rules and layers are the same: nobody has to be placed again then. */
+  /** Returns the same function while rules and layers are unchanged, so that no node is mapped again. */
   #nodeMappingFor(settings: SettingsContent, layers: ReadonlySet<string>): NodeMapping {
     const key = JSON.stringify([...layers]);
     if (this.#placed?.settings !== settings || this.#placed.layers !== key) {

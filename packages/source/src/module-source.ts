@@ -8,39 +8,39 @@ import { ModuleReading } from "./module/module-reading.ts";
 import { type Patience, usualPatience } from "./quiet.ts";
 import type { ValidationLevel } from "./read-resource.ts";
 
-/** What a source is made from. What is given here goes before what `xdskit.yaml` beside the module says. */
+/** Options of a module source. They override the settings in `xdskit.yaml` beside the module. */
 export interface ModuleSourceOptions {
   /** Path of an ES module: `.js`, `.mjs`, `.ts` or `.mts`. */
   readonly module: string;
   readonly api: EnvoyApi;
-  /** What breaking a validation rule of Envoy's messages leads to. Default: `warn`. */
+  /** How validation failures are treated. @default the setting `validation`, else `"warn"` */
   readonly validation?: ValidationLevel;
-  /** Size of all resources as JSON. Default: no limit. */
+  /** Maximum size of all resources as JSON. @default no limit */
   readonly maxBytes?: number;
-  /** No resources are an empty state. Default: they are a problem. */
+  /** Accepts a module without resources as an empty state. @default the setting `allow-empty`, else `false` */
   readonly allowEmpty?: boolean;
-  /** Warns of what v2 cannot express of resources of v3, and v3 of those of v2 (S-TYP-10). Default: it does not. */
+  /** Warns about fields that are lost in conversion between v2 and v3 (S-TYP-10). @default `false` */
   readonly findsVersionLoss?: boolean;
-  /** How long the module may take until its resources are there. Default: 10 s. */
+  /** Time limit for running the module, in milliseconds. @default `10_000` */
   readonly timeoutMs?: number;
-  /** Takes what the module prints. Default: nobody does. */
+  /** Called with the module's output. @default ignores it */
   readonly onOutput?: (text: string) => void;
-  /** How long to wait for more changes. Default: 50 ms of quiet, 1 s in all. */
+  /** How long to wait for further changes before a load. @default until 50 ms without a change, at most 1 s */
   readonly patience?: Patience;
-  /** How often to look at the files even if nobody says that they changed. Default: every 5 s. */
+  /** Interval for checking files for changes that the system did not report, in milliseconds. @default `5_000` */
   readonly pollMs?: number;
 }
 
-/** A source of resources: what it holds now, and whenever that changes. */
+/** A source of resources: loads them once, or on every change. */
 export type ResourceSource = Pick<DirectorySource, "load" | "watch">;
 
 const TIMEOUT_MS = 10_000;
 const POLL_MS = 5_000;
 
 /**
- * A source that runs a module and takes the resources that it exports by default: a list of them, `{ layers }`, or a function
- * that returns either. Each load runs the module anew, in a thread of its own; the watch runs it whenever a file of its module
- * graph changes. Nothing is run until `load` or `watch`.
+ * Creates a source that runs a module and takes the resources of its default export: a list, `{ layers }`, or a
+ * function that returns either. Each load runs the module anew in its own thread; `watch` runs it when a file of its
+ * module graph changes. Nothing runs before `load` or `watch`.
  */
 export function createModuleSource(options: ModuleSourceOptions): ResourceSource {
   return new WatchedModule(options);
@@ -50,7 +50,7 @@ class WatchedModule implements ResourceSource {
   readonly #reading: ModuleReading;
   readonly #patience: Patience;
   readonly #pollMs: number;
-  /** Ends with the watch. */
+  /** Aborted when the watch ends. */
   readonly #closing = new AbortController();
   #turn: Promise<unknown> = Promise.resolve();
   #last: Load | undefined;

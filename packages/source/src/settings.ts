@@ -1,4 +1,5 @@
-// The settings alone, for who wants their table without what reads a directory: this entry loads nothing from npm.
+// The settings alone, for programs that need their table without reading directories: this entry imports nothing from
+// npm.
 export {
   type Setting,
   type SettingKey,

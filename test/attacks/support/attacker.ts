@@ -14,7 +14,7 @@ import {
 const PING = Buffer.from("is it ok");
 const PONG = frame(frameType.ping, ACK, 0, PING);
 
-/** Somebody with an address of its own, and all connections that it has. */
+/** An attacker with its own address, and all of its connections. */
 export class Attacker {
   readonly host: string;
   readonly port: number;
@@ -26,7 +26,7 @@ export class Attacker {
     this.port = port;
   }
 
-  /** The attack is to end: loops look at it. */
+  /** Whether the attack must end; loops check it. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -41,7 +41,7 @@ export class Attacker {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** A TCP connection that has said nothing yet. What comes is thrown away. */
+  /** Opens a TCP connection without sending anything; received bytes are discarded. */
   async socket(): Promise<Socket> {
     const socket = connect({ host: "127.0.0.1", port: this.port, localAddress: this.host, noDelay: true });
     this.#sockets.add(socket);
@@ -53,14 +53,14 @@ export class Attacker {
     return socket;
   }
 
-  /** HTTP/2 by hand: the preface and SETTINGS were sent. */
+  /** Opens HTTP/2 with literal frames; sends the preface and SETTINGS. */
   async frames(settings: Uint8Array = Buffer.alloc(0)): Promise<FrameWriter> {
     const writer = new FrameWriter(await this.socket());
     await writer.write(PREFACE, frame(frameType.settings, 0, 0, settings));
     return writer;
   }
 
-  /** HTTP/2 as Node speaks it. */
+  /** Opens HTTP/2 with Node's own client. */
   async session(settings: Settings = {}): Promise<ClientHttp2Session> {
     const socket = await this.socket();
     const session = connectHttp2(`http://127.0.0.1:${this.port}`, {
@@ -69,14 +69,14 @@ export class Attacker {
       maxSessionMemory: 1_000,
     });
     session.on("error", () => undefined);
-    // A session that began on a socket that is gone would wait for ever.
+    // A session on a closed socket would never end.
     if (socket.destroyed) session.destroy();
     else socket.once("close", () => session.destroy());
     return session;
   }
 }
 
-/** A connection on which frames are written as they are. */
+/** A connection on which literal frames are written. */
 export class FrameWriter {
   readonly socket: Socket;
   readonly #closed: Promise<void>;
@@ -104,21 +104,21 @@ export class FrameWriter {
     return this.socket.destroyed;
   }
 
-  /** Writes them in one piece; resolves when there is room for more, or nobody to write to. */
+  /** Writes frames in one piece; resolves when the socket accepts more, or is closed. */
   async write(...frames: readonly Uint8Array[]): Promise<void> {
     if (this.isClosed) return;
     if (this.socket.write(Buffer.concat(frames))) return;
     await Promise.race([once(this.socket, "drain").catch(() => undefined), this.#closed]);
   }
 
-  /** Waits until the server has read all that was written: it has answered a PING, or closed the connection. */
+  /** Waits until the server has read everything: it answered a PING, or closed the connection. */
   async isRead(): Promise<void> {
     const answered = new Promise<void>((resolve) => this.#onPong.add(resolve));
     await this.write(frame(frameType.ping, 0, 0, PING));
     await Promise.race([answered, this.#closed]);
   }
 
-  /** The HEADERS of a new call, and the stream that it is on. */
+  /** The HEADERS frame of a new call, and its stream. */
   call(path: string): { readonly stream: number; readonly frame: Buffer } {
     const stream = this.#stream;
     this.#stream += 2;
@@ -126,7 +126,7 @@ export class FrameWriter {
   }
 }
 
-/** A gRPC call. What comes is thrown away, unless it is paused. */
+/** Opens a gRPC call; received data is discarded unless the stream is paused. */
 export function openCall(
   session: ClientHttp2Session,
   path: string,
@@ -138,7 +138,7 @@ export function openCall(
   return stream.resume();
 }
 
-/** Sends a message; resolves when there is room for more, or nobody to send to. */
+/** Sends a message; resolves when the stream accepts more, or is closed. */
 export async function send(stream: ClientHttp2Stream, message: Uint8Array): Promise<void> {
   if (stream.destroyed || stream.write(message)) return;
   await new Promise<void>((resolve) => {
@@ -146,7 +146,7 @@ export async function send(stream: ClientHttp2Stream, message: Uint8Array): Prom
   });
 }
 
-/** What an answer to a call is waited for: its first bytes or its end, whichever comes first, for as long as it may take. */
+/** Waits for the first bytes of a response or for the end of the call, without a time limit. */
 export async function answered(stream: ClientHttp2Stream): Promise<void> {
   if (stream.destroyed) return;
   await new Promise<void>((resolve) => {
@@ -154,12 +154,12 @@ export async function answered(stream: ClientHttp2Stream): Promise<void> {
   });
 }
 
-/** The end of a call. */
+/** Resolves when the call ends. */
 export async function ended(stream: ClientHttp2Stream): Promise<void> {
   if (!stream.destroyed) await new Promise<void>((resolve) => stream.once("close", () => resolve()));
 }
 
-/** Lets the event loop go round, so that what was sent is sent. */
+/** Yields to the event loop, so that written data is sent. */
 export async function breath(): Promise<void> {
   await pause(1);
 }

@@ -1,4 +1,4 @@
-// The client that behaves, in a process of its own: follows one endpoint assignment and, when told so, edits its file and
+// The well-behaved client, in its own process: follows one endpoint assignment and, on request, edits its file and
 // measures how long each edit takes to arrive. Arguments: the port, the file.
 import { renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,7 +7,7 @@ import { decodeDeltaResponse, encodeDeltaRequest } from "@xdskit/envoy-api/inter
 import { anonymousNode, formatTypeUrl } from "@xdskit/protocol";
 
 const DELTA_ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
-/** An edit that takes longer counts as this. */
+/** Slower edits count as this many milliseconds. */
 const GIVE_UP_MS = 15_000;
 const GAP_MS = 20;
 

@@ -4,15 +4,15 @@ import { fileURLToPath } from "node:url";
 
 const program = fileURLToPath(new URL("./good-client.mjs", import.meta.url));
 
-/** A client that behaves, in a process of its own, so that what an attack costs this process is not measured. */
+/** A well-behaved client in its own process, so that the attacker's CPU time does not affect its measurements. */
 export interface GoodClient extends Disposable {
-  /** Edits what it follows so many times, one after the other; how many milliseconds each took to arrive. */
+  /** Makes edits one after another; resolves with the milliseconds that each took to arrive. */
   edit(count: number): Promise<readonly number[]>;
 }
 
 type Said = { readonly isReady: true } | { readonly latencies: readonly number[] } | { readonly error: string };
 
-/** Starts it; it has what it follows when this resolves. */
+/** Starts the client; resolves when it has received its resource. */
 export async function startGoodClient(port: number, file: string): Promise<GoodClient> {
   const child = fork(program, [String(port), file]);
   await nextOf(child);

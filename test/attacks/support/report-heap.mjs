@@ -1,10 +1,10 @@
-// Loaded into the server under attack: on SIGUSR2 it collects garbage and says how many bytes are left.
+// Loaded into the server under attack: on SIGUSR2, collects garbage and prints the number of bytes in use.
 import { Session } from "node:inspector/promises";
 
 const session = new Session();
 session.connect();
 process.on("SIGUSR2", async () => {
-  // What a finalizer lets go of is collected by the next round.
+  // Objects that a finalizer releases need another round.
   for (let round = 0; round < 3; round++) {
     await session.post("HeapProfiler.collectGarbage");
     await new Promise((resolve) => setImmediate(resolve));

@@ -7,7 +7,7 @@ import { createStack } from "../../e2e/support/stack.ts";
 import { until } from "../../e2e/support/wait.ts";
 import { type GoodClient, startGoodClient } from "./good-client.ts";
 
-/** Limits that are passed within the time of a test. Each attack comes from an address of its own. */
+/** Limits that an attack can exceed during a test. Each attack comes from its own address. */
 const LIMITS: Readonly<Record<string, string>> = {
   "max-connections-per-peer": "300",
   "max-streams-per-peer": "2000",
@@ -20,20 +20,20 @@ const LIMITS: Readonly<Record<string, string>> = {
 const heapReporter = pathToFileURL(join(import.meta.dirname, "report-heap.mjs")).href;
 
 export interface SceneSettings {
-  /** Beside what the client that behaves follows; 200 small clusters if absent. */
+  /** Files in addition to the good client's. @default 200 small clusters */
   readonly files?: Readonly<Record<string, FileContent>>;
   readonly flags?: readonly string[];
 }
 
-/** `xds serve` as a process of its own, and a client that behaves. */
+/** `xds serve` in its own process, and a well-behaved client. */
 export interface Scene extends AsyncDisposable {
   readonly server: XdsServer;
   readonly client: GoodClient;
-  /** An address that nobody came from before. */
+  /** Returns an unused address. */
   nextHost(): string;
-  /** Bytes that the server holds once garbage is collected. */
+  /** Bytes that the server uses after garbage collection. */
   heldBytes(): Promise<number>;
-  /** What the server logged, a value for each line. */
+  /** The server's log, an object per line. */
   logged(): readonly LogLine[];
 }
 

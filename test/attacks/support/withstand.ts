@@ -5,33 +5,42 @@ import { until } from "../../e2e/support/wait.ts";
 import { Attacker } from "./attacker.ts";
 import type { Scene } from "./scene.ts";
 
-/** What somebody does to a server that means it harm. */
+/** An attack on a server. */
 export interface Attack {
   readonly name: string;
   /**
-   * One round; rounds follow one another until the edits were measured. What it opened is closed after the round, or, if the
-   * attack holds on, when all is over: then there is one round.
+   * One round; rounds repeat until all edits are measured. Connections are closed after the round, or, with `holdsOn`,
+   * at the end of the only one.
    */
   readonly round: (attacker: Attacker) => Promise<void>;
   readonly holdsOn?: boolean;
-  /** How many milliseconds longer an edit may take where one message is much work; 300 if absent. */
+  /** How much longer an edit may take if single messages are expensive, in milliseconds. @default 300 */
   readonly slackMs?: number;
-  /** Which limits are passed, or what becomes of the connections: each is counted, and told once in ten seconds. */
+  /**
+   * The limits that the attack exceeds, or what happens to its connections. Each is counted, and logged once in ten
+   * seconds.
+   */
   readonly passes?: readonly (string | "connection-broken" | "connection-refused")[];
 }
 
 const EDITS = 5;
-/** An edit may take twice its time, or so much longer: the attacker and the client share the processors with the server. */
+/**
+ * An edit may take twice as long, or this much longer in milliseconds: attacker and client share the CPUs with the
+ * server.
+ */
 const SLACK_MS = 300;
-/** One window of edits within the rule is enough, so that a machine that is busy for a moment decides nothing. */
+/** One window of edits within the limit is enough, so that a short load spike does not fail the test. */
 const WINDOWS = 3;
-/** What a server may hold beside a tenth: code that it had not used yet. */
+/** Memory that the server may use beside 10 %, for code that it had not run before. */
 const HEAP_SLACK_BYTES = 8 * 1024 * 1024;
 const THROTTLE_MS = 10_000;
-/** The first round of a flood that the server does not read on may take as long as the flood. */
+/** How long to wait for the first round to end, in milliseconds: the server may stop reading a flood. */
 const FIRST_ROUND_MS = 2_000;
 
-/** Edits arrive as fast as before while the attack goes on, what passed a limit was counted and told, and nothing is left of it. */
+/**
+ * Checks that edits arrive as fast as before during the attack, that exceeded limits are counted and logged, and that
+ * everything is released.
+ */
 export async function withstand(scene: Scene, attack: Attack): Promise<void> {
   const { server, client } = scene;
   const heldBefore = await scene.heldBytes();
@@ -73,7 +82,7 @@ function runRounds(
 ): { readonly first: Promise<void>; readonly all: Promise<number> } {
   const play = (): Promise<void> =>
     attack.round(attacker).catch((error: unknown) => {
-      if (!attacker.isOver) throw error; // else it was cut off
+      if (!attacker.isOver) throw error; // otherwise its connection was closed at the end of the attack
     });
   const first = play();
   const all = (async () => {
@@ -89,7 +98,7 @@ function runRounds(
   return { first, all };
 }
 
-/** What the server counts as open or held. */
+/** The connections, streams and bytes that the server counts. */
 async function used({ server }: Scene): Promise<Readonly<Record<string, number>>> {
   const limit = (name: string): Promise<number> => server.metric("xds_server_limit_used", { limit: name });
   return {
@@ -99,7 +108,7 @@ async function used({ server }: Scene): Promise<Readonly<Record<string, number>>
   };
 }
 
-/** Only the client that behaves is there. */
+/** Waits until only the good client's connection is left. */
 async function untilReleased(scene: Scene): Promise<void> {
   const quiet = { connections: 1, streams: 1, receivedBytes: 0 };
   let now: object = {};
@@ -131,7 +140,7 @@ function counts({ server }: Scene, { passes = [] }: Attack): Promise<readonly nu
   );
 }
 
-/** Lines about what an attacker passed, by what they say. */
+/** Counts log lines about an attacker, by limit or reason. */
 function told(scene: Scene, host: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
   for (const { event = "", peer = "", limit, reason } of scene.logged()) {
@@ -144,7 +153,7 @@ function told(scene: Scene, host: string): ReadonlyMap<string, number> {
   return lines;
 }
 
-/** A round that was measured may still have to pass a limit that takes its time. */
+/** Waits for limits that take a while to be exceeded. */
 async function untilTold(scene: Scene, attack: Attack, host: string): Promise<void> {
   const isTold = (passed: string): boolean =>
     [...told(scene, host).keys()].some((key) => key === passed || key.startsWith(`${passed}:`));
@@ -156,7 +165,7 @@ async function untilTold(scene: Scene, attack: Attack, host: string): Promise<vo
 function expectTold(scene: Scene, attack: Attack, { host, tookMs }: { host: string; tookMs: number }): void {
   const lines = told(scene, host);
   const subjects = new Set([...lines.keys()].map((key) => (/^connection-\w+/.exec(key) ?? [key])[0]));
-  // A connection that the end of the attack cut off before its first byte was read is one that said nothing.
+  // A connection that the end of the attack closed before its first byte was read counts as refused.
   if (attack.passes?.includes("connection-refused") !== true) subjects.delete("connection-refused");
   expect(subjects, `what is told of the attacker, ${JSON.stringify([...lines])}`).toEqual(new Set(attack.passes));
   const most = 1 + Math.floor(tookMs / THROTTLE_MS);

@@ -9,17 +9,17 @@ import {
   type TypeTraits,
 } from "@xdskit/protocol/internal";
 
-/** What is known of any type. */
+/** The traits of any type; unknown ones are opaque. */
 export function traitsIn(api: EnvoyApi): (type: TypeUrl) => TypeTraits {
   return (type) => api.traits(type) ?? opaqueTraits(type);
 }
 
-/** A client's half. */
+/** Creates a client machine. */
 export function createClientMachine(api: EnvoyApi, nodeId: string): ClientMachine {
   return new ClientMachine({ traits: traitsIn(api), node: { ...anonymousNode, id: nodeId } });
 }
 
-/** A source of one server, with the usual times. */
+/** A source with one server and the default timers. */
 export function sourceWith(
   what: Pick<SourceSpec, "id" | "access" | "variant" | "isAggregated" | "nodeIn">,
 ): SourceSpec {
@@ -34,7 +34,7 @@ export function sourceWith(
   };
 }
 
-/** A resource as it was received, and judged as a client does: what breaks a rule of its descriptors is refused. */
+/** A received resource after validation; one that fails it carries the problem. */
 export function judged(api: EnvoyApi, resource: Resource | ResourceInput, version: string): ReceivedResource {
   const { type, name, bytes, aliases = [], references = [] } = resource;
   const received = { name, aliases, version, bytes, ttlMs: undefined, references };

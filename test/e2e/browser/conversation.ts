@@ -21,7 +21,10 @@ const PEER = { address: "", isLoopback: true, isTls: false, names: [] };
 
 type Send = Extract<ServerEffect, { kind: "send" }>;
 
-/** A server's half, a client's half and a mesh in one page, with nothing between them; `said` is all that an observer would note. */
+/**
+ * A server machine, a client machine and a mesh in one page, connected directly; `said` records what an observer would
+ * see.
+ */
 export class Conversation {
   readonly said: string[] = [];
   readonly #api: EnvoyApi;
@@ -54,14 +57,14 @@ export class Conversation {
     this.#tell({ kind: "source-added", source });
   }
 
-  /** Follows what a resource leads to. */
+  /** Follows a resource and everything that it refers to. */
   follow(type: string, term: string): void {
     const root = { root: 1, source: SOURCE, type: this.#typeNamed(type), term, timeoutMs: 0 };
     this.#tellMesh({ kind: "root-added", root });
     this.#settle();
   }
 
-  /** Publishes resources, written as an operator writes them, and removes others. */
+  /** Publishes resources in the form that operators write, and deletes others. */
   publish(values: readonly unknown[], deletes: readonly { readonly type: string; readonly name: string }[] = []): void {
     const change = {
       layer: "base",
@@ -85,7 +88,7 @@ export class Conversation {
     return type;
   }
 
-  /** Until nobody has anything to say. */
+  /** Processes events until none is left. */
   #settle(): void {
     for (;;) {
       const event = this.#events.shift();

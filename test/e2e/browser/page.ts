@@ -1,7 +1,7 @@
-// The page: tells its server what came of each story, and shows it to whoever looks.
+// The page: runs the stories, reports their outcomes to its server and shows them.
 import { stories } from "./stories.ts";
 
-/** As much of a browser's document as is used here. */
+/** The part of a browser's document that is used here. */
 declare const document: {
   readonly body: { append(...elements: object[]): void };
   createElement(name: string): { textContent: string; className: string; append(...elements: object[]): void };

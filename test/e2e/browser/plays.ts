@@ -8,14 +8,14 @@ import {
   type Verdict,
 } from "@xdskit/conformance";
 
-/** How every play in memory is called, and that it passes. */
+/** The keys of all in-memory plays, all passed. */
 export function allPassed(): Readonly<Record<string, Verdict>> {
   const server = playsOf(serverCases).map(({ key }) => `server ${key}`);
   const client = clientPlaysOf(clientCases).map(({ key }) => `client ${key}`);
   return Object.fromEntries([...server, ...client].map((key) => [key, { passed: true }]));
 }
 
-/** The verdict on every play in memory, of the server's half and of the client's. */
+/** The verdicts of all in-memory plays for servers and clients. */
 export async function playAll(): Promise<Readonly<Record<string, Verdict>>> {
   const verdicts: [key: string, Verdict][] = [];
   for (const play of playsOf(serverCases)) verdicts.push([`server ${play.key}`, await playInMemory(play)]);

@@ -14,7 +14,7 @@ import { createClientMachine, judged, sourceWith } from "./client.ts";
 
 const SOURCE = "rest";
 
-/** A client that polls a management server with `fetch`: the machine decides what is asked, believed and answered. */
+/** A client that polls a management server with `fetch`; the client machine controls requests, ACKs and NACKs. */
 export class PollingClient {
   readonly #api: EnvoyApi;
   readonly #type: TypeUrl;
@@ -42,7 +42,7 @@ export class PollingClient {
     this.#tell({ kind: "source-added", source });
   }
 
-  /** Polls until it is stopped: the server holds a poll while nothing changes, so the next one follows at once. */
+  /** Polls until stopped. The server holds each poll until something changes, so the next one follows at once. */
   async watch(term: string): Promise<void> {
     this.#tell({ kind: "watch-started", watch: 1, source: SOURCE, type: this.#type, term });
     while (!this.#isStopped && this.#next !== undefined) {
@@ -109,7 +109,7 @@ export class PollingClient {
   }
 }
 
-/** What is read of the JSON of a `DiscoveryResponse`. */
+/** The fields of a JSON `DiscoveryResponse` that are read. */
 interface DiscoveryAnswer {
   readonly versionInfo?: string;
   readonly nonce?: string;

@@ -5,10 +5,10 @@ import { cluster, endpoints, listener, routes } from "../support/resource.ts";
 import { Conversation } from "./conversation.ts";
 import { PollingClient } from "./polls.ts";
 
-/** As much of a browser as is used here. */
+/** The part of a browser's navigator that is used here. */
 declare const navigator: { readonly userAgent: string };
 
-/** What happens in the page, one after the other, each under its name; a string that is handed to `tell` is told at once. */
+/** The stories of the page by name, run in order; `tell` reports a line at once. */
 export const stories: Readonly<Record<string, (tell: (line: string) => void) => unknown>> = {
   surroundings: () => ({
     browser: /Chrome/.test(navigator.userAgent),
@@ -21,20 +21,20 @@ export const stories: Readonly<Record<string, (tell: (line: string) => void) => 
   polls: async (tell) => poll(await browserApi(), tell),
 };
 
-/** The conformance kit is a script of its own: it is no part of what is published. */
+/** The conformance kit is a separate script, because it is not published. */
 async function plays(): Promise<unknown> {
   const script = "/plays.js";
   const { playAll } = (await import(script)) as typeof import("./plays.ts");
   return playAll();
 }
 
-/** The descriptors are a file of the package; the browser unpacks it, because it is served with `content-encoding: br`. */
+/** Loads the descriptors; the browser decompresses them because of `content-encoding: br`. */
 async function browserApi(): Promise<EnvoyApi> {
   const answer = await fetch("/descriptors.binpb");
   return createEnvoyApi({ descriptors: [new Uint8Array(await answer.arrayBuffer())] });
 }
 
-/** A Listener with all that it leads to comes, changes, is refused and goes. */
+/** A Listener and everything that it refers to is added, changed, NACKed and removed. */
 export function converse(api: EnvoyApi, variant: Variant): readonly string[] {
   const conversation = new Conversation(api, variant);
   const mesh = [
@@ -52,7 +52,7 @@ export function converse(api: EnvoyApi, variant: Variant): readonly string[] {
   return conversation.said;
 }
 
-/** A resource is read, validated, printed, and looked through for what it needs. */
+/** Reads, validates and prints a resource, and finds its references. */
 export function decode(api: EnvoyApi): unknown {
   const value = {
     ...endpoints("web", [8081]),

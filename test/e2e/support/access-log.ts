@@ -3,26 +3,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "./wait.ts";
 
-/** What Envoy says of one request that it answered. */
+/** A line of Envoy's access log. */
 export interface AccessLine {
   readonly path: string;
-  /** "0" where the client was gone before there was an answer. */
+  /** "0" if the client disconnected before a response. */
   readonly code: string;
-  /** Such as "NR" or "UF,URX"; "-" for none. */
+  /** Response flags such as "NR" or "UF,URX"; "-" for none. */
   readonly flags: string;
   readonly details: string;
   readonly cluster: string;
 }
 
-/** The access log of an Envoy: it writes the file, the test reads it. */
+/** The access log of an Envoy, which the test reads. */
 export interface AccessLog extends Disposable {
   /** The field `access_log` of an HttpConnectionManager. */
   readonly field: readonly object[];
-  /** The lines since the last call up to that of a request with this path, which has to be the only one. */
+  /** The lines since the last call, up to the only request with this path. */
   upTo(path: string, withinMs: number): Promise<readonly AccessLine[]>;
 }
 
-/** Creates an empty one in a temporary directory. */
+/** Creates an empty access log in a temporary directory. */
 export function createAccessLog(): AccessLog {
   const directory = mkdtempSync(join(tmpdir(), "xds-e2e-log-"));
   const path = join(directory, "access.jsonl");
@@ -62,10 +62,10 @@ const FORMAT: AccessLine = {
   cluster: "%UPSTREAM_CLUSTER%",
 };
 
-/** No route, no cluster of that name, no endpoint in it: what Envoy was told does not fit together. */
+/** No route, no such cluster, no endpoint: inconsistent configuration. */
 const CONFIGURATION_FLAGS: ReadonlySet<string> = new Set(["NR", "NC", "UH"]);
 
-/** How many requests were lost to configuration, and how many to anything else, by what Envoy says of them. */
+/** Counts lost requests by reason: configuration, or anything else. */
 export function lossesIn(lines: readonly AccessLine[]): {
   readonly lostToConfiguration: Readonly<Record<string, number>>;
   readonly otherErrors: Readonly<Record<string, number>>;

@@ -1,6 +1,6 @@
 import type { XdsServer } from "./server.ts";
 
-/** What the server says about the fate of what it sent: a row per node, type and stream. */
+/** The delivery status of a type, per node and stream. */
 export interface DeliveryRow {
   readonly node: string;
   readonly type: string;
@@ -23,7 +23,7 @@ export async function deliveries(server: XdsServer): Promise<readonly DeliveryRo
   return ((await server.admin("/api/v1/deliveries?limit=1000")) as { items: readonly DeliveryRow[] }).items;
 }
 
-/** The state of every type of a node: "acked" when all of its streams say so. */
+/** The delivery state of each type of a node: "acked" if all of its streams agree. */
 export async function fates(server: XdsServer, node: string): Promise<Readonly<Record<string, string>>> {
   const byType = new Map<string, Set<string>>();
   for (const row of await deliveries(server)) {
@@ -33,7 +33,7 @@ export async function fates(server: XdsServer, node: string): Promise<Readonly<R
   return Object.fromEntries([...byType].map(([type, states]) => [type, [...states].sort().join()]));
 }
 
-/** How many names a node is subscribed to, by type, over all of its streams. */
+/** The number of names that a node subscribes to, by type, over all of its streams. */
 export async function subscriptions(server: XdsServer, node: string): Promise<Readonly<Record<string, number>>> {
   const { items } = (await server.admin("/api/v1/streams?limit=1000")) as {
     items: readonly {
@@ -49,18 +49,18 @@ export async function subscriptions(server: XdsServer, node: string): Promise<Re
   return Object.fromEntries(counts);
 }
 
-/** Responses that clients refused since the server started. */
+/** The number of NACKs since the server started. */
 export async function nacks(server: XdsServer): Promise<number> {
   return server.metric("xds_server_nacks_total");
 }
 
-/** What is wrong with the directory, as the server says it. */
+/** The state and the problems of the directory, from the admin API. */
 export async function sourceState(server: XdsServer): Promise<{ readonly state: string; readonly text: string }> {
   const answer = (await server.admin("/api/v1/source")) as { readonly state: string };
   return { state: answer.state, text: JSON.stringify(answer) };
 }
 
-/** What a node refuses now, by the name of the message, with the reason that it gave. */
+/** The NACKs of a node, by message name, with their reasons. */
 export async function refusals(server: XdsServer, node: string): Promise<Readonly<Record<string, string>>> {
   const refused = (await deliveries(server)).filter((row) => row.node === node && row.state === "nacked");
   return Object.fromEntries(refused.map(({ type, reason = "" }) => [type.slice(type.lastIndexOf("/") + 1), reason]));

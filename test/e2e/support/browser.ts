@@ -6,11 +6,11 @@ import { startProcess } from "./process.ts";
 
 /** A browser that shows one page. */
 export interface Browser extends AsyncDisposable {
-  /** What it printed, the page's console included. */
+  /** Its output, including the page's console. */
   log(): string;
 }
 
-/** It looks for nothing outside, keeps nothing, and shows nothing. */
+/** Headless, without background networking or a lasting profile. */
 const FLAGS = [
   "--headless",
   "--disable-gpu",
@@ -28,11 +28,11 @@ export async function openInBrowser(url: string): Promise<Browser> {
   const command = peerCommand("chromium");
   if (command === undefined) throw new Error("chromium is not installed");
   const profile = mkdtempSync(join(tmpdir(), "xds-e2e-chromium-"));
-  // Its sandbox does not start for root, and the page is ours.
+  // The sandbox does not start for root, and the page is our own.
   const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   const started = await startProcess([...command, ...FLAGS, ...sandbox, `--user-data-dir=${profile}`, url]);
   return {
-    // It misses the message bus of a desktop, at length.
+    // Removes errors about the missing desktop message bus.
     log: () =>
       started
         .log()
@@ -41,7 +41,7 @@ export async function openInBrowser(url: string): Promise<Browser> {
         .join("\n"),
     async [Symbol.asyncDispose]() {
       await started.stop();
-      // The process that fetches for its pages outlives it, and writes to the profile to its end.
+      // Its network process outlives it, and writes to the profile until its end.
       await started.closed;
       rmSync(profile, { recursive: true, force: true });
     },

@@ -11,7 +11,7 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** Makes one with the openssl command. */
+/** Creates a certificate with the openssl command. */
 export function createCertificate(commonName: string): Certificate {
   const directory = mkdtempSync(join(tmpdir(), "xds-e2e-cert-"));
   try {
@@ -27,7 +27,7 @@ export function createCertificate(commonName: string): Certificate {
   }
 }
 
-/** The common name of the certificate that a TLS port shows; with a certificate of one's own where one is asked for. */
+/** The common name of the certificate that a TLS port presents; `own` is the client certificate. */
 export function shownCommonName(port: number, own?: Certificate): Promise<string> {
   return new Promise((resolve, reject) => {
     const shown = own === undefined ? {} : { cert: own.cert, key: own.key };

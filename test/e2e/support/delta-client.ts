@@ -10,30 +10,30 @@ export const ENDPOINTS = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLo
 export interface DeltaClientSettings {
   readonly nodeId: string;
   readonly type: string;
-  /** What it asks for; everything if absent. */
+  /** The names to subscribe to. @default wildcard */
   readonly names?: readonly string[];
-  /** What it says it has: names and versions from an earlier stream. */
+  /** Names and versions from an earlier stream. */
   readonly held?: ReadonlyMap<string, string>;
-  /** What it answers to a response; "ack" if absent. */
+  /** How it answers responses. @default "ack" */
   readonly answer?: "ack" | "nack";
-  /** Does not take what the server sends until `read` is called. */
+  /** Does not read until `read` is called. */
   readonly isDeaf?: boolean;
 }
 
-/** A scripted delta client on one stream of its own, which remembers what it was told. */
+/** A scripted delta client on its own stream, which stores the resources that it receives. */
 export interface DeltaClient {
-  /** Names and versions as it was told them. */
+  /** The names and versions that it received. */
   readonly held: ReadonlyMap<string, string>;
-  /** What came so far. */
+  /** Totals of what was received. */
   counts(): { readonly responses: number; readonly resources: number; readonly removed: number };
-  /** Sends a request as it is, for whatever a well-behaved client would not do. */
+  /** Sends a literal request, also one that a well-behaved client would not send. */
   send(message: DeltaRequestMessage): void;
-  /** Starts to take what the server sends. */
+  /** Starts reading. */
   read(): void;
   readonly stream: PeerStream;
 }
 
-/** Opens a stream and asks. */
+/** Opens a stream and subscribes. */
 export function openDeltaClient(peer: WirePeer, settings: DeltaClientSettings): DeltaClient {
   const stream = peer.open(DELTA_ADS);
   const held = new Map(settings.held);
@@ -61,7 +61,7 @@ export function openDeltaClient(peer: WirePeer, settings: DeltaClientSettings): 
   return { held, counts: () => ({ ...counts }), send, read: () => void read(), stream };
 }
 
-/** Connects as soon as somebody listens. */
+/** Connects as soon as the server listens. */
 export async function connectWhenUp(port: number, windowBytes?: number): Promise<WirePeer> {
   const options = { address: `127.0.0.1:${port}`, ...(windowBytes === undefined ? {} : { windowBytes }) };
   const { value } = await until({ says: "the server takes connections", withinMs: 10_000 }, () => connectPeer(options));

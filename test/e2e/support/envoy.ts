@@ -10,46 +10,46 @@ import { until } from "./wait.ts";
 
 export interface EnvoySettings {
   readonly mode: Mode;
-  /** Where the xDS server listens. */
+  /** The port of the xDS server. */
   readonly xdsPort: number;
   readonly node?: { readonly id?: string; readonly cluster?: string; readonly metadata?: object };
-  /** Merged into the bootstrap at the top. */
+  /** Merged into the top level of the bootstrap. */
   readonly bootstrap?: object;
-  /** How it reaches the xDS server, if not in plaintext. */
+  /** The transport socket to the xDS server; plaintext if absent. */
   readonly xdsTransportSocket?: object;
-  /** Listeners that are not discovered. */
+  /** Static listeners. */
   readonly staticListeners?: readonly object[];
-  /** Clusters that are not discovered: then none are, nor are Listeners. */
+  /** Static clusters; disables dynamic clusters and listeners. */
   readonly staticClusters?: readonly object[];
   /** Merged into the ApiConfigSource of ADS. */
   readonly ads?: object;
 }
 
-/** A running Envoy, asked by its admin interface. */
+/** A running Envoy with its admin interface. */
 export interface Envoy extends AsyncDisposable {
   readonly process: StartedProcess;
   readonly adminPort: number;
-  /** Resolves with the milliseconds since its start when `/ready` says so. */
+  /** Waits for `/ready`; resolves with the milliseconds since the start. */
   ready(withinMs: number): Promise<number>;
-  /** Counters and gauges by their full name; a name that does not exist yet is 0. */
+  /** Counters and gauges by their full names; missing ones are 0. */
   stats(): Promise<Stats>;
-  /** The text read-outs (versions) whose name matches. */
+  /** Text readouts (versions) whose names match. */
   texts(filter: string): Promise<Readonly<Record<string, string>>>;
-  /** A GET on the admin interface, as JSON. */
+  /** GETs JSON from the admin interface. */
   admin(path: string): Promise<unknown>;
-  /** Names in `/config_dump?resource=`. */
+  /** A section of `/config_dump?resource=`. */
   dumped(resource: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
 
 export type Stats = (name: string) => number;
 
-/** Starts Envoy with one worker. It is up when `ready` resolves; a start that fails rejects there. */
+/** Starts Envoy with one worker. Await `ready`, which rejects if the start fails. */
 export async function startEnvoy(settings: EnvoySettings): Promise<Envoy> {
   const adminPort = await freePort();
   return startEnvoyFrom(JSON.stringify({ ...envoyBootstrap(settings, adminPort), ...settings.bootstrap }), adminPort);
 }
 
-/** The same with a bootstrap as it is, JSON or YAML, whose admin interface listens at this port. */
+/** Starts Envoy with a literal bootstrap, JSON or YAML, whose admin interface uses this port. */
 export async function startEnvoyFrom(text: string, adminPort: number): Promise<Envoy> {
   const command = envoyCommand();
   const directory = mkdtempSync(join(tmpdir(), "xds-e2e-envoy-"));
@@ -106,7 +106,7 @@ export async function startEnvoyFrom(text: string, adminPort: number): Promise<E
   };
 }
 
-/** What `envoy --mode validate` says of a bootstrap, and its exit code. */
+/** The output and exit code of `envoy --mode validate`. */
 export function validateBootstrap(text: string): { readonly code: number | null; readonly says: string } {
   const [program = "", ...args] = envoyCommand();
   const directory = mkdtempSync(join(tmpdir(), "xds-e2e-envoy-"));
@@ -125,12 +125,12 @@ function envoyCommand(): readonly string[] {
   return command;
 }
 
-/** How many of its streams to the server are open: one on ADS, else one for each type and name. */
+/** The number of open streams to the server: one with ADS, else one per type and name. */
 export async function connectedStreams(envoy: Envoy): Promise<number> {
   return (await connectedStates(envoy)).filter((state) => state === 1).length;
 }
 
-/** Every stream that Envoy wants is open; each has a back-off of its own. */
+/** Whether every stream is open; each has its own back-off. */
 export async function isConnected(envoy: Envoy): Promise<boolean> {
   const states = await connectedStates(envoy);
   return states.length > 0 && states.every((state) => state === 1);
@@ -143,7 +143,7 @@ async function connectedStates(envoy: Envoy): Promise<number[]> {
   return stats.flatMap(({ value }) => (value === undefined ? [] : [value]));
 }
 
-/** Every `init_fetch_timeout` that is not 0: what waited for a timer because the server did not say it. */
+/** Every `init_fetch_timeout` counter that is not 0: subscriptions that timed out without a response. */
 export async function timersFired(envoy: Envoy): Promise<Readonly<Record<string, number>>> {
   const { stats } = (await envoy.admin("/stats?format=json&filter=init_fetch_timeout")) as {
     stats: readonly { name?: string; value?: number }[];
@@ -153,7 +153,7 @@ export async function timersFired(envoy: Envoy): Promise<Readonly<Record<string,
   );
 }
 
-/** The start-up configuration for a mode; `bootstrap` of the settings replaces top-level fields of it. */
+/** The bootstrap for a mode; `bootstrap` of the settings replaces its top-level fields. */
 export function envoyBootstrap(settings: EnvoySettings, adminPort: number): Readonly<Record<string, unknown>> {
   const { mode, staticClusters, staticListeners = [] } = settings;
   const unified = { name: "unified", static_layer: { "envoy.reloadable_features.unified_mux": true } };
@@ -169,7 +169,7 @@ export function envoyBootstrap(settings: EnvoySettings, adminPort: number): Read
   };
 }
 
-/** The cluster through which Envoy reaches the xDS server. */
+/** The cluster of the xDS server. */
 function xdsCluster({ xdsPort, xdsTransportSocket }: EnvoySettings): object {
   return {
     ...(xdsTransportSocket === undefined ? {} : { transport_socket: xdsTransportSocket }),

@@ -11,34 +11,37 @@ import { freePorts } from "./port.ts";
 import { apiListener, cluster, endpoints, junctionName, listener, routes } from "./resource.ts";
 import type { Stack } from "./stack.ts";
 
-/** A client of any kind, under load, as far as a test needs it that does the same with all of them. */
+/** A client of any kind under load, for tests that treat all alike. */
 export interface AnyClient {
-  /** Resolves with the milliseconds until that backend answers it. */
+  /** Resolves with the milliseconds until the backend answers it. */
   reaches(backend: Backend, withinMs: number): Promise<number>;
-  /** What failed since it was started, and how often. */
+  /** Failures since the start, by reason. */
   lost(): Promise<Readonly<Record<string, number>>>;
 }
 
-/** One of the clients that a server is to serve at the same time. */
+/** One of the clients that a server serves at the same time. */
 export interface ClientRow {
-  /** Also the id of its node. */
+  /** The name of the client, and its node id. */
   readonly name: string;
   readonly peer: PeerName;
-  /** What `xds nodes` says of its streams; of one that reads files, how they are written. */
+  /** What `xds nodes` prints for its streams; for a file client, how its files are written. */
   readonly speaks: string;
-  /** Each type comes when it comes, so a call may fail while one Cluster is swapped for another (S-ORD-01). */
+  /** Types arrive in any order, so a call may fail during a cluster swap (S-ORD-01). */
   readonly isUnordered?: true;
-  /** What the server is to do for it besides. */
+  /** Additional flags of the server. */
   readonly flags?: readonly string[];
-  /** The files that only its node sees, while the service is on this Cluster. */
+  /** The files that only its node sees, while the service uses this Cluster. */
   files(clusterName: string): Readonly<Record<string, readonly object[]>>;
   start(stack: Stack, xdsPort: number): Promise<AnyClient>;
 }
 
-/** The one service that all of them call; its names are such as junction-core takes. */
+/** The service that all clients call, with names that junction-core accepts. */
 const SERVICE = junctionName("shop.e2e.svc.cluster.local");
 
-/** Every client that there is; another one is a row more. What they need goes last: the server writes to it as long as it runs. */
+/**
+ * All clients; adding one takes one row. Temporary directories are removed last, because the server writes to them
+ * until its end.
+ */
 export async function everyClient(stack: Stack): Promise<readonly ClientRow[]> {
   const [filePort = 0, restPort = 0, ...ports] = await freePorts(modes.length + 2);
   return [
@@ -51,7 +54,7 @@ export async function everyClient(stack: Stack): Promise<readonly ClientRow[]> {
   ];
 }
 
-/** The files of the service: what everybody sees, and what is of single nodes. */
+/** The files of the service: shared ones, and those of single nodes. */
 export function serviceFiles(
   rows: readonly ClientRow[],
   clusterName: string,
@@ -70,7 +73,7 @@ export function serviceFiles(
 interface EnvoyWay extends Pick<ClientRow, "name" | "speaks" | "isUnordered" | "flags"> {
   readonly mode: Mode;
   readonly port: number;
-  /** The ConfigSource of all that it is given. */
+  /** The config source of all its resources. */
   readonly source: object;
   readonly bootstrap?: object;
 }
@@ -80,7 +83,7 @@ function streamingRow(mode: Mode, port: number): ClientRow {
   return envoyRow({ name: `envoy-${mode.name}`, speaks, mode, port, source: configSource(mode) });
 }
 
-/** An Envoy that polls. */
+/** An Envoy that polls over REST. */
 function pollingRow(port: number): ClientRow {
   const source = {
     resource_api_version: "V3",
@@ -99,7 +102,7 @@ function pollingRow(port: number): ClientRow {
   });
 }
 
-/** An Envoy that has nothing but the files that the server writes. */
+/** An Envoy that is configured by files that the server writes. */
 function readingRow(port: number, stack: Stack): ClientRow {
   const directory = mkdtempSync(join(tmpdir(), "xds-e2e-out-"));
   stack.use({ [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) });
@@ -146,7 +149,7 @@ function envoyRow({ name, speaks, isUnordered, flags, mode, port, source, bootst
   };
 }
 
-/** The backends answer calls, so an Envoy talks HTTP/2 to them. */
+/** The backends serve gRPC, so Envoy uses HTTP/2. */
 const HTTP2 = {
   typed_extension_protocol_options: {
     "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
@@ -160,7 +163,7 @@ function grpcRow(name: GrpcClientName): ClientRow {
   return callingRow(name, speaksV2(name) ? "v2 sotw" : "v3 sotw", (backend) => backend.name);
 }
 
-/** It resolves the backends and does not call them. */
+/** junction resolves the backends and does not call them. */
 const junctionRow = callingRow("junction", "v3 delta", (backend) => `127.0.0.1:${backend.port}`);
 
 function callingRow(name: GrpcClientName, speaks: string, outcomeOf: (backend: Backend) => string): ClientRow {
@@ -171,7 +174,7 @@ function callingRow(name: GrpcClientName, speaks: string, outcomeOf: (backend: B
     files: () => ({}),
     async start(stack, xdsPort) {
       const client = stack.use(await startGrpcClient(name, { xdsPort, nodeId: name }));
-      // Longer than a cold JVM takes beside a dozen other processes.
+      // Longer than a cold JVM needs beside a dozen other processes.
       await client.add(SERVICE, { rate: 50, deadlineMs: 30_000 });
       return {
         reaches: (backend, withinMs) => client.lastIs(SERVICE, outcomeOf(backend), withinMs),

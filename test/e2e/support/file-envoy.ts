@@ -15,11 +15,11 @@ import { createSite, type FileContent, type Site } from "./site.ts";
 import type { Stack } from "./stack.ts";
 import { until } from "./wait.ts";
 
-/** How an Envoy is given its configuration by files. */
+/** How an Envoy is configured by files. */
 export interface FileWay {
   readonly name: string;
   readonly format: "yaml" | "json" | "pb" | "pb_text";
-  /** Whole generations behind a link, in place of files that are replaced one by one. */
+  /** Whole generations behind a link, instead of files that are replaced one by one. */
   readonly symlinks?: boolean;
 }
 
@@ -30,31 +30,31 @@ export interface ExportLine {
   readonly removed?: readonly string[];
 }
 
-/** `xds export --watch` as a process of its own. */
+/** `xds export --watch` in its own process. */
 export interface Export extends AsyncDisposable {
   lines(): readonly ExportLine[];
   process(): StartedProcess;
-  /** Waits until the files are the whole directory. */
+  /** Waits until all files are written. */
   start(flags?: readonly string[]): Promise<void>;
 }
 
-/** An Envoy that has no server, under steady load; the directory that an operator keeps, and what is written from it. */
+/** An Envoy without a management server, under steady load, with the operator's directory and the exported files. */
 export interface FileEnvoy {
   readonly blue: Backend;
   readonly green: Backend;
   readonly site: Site;
-  /** Where files are written. */
+  /** The directory of the exported files. */
   readonly out: string;
   readonly writing: Export;
   readonly envoy: Envoy;
   readonly port: number;
   readonly load: HttpLoad;
   losses(): Promise<Losses>;
-  /** The path of a file that Envoy follows. */
+  /** The path of a file that Envoy watches. */
   pathOf(name: string): string;
 }
 
-/** A directory for files, and what writes them. */
+/** Creates an export of a site to a directory. */
 export function createExport(stack: Stack, site: Site, out: string, way: FileWay): Export {
   let process: StartedProcess | undefined;
   const writing: Export = {
@@ -81,7 +81,7 @@ export function createExport(stack: Stack, site: Site, out: string, way: FileWay
   return stack.use(writing);
 }
 
-/** Starts all of it and waits until requests are answered. */
+/** Starts everything and waits until requests are answered. */
 export async function startFileEnvoy(
   stack: Stack,
   way: FileWay,
@@ -112,7 +112,7 @@ export async function startFileEnvoy(
     },
   });
   const bootstrap = { dynamic_resources: { lds_config: source("lds"), cds_config: source("cds") } };
-  // There is no server: whatever asks one fails.
+  // There is no server, so every subscription to one fails.
   const envoy = stack.use(await startEnvoy({ mode: adsDelta, xdsPort: await freePort(), bootstrap }));
   await envoy.ready(5_000);
   const load = stack.use(startHttpLoad({ port, keptPerSecond: 200, newPerSecond: 100 }));
@@ -141,7 +141,7 @@ export async function startFileEnvoy(
   };
 }
 
-/** The files in which one cluster takes the place of another, and the route goes to it. */
+/** Files that replace a cluster and switch the route to it. */
 export function swapTo(name: string, port: number): Record<string, readonly object[]> {
   return {
     "swap.json": [cluster({ name }), endpoints(name, [port])],

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Measurement, measurementsVariable } from "./measure.ts";
 
-/** Collects what the scenarios measure and prints it as one table when all are done. */
+/** Collects the measurements of the scenarios and prints them as one table at the end. */
 export function setup(): () => void {
   const directory = mkdtempSync(join(tmpdir(), "xds-e2e-measured-"));
   const file = join(directory, "rows.jsonl");

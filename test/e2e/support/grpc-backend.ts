@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import type { Backend } from "./http-backend.ts";
 
 /**
- * Starts a gRPC backend on a free port: every unary call is answered with the backend's name as the whole message, and what is no gRPC
- * call with the name as the body.
+ * Starts a gRPC backend on a free port: it answers every unary call with its name as the message, and other requests
+ * with its name as the body.
  */
 export async function startGrpcBackend(name: string): Promise<Backend> {
   const message = Buffer.from(name, "utf8");
@@ -13,7 +13,7 @@ export async function startGrpcBackend(name: string): Promise<Backend> {
   const sessions = new Set<ServerHttp2Session>();
   server.on("session", (session) => {
     sessions.add(session);
-    session.on("error", () => {}); // a client that goes away
+    session.on("error", () => {}); // a client that disconnects
     session.on("close", () => sessions.delete(session));
   });
   server.on("stream", (stream, headers) => {

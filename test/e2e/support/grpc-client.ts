@@ -6,36 +6,38 @@ import { type GrpcClientName, peerCommand, speaksV2 } from "./peers.ts";
 import { type StartedProcess, startProcess } from "./process.ts";
 import { until } from "./wait.ts";
 
-/** What one target's calls came to since it was added. */
+/** The results of one target's calls since it was added. */
 export interface CallCounts {
-  /** Calls that each backend answered. */
+  /** Successful calls by backend. */
   readonly ok: Readonly<Record<string, number>>;
   readonly failed: readonly { readonly code: string; readonly text: string; readonly count: number }[];
-  /** The backend or the status code of the last call that ended; "" before the first. */
+  /** The backend or status code of the last finished call; "" before the first. */
   readonly last: string;
 }
 
-/** A gRPC client of any language: `test/e2e/clients/README.md` says what it does. */
+/** A gRPC client of any language; see `test/e2e/clients/README.md`. */
 export interface GrpcClient extends AsyncDisposable {
   readonly name: GrpcClientName;
   readonly process: StartedProcess;
   add(target: string, options?: { readonly rate?: number; readonly deadlineMs?: number }): Promise<void>;
   remove(target: string): Promise<void>;
   counts(target: string): Promise<CallCounts>;
-  /** Resolves with the milliseconds until the last call that ended was answered by that backend or failed with that code. */
+  /**
+   * Resolves with the milliseconds until the last finished call was answered by that backend or failed with that code.
+   */
   lastIs(target: string, outcome: string, withinMs: number): Promise<number>;
-  /** How many calls failed, in all. */
+  /** The total number of failed calls. */
   failures(target: string): Promise<number>;
-  /** What it holds: an encoded `ClientStatusResponse`. In Python and Node only. */
+  /** The encoded `ClientStatusResponse` of the client itself. In Python and Node only. */
   status(): Promise<Uint8Array>;
 }
 
-/** grpc-go loses a call now and then in a correct swap, with any server: a race inside the client, which is not counted. */
+/** A race inside grpc-go, which sometimes fails a call in a correct swap with any server; not counted. */
 export const GO_RACE = "unknown cluster selected for RPC";
 
 /**
- * Calls that a client loses whatever the server does. grpc-java 1.50.2 gives up a Cluster when it refuses another version of it, and loses
- * a call now and then in a swap.
+ * Whether a client fails this call whatever the server does. grpc-java 1.50.2 drops a Cluster when it NACKs another
+ * version of it, and sometimes fails a call in a swap.
  */
 export function losesByItself(name: GrpcClientName, text: string): boolean {
   return text.includes(GO_RACE) || (name === "grpc-java-v2" && JAVA_V2_LOSSES.some((loss) => text.includes(loss)));
@@ -52,7 +54,7 @@ export interface GrpcClientSettings {
 
 const NO_COUNTS: CallCounts = { ok: {}, failed: [], last: "" };
 
-/** Starts a client and waits until it has said that it is there. */
+/** Starts a client and waits until it is ready. */
 export async function startGrpcClient(name: GrpcClientName, settings: GrpcClientSettings): Promise<GrpcClient> {
   const command = peerCommand(name);
   if (command === undefined) throw new Error(`${name} is not installed: node tools/peers/install.mjs ${name}`);

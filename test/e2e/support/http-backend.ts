@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { LONG_PATH } from "./long-response.ts";
 
-/** An HTTP/1.1 backend that answers every request with its name, and one for `LONG_PATH` without an end. */
+/** An HTTP/1.1 backend that answers every request with its name, and `LONG_PATH` with an endless response. */
 export interface Backend extends AsyncDisposable {
   readonly name: string;
   readonly port: number;
@@ -10,7 +10,7 @@ export interface Backend extends AsyncDisposable {
 
 const CHUNK_EVERY_MS = 50;
 
-/** Starts one on a free port; `onRequest` hears of each request. */
+/** Starts a backend on a free port; `onRequest` is called for each request. */
 export async function startHttpBackend(name: string, onRequest: () => void = () => {}): Promise<Backend> {
   const server = createServer((request, response) => {
     request.resume();
@@ -22,7 +22,7 @@ export async function startHttpBackend(name: string, onRequest: () => void = () 
     response.setHeader("x-runtime-echo", request.headers["x-e2e"] ?? "");
     response.end(name);
   });
-  // Envoy decides when a connection is over: a close that crosses a request would look like a lost one.
+  // Envoy closes idle connections: a close by the backend could cross a request and look like a loss.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   await new Promise<void>((resolve) => server.listen({ port: 0, host: "127.0.0.1", backlog: 1024 }, resolve));

@@ -2,22 +2,22 @@ import { Agent, type IncomingHttpHeaders, type RequestOptions, request } from "n
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import { until } from "./wait.ts";
 
-/** What came back from a load: whole counts, so that a test can compare one value. */
+/** Results of a load as plain values, so that a test can compare them at once. */
 export interface LoadCounts {
   readonly total: number;
-  /** How often each body came with a 200. */
+  /** Responses with status 200, by body. */
   readonly ok: Readonly<Record<string, number>>;
-  /** Everything else: "503 no healthy upstream", "ECONNREFUSED". */
+  /** All other outcomes: "503 no healthy upstream", "ECONNREFUSED". */
   readonly failed: Readonly<Record<string, number>>;
   readonly slowestMs: number;
 }
 
 export interface HttpLoad extends AsyncDisposable {
-  /** The counts since the last call of this function. */
+  /** Returns the counts since the last call. */
   take(): LoadCounts;
-  /** Resolves when the next answer with that body is there. */
+  /** Resolves with the milliseconds until the next response with that body. */
   answeredBy(body: string, withinMs: number): Promise<number>;
-  /** Waits for requests that are under way and returns the counts since the last `take`. */
+  /** Waits for pending requests and returns the counts since the last `take`. */
   stop(): Promise<LoadCounts>;
 }
 
@@ -25,18 +25,18 @@ export interface HttpLoadOptions {
   readonly port: number;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Requests a second over connections that are kept; 200 if absent. */
+  /** Requests per second over persistent connections. @default 200 */
   readonly keptPerSecond?: number;
-  /** Requests a second, each on a new connection; 50 if absent. */
+  /** Requests per second, each on a new connection. @default 50 */
   readonly newPerSecond?: number;
   readonly tls?: boolean;
-  /** The address to connect from; whichever the system chooses if absent. */
+  /** The address to connect from. @default chosen by the system */
   readonly localAddress?: string;
 }
 
 const REQUEST_LIMIT_MS = 8_000;
 
-/** Sends requests at a steady rate, whether earlier ones have come back or not, until it is stopped. */
+/** Sends requests at a steady rate, without waiting for responses, until stopped. */
 export function startHttpLoad(options: HttpLoadOptions): HttpLoad {
   const kept = options.tls
     ? new TlsAgent({ keepAlive: true, maxSockets: 32 })
@@ -98,26 +98,26 @@ export function startHttpLoad(options: HttpLoadOptions): HttpLoad {
   };
 }
 
-/** One request on a connection of its own: its status and body. */
+/** Sends one request on its own connection; resolves with status and body. */
 export async function httpGet(options: HttpLoadOptions): Promise<{ status: number; body: string }> {
   const { status, body } = await httpAsk(options);
   return { status, body };
 }
 
-/** The same with everything that is known of the answer, or of why there is none. */
+/** Sends one request on its own connection; resolves with the whole outcome. */
 export async function httpAsk(options: HttpLoadOptions): Promise<HttpOutcome> {
   return sendRequest(options, false);
 }
 
-/** What came of a request. */
+/** The outcome of a request. */
 export interface HttpOutcome {
-  /** It was answered with a 200. */
+  /** The status is 200. */
   readonly ok: boolean;
-  /** 0 where there was no answer. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** The body of a 200, else "503 no healthy upstream" or "ECONNREFUSED". */
+  /** The body of a 200, else an error such as "503 no healthy upstream" or "ECONNREFUSED". */
   readonly text: string;
 }
 
@@ -154,7 +154,7 @@ function sendRequest(options: HttpLoadOptions, agent: Agent | false): Promise<Ht
   });
 }
 
-/** Calls `shoot` so many times a second on average; when timers are late it catches up. Returns what stops it. */
+/** Calls `shoot` at an average rate, catching up when timers are late. Returns a function that stops it. */
 function repeat(perSecond: number, shoot: () => void): () => void {
   if (perSecond <= 0) return () => {};
   const startedAt = performance.now();

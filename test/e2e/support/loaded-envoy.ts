@@ -12,7 +12,7 @@ import { createSite, type Site } from "./site.ts";
 import type { Stack } from "./stack.ts";
 import { until } from "./wait.ts";
 
-/** An Envoy under steady load, with one response that never ends, and the server and files that it lives from. */
+/** An Envoy under steady load, with one endless response, its server and its files. */
 export interface LoadedEnvoy {
   readonly mode: Mode;
   readonly blue: Backend;
@@ -20,32 +20,32 @@ export interface LoadedEnvoy {
   readonly site: Site;
   readonly server: XdsServer;
   readonly envoy: Envoy;
-  /** Where the listener `http` is at the start. */
+  /** The initial port of the listener `http`. */
   readonly port: number;
   readonly load: HttpLoad;
-  /** Goes through the same route as the load, from before the first change on. */
+  /** Uses the same route as the load, from before the first change. */
   readonly long: LongResponse;
-  /** A listener with an access log that is read here, and routes from `routes` if not said otherwise. */
+  /** A listener whose access log is read here; by default with the routes `routes`. */
   listener(settings: Pick<ListenerSettings, "name" | "port"> & Partial<ListenerSettings>): object;
-  /** What became of all requests since the last call, of whichever load; `port` is that of a listener that works. */
+  /** The outcome of all requests since the last call, of the given load. `port` is that of a working listener. */
   losses(load?: HttpLoad, port?: number): Promise<Losses>;
 }
 
-/** What became of the requests of a stretch. Counts are by what the client or Envoy said. */
+/** The outcome of the requests of a period. Counts are by the message of the client or Envoy. */
 export interface Losses {
   readonly total: number;
   readonly slowestMs: number;
-  /** The client: answered, but not with a 200. */
+  /** Client: responses other than 200. */
   readonly wronglyAnswered: Readonly<Record<string, number>>;
-  /** The client: no connection, or it was closed under the request. */
+  /** Client: connections that failed or were closed during a request. */
   readonly connectErrors: Readonly<Record<string, number>>;
   /** Envoy's access log: no route, no cluster or no endpoint (NR, NC, UH). */
   readonly lostToConfiguration: Readonly<Record<string, number>>;
-  /** Envoy's access log: everything else that is not a whole 200. */
+  /** Envoy's access log: everything else that is not a complete 200. */
   readonly otherErrors: Readonly<Record<string, number>>;
 }
 
-/** Starts all of it and waits until requests are answered. */
+/** Starts everything and waits until requests are answered. */
 export async function startLoadedEnvoy(
   stack: Stack,
   mode: Mode,
@@ -97,7 +97,7 @@ export async function startLoadedEnvoy(
   };
 }
 
-/** What `losses` says where nothing at all went wrong, beside how many there were and how long they took. */
+/** The losses when nothing failed. */
 export const NO_LOSS: Omit<Losses, "total" | "slowestMs"> = {
   wronglyAnswered: {},
   connectErrors: {},
@@ -105,7 +105,7 @@ export const NO_LOSS: Omit<Losses, "total" | "slowestMs"> = {
   otherErrors: {},
 };
 
-/** The losses alone, and a row for the table: rounds, requests, what was lost, what failed otherwise. */
+/** Records a row of the results table: rounds, requests, losses, other failures. Returns the losses alone. */
 export function noteLosses(
   scenario: string,
   { mode }: Pick<LoadedEnvoy, "mode">,
@@ -124,7 +124,7 @@ export function noteLosses(
   return losses;
 }
 
-/** The files in which one cluster takes the place of another, and the route goes to it. */
+/** Files that replace a cluster and switch the route to it. */
 export function swapTo(mode: Mode, name: string, port: number): Record<string, readonly object[]> {
   return {
     "swap.json": [clusterOf(mode, name), endpoints(name, [port])],
@@ -132,18 +132,18 @@ export function swapTo(mode: Mode, name: string, port: number): Record<string, r
   };
 }
 
-/** A Cluster whose endpoints come as the mode has it. */
+/** A Cluster with EDS, over the mode's config source. */
 export function clusterOf(mode: Mode, name: string): object {
   return cluster({ name, source: configSource(mode) });
 }
 
-/** All requests go to one cluster; the long response may take as long as it likes. */
+/** Routes all requests to one cluster; the long response has no timeout. */
 export function routeTo(name: string, table = "routes"): object {
   const withoutLimit = { route: { cluster: name, timeout: "0s" } };
   return routes(table, [{ prefix: LONG_PATH, cluster: name, more: withoutLimit }, { cluster: name }]);
 }
 
-/** The names of the clusters that Envoy uses. */
+/** The names of Envoy's active clusters. */
 export async function clusterNames(envoy: Envoy): Promise<readonly string[]> {
   return dumpedNames(envoy, "dynamic_active_clusters", "cluster");
 }
@@ -154,7 +154,7 @@ export async function dumpedNames(envoy: Envoy, section: string, field: string):
   return dumped.map((each) => String((each[field] as { name?: unknown } | undefined)?.name)).sort();
 }
 
-/** Waits until Envoy has one cluster and no other. */
+/** Waits until this is Envoy's only cluster. */
 export async function onlyCluster(
   { envoy }: Pick<LoadedEnvoy, "envoy">,
   name: string,

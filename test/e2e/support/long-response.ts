@@ -1,18 +1,21 @@
 import { type IncomingMessage, request } from "node:http";
 import { until } from "./wait.ts";
 
-/** Where a backend answers without an end: a line with the next number every 50 ms. */
+/** The path of a backend's endless response: a line with the next number every 50 ms. */
 export const LONG_PATH = "/long";
 
-/** One response that goes on and on, through Envoy, and is looked at as it comes. */
+/** An endless response through Envoy, checked as it arrives. */
 export interface LongResponse extends AsyncDisposable {
-  /** Waits for the next chunk; rejects when the response was cut or a number is missing. Resolves with the chunks since the last call. */
+  /**
+   * Waits for the next chunk; rejects if the response was cut or a number is missing. Resolves with the number of
+   * chunks since the last call.
+   */
   goesOn(withinMs: number): Promise<number>;
-  /** How it ended; undefined while it goes on. */
+  /** Why it ended; undefined while it continues. */
   broken(): string | undefined;
 }
 
-/** Opens one and waits for its first chunk. */
+/** Opens a long response and waits for its first chunk. */
 export async function openLongResponse(port: number): Promise<LongResponse> {
   let next = 0;
   let taken = 0;

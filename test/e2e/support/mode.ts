@@ -1,9 +1,9 @@
-/** The ways in which Envoy is configured over gRPC: one stream or a stream per type, whole state or differences. */
+/** How Envoy subscribes over gRPC: ADS or a stream per type, SotW or delta. */
 export interface Mode {
   readonly name: string;
   readonly apiType: "GRPC" | "DELTA_GRPC";
   readonly aggregated: boolean;
-  /** Envoy's newer client code, which is off unless asked for. */
+  /** Uses Envoy's unified mux, which is off by default. */
   readonly unifiedMux?: boolean;
 }
 
@@ -14,7 +14,7 @@ export const modes: readonly Mode[] = [
   { name: "sotw", apiType: "GRPC", aggregated: false },
 ];
 
-/** Both variants of ADS in Envoy's newer client code, which asks for less: nothing again when a cluster changes. */
+/** ADS with Envoy's unified mux, which does not subscribe again when a cluster changes. */
 export const unifiedModes: readonly Mode[] = [
   { name: "ads-delta, unified mux", apiType: "DELTA_GRPC", aggregated: true, unifiedMux: true },
   { name: "ads-sotw, unified mux", apiType: "GRPC", aggregated: true, unifiedMux: true },
@@ -22,16 +22,16 @@ export const unifiedModes: readonly Mode[] = [
 
 export const adsModes: readonly Mode[] = modes.filter((mode) => mode.aggregated);
 
-/** The first of them: where a scenario does not depend on the mode. */
+/** The default mode, for scenarios that do not depend on it. */
 export const adsDelta: Mode = { name: "ads-delta", apiType: "DELTA_GRPC", aggregated: true };
 
-/** The ConfigSource that resources of a mode name: the aggregated stream, or a stream of their own to the same server. */
+/** The config source that resources of a mode use: ADS, or a stream of their own to the same server. */
 export function configSource(mode: Mode): object {
   if (mode.aggregated) return { resource_api_version: "V3", ads: {} };
   return { resource_api_version: "V3", api_config_source: apiConfigSource(mode) };
 }
 
-/** An ApiConfigSource to the cluster of the bootstrap. */
+/** An ApiConfigSource with the bootstrap's xDS cluster. */
 export function apiConfigSource(mode: Mode, extra: object = {}): object {
   return {
     api_type: mode.apiType,
@@ -42,7 +42,7 @@ export function apiConfigSource(mode: Mode, extra: object = {}): object {
   };
 }
 
-/** Modes as the rows of a table of tests: the name for the title, and the mode. */
+/** Modes as rows of a test table: a name for the title, and the mode. */
 export function named(list: readonly Mode[]): readonly (readonly [name: string, mode: Mode])[] {
   return list.map((mode) => [mode.name, mode] as const);
 }

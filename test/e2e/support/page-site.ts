@@ -6,7 +6,7 @@ import { rolldown } from "rolldown";
 import { root } from "./peers.ts";
 import { until } from "./wait.ts";
 
-/** What a page tells: something on the way, or how a story ended. */
+/** A message of a page: a line of a story, or its end. */
 interface Told {
   readonly story: string;
   readonly line?: string;
@@ -14,25 +14,25 @@ interface Told {
   readonly failure?: string;
 }
 
-/** A page and what it may fetch, on loopback. */
+/** A page and the files that it may fetch, on loopback. */
 export interface PageSite extends AsyncDisposable {
   readonly url: string;
-  /** What the page told of a story on the way. */
+  /** The lines that the page reported in a story. */
   lines(story: string): readonly string[];
-  /** How a story ended. Throws the page's reason if it failed. */
+  /** The outcome of a story. Throws the page's error if it failed. */
   outcome(story: string, withinMs: number): Promise<unknown>;
 }
 
-/** A script for browsers, and what it was not made of. */
+/** A script for browsers, and the results of bundling it. */
 export interface Bundle {
   readonly code: string;
-  /** What it would still ask the browser for. */
+  /** Imports that are left to the browser. */
   readonly imports: readonly string[];
-  /** What the bundler had to say, such as of modules that it did not find. */
+  /** Warnings of the bundler, such as unresolved modules. */
   readonly warnings: readonly string[];
 }
 
-/** Bundles as a program's own bundler does: the built packages by their names, and nothing put in place of Node. */
+/** Bundles like a user's bundler: built packages by name, without polyfills for Node. */
 export async function bundleForBrowsers(entry: string): Promise<Bundle> {
   const warnings: string[] = [];
   const onLog = (_level: string, { message }: { readonly message: string }): void => void warnings.push(message);
@@ -42,7 +42,10 @@ export async function bundleForBrowsers(entry: string): Promise<Bundle> {
   return { code: output[0].code, imports: output[0].imports, warnings };
 }
 
-/** Serves scripts by their paths, and a page that starts `/page.js`. Discovery goes on to a management server: it is of the page's own origin. */
+/**
+ * Serves scripts by path, and a page that starts `/page.js`. Forwards discovery requests to a management server, under
+ * the page's own origin.
+ */
 export async function startPageSite(scripts: Readonly<Record<string, string>>, xdsPort: number): Promise<PageSite> {
   const told: Told[] = [];
   const server = createServer((request, response) => {
@@ -81,7 +84,7 @@ const HTML = `<!doctype html><meta charset="utf-8"><title>xdskit</title><link re
 <style>body { font: 15px sans-serif } pre { margin: 0 } .done b { color: green } .failed b { color: red }</style>
 <body><h1>xdskit in a browser</h1><script src="/watch.js"></script><script type="module" src="/page.js"></script>`;
 
-/** What a script that cannot even begin does not tell itself. */
+/** The story name for errors outside the scripts, such as one that cannot be loaded. */
 const PAGE = "page";
 const WATCH = `
 function tell(failure) {
@@ -91,7 +94,7 @@ addEventListener("error", (event) => tell(event.message ?? "a script could not b
 addEventListener("unhandledrejection", (event) => tell(String(event.reason)));
 `;
 
-/** No script but ours, and none that is made of text. */
+/** Allows only our own scripts, and no `eval`. */
 const POLICY = "default-src 'self'; style-src 'unsafe-inline'; img-src data:";
 
 const files: Readonly<Record<string, { headers: Record<string, string>; content: () => string | Buffer }>> = {

@@ -7,12 +7,12 @@ import { describe } from "vitest";
 /** The root of the repository. */
 export const root: string = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 
-/** The gRPC clients of today. */
+/** The current gRPC clients. */
 export const grpcClients = ["grpc-python", "grpc-node", "grpc-go", "grpc-java"] as const;
-/** The last of each that speak v2 when their bootstrap does not say `xds_v3`. */
+/** The last gRPC clients that use v2 unless their bootstrap has `xds_v3`. */
 export const grpcV2Clients = ["grpc-python-v2", "grpc-go-v2", "grpc-java-v2"] as const;
 export type GrpcV2ClientName = (typeof grpcV2Clients)[number];
-/** Every program that speaks the lines of `test/e2e/clients/README.md`. */
+/** Every program that speaks the protocol of `test/e2e/clients/README.md`. */
 export type GrpcClientName = (typeof grpcClients)[number] | GrpcV2ClientName | "junction";
 export type PeerName = GrpcClientName | "envoy" | "route-descriptors" | "node-24" | "node-26" | "helm" | "chromium";
 
@@ -20,7 +20,7 @@ export function speaksV2(name: PeerName): name is GrpcV2ClientName {
   return grpcV2Clients.some((one) => one === name);
 }
 
-/** What starts a peer, or undefined when it is not installed. */
+/** The command that starts a peer; undefined if it is not installed. */
 export function peerCommand(name: PeerName): readonly string[] | undefined {
   if (name === "envoy") {
     const named = process.env["ENVOY_BIN"];
@@ -32,8 +32,8 @@ export function peerCommand(name: PeerName): readonly string[] | undefined {
 }
 
 /**
- * A group of tests that need a peer. Without it they are skipped, and their title says why; `XDS_E2E_REQUIRE=1` makes a missing peer a
- * failure.
+ * Describes tests that need a peer. They are skipped without it, and the title says so; with `XDS_E2E_REQUIRE=1`, they
+ * fail.
  */
 export function describeWith(peer: PeerName, title: string, body: () => void): void {
   if (peerCommand(peer) !== undefined) describe(title, body);

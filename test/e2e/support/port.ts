@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from "node:net";
 
 const given = new Set<number>();
 
-/** A port of 127.0.0.1 that nobody listens on now, and that this process has not been given before. */
+/** A free port of 127.0.0.1 that this process has not returned before. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = await askForPort();
@@ -13,7 +13,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Several of them. */
+/** Several free ports. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) ports.push(await freePort());

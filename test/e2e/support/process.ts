@@ -2,32 +2,32 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_p
 import type { Readable, Writable } from "node:stream";
 import { until } from "./wait.ts";
 
-/** A program that was started here and is ended here, by its process id. */
+/** A process that the tests started and end by its id. */
 export interface StartedProcess {
   readonly pid: number;
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** The last of what it printed, both streams together. */
+  /** The end of its output, stdout and stderr together. */
   log(): string;
-  /** Resolves when it and all it started that prints where it prints have ended. */
+  /** Resolves when it and every child that shares its output has ended. */
   readonly closed: Promise<void>;
   /** How it ended; undefined while it runs. */
   readonly ended: () => { readonly code: number | null; readonly signal: string | null } | undefined;
-  /** SIGTERM, then SIGKILL when it is still there after `graceMs` (3,000 if absent). */
+  /** Sends SIGTERM, then SIGKILL if it still runs after `graceMs` milliseconds. @default 3000 */
   stop(graceMs?: number): Promise<void>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
 }
 
 const KEPT_LOG_CHARACTERS = 400_000;
 const running = new Set<ChildProcess>();
 
-// A test run that is interrupted leaves nothing behind.
+// An interrupted test run leaves no processes behind.
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** Starts a program. Throws when it cannot be started at all. */
+/** Starts a program. Throws if it cannot be started. */
 export async function startProcess(
   command: readonly string[],
   options: { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string } = {},

@@ -1,19 +1,19 @@
 import { apiListener, cluster, endpoints, listener, routes } from "./resource.ts";
 import type { FileContent } from "./site.ts";
 
-/** A mesh that changes at random, the same way for the same seed. Everything in it resolves at all times. */
+/** A mesh with random changes, reproducible by its seed. Every reference resolves at all times. */
 export interface RandomMesh {
-  /** The files as they are now. */
+  /** The current files. */
   files(): Readonly<Record<string, FileContent>>;
-  /** Changes one thing; returns the files that differ, with undefined for one that is gone. */
+  /** Makes one change; returns the changed files, undefined for a deleted one. */
   change(): Readonly<Record<string, FileContent | undefined>>;
 }
 
 export interface RandomMeshSettings {
-  /** The listener of gRPC, and the node that sees it. */
+  /** The Listener for gRPC, and the node that sees it. */
   readonly service: string;
   readonly node: string;
-  /** Where routes and endpoints come from. */
+  /** The config source of routes and endpoints. */
   readonly source: object;
 }
 
@@ -27,7 +27,7 @@ interface Listener {
   readonly clusters: readonly string[];
 }
 
-/** A listener for each of the ports, some of which are there; `service` is one of gRPC that always is, for one node. */
+/** Creates a mesh with up to one listener per port, and a gRPC Listener `service` that always exists, for one node. */
 export function createRandomMesh(
   seed: number,
   ports: readonly number[],
@@ -131,7 +131,7 @@ export function createRandomMesh(
   };
 }
 
-/** Numbers from 0 to below 1 (mulberry32). */
+/** Random numbers from 0 to less than 1 (mulberry32). */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

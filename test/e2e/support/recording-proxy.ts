@@ -11,25 +11,25 @@ import {
 import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import type { DiscoveryRequest } from "@xdskit/protocol/internal";
 
-/** One message of a conversation between a client and the server, or what an operator did meanwhile. */
+/** A message between client and server, or a note about what happened beside them. */
 export type Said = ServerSaid | ClientSaid | Noted;
 
 /** A response. */
 export interface ServerSaid {
   readonly by: "server";
-  /** Such as "cds". */
+  /** The short type name, such as "cds". */
   readonly type: string;
-  /** Whole state lists everything there is; what it does not list is gone. */
+  /** SotW of a full-state type: missing resources are removed. */
   readonly isWhole: boolean;
   readonly names: readonly string[];
   readonly removed: readonly string[];
-  /** The Clusters that its resources name, those of a RouteConfiguration for one. */
+  /** The Clusters that its resources refer to. */
   readonly clusters: readonly string[];
-  /** ClusterLoadAssignments without an endpoint. */
+  /** ClusterLoadAssignments without endpoints. */
   readonly empty: readonly string[];
 }
 
-/** A request: an answer to a response, a change of what is asked for, or both. */
+/** A request: an ACK or NACK, a change of the subscription, or both. */
 export interface ClientSaid {
   readonly by: "client";
   readonly type: string;
@@ -38,18 +38,18 @@ export interface ClientSaid {
   readonly drops: readonly string[];
 }
 
-/** Something beside the conversation. */
+/** An event beside the streams. */
 export interface Noted {
   readonly by: "operator" | "requests";
   readonly text: string;
 }
 
-/** Stands between a client and the server, passes everything on, connection by connection, and keeps what was said. */
+/** A proxy between client and server that forwards every connection and records all messages. */
 export interface RecordingProxy extends AsyncDisposable {
   readonly port: number;
-  /** What was said since the last call. */
+  /** Returns and removes the recorded messages. */
   take(): readonly Said[];
-  /** What was said since then, which stays. */
+  /** The recorded messages since the last `take`. */
   readonly said: readonly Said[];
   note(noted: Noted): void;
 }
@@ -57,7 +57,7 @@ export interface RecordingProxy extends AsyncDisposable {
 const api = createEnvoyApi();
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** Starts one on a free port. */
+/** Starts a proxy on a free port. */
 export async function startRecordingProxy(targetPort: number): Promise<RecordingProxy> {
   const said: Said[] = [];
   const sessions = new Set<Http2Session>();
@@ -116,7 +116,7 @@ function passOn(stream: ServerHttp2Stream, onward: ReturnType<ClientHttp2Session
   });
 }
 
-/** Reads both directions of one discovery stream. */
+/** Decodes both directions of one discovery stream. */
 function listenTo(path: string, say: (said: Said) => void): Listener {
   const method = findDiscoveryMethod(path);
   if (method === undefined || method.call === "fetch") throw new Error(`not a discovery stream: ${path}`);
@@ -134,7 +134,7 @@ function listenTo(path: string, say: (said: Said) => void): Listener {
   };
 }
 
-/** Tells an answer from a change of what is asked for: State of the World repeats the nonce and all names. */
+/** Distinguishes ACKs and NACKs from subscription changes: SotW requests repeat the nonce and all names. */
 class Asked {
   readonly #names = new Map<string, readonly string[]>();
   readonly #answered = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** The Envoy resources that the scenarios are made of, as an operator would write them. */
+/** The Envoy resources of the scenarios, as an operator would write them. */
 
 const typed = (name: string): string => `type.googleapis.com/${name}`;
 const ROUTER = {
@@ -9,14 +9,14 @@ const ADS = { resource_api_version: "V3", ads: {} };
 
 export interface ClusterSettings {
   readonly name: string;
-  /** Where its endpoints come from; the aggregated stream if absent. */
+  /** The config source of its endpoints. @default ADS */
   readonly source?: object;
   readonly serviceName?: string;
   readonly connectTimeoutMs?: number;
   readonly more?: object;
 }
 
-/** A Cluster that finds its endpoints by EDS. */
+/** A Cluster with EDS. */
 export function cluster(settings: ClusterSettings): object {
   return {
     "@type": typed("envoy.config.cluster.v3.Cluster"),
@@ -32,7 +32,7 @@ export function cluster(settings: ClusterSettings): object {
   };
 }
 
-/** A Cluster that carries its endpoints itself. */
+/** A Cluster with static endpoints. */
 export function staticCluster(name: string, ports: readonly number[], more: object = {}): object {
   return {
     "@type": typed("envoy.config.cluster.v3.Cluster"),
@@ -44,7 +44,7 @@ export function staticCluster(name: string, ports: readonly number[], more: obje
   };
 }
 
-/** The ClusterLoadAssignment of a cluster: one locality with these ports of 127.0.0.1, none for no ports. */
+/** A ClusterLoadAssignment: one locality with these ports of 127.0.0.1, or none without ports. */
 export function endpoints(name: string, ports: readonly number[]): object {
   const locality = { region: "here", zone: "a" };
   return {
@@ -57,21 +57,21 @@ export function endpoints(name: string, ports: readonly number[]): object {
 export interface ListenerSettings {
   readonly name: string;
   readonly port: number;
-  /** The RouteConfiguration that it asks for. */
+  /** The name of its RouteConfiguration. */
   readonly routes: string;
   readonly source?: object;
   readonly statPrefix?: string;
   /** HTTP filters before the router. */
   readonly filters?: readonly object[];
   readonly transportSocket?: object;
-  /** Fields of the HttpConnectionManager, in place of RDS where they say so. */
+  /** Fields of the HttpConnectionManager, instead of RDS. */
   readonly manager?: object;
   /** The access logs of the HttpConnectionManager. */
   readonly accessLog?: readonly object[];
   readonly more?: object;
 }
 
-/** A Listener on 127.0.0.1 that serves HTTP by a RouteConfiguration. */
+/** A Listener on 127.0.0.1 that serves HTTP with a RouteConfiguration. */
 export function listener(settings: ListenerSettings): object {
   return {
     "@type": typed("envoy.config.listener.v3.Listener"),
@@ -87,7 +87,7 @@ export function listener(settings: ListenerSettings): object {
   };
 }
 
-/** A Listener for a gRPC client: its name is what stands behind `xds:///`. */
+/** A Listener for gRPC clients, named after the target in `xds:///`. */
 export function apiListener(name: string, routes: string): object {
   return {
     "@type": typed("envoy.config.listener.v3.Listener"),
@@ -112,13 +112,13 @@ function httpManager(
 
 /** A route of a RouteConfiguration. */
 export interface Route {
-  /** Matches by the start of the path; "/" if absent. */
+  /** A path prefix. @default "/" */
   readonly prefix?: string;
   readonly cluster: string;
   readonly more?: object;
 }
 
-/** A RouteConfiguration with one virtual host, for every domain unless some are named. */
+/** A RouteConfiguration with one virtual host, by default for every domain. */
 export function routes(
   name: string,
   list: readonly Route[],
@@ -153,7 +153,7 @@ export function grpcService(name: string, ports: readonly number[]): object[] {
   ];
 }
 
-/** A service whose route names a cluster of another name. */
+/** A service whose route refers to a cluster with a name of its own. */
 export function serviceOn(service: string, clusterName: string, port: number): object[] {
   return [
     apiListener(service, `routes-${service}`),
@@ -163,7 +163,7 @@ export function serviceOn(service: string, clusterName: string, port: number): o
   ];
 }
 
-/** Valid for Envoy; no gRPC client takes a cluster of this type. */
+/** A cluster that is valid for Envoy and that every gRPC client NACKs. */
 export function refusedCluster(name: string): object {
   return {
     "@type": typed("envoy.config.cluster.v3.Cluster"),
@@ -174,8 +174,8 @@ export function refusedCluster(name: string): object {
 }
 
 /**
- * Everything that a client needs to call one service under names that junction-core takes: of a Listener a host with its port, of a Cluster the
- * same, and of a virtual host the host alone.
+ * The resources of a service with names that junction-core accepts: host and port for a Listener or Cluster, the host
+ * alone for a virtual host.
  */
 export function junctionService(host: string, clusterHost: string, ports: readonly number[]): object[] {
   const clusterName = junctionName(clusterHost);

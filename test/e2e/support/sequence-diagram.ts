@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { ClientSaid, Said, ServerSaid } from "./recording-proxy.ts";
 
-/** A recorded conversation as a Mermaid sequence diagram, in a block of Markdown. */
+/** Formats a recording as a Mermaid sequence diagram in Markdown. */
 export function sequenceDiagram(said: readonly Said[]): string {
   const lines = said.map((one) => {
     if (one.by === "server") return `S->>E: ${serverText(one)}`;
@@ -35,7 +35,9 @@ function clientText({ type, answer, asks, drops }: ClientSaid): string {
   return `${type.toUpperCase()} ${parts.join(", ") || "asks again"}`;
 }
 
-/** Puts a picture between `<!-- recorded: NAME -->` and the next `<!-- end -->` of a page. Throws when the page has no such place. */
+/**
+ * Replaces the part of a page between `<!-- recorded: NAME -->` and the next `<!-- end -->`. Throws if there is none.
+ */
 export function putPicture(page: string, name: string, picture: string): void {
   const text = readFileSync(page, "utf8");
   const begin = `<!-- recorded: ${name} -->\n`;

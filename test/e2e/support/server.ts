@@ -9,32 +9,32 @@ import { until } from "./wait.ts";
 export interface XdsServerSettings {
   readonly site: Site;
   readonly flags?: readonly string[];
-  /** Where it listens; a free port if absent. */
+  /** The port to listen on. @default a free one */
   readonly port?: number;
-  /** Starting a server on a broken directory: it runs, but is not ready. */
+  /** False for a broken directory: the server runs, but is not ready. */
   readonly expectReady?: boolean;
-  /** Variables of its environment beside those of this process. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** `xds serve DIR` as an operator runs it: a process of its own. */
+/** `xds serve DIR` in its own process. */
 export interface XdsServer extends AsyncDisposable {
   readonly port: number;
   readonly adminPort: number;
   readonly process: () => StartedProcess;
-  /** A GET on the admin API, as JSON. */
+  /** GETs JSON from the admin API. */
   admin(path: string): Promise<unknown>;
-  /** The value of a metric, summed over the series whose labels include the given ones. */
+  /** The value of a metric, summed over all series with these labels. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
-  /** The number of the newest transaction that it has taken from its directory. */
+  /** The revision of the newest transaction. */
   revision(): Promise<number>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again on the same ports; resolves when it is ready, or, on a broken directory, when it runs. */
+  /** Restarts it on the same ports; resolves when it is ready, or with a broken directory when it runs. */
   start(options?: { readonly expectReady?: boolean }): Promise<void>;
 }
 
-/** Starts it and waits until it is ready. */
+/** Starts a server and waits until it is ready. */
 export async function startXdsServer(settings: XdsServerSettings): Promise<XdsServer> {
   const port = settings.port ?? (await freePort());
   const adminPort = await freePort();
@@ -84,26 +84,26 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
     },
     kill: () => process.kill(),
     start,
-    // Nobody waits for clients to be sent away when a test is over.
+    // A test does not wait for draining.
     [Symbol.asyncDispose]: () => process.kill(),
   };
 }
 
-/** What `xds nodes` says. */
+/** The output of `xds nodes`. */
 export async function nodesOf({ adminPort }: XdsServer): Promise<NodesAnswer> {
   const asked = await startProcess([...xdsCommand(), "nodes", "-o", "json", "--admin", `127.0.0.1:${adminPort}`]);
-  // It may have ended before all that it printed is here.
+  // The process may exit before its output has been read.
   await asked.closed;
   return JSON.parse(asked.log()) as NodesAnswer;
 }
 
-/** The built command on the Node that runs the tests; XDS_E2E_COMMAND names another, such as an installed package or a newer Node. */
+/** The built command with the Node that runs the tests; XDS_E2E_COMMAND names another, such as an installed package. */
 export function xdsCommand(): readonly string[] {
   const named = globalThis.process.env["XDS_E2E_COMMAND"];
   return named === undefined ? [globalThis.process.execPath, join(root, "packages/cli/bin/xds.js")] : named.split(" ");
 }
 
-/** Adds up the series of a metric in the Prometheus text format. */
+/** Sums the series of a metric in Prometheus text format. */
 function sumSeries(text: string, name: string, labels: Readonly<Record<string, string>>): number {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   return text

@@ -2,25 +2,28 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** What a file holds: resources, or its text as it is. */
+/** The resources or the literal text of a file. */
 export type FileContent = readonly object[] | string;
 
-/** A temporary directory of resources, as an operator would keep it. */
+/** A temporary directory of resources. */
 export interface Site extends Disposable {
   readonly directory: string;
   /**
-   * Writes files, then puts each in place by a rename over the old one, one right after the other; undefined removes a file. A
-   * server that looks between two renames sees half of a change, so nothing that may take long lies between them.
+   * Writes files beside the old ones, then renames them into place one right after the other; undefined removes a file.
+   * A server that reads between two renames sees half of a change, so nothing slow happens between them.
    */
   write(files: Readonly<Record<string, FileContent | undefined>>): void;
-  /** Overwrites a file in place, as an editor may. */
+  /** Overwrites a file in place, as some editors do. */
   writeInPlace(file: string, content: FileContent): void;
 }
 
-/** Memory, where the machine has it: to replace a file on a busy disk can take 150 ms, and a server looks after 50 ms of quiet. */
+/**
+ * A memory file system where available: replacing a file on a busy disk can take 150 ms, and a server loads after 50 ms
+ * without changes.
+ */
 const base = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-/** Creates a site. A resource file is written as JSON, which is YAML too. */
+/** Creates a site. Resource files are JSON, which is also YAML. */
 export function createSite(files: Readonly<Record<string, FileContent | undefined>> = {}): Site {
   const directory = mkdtempSync(join(base, "xds-e2e-"));
   const site: Site = {
@@ -49,7 +52,7 @@ function textOf(content: FileContent): string {
   return typeof content === "string" ? content : `${JSON.stringify({ resources: content }, undefined, 1)}\n`;
 }
 
-/** A file that is to take the place of another one. Its name is hidden: whoever reads the directory must not take it for resources. */
+/** Writes a temporary file with a hidden name, so that readers of the directory ignore it. */
 function writeBeside(path: string, text: string, index: number): string {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = join(dirname(path), `.new-${process.pid}-${index}`);

@@ -1,6 +1,6 @@
-/** Things that are closed together, the last one first. */
+/** Resources that are closed together, in reverse order. */
 export interface Stack extends AsyncDisposable {
-  /** Takes a thing that must be closed and returns it. */
+  /** Registers a resource to be closed, and returns it. */
   use<T extends AsyncDisposable | Disposable>(thing: T): T;
 }
 

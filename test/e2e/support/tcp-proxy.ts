@@ -1,14 +1,14 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A TCP proxy on a free port between a client and the server, which counts bytes and can cut every connection at once. */
+/** A TCP proxy to the server on a free port, which counts bytes and can cut all connections. */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
-  /** Bytes since the last call: what the client sent, what the server sent. */
+  /** Bytes since the last call, by sender. */
   take(): { readonly fromClient: number; readonly fromServer: number };
-  /** Destroys all connections; while `refusing`, new ones are destroyed too. */
+  /** Destroys all connections; after `refuse(true)`, new ones are destroyed too. */
   cut(): void;
   refuse(refusing: boolean): void;
-  /** Where new connections go from now on. */
+  /** Changes the target of new connections. */
   target(port: number): void;
 }
 

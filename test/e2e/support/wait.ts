@@ -1,22 +1,22 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** How long to wait for something, and what it is called when it does not come. */
+/** A condition to wait for, and its time limit. */
 export interface Expectation {
   readonly says: string;
   readonly withinMs: number;
-  /** How often to look; 5 ms if absent. */
+  /** The interval between attempts in milliseconds. @default 5 */
   readonly everyMs?: number;
 }
 
-/** What was found, and how long it took to come. */
+/** The result, and the milliseconds that it took. */
 export interface Waited<T> {
   readonly value: T;
   readonly ms: number;
 }
 
 /**
- * Looks until the probe returns something other than undefined or false. An error that the probe throws counts as "not yet". Throws when
- * the time is over, with what the probe said last.
+ * Probes until the result is neither undefined nor false; an error of the probe counts as "not yet". Throws at the time
+ * limit, with the last error.
  */
 export async function until<T>(
   expectation: Expectation,
@@ -39,7 +39,7 @@ export async function until<T>(
   }
 }
 
-/** Lets a stretch of time pass on purpose: for "nothing happens meanwhile", never for "it will have happened by then". */
+/** Waits on purpose, to check that nothing happens; not for something to happen. */
 export async function watchFor(ms: number): Promise<void> {
   await pause(ms);
 }

@@ -3,7 +3,9 @@ import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource } from "@xdskit/protocol";
 import { createServer } from "@xdskit/server";
 
-/** A program of somebody else: serves a resource and takes it. No top-level await, which bundles of CommonJS do not have. */
+/**
+ * A user's program: serves a resource and receives it. Without top-level await, which CommonJS bundles do not support.
+ */
 async function main(): Promise<void> {
   const api = createEnvoyApi();
   const { input, problems } = api.readResource({

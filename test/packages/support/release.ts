@@ -8,18 +8,18 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The folder that `tools/release.mjs` wrote. */
+    /** The output directory of `tools/release.mjs`. */
     readonly release: string;
-    /** A project that has all tarballs installed and nothing else. */
+    /** A project with only the tarballs installed. */
     readonly project: string;
-    /** The same with what compiles and bundles beside them. */
+    /** A project with the tarballs, compilers and bundlers installed. */
     readonly workshop: string;
   }
 }
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** The tools that programs of others are made with; those that we use too in our version of them. */
+/** The tools of users' projects; those that we use too, in our version. */
 const TOOLS = { typescript: ownVersion("typescript"), rolldown: ownVersion("rolldown"), vite: ownVersion("vite") };
 const ESBUILD = "0.27.2";
 
@@ -30,7 +30,7 @@ function ownVersion(name: string): string {
   return version;
 }
 
-/** Makes a release, and installs it twice into folders that know nothing of the repository. */
+/** Builds a release, and installs it into two folders outside the repository. */
 export function setup({ provide }: TestProject): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "xdskit-packages-"));
   const release = join(folder, "release");

@@ -4,8 +4,8 @@ import { Client, type ClientDuplexStream, credentials } from "@grpc/grpc-js";
 import { loadSync, type MessageTypeDefinition, type ServiceDefinition } from "@grpc/proto-loader";
 import { runProgram, type Tally } from "./program.ts";
 
-// What a program would do by hand: a loop over a call of grpc-js, with the protos that @grpc/grpc-js-xds has, read as that reads them. Its own
-// client can be had by private paths only. node by-grpc-js.js ADDRESS delta|sotw
+// A client written by hand: a loop over a call of grpc-js, with the protos of @grpc/grpc-js-xds, loaded with its
+// options, as its own client is reachable by private paths only. node by-grpc-js.js ADDRESS delta|sotw
 
 const [, , address = "", variant] = process.argv;
 const TYPE = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
@@ -32,7 +32,7 @@ interface Any {
   readonly value: Buffer;
 }
 
-/** The fields of both responses that are looked at. */
+/** The fields of both responses that the client reads. */
 interface Response {
   readonly nonce: string;
   readonly version_info: string;
@@ -46,7 +46,7 @@ await runProgram((tally) => ({
   watchEach: (names) => start(tally, names),
 }));
 
-/** One request with all the names: there is nothing here that would gather them. */
+/** Sends one request with all names, because nothing here batches subscriptions. */
 function start(tally: Tally, names: readonly string[]): void {
   const held = new Map<string, Held>();
   const call = open();

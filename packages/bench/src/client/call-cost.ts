@@ -1,14 +1,14 @@
 import { Cluster, createXdsClient, type LoadReporting, type XdsClient } from "@xdskit/client";
 import { format, median } from "../figures.ts";
 
-/** Calls of one kind that are measured together. */
+/** Calls per measurement. */
 const CALLS = 100_000;
-/** Each watch stays until it is closed, and costs memory. */
+/** Fewer for watches, as each uses memory until it is closed. */
 const WATCHES = 10_000;
 const WARM_UP_ROUNDS = 3;
 const ROUNDS = 9;
 
-/** What programs call for every request, or for every name, in processor time of one call. Nobody answers: what is measured is the call. */
+/** Measures calls that programs make per request or per name, in CPU time of one call. No server answers. */
 export async function measureCalls(): Promise<string> {
   await using client = await createXdsClient({ server: "127.0.0.1:1", node: "bench" });
   const load = client.reportLoad();
@@ -37,7 +37,7 @@ function watchAndClose(client: XdsClient): number {
   return microseconds;
 }
 
-/** Of one call. */
+/** Microseconds of CPU time per call. */
 function each(count: number, call: (i: number) => unknown): number {
   const before = process.cpuUsage();
   for (let i = 0; i < count; i++) call(i);

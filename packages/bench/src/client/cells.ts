@@ -1,4 +1,4 @@
-/** Whose client is measured. */
+/** The client under measurement. */
 export type ClientSubject =
   | "xdskit"
   | "xdskit, no rules"
@@ -6,16 +6,16 @@ export type ClientSubject =
   | "go-control-plane"
   | "grpc-js by hand";
 
-/** One thing that a client is made to do. */
+/** A benchmark cell for clients. */
 export interface ClientCell {
   readonly variant: "delta" | "sotw";
-  /** `all`: everything is asked for at once; `names`: each name by a watch of its own. */
+  /** `all`: one wildcard watch; `names`: a watch for each name. */
   readonly asks: "all" | "names";
   readonly clusters: number;
-  /** So many clusters change, one commit each; the last one that is told counts. */
+  /** The number of clusters that change, one commit each; measured until the last change arrives. */
   readonly changes: number;
   readonly subjects: readonly ClientSubject[];
-  /** Too long for a quick look. */
+  /** Runs with `--long` only. */
   readonly isLong: boolean;
 }
 
@@ -26,7 +26,7 @@ const everybody: readonly ClientSubject[] = [
   "go-control-plane",
   "grpc-js by hand",
 ];
-/** go-control-plane has no client that speaks delta, and none that asks for names. */
+/** go-control-plane has no client for delta, and none that subscribes by name. */
 const node: readonly ClientSubject[] = ["xdskit", "xdskit, no rules", "grpc-js by hand"];
 const byName: readonly ClientSubject[] = ["xdskit", "grpc-js by hand"];
 

@@ -2,25 +2,25 @@ import { type ClientCell, type ClientSubject, clientCells } from "./cells.ts";
 import { clientTable } from "./client-table.ts";
 import { type ClientMeasurement, measureClient } from "./measure-client.ts";
 
-/** What is measured, and how often. */
+/** What to measure, and how often. */
 export interface ClientCostOptions {
   readonly cells?: readonly ClientCell[];
   readonly isLong: boolean;
   readonly runs: number;
-  /** How often something changes in a run. */
+  /** Changes per run. */
   readonly rounds: number;
-  /** Where the Go programs are. */
+  /** The directory of the Go programs. */
   readonly tools: string;
   readonly said: (text: string) => unknown;
 }
 
-/** What clients cost, cell by cell, the clients in turn; a table as soon as a cell is done. */
+/** Measures clients, cell by cell and alternating; yields a table for each finished cell. */
 export async function* measureClients(options: ClientCostOptions): AsyncGenerator<string> {
   const { cells = clientCells, isLong, runs } = options;
   for (const cell of cells.filter((one) => isLong || !one.isLong)) {
     const measurements: ClientMeasurement[] = [];
     for (let run = 0; run < runs; run++) {
-      // Whoever is first in one run is last in the next.
+      // Reverses the order in every second run.
       for (const subject of run % 2 === 0 ? cell.subjects : cell.subjects.toReversed()) {
         const measured = await tryOne(cell, subject, options, run);
         if (measured !== undefined) measurements.push(measured);

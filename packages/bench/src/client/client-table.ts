@@ -15,7 +15,7 @@ const head = [
   "resident for each, bytes",
 ];
 
-/** Medians of the runs of one cell as a Markdown table, a line for each client. */
+/** Formats medians of one cell's runs as a Markdown table, a row per client. */
 export function clientTable(cell: ClientCell, measurements: readonly ClientMeasurement[]): string {
   const subjects = [...new Set(measurements.map((one) => one.subject))];
   return [

@@ -2,32 +2,32 @@ import { fileURLToPath } from "node:url";
 import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "../peer.ts";
 import type { ClientCell, ClientSubject } from "./cells.ts";
 
-/** What one run of one client in one cell took. */
+/** The measurements of one run of one client in one cell. */
 export interface ClientMeasurement {
   readonly subject: ClientSubject;
-  /** From the start of the process until it can ask. */
+  /** Milliseconds from the start of the process until it is ready. */
   readonly startMs: number;
-  /** Processor time of the client for it. */
+  /** CPU time of the client until then, in milliseconds. */
   readonly startCpuMs: number;
-  /** From asking until the last cluster was told. */
+  /** Milliseconds from the first request until the last cluster arrived. */
   readonly firstSyncMs: number;
-  /** Processor time of the client for it. */
+  /** CPU time of the client for the first sync, in milliseconds. */
   readonly firstSyncCpuMs: number;
-  /** From the first commit until the last change was told, over the rounds of the run. */
+  /** Milliseconds from the first commit until the last change arrived, per round. */
   readonly changeMs: readonly number[];
   readonly changeCpuMs: readonly number[];
-  /** What a cluster that is held takes beyond its bytes, in the heap and in memory beside it that is counted. */
+  /** Heap and external memory per cluster, without the resource's own bytes. */
   readonly heldBytes: number;
-  /** What is resident for each, its bytes included. */
+  /** Resident memory per cluster, with the resource's bytes. */
   readonly residentBytes: number;
 }
 
-/** With the name and what else is in it, a cluster is about 400 bytes. */
+/** Padding that makes a cluster about 400 bytes. */
 const PADDING = 300;
 
 /**
- * Measures one client in one cell: our server on one core, the client on the other. `rounds`: how often something changes; `tools`: where the
- * Go programs are.
+ * Measures one client in one cell, with our server on one core and the client on another. `rounds` is the number of
+ * changes, `tools` the directory of the Go programs.
  */
 export async function measureClient(
   cell: ClientCell,

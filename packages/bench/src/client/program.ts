@@ -2,24 +2,25 @@ import { createInterface } from "node:readline";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** How a program is told that a cluster has come, or come anew. */
+/** Counts the clusters that a client receives. */
 export interface Tally {
   told(): void;
-  /** Of what is held: bytes of resources alone. */
+  /** The bytes of all resources that the client holds. */
   bytes: number;
 }
 
-/** A client under measurement. Both are called at most once, and one of the two only. */
+/** A client under measurement. Exactly one of its methods is called, once. */
 export interface ClientUnderTest {
-  /** Asks for everything. */
+  /** Watches all clusters. */
   watchAll(): void;
-  /** Asks for each of the names by itself. */
+  /** Watches each of the names. */
   watchEach(names: readonly string[]): void;
 }
 
 /**
- * The process around a client that is measured: commands come as lines, answers leave as lines of JSON, as load clients have it. `sync N` and
- * `names N` answer when N clusters were told; `arm N` before changes, so that the last of N is noted; `memory` after collecting garbage.
+ * Runs the process of a measured client, which reads commands as lines and answers with JSON lines, like the load
+ * client. `sync N` and `names N` answer when N clusters arrived; `arm N` prepares to report the last of N changes;
+ * `memory` reports memory after garbage collection.
  */
 export async function runProgram(make: (tally: Tally) => ClientUnderTest): Promise<void> {
   let expected = Number.POSITIVE_INFINITY;
@@ -58,7 +59,7 @@ export async function runProgram(make: (tally: Tally) => ClientUnderTest): Promi
   }
 }
 
-/** Since then, or since the process was started. */
+/** CPU time since `since`, or since the process started, in milliseconds. */
 function cpuMs(since?: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1000;
@@ -68,7 +69,7 @@ function nameOf(i: number): string {
   return `cluster-${String(i).padStart(6, "0")}`;
 }
 
-/** What is left when everything that can be collected was. */
+/** Reports memory after garbage collection. */
 async function tellMemory(): Promise<void> {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

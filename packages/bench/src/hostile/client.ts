@@ -8,7 +8,7 @@ import {
 import { anonymousNode, type Node, type Variant } from "@xdskit/protocol";
 import { CLUSTER, LISTENER, names, type Truth, types } from "./views.ts";
 
-/** A number from 0 up to, but not including, the given one. */
+/** Returns an integer from 0 to less than `below`. */
 export type Random = (below: number) => number;
 
 interface Answer {
@@ -32,7 +32,7 @@ interface Topic {
 const isFullState = (type: string): boolean => type === CLUSTER || type === LISTENER;
 const text = new TextDecoder();
 
-/** A client that refuses, stalls, lies about what it holds, changes its mind and breaks its connection. */
+/** A client that NACKs, stalls, reports wrong versions, changes subscriptions and reconnects at random. */
 export class HostileClient {
   readonly #id: string;
   readonly #variant: Variant;
@@ -40,7 +40,7 @@ export class HostileClient {
   readonly #topics: readonly Topic[];
   #peer: WirePeer | undefined;
   #stream: PeerStream | undefined;
-  /** Answers that wait while it stalls; undefined: it does not. */
+  /** Responses received while it stalls; undefined if it does not. */
   #stalled: Answer[] | undefined;
   #isPeaceful = false;
   #hasRefused = false;
@@ -60,7 +60,7 @@ export class HostileClient {
     }));
   }
 
-  /** A new connection, on which it asks for everything it wants. */
+  /** Reconnects and subscribes to everything that it wants. */
   async connect(address: string): Promise<void> {
     await this.close();
     this.#peer = await connectPeer({ address });
@@ -83,7 +83,7 @@ export class HostileClient {
     await this.#peer?.close();
   }
 
-  /** Does something, whatever it is. */
+  /** Performs a random action. */
   async act(address: string): Promise<void> {
     this.#isPeaceful = false;
     const topic = this.#topics[this.#random(this.#topics.length)];
@@ -103,7 +103,7 @@ export class HostileClient {
         this.#want(topic, name, false);
         break;
       case 4:
-        // It changes its mind before anything can be answered.
+        // It unsubscribes and subscribes again before a response can arrive.
         this.#want(topic, name, false);
         this.#want(topic, name, true);
         break;
@@ -112,14 +112,14 @@ export class HostileClient {
     }
   }
 
-  /** From now on it accepts everything; who refused something comes back. */
+  /** ACKs everything from now on; reconnects if it NACKed something. */
   async makePeace(address: string): Promise<void> {
     this.#isPeaceful = true;
     this.#wake();
     if (this.#hasRefused || this.#stream === undefined) await this.connect(address);
   }
 
-  /** Where it differs from what it should hold. */
+  /** Lists where the client's resources differ from its view. */
   differences(truth: Truth): readonly string[] {
     return this.#topics.flatMap((topic) => {
       const { type, held } = topic;
@@ -127,7 +127,7 @@ export class HostileClient {
         const isAsked = topic.isWildcard || topic.names.has(name);
         const wanted = isAsked ? truth.label(this.#id, type, name) : undefined;
         const has = held.get(name)?.label;
-        // State of the World cannot say that these are gone.
+        // SotW cannot report that these are gone.
         const isUnsaid = wanted === undefined && this.#variant === "sotw" && !isFullState(type);
         return wanted === has || isUnsaid
           ? []
@@ -169,7 +169,7 @@ export class HostileClient {
     );
   }
 
-  /** State of the World: everything it wants, in answer to the newest response if there is one. */
+  /** Sends a SotW request with all names, which ACKs or NACKs the newest response, if any. */
   #tell({ type, version, nonce, isWildcard, names }: Topic, error?: string): void {
     this.#stream?.send(
       encodeSotwRequest({

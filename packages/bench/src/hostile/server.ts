@@ -5,7 +5,7 @@ import { createResource, type TypeUrl } from "@xdskit/protocol";
 import { createServer } from "@xdskit/server";
 import { CLUSTER, ENDPOINTS, layersOf, type Write } from "./views.ts";
 
-// The server of the hostile simulation: each line on stdin is one transaction, or asks for the memory that is held.
+// The server of the hostile simulation: each line on stdin is a transaction, or requests the memory in use.
 
 const collect = globalThis.gc;
 if (collect === undefined) throw new Error("start it with --expose-gc");
@@ -14,7 +14,7 @@ const say = (what: Readonly<Record<string, unknown>>): void => void process.stdo
 const server = createServer({
   api: createEnvoyApi(),
   nodeMapping: ({ id }) => layersOf(id),
-  // What is given up on by the clock has to come within a round.
+  // Short limits, so that timeouts happen within a round.
   dialect: { orderLimitMs: 1_000, resumeGraceMs: 100, separateResumeGraceMs: 500, ackLimitMs: 2_000 },
 });
 const { address } = await server.listen();

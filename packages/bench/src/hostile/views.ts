@@ -8,7 +8,7 @@ export const types: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
 export const names: readonly string[] = Array.from({ length: 12 }, (_, i) => `n${i}`);
 export const layers: readonly string[] = ["base", "group/0", "group/1", "node/0", "node/1", "node/2"];
 
-/** One resource that a layer is to hold from now on; without a label, not any more. */
+/** Puts a resource into a layer; without a label, deletes it. */
 export interface Write {
   readonly layer: string;
   readonly type: string;
@@ -22,7 +22,7 @@ export function layersOf(id: string): readonly string[] {
   return [`node/${number % 3}`, `group/${number % 2}`, "base"];
 }
 
-/** What there is, as who writes it knows it. */
+/** The expected resources, as the writer knows them. */
 export class Truth {
   readonly #labels = new Map<string, string>();
 
@@ -32,7 +32,7 @@ export class Truth {
     else this.#labels.set(key, label);
   }
 
-  /** What the view of a node has under a name. */
+  /** The label that a node sees under a name; undefined if there is no resource. */
   label(id: string, type: string, name: string): string | undefined {
     for (const layer of layersOf(id)) {
       const label = this.#labels.get(`${layer} ${type} ${name}`);

@@ -7,7 +7,7 @@ import { CommandError, exitCode } from "../exit-code.ts";
 import { type Address, parseAddress } from "../settings/address.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 
-/** `xds bootstrap envoy|grpc`: what a client needs to find a server. */
+/** `xds bootstrap envoy|grpc`: prints a bootstrap that points a client to an xDS server. */
 export const addBootstrapCommand: AddCommand = (program, context) => {
   const command = program
     .command("bootstrap")

@@ -4,7 +4,7 @@ import { addNodeFlags } from "../discovery/connection-flags.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 import { readDuration } from "./duration-flag.ts";
 
-/** `xds check [BOOTSTRAP] [TARGET…]`: what a client with a bootstrap would receive, and what is wrong with it. */
+/** `xds check [BOOTSTRAP] [TARGET…]`: diagnoses what a client with this bootstrap receives. */
 export const addCheckCommand: AddCommand = (program, context) => {
   const command = program
     .command("check")
@@ -46,7 +46,7 @@ export const addCheckCommand: AddCommand = (program, context) => {
   ]);
 };
 
-/** A bootstrap may be left out where the environment names one; no file is called as what is dialed. */
+/** An argument that starts with `xds:` is a target; the bootstrap may be omitted when the environment names one. */
 function argumentsOf(first: string | undefined, more: readonly string[]): CheckArguments {
   return first?.startsWith("xds:") === true
     ? { path: undefined, targets: [first, ...more] }

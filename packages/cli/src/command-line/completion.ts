@@ -3,7 +3,7 @@ import { type AddCommand, addExamples } from "./add-command.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** `xds completion bash|zsh|fish`. */
+/** `xds completion bash|zsh|fish`: prints a completion script. */
 export const addCompletionCommand: AddCommand = (program, context) => {
   const command = program
     .command("completion")

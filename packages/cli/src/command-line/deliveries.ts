@@ -4,7 +4,7 @@ import { deliveryStates } from "../commands/delivery-states.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 import { addAdminFlag, addNodeFilterFlags } from "./admin-flag.ts";
 
-/** `xds deliveries`: what became of what was sent. */
+/** `xds deliveries`: the delivery status of each node and type. */
 export const addDeliveriesCommand: AddCommand = (program, context) => {
   const command = program
     .command("deliveries")

@@ -5,7 +5,7 @@ import { responseFormats } from "../settings/response-formats.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 import { readDuration } from "./duration-flag.ts";
 
-/** `xds dump`: all that a node gets, as files. */
+/** `xds dump`: writes all resources of a node to files. */
 export const addDumpCommand: AddCommand = (program, context) => {
   const command = program
     .command("dump")

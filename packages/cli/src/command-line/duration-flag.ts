@@ -1,7 +1,10 @@
 import { readSettingValue } from "@xdskit/source/settings";
 import { CommandError, exitCode } from "../exit-code.ts";
 
-/** Reads `500ms`, `1.5s`, `2m` as milliseconds, for a flag that is no setting. Throws a `CommandError`. */
+/**
+ * Reads a duration such as `500ms`, `1.5s` or `2m` as milliseconds, for a flag that is not a setting. Throws a
+ * `CommandError`.
+ */
 export function readDuration(flag: string, text: string): number {
   const row = { key: "limits.keepalive", kind: "duration", default: undefined, doc: "" } as const;
   const { value, trouble } = readSettingValue(row, text);

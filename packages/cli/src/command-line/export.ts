@@ -18,7 +18,7 @@ const SETTINGS: readonly SettingKey[] = [
   "limits.module-timeout",
 ];
 
-/** `xds export DIR OUT`: a node's view as files that Envoy follows. */
+/** `xds export DIR OUT`: writes a node's view to files for Envoy's filesystem subscriptions. */
 export const addExportCommand: AddCommand = (program, context) => {
   const command = program
     .command("export")

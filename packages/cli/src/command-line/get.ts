@@ -5,7 +5,7 @@ import { type AddCommand, addExamples } from "./add-command.ts";
 import { readDuration } from "./duration-flag.ts";
 import { addTypeArguments } from "./type-arguments.ts";
 
-/** `xds get TYPE [NAME…]`: what a client would get, once. */
+/** `xds get TYPE [NAME…]`: fetches resources once. */
 export const addGetCommand: AddCommand = (program, context) => {
   const command = program
     .command("get")

@@ -3,7 +3,7 @@ import type { LoadsFlags } from "../commands/loads.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 import { addAdminFlag } from "./admin-flag.ts";
 
-/** `xds loads`: what clients report of their load. */
+/** `xds loads`: client load reports (LRS). */
 export const addLoadsCommand: AddCommand = (program, context) => {
   const command = program
     .command("loads")

@@ -4,7 +4,7 @@ import type { NodesFlags } from "../commands/nodes.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 import { addAdminFlag, addNodeFilterFlags } from "./admin-flag.ts";
 
-/** `xds nodes [NODE]`: who is connected. */
+/** `xds nodes [NODE]`: connected nodes. */
 export const addNodesCommand: AddCommand = (program, context) => {
   const command = program
     .command("nodes")

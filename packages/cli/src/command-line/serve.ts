@@ -1,7 +1,7 @@
 import { addSettingFlags } from "../settings/setting-flag.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 
-/** `xds serve DIR`: serves a directory, and every change in it, until it is told to stop. */
+/** `xds serve DIR`: serves a directory and follows its changes until interrupted. */
 export const addServeCommand: AddCommand = (program, context) => {
   const command = program
     .command("serve")

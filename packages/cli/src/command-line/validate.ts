@@ -14,7 +14,7 @@ const SETTINGS: readonly SettingKey[] = [
 
 const OUTPUTS: readonly ValidateFlags["output"][] = ["text", "json", "github"];
 
-/** `xds validate DIR`: every problem in a directory, without serving it. */
+/** `xds validate DIR`: prints every problem in a directory without serving it. */
 export const addValidateCommand: AddCommand = (program, context) => {
   const command = program
     .command("validate")

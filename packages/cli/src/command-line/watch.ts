@@ -5,7 +5,7 @@ import { type AddCommand, addExamples } from "./add-command.ts";
 import { readDuration } from "./duration-flag.ts";
 import { addTypeArguments } from "./type-arguments.ts";
 
-/** `xds watch TYPE [NAME…]`: what a client would get, and every change of it, until interrupted. */
+/** `xds watch TYPE [NAME…]`: prints resources and every change until interrupted. */
 export const addWatchCommand: AddCommand = (program, context) => {
   const command = program
     .command("watch")

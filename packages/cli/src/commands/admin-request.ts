@@ -5,23 +5,26 @@ import { reachedAddress } from "../settings/address.ts";
 
 const TIMEOUT_MS = 30_000;
 
-/** Where the admin API is. */
+/** The flag that names the admin API. */
 export interface AdminFlags {
   readonly admin?: string;
 }
 
-/** Which nodes a list is about. */
+/** The flags that filter nodes. */
 export interface NodeFilterFlags {
   readonly cluster?: string;
   readonly userAgent?: string;
 }
 
-/** The filters as the admin API takes them. */
+/** The filters as query parameters of the admin API. */
 export function nodeFilterOf({ cluster, userAgent }: NodeFilterFlags): Readonly<Record<string, string | undefined>> {
   return { cluster, "user-agent": userAgent };
 }
 
-/** Asks the admin API. The answers are those of our own server: their types are its exported ones. */
+/**
+ * Sends a GET request to the admin API and returns the JSON of the response. Throws a `CommandError` if the API cannot
+ * be reached or does not answer with 200.
+ */
 export async function askAdmin<T>(
   path: string,
   query: Readonly<Record<string, string | undefined>>,
@@ -51,7 +54,7 @@ function adminUrl(
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
     return url;
   } catch {
-    // Whatever else it may be, it is no address.
+    // Every failure here means that the address is invalid.
     throw new CommandError(exitCode.usage, `${name}: expected host:port, got "${address}"`);
   }
 }
@@ -75,7 +78,7 @@ async function request(url: URL, address: string, io: Io): Promise<Reply> {
   }
 }
 
-/** Not `fetch`, which refuses ports that browsers must not use. */
+/** Uses `node:http`, because `fetch` refuses the ports that browsers block. */
 function read(url: URL, signal: AbortSignal): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const asked = get(url, { signal }, (response) => {
@@ -92,7 +95,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // something else answers there; the status is all there is to say
+    return undefined; // something else listens there; only the status can be reported
   }
 }
 

@@ -66,7 +66,7 @@ function refuseForGrpc({ transport, output }: BootstrapFlags): void {
   if (output === "yaml") throw new CommandError(exitCode.usage, "gRPC clients read JSON", "leave --output off");
 }
 
-/** Clients read relative paths from the directory that they are started in: absolute ones hold in any. */
+/** Makes the paths absolute, because clients resolve relative ones against the directory that they start in. */
 function tlsOf({ ca, cert, key }: BootstrapFlags, cwd: string): BootstrapTls | undefined {
   if ((cert === undefined) !== (key === undefined)) {
     throw new CommandError(exitCode.usage, "a certificate and its key go together", "give both --cert and --key");

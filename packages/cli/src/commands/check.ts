@@ -25,7 +25,7 @@ import type { CommandContext } from "./context.ts";
 export interface CheckFlags extends ConnectionFlags {
   readonly output: "text" | "json";
   readonly timeout: number;
-  /** Milliseconds. */
+  /** A resource that takes longer fails the check, in milliseconds; unset, one second, and only a warning. */
   readonly slow?: number;
   readonly strict?: boolean;
 }
@@ -33,19 +33,19 @@ export interface CheckFlags extends ConnectionFlags {
 /** What `--output json` prints. */
 export interface CheckAnswer {
   readonly ok: boolean;
-  /** Of the bootstrap itself. */
+  /** Problems in the bootstrap itself. */
   readonly bootstrap: readonly ConfigProblem[];
-  /** No server answered, and why; what follows is empty then. */
+  /** Why no server could be reached; the rest is empty then. */
   readonly unreachable?: string;
-  /** Everything was answered in time. */
+  /** Every request was answered or given up in time. */
   readonly complete: boolean;
   readonly types: readonly {
     readonly type: string;
     readonly source: string;
     readonly resources: number;
-    /** From the first request to the first answer; missing where there was none. */
+    /** Milliseconds from the first request to the first response; missing without a response. */
     readonly firstAnswerMs?: number;
-    /** What came last after it was asked for, and after how long. */
+    /** The resource that took longest to arrive, in milliseconds from its request. */
     readonly slowest?: { readonly name: string; readonly ms: number };
   }[];
   readonly findings: readonly Finding[];
@@ -111,7 +111,7 @@ function ofStandardInput(problem: ConfigProblem): ConfigProblem {
   return problem.file === undefined ? problem : { ...problem, file: STANDARD_INPUT };
 }
 
-/** What came, and how it stands. */
+/** What the client received, and what is wrong with it. */
 interface Receipt {
   readonly snapshot: MeshSnapshot | undefined;
   readonly isComplete: boolean;

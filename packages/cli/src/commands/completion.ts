@@ -7,13 +7,13 @@ import type { CommandContext } from "./context.ts";
 
 export async function completion(shell: string, program: Command, { io }: CommandContext): Promise<ExitCode> {
   const commands = program.commands.map(describeCommand);
-  const options = program.createHelp().visibleOptions(program).map(describeOption); // with --help
+  const options = program.createHelp().visibleOptions(program).map(describeOption); // includes --help
   const script = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }[shell];
   io.stdout.write(script?.(commands, options) ?? "");
   return exitCode.ok;
 }
 
-/** Arguments that are paths. */
+/** Arguments that shells complete as paths. */
 const paths: ReadonlyMap<string, "directory" | "file"> = new Map([
   ["dir", "directory"],
   ["bootstrap", "file"],
@@ -33,7 +33,7 @@ function describeCommand(command: Command): CompletedCommand {
 
 function describeOption(option: Command["options"][number]): CompletedOption {
   const { long, short, description, required, flags } = option;
-  // Settings say their words where others say what kind of value they take.
+  // The choices of a setting are in its placeholder: `<a|b>`.
   const words = /<([^>]*\|[^>]*)>/.exec(flags)?.[1]?.split("|");
   const isFile = /<(file|dir)>/.test(flags);
   return {

@@ -2,13 +2,13 @@ import type { ExitCode } from "../exit-code.ts";
 import type { Io, Output } from "../io.ts";
 import type { Colors } from "../output/color.ts";
 
-/** What every command works with. */
+/** What every command is called with. */
 export interface CommandContext {
   readonly io: Io;
-  /** The colours for one of its outputs. */
+  /** Colours for stdout or stderr. */
   colorsOf(output: Output): Colors;
-  /** Runs a command's work and remembers how it went. An interruption ends it at once. */
+  /** Runs a command and stores its exit code. An interruption ends it at once. */
   perform(work: () => Promise<ExitCode>): Promise<void>;
-  /** The same for work that goes on until it is interrupted, and then has something left to do. */
+  /** Runs a command that handles the interruption itself, such as one that drains first. */
   performUntilInterrupted(work: () => Promise<ExitCode>): Promise<void>;
 }

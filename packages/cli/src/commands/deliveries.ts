@@ -58,7 +58,7 @@ function formatDeliveries(
   );
   const counts = STATES.map((state) => [state, rows.filter((row) => row.state === state).length] as const);
   const summary = counts.filter(([, count]) => count > 0).map(([state, count]) => `${count} ${state}`);
-  // A terminal cuts the last column, and a reason is what one comes here for.
+  // A terminal truncates the last column, and the reasons matter most here.
   const reasons = width === undefined ? [] : rows.flatMap(describeRefusal);
   return `${table}${summary.join(", ")}\n${reasons.length === 0 ? "" : `\n${reasons.join("\n")}\n`}`;
 }

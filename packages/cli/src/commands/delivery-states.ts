@@ -1,4 +1,4 @@
-/** What a row of `xds deliveries` may be. */
+/** The values of `--state`. */
 export const deliveryStates: readonly string[] = [
   "acked",
   "pending",

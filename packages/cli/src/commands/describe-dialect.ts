@@ -1,6 +1,6 @@
 import type { DialectAnswer, NodeAnswer } from "@xdskit/server";
 
-/** How a node is spoken to and why, a line for all streams of which the same holds. */
+/** Describes the edition and dialect of a node's streams; streams with the same ones share a line. */
 export function describeDialects(streams: NodeAnswer["streams"]): readonly string[] {
   const lines = new Map<string, number[]>();
   for (const { stream, dialect } of streams) {

@@ -1,6 +1,6 @@
 import type { TypeAnswer } from "@xdskit/server";
 
-/** Why a client is not told how long it may keep resources that have a ttl, in the operator's words. */
+/** Why a resource's TTL is not sent to a client. */
 export function describeTtl(ttl: TypeAnswer["ttl"]): readonly string[] {
   switch (ttl) {
     case "not-announced":

@@ -1,6 +1,6 @@
 import type { TypeAnswer } from "@xdskit/server";
 
-/** What something waits for before it is sent, in the operator's words. */
+/** What a pending response waits for, and the clusters whose removal is pending. */
 export function describeWait(waits: TypeAnswer["waits"], heldOver: readonly string[] = []): readonly string[] {
   const kept = heldOver.length === 0 ? [] : [`keeps ${heldOver.join(", ")}`];
   if (waits === undefined) return kept;

@@ -37,7 +37,7 @@ export interface DumpFlags extends ConnectionFlags {
 
 /** What `--summary json` prints. */
 export interface DumpAnswer {
-  /** Everything that was asked for came. */
+  /** Every requested resource arrived. */
   readonly ok: boolean;
   readonly types: readonly {
     readonly type: string;
@@ -87,7 +87,10 @@ export async function dump(targets: readonly string[], flags: DumpFlags, context
   }
 }
 
-/** A name that nothing is said of counts as missing before the time for everything is over. */
+/**
+ * The initial fetch timeout as a share of `--timeout`: a name without a response counts as missing before the command
+ * times out.
+ */
 const GIVES_UP_AFTER = 0.75;
 
 async function refuseIfFull(directory: string, shown: string): Promise<void> {
@@ -102,7 +105,7 @@ async function refuseIfFull(directory: string, shown: string): Promise<void> {
 
 function failToWrite(cause: unknown, shown: string): never {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  // What is no error of the system is a bug.
+  // An error without a system error code is a bug.
   if (typeof code !== "string") throw cause;
   const why = code === "EEXIST" || code === "ENOTDIR" ? "it is not a directory" : code;
   throw new CommandError(exitCode.problems, `${shown} cannot be written to: ${why}`);
@@ -118,7 +121,7 @@ async function write(types: readonly DumpedType[], directory: string, flags: Dum
   for (const one of types) {
     const file = fileOf(one, flags.format);
     const path = join(directory, file);
-    // Who reads the directory never sees half of a file.
+    // Written to a temporary file and renamed, so that readers never see a partial file.
     await writeFile(`${path}~`, one.content, flags.secrets === true ? { mode: 0o600 } : {});
     await rename(`${path}~`, path);
     written.add(file);
@@ -165,7 +168,7 @@ function report(
     say(`${shown(type)}: asked for, and never answered${why}`);
   }
   const { types } = contents;
-  // Nobody with this bootstrap would use it, and what it leads to was not asked for.
+  // A client with this bootstrap does not use it, and what it refers to was not requested.
   const leftOut = overruled.map(({ type, name }) => `${shown(type)} ${name} is left out: ${overruledWords}`);
   const notes = [...contents.notes, ...leftOut];
   for (const note of notes) say(note);
@@ -189,7 +192,7 @@ function summarize(
 ): void {
   const { io, colorsOf } = context;
   const isToStdout = flags.output === "-";
-  // Beside the resources themselves, nobody but a person wants to hear of it.
+  // With the resources on stdout, the summary is for a person at a terminal only.
   const output = isToStdout ? io.stderr : io.stdout;
   if (flags.summary === "text" || isToStdout) {
     if (isToStdout && !output.isTerminal) return;

@@ -33,7 +33,7 @@ async function prepare(given: string, flags: ExportFlags, { io }: CommandContext
   return { place, values, file };
 }
 
-/** Files that are written among those that are read would be read as resources. */
+/** Rejects an output directory inside the source directory: its files would be read as resources. */
 function refuseOwnSource({ directory, module }: SourcePlace, out: string): void {
   const way = relative(directory, out);
   if (module !== undefined || way.startsWith("..") || isAbsolute(way)) return;
@@ -120,7 +120,7 @@ export async function exportAndFollow(
       commit: writing.commit.bind(writing),
       setNodeMapping: writing.setNodeMapping.bind(writing),
       reportSource: () => undefined,
-      // There is one client, and it is known.
+      // The only client is the file writer.
       setClientOverrides: () => undefined,
       get revision() {
         return writing.revision;

@@ -59,7 +59,7 @@ async function getFrom(
   }
 }
 
-/** Whether one answer tells all there is, so that there is nothing to wait for after it. */
+/** Whether the first response is complete, so that `get` need not wait for more. */
 function answersWhole(type: TypeOrUrl, { rest, file, sotw }: GetFlags, api: EnvoyApi): boolean {
   const typeUrl = typeof type === "string" ? type : type.typeUrl;
   return rest === true || file !== undefined || (sotw === true && api.traits(typeUrl)?.isFullState === true);
@@ -99,7 +99,7 @@ function report(
   { io }: CommandContext,
 ): ExitCode {
   if (!isAnswered) {
-    // In State of the World a server stays silent about what does not exist; some do so about what they have, too.
+    // SotW servers do not respond for resources that do not exist; some do not respond for others either.
     io.stderr.write(`xds: no answer in time: the server has no such ${type} for this node, or does not say\n`);
     return exitCode.problems;
   }

@@ -25,7 +25,7 @@ export async function loads(flags: LoadsFlags, { io, colorsOf }: CommandContext)
 
 interface Row {
   readonly load: LoadAnswer;
-  /** Undefined for a cluster that only drops. */
+  /** Undefined for a cluster that reports only drops. */
   readonly at: LocalityLoadAnswer | undefined;
 }
 

@@ -1,21 +1,21 @@
 import type { NodeAnswer } from "@xdskit/server";
 
-/** What nodes are counted by. */
+/** The values of `--group-by`. */
 export const groupings = ["version", "user-agent", "cluster"] as const;
 export type Grouping = (typeof groupings)[number];
 
-/** Nodes that have something in common. */
+/** A count of nodes that share a value. */
 export interface NodeGroup {
-  /** Of a version: the type that it is one of. */
+  /** The type whose version is `value`, when grouping by version. */
   readonly type?: string;
-  /** The version, the name and version of the program, or the cluster; "" where a node says none, or has ACKed none. */
+  /** The version, user agent or cluster; "" if the node has none, or has ACKed none. */
   readonly value: string;
   readonly nodes: number;
-  /** How many of them NACKed something; of a version: of its type. */
+  /** Nodes that NACKed something; when grouping by version, a response of this type. */
   readonly nacked: number;
 }
 
-/** Counts nodes, the largest group of a type first. */
+/** Counts nodes by version, user agent or cluster; within a type, the largest group comes first. */
 export function groupNodes(items: readonly NodeAnswer[], by: Grouping): readonly NodeGroup[] {
   const groups = new Map<string, { type?: string; value: string; nodes: number; nacked: number }>();
   const count = (value: string, isNacked: boolean, type?: string): void => {

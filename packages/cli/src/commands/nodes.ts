@@ -80,7 +80,7 @@ function formatNodes(items: readonly NodeAnswer[], colors: Colors, { io }: Comma
   return `${table}${plural(items.length, "node")}\n`;
 }
 
-/** How many streams there are of each kind: "1 v3 delta", or "4 v3 sotw, 1 v2 sotw". */
+/** Counts streams by kind: "1 v3 delta", or "4 v3 sotw, 1 v2 sotw". */
 function streamsOf({ streams }: NodeAnswer): string {
   const counts = new Map<string, number>();
   for (const stream of streams) counts.set(spokenOn(stream), (counts.get(spokenOn(stream)) ?? 0) + 1);

@@ -17,7 +17,7 @@ import { Service } from "./serve/service.ts";
 import { suggestCommands } from "./serve/suggest.ts";
 import { trustOf } from "./serve/trust.ts";
 
-/** How long clients have to leave when the server is told to stop. */
+/** How long clients may take to disconnect after the server starts to drain. */
 const DRAIN_GRACE_MS = 2_000;
 
 export async function serve(
@@ -55,7 +55,7 @@ export async function serve(
       ? undefined
       : await trustOf({ cert: certificate, ca: values.text("tls.ca") }, reachedHost(address));
   const onServing = (): void => {
-    // Who reads a pipe wants lines of JSON and nothing else; `npm start` is for people, whatever it writes to.
+    // A pipe gets JSON lines only; under `npm start`, which pipes the output, a person reads it.
     if (io.interrupted.aborted || !(isText || io.env["npm_lifecycle_event"] !== undefined)) return;
     const listen = formatReachedAddress(address);
     const admin = adminAddress === undefined ? undefined : formatReachedAddress(adminAddress);
@@ -69,7 +69,7 @@ export async function serve(
     void Promise.all([server.reloadCertificates(), service.reload(io.interrupted)]);
   });
   try {
-    // A long load does not keep anybody from leaving.
+    // An interruption does not wait for a long load.
     await Promise.race([service.load(), aborted(io.interrupted)]);
     await service.follow(io.interrupted);
     log.write("stopping", { signal: String(io.interrupted.reason) });
@@ -81,19 +81,19 @@ export async function serve(
   return exitCode.ok;
 }
 
-/** Groups and rules for clients are of the directory, not of how to listen: a mistake in them can be mended later. */
+/** Errors in groups and client rules do not affect how the server listens; they can be fixed later. */
 function leavesSettingsUnknown({ severity, path = "" }: Problem): boolean {
   return severity === "error" && !/^(?:groups|clients)\b/.test(path);
 }
 
-/** Without its settings a server would listen with the defaults: without TLS, for one, which nobody asked for. */
+/** Without its settings the server would listen with the defaults, for one without TLS. */
 function refuseSettings(problems: readonly Problem[], directory: string, { io, colorsOf }: CommandContext): ExitCode {
   io.stderr.write(formatProblems(problems, directory, colorsOf(io.stderr)));
   io.stderr.write(`${directory}: ${countProblems(problems)} in the settings: nothing is started\n`);
   return exitCode.problems;
 }
 
-/** The log of a command that runs until it is interrupted. */
+/** Creates the log of a command that runs until interrupted. */
 export function createServeLog(values: SettingValues, context: CommandContext): CommandLog {
   return createLog({
     level: values.text("log.level") ?? "info",
@@ -103,7 +103,7 @@ export function createServeLog(values: SettingValues, context: CommandContext): 
   });
 }
 
-/** Lines for people in a terminal, JSON for whatever reads a pipe, unless somebody chose. */
+/** Text in a terminal and JSON in a pipe, unless `log.format` is set. */
 export function logFormatOf(values: SettingValues, { io }: CommandContext): "text" | "json" {
   if (values.originOf("log.format") !== undefined) return values.text("log.format") === "json" ? "json" : "text";
   return io.stderr.isTerminal ? "text" : "json";

@@ -27,7 +27,7 @@ export interface ValidateAnswer {
   readonly ok: boolean;
   readonly errors: number;
   readonly warnings: number;
-  /** Undefined where errors kept the directory from being read as a whole. */
+  /** Missing if errors prevented the directory from being loaded. */
   readonly files?: number;
   readonly resources?: number;
   readonly problems: readonly Problem[];
@@ -47,7 +47,7 @@ async function validateAt(place: SourcePlace, flags: ValidateFlags, context: Com
   const { io } = context;
   const { directory, shown } = place;
   const file = await readSettings(directory);
-  // Here `--v2` asks a question; it is not the setting of that name.
+  // `--v2` is a flag of this command here, not the setting of that name.
   const { v2: asksOfV2, ...settings } = flags;
   const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
@@ -61,7 +61,7 @@ async function validateAt(place: SourcePlace, flags: ValidateFlags, context: Com
   return load.problems.some(({ severity }) => isBad(severity)) ? exitCode.problems : exitCode.ok;
 }
 
-/** With the only file called as the caller does. */
+/** Shows the temporary file as `-` in problems. */
 function ofStandardInput({ state, problems }: Load): Load {
   const file = STANDARD_INPUT;
   return {

@@ -28,7 +28,7 @@ export type WatchLine =
       readonly version: string;
       readonly resource: unknown;
     }
-  /** `reason`: it was there, it never was, or its ttl ran out. */
+  /** `removed`: it existed; `does-not-exist`: it never did; `expired`: its TTL ran out. */
   | {
       readonly event: "removed";
       readonly type: string;
@@ -36,18 +36,18 @@ export type WatchLine =
       readonly reason: "removed" | "does-not-exist" | "expired";
     }
   /**
-   * An update was refused, the server says that it cannot give it, or no server can be reached, which is told once for each reason; what was there before stays
-   * in force.
+   * An update was rejected, the server reports an error, or no server can be reached (once for each reason). Earlier
+   * resources stay in force.
    */
   | {
       readonly event: "error";
       readonly type: string;
-      /** Missing where it concerns everything. */
+      /** Missing if it concerns the whole type. */
       readonly name?: string;
       readonly code: string;
       readonly message: string;
     }
-  /** The server that could not be reached answers again. */
+  /** A server can be reached again. */
   | { readonly event: "recovered"; readonly type: string };
 
 export async function watch(
@@ -93,11 +93,14 @@ interface Following extends OpenedClient {
   readonly flags: WatchFlags;
   readonly type: string;
   readonly outage: OutageWords;
-  /** Lines of the outage that were printed: all watches are told of it. */
+  /** Lines already printed for this outage: every watch reports it. */
   readonly toldOutages: Set<string>;
 }
 
-/** Prints what a watch tells. Rejects if nobody can be reached at the start, which is the caller's to mend; later it is waited for. */
+/**
+ * Prints the changes of a watch. Rejects if no server can be reached before the first response; later the client
+ * retries.
+ */
 async function follow(watch: Watch, following: Following, context: CommandContext): Promise<void> {
   const { answers } = following;
   for await (const change of watch) {
@@ -129,7 +132,7 @@ function print(change: Change, following: Following, context: CommandContext): v
   }
 }
 
-/** A person was told already. */
+/** Prints the outage as JSON; `OutageWords` prints it for people. */
 function printUnreachable({ code, message }: XdsClientError, following: Following, { io }: CommandContext): void {
   const { flags, type, toldOutages } = following;
   if (flags.output !== "json") return;

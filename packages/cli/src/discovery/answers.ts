@@ -1,11 +1,11 @@
 import type { SourceId, TypeUrl } from "@xdskit/protocol";
 import type { ClientReport } from "@xdskit/protocol/internal";
 
-/** One type at one source, as it was answered. */
+/** One type at one source, and how fast the source responded. */
 export interface AnsweredType {
   readonly source: SourceId;
   readonly type: TypeUrl;
-  /** From the first request to the first answer, in milliseconds; undefined: there was none. */
+  /** Milliseconds from the first request to the first response; undefined without a response. */
   readonly firstAnswerMs: number | undefined;
 }
 
@@ -16,16 +16,16 @@ interface Times {
   answeredAtMs: number | undefined;
 }
 
-/** An update that was refused. */
+/** A response that the client NACKed. */
 export type Refusal = Extract<ClientReport, { kind: "response-rejected" }>;
 
-/** Hears whether a server answered, be it with something that is refused. */
+/** Collects the client's reports: response times, and responses that were NACKed. */
 export class Answers {
   isAnswered = false;
   readonly refusals: Refusal[] = [];
-  /** Called with each answer. */
+  /** Called with each response. */
   heard: () => void = () => {};
-  /** Called when a stream or poll ended that is tried again. */
+  /** Called when a stream or poll fails; the client retries. */
   broken: (report: Extract<ClientReport, { kind: "stream-ended" }>) => void = () => {};
   readonly #types = new Map<string, Times>();
 
@@ -49,7 +49,7 @@ export class Answers {
     }
   };
 
-  /** Everything that was asked for so far. */
+  /** Every type that was requested so far. */
   types(): readonly AnsweredType[] {
     return [...this.#types.values()].map(({ source, type, askedAtMs, answeredAtMs }) => {
       return { source, type, firstAnswerMs: answeredAtMs && Math.round(answeredAtMs - askedAtMs) };

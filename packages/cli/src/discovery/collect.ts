@@ -2,30 +2,33 @@ import type { Change, TypeOrUrl, Watch, XdsClient, XdsClientError, XdsResource }
 import { LONGEST_TIMER_MS } from "@xdskit/disk";
 import type { Answers } from "./answers.ts";
 
-/** What a server answered. */
+/** What a server sent. */
 export interface Collected {
   readonly resources: readonly XdsResource[];
-  /** Asked for by name, and not there. */
+  /** Requested names without a resource or an error. */
   readonly missing: readonly string[];
-  /** What was refused, and what the server says that it cannot give. */
+  /** Rejected resources and resource errors of the server. */
   readonly errors: readonly XdsClientError[];
-  /** Whether there was an answer at all. */
+  /** Whether the server responded at all. */
   readonly isAnswered: boolean;
 }
 
 export interface CollectOptions {
-  /** None: everything. */
+  /** Names to request; empty requests all. */
   readonly names: readonly string[];
-  /** One response tells everything: there is nothing to wait for after it. */
+  /** One response is complete: no need to wait for more. */
   readonly isWhole: boolean;
   readonly timeoutMs: number;
-  /** A server may split an answer and does not say where it ends: it does when nothing comes for so long. */
+  /**
+   * A server may split its answer into several responses and does not mark the last one: the answer ends when this long
+   * passes without one.
+   */
   readonly quietMs: number;
 }
 
 /**
- * Watches until everything that was asked for is there, or nothing more comes. Rejects with the `XdsClientError` of a server that cannot
- * be reached, or that does not serve the type.
+ * Watches until all requested resources arrive, or no more responses come. Rejects with the `XdsClientError` of a
+ * server that cannot be reached, or that does not serve the type.
  */
 export async function collect(
   client: XdsClient,
@@ -34,7 +37,7 @@ export async function collect(
 ): Promise<Collected> {
   const found = new Map<string, XdsResource>();
   const errors = new Map<string, XdsClientError>();
-  /** Names that nothing is known of yet. */
+  /** Names without a resource, an error or an absence yet. */
   const open = new Set(names);
   const missing = new Set(names);
   const watches: Watch[] = [];
@@ -63,7 +66,7 @@ export async function collect(
         if (open.size === 0) wait(0);
       };
       wait(timeoutMs);
-      // What came is told before the next turn of the event loop.
+      // The watches get their changes before the timer fires.
       answers.heard = () => wait(isWhole ? 0 : quietMs);
       for (const name of names.length === 0 ? [undefined] : names) {
         watches.push(client.watch(type, name, { onChange: (change) => take(name, change) }));
@@ -78,7 +81,7 @@ export async function collect(
   return { resources: [...found.values()], missing: [...missing], errors: [...errors.values()], isAnswered };
 }
 
-/** The server is not there, or there is no way to ask it for the type. */
+/** The server cannot be reached, or does not serve the type. */
 function isOfConnection({ code }: XdsClientError): boolean {
   return code === "UNREACHABLE" || code === "TYPE_UNSUPPORTED";
 }

@@ -10,7 +10,7 @@ import { splitPaths } from "../settings/split-paths.ts";
 import { VERSION } from "../version.ts";
 import { addDescriptionFlags, type Locality } from "./node-flags.ts";
 
-/** How resources are asked for, and as whom: flags that `get`, `watch` and `dump` share, some of them also `check`. */
+/** The connection and node flags of `get`, `watch` and `dump`; `check` has some of them. */
 export interface ConnectionFlags {
   readonly server?: string;
   readonly node?: string;
@@ -21,12 +21,12 @@ export interface ConnectionFlags {
   readonly sotw?: boolean;
   readonly perType?: boolean;
   readonly rest?: boolean;
-  /** Milliseconds; of `watch`, which polls more than once. */
+  /** Delay between REST polls in milliseconds; only `watch` has it. */
   readonly refreshDelay?: number;
   readonly v2?: boolean;
   readonly file?: string;
   readonly bootstrap?: string;
-  /** Takes what breaks rules of its message. */
+  /** Accepts resources that fail validation. */
   readonly unchecked?: boolean;
   readonly tls?: boolean;
   readonly ca?: string;
@@ -37,18 +37,18 @@ export interface ConnectionFlags {
 }
 
 const HOW_A_SERVER_IS_ASKED = ["server", "delta", "sotw", "perType", "rest", "tls", "ca", "cert", "key", "serverName"];
-/** Said by a bootstrap. */
+/** Flags that conflict with `--bootstrap`. */
 const NOT_WITH_A_BOOTSTRAP = [...HOW_A_SERVER_IS_ASKED, "v2", "file"];
 const DEFAULT_SERVER = "127.0.0.1:18000";
 const DEFAULT_NODE = "xds-cli";
 
-/** Whether a flag is given that no bootstrap leaves open. */
+/** Whether a flag is given that conflicts with a bootstrap. */
 export function saysHowAServerIsAsked(flags: ConnectionFlags): boolean {
   const given = new Map<string, unknown>(Object.entries(flags));
   return NOT_WITH_A_BOOTSTRAP.some((name) => given.get(name) !== undefined);
 }
 
-/** Adds those flags to a command. */
+/** Adds the connection flags to a command. */
 export function addConnectionFlags(command: Command): Command {
   addServerFlags(command).addOption(
     new Option(
@@ -59,12 +59,12 @@ export function addConnectionFlags(command: Command): Command {
   return addTrustFlags(command);
 }
 
-/** The same for a command that no single file can answer. */
+/** Adds the connection flags without `--file`, for a command that needs several types. */
 export function addServerConnectionFlags(command: Command): Command {
   return addTrustFlags(addServerFlags(command));
 }
 
-/** Who asks, and what is taken: flags of commands that are given a bootstrap, too. */
+/** Adds the flags about the node and about validation, which also apply with a bootstrap. */
 export function addNodeFlags(command: Command): Command {
   command
     .addOption(new Option("-n, --node <id>", "node id (default: the bootstrap's, else xds-cli)"))
@@ -104,17 +104,17 @@ function addTrustFlags(command: Command): Command {
     .addOption(new Option("--server-name <name>", "expected name in the server certificate").helpGroup("TLS:"));
 }
 
-/** The server that is asked. */
+/** The address of the server: `--server`, else XDS_SERVER, else the default. */
 export function serverOf({ server }: { readonly server?: string | undefined }, { env }: Io): string {
   return reachedAddress(server ?? (env["XDS_SERVER"] || DEFAULT_SERVER));
 }
 
-/** The descriptor files that are to be read. */
+/** Absolute paths of the descriptor files: `--descriptors`, else XDS_DESCRIPTORS. */
 export function descriptorFilesOf({ descriptors }: ConnectionFlags, { env, cwd }: Io): readonly string[] {
   return (descriptors ?? splitPaths(env["XDS_DESCRIPTORS"] ?? "")).map((path) => resolve(cwd, path));
 }
 
-/** What to connect with; any of the TLS flags means TLS. Throws a `CommandError` for files that cannot be read. */
+/** Reads the TLS files; undefined if no TLS flag is given. Throws a `CommandError` for a file that cannot be read. */
 export async function tlsOf(
   { tls, ca, cert, key, serverName }: ConnectionFlags,
   io: Io,
@@ -140,7 +140,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** Who asks. */
+/** The node that the flags describe. */
 export function nodeOf({ node, cluster, metadata = {}, locality = {} }: ConnectionFlags): Partial<Node> {
   const { region = "", zone = "", sub_zone: subZone = "" } = locality;
   return {

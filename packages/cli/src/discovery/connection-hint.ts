@@ -6,38 +6,38 @@ import { oneLine } from "../output/one-line.ts";
 import { describeStatus, tidy } from "./describe-status.ts";
 import type { Unanswered } from "./follow-mesh.ts";
 
-/** What is known of how a server was asked, to say what may be wrong. */
+/** How the client connected, to explain a failure. */
 export interface Asked {
-  /** The server or file as the caller said it; undefined where a bootstrap names several. */
+  /** The server or file as the caller named it; undefined if a bootstrap names several servers. */
   readonly where: string | undefined;
-  /** What a file is called in messages of the client. */
+  /** The path of the file in the client's messages, which is shown as `where`. */
   readonly path?: string;
   readonly by: "flags" | "bootstrap" | "file";
   readonly tls: { readonly hasCa: boolean; readonly hasCertificate: boolean } | undefined;
-  /** What to try where the type is not served like that. */
+  /** What to try if the server does not implement the method. */
   readonly otherWay?: string;
 }
 
-/** Why nothing came, as the end of a command. */
+/** Converts an error of the client to a `CommandError` with a hint. */
 export function failureOf(error: XdsClientError, asked: Asked): CommandError {
   const status = statusOf(error);
   if (status === undefined) return new CommandError(exitCode.problems, error.message);
   return new CommandError(codeOf(status), describeFailure(status, asked), connectionHint(status, asked));
 }
 
-/** What was refused, or what the server cannot give, with the resource or the server. */
+/** Describes a rejected resource or a resource error, with the server. */
 export function describeError({ code, message }: XdsClientError, asked: Asked): string {
   return placed(code === "REJECTED" && asked.by !== "file" ? `refused: ${message}` : message, asked);
 }
 
-/** What a server or a connection to it said at its end, with the server. */
+/** Describes the status of a failed stream or connection, with the server. */
 export function describeFailure({ code, message }: Status, asked: Asked): string {
   const text = tidy(message);
   const saysItAll = text !== "" && (SELF_EVIDENT.has(code) || /^https?:/.test(text));
   return placed(saysItAll ? text : describeStatus({ code, message }), asked);
 }
 
-/** Statuses whose messages need no name of theirs. */
+/** Statuses whose messages are clear without the name of the code. */
 const SELF_EVIDENT: ReadonlySet<number> = new Set([
   statusCode.UNAVAILABLE,
   statusCode.UNIMPLEMENTED,
@@ -49,21 +49,21 @@ function placed(text: string, { where, path }: Asked): string {
   return oneLine(where === undefined || says.includes(where) ? says : `${where}: ${says}`);
 }
 
-/** The status that an error came as. */
+/** The gRPC status that caused an error. */
 function statusOf({ cause }: XdsClientError): Status | undefined {
   if (typeof cause !== "object" || cause === null || !("code" in cause) || !("message" in cause)) return undefined;
   const { code, message } = cause;
   return typeof code === "number" && typeof message === "string" ? { code, message } : undefined;
 }
 
-/** What may be wrong when nothing came, as a question or as what to do. */
+/** A hint about the likely cause of a failure. */
 function connectionHint(status: Status, { where, by, tls, otherWay }: Asked): string | undefined {
   const { code, message } = status;
   if (by === "file") return undefined;
   if (/HTTP status (?:404|405|505)/.test(message)) return "is REST switched off there, or is this its admin port?";
   if (code === statusCode.UNIMPLEMENTED) return otherWay;
   if (code !== statusCode.UNAVAILABLE || /HTTP status/.test(message)) return undefined;
-  // What the system says of an address has nothing to do with what is spoken there.
+  // Network errors do not depend on the protocol or TLS.
   if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|Name resolution failed/.test(message)) {
     return `is a server running at ${where ?? "that address"}?`;
   }
@@ -95,14 +95,14 @@ function tlsHint(message: string, { hasCa, hasCertificate }: NonNullable<Asked["
     : "it may want a client certificate: --cert FILE and --key FILE";
 }
 
-/** There is no connection, or there is none any more. */
+/** The connection failed or was closed. */
 function isOfConnection(message: string): boolean {
   return /no connection|not connected within|socket hang up|ECONNRESET|EPROTO|SSL routines|Connection dropped|alert/.test(
     message,
   );
 }
 
-/** Nothing came: no server was reached, or none said anything. Each reason is told once. */
+/** The failure when no server responded; lists each reason once. */
 export function unreachableFailure(unanswered: readonly Pick<Unanswered, "error">[], asked: Asked): CommandError {
   const statuses = unanswered.flatMap(({ error }) => error ?? []);
   const reasons = [...new Map(statuses.map((status) => [describeFailure(status, asked), status]))];
@@ -118,7 +118,7 @@ export function unreachableFailure(unanswered: readonly Pick<Unanswered, "error"
   return new CommandError(exitCode.unreachable, `no server can be asked:${lines}`, hint);
 }
 
-/** A server that is there, and that nobody understands or that says no, is a problem of its own. */
+/** A server that responds with another error is reachable: that is a problem, not an outage. */
 function codeOf({ code }: Status): ExitCode {
   const isAway = code === statusCode.UNAVAILABLE || code === statusCode.DEADLINE_EXCEEDED;
   return isAway ? exitCode.unreachable : exitCode.problems;

@@ -3,14 +3,14 @@ import { statusCode } from "@xdskit/protocol/internal";
 
 const names = new Map<number, string>(Object.entries(statusCode).map(([name, code]) => [code, name]));
 
-/** `UNAVAILABLE: no configuration yet`. */
+/** Formats a status: `UNAVAILABLE: no configuration yet`. */
 export function describeStatus({ code, message }: Status): string {
   const name = names.get(code) ?? `status ${code}`;
   const text = tidy(message);
   return text === "" ? name : `${name}: ${text}`;
 }
 
-/** Without what is said around the words of the system. */
+/** Removes the noise around a system error's message. */
 export function tidy(message: string): string {
   return message
     .replace(/\bno connection: /, "")

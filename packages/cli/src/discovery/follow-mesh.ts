@@ -5,49 +5,49 @@ import { aborted } from "../interruption.ts";
 import type { Answers } from "./answers.ts";
 import { followed, type Roots } from "./roots.ts";
 
-/** How a mesh is followed. */
+/** What to follow, for how long, and how to report progress. */
 export interface FollowOptions {
   readonly roots: Roots;
-  /** Undefined: as long as it takes. */
+  /** The time limit in milliseconds; undefined for none. */
   readonly timeoutMs: number | undefined;
   readonly interrupted: AbortSignal;
-  /** Called with what there is so far. */
+  /** Called with each new snapshot. */
   readonly progress: (snapshot: MeshSnapshot) => void;
 }
 
-/** What a client got until there was no more to get. */
+/** The mesh that was received, and what is missing from it. */
 export interface Followed {
-  /** Undefined if nobody answered at all. */
+  /** Undefined if no server responded. */
   readonly snapshot: MeshSnapshot | undefined;
-  /** Everything that was asked for was answered or given up in time. */
+  /** Every request was answered or given up in time. */
   readonly isComplete: boolean;
-  /** The time was over before that. */
+  /** The time limit passed first. */
   readonly isLate: boolean;
-  /** Types that were asked for at a source and never answered, with the reason where one is known. */
+  /** Types that a source never answered, with the reason if it is known. */
   readonly unanswered: readonly Unanswered[];
-  /** What servers gave in vain, as the bootstrap has another one of that name. */
+  /** Resources of servers that static ones of the bootstrap override. */
   readonly overruled: readonly Overruled[];
-  /** How long each thing that was asked for took, in the order in which they came. */
+  /** Response times, in the order of the responses. */
   readonly waits: readonly Wait[];
 }
 
-/** What was asked for at a source, and never answered. */
+/** A type that a source never answered. */
 export interface Unanswered {
   readonly type: TypeUrl;
   readonly source: SourceId;
   readonly error: Status | undefined;
 }
 
-/** What a server gave, and something of the bootstrap stands in the place of. */
+/** A server's resource that a static one of the bootstrap overrides. */
 export type Overruled = Pick<Extract<MeshReport, { kind: "overruled" }>, "type" | "source" | "name">;
 
-/** From when something was first asked for to the first answer. */
+/** The time from the first request for a name to its first response. */
 export type Wait = Pick<Extract<MeshReport, { kind: "answered" }>, "type" | "source" | "term" | "afterMs">;
 
-/** A server may split its first answer: what is complete stays so when nothing comes for so long. */
+/** A server may split its first response: the mesh is complete once it has been for this long, in milliseconds. */
 const QUIET_MS = 300;
 
-/** Gets everything that the roots lead to, as a client does, until all of it is there, or nobody can be reached. */
+/** Follows everything that the roots refer to, until all of it arrives or no server can be reached. */
 export async function followMesh(
   client: XdsClient,
   answers: Answers,
@@ -68,9 +68,9 @@ export async function followMesh(
     if (report.kind !== "watch-failed" || report.name !== undefined) return;
     const { source, type, term, error } = report;
     failing.set(keyOf(report), { source, type, error });
-    // What something in the bootstrap leads to is no root.
+    // Types other than Cluster and Listener are references of the bootstrap's static resources, not roots.
     if (roots.targets.length > 0 || /\.(?:Cluster|Listener)$/.test(type)) failedRoots.add(`${type} ${source} ${term}`);
-    // Whoever is asked first cannot be reached: nobody is told what else there would be.
+    // If no root can be reached, nothing else is requested.
     if (!answers.isAnswered && roots.count > 0 && failedRoots.size >= roots.count) end();
     else look();
   });
@@ -88,7 +88,7 @@ export async function followMesh(
     await Promise.race([aborted(over.signal), aborted(interrupted, over.signal), follow(mesh, progress, look)]);
     const unanswered = unansweredOf(answers, failing);
     const { current } = mesh;
-    // In State of the World a server is silent about a name that it does not have.
+    // A SotW server does not respond for a name that it does not have.
     const isSilence = roots.targets.length > 0 && current?.isComplete === true && failing.size === 0;
     const isNobodyAsked = answers.types().length === 0 && current?.isComplete === true;
     const snapshot = answers.isAnswered || isSilence || isNobodyAsked ? current : undefined;
@@ -113,7 +113,7 @@ async function follow(mesh: Mesh, progress: FollowOptions["progress"], look: () 
   }
 }
 
-/** Nothing more can come: all was answered, but for what is asked for at sources that cannot be reached. */
+/** Whether no more can come: everything was answered, except by sources that cannot be reached. */
 function isDone(
   snapshot: MeshSnapshot,
   {

@@ -3,13 +3,13 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import { messageNameOf, type TypeUrl } from "@xdskit/protocol";
 import { plural } from "../output/problems.ts";
 
-/** A type as people call it: `cds`, or the name of its message. */
+/** The short name of a type, such as `cds`, else the name of its message. */
 export function shortNameOf(type: TypeUrl, api: EnvoyApi): string {
   const entry = api.types.find((one) => one.type === type || one.v2Twin === type);
   return entry === undefined || entry.shortName === "" ? messageNameOf(type) : entry.shortName;
 }
 
-/** What a mesh waits for, in one line. */
+/** Describes how many resources arrived and what is missing, in one line. */
 export function describeProgress(snapshot: MeshSnapshot, api: EnvoyApi): string {
   const there: MeshResource[] = [];
   const open: MeshResource[] = [];
@@ -23,7 +23,7 @@ export function describeProgress(snapshot: MeshSnapshot, api: EnvoyApi): string 
   return `${plural(there.length, "resource")}${waits}`;
 }
 
-/** Why a name leads nowhere, as the end of a sentence. */
+/** Why a reference is dangling, as the end of a sentence. */
 export const danglingWords: Readonly<Record<DanglingReason, string>> = {
   absent: "there is none",
   "no-answer": "nobody answered",
@@ -32,5 +32,5 @@ export const danglingWords: Readonly<Record<DanglingReason, string>> = {
   source: "the source that it should come from cannot be used",
 };
 
-/** What is said of something that a server gave, and that is not used. */
+/** What is printed about a server's resource that a static one of the bootstrap overrides. */
 export const overruledWords = "the bootstrap has one of that name, which stands; that of the server is not used";

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { CommandError, exitCode } from "../exit-code.ts";
 
-/** Where a node runs, as bootstraps say it; what is not known is left out. */
+/** A locality as bootstraps write it; unknown parts are omitted. */
 export interface Locality {
   readonly region?: string;
   readonly zone?: string;
@@ -15,7 +15,7 @@ function parseLocality(text: string): Locality | undefined {
   return { region, ...(zone !== undefined && { zone }), ...(subZone !== undefined && { sub_zone: subZone }) };
 }
 
-/** What a node says of itself besides its id, by which a server may choose what it gets. */
+/** Metadata and locality of a node, by which a server may select its resources. */
 export interface DescribedNode {
   readonly metadata: Readonly<Record<string, string>>;
   readonly locality: Locality;

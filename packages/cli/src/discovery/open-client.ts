@@ -10,22 +10,22 @@ import type { Asked } from "./connection-hint.ts";
 import type { Start } from "./start.ts";
 import { typeNamed } from "./type-named.ts";
 
-/** A client as the flags ask for it. */
+/** A client made from the flags. */
 export interface OpenedClient {
   readonly client: XdsClient;
   readonly answers: Answers;
   readonly asked: Asked;
 }
 
-/** What the flags do not say. */
+/** Options that are not flags. */
 export interface OpenOptions {
   readonly api: EnvoyApi;
   readonly io: Io;
-  /** For how long somebody waits for an answer. */
+  /** The initial fetch timeout in milliseconds; not used with a bootstrap. */
   readonly timeoutMs?: number;
 }
 
-/** Makes the client. Throws a `CommandError` for a bootstrap with mistakes. */
+/** Creates the client. Throws a `CommandError` for an invalid bootstrap. */
 export async function openClient(
   { options, asked }: Start,
   flags: ConnectionFlags,
@@ -43,7 +43,7 @@ export async function openClient(
       signal: io.interrupted,
       ...(!isByBootstrap && timeoutMs !== undefined && { initialFetchTimeoutMs: timeoutMs }),
     });
-    // In a bootstrap there may be a node; who asks as another one wants it to be that.
+    // Node flags override the node of the bootstrap.
     const given = givenNode(flags, client.config.node);
     if (isByBootstrap && Object.keys(given).length > 0) client.changeNode(given);
     return { client, answers, asked };
@@ -53,14 +53,14 @@ export async function openClient(
   }
 }
 
-/** The type that the caller means, in the version of the API that is asked for. Throws a `CommandError` for a word that names none. */
+/** The type that the caller names, in the API version of the flags. Throws a `CommandError` for an unknown type. */
 export function wantedType(text: string, { asked }: Start, { v2 }: ConnectionFlags, api: EnvoyApi): TypeOrUrl {
   const type = typeNamed(text, v2 === true ? "v2" : "v3", api);
-  // The bootstrap says in which version resources are asked for.
+  // The bootstrap decides the API version.
   return asked.by === "bootstrap" && !text.includes("/") ? { typeUrl: type } : type;
 }
 
-/** Metadata is added to that of the bootstrap; a locality stands in place of its. */
+/** Metadata is merged into the bootstrap's; the locality replaces the bootstrap's. */
 function givenNode(flags: ConnectionFlags, before: ClientConfig["node"]): Partial<ClientConfig["node"]> {
   const { node, cluster, metadata = {} } = flags;
   const { locality } = nodeOf(flags);

@@ -2,7 +2,7 @@ import type { Status } from "@xdskit/protocol";
 import type { Output } from "../io.ts";
 import { type Asked, describeFailure } from "./connection-hint.ts";
 
-/** Tells a person of an outage: each reason once, and when it is over. */
+/** Prints outages for a person: each reason once, then the recovery. */
 export class OutageWords {
   readonly #stderr: Output;
   readonly #asked: Asked;
@@ -13,7 +13,7 @@ export class OutageWords {
     this.#asked = asked;
   }
 
-  /** An attempt was in vain, or a stream ended. */
+  /** Prints why a connection attempt or a stream failed. */
   broke(status: Status): void {
     const text = describeFailure(status, this.#asked);
     if (this.#told.has(text)) return;
@@ -21,7 +21,7 @@ export class OutageWords {
     this.#stderr.write(`xds: ${text}, trying again\n`);
   }
 
-  /** There was an answer, or is a stream that stays open. */
+  /** Prints that the server responds again. */
   isOver(): void {
     if (this.#told.size === 0) return;
     this.#told.clear();

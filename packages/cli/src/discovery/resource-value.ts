@@ -5,13 +5,13 @@ import { stringify } from "yaml";
 /** How resources are printed. */
 export interface ResourceFormat {
   readonly api: EnvoyApi;
-  /** Prints secrets as they are. */
+  /** Prints secrets instead of redacting them. */
   readonly showsSecrets: boolean;
 }
 
 /**
- * A resource as a value with `@type`, its fields named as in Envoy's configuration files. What nobody can read may hold secrets: its bytes are shown
- * as secrets are.
+ * A resource as a JSON value with `@type` and the field names of Envoy's configuration files. A resource of unknown
+ * type is redacted as a whole, because it may hold secrets.
  */
 export function resourceValue(
   { type, bytes }: Pick<XdsResource, "type" | "bytes">,
@@ -30,7 +30,7 @@ function unreadable(type: string, bytes: Uint8Array, showsSecrets: boolean): unk
   return { "@type": type, value: showsSecrets ? Buffer.from(bytes).toString("base64") : "[redacted]" };
 }
 
-/** What to say beside a resource whose message nobody knows; undefined of others, and where its bytes are shown. */
+/** A note for a resource of unknown type; undefined if the type is known or secrets are shown. */
 export function unreadableNote(
   { type, key }: Pick<XdsResource, "type" | "key">,
   { api, showsSecrets }: ResourceFormat,
@@ -39,7 +39,7 @@ export function unreadableNote(
   return `${key}: nobody knows its message, so it may hold secrets: --descriptors FILE says what it is, --show-secrets prints its bytes`;
 }
 
-/** Values as documents of one YAML stream, which `xds serve` reads as it stands. */
+/** Formats a value as a document of a YAML stream, which `xds serve` can read. */
 export function formatYaml(value: unknown): string {
   return `---\n${stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })}`;
 }

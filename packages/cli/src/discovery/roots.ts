@@ -1,21 +1,25 @@
 import { type ClientConfig, Listener, type Mesh, type MeshOptions, type XdsClient } from "@xdskit/client";
 import { CommandError, exitCode } from "../exit-code.ts";
 
-/** What is followed: all that a proxy gets, or what some targets lead to. */
+/** What to follow: everything that a proxy subscribes to, or some gRPC targets. */
 export interface Roots {
-  /** What a gRPC client dials; none: everything. */
+  /** The targets that a gRPC client dials; empty follows everything. */
   readonly targets: readonly string[];
-  /** How many things that nothing else leads to have to fail before nothing can come; 0: all of them stand in the bootstrap. */
+  /**
+   * How many root subscriptions must fail before nothing can arrive; 0 if all roots are static resources of the
+   * bootstrap.
+   */
   readonly count: number;
 }
 
 /**
- * A proxy asks for everything; a client of gRPC only for the Listeners of what it dials, so these have to be said. Throws a `CommandError` if they are
- * said to the wrong one. `bootstrap` is how it is called; undefined: a server was named instead.
+ * The roots for a client: a proxy subscribes to everything; a gRPC client only to the Listeners of its targets. Throws
+ * a `CommandError` for an Envoy bootstrap with targets, or a gRPC one without. `bootstrap` is its name in errors;
+ * undefined if a server was named instead.
  */
 export function rootsOf(config: ClientConfig, targets: readonly string[], bootstrap: string | undefined): Roots {
   const everything = { targets: [], count: asksNothing(config) ? 0 : isSplit(config) ? 2 : 1 };
-  // Nobody knows what asks a server that is named by its address.
+  // Without a bootstrap, the type of client is unknown.
   if (bootstrap === undefined) return targets.length === 0 ? everything : namedBy(targets.map(listenerOf));
   if (config.mode === "proxy") {
     if (targets.length > 0) {
@@ -35,19 +39,22 @@ function namedBy(targets: readonly string[]): Roots {
   return { targets, count: new Set(targets).size };
 }
 
-/** Without a bootstrap that says otherwise, a gRPC client that dials `xds:///NAME` asks for a Listener of that name (A47). */
+/** Without a bootstrap template, a gRPC client that dials `xds:///NAME` subscribes to the Listener NAME (A47). */
 function listenerOf(target: string): string {
   return target.replace(/^xds:\/\/\//, "");
 }
 
-/** Follows them. What comes from several servers is asked for at once: the one may answer while the other is away. */
+/**
+ * Follows the roots. Subscribes to listeners and clusters at once if they come from different servers, as one may be
+ * down.
+ */
 export function followed(client: XdsClient, { targets }: Roots, onReport: MeshOptions["onReport"]): Mesh {
   const options: MeshOptions = { snapshots: "every", ...(onReport !== undefined && { onReport }) };
   if (targets.length > 0) return client.resolve(Listener, [...new Set(targets)], options);
   return client.mesh({ ...options, ...(isSplit(client.config) && { listeners: "at-once" }) });
 }
 
-/** Its Listeners stand in the bootstrap, and it says of nothing where everything of a type comes from. */
+/** The bootstrap has static Listeners, and no source for all listeners or clusters. */
 function asksNothing({ listeners, clusters, staticResources = [] }: ClientConfig): boolean {
   const hasListener = staticResources.some(({ type }) => type.endsWith(".Listener"));
   return listeners === undefined && clusters === undefined && hasListener;

@@ -8,27 +8,28 @@ import type { InputFile } from "../standard-input.ts";
 import { type ConnectionFlags, nodeOf, saysHowAServerIsAsked, serverOf, tlsOf } from "./connection-flags.ts";
 import type { Asked } from "./connection-hint.ts";
 
-/** What a client is started from, and how that is called to a person. */
+/** The options of a client, and how to describe it in errors. */
 export interface Start {
   readonly options: XdsClientOptions;
   readonly asked: Asked;
 }
 
-/** A bootstrap, and how it is called to a person. */
+/** A bootstrap, and its name in messages. */
 export interface ChosenBootstrap {
   readonly input: BootstrapInput;
   readonly shown: string;
-  /** The variable that names it; undefined: it was named on the command line. */
+  /** The environment variable that names it; undefined if the command line does. */
   readonly variable: "GRPC_XDS_BOOTSTRAP" | "GRPC_XDS_BOOTSTRAP_CONFIG" | undefined;
 }
 
-/** Longer than servers hold a poll until something changes. */
+/** Longer than servers hold a long poll. */
 const POLL_TIMEOUT_MS = 30_000;
 const REFRESH_DELAY_MS = 1_000;
 
 /**
- * A file, or the bootstrap that is named; else the server of the flags or of XDS_SERVER; else the bootstrap that the environment of a gRPC client names,
- * unless a flag says how a server is asked; else the server at its usual address. `input` is read in place of a file.
+ * Chooses what to connect to: the file or bootstrap of the flags; else the server of `--server` or XDS_SERVER; else the
+ * bootstrap of the gRPC environment variables, unless a connection flag is given; else the default server. `input` is
+ * read in place of the file.
  */
 export async function startOf(flags: ConnectionFlags, io: Io, input?: InputFile): Promise<Start> {
   if (flags.file !== undefined) {
@@ -41,7 +42,10 @@ export async function startOf(flags: ConnectionFlags, io: Io, input?: InputFile)
   return bootstrap === undefined ? startFromServer(flags, io) : startFromBootstrap(bootstrap, flags, io);
 }
 
-/** A bootstrap by its path, or without one that which the environment of a gRPC client names (C-CFG-09); undefined: it names none. */
+/**
+ * The bootstrap at the path, else the one that the gRPC environment variables name (C-CFG-09); undefined if they name
+ * none.
+ */
 export function bootstrapOf(path: string | undefined, { cwd, env }: Io): ChosenBootstrap | undefined {
   if (path !== undefined) return { input: { path: resolve(cwd, path) }, shown: path, variable: undefined };
   const input = bootstrapFromEnvironment(env);
@@ -51,7 +55,7 @@ export function bootstrapOf(path: string | undefined, { cwd, env }: Io): ChosenB
     : { input, shown: "GRPC_XDS_BOOTSTRAP_CONFIG", variable: "GRPC_XDS_BOOTSTRAP_CONFIG" };
 }
 
-/** Asks as a bootstrap says; says so where nobody named it on the command line. */
+/** Starts from a bootstrap; prints the variable that named it if the command line did not. */
 export function startFromBootstrap(
   { input, shown, variable }: ChosenBootstrap,
   flags: ConnectionFlags,
@@ -88,7 +92,7 @@ async function startFromServer(flags: ConnectionFlags, io: Io): Promise<Start> {
   return { options, asked: { where: server, by: "flags", tls: trust, otherWay: otherWayOf(flags) } };
 }
 
-/** What to try where the type is not served like that. */
+/** What to try if the server does not implement the method. */
 function otherWayOf({ perType, rest }: ConnectionFlags): string {
   if (perType === true) return "leave --per-type off";
   return rest === true ? "leave --rest off" : "is it the right server? --rest, --sotw and --v2 ask in other ways";

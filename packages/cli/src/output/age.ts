@@ -1,4 +1,4 @@
-/** How long ago something was, in one unit: `3s`, `12m`, `5h`, `4d`. */
+/** Formats an age in one unit: `3s`, `12m`, `5h`, `4d`. */
 export function formatAge(since: string | undefined, now: Date): string {
   if (since === undefined) return "";
   const seconds = Math.max(0, Math.floor((now.getTime() - Date.parse(since)) / 1000));

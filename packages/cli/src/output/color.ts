@@ -1,10 +1,13 @@
 import pc from "picocolors";
 import type { Io, Output } from "../io.ts";
 
-/** Colours text for a terminal, or leaves it as it is. */
+/** Functions that colour text, or return it unchanged. */
 export type Colors = ReturnType<typeof pc.createColors>;
 
-/** `--no-color` and NO_COLOR turn colours off, FORCE_COLOR turns them on; otherwise a terminal has them. */
+/**
+ * Chooses colours: `--no-color` and NO_COLOR disable them, FORCE_COLOR enables them; by default, only a terminal has
+ * them.
+ */
 export function chooseColors(output: Output, env: Io["env"], flag: "never" | "auto"): Colors {
   return pc.createColors(isColored(output, env, flag));
 }

@@ -2,7 +2,7 @@ import { isAbsolute, relative } from "node:path";
 import type { ConfigProblem } from "@xdskit/client";
 import type { Colors } from "./color.ts";
 
-/** Problems of a configuration for people: `file:line:column`, severity and message, then the field, and what to do. */
+/** Formats problems of a bootstrap: `file:line:column`, severity and message, then the field and a hint. */
 export function formatConfigProblems(problems: readonly ConfigProblem[], cwd: string, colors: Colors): string {
   return problems.map((problem) => formatProblem(problem, cwd, colors)).join("");
 }
@@ -17,7 +17,7 @@ function formatProblem(problem: ConfigProblem, cwd: string, colors: Colors): str
   return `${lines.join("\n")}\n`;
 }
 
-/** `file:line:column`, which editors and terminals can jump to. */
+/** `file:line:column`, which editors and terminals can open. */
 function placeOf({ file, line, column }: ConfigProblem, cwd: string): string {
   return [file && shownFile(file, cwd), line, column].filter((part) => part !== undefined).join(":");
 }

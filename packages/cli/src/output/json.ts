@@ -1,9 +1,9 @@
-/** A value for machines, and for people who look at it all the same. */
+/** Formats a value as indented JSON. */
 export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-/** A value as one line of a stream of values. */
+/** Formats a value as one line of JSON. */
 export function formatJsonLine(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }

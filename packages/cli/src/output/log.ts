@@ -3,7 +3,7 @@ import { pino } from "pino";
 import type { Output } from "../io.ts";
 import type { Colors } from "./color.ts";
 
-/** What a line of the command itself is about. */
+/** A log event of the command itself. */
 export type CommandLogEvent =
   | "serving"
   | "loaded"
@@ -16,7 +16,7 @@ export type CommandLogEvent =
   | "stopping"
   | "stopped";
 
-/** Lines that the command itself logs, beside those of the server. */
+/** Log events of the command; those of the server are in its own table. */
 export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
   serving: {
     level: "info",
@@ -81,7 +81,7 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
   },
 };
 
-/** The log of `xds serve`. */
+/** The log of `xds serve` and `xds export --watch`. */
 export interface CommandLog {
   write(event: LogEvent | CommandLogEvent, fields: LogFields): void;
 }
@@ -95,7 +95,7 @@ export interface LogOptions {
 
 const rows: Readonly<Record<LogEvent | CommandLogEvent, LogRow>> = { ...logTable, ...commandLogTable };
 
-/** Lines of JSON, or lines for people. */
+/** Creates a log of JSON lines or of text. */
 export function createLog({ level, format, output, colors }: LogOptions): CommandLog {
   const write =
     format === "json" ? output.write.bind(output) : (line: string) => output.write(formatLine(line, colors));

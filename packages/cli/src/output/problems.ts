@@ -1,7 +1,7 @@
 import { columnInExcerpt, type Problem } from "@xdskit/source";
 import type { Colors } from "./color.ts";
 
-/** Problems for people: place, severity, message and code, then the line itself, the field, and what to do. */
+/** Formats problems: place, severity, message and code, then the source line, the field and a hint. */
 export function formatProblems(problems: readonly Problem[], directory: string, colors: Colors): string {
   return problems.map((problem) => formatProblem(problem, directory, colors)).join("");
 }
@@ -27,12 +27,12 @@ function excerptOf({ excerpt, line, column }: Problem, colors: Colors): readonly
   return [`${margin} | ${excerpt}`, ...mark].map((text) => colors.dim(text));
 }
 
-/** `directory/file:line:column`, which editors and terminals can jump to. */
+/** `directory/file:line:column`, which editors and terminals can open. */
 function placeOf({ file, line, column }: Pick<Problem, "file" | "line" | "column">, directory: string): string {
   return [pathOf(file, directory), line, column].filter((part) => part !== undefined).join(":");
 }
 
-/** Problems as workflow commands of GitHub Actions, which shows them beside the lines of a change. */
+/** Formats problems as workflow commands of GitHub Actions, which annotate the changed lines. */
 export function formatGithubProblems(problems: readonly Problem[], directory: string): string {
   return problems
     .map(({ severity, file, line, column, code, message, hint }) => {
@@ -47,7 +47,7 @@ export function formatGithubProblems(problems: readonly Problem[], directory: st
     .join("");
 }
 
-/** Seen from where the directory's own path starts. */
+/** A file's path with the path of the directory as the caller named it. */
 function pathOf(file: string, directory: string): string {
   if (file === ".") return directory;
   return directory === "." ? file : `${directory}/${file}`;

@@ -1,4 +1,4 @@
-/** What a client says of its refusal, without the line ends (escaped, as the admin API shows them) that it stops with. */
+/** Trims trailing line ends from the message of a NACK, including escaped ones of the admin API. */
 export function trimReason(reason: string): string {
   return reason.replace(/(?:\\[nr]|\s)+$/, "");
 }

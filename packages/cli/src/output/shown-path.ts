@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from "node:path";
 
-/** As people typed it, or nearly: relative to where they are, unless it is somewhere else. */
+/** A path relative to the working directory; unchanged if it is outside of it. */
 export function shownPath(path: string, cwd: string): string {
   const shown = relative(cwd, path);
   if (shown === "") return ".";

@@ -2,18 +2,18 @@ import type { Io } from "../io.ts";
 import { oneLine } from "./one-line.ts";
 
 const EVERY_MS = 100;
-/** What takes less needs no line. */
+/** Work shorter than this, in milliseconds, shows no status line. */
 const AFTER_MS = 300;
 
-/** A line that says how far something is. */
+/** A line that shows progress. */
 export interface StatusLine {
-  /** The text is made only where somebody sees it. */
+  /** Calls `text` only when the line is drawn. */
   readonly update: (text: () => string) => void;
   /** Removes the line. */
   clear(): void;
 }
 
-/** Draws over itself on stderr if that is a terminal; says nothing anywhere else. */
+/** Creates a status line on stderr that overwrites itself; without a terminal it does nothing. */
 export function createStatusLine(io: Pick<Io, "stderr" | "now">): StatusLine {
   const output = io.stderr;
   const now = (): number => io.now().getTime();

@@ -4,9 +4,9 @@ import { oneLine } from "./one-line.ts";
 /** A column of a table. */
 export interface Column<T> {
   readonly title: string;
-  /** What stands in it; "" for nothing. */
+  /** The text of a cell; "" for none. */
   text(row: T): string;
-  /** How it looks in a terminal. */
+  /** Colours the text of a cell. */
   color?(text: string, row: T): string;
 }
 
@@ -14,8 +14,8 @@ const GAP = "  ";
 const MIN_LAST_COLUMN = 20;
 
 /**
- * Rows as aligned columns. In a terminal (`width` is given) the last column is cut so that a row is one line; in a pipe
- * nothing is cut.
+ * Formats rows as aligned columns. In a terminal (`width` is given), the last column is truncated so that each row fits
+ * one line.
  */
 export function formatTable<T>(
   rows: readonly T[],

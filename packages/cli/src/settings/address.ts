@@ -11,22 +11,22 @@ export function parseAddress(text: string): Address | undefined {
   return { host: v6 ?? (name === "" || name === undefined ? "0.0.0.0" : name), port: Number(port) };
 }
 
-/** An address that a client is given: without a host (`:18000`, as servers are told to listen), it is this machine. */
+/** The address for a client: `:18000`, without a host, means this machine. */
 export function reachedAddress(text: string): string {
   return text.startsWith(":") ? `127.0.0.1${text}` : text;
 }
 
-/** An address as it is written: `host:port`, `[::1]:port`. */
+/** Formats an address: `host:port`, `[::1]:port`. */
 export function formatAddress({ host, port }: Address): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** How a client on this machine reaches an address that a server listens at. */
+/** The address at which a client on this machine reaches a server. */
 export function formatReachedAddress(address: Address): string {
   return formatAddress(reachedHost(address));
 }
 
-/** The address of this machine where a server listens at all of them. */
+/** Replaces a wildcard host (`0.0.0.0`, `::`) with the loopback address. */
 export function reachedHost({ host, port }: Address): Address {
   return { host: host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host, port };
 }

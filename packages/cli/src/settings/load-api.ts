@@ -2,17 +2,20 @@ import { readFile } from "node:fs/promises";
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import { CommandError, exitCode } from "../exit-code.ts";
 
-/** Envoy's messages and those in the operator's descriptor files. Throws a `CommandError` that names the file at fault. */
+/**
+ * Creates an API with Envoy's messages and those of the descriptor files. Throws a `CommandError` that names the file
+ * at fault.
+ */
 export async function loadApi(descriptorFiles: readonly string[]): Promise<EnvoyApi> {
   return createApi(descriptorFiles, await loadDescriptors(descriptorFiles));
 }
 
-/** What these files hold. Throws a `CommandError` that names the file at fault. */
+/** Reads descriptor files. Throws a `CommandError` that names the file at fault. */
 export async function loadDescriptors(descriptorFiles: readonly string[]): Promise<readonly Uint8Array[]> {
   return await Promise.all(descriptorFiles.map(readDescriptors));
 }
 
-/** An API with what was loaded from these files. Throws a `CommandError` that names them. */
+/** Creates an API with loaded descriptors. Throws a `CommandError` that names their files. */
 export function createApi(descriptorFiles: readonly string[], descriptors: readonly Uint8Array[]): EnvoyApi {
   try {
     return createEnvoyApi({ descriptors });

@@ -4,10 +4,10 @@ import { type ListenerSettings, type SettingKey, settingsFile } from "@xdskit/so
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { SettingValues } from "./resolve-settings.ts";
 
-/** Settings that name files which must be there at the start. */
+/** Settings that name files which must be readable at the start. */
 const FILES: readonly SettingKey[] = ["descriptors", "tls.cert", "tls.key", "tls.ca"];
 
-/** Throws a `CommandError` that tells every file which cannot be read, with the setting that names it. */
+/** Throws a `CommandError` that lists every unreadable file, with the setting that names it. */
 export async function requireReadableFiles(
   values: SettingValues,
   listeners: readonly ListenerSettings[],

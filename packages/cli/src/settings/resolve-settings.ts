@@ -13,29 +13,29 @@ import { camelcase } from "./camelcase.ts";
 import { flagNameOf, variableOf } from "./setting-flag.ts";
 import { splitPaths } from "./split-paths.ts";
 
-/** Where settings come from; what is earlier goes before what is later, and the defaults of the table come last. */
+/** Where settings come from, in order of precedence; defaults come last. */
 export interface SettingSources {
-  /** As commander gives them: by the flag's name in camel case. */
+  /** Flags as Commander parses them, by their names in camel case. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What `xdskit.yaml` says, and where. */
+  /** Values of `xdskit.yaml`, and their places. */
   readonly file: Pick<SettingsContent, "settings" | "places">;
-  /** Paths of flags and variables start here. */
+  /** Base directory of relative paths in flags and variables. */
   readonly cwd: string;
-  /** Paths of the file start here. */
+  /** Base directory of relative paths in the file. */
   readonly directory: string;
 }
 
-/** Something wrong with a flag or a variable: one sentence, with its name. */
+/** A sentence about an invalid flag or variable, with its name. */
 export type SettingTrouble = string;
 
-/** All settings, and everything that is wrong with what the caller gave. */
+/** All settings, and everything wrong with the flags and variables. */
 export interface ResolvedSettings {
   readonly values: SettingValues;
   readonly troubles: readonly SettingTrouble[];
 }
 
-/** Settles each setting: flag, variable, file, default. */
+/** Resolves each setting: flag, else variable, else file, else default. */
 export function resolveSettings(sources: SettingSources): ResolvedSettings {
   const values = new Map<SettingKey, Given>();
   const troubles: SettingTrouble[] = [];
@@ -51,13 +51,13 @@ export function resolveSettings(sources: SettingSources): ResolvedSettings {
   return { values: new SettingValues(values), troubles };
 }
 
-/** A setting's value, and who gave it: a flag, a variable, a place in `xdskit.yaml`; undefined: it is the default. */
+/** A setting's value, and its origin: a flag, a variable or a place in `xdskit.yaml`; undefined for a default. */
 interface Given {
   readonly value: SettingValue;
   readonly origin: string | undefined;
 }
 
-/** Each switch is a setting of its own: of those that several sources set, the foremost counts, which here comes last. */
+/** Joins the switches of all sources, in rising precedence: for a repeated switch, the last value counts. */
 function everySwitch({ key }: Setting, { flags, env, file }: SettingSources, troubles: SettingTrouble[]): Given {
   const flag = flags[camelcase(flagNameOf(key))];
   const given: readonly (readonly [origin: string, texts: unknown])[] = [
@@ -117,7 +117,7 @@ function absolute(path: string, from: string): string {
   return isAbsolute(path) ? path : resolve(from, path);
 }
 
-/** Settings with their values; each is read by the method of its kind. */
+/** All settings by key; each kind has its own method. */
 export class SettingValues {
   readonly #values: ReadonlyMap<SettingKey, Given>;
 
@@ -125,7 +125,7 @@ export class SettingValues {
     this.#values = values;
   }
 
-  /** The flag, the variable, or the place in `xdskit.yaml` that gave it; undefined for a default. */
+  /** The flag, variable or place in `xdskit.yaml` that set it; undefined for a default. */
   originOf(key: SettingKey): string | undefined {
     return this.#values.get(key)?.origin;
   }

@@ -1,4 +1,4 @@
 import type { ResponseFormat } from "@xdskit/envoy-api";
 
-/** The forms of files that clients follow. */
+/** The formats of resource files. */
 export const responseFormats: readonly ResponseFormat[] = ["yaml", "json", "pb", "pb_text"];

@@ -26,7 +26,7 @@ import { type Address, parseAddress } from "./address.ts";
 import type { SettingValues } from "./resolve-settings.ts";
 import { responseFormats } from "./response-formats.ts";
 
-/** Each limit of the server, by the setting that says it. */
+/** The setting of each server limit. */
 const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxConnections: "limits.max-connections",
   maxConnectionsPerPeer: "limits.max-connections-per-peer",
@@ -53,7 +53,7 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   handshakeTimeoutMs: "limits.handshake-timeout",
 };
 
-/** What a server is made from, as the settings say. Throws a `CommandError` when they do not go together. */
+/** Converts settings to the options of a server. Throws a `CommandError` for invalid combinations. */
 export function serverOptionsOf(
   values: SettingValues,
   listeners: readonly ListenerSettings[],
@@ -100,7 +100,7 @@ function responseFormatOf(text: string | undefined): ResponseFormat {
   return responseFormats.find((format) => format === text) ?? "yaml";
 }
 
-/** Switches that were set; where nobody said anything the edition does. */
+/** The dialect overrides that were set; the edition decides the others. */
 function dialectOf(values: SettingValues): NonNullable<ManagementServerOptions["dialect"]> {
   const isSet = (key: SettingKey): boolean => values.originOf(key) !== undefined;
   const { makeBeforeBreak, ...overrides } = readServerSwitches(values.list("switches")).overrides;
@@ -145,7 +145,7 @@ function listenerOf(
   };
 }
 
-/** Paths of the file start at the file. */
+/** Paths in the file are relative to its directory. */
 function tlsFilesOf({ cert, key, ca, requireClientCertificate }: ListenerTls, directory: string): TlsFiles {
   return {
     cert: resolve(directory, cert),

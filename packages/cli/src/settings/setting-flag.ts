@@ -2,8 +2,8 @@ import { type Setting, type SettingKey, settingTable } from "@xdskit/source/sett
 import { type Command, Option } from "commander";
 
 /**
- * `limits.max-streams` is the flag `--max-streams` and the variable XDS_MAX_STREAMS; other dots become hyphens. A flag that is
- * given once for each switch is `--switch`.
+ * The flag of a setting: `limits.max-streams` is `--max-streams`, and other dots become hyphens. `switches` is
+ * `--switch`, which may be repeated.
  */
 export function flagNameOf(key: SettingKey): string {
   return key === "switches" ? "switch" : plainNameOf(key);
@@ -13,12 +13,12 @@ function plainNameOf(key: SettingKey): string {
   return key.replace(/^limits\./, "").replaceAll(".", "-");
 }
 
-/** The environment variable of a setting. */
+/** The environment variable of a setting: `limits.max-streams` is XDS_MAX_STREAMS. */
 export function variableOf(key: SettingKey): string {
   return `XDS_${plainNameOf(key).replaceAll("-", "_").toUpperCase()}`;
 }
 
-/** What stands behind the flag in help. */
+/** The placeholder of each kind of value in help. */
 const VALUES: Readonly<Record<Exclude<Setting["kind"], "boolean">, string>> = {
   address: "<host:port>",
   duration: "<duration>",
@@ -34,7 +34,7 @@ const VALUES: Readonly<Record<Exclude<Setting["kind"], "boolean">, string>> = {
   switches: "<name=value>",
 };
 
-/** Adds the flags of settings to a command: all of them, or those named. */
+/** Adds the flags of all settings, or of the given ones, to a command. */
 export function addSettingFlags(command: Command, keys?: readonly SettingKey[]): void {
   for (const setting of settingTable) {
     if (keys !== undefined && !keys.includes(setting.key)) continue;
@@ -58,7 +58,7 @@ function optionsOf(setting: Setting): readonly Option[] {
   return [option.argParser((text: string, before: readonly string[] | undefined) => [...(before ?? []), text])];
 }
 
-/** What it is that a setting turns on: its sentence up to the first pause. */
+/** The name of what a setting turns on: its sentence up to the first punctuation mark. */
 function nameOf({ doc }: Setting): string {
   const name = doc.split(/[:,.]/)[0] ?? doc;
   return /^[A-Z][a-z]/.test(name) ? name.charAt(0).toLowerCase() + name.slice(1) : name;

@@ -3,21 +3,23 @@ import { dirname, extname, resolve } from "node:path";
 import { CommandError, exitCode } from "../exit-code.ts";
 import { shownPath } from "../output/shown-path.ts";
 
-/** What resources are read from. */
+/** A directory or module to read resources from. */
 export interface SourcePlace {
-  /** The directory that is read, or in which the module is; it may hold an `xdskit.yaml`. */
+  /** The directory to read, or the one of the module; it may contain `xdskit.yaml`. */
   readonly directory: string;
-  /** Path of the module; undefined where a directory is read. */
+  /** The path of the module; undefined for a directory. */
   readonly module: string | undefined;
   /** The directory as problems show it. */
   readonly shownDirectory: string;
-  /** The directory or the module as people call it. */
+  /** The directory or module as messages show it. */
   readonly shown: string;
 }
 
 const MODULES = [".ts", ".mts", ".js", ".mjs"];
 
-/** What a caller means by a path: a directory, also one that is not there yet, or a module. Throws a `CommandError` for any other file. */
+/**
+ * Resolves a path to a directory, which need not exist yet, or a module. Throws a `CommandError` for any other file.
+ */
 export async function sourcePlaceOf(given: string, cwd: string): Promise<SourcePlace> {
   const path = resolve(cwd, given);
   const shown = shownPath(path, cwd);

@@ -10,13 +10,13 @@ import type { SettingValues } from "./resolve-settings.ts";
 import type { SourcePlace } from "./source-place.ts";
 import { validationOf } from "./validation.ts";
 
-/** What a source is made with besides the settings. */
+/** What a source needs besides the settings. */
 export interface SourceParts extends Pick<DirectorySourceOptions, "findsVersionLoss" | "offThread"> {
   readonly api: EnvoyApi;
   readonly io: Io;
 }
 
-/** The directory or the module as the settings have it read. What a module prints goes to standard error. */
+/** Creates the source of a directory or module. Output of a module goes to stderr. */
 export function createSource(
   { directory, module }: SourcePlace,
   values: SettingValues,

@@ -1,4 +1,4 @@
-/** A variable names several files with a comma between them, or a colon, as PATH does. */
+/** Splits a variable with several paths at commas and colons. */
 export function splitPaths(text: string): readonly string[] {
   return text.split(/[,:]/).filter((path) => path !== "");
 }

@@ -3,8 +3,8 @@ import { basename, join } from "node:path";
 import type { SettingValues } from "./resolve-settings.ts";
 
 /**
- * Where a server keeps what the next one has to know: as set, else in the folder that the system has for such things. Two
- * servers of one directory have one each. Undefined: nowhere, because it is switched off or there is no such folder.
+ * The directory for state kept across restarts: as set, else a directory per source and listen address in the system's
+ * state folder. Undefined if it is off or there is no such folder.
  */
 export function stateDirOf(
   values: SettingValues,
@@ -21,7 +21,7 @@ export function stateDirOf(
   return join(folder, `${basename(directory)}-${digest.slice(0, 12)}`);
 }
 
-/** What systemd made for the service, what the XDG base directories say, or what they say by default. */
+/** The state folder: of systemd's service, else of XDG, else XDG's default in HOME. */
 function stateFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const [ofService = ""] = (env["STATE_DIRECTORY"] ?? "").split(":");
   if (ofService !== "") return ofService;

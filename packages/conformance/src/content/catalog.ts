@@ -2,10 +2,10 @@ import { type ApiVersion, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { type TypeTraits, virtualHostTerms } from "@xdskit/protocol/internal";
 import { encodeFields } from "./encode.ts";
 
-/** The types that cases speak of. `opaque` is one that no catalog knows; `cds.v2` is the type of v2. */
+/** The types of the cases. `opaque` is unknown to every catalog; `cds.v2` is the type of v2. */
 export type TypeName = TypeOfV3 | TypeOfV2;
 
-/** Types that there are in v2 too. */
+/** Types that also exist in v2. */
 export type TwinName = "lds" | "rds" | "srds" | "vhds" | "cds" | "eds" | "sds" | "rtds";
 
 export type TypeOfV2 = `${TwinName}.v2`;
@@ -28,9 +28,9 @@ interface KnownType {
   readonly url: TypeUrl;
   readonly isFullState: boolean;
   readonly owes: readonly TypeUrl[];
-  /** The service of its own and the noun in its method names; undefined for a type that only ADS carries. */
+  /** The gRPC service and the noun in its method names; undefined for a type that only ADS carries. */
   readonly service: { readonly name: string; readonly noun: string } | undefined;
-  /** It is spoken in delta only. */
+  /** The type is served over delta only. */
   readonly isDeltaOnly?: true;
 }
 
@@ -80,10 +80,10 @@ const ofV3: Readonly<Record<TypeOfV3, KnownType>> = {
   opaque: withoutService("example.mesh.v1.Policy"),
 };
 
-/** All of them. */
+/** All types of v3. */
 export const typesOfV3: readonly TypeOfV3[] = Object.keys(ofV3) as TypeOfV3[];
 
-/** The message of each twin, and its service. */
+/** The v2 message of each type, and its service. */
 const inV2: Readonly<Record<TwinName, readonly [message: string, service: string]>> = {
   lds: ["envoy.api.v2.Listener", "envoy.api.v2.ListenerDiscoveryService"],
   rds: ["envoy.api.v2.RouteConfiguration", "envoy.api.v2.RouteDiscoveryService"],
@@ -100,7 +100,7 @@ const types: ReadonlyMap<string, KnownType> = new Map<string, KnownType>([
   ...Object.entries(inV2).map(([name, [message, service]]): [string, KnownType] => {
     const twin = ofV3[name as TwinName];
     const noun = twin.service?.noun ?? "";
-    // A Cluster owes its endpoints, a RouteConfiguration its virtual hosts; there is no LEDS in v2.
+    // A v2 Cluster owes its endpoints too, and a RouteConfiguration its virtual hosts; v2 has no LEDS.
     const owes = twin.owes.flatMap((url) =>
       Object.entries(ofV3).flatMap(([of, one]) => (one.url === url && isTwin(of) ? [formatTypeUrl(inV2[of][0])] : [])),
     );
@@ -118,7 +118,7 @@ function known(type: TypeName): KnownType {
   return found;
 }
 
-/** `cds` of `cds` and of `cds.v2`. */
+/** The v3 name of a type: `cds` for `cds` and `cds.v2`. */
 export function inV3(type: TypeName): TypeOfV3 {
   return (type.endsWith(".v2") ? type.slice(0, -3) : type) as TypeOfV3;
 }
@@ -145,25 +145,25 @@ function named(message: string, service: string, noun: string): KnownType {
   };
 }
 
-/** The type URL of a type that a case names. */
+/** The type URL of a case's type. */
 export function urlOf(type: TypeName): TypeUrl {
   return known(type).url;
 }
 
-/** The short name of a type URL, or the URL itself when no case has a name for it. */
+/** The case's name of a type URL, or the URL itself if it has none. */
 export function nameOfUrl(url: string): string {
   for (const [name, type] of types) if (type.url === url) return name;
   return url;
 }
 
-/** What a machine that is played in memory knows about types; nothing about `opaque`. */
+/** The traits for the machine in memory; undefined for `opaque` and unknown types. */
 export function traitsOf(url: TypeUrl): TypeTraits | undefined {
   const name = nameOfUrl(url);
   if (name === url || name === "opaque") return undefined;
   const { isFullState, owes } = known(name as TypeName);
   const kind = inV3(name as TypeName) as Exclude<TypeOfV3, "opaque">;
   const twin = twinOf(kind, kind !== name);
-  // A ClusterLoadAssignment with nothing but its name.
+  // An empty ClusterLoadAssignment with only its name.
   const placeholder = (of: string): Uint8Array => encodeFields([1, of]);
   return {
     type: url,
@@ -176,7 +176,7 @@ export function traitsOf(url: TypeUrl): TypeTraits | undefined {
   };
 }
 
-/** The gRPC path of a stream: aggregated, or of one type. Throws for a per-type stream that does not exist. */
+/** The gRPC path of an aggregated or per-type stream. Throws if the type has no such stream. */
 export function pathOf(variant: "sotw" | "delta", only: TypeName | undefined, api: ApiVersion = "v3"): string {
   const verb = variant === "sotw" ? "Stream" : "Delta";
   if (only === undefined)
@@ -188,13 +188,13 @@ export function pathOf(variant: "sotw" | "delta", only: TypeName | undefined, ap
   return `/${service.name}/${verb}${service.noun}`;
 }
 
-/** The type of the method by which a type is asked for in a version: itself, or its twin. */
+/** The type whose method is used in an API version: itself, or its v2 counterpart. */
 export function methodType(type: TypeName, api: ApiVersion): TypeName {
   const name = inV3(type);
   return api === "v2" && isTwin(name) ? `${name}.v2` : name;
 }
 
-/** A stream of this type alone exists. */
+/** Whether the type has a stream of its own in this variant. */
 export function hasOwnStream(type: TypeName, variant: "sotw" | "delta"): boolean {
   const { service, isDeltaOnly } = known(type);
   return service !== undefined && !(isDeltaOnly && variant === "sotw");
@@ -211,14 +211,14 @@ const REST_NOUNS: Readonly<Partial<Record<TypeName, string>>> = {
   ecds: "extension_configs",
 };
 
-/** Where resources of this type are polled. */
+/** The REST path of a type. Throws if it has none. */
 export function restPathOf(type: TypeName | undefined, api: ApiVersion): string {
   const noun = type === undefined ? undefined : REST_NOUNS[inV3(type)];
   if (noun === undefined) throw new Error(`there is no REST for ${type ?? "all types at once"}`);
   return `/${api}/discovery:${noun}`;
 }
 
-/** Resources of this type may be polled. */
+/** Whether the type can be polled over REST. */
 export function hasRest(type: TypeName): boolean {
   return REST_NOUNS[type] !== undefined;
 }

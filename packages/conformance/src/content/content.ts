@@ -12,40 +12,40 @@ import { inV3, type TypeName, type TypeOfV3, urlOf } from "./catalog.ts";
 import { encodeFields, type Field, textOfBytes } from "./encode.ts";
 
 /**
- * A resource as a case writes it: `a@1` is the resource named `a` with the content labelled `1`; the object form says more.
- * Content is a real message of its type, in which the label is found again.
+ * A resource as a case writes it: `a@1` is the resource `a` with the content labelled `1`; the object form has more.
+ * The content is a real message of the type that contains the label.
  */
 export type ResourceSpec = string | DetailedResource;
 
 export interface DetailedResource {
   readonly is: string;
-  /** Clusters: gets its endpoints from EDS under this name. */
+  /** Clusters: the EDS name of its endpoints. */
   readonly eds?: string;
-  /** Listeners: gets its routes from RDS under this name. */
+  /** Listeners: the RDS name of its routes. */
   readonly rds?: string;
-  /** Listeners: gets the configuration of a filter from ECDS under this name. */
+  /** Listeners: the ECDS name of a filter's configuration. */
   readonly filter?: string;
-  /** RouteConfigurations: gets its virtual hosts from VHDS. */
+  /** RouteConfigurations: uses VHDS for its virtual hosts. */
   readonly vhds?: true;
-  /** ClusterLoadAssignments: leaves its endpoints to this LEDS collection. */
+  /** ClusterLoadAssignments: the LEDS collection of its endpoints. */
   readonly leds?: string;
-  /** RouteConfigurations, also those of Thrift: sends its traffic there. */
+  /** RouteConfigurations, also of Thrift: the cluster that traffic is routed to. */
   readonly cluster?: string;
   readonly aliases?: readonly string[];
   readonly onDemand?: boolean;
-  /** For whom it is, of several of its name. */
+  /** The dynamic parameter constraints of a variant. */
   readonly when?: Constraints;
-  /** Proxies must not keep it. */
+  /** Cache control: proxies must not cache it. */
   readonly doNotCache?: true;
   /** A text in its metadata. */
   readonly metadata?: string;
-  /** Expires at the client after so many milliseconds, unless it is confirmed. */
+  /** TTL in milliseconds. */
   readonly ttl?: number;
-  /** Printed instead of the digest of the content. */
+  /** The version to print instead of the content's digest. */
   readonly version?: string;
-  /** A gRPC status code: there is no such resource, and this is why. */
+  /** A resource error with this gRPC status code, in place of the resource. */
   readonly error?: number;
-  /** So many bytes more than needed. */
+  /** Additional bytes of content. */
   readonly padding?: number;
 }
 
@@ -53,7 +53,7 @@ export interface DetailedResource {
 export interface Content {
   readonly type: TypeName;
   readonly name: string;
-  /** `a@1`. */
+  /** The short form: `a@1`. */
   readonly is: string;
   readonly bytes: Uint8Array;
   readonly references: readonly Reference[];
@@ -64,11 +64,11 @@ export interface Content {
   readonly metadata: Uint8Array | undefined;
   readonly ttlMs: number | undefined;
   readonly version: string | undefined;
-  /** It stands in place of a resource. */
+  /** The error in place of a resource. */
   readonly error: ErrorDetail | undefined;
 }
 
-/** Makes the resource that a case writes down. */
+/** Encodes the resource that a case writes. */
 export function contentOf(type: TypeName, spec: ResourceSpec): Content {
   const details = typeof spec === "string" ? { is: spec } : spec;
   const at = details.is.lastIndexOf("@");
@@ -91,7 +91,7 @@ export function contentOf(type: TypeName, spec: ResourceSpec): Content {
   };
 }
 
-/** The resource as it enters a transaction; of its own type, unless it is to be passed off as another. */
+/** Converts content to a resource for a transaction, of its own type unless `url` overrides it. */
 export function toResource(content: Content & { readonly url?: TypeUrl }): Resource {
   const { name, error } = content;
   if (error !== undefined)
@@ -127,14 +127,14 @@ function referencesOf(name: string, details: DetailedResource): readonly Referen
 
 type Encoder = (name: string, label: string, details: DetailedResource) => Uint8Array;
 
-// Members of a oneof stand last, where encoders in use write them: a server that decodes resources and encodes them again
-// then gives back the same bytes.
+// Members of a oneof come last, where common encoders write them, so that a server that decodes and re-encodes
+// resources produces the same bytes.
 const ADS_SOURCE = encodeFields([6, 2], [3, encodeFields()]);
 
 const encoders: Readonly<Record<TypeOfV3, Encoder>> = {
   cds: (name, label, { eds }) => encodeFields([1, name], ...edsSource(eds), [28, label], ...edsType(eds)),
   eds: (name, label, { leds }) => encodeFields([1, name], ...(label === EMPTY ? [] : [endpointsIn(label, leds)])),
-  // The name is in the wrapper alone, so the content has to tell one from another.
+  // Only the wrapper has the name, so the content must make resources distinct.
   leds: (name, label) => encodeFields([5, `${name} ${label}`]),
   lds: (name, label, { rds, filter }) =>
     encodeFields([1, name], ...filterChain([...routesFrom(rds), ...configFrom(filter)]), [28, label]),
@@ -193,13 +193,13 @@ function virtualHost(label: string, cluster: string | undefined, name = "host"):
 
 const METADATA_BEFORE = "case ";
 
-/** A `core.v3.Metadata` with a text in it, and a field that nobody knows. */
+/** A `core.v3.Metadata` with a text and an unknown field. */
 function metadataOf(text: string): Uint8Array {
   const entry = encodeFields([1, "debug"], [2, structOf("note", `${METADATA_BEFORE}${text}`)]);
   return encodeFields([1, entry], [999, text]);
 }
 
-/** The text in metadata of a case; undefined: something else came. */
+/** The text in a case's metadata; undefined if the bytes differ from it in any way. */
 export function textInMetadata(bytes: Uint8Array): string | undefined {
   const given = textOfBytes(bytes);
   const text = given.slice(given.lastIndexOf(METADATA_BEFORE) + METADATA_BEFORE.length).split(/[^ -~]/)[0];

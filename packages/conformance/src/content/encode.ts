@@ -1,11 +1,11 @@
-/** Just enough of the protobuf wire format to write the messages of the cases; fields in the order of their numbers. */
+/** A field of a protobuf message for `encodeFields`; callers pass fields in the order of their numbers. */
 export type Field = readonly [number: number, value: string | number | Uint8Array];
 
 const utf8 = new TextEncoder();
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
-/** A message of these fields. Strings are UTF-8, numbers are varints, bytes are bytes or messages inside. */
+/** Encodes a message. Strings are UTF-8, numbers are varints, byte arrays are bytes or nested messages. */
 export function encodeFields(...fields: readonly Field[]): Uint8Array {
   const parts = fields.flatMap(([number, value]) => encodeField(number, value));
   const message = new Uint8Array(parts.reduce((total, { length }) => total + length, 0));
@@ -33,9 +33,9 @@ function varint(value: number): Uint8Array {
   return Uint8Array.from([...bytes, rest]);
 }
 
-const CHUNK_BYTES = 4096; // as many arguments as every engine takes
+const CHUNK_BYTES = 4096; // a number of arguments that every engine accepts
 
-/** A text of as many characters as there are bytes: those of ASCII are themselves, and equal bytes have equal texts. */
+/** Converts bytes to a text with one character per byte, so that equal bytes give equal texts. */
 export function textOfBytes(bytes: Uint8Array): string {
   let text = "";
   for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {

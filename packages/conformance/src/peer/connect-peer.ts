@@ -3,13 +3,13 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { openPeerStream, type PeerStream, type PeerStreamOptions } from "./peer-stream.ts";
 
-/** What a TLS connection is made of; contents of PEM files, not paths. */
+/** TLS options; contents of PEM files, not paths. */
 export interface PeerTls {
-  /** Trusted in place of the system's authorities. */
+  /** Trusted CA certificates, instead of the system's. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
-  /** The name that the server's certificate must be for; the host of the address if absent. */
+  /** The expected name in the server's certificate. @default the host of the address */
   readonly serverName?: string;
 }
 
@@ -17,29 +17,35 @@ export interface PeerOptions {
   /** `host:port`. */
   readonly address: string;
   readonly tls?: PeerTls;
-  /** How long to wait for the connection; 5,000 ms if absent. */
+  /** Time limit for connecting, in milliseconds. @default 5000 */
   readonly connectTimeoutMs?: number;
-  /** Flow-control window of the connection and of each stream; 16 MiB if absent. Small values make a slow reader. */
+  /**
+   * Flow-control window of the connection and of each stream, in bytes; small values make a slow reader. @default 16
+   * MiB
+   */
   readonly windowBytes?: number;
-  /** The largest message that is taken; 256 MiB if absent (B-GRP-08). */
+  /** The largest message to accept, in bytes (B-GRP-08). @default 256 MiB */
   readonly maxMessageBytes?: number;
 }
 
-/** A connection to a server that speaks gRPC, over which streams are opened by method path. */
+/** A gRPC connection to a server, which opens streams by method path. */
 export interface WirePeer extends AsyncDisposable {
-  /** Opens a bidirectional stream on a method such as `/envoy.service.cluster.v3.ClusterDiscoveryService/StreamClusters`. */
+  /**
+   * Opens a bidirectional stream on a method such as
+   * `/envoy.service.cluster.v3.ClusterDiscoveryService/StreamClusters`.
+   */
   open(path: string, options?: PeerStreamOptions): PeerStream;
-  /** An HTTP/2 PING; resolves with its round trip in milliseconds. */
+  /** Sends an HTTP/2 PING; resolves with the round trip time in milliseconds. */
   ping(): Promise<number>;
-  /** The server asked to go away, or the connection ended; the HTTP/2 error code that came with it. */
+  /** Resolves with the HTTP/2 error code when the server sends GOAWAY or the connection ends. */
   readonly leaving: Promise<number>;
-  /** The connection is over. */
+  /** Resolves when the connection is closed. */
   readonly closed: Promise<void>;
-  /** Streams that are still open end with UNAVAILABLE. */
+  /** Closes the connection; open streams end with UNAVAILABLE. */
   close(): Promise<void>;
 }
 
-/** The connection could not be made. */
+/** The connection could not be established. */
 export class PeerConnectionError extends Error {
   override readonly name = "PeerConnectionError";
 }
@@ -48,7 +54,7 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 const DEFAULT_WINDOW_BYTES = 16 * 1024 * 1024;
 const DEFAULT_MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
-/** Connects to any xDS server. Throws a `PeerConnectionError` when nobody answers in time or the server speaks no HTTP/2. */
+/** Connects to an xDS server. Throws a `PeerConnectionError` if it times out or does not speak HTTP/2. */
 export async function connectPeer(options: PeerOptions): Promise<WirePeer> {
   const windowBytes = options.windowBytes ?? DEFAULT_WINDOW_BYTES;
   const socket = openSocket(options);
@@ -74,7 +80,7 @@ function openSocket(options: PeerOptions): Socket {
   return connectTls(secure);
 }
 
-/** A server that accepts TCP but speaks something else never sends its settings, so those are what is waited for. */
+/** Waits for the server's SETTINGS: a server of another protocol accepts TCP and never sends them. */
 function established(session: ClientHttp2Session, options: PeerOptions): Promise<void> {
   const timeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
   return new Promise((resolve, reject) => {
@@ -104,11 +110,11 @@ function peerOver(session: ClientHttp2Session, socket: Socket, maxMessageBytes: 
     session.once("close", () => resolve(constants.NGHTTP2_NO_ERROR));
   });
   const closed = new Promise<void>((resolve) => session.once("close", () => resolve()));
-  // Whatever breaks the connection ends its streams, and they say so in their status.
+  // Streams report a broken connection in their status.
   session.on("error", () => {});
   const close = async (): Promise<void> => {
     session.destroy();
-    // A session that was asked to go away ends its socket gracefully, and would wait for the server to do the same.
+    // The session ends its socket gracefully after a GOAWAY, and would wait for the server to do the same.
     socket.destroy();
     await closed;
   };

@@ -1,6 +1,6 @@
 const PREFIX_BYTES = 5;
 
-/** A message as gRPC puts it on the wire: one byte that says "not compressed", four bytes of length, the message. */
+/** Frames a message for gRPC: one byte for "not compressed", four bytes of length, the message. */
 export function frameMessage(message: Uint8Array): Uint8Array {
   const framed = new Uint8Array(PREFIX_BYTES + message.byteLength);
   new DataView(framed.buffer).setUint32(1, message.byteLength);
@@ -8,12 +8,12 @@ export function frameMessage(message: Uint8Array): Uint8Array {
   return framed;
 }
 
-/** What the other side sent cannot be read as gRPC messages. */
+/** The bytes received are not valid gRPC messages. */
 export class FrameError extends Error {
   override readonly name = "FrameError";
 }
 
-/** Cuts a stream of bytes into messages. One per stream. */
+/** Splits the bytes of one stream into messages. */
 export class FrameReader {
   readonly #maxMessageBytes: number;
   #chunks: Uint8Array[] = [];
@@ -23,7 +23,7 @@ export class FrameReader {
     this.#maxMessageBytes = maxMessageBytes;
   }
 
-  /** The messages that are whole now. Throws a `FrameError` for a compressed or too large message. */
+  /** Returns the messages that are complete now. Throws a `FrameError` for a compressed or oversized message. */
   *push(chunk: Uint8Array): Generator<Uint8Array> {
     this.#chunks.push(chunk);
     this.#buffered += chunk.byteLength;

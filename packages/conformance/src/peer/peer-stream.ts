@@ -4,29 +4,32 @@ import { statusCode } from "@xdskit/protocol/internal";
 import { FrameError, FrameReader, frameMessage } from "./frame.ts";
 
 export interface PeerStreamOptions {
-  /** Ends the stream with DEADLINE_EXCEEDED after so many milliseconds; also told to the server. */
+  /** Timeout in milliseconds: ends the stream with DEADLINE_EXCEEDED, and is sent to the server. */
   readonly timeoutMs?: number;
-  /** Request headers beside those of gRPC. */
+  /** Additional request headers. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** One gRPC stream, in messages. */
+/** One gRPC stream of messages. */
 export interface PeerStream {
-  /** Sends one message. Ignored once the stream is over. */
+  /** Sends a message; ignored once the stream has ended. */
   send(message: Uint8Array): void;
-  /** What the server sends; may be walked once. Ends when the stream does, whatever its status. Not reading it slows the server down. */
+  /**
+   * Messages from the server, to be iterated once; ends with the stream, whatever its status. Not reading applies
+   * backpressure to the server.
+   */
   readonly messages: AsyncIterable<Uint8Array>;
-  /** Half-closes: nothing more will be sent. */
+  /** Half-closes the stream: the client sends nothing more. */
   end(): void;
-  /** Gives the stream up. */
+  /** Cancels the stream. */
   cancel(): void;
-  /** How the stream ended. Never rejects: a lost connection is UNAVAILABLE. */
+  /** The stream's status. Never rejects: a lost connection is UNAVAILABLE. */
   readonly status: Promise<Status>;
   /** The response headers; empty if the stream ended without any. */
   readonly headers: Promise<Readonly<Record<string, string>>>;
 }
 
-/** Opens a stream on a connection. */
+/** Opens a stream on a connection. It has ended with UNAVAILABLE if the connection is closed. */
 export function openPeerStream(
   session: ClientHttp2Session,
   path: string,
@@ -73,7 +76,7 @@ async function* readMessages(
   try {
     for await (const chunk of stream) yield* reader.push(chunk as Uint8Array);
   } catch (error) {
-    // A reset stream throws here; its status says how it ended.
+    // A reset stream throws here; the status tells how it ended.
     if (!(error instanceof FrameError)) return;
     fate.settle({ code: statusCode.INTERNAL, message: error.message });
     stream.close(constants.NGHTTP2_CANCEL);
@@ -82,7 +85,7 @@ async function* readMessages(
 
 async function* noMessages(): AsyncGenerator<Uint8Array> {}
 
-/** Settles once, with what is known first: trailers, our own giving up, a reset, or the loss of the connection. */
+/** The status of a stream; the first cause wins: trailers, our timeout, a reset, or a lost connection. */
 class StreamFate {
   readonly status: Promise<Status>;
   readonly headers: Promise<Readonly<Record<string, string>>>;
@@ -111,7 +114,7 @@ class StreamFate {
       else this.#resolveHeaders(plain(headers));
     });
     stream.on("trailers", (trailers) => this.settle(statusOf(trailers)));
-    // What an error says is told by `close` as well.
+    // `close` reports the error too.
     stream.on("error", () => {});
     stream.on("close", () => {
       clearTimeout(timer);
@@ -132,7 +135,7 @@ function statusOf(headers: IncomingHttpHeaders): Status {
   return { code, message: typeof message === "string" ? decodeMessage(message) : "" };
 }
 
-/** gRPC percent-encodes the message; a server that does not is read as it is. */
+/** gRPC percent-encodes the message; messages that are not encoded are returned unchanged. */
 function decodeMessage(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,19 +1,19 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 
-/** What a poll was answered with. */
+/** The response to a poll. */
 export interface RestResponse {
   readonly status: number;
   readonly body: string;
 }
 
-/** A client over HTTP/1.1 to any server that is polled. */
+/** An HTTP/1.1 client for REST polling. */
 export interface RestPeer {
-  /** Posts JSON. Rejects if the connection is lost first, or the poll is given up. */
+  /** Posts JSON. Rejects if the connection is lost or the signal is aborted. */
   post(path: string, body: unknown, signal: AbortSignal): Promise<RestResponse>;
   close(): void;
 }
 
-/** Makes connections when they are needed, and keeps them. */
+/** Creates a client that connects on demand and reuses connections. */
 export function createRestPeer(address: string): RestPeer {
   const { hostname, port } = new URL(`http://${address}`);
   const agent = new Agent({ keepAlive: true });

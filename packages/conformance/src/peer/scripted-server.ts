@@ -8,26 +8,26 @@ import {
 import { type DiscoveryRequest, statusCode } from "@xdskit/protocol/internal";
 import { FrameReader, frameMessage } from "./frame.ts";
 
-/** What a scripted server sees. */
+/** Events of a scripted server. */
 export interface ScriptedServerListener {
   opened(stream: ScriptedStream): void;
   request(stream: ScriptedStream, request: DiscoveryRequest): void;
-  /** The client gave it up; not told of streams that this side ended. */
+  /** The client closed the stream; not called for streams that the server ended. */
   closed(stream: ScriptedStream): void;
 }
 
-/** A stream as its server has it. */
+/** The server's side of a stream. */
 export interface ScriptedStream {
   readonly method: DiscoveryMethod;
   /** Sends an encoded response. */
   send(response: Uint8Array): void;
-  /** Sends bytes as they are, which need not be frames of gRPC. */
+  /** Sends literal bytes, which need not be gRPC frames. */
   sendRaw(bytes: Uint8Array): void;
-  /** Ends it with a status. */
+  /** Ends the stream with a status code. */
   end(code: number): void;
 }
 
-/** A server of gRPC that answers only as it is told, which may be wrong. */
+/** A gRPC server that sends only what it is told to, correct or not. */
 export interface ScriptedServer {
   /** `host:port`. */
   readonly address: string;
@@ -36,14 +36,14 @@ export interface ScriptedServer {
 
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** Listens on loopback. */
+/** Starts the server on a loopback port. */
 export async function startScriptedServer(listener: ScriptedServerListener): Promise<ScriptedServer> {
   const server = createServer();
   const sessions = new Set<ServerHttp2Session>();
   server.on("session", (session) => {
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
-    // A connection that breaks ends its streams, which is what is told.
+    // A broken connection ends its streams, which is reported.
     session.on("error", () => {});
   });
   server.on("stream", (stream, headers) => accept(stream, String(headers[":path"]), listener));
@@ -64,7 +64,7 @@ async function close(server: Http2Server, sessions: ReadonlySet<ServerHttp2Sessi
 }
 
 function accept(stream: ServerHttp2Stream, path: string, listener: ScriptedServerListener): void {
-  // A reset is told by `close` as well.
+  // `close` reports a reset too.
   stream.on("error", () => {});
   const method = findDiscoveryMethod(path);
   if (method === undefined || method.call === "fetch") {

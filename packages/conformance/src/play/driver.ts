@@ -4,7 +4,7 @@ import type { NodeLayers, Setup } from "../case.ts";
 import type { TypeName } from "../content/catalog.ts";
 import type { Content } from "../content/content.ts";
 
-/** What changes in one layer. */
+/** A change to one layer. */
 export interface Change {
   readonly layer: string;
   readonly puts: readonly Content[];
@@ -13,7 +13,7 @@ export interface Change {
     readonly name: string;
     readonly constraints: Constraints | undefined;
   }[];
-  /** Versions printed for types. */
+  /** Type versions to print. */
   readonly typeVersions: ReadonlyMap<TypeName, string>;
   readonly canaries: ReadonlyMap<TypeName, boolean>;
 }
@@ -23,23 +23,23 @@ export interface Commit {
   readonly systemVersion: string | undefined;
 }
 
-/** A stream to be opened. */
+/** A stream to open. */
 export interface Opening {
   readonly stream: string;
   readonly variant: Variant;
-  /** Undefined: aggregated. */
+  /** Undefined for an aggregated stream. */
   readonly only: TypeName | undefined;
-  /** The version of its messages. */
+  /** The API version of its messages. */
   readonly api: ApiVersion;
-  /** The other name of the method, which needs that switch. */
+  /** The alternative method name to use, by the switch that allows it. */
   readonly by: MethodSwitch | undefined;
-  /** Each request is a poll of that type. */
+  /** Each request is a REST poll of the type. */
   readonly isPolled: boolean;
   readonly connection: string;
   readonly server: string;
 }
 
-/** A name with parameters. */
+/** A name with dynamic parameters. */
 export interface PlainLocator {
   readonly name: string;
   readonly dynamicParameters: Readonly<Record<string, string>>;
@@ -51,50 +51,50 @@ export interface PlainRequest {
   readonly node: Node | undefined;
   readonly nonce: string;
   readonly error: { readonly code: number; readonly message: string } | undefined;
-  /** State of the World. */
+  /** SotW only. */
   readonly version: string;
   readonly names: readonly string[];
-  /** Beside the names, or beside what is subscribed. */
+  /** SotW `resource_locators`, or delta's subscribed ones. */
   readonly locators: readonly PlainLocator[];
-  /** Delta. */
+  /** Delta only. */
   readonly unsubscribeLocators: readonly PlainLocator[];
   readonly subscribe: readonly string[];
   readonly unsubscribe: readonly string[];
   readonly initial: readonly (readonly [name: string, version: string])[];
 }
 
-/** A response as it came. */
+/** A response as received. */
 export interface PlainResponse {
   readonly variant: Variant;
-  /** The answer to a poll: whoever is told the same is told it under the same nonce. */
+  /** A response to a poll: equal responses have the same nonce. */
   readonly isPolled?: true;
   readonly typeUrl: string;
   readonly version: string;
   readonly nonce: string;
   readonly resources: readonly PlainResource[];
-  /** Those of variants with their constraints. */
+  /** Removed names; variants with their constraints. */
   readonly removed: readonly string[];
-  /** `name code message` of each entry of `resource_errors`. */
+  /** `name code message` for each entry of `resource_errors`. */
   readonly errors: readonly string[];
   readonly isCanary: boolean;
 }
 
-/** A resource in a response; State of the World says nothing but type and bytes, unless a wrapper is around them. */
+/** A resource in a response; a SotW resource without a wrapper has type and bytes only. */
 export interface PlainResource {
   readonly name: string | undefined;
   readonly version: string | undefined;
   readonly aliases: readonly string[];
   readonly typeUrl: string;
-  /** Undefined: the resource has no body. */
+  /** Undefined for a resource without a body. */
   readonly bytes: Uint8Array | undefined;
   readonly ttlMs?: number | undefined;
-  /** Of a variant, as people read them. */
+  /** The constraints of a variant, as text. */
   readonly constraints?: string | undefined;
   readonly doNotCache?: boolean;
   readonly metadata?: Uint8Array | undefined;
 }
 
-/** What a player saw. */
+/** What a driver observed. */
 export type Observation =
   | { readonly kind: "response"; readonly stream: string; readonly response: PlainResponse }
   | { readonly kind: "end"; readonly stream: string; readonly code: number }
@@ -104,14 +104,14 @@ export type Observation =
 export interface BookingObservation {
   readonly kind: "booking";
   readonly as: "acked" | "nacked";
-  /** Undefined if the target does not tell which of its streams is which of ours. */
+  /** Undefined if the target does not map its streams to ours. */
   readonly stream: string | undefined;
   readonly nonce: string;
   readonly error: string | undefined;
   readonly names: readonly string[] | undefined;
 }
 
-/** How much a step expects; a driver need not wait once it is there. */
+/** The number of events that a step expects, so that a driver can stop waiting. */
 export interface Awaited {
   readonly responses: ReadonlyMap<string, number>;
   readonly ends: readonly string[];
@@ -119,9 +119,9 @@ export interface Awaited {
   readonly bookings: number;
 }
 
-/** Plays the steps against something that can hold a conversation. */
+/** Plays steps against a server. */
 export interface Driver {
-  /** Whether it can be seen what the server books. */
+  /** Whether the ACKs and NACKs that the server records can be observed. */
   readonly tellsBookings: boolean;
   start(server: string, setup: Setup): Promise<void>;
   commit(server: string, commit: Commit): Promise<void>;
@@ -130,17 +130,17 @@ export interface Driver {
   send(stream: string, requests: readonly PlainRequest[]): Promise<void>;
   breakConnection(connection: string): Promise<void>;
   cancel(stream: string): Promise<void>;
-  /** The client stops reading, or goes on. */
+  /** The client stops reading, or resumes. */
   setReading(stream: string, isReading: boolean): Promise<void>;
   pass(ms: number): Promise<void>;
-  /** Replaces a server by a fresh, empty one. */
+  /** Replaces a server with a fresh, empty one. */
   restart(server: string): Promise<void>;
-  /** Everything since the call before; what was awaited, or what came instead, and proof that nothing else is on its way. */
+  /** Returns everything since the last call, once the expected or other events came and nothing more is in flight. */
   settle(awaited: Awaited): Promise<readonly Observation[]>;
   stop(): Promise<void>;
 }
 
-/** The target has no way to do what the step asks; the play fails with this reason. */
+/** The target does not support a step; the play fails with this reason. */
 export class UnsupportedStep extends Error {
   override readonly name = "UnsupportedStep";
 }

@@ -6,17 +6,18 @@ import type { WirePeer } from "../peer/connect-peer.ts";
 import type { PeerStream } from "../peer/peer-stream.ts";
 import { within } from "./within.ts";
 
-/** The node of the fence; no case uses it. */
+/** The node of the fence, which no case uses. */
 export const fenceNode: Node = { ...anonymousNode, id: "fence", cluster: "conformance" };
 
-/** Whatever a case switches, the fence is answered. */
+/** Overrides the case's dialect for the fence, so that the fence always gets a response. */
 export const fenceChoice: NamedChoice = { name: "fence", edition: "current", dialect: { deltaMissing: "removed" } };
 
 const ROUNDS = 2;
 
 /**
- * Silence, proven: a stream of its own on the same connection asks for names that do not exist. Requests of a connection are
- * read in order and streams get their turns in order, so whatever was due before is on the wire before the answer.
+ * Proves that the server sends nothing more: a separate stream on the same connection subscribes to names that do not
+ * exist. The server reads requests of a connection in order and flushes streams in order, so everything due is on the
+ * wire before the response.
  */
 export class Fence {
   readonly #stream: PeerStream;
@@ -30,7 +31,7 @@ export class Fence {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** Resolves when the server has said all that it had to say. */
+  /** Resolves when the server has sent everything that is due. */
   async pass(): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
       const isFirst = this.#asked++ === 0;

@@ -37,14 +37,14 @@ import { play, type Verdict } from "./play.ts";
 import type { Play } from "./plays.ts";
 import { nodeMappingOf, transactionOf } from "./transaction.ts";
 
-/** What is played against: the plane, or something that behaves worse on purpose. */
+/** What is played against: the server machine, or a deliberately faulty one. */
 export interface Machine {
   on(event: ServerEvent): readonly ServerEffect[];
   next(budget: number): readonly ServerEffect[];
   readonly isDue: boolean;
 }
 
-/** Plays a case against the machine itself; time is what the case says it is. */
+/** Plays a case against the server machine; the case controls time. */
 export function playInMemory(
   scene: Play,
   createMachine: (options: ServerMachineOptions) => Machine = (options) => new ServerMachine(options),
@@ -62,13 +62,13 @@ interface Server {
 interface OpenStream {
   readonly id: StreamId;
   readonly opening: Opening;
-  /** What the decoder of a stream would remember: equal bytes give the same objects. */
+  /** Objects decoded before, as a real decoder reuses them for equal bytes. */
   readonly memory: Map<string, unknown>;
 }
 
 const LOOPBACK: Peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 const ONE_BY_ONE = 1;
-/** How long polls are held: as a server does for clients that do not say how long they wait. */
+/** How long polls are held, in milliseconds: the server's default for clients without a timeout. */
 const HOLD_MS = 800;
 
 class InMemoryDriver implements Driver {
@@ -331,7 +331,7 @@ function plainNameOf(key: string): string {
   return parseVariantKey(key)?.name ?? key;
 }
 
-/** What has no constraints, or is asked for without parameters, goes by its name. */
+/** Names without constraints or parameters are shown as they are. */
 function removedName(text: string): string {
   const located = parseLocated(text);
   if (located === undefined) return shownName(text);
@@ -368,7 +368,7 @@ function initialVersionsOf(pairs: PlainRequest["initial"]): InitialVersions {
   return { size: pairs.length, key: JSON.stringify(pairs), [Symbol.iterator]: () => pairs[Symbol.iterator]() };
 }
 
-/** The object seen before if this one is written alike. */
+/** Returns the earlier object if it is equal to this one. */
 function remembered<T>(memory: Map<string, unknown>, key: string, value: T): T {
   const before = memory.get(key);
   if (JSON.stringify(before) === JSON.stringify(value)) return before as T;

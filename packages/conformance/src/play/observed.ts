@@ -4,7 +4,7 @@ import { nameOfUrl, type TypeName, urlOf } from "../content/catalog.ts";
 import { type Content, contentOf, EMPTY, textInMetadata } from "../content/content.ts";
 import type { BookingObservation, PlainResource, PlainResponse } from "./driver.ts";
 
-/** A response in the words of a case, so that it can be compared as a whole. */
+/** A response in the form of the cases, for comparison as a whole. */
 export interface Rendered {
   readonly type: string;
   readonly resources: readonly string[];
@@ -17,7 +17,7 @@ export interface Rendered {
   readonly isCanary: boolean;
 }
 
-/** All that was seen in one play: tells content by its bytes, and keeps the laws that hold for every case. */
+/** Everything observed in one play: maps bytes to labels, and checks the rules that hold for every case. */
 export class Observed {
   readonly #labels = new Map<string, string>();
   readonly #versionOf = new Map<string, string>();
@@ -26,7 +26,7 @@ export class Observed {
   readonly #labelled: { readonly streamId: string; readonly nonce: string; readonly name: string }[] = [];
   readonly #nonces = new Set<string>();
 
-  /** Content that may be seen from now on, and the empty endpoints a server may make for a cluster. */
+  /** Registers content that may be sent from now on, and the empty endpoints that a server may make for a cluster. */
   learn(content: Content): void {
     if (content.error !== undefined) return;
     this.#labels.set(keyOf(urlOf(content.type), content.bytes), content.is);
@@ -42,12 +42,12 @@ export class Observed {
     return response;
   }
 
-  /** A text of a case: `of A` is a field of that response, anything else is itself. */
+  /** Resolves a text of a case: `of A` is a field of that response, anything else is literal. */
   resolve(text: string | undefined, field: "nonce" | "version"): string | undefined {
     return text?.startsWith("of ") ? this.responseNamed(text.slice(3))[field] : text;
   }
 
-  /** An entry of `initial_resource_versions`. */
+  /** An entry of `initial_resource_versions`: name and version. */
   heldVersion(type: TypeName, held: string): readonly [string, string] {
     const equals = held.indexOf("=");
     if (equals !== -1) return [held.slice(0, equals), held.slice(equals + 1)];
@@ -56,7 +56,10 @@ export class Observed {
     return [held.slice(0, held.lastIndexOf("@")), version];
   }
 
-  /** Renders a response as it came on one of all streams there ever were, phrasing its version as the expectation does. */
+  /**
+   * Renders a response, with its version in the form of the expectation. `streamId` is unique among all streams of the
+   * play.
+   */
   render(streamId: string, response: PlainResponse, expected: Response | undefined): Rendered {
     const withBody = response.resources.filter((resource) => resource.bytes !== undefined);
     const withoutBody = response.resources.filter((resource) => resource.bytes === undefined);
@@ -82,7 +85,10 @@ export class Observed {
     return rendered;
   }
 
-  /** Renders a booking, but for what the expectation leaves open. Where the stream is not told, its nonce may be that of several. */
+  /**
+   * Renders a recorded ACK or NACK with the expected fields only. Without the stream, several responses may match the
+   * nonce.
+   */
   renderBooking(streamId: string | undefined, booking: BookingObservation, expected: Booking | undefined): Booking {
     const candidates = this.#labelled
       .filter((each) => each.nonce === booking.nonce && (streamId === undefined || each.streamId === streamId))
@@ -112,13 +118,13 @@ export class Observed {
     return [is, ...remarks].join(" ");
   }
 
-  /** What was sent under its name and version. */
+  /** The content that was sent under this name and version. */
   #renderHeartbeat({ typeUrl, name, version, ttlMs }: PlainResource): string {
     const is = this.#contentOf.get(`${typeUrl} ${name} ${version}`) ?? `(${name} under a version that was never sent)`;
     return `${is} for ${ttlMs} ms`;
   }
 
-  /** A resource's version is not empty and changes if and only if its content does (S-VER-08). */
+  /** A resource's version is not empty, and changes if and only if its content does (S-VER-08). */
   #oddVersion(typeUrl: string, is: string, version: string): string[] {
     if (version === "") return ["without a version"];
     const content = `${typeUrl} ${is}`;
@@ -151,12 +157,12 @@ export class Observed {
   }
 }
 
-/** The nonce of an answer to a poll may be left out; if it is there it stands for what was given (B-RST-07). */
+/** The nonce of a poll's response may be empty; otherwise it must equal the version (B-RST-07). */
 function noncePolled({ nonce, version }: PlainResponse): string {
   return nonce === "" || nonce === version ? "fresh" : "that of another version";
 }
 
-/** What a response must look like to be the expected one. */
+/** Renders an expected response in the same way. */
 export function renderExpected(expected: Response, defaultType: TypeName): Rendered {
   return {
     type: expected.type ?? defaultType,

@@ -35,7 +35,7 @@ import type { Play } from "./plays.ts";
 import { codeOf, fromJsonResponse, toJsonRequest } from "./rest-message.ts";
 import { elapsed } from "./within.ts";
 
-/** Plays a case against a server over gRPC. */
+/** Plays a case against a server over gRPC or REST. */
 export function playOverTheWire(scene: Play, target: Target): Promise<Verdict> {
   return play(scene, new WireDriver(scene, target));
 }
@@ -57,7 +57,7 @@ interface OpenWireStream {
   readonly wire: PeerStream;
 }
 
-/** A client that polls. */
+/** A client that polls over REST. */
 interface OpenPoller {
   readonly opening: Opening;
   readonly peer: RestPeer;
@@ -172,7 +172,7 @@ class WireDriver implements Driver {
     for (const server of this.#servers.values()) await server.stop();
   }
 
-  /** One poll, and what came of it, unless it was given up meanwhile. */
+  /** Performs one poll and records the result, unless it was cancelled. */
   async #poll({ opening, peer, path, abort }: OpenPoller, request: PlainRequest): Promise<void> {
     const { stream } = opening;
     const answer = await peer.post(path, toJsonRequest(request), abort.signal).catch(() => undefined);
@@ -184,7 +184,7 @@ class WireDriver implements Driver {
     this.#wake();
   }
 
-  /** Returns whether it was one that polls. */
+  /** Cancels polling; returns whether the name is that of a poller. */
   #giveUp(name: string): boolean {
     const poller = this.#pollers.get(name);
     this.#pollers.delete(name);
@@ -229,7 +229,7 @@ class WireDriver implements Driver {
     if (this.#streams.get(opening.stream) === stream) this.#streams.delete(opening.stream);
   }
 
-  /** What was awaited is there, or it can no longer come. */
+  /** Whether everything expected has arrived, or no longer can. */
   #hasCome({ responses, ends, unchanged, bookings }: Awaited): boolean {
     this.#collectBookings();
     const count = (holds: (seen: Observation) => boolean): number => this.#seen.filter(holds).length;
@@ -257,7 +257,7 @@ class WireDriver implements Driver {
     }
   }
 
-  /** Bookings are not announced, so they are looked for now and then. */
+  /** Waits for an event or the time limit; recorded ACKs and NACKs raise no event, so they are polled. */
   async #something(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
@@ -337,7 +337,7 @@ function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
 
 const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
 
-/** A resource of State of the World, with or without the wrapper that carries a ttl (S-TTL-02). */
+/** Decodes a SotW resource, with or without the wrapper that carries a TTL (S-TTL-02). */
 function unwrap(any: AnyMessage): PlainResource {
   if (any.typeUrl !== WRAPPER) {
     return { name: undefined, version: undefined, aliases: [], typeUrl: any.typeUrl, bytes: any.value };
@@ -346,7 +346,7 @@ function unwrap(any: AnyMessage): PlainResource {
   return { ...plain, version: plain.version === "" ? undefined : plain.version };
 }
 
-/** A resource has its name in one place (S-LOC-05). */
+/** Decodes a wrapper; a resource has its name in one place only (S-LOC-05). */
 function plainOf(message: ResourceMessage): PlainResource {
   const { name, version, aliases, resource, ttlMs, resourceName, doNotCache, metadata } = message;
   const typeUrl = resource?.typeUrl ?? "";

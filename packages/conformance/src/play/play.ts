@@ -16,13 +16,13 @@ import type { Play } from "./plays.ts";
 import { ScriptedClientStream } from "./scripted-client.ts";
 import { World } from "./world.ts";
 
-/** How a play ended. */
+/** The result of a play. */
 export type Verdict =
   | { readonly passed: true }
   /** `step` counts from 1. */
   | { readonly passed: false; readonly step: number; readonly expected: string; readonly actual: string };
 
-/** Plays a case to its end, or to the first step that did not go as written. The driver is stopped in any case. */
+/** Plays a case to its end or to the first step that fails, then stops the driver. */
 export async function play(scene: Play, driver: Driver): Promise<Verdict> {
   const stage = new Stage(scene, driver);
   try {

@@ -3,13 +3,13 @@ import { hasOwnStream } from "../content/catalog.ts";
 
 /** A case on one kind of stream. */
 export interface Play {
-  /** Names the play for ever: `S-SUB-02/delta delta ads`. */
+  /** The permanent id of the play: `S-SUB-02/delta delta ads`. */
   readonly key: string;
   readonly case: Case;
   readonly kind: StreamKind;
 }
 
-/** Every play of these cases: each on the aggregated stream and on the stream of its type, unless it says otherwise. */
+/** Every play of the cases: each on an aggregated and a per-type stream, unless the case overrides it. */
 export function playsOf(cases: readonly Case[]): readonly Play[] {
   return cases.flatMap((each) =>
     kindsOf(each).map((kind) => ({ key: `${each.id} ${each.variant} ${kind}`, case: each, kind })),

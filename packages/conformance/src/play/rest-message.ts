@@ -2,7 +2,7 @@ import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import type { Node } from "@xdskit/protocol";
 import type { PlainRequest, PlainResponse } from "./driver.ts";
 
-/** A request as a poll has it in JSON; what is empty is left out. */
+/** The JSON of a poll; empty fields are omitted. */
 export function toJsonRequest({ typeUrl, node, nonce, error, version, names }: PlainRequest): unknown {
   return {
     ...(version !== "" && { versionInfo: version }),
@@ -32,7 +32,7 @@ interface JsonResponse {
 
 let api: EnvoyApi | undefined;
 
-/** The answer to a poll; its resources are encoded again, so that they can be compared. */
+/** Parses the response to a poll; re-encodes its resources so that they can be compared. */
 export function fromJsonResponse(body: string): PlainResponse {
   const response: JsonResponse = JSON.parse(body);
   return {
@@ -63,12 +63,12 @@ function encode(resource: Readonly<Record<string, unknown>>): Uint8Array {
   throw new Error(`expected a resource, got ${JSON.stringify(resource)}`);
 }
 
-/** The status in the body of a refusal; UNKNOWN if there is none. */
+/** The gRPC status code in the body of an error; UNKNOWN if there is none. */
 export function codeOf(body: string): number {
   try {
     const { code }: { readonly code?: number } = JSON.parse(body);
     return code ?? 2;
   } catch {
-    return 2; // it is none of ours
+    return 2; // not a body of an xDS server
   }
 }

@@ -4,7 +4,7 @@ import { nameOfUrl, type TypeName, urlOf } from "../content/catalog.ts";
 import type { PlainLocator, PlainRequest, PlainResponse } from "./driver.ts";
 import type { Observed } from "./observed.ts";
 
-/** What a well-behaved client remembers of one type on one stream. */
+/** The state of one type on one stream of a well-behaved client. */
 interface TypeMemory {
   names: readonly string[];
   locators: readonly PlainLocator[];
@@ -12,7 +12,7 @@ interface TypeMemory {
   acceptedVersion: string;
 }
 
-/** One stream from the client's side: turns what a case writes down into whole requests. */
+/** The client's side of one stream: completes the requests that a case writes. */
 export class ScriptedClientStream {
   readonly variant: Variant;
   readonly #defaultType: TypeName;
@@ -85,7 +85,7 @@ export class ScriptedClientStream {
   }
 }
 
-/** `a {env=prod, zone=x}`. */
+/** Parses a locator `a {env=prod, zone=x}`. Throws for any other text. */
 function locatorOf(text: string): PlainLocator {
   const [, name, inside] = /^(.*?) \{(.*)\}$/.exec(text) ?? [];
   if (name === undefined || inside === undefined)

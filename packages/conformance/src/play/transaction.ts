@@ -4,7 +4,7 @@ import { urlOf } from "../content/catalog.ts";
 import { toResource } from "../content/content.ts";
 import type { Commit } from "./driver.ts";
 
-/** What a case publishes, as the plane and our server take it. */
+/** Converts a case's publication to a transaction of the server. */
 export function transactionOf({ changes, systemVersion }: Commit): Transaction {
   return {
     changes: changes.map((change) => ({
@@ -22,7 +22,7 @@ export function transactionOf({ changes, systemVersion }: Commit): Transaction {
   };
 }
 
-/** The node mapping that a case writes down: `base` for whoever is not listed. */
+/** The node mapping of a case: nodes that are not listed see `base`. */
 export function nodeMappingOf(nodeMapping: NodeLayers): NodeMapping {
   return (node) => nodeMapping[node.id] ?? ["base"];
 }

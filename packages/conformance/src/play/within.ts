@@ -1,4 +1,4 @@
-/** The promise, or an error once it takes longer than so many milliseconds. */
+/** Resolves with the promise's value, or rejects after a time limit in milliseconds. */
 export async function within<T>(ms: number, promise: Promise<T>, otherwise: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -11,7 +11,7 @@ export async function within<T>(ms: number, promise: Promise<T>, otherwise: stri
   }
 }
 
-/** So many milliseconds later. */
+/** Resolves after a time in milliseconds. */
 export async function elapsed(ms: number): Promise<void> {
   await new Promise<void>((resolve) => {
     setTimeout(resolve, ms);

@@ -9,7 +9,7 @@ interface LayerContents {
   readonly canaries: Map<TypeName, boolean>;
 }
 
-/** What a server was told so far, so that a fresh one can be told the same. */
+/** Everything committed to a server so far, to restore it on a fresh one. */
 export class World {
   readonly #layers = new Map<string, LayerContents>();
   #systemVersion: string | undefined;
@@ -19,7 +19,7 @@ export class World {
     this.#systemVersion = systemVersion ?? this.#systemVersion;
   }
 
-  /** One commit that makes an empty server equal. */
+  /** One commit that gives an empty server the same state. */
   whole(): Commit {
     const changes = [...this.#layers].map(([layer, { contents, typeVersions, canaries }]) => ({
       layer,
@@ -31,7 +31,7 @@ export class World {
     return { changes, systemVersion: this.#systemVersion };
   }
 
-  /** What a node that sees these layers, top-most first, has of every type. */
+  /** Everything that a node with these layers, top-most first, sees of every type. */
   view(layers: readonly string[]): readonly Content[] {
     const seen = new Map<string, Content>();
     for (const layer of [...layers].reverse()) {
@@ -40,7 +40,7 @@ export class World {
     return [...seen.values()];
   }
 
-  /** The versions that are printed for types, by the top-most layer that says so. */
+  /** The type versions to print, each from the top-most layer that sets it. */
   typeVersions(layers: readonly string[]): ReadonlyMap<TypeName, string> {
     const versions = new Map<TypeName, string>();
     for (const layer of [...layers].reverse()) {

@@ -1,9 +1,9 @@
 import { diagrams, type Point } from "./further.ts";
 
-/** Diagrams of virtual hosts: what a client does in them is what its rules of VHDS say. */
+/** Diagrams of VHDS, which the client's VHDS rules cover. */
 const withoutClient: ReadonlySet<string> = new Set(["D13", "D14"]);
 
-/** Rows of the table of what editions disagree about that are the client's affair, fully or too (requirements 4). */
+/** Rows on which editions disagree that concern the client, alone or with the server (requirements 4). */
 const rows: readonly Point[] = [
   { id: "E1", says: "leaving a wildcard" },
   { id: "E5", says: "what a resource without a body means" },
@@ -21,7 +21,7 @@ const rows: readonly Point[] = [
   { id: "E34", says: "when clusters are acknowledged" },
 ];
 
-/** What a client has to show beside its requirements. */
+/** Points beside the requirements that cases of the client must cover. */
 export const clientPoints: readonly Point[] = [
   ...diagrams.filter(({ id }) => !withoutClient.has(id)),
   { id: "O-10", says: "scoped routes in State of the World" },

@@ -1,9 +1,9 @@
 import type { Proof } from "./proofs.ts";
 
-/** A test, by its name: it proves the requirements in its name, and those that stand beside it. */
+/** A test by its name: it proves the requirements in its name and the ones listed. */
 type NamedTest = string | readonly [name: string, ...besides: readonly string[]];
 
-/** By the file that they are in, from the root of the repository. */
+/** Tests by their files, relative to the repository. */
 const tests: Readonly<Record<string, readonly NamedTest[]>> = {
   "packages/client/src/config/envoy-bootstrap.test.ts": [
     "C-NOD-08 a plain node says all there is; what is left over stays in the bytes",
@@ -235,7 +235,7 @@ const tests: Readonly<Record<string, readonly NamedTest[]>> = {
 
 const ID = /\b(?:[BC]-[A-Z]{2,4}-\d+|E\d+)\b/g;
 
-/** What of the client is proved outside the cases: transports, configuration, judging, what people see. */
+/** Proofs for the client outside the cases: transports, configuration, validation, output. */
 export const clientProofs: readonly Proof[] = Object.entries(tests).flatMap(([test, named]) =>
   named.flatMap((one) => {
     const [name, ...besides] = typeof one === "string" ? [one] : one;

@@ -5,25 +5,25 @@ import { diagrams, openPoints, type Point, traps } from "./further.ts";
 import type { Proof } from "./proofs.ts";
 import type { Requirement } from "./requirement.ts";
 
-/** What says which ids it proves: a case of the server or of the client. */
+/** A case of the server or client, by the ids that it proves. */
 type Claim = Pick<Case | ClientCase, "id" | "also">;
 
-/** What proves one id. */
+/** The proofs of one id. */
 export interface Coverage<C extends Claim = Case> {
   readonly id: string;
   readonly says: string;
-  /** Why nothing has to prove it yet. */
+  /** Why it needs no proof yet. */
   readonly later: string | undefined;
-  /** Why there is nothing for this side to prove. */
+  /** Why it does not concern this side. */
   readonly elsewhere: string | undefined;
   readonly cases: readonly C[];
   readonly proofs: readonly Proof[];
 }
 
-/** What a server has to show beside its requirements. */
+/** Points beside the requirements that cases of the server must cover. */
 const serverPoints: readonly Point[] = [...diagrams, ...openPoints, ...traps, ...editionRows];
 
-/** Every requirement and every other point (for servers unless told otherwise) with what proves it, in their order. */
+/** The proofs of every requirement and point, in their order. Points default to those of servers. */
 export function coverageOf<C extends Claim>(
   requirements: readonly Requirement[],
   cases: readonly C[],
@@ -42,12 +42,12 @@ export function coverageOf<C extends Claim>(
   }));
 }
 
-/** Nothing proves it, though something should. */
+/** Whether a proof is required and missing. */
 export function isMissing({ later, elsewhere, cases, proofs }: Coverage<Claim>): boolean {
   return later === undefined && elsewhere === undefined && cases.length === 0 && proofs.length === 0;
 }
 
-/** Everything that a case says it proves. */
+/** Every id that a case proves. */
 export function idsOf({ id, also = [] }: Claim): readonly string[] {
   return [id.split("/")[0] ?? id, ...also];
 }

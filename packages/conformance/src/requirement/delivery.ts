@@ -1,6 +1,6 @@
 import type { Requirement } from "./requirement.ts";
 
-/** RES, DEL, DLT, REC, WRM, ADS: what is sent, and when. */
+/** RES, DEL, DLT, REC, WRM, ADS: what the server sends, and when. */
 export const deliveryRequirements: readonly Requirement[] = [
   {
     id: "S-RES-01",

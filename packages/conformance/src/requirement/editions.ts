@@ -1,13 +1,13 @@
 import type { SwitchField } from "@xdskit/protocol/internal";
 import type { Point } from "./further.ts";
 
-/** A row of the table of what editions of the protocol page disagree about (requirements 4). */
+/** A row on which editions of the protocol page disagree (requirements 4). */
 export interface EditionRow extends Point {
-  /** Where a server can be had both ways: the switches. */
+  /** The switches that select a reading on a server. */
   readonly switches: readonly SwitchField[];
 }
 
-/** Every such row. Those without a switch on the server's side are read one way here, or are the client's affair. */
+/** Every such row. Rows without a switch have one reading here, or concern the client. */
 export const editionRows: readonly EditionRow[] = [
   row("E1", "leaving a wildcard", ["wildcardSticky"]),
   row("E2", "an empty list after names"),

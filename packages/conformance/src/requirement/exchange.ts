@@ -1,6 +1,6 @@
 import type { Requirement } from "./requirement.ts";
 
-/** VER, ACK, NON: versions, answers to responses, nonces. */
+/** VER, ACK, NON: versions, ACKs and NACKs, nonces. */
 export const exchangeRequirements: readonly Requirement[] = [
   {
     id: "S-VER-01",

@@ -1,6 +1,6 @@
 import type { Requirement } from "./requirement.ts";
 
-/** FS: files for clients that follow those. */
+/** FS: files for filesystem subscriptions. */
 export const fileRequirements: readonly Requirement[] = [
   {
     id: "S-FS-14",

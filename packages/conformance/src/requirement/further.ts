@@ -1,8 +1,10 @@
-/** Something else that cases prove: a diagram, an open point, a trap, a row on which editions disagree. */
+/**
+ * Something beside requirements that cases prove: a diagram, an open point, a trap, a row on which editions disagree.
+ */
 export interface Point {
   readonly id: string;
   readonly says: string;
-  /** Why there is nothing for a server to prove. */
+  /** Why it does not concern servers. */
   readonly elsewhere?: string;
 }
 
@@ -24,7 +26,7 @@ export const diagrams: readonly Point[] = [
   { id: "D14", says: "virtual hosts: one more for a request that waits" },
 ];
 
-/** Points that the protocol leaves open, and that cases decide. */
+/** Points that the protocol leaves open and cases decide. */
 export const openPoints: readonly Point[] = [
   { id: "O-1", says: "a name asked for and given up in one delta request" },
   { id: "O-2", says: "a first delta request that only gives up names" },
@@ -40,7 +42,7 @@ export const openPoints: readonly Point[] = [
   { id: "O-14", says: "a delta response that holds nothing" },
 ];
 
-/** What real clients do that control planes are known to trip over. */
+/** Behaviour of real clients that is known to break control planes. */
 export const traps: readonly Point[] = [
   { id: "T-A1", says: "more names under an old version and nonce" },
   { id: "T-A2", says: "a NACK that carries the new version" },

@@ -1,6 +1,6 @@
 import type { Requirement } from "./requirement.ts";
 
-/** GEN, TYP, GRP, NOD: types, streams and who is at the other end. */
+/** GEN, TYP, GRP, NOD: types, streams and nodes. */
 export const generalRequirements: readonly Requirement[] = [
   {
     id: "B-GEN-01",

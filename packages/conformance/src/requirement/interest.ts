@@ -1,6 +1,6 @@
 import type { Requirement } from "./requirement.ts";
 
-/** SUB, NEX, UNS: what a client wants, what of it does not exist, what it no longer wants. */
+/** SUB, NEX, UNS: subscribing, names that do not exist, unsubscribing. */
 export const interestRequirements: readonly Requirement[] = [
   {
     id: "S-SUB-02",

@@ -1,6 +1,6 @@
 import type { Requirement } from "./requirement.ts";
 
-/** VHD, ODC, ECD, LED, TRD, XTP: what clients ask for when they need it, and the names that they ask by. */
+/** VHD, ODC, ECD, LED, TRD, XTP: on-demand resources, and their names. */
 export const onDemandRequirements: readonly Requirement[] = [
   {
     id: "B-VHD-01",

@@ -1,6 +1,6 @@
 import type { Requirement } from "./requirement.ts";
 
-/** CON, CFG, VAL, OBS: connections, what clients start from, checks of content, what operators see. */
+/** CON, CFG, VAL, OBS: connections, bootstraps, validation, observability. */
 export const operationRequirements: readonly Requirement[] = [
   {
     id: "S-CON-02",

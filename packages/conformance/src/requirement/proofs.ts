@@ -1,13 +1,13 @@
-/** A named test that proves what no conversation can: limits, pings, shutdown, what operators see. */
+/** A named test that proves what no case can: limits, pings, shutdown, observability. */
 export interface Proof {
   readonly id: string;
-  /** The file, from the root of the repository. */
+  /** The test file, relative to the repository. */
   readonly test: string;
-  /** The name of the test, or of what describes several; or the part of it that is written in the file. */
+  /** The name of the test or of its `describe`, or the part of it that the file contains. */
   readonly name: string;
 }
 
-/** Whether a file of this text has the test, or a description of several. */
+/** Whether the text of a file contains the test or `describe`. */
 export function isWrittenIn(text: string, { name }: Proof): boolean {
   return text.includes(`test("${name}"`) || text.includes(`describe("${name}"`);
 }
@@ -23,7 +23,7 @@ const loadReports = `${wire}/load-reports.test.ts`;
 const problems = "packages/envoy-api/test/problems.test.ts";
 const checks = "packages/conformance/test/checks.test.ts";
 
-/** What is proved outside the cases. */
+/** Proofs outside the cases. */
 export const proofs: readonly Proof[] = [
   { id: "S-FS-14", test: files, name: "S-FS-14 a reader that loops over 1000 rewrites never fails to parse" },
   {

@@ -1,7 +1,7 @@
-/** How binding a rule is, as RFC 2119 uses the words. */
+/** The level of a rule, as in RFC 2119. */
 export type Level = "must" | "should" | "may";
 
-/** Where a rule holds. */
+/** Where a rule applies. */
 export type Scope =
   | "everywhere"
   | "gRPC"
@@ -15,17 +15,17 @@ export type Scope =
   | "files"
   | "REST";
 
-/** A rule of the protocol: for the server, for the client, or for both sides, of which each has its own list. */
+/** A rule of the protocol for the server, the client or both; each side has its own list. */
 export interface Requirement {
-  /** `S-` binds the server, `C-` the client, `B-` both sides. Never given to another rule, never used again. */
+  /** `S-` binds the server, `C-` the client, `B-` both. Ids are never reused. */
   readonly id: string;
   readonly level: Level;
   readonly scope: Scope;
-  /** The rule, as a sentence of our own. */
+  /** The rule in our own words. */
   readonly says: string;
-  /** What is tested where we decided otherwise than the rule reads, or where it had to be made exact. */
+  /** What is tested instead, where we deviate from the rule or had to make it exact. */
   readonly amended?: string;
-  /** Why there is no case yet. Absent: the rule is kept now. */
+  /** Why it has no case yet; absent if the rule is implemented. */
   readonly later?: string;
 }
 
@@ -34,7 +34,7 @@ export function groupOf(id: string): string {
   return id.split("-")[1] ?? id;
 }
 
-/** Whom the rule binds. */
+/** The side that the rule binds. */
 export function sideOf(id: string): "server" | "client" | "both" {
   if (id.startsWith("B-")) return "both";
   return id.startsWith("C-") ? "client" : "server";

@@ -12,7 +12,7 @@ import { restRequirements } from "./rest.ts";
 import { statusRequirements } from "./status.ts";
 import { ttlRequirements } from "./ttl.ts";
 
-/** Every rule for servers of the groups that this release speaks of, also those whose time has not come. */
+/** Every rule for servers in the groups of this release, including later ones. */
 export const requirements: readonly Requirement[] = [
   ...generalRequirements,
   ...fileRequirements,

@@ -1,6 +1,6 @@
 import type { Requirement } from "./requirement.ts";
 
-/** CSD, LRS, HDS: what clients hold, what load they have, what they check. */
+/** CSD, LRS, HDS: client status, load reports, health checks. */
 export const statusRequirements: readonly Requirement[] = [
   {
     id: "S-CSD-01",

@@ -1,6 +1,6 @@
 import type { Requirement } from "./requirement.ts";
 
-/** TTL: how long a client may keep what is not confirmed. */
+/** TTL: expiry and heartbeats. */
 export const ttlRequirements: readonly Requirement[] = [
   {
     id: "S-TTL-01",

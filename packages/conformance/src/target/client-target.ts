@@ -2,13 +2,13 @@ import type { WatchEvent } from "@xdskit/protocol/internal";
 import type { PlainSource, PlainWatch } from "../play/client/driver.ts";
 import type { Pace } from "./target.ts";
 
-/** Somebody's client software, of which each play starts one client. */
+/** Client software under test; each play starts one client. */
 export interface ClientTarget extends AsyncDisposable {
   readonly name: string;
   readonly pace: Pick<Pace, "deadlineMs" | "quietMs">;
   /**
-   * Starts a client of these sources that is called `n1`, and that refuses resources whose content says that they are of the kind that is
-   * refused. Throws an `UnsupportedStep` if there is no such client.
+   * Starts a client with these sources and node id `n1`, which rejects resources whose content contains `REFUSED`.
+   * Throws an `UnsupportedStep` if the target cannot.
    */
   start(sources: readonly ReachableSource[]): Promise<RunningClient>;
 }
@@ -20,7 +20,7 @@ export interface ReachableSource extends PlainSource {
 
 /** One client under test. */
 export interface RunningClient {
-  /** The listener is called with all that the watch is told, until what is returned is called. */
+  /** Opens a watch whose events go to the listener, and returns a function that closes it. */
   watch(watch: PlainWatch, listener: (news: WatchEvent) => void): () => void;
   stop(): Promise<void>;
 }

@@ -13,8 +13,8 @@ const program = `${folder}conformance-go-control-plane`;
 const BUILD_WITHIN_MS = 10 * 60_000;
 
 /**
- * go-control-plane's snapshot cache, in a small program of ours that is built when it is not there. Undefined without Go.
- * Aggregated streams are played against its ordered ADS mode, per-type streams against the plain one.
+ * go-control-plane's snapshot cache in a small Go program, which is built if it does not exist. Aggregated streams use
+ * its ordered ADS mode, per-type streams the plain one. Undefined without Go.
  */
 export async function createGoControlPlane(): Promise<Target | undefined> {
   const file = await goControlPlaneProgram();
@@ -22,7 +22,7 @@ export async function createGoControlPlane(): Promise<Target | undefined> {
   return createProgramTarget("go-control-plane", file, { deadlineMs: 600, quietMs: 150, hasFence: false });
 }
 
-/** The file of that program, which is built when it is not there: commands are lines of JSON. Undefined without Go. */
+/** The path of the go-control-plane program, which is built if it does not exist. Undefined without Go. */
 export async function goControlPlaneProgram(): Promise<string | undefined> {
   if (!(await hasGo())) return undefined;
   await build();

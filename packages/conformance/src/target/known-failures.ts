@@ -1,18 +1,18 @@
 /** A play that is known to fail against a target. */
 export interface KnownFailure {
   readonly reason: string;
-  /** Where one can read about it. */
+  /** A reference to the reason, such as an issue. */
   readonly place: string;
-  /** A race decides: it may pass as well. Its reason begins with `at times: `. */
+  /** The play fails only at times, because of a race. Its reason begins with `at times: `. */
   readonly isRacy: boolean;
 }
 
 const RACY = "at times: ";
 
-/** How a play ended, seen beside what was known. */
+/** The result of a play compared with the known failures. */
 export type Outcome = "passes" | "fails as known" | "FAILS" | "PASSES UNEXPECTED";
 
-/** Reads a list of known failures: `key | reason | place` on each line; `#` begins a comment. Throws on any other line. */
+/** Parses a list of known failures: `key | reason | place` per line; `#` begins a comment. Throws on any other line. */
 export function parseKnownFailures(text: string): ReadonlyMap<string, KnownFailure> {
   const known = new Map<string, KnownFailure>();
   for (const line of text.split("\n")) {
@@ -25,7 +25,7 @@ export function parseKnownFailures(text: string): ReadonlyMap<string, KnownFailu
   return known;
 }
 
-/** A known failure that passes is news as well: the list is out of date. */
+/** Compares a result with the known failures; a known failure that passes is reported too. */
 export function compareWithKnown(passed: boolean, known: KnownFailure | undefined): Outcome {
   if (known === undefined) return passed ? "passes" : "FAILS";
   if (!passed) return "fails as known";

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-/** A program that answers each line of JSON on its standard input with one on its standard output, in order. */
+/** A program that answers each JSON line on stdin with one on stdout, in order. */
 export class LineProgram {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #waiting: { resolve: (answer: unknown) => void; reject: (error: Error) => void }[] = [];

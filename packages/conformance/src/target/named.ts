@@ -3,12 +3,15 @@ import { createGoControlPlane } from "./go-control-plane.ts";
 import { createProgramTarget } from "./program.ts";
 import type { Target } from "./target.ts";
 
-/** The client of a name on the command line; undefined: it is no client. */
+/** The client target of a name on the command line; undefined if the name is not a client's. */
 export async function clientTargetNamed(name: string): Promise<ClientTarget | undefined> {
   return name === "our-client" ? (await import("./our-client.ts")).createOurClient() : undefined;
 }
 
-/** The target of a name on the command line; with a slash in it, a program. Undefined: it cannot run on this machine. */
+/**
+ * The server target of a name on the command line; a name with a slash is a program. Undefined if it cannot run on this
+ * machine.
+ */
 export async function targetNamed(name: string): Promise<Target | undefined> {
   if (name === "ours") return (await import("./ours.ts")).createOurs();
   if (name === "go-control-plane") return createGoControlPlane();

@@ -9,7 +9,7 @@ import { termOf } from "../play/client/term.ts";
 import { UnsupportedStep } from "../play/driver.ts";
 import type { ClientTarget, ReachableSource, RunningClient } from "./client-target.ts";
 
-/** The client of this repository, in this process, over loopback. */
+/** This repository's client, in this process, over loopback. */
 export function createOurClient(): ClientTarget {
   const api = createEnvoyApi();
   return {
@@ -42,7 +42,7 @@ async function start(api: EnvoyApi, sources: readonly ReachableSource[]): Promis
   return { watch: (watch, listener) => openWatch(client, watch, listener), stop: () => client.close() };
 }
 
-/** Content that a case marks is refused. */
+/** Rejects content that contains `REFUSED`. */
 const validators: readonly ResourceValidator[] = typesOfV3.map((type) => ({
   type: urlOf(type),
   check: ({ name, bytes }) => (Buffer.from(bytes).includes(REFUSED) ? `${name} is ${REFUSED}` : undefined),

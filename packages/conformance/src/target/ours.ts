@@ -6,7 +6,7 @@ import { fenceChoice, fenceNode } from "../play/fence.ts";
 import { nodeMappingOf, transactionOf } from "../play/transaction.ts";
 import type { RunningServer, Target } from "./target.ts";
 
-/** The management server of this repository, in this process, over loopback. */
+/** This repository's management server, in this process, over loopback. */
 export function createOurs(): Target {
   const api = createEnvoyApi();
   return {

@@ -8,12 +8,12 @@ import { World } from "../play/world.ts";
 import { LineProgram } from "./line-program.ts";
 import type { Pace, RunningServer, Target } from "./target.ts";
 
-/** Nodes that get a state beside those that a case places. */
+/** Nodes that get a state in addition to the ones of the case's node mapping. */
 const USUAL_NODES = ["n1", "n2", "n3", ""];
 
 /**
- * Somebody's server behind a program that takes commands as lines of JSON (README.md): it starts and stops servers, and
- * sets what a node has of every type.
+ * A server behind a program that reads commands as JSON lines (README.md): it starts and stops servers, and sets the
+ * resources of a node.
  */
 export function createProgramTarget(name: string, file: string, pace: Pace): Target {
   const lines = new LineProgram(file);
@@ -60,7 +60,7 @@ async function start(lines: LineProgram, id: number, setup: Setup, kind: StreamK
   };
 }
 
-/** What it has no switch for cannot be set up. */
+/** Throws an `UnsupportedStep` for settings that a program has no command for. */
 function refuseSettings({ dialect, edition, requireNode }: Setup): void {
   if (edition !== undefined) throw new UnsupportedStep(`no edition ${edition}`);
   if (dialect !== undefined) throw new UnsupportedStep(`no switch ${Object.keys(dialect).join(", ")}`);
@@ -73,7 +73,7 @@ async function ask(lines: LineProgram, command: object): Promise<{ address?: str
   return answer;
 }
 
-/** A type that was published once stays in the snapshot, if need be with nothing in it. */
+/** A published type stays in the snapshot, even when it becomes empty. */
 function snapshotOf(world: World, types: ReadonlySet<TypeName>, layers: readonly string[]): object[] {
   const printed = world.typeVersions(layers);
   const contents = world.view(layers).filter((content) => !content.onDemand);
@@ -87,7 +87,7 @@ function snapshotOf(world: World, types: ReadonlySet<TypeName>, layers: readonly
   });
 }
 
-/** Users of the library make versions themselves; these are made from content, as one should. */
+/** A type version derived from content, which users of such a library set themselves. */
 function versionOf(members: readonly Content[]): string {
   return formatVersion(members.map((member) => toResource(member).sum).reduce(addSums, contentDigest(["members"])));
 }

@@ -1,39 +1,39 @@
 import type { NodeLayers, Setup, StreamKind } from "../case.ts";
 import type { BookingObservation, Commit } from "../play/driver.ts";
 
-/** Somebody's server software, of which a play starts as many servers as it needs. */
+/** Server software under test; each play starts the servers that it needs. */
 export interface Target extends AsyncDisposable {
   readonly name: string;
   readonly pace: Pace;
-  /** Its servers tell what they book. */
+  /** Its servers report recorded ACKs and NACKs. */
   readonly tellsBookings: boolean;
-  /** Its servers can be polled. */
+  /** Its servers support REST polling. */
   readonly hasRest: boolean;
-  /** Starts a server without resources. Throws an `UnsupportedStep` if it cannot be set up like this. */
+  /** Starts a server without resources. Throws an `UnsupportedStep` for a setup that it does not support. */
   start(setup: Setup, kind: StreamKind): Promise<RunningServer>;
 }
 
-/** How long a target is waited for. */
+/** How long to wait for a target. */
 export interface Pace {
-  /** What is expected must have come after so many milliseconds. */
+  /** Time limit for the expected events, in milliseconds. */
   readonly deadlineMs: number;
-  /** Nothing may come for so many milliseconds, once what was expected is there. */
+  /** How long the target must stay silent after the expected events, in milliseconds. */
   readonly quietMs: number;
   /**
-   * The target answers one connection's requests in order and tells delta clients of missing names, so that such an answer
-   * on another stream proves that nothing before it is still to come.
+   * The target processes the requests of a connection in order and tells delta clients of missing names, so that a
+   * response on a separate stream proves that nothing before it is pending.
    */
   readonly hasFence: boolean;
 }
 
-/** One server under test. The methods throw an `UnsupportedStep` for what it cannot do. */
+/** A server under test. Its methods throw an `UnsupportedStep` for what it does not support. */
 export interface RunningServer {
   /** `host:port`. */
   readonly address: string;
   commit(commit: Commit): Promise<void>;
-  /** Places nodes anew: `base` for those that are not listed. */
+  /** Changes the node mapping; nodes that are not listed see `base`. */
   place(nodeMapping: NodeLayers): Promise<void>;
-  /** What the server booked since the call before, in order. */
+  /** The ACKs and NACKs that the server recorded since the last call, in order. */
   takeBookings?(): readonly BookingObservation[];
   stop(): Promise<void>;
 }

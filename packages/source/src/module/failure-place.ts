@@ -2,20 +2,20 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { ModuleFailure } from "./messages.ts";
 
-/** Where in the files of a module something is wrong. */
+/** A place in a file of the module graph. */
 export interface FailurePlace {
   readonly url: string;
   readonly line: number;
   readonly column?: number;
 }
 
-/** The first place in one of these files that a failure names; undefined where it names none. */
+/** The first place in the module graph that a failure names; undefined if it names none. */
 export async function placeOf(failure: ModuleFailure, urls: ReadonlySet<string>): Promise<FailurePlace | undefined> {
   const { at, stack = "", isSyntax } = failure;
   if (at !== undefined) return at;
   const shown = placeShown(stack, urls) ?? placeInStack(stack, urls);
   if (shown !== undefined || !isSyntax) return shown;
-  // Of JavaScript that cannot be parsed, an engine tells the place only to whoever reads its standard error.
+  // The engine prints the place of a JavaScript syntax error on stderr only.
   for (const url of [...urls].reverse()) {
     const found = placeShown(await check(url), urls);
     if (found !== undefined) return found;
@@ -23,7 +23,7 @@ export async function placeOf(failure: ModuleFailure, urls: ReadonlySet<string>)
   return undefined;
 }
 
-/** `file:///a/b.ts:3`, then lines of the file, and `^` below what is meant. */
+/** Parses `file:///a/b.ts:3`, followed by source lines and a `^` below the place. */
 function placeShown(text: string, urls: ReadonlySet<string>): FailurePlace | undefined {
   const lines = text.split("\n");
   for (const [index, line] of lines.entries()) {
@@ -37,7 +37,7 @@ function placeShown(text: string, urls: ReadonlySet<string>): FailurePlace | und
   return undefined;
 }
 
-/** `at f (file:///a/b.ts:3:7)`. */
+/** Parses a stack frame: `at f (file:///a/b.ts:3:7)`. */
 function placeInStack(stack: string, urls: ReadonlySet<string>): FailurePlace | undefined {
   for (const [, url = "", line, column] of stack.matchAll(/((?:file:\/\/|\/)[^()\n]*?):(\d+):(\d+)\)?$/gm)) {
     const known = knownUrl(url, urls);
@@ -46,12 +46,12 @@ function placeInStack(stack: string, urls: ReadonlySet<string>): FailurePlace | 
   return undefined;
 }
 
-/** Engines name files by URL or by path, and tell which import they loaded them for. */
+/** The URL of a file that an engine names by URL or by path. */
 function knownUrl(text: string, urls: ReadonlySet<string>): string | undefined {
   return [...urls].find((url) => url === text || (url.startsWith("file:") && fileURLToPath(url) === text));
 }
 
-/** What Node says of the syntax of a file. */
+/** The output of `node --check` for a file. */
 function check(url: string): Promise<string> {
   return new Promise((resolve) => {
     execFile(process.execPath, ["--check", fileURLToPath(url)], (_, _stdout, stderr) => resolve(stderr));

@@ -3,10 +3,10 @@ import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { stampOf } from "../directory/file-stamp.ts";
 
-/** File systems take the time from a clock that is behind by as much. */
+/** How far the clock of file systems may lag behind, in milliseconds. */
 const CLOCK_STEP_MS = 20;
 
-/** Hears from the system which of some files change. Folders are watched, since files are often replaced by a rename. */
+/** Reports changes of a set of files. It watches their folders, because files are often replaced by a rename. */
 export class FileWatch {
   readonly #onChange: (path: string) => void;
   readonly #watchers = new Map<string, FSWatcher>();
@@ -17,7 +17,7 @@ export class FileWatch {
     this.#onChange = onChange;
   }
 
-  /** Watches these files, and no others. Of those that were not watched before, what changed since that time is told at once. */
+  /** Watches these files only. Reports newly added files at once if they changed since `sinceMs`. */
   async follow(files: ReadonlySet<string>, sinceMs: number): Promise<void> {
     const before = this.#files;
     this.#files = files;
@@ -36,7 +36,7 @@ export class FileWatch {
     }
   }
 
-  /** Looks for what nobody said, as in some network file systems. */
+  /** Reports changes that the system did not, as in some network file systems. */
   async look(): Promise<void> {
     const before = this.#stamps;
     this.#stamps = await stampsOf(this.#files);
@@ -57,7 +57,7 @@ export class FileWatch {
       });
       this.#watchers.set(folder, watcher);
     } catch {
-      // The folder is not there, or the system does not watch it for us: it is looked at from time to time.
+      // The folder does not exist or cannot be watched; `look` finds its changes.
     }
   }
 

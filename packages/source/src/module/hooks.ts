@@ -18,7 +18,7 @@ import type { ModuleNote } from "./messages.ts";
  */
 let notes: MessagePort | undefined;
 
-/** Of the thread of hooks that `module.register` starts. */
+/** Called in the hooks thread that `module.register` starts. */
 export function initialize(port: MessagePort): void {
   notes = port;
 }
@@ -66,12 +66,12 @@ export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
 
 export const load: LoadHook = async (url, context, nextLoad) => loadOurs(url) ?? (await nextLoad(url, context));
 
-/** The file may be created later: then there is something to load. */
+/** Reports the missing file too, so that its creation triggers a load. */
 function reportMissing(specifier: string, { parentURL }: ResolveHookContext): void {
   if (/^(?:\.{0,2}\/|file:)/.test(specifier)) tell({ kind: "file", url: new URL(specifier, parentURL).href });
 }
 
-/** What Node does not load by itself; undefined for all else. */
+/** Loads what Node cannot load itself; undefined for everything else. */
 function loadOurs(url: string): LoadFnOutput | undefined {
   if (!url.startsWith("file:")) return undefined;
   tell({ kind: "file", url });
@@ -80,12 +80,12 @@ function loadOurs(url: string): LoadFnOutput | undefined {
   return { format: "module", shortCircuit: true, source: withoutTypes(url) };
 }
 
-/** Node does since 22.18, and 23.6. */
+/** Node reads TypeScript since 22.18 and 23.6. */
 function readsTypeScript(): boolean {
   return "typescript" in process.features && process.features.typescript !== false;
 }
 
-/** The module as JavaScript, by the compiler that its project has. */
+/** Compiles the module to JavaScript with the project's own compiler, else with ours. */
 function withoutTypes(url: string): string {
   const ts = compilerFor(url);
   if (ts === undefined) {
@@ -113,7 +113,7 @@ function compilerFor(url: string): typeof TypeScript | undefined {
     try {
       return createRequire(from)("typescript") as typeof TypeScript;
     } catch {
-      // not there: the other place may have it
+      // not installed here; try the other place
     }
   }
   return undefined;

@@ -2,7 +2,7 @@ import { isMapping } from "../document/places.ts";
 import { baseLayer } from "../layout.ts";
 import { quote } from "../problem.ts";
 
-/** What a module exports as its resources, by layer. */
+/** The resources of a module by layer, or why its export is invalid. */
 export type ModuleLayers =
   | { readonly layers: ReadonlyMap<string, readonly unknown[]> }
   | { readonly message: string; readonly hint: string };
@@ -10,7 +10,7 @@ export type ModuleLayers =
 const EXPECTED =
   'expected a list of resources, or { layers: { base: [...], "group/NAME": [...] } }, as the default export';
 
-/** Reads the value of a module's default export: a list is the layer `base`. */
+/** Reads a module's default export; a list is the layer `base`. */
 export function layersIn(value: unknown): ModuleLayers {
   if (Array.isArray(value)) return { layers: new Map([[baseLayer, value as readonly unknown[]]]) };
   const hint = "a resource is an object with @type, and lists are lists of them";

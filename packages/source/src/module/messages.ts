@@ -1,30 +1,30 @@
 import type { MessagePort } from "node:worker_threads";
 
-/** What a thread that runs a module is started with. */
+/** The input of the thread that runs a module. */
 export interface ModuleInput {
-  /** Its file URL. */
+  /** The module's file URL. */
   readonly url: string;
-  /** Takes `ModuleNote`s, also of a thread that hangs. */
+  /** Receives `ModuleNote`s, even while the thread hangs. */
   readonly notes: MessagePort;
 }
 
-/** What is found out while the module graph is loaded. */
+/** A fact found while the module graph is loaded. */
 export type ModuleNote =
-  /** A file of the graph, or one that an import looks for and does not find, as a URL. */
+  /** URL of a file of the graph, or of one that an import did not find. */
   { readonly kind: "file"; readonly url: string } | { readonly kind: "syntax"; readonly failure: ModuleFailure };
 
-/** How a module ended. */
+/** The result of running a module. */
 export type ModuleAnswer =
-  /** The value of its default export, or what that returned, as JSON. */
+  /** The default export, or what it returned, as JSON. */
   | { readonly kind: "value"; readonly json: string }
   | { readonly kind: "failed"; readonly failure: ModuleFailure }
-  /** What it exports is no JSON value. */
+  /** The export is not a JSON value. */
   | { readonly kind: "invalid"; readonly message: string };
 
-/** Why a module cannot be used. */
+/** Why a module failed. */
 export interface ModuleFailure {
   readonly message: string;
-  /** As the engine shows it, from which the place is read; undefined where the place is known. */
+  /** The engine's stack, from which the place is parsed; undefined if `at` is known. */
   readonly stack?: string;
   readonly isSyntax: boolean;
   readonly at?: { readonly url: string; readonly line: number; readonly column: number };

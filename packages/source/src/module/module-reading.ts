@@ -19,9 +19,9 @@ import { layersIn } from "./layers.ts";
 import type { ModuleFailure } from "./messages.ts";
 import { type ModuleRun, runModule } from "./run-module.ts";
 
-/** What the caller of a source fixes, whatever the settings beside the module say. */
+/** The options that override the settings beside the module. */
 export interface ModuleReadingOptions {
-  /** Its absolute path. */
+  /** Absolute path of the module. */
   readonly module: string;
   readonly api: EnvoyApi;
   readonly validation: ValidationLevel | undefined;
@@ -32,7 +32,7 @@ export interface ModuleReadingOptions {
   readonly onOutput: (text: string) => void;
 }
 
-/** A value has no lines: its places are paths. */
+/** Values have no lines: problems name paths only. */
 const withoutLines: PlacedText = {
   show: () => ({}),
   showText: ({ path }) => ({ path }),
@@ -44,7 +44,7 @@ interface KnownLayer {
   readonly known: KnownResources;
 }
 
-/** A module as it was run last. */
+/** The state of the last run of a module. */
 export class ModuleReading {
   readonly #options: ModuleReadingOptions;
   readonly #directory: string;
@@ -73,17 +73,17 @@ export class ModuleReading {
     });
   }
 
-  /** What the next load depends on: every file of the module graph outside node_modules, and the settings. */
+  /** The files that the next load depends on: those of the module graph outside node_modules, and the settings. */
   get files(): ReadonlySet<string> {
     return new Set([...this.#files, `${this.#directory}${sep}${settingsFile}`]);
   }
 
-  /** When the last look began. */
+  /** When the last run began, in milliseconds since the epoch. */
   get lookedAtMs(): number {
     return this.#lookedAtMs;
   }
 
-  /** The same object as the last time if nothing changed. */
+  /** Runs the module; returns the same load if nothing changed. */
   async look(signal: AbortSignal): Promise<Load> {
     const { module, timeoutMs, onOutput } = this.#options;
     this.#lookedAtMs = Date.now();
@@ -147,7 +147,7 @@ export class ModuleReading {
     return { ...problem(code, this.#file, message), ...optionalHint(hint) };
   }
 
-  /** True if any layer is another one than before. */
+  /** Decodes the layers; returns whether any of them changed. */
   async #decode(layers: ReadonlyMap<string, readonly unknown[]>): Promise<boolean> {
     const { api, findsVersionLoss, validation = this.#validation() } = this.#options;
     const before = this.#layers;
@@ -197,7 +197,7 @@ function pathOf({ file, place }: Origin): { readonly path?: string } {
   return place === undefined ? {} : { path: formatPath([file.layer, ...place.path]) };
 }
 
-/** What is installed changes by an installation, which nobody does beside a running server. */
+/** Installed packages do not change while the server runs. */
 function filesIn({ urls }: ModuleRun): readonly string[] {
   return [...urls].map((url) => fileURLToPath(url)).filter((path) => !path.split(sep).includes("node_modules"));
 }

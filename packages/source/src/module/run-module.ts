@@ -1,33 +1,33 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { ModuleAnswer, ModuleFailure, ModuleInput, ModuleNote } from "./messages.ts";
 
-/** Threads run what is built, whether this is run as it is or built: both are two folders below the package. */
+/** Worker threads run built code; the package is two folders above both `src` and `dist` modules. */
 const ENTRY = new URL("../../dist/module/worker.js", import.meta.url);
-/** A module that takes more is stopped rather than the whole process. */
+/** Heap limit of a module's thread, so that a leak ends the thread instead of the process. */
 const MAX_HEAP_MIB = 2048;
 
-/** What came of a module that was run. */
+/** The result of a run. */
 export interface ModuleRun {
   readonly outcome:
     | ModuleAnswer
     | { readonly kind: "timeout" }
-    /** The thread ended before it told anything. */
+    /** The thread ended without a result. */
     | { readonly kind: "ended"; readonly message: string };
-  /** URLs of all files of its module graph, those that were looked for in vain as well. */
+  /** URLs of all files of the module graph, including missing ones. */
   readonly urls: ReadonlySet<string>;
 }
 
-/** How a module is run. */
+/** Options of a run. */
 export interface RunOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Takes what the module prints. */
+  /** Called with the module's output. */
   readonly onOutput: (text: string) => void;
 }
 
 /**
- * Runs a module in a thread of its own and with modules of its own: nothing of an earlier run is left, and whatever it does, an endless loop too,
- * ends with the thread.
+ * Runs a module in a fresh thread with fresh modules: no state of an earlier run remains, and an endless loop ends with
+ * the thread.
  */
 export async function runModule(url: string, { timeoutMs, signal, onOutput }: RunOptions): Promise<ModuleRun> {
   const { port1: heard, port2: notes } = new MessageChannel();
@@ -69,7 +69,7 @@ function firstWord(worker: Worker, timeoutMs: number, signal: AbortSignal): Prom
   });
 }
 
-/** What was thrown where nobody waits for it, such as in a timer. */
+/** A failure from an exception that no caller caught, such as one in a timer. */
 function thrown(error: unknown): ModuleRun["outcome"] {
   if (!(error instanceof Error)) return { kind: "ended", message: String(error) };
   const { message, stack = "" } = error;

@@ -3,7 +3,7 @@ import { formatPath } from "../problem.ts";
 import { registerModuleHooks } from "./hooks.ts";
 import type { ModuleAnswer, ModuleInput } from "./messages.ts";
 
-/** Runs a module and tells what it exports. */
+/** Runs a module and returns what it exports. */
 async function runModule({ url, notes }: ModuleInput): Promise<ModuleAnswer> {
   process.setSourceMapsEnabled(true);
   registerModuleHooks(notes);
@@ -23,12 +23,12 @@ async function runModule({ url, notes }: ModuleInput): Promise<ModuleAnswer> {
   return { kind: "value", json: JSON.stringify(exported ?? null, writeBigInt) };
 }
 
-/** ProtoJSON has 64-bit numbers as strings. */
+/** ProtoJSON writes 64-bit numbers as strings. */
 function writeBigInt(_key: string, value: unknown): unknown {
   return typeof value === "bigint" ? String(value) : value;
 }
 
-/** What JSON would leave out without a word, or never end with. */
+/** Finds values that JSON would omit silently, and cycles. */
 function findNonJson(value: unknown, path: readonly (string | number)[], above: Set<object>): string | undefined {
   if (typeof value === "function" || typeof value === "symbol") {
     return `expected a value that can be written as JSON at ${formatPath(path)}, got a ${typeof value}`;
@@ -45,5 +45,5 @@ function findNonJson(value: unknown, path: readonly (string | number)[], above: 
   return undefined;
 }
 
-// This module is the beginning of a thread, and does nothing elsewhere.
+// This module is the entry point of a thread; imported elsewhere, it does nothing.
 if (parentPort !== null) parentPort.postMessage(await runModule(workerData as ModuleInput));

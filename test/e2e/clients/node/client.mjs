@@ -1,4 +1,4 @@
-// A gRPC client that is configured over xDS. It speaks the lines of test/e2e/clients/README.md.
+// A gRPC client that is configured over xDS. It speaks the protocol of test/e2e/clients/README.md.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
@@ -42,7 +42,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 process.exit(0);
 
-/** The calls to one target, at a rate, until it is stopped. */
+/** Calls a target at a steady rate until stopped. */
 function startLoad({ target, rate, deadlineMs }) {
   const client = new grpc.Client(`xds:///${target}`, grpc.credentials.createInsecure());
   const ok = {};
@@ -80,7 +80,7 @@ function startLoad({ target, rate, deadlineMs }) {
   };
 }
 
-/** What its own CSDS says, asked for as anybody would. */
+/** Fetches the client's own status over CSDS. */
 async function fetchStatus() {
   const server = new grpc.Server();
   grpc.addAdminServicesToServer(server);

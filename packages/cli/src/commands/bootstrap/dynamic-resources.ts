@@ -3,19 +3,18 @@ import type { ApiVersion } from "@xdskit/protocol";
 import { SERVER_CLUSTER } from "./server-cluster.ts";
 import type { EnvoyTransport } from "./transport.ts";
 
-/** The formats of a file that Envoy reads, by which the file's name ends. */
+/** A format of resource files that Envoy reads; it is the extension of the file. */
 export type FileFormat = "yaml" | "json" | "pb" | "pb_text";
 
-/** Every format. */
 export const fileFormats: readonly FileFormat[] = ["yaml", "json", "pb", "pb_text"];
 
-/** Where the files of an Envoy without a network are. */
+/** The directory and format of the files for filesystem subscriptions. */
 export interface ResourceFiles {
   readonly directory: string;
   readonly format: FileFormat;
 }
 
-/** Whom an Envoy asks for listeners and clusters. */
+/** How an Envoy subscribes to its listeners and clusters. */
 export type EnvoySource =
   | { readonly transport: Exclude<EnvoyTransport, "file"> }
   | { readonly transport: "file"; readonly files: ResourceFiles };
@@ -34,7 +33,7 @@ export function dynamicResources(source: EnvoySource, version: ApiVersion): obje
   }
   const api = grpcApi(source.transport, version);
   const config = configSource(source.transport.startsWith("ads") ? { ads: {} } : { api_config_source: api }, version);
-  // With streams of their own for clusters and listeners, too: those may say that their endpoints and routes come by ADS.
+  // `ads_config` is set with separate streams too: resources may say that their endpoints and routes come over ADS.
   return { ads_config: api, cds_config: config, lds_config: config };
 }
 
@@ -44,12 +43,12 @@ function configSource(source: object, version: ApiVersion): object {
 
 function fileSource(name: string, { directory, format }: ResourceFiles, version: ApiVersion): object {
   const path = join(directory, `${name}.${format}`);
-  // The directory is watched, not the file: then the swap of a link, as in a Kubernetes volume, is noticed as well.
+  // Watches the directory instead of the file, so that Envoy notices a swapped link, as in a Kubernetes volume.
   const watched = { path_config_source: { path, watched_directory: { path: directory } } };
   return configSource(version === "v3" ? watched : { path }, version);
 }
 
-/** Long polls: each waits for a change for most of the time that it is given. */
+/** REST long polling: the server may hold each poll for up to 30 seconds. */
 function restApi(version: ApiVersion): object {
   return {
     api_type: "REST",
@@ -63,7 +62,8 @@ function restApi(version: ApiVersion): object {
 function grpcApi(transport: "grpc" | "delta" | "ads" | "ads-delta", version: ApiVersion): object {
   return {
     api_type: transport.endsWith("delta") ? "DELTA_GRPC" : "GRPC",
-    // A node with every extension is 58 KB: once per stream is enough. Those of v2 are small, and until 1.10 know nothing of this.
+    // Sending a node with all extensions (58 KB) once per stream is enough. v2 nodes are small, and Envoy before 1.10
+    // does not know this field.
     ...(version === "v3" && { transport_api_version: "V3", set_node_on_first_message_only: true }),
     grpc_services: [{ envoy_grpc: { cluster_name: SERVER_CLUSTER } }],
   };

@@ -5,7 +5,7 @@ import { dynamicResources, type EnvoySource } from "./dynamic-resources.ts";
 import { serverCluster, socketAddress } from "./server-cluster.ts";
 import type { BootstrapTls } from "./tls.ts";
 
-/** Who is to be served, where and how. */
+/** What an Envoy bootstrap is made from. */
 export interface EnvoyBootstrapOptions {
   readonly server: Address;
   readonly node: string;
@@ -14,13 +14,13 @@ export interface EnvoyBootstrapOptions {
   readonly locality: Locality;
   readonly source: EnvoySource;
   readonly version: ApiVersion;
-  /** Envoy's own admin interface. */
+  /** The address of Envoy's own admin interface. */
   readonly admin: Address;
-  /** Over TLS. */
+  /** TLS files; undefined connects in plaintext. */
   readonly tls: BootstrapTls | undefined;
 }
 
-/** A whole Envoy configuration (S-CFG-10; client-behaviours 2). */
+/** Builds a complete Envoy bootstrap (S-CFG-10; client-behaviours 2). */
 export function envoyBootstrap(options: EnvoyBootstrapOptions): object {
   const { node, cluster, metadata, locality, admin, source, version } = options;
   return {
@@ -30,7 +30,7 @@ export function envoyBootstrap(options: EnvoyBootstrapOptions): object {
       ...(Object.keys(locality).length > 0 && { locality }),
       ...(Object.keys(metadata).length > 0 && { metadata }),
     },
-    // Of v2 an address wants a log beside it.
+    // v2 requires an access log path beside the address.
     admin: { ...(version === "v2" && { access_log_path: "/dev/null" }), address: socketAddress(admin) },
     dynamic_resources: dynamicResources(source, version),
     ...(source.transport !== "file" && { static_resources: { clusters: [clusterOf(options)] } }),

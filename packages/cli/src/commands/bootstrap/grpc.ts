@@ -3,7 +3,7 @@ import type { Locality } from "../../discovery/node-flags.ts";
 import { type Address, formatReachedAddress } from "../../settings/address.ts";
 import type { BootstrapTls } from "./tls.ts";
 
-/** Who is to be served, and where. */
+/** What a gRPC bootstrap is made from. */
 export interface GrpcBootstrapOptions {
   readonly server: Address;
   readonly node: string;
@@ -11,11 +11,14 @@ export interface GrpcBootstrapOptions {
   readonly metadata: Readonly<Record<string, string>>;
   readonly locality: Locality;
   readonly version: ApiVersion;
-  /** Over TLS. */
+  /** TLS files; undefined connects in plaintext. */
   readonly tls: BootstrapTls | undefined;
 }
 
-/** The JSON that GRPC_XDS_BOOTSTRAP names: read by gRPC in C++, Go, Java, Node and Python (client-behaviours 3). */
+/**
+ * Builds the JSON of a gRPC bootstrap, which GRPC_XDS_BOOTSTRAP names for C++, Go, Java, Node and Python
+ * (client-behaviours 3).
+ */
 export function grpcBootstrap({
   server,
   node,
@@ -30,11 +33,11 @@ export function grpcBootstrap({
       {
         server_uri: formatReachedAddress(server),
         channel_creds: [tls === undefined ? { type: "insecure" } : tlsCredentials(tls)],
-        // Releases from before v2 ended speak v3 only if they are told to.
+        // Releases that still supported v2 use v3 only with this feature.
         server_features: version === "v3" ? ["xds_v3"] : [],
       },
     ],
-    // grpc-js refuses a node without a locality, be it empty.
+    // grpc-js rejects a node without a locality; an empty one is enough.
     node: { id: node, cluster, locality, ...(Object.keys(metadata).length > 0 && { metadata }) },
   };
 }

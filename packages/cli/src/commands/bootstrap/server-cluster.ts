@@ -3,20 +3,20 @@ import type { ApiVersion } from "@xdskit/protocol";
 import type { Address } from "../../settings/address.ts";
 import type { BootstrapTls } from "./tls.ts";
 
-/** The name under which a bootstrap speaks of the xDS server. */
+/** The name of the xDS server's cluster in a bootstrap. */
 export const SERVER_CLUSTER = "xds_server";
 
-/** How the xDS server is reached. */
+/** How a client reaches the xDS server. */
 export interface ServerClusterOptions {
   readonly server: Address;
   readonly version: ApiVersion;
-  /** gRPC is HTTP/2; REST is asked for where only HTTP/1.1 gets through. */
+  /** gRPC needs HTTP/2; REST uses HTTP/1.1. */
   readonly protocol: "http1" | "http2";
-  /** Over TLS. */
+  /** TLS files; undefined connects in plaintext. */
   readonly tls: BootstrapTls | undefined;
 }
 
-/** The Cluster of the xDS server: static, with keepalive (C-CFG-04, C-CFG-06). */
+/** Builds the static Cluster of the xDS server, with keepalive (C-CFG-04, C-CFG-06). */
 export function serverCluster(options: ServerClusterOptions): object {
   const { server, version, protocol, tls } = options;
   return {
@@ -24,7 +24,7 @@ export function serverCluster(options: ServerClusterOptions): object {
     type: isIP(server.host) === 0 ? "STRICT_DNS" : "STATIC",
     connect_timeout: "1s",
     ...(protocol === "http2" && http2Options[version]),
-    // A server that is gone without a word is noticed, and another connection made.
+    // Keepalive detects a server that disappears without closing the connection.
     upstream_connection_options: { tcp_keepalive: {} },
     load_assignment: {
       cluster_name: SERVER_CLUSTER,
@@ -34,7 +34,7 @@ export function serverCluster(options: ServerClusterOptions): object {
   };
 }
 
-/** An address as Envoy's messages have it. */
+/** An address as Envoy's Address message. */
 export function socketAddress({ host, port }: Address): object {
   return { socket_address: { address: host, port_value: port } };
 }
@@ -67,7 +67,7 @@ function tlsSocket({ server, version, protocol }: ServerClusterOptions, { ca, cl
           tls_certificates: [{ certificate_chain: { filename: client.cert }, private_key: { filename: client.key } }],
         }),
         validation_context: { trusted_ca: { filename: ca } },
-        // Releases of before 2021 offer nothing unless they are told to, and are taken for HTTP/1.1.
+        // Releases before 2021 offer no ALPN protocol unless configured, and would be taken for HTTP/1.1.
         alpn_protocols: [protocol === "http2" ? "h2" : "http/1.1"],
       },
     },

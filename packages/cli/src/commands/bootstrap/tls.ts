@@ -1,7 +1,7 @@
-/** Files, on the client's machine, that a client connects over TLS with. */
+/** Paths of TLS files on the client's machine. */
 export interface BootstrapTls {
-  /** PEM file of the authority that signed the server's certificate. */
+  /** PEM file of the CA that signed the server's certificate. */
   readonly ca: string;
-  /** PEM files of the certificate that the client shows, and of its key. */
+  /** PEM files of the client certificate and its private key. */
   readonly client: { readonly cert: string; readonly key: string } | undefined;
 }

@@ -1,8 +1,8 @@
 /**
- * How an Envoy gets its listeners and clusters: from files, by polling, from a stream for each type, or from one stream for all of
- * them; the streams in State of the World or in delta.
+ * How an Envoy subscribes to listeners and clusters: files, REST polling, a stream per type (`grpc`, `delta`), or one
+ * aggregated stream (`ads`, `ads-delta`). `grpc` and `ads` are State of the World.
  */
 export type EnvoyTransport = "file" | "rest" | "grpc" | "delta" | "ads" | "ads-delta";
 
-/** Every transport (S-CFG-10). */
+/** All transports (S-CFG-10). */
 export const envoyTransports: readonly EnvoyTransport[] = ["file", "rest", "grpc", "delta", "ads", "ads-delta"];

@@ -1,6 +1,6 @@
 import type { TypeUrl } from "@xdskit/protocol";
 
-/** What is wrong, to branch on. */
+/** The code of a finding, for scripts. */
 export type FindingCode =
   | "NAME_DANGLING"
   | "NOT_USABLE"
@@ -12,12 +12,12 @@ export type FindingCode =
   | "NAME_OVERRULED"
   | "ANSWER_SLOW";
 
-/** Something that is wrong with what a client receives. */
+/** One error or warning about what a client receives. */
 export interface Finding {
   readonly severity: "error" | "warning";
   readonly code: FindingCode;
   readonly type: TypeUrl;
-  /** Of the resource; missing where it concerns the type. */
+  /** The resource's name; missing if the finding concerns the whole type. */
   readonly name?: string;
   readonly message: string;
 }

@@ -8,31 +8,31 @@ import { danglingWords, overruledWords, shortNameOf } from "../../discovery/mesh
 import type { Finding } from "./finding.ts";
 import { grpcFindings } from "./grpc-findings.ts";
 
-/** What findings are made of. */
+/** The input of `findingsIn`. */
 export interface Received {
   readonly api: EnvoyApi;
   readonly snapshot: MeshSnapshot;
   readonly waits: readonly Wait[];
-  /** What takes longer is slow. */
+  /** The threshold of slow responses. */
   readonly slow: SlowLimit;
   readonly refusals: readonly Refusal[];
   readonly unanswered: readonly Unanswered[];
   readonly overruled: readonly Overruled[];
-  /** What a client of gRPC refuses is wrong, too. */
+  /** The client is a gRPC client: what only gRPC rejects is an error too. */
   readonly isOfGrpc: boolean;
 }
 
-/** How long something may take. */
+/** How long a resource may take to arrive. */
 export interface SlowLimit {
   readonly ms: number;
-  /** Somebody set it: what takes longer is an error. */
+  /** The caller set it with `--slow`: exceeding it is an error, else a warning. */
   readonly isSet: boolean;
 }
 
-/** Of one type, the slowest are told one by one. */
+/** Slow resources of one type that get a finding each; the rest is counted. */
 const MAX_SLOW = 5;
 
-/** Everything that is wrong, the worst first. */
+/** Returns every finding, errors first. */
 export function findingsIn(received: Received): readonly Finding[] {
   const { snapshot } = received;
   const findings = [
@@ -79,7 +79,7 @@ function slownessFindings({ waits, slow: { ms, isSet }, api }: Received): readon
   });
 }
 
-/** `1.5 s`, `0.25 s`. */
+/** Formats milliseconds as `1.5 s` or `0.25 s`. */
 function formatSeconds(ms: number): string {
   return `${Number((ms / 1000).toPrecision(2))} s`;
 }
@@ -103,7 +103,7 @@ function danglingFinding({ from, to, why }: Dangling, { api }: Received): Findin
   return { severity: "error", code, type, name, message: `${subject}: ${danglingWords[why]}` };
 }
 
-/** Endpoints that came, and are none: every request to the cluster fails. */
+/** A warning for an endpoint assignment without endpoints: every request to the cluster fails. */
 function endpointsFinding(cluster: MeshCluster, { api }: Received): readonly Finding[] {
   if (cluster.endpoints === undefined || endpointsOf(cluster) !== 0) return [];
   const { type, name } = cluster;
@@ -111,13 +111,13 @@ function endpointsFinding(cluster: MeshCluster, { api }: Received): readonly Fin
   return [{ severity: "warning", code: "NO_ENDPOINTS", type, name, message }];
 }
 
-/** A change at the server does nothing, and nobody says why. */
+/** A warning for a server's resource that a static one of the bootstrap overrides. */
 function overruledFinding({ type, name }: Overruled, { api }: Received): Finding {
   const message = `${shortNameOf(type, api)} ${name}: ${overruledWords}`;
   return { severity: "warning", code: "NAME_OVERRULED", type, name, message };
 }
 
-/** How many endpoints a Cluster has by EDS; undefined: it does not have them from there. */
+/** The number of a Cluster's endpoints from EDS; undefined if it does not use EDS. */
 export function endpointsOf({ endpoints, lbEndpoints }: MeshCluster): number | undefined {
   if (endpoints === undefined) return undefined;
   const inline = (endpoints.json.endpoints ?? []).map((locality) => locality.lbEndpoints?.length ?? 0);

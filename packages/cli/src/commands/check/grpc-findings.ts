@@ -3,7 +3,7 @@ import type { EnvoyApi, FieldProblemCode } from "@xdskit/envoy-api";
 import { shortNameOf } from "../../discovery/mesh-words.ts";
 import type { Finding } from "./finding.ts";
 
-/** What Envoy takes, and clients of gRPC refuse. */
+/** Problems that Envoy tolerates and gRPC clients reject. */
 const REFUSED_BY_GRPC: ReadonlySet<FieldProblemCode> = new Set([
   "LISTENER_API_LISTENER_INVALID",
   "CLUSTER_SERVICE_NAME_MISSING",
@@ -12,7 +12,7 @@ const REFUSED_BY_GRPC: ReadonlySet<FieldProblemCode> = new Set([
   "ENDPOINT_PRIORITY_GAP",
 ]);
 
-/** What a client of gRPC refuses, though it follows the rules of its message. */
+/** Findings for resources that are valid, and that gRPC clients reject. */
 export function grpcFindings(snapshot: MeshSnapshot, api: EnvoyApi): readonly Finding[] {
   const ofListeners = [...snapshot.listeners.values()].flatMap((one) =>
     one.resource !== undefined && one.resource.json.apiListener === undefined && !isOfServer(one.name)
@@ -28,7 +28,7 @@ export function grpcFindings(snapshot: MeshSnapshot, api: EnvoyApi): readonly Fi
   return [...ofListeners, ...ofAll];
 }
 
-/** Servers of gRPC ask for Listeners by the address at which they listen. */
+/** gRPC servers subscribe to Listeners by listening address. */
 function isOfServer(name: string): boolean {
   return name.includes("xds.resource.listening_address=");
 }

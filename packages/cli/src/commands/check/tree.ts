@@ -8,7 +8,7 @@ import { endpointsOf } from "./findings.ts";
 
 type Link = MeshResource["needs"][number];
 
-/** A line of the tree, and those below it. */
+/** One resource in the tree, with the resources that it refers to. */
 export interface TreeNode {
   readonly type: string;
   readonly name: string;
@@ -19,16 +19,16 @@ export interface TreeNode {
 interface TreeContext {
   readonly snapshot: MeshSnapshot;
   readonly api: EnvoyApi;
-  /** Those whose needs were told. */
+  /** Ids of resources whose references are already in the tree. */
   readonly told: Set<string>;
 }
 
-/** Below one resource, as many are told. */
+/** Children of one resource that are printed; the rest is counted. */
 const MAX_BRANCHES = 50;
 
 /**
- * Listeners with all that they lead to, then the Clusters that none of them leads to; but not those of a bootstrap that need nothing, as its management servers
- * are.
+ * Builds the trees of all Listeners, then of the Clusters that no Listener refers to. Omits static Clusters without
+ * references, such as management servers.
  */
 export function treesOf(snapshot: MeshSnapshot, api: EnvoyApi): readonly TreeNode[] {
   const context: TreeContext = { snapshot, api, told: new Set() };
@@ -53,7 +53,7 @@ function treeOf(resource: MeshResource, context: TreeContext): TreeNode {
   };
 }
 
-/** One line for each name, however often it is named. */
+/** Removes repeated references to the same name. */
 function uniqueNeeds(needs: readonly Link[]): readonly Link[] {
   return [...new Map(needs.map((link) => [`${link.type} ${link.name}`, link])).values()];
 }
@@ -97,7 +97,7 @@ function stateOf({ state, id, name, source }: MeshResource, { snapshot }: TreeCo
   return [words[state], ...more].join(", ");
 }
 
-/** Lines for people, indented by how far from a root they are. */
+/** Formats trees as indented lines. */
 export function formatTrees(trees: readonly TreeNode[], colors: Colors): string {
   return trees.map((tree) => formatTree(tree, 0, colors)).join("");
 }

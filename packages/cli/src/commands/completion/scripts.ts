@@ -2,7 +2,7 @@ import type { CompletedCommand, CompletedOption } from "./words.ts";
 
 type Script = (commands: readonly CompletedCommand[], options: readonly CompletedOption[]) => string;
 
-/** For bash 3.2 and newer, without the bash-completion package. */
+/** Completion for bash 3.2 and newer, without the bash-completion package. */
 export const bashCompletion: Script = (commands, options) => {
   const cases = commands.map(({ name, words, takes, options: own }) => {
     const flags = [...own, ...options].map(({ long }) => long).join(" ");
@@ -49,7 +49,7 @@ function bashValue({ choices, isFile }: CompletedOption): string {
   return isFile ? 'COMPREPLY=($(compgen -f -- "$current"))' : "COMPREPLY=()";
 }
 
-/** For zsh, after compinit. */
+/** Completion for zsh, after compinit. */
 export const zshCompletion: Script = (commands, options) => {
   const cases = commands.map(({ name, words, takes, options: own }) => {
     const path = takes === "file" ? "'1:file:_files'" : "'1:directory:_files -/'";
@@ -90,7 +90,7 @@ function quoteZsh(text: string): string {
   return text.replaceAll("'", "'\\''").replaceAll(":", "\\:");
 }
 
-/** For fish 3 and newer. */
+/** Completion for fish 3 and newer. */
 export const fishCompletion: Script = (commands, options) => {
   const lines = commands.flatMap(({ name, says, words, takes, options: own }) => {
     const when = `-n '__fish_seen_subcommand_from ${name}'`;

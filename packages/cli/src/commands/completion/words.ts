@@ -1,17 +1,17 @@
-/** A command, as a shell completes it. */
+/** A command as a completion script needs it. */
 export interface CompletedCommand {
   readonly name: string;
   readonly says: string;
-  /** What its first argument may be. */
+  /** The choices for its first argument. */
   readonly words: readonly string[];
-  /** Undefined: its words. */
+  /** The kind of path that its first argument takes; undefined completes `words`. */
   readonly takes: "directory" | "file" | undefined;
   readonly options: readonly CompletedOption[];
 }
 
-/** An option, as a shell completes it. */
+/** An option as a completion script needs it. */
 export interface CompletedOption {
-  /** `--server`. */
+  /** The long flag: `--server`. */
   readonly long: string;
   readonly short: string | undefined;
   readonly says: string;

@@ -4,18 +4,18 @@ import { encodeConstraints, encodeResource } from "@xdskit/envoy-api/internal";
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { shortNameOf } from "../../discovery/mesh-words.ts";
 
-/** All that was got of one type. */
+/** All resources of one type. */
 export interface DumpedType {
   readonly type: TypeUrl;
-  /** Such as `cds`, which the file is named by. */
+  /** The short name of the type, such as `cds`; it names the file. */
   readonly name: string;
   readonly resources: number;
-  /** Of the resources, as they are encoded. */
+  /** The sum of the encoded resources' sizes. */
   readonly bytes: number;
   readonly content: Uint8Array;
 }
 
-/** What is written, and what is not. */
+/** The files to write, and notes about what is left out or lost. */
 export interface DumpContents {
   readonly types: readonly DumpedType[];
   readonly notes: readonly string[];
@@ -29,7 +29,9 @@ export interface ContentsOptions {
 
 const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
 
-/** Everything that servers gave of a mesh as files that a server reads again: one for each type. What stands in a bootstrap is there already. */
+/**
+ * Builds one file for each type from all resources that servers sent; static resources of the bootstrap are omitted.
+ */
 export function contentsOf(snapshot: MeshSnapshot, options: ContentsOptions): DumpContents {
   const notes: string[] = [];
   const byType = new Map<TypeUrl, Map<string, XdsResource>>();
@@ -38,7 +40,7 @@ export function contentsOf(snapshot: MeshSnapshot, options: ContentsOptions): Du
     if (newest === undefined || source === STATIC_SOURCE) continue;
     const ofType = byType.get(newest.type) ?? new Map<string, XdsResource>();
     byType.set(newest.type, ofType);
-    // Variants of one name are several.
+    // Several sources may have a resource of the same type and name.
     if (!ofType.has(newest.key)) ofType.set(newest.key, newest);
     else
       notes.push(
@@ -76,7 +78,7 @@ function dumpedType(
   return { type, name, resources: parts.length, bytes, content };
 }
 
-/** What JSON, YAML and the text format cannot hold. */
+/** Describes what the resource loses in JSON, YAML and text format. */
 function lossOf({ type, bytes, key }: XdsResource, shortName: string, api: EnvoyApi): readonly string[] {
   const { types, unknownFieldsOf } = api.unprintable(type, bytes);
   if (types.length === 0 && unknownFieldsOf.length === 0) return [];
@@ -84,7 +86,7 @@ function lossOf({ type, bytes, key }: XdsResource, shortName: string, api: Envoy
   return [`${shortName} ${key} loses ${lost.join(", ")}: --format pb keeps all, --descriptors names more messages`];
 }
 
-/** What the message does not say itself is said around it: another name, aliases, which parameters a variant is for. */
+/** Adds the `Resource` wrapper if the name, aliases or dynamic parameter constraints are not in the message itself. */
 function wrappedIfNeeded(
   bytes: Uint8Array,
   { type, name, aliases, constraints }: XdsResource,

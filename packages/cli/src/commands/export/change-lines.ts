@@ -3,10 +3,10 @@ import { formatJsonLine } from "../../output/json.ts";
 import { plural } from "../../output/problems.ts";
 import type { CommandContext } from "../context.ts";
 
-/** Names of files in a line for people; the rest is counted. */
+/** File names in a line of text; the rest is counted. */
 const MAX_NAMED = 8;
 
-/** A line of `xds export --watch` in a pipe. */
+/** A line of JSON that `xds export --watch` prints. */
 export type ExportLine =
   | {
       readonly event: "written";
@@ -18,7 +18,7 @@ export type ExportLine =
   | { readonly event: "in-sync"; readonly time: string; readonly resources: number }
   | { readonly event: "problem"; readonly time: string; readonly message: string };
 
-/** Tells what is written as it is written: lines of JSON in a pipe, sentences in a terminal. */
+/** Prints each write: JSON lines in a pipe, sentences in a terminal. */
 export class ChangeLines {
   readonly #context: CommandContext;
 
@@ -30,7 +30,7 @@ export class ChangeLines {
     writing.on("files-problem", ({ message }) => this.#print({ event: "problem", time: this.#now(), message }));
   }
 
-  /** The files are the whole directory for the first time. */
+  /** Prints that the files hold the whole directory for the first time. */
   tellInSync(resources: number): void {
     this.#print({ event: "in-sync", time: this.#now(), resources });
   }

@@ -1,7 +1,7 @@
 import type { ResponseFormat } from "@xdskit/envoy-api";
 import type { FileOutput } from "@xdskit/server";
 
-/** The flags of `xds export`, beside those of settings. */
+/** The flags of `xds export` that are not settings. */
 export interface ExportFlags {
   readonly format: ResponseFormat;
   readonly node: string;
@@ -14,7 +14,7 @@ export interface ExportFlags {
   readonly [setting: string]: unknown;
 }
 
-/** Where and how files are written. */
+/** The file output that the flags describe. */
 export function fileOutputOf(directory: string, flags: ExportFlags): FileOutput {
   return {
     directory,

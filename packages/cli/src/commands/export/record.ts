@@ -9,9 +9,9 @@ const MAX_TOLD = 50;
 type SourceEvent = ServerEvents["files-source"];
 type UnfaithfulEvent = ServerEvents["files-unfaithful"];
 
-/** What became of the files and of the resources in them, for the summary. */
+/** Counts the files written and removed, and collects notes for the summary. */
 export class ExportRecord {
-  /** Resolves with what went wrong when files cannot be written. */
+  /** Resolves with the message when files cannot be written. */
   readonly firstProblem: Promise<string>;
   readonly #written = new Set<string>();
   readonly #removed = new Set<string>();
@@ -38,12 +38,14 @@ export class ExportRecord {
     return this.#removed.size;
   }
 
-  /** The sources that were pointed at files. */
+  /** The config sources that now point to files. */
   get rewritten(): readonly SourceEvent[] {
     return [...this.#sources.values()].filter(({ file }) => file !== undefined);
   }
 
-  /** What an operator has to know before a client follows the files; empty if there is nothing. */
+  /**
+   * Warnings about config sources that still need a server, and about data lost in the format; empty if there are none.
+   */
   formatNotes(colors: Colors): string {
     const kept = [...this.#sources.values()].filter(({ file }) => file === undefined);
     const lines = [
@@ -80,7 +82,7 @@ function whyKept({ refersTo, referred }: SourceEvent): string {
   return `: Envoy asks for a ${asked} over delta only`;
 }
 
-/** "3 files written". */
+/** `3 files written, 1 removed`. */
 export function formatCounts({ written, removed }: ExportRecord): string {
   return `${plural(written, "file")} written${removed === 0 ? "" : `, ${removed} removed`}`;
 }

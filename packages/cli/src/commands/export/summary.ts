@@ -5,7 +5,7 @@ import { oneLine } from "../../output/one-line.ts";
 import { plural } from "../../output/problems.ts";
 import { type ExportRecord, formatCounts } from "./record.ts";
 
-/** Rewritten sources that are printed one by one. */
+/** Rewritten config sources that are printed; the rest is counted. */
 const MAX_TOLD = 20;
 
 export interface ExportSummary {
@@ -14,7 +14,7 @@ export interface ExportSummary {
   readonly record: ExportRecord;
 }
 
-/** What was done as comments, and what goes into the bootstrap: together a piece of YAML. */
+/** Formats the summary as YAML: comments, then the `dynamic_resources` for Envoy's bootstrap. */
 export function formatSummary({ output, resources, record }: ExportSummary): string {
   const { rewritten } = record;
   const lines = [

@@ -14,15 +14,15 @@ import { createStatusLine } from "../../output/status-line.ts";
 import type { SourcePlace } from "../../settings/source-place.ts";
 import type { CommandContext } from "../context.ts";
 
-/** Errors, and warnings, that are told of one load. */
+/** Errors, and warnings, of one load that are printed. */
 const MAX_TOLD = 50;
 
-/** The same warning again, even if lines above it moved it. */
+/** Identifies a warning even if it moved to another line. */
 function identify({ file, path, code, message }: Problem): string {
   return [file, path ?? "", code, message].join("\n");
 }
 
-/** What a service works with. */
+/** What a `Service` needs. */
 export interface ServiceParts {
   readonly server: Pick<
     ManagementServer,
@@ -31,15 +31,15 @@ export interface ServiceParts {
   readonly source: ResourceSource;
   readonly log: CommandLog;
   readonly context: CommandContext;
-  /** What the server was made with. */
+  /** The settings that the server started with. */
   readonly file: Pick<SettingsContent, "settings" | "listeners">;
   readonly place: Pick<SourcePlace, "shown" | "shownDirectory">;
   readonly isText: boolean;
-  /** The first state is in force: clients are served from now on. */
+  /** Called when the first state is committed and clients are served. */
   onServing(): void;
 }
 
-/** Brings each load of the directory into force, or says why not. */
+/** Commits each load of the directory to the server, or reports why it cannot. */
 export class Service {
   readonly #parts: ServiceParts;
   #inForce: LoadedState | undefined;
@@ -60,14 +60,14 @@ export class Service {
     this.#take(load, performance.now() - startedAt);
   }
 
-  /** Another load, though nobody says that anything changed. It is given up with the signal. */
+  /** Loads again without a change, as on SIGHUP. The signal cancels it without an error. */
   async reload(signal: AbortSignal): Promise<void> {
     await this.load().catch((cause: unknown) => {
       if (!signal.aborted) throw cause;
     });
   }
 
-  /** Ends with the signal. */
+  /** Commits every change; resolves when the signal is aborted. */
   async follow(signal: AbortSignal): Promise<void> {
     for await (const load of this.#parts.source.watch(signal)) {
       if (signal.aborted) return;
@@ -92,7 +92,7 @@ export class Service {
     if (before?.nodeMapping !== state.nodeMapping) server.setNodeMapping(state.nodeMapping);
     if (before?.clients !== state.clients) server.setClientOverrides(state.clients);
     const transaction = transactionBetween(before, state);
-    // The first commit makes the server ready, even one that changes nothing.
+    // The first commit makes the server ready, even if it changes nothing.
     if (transaction !== undefined || before === undefined) server.commit(transaction ?? { changes: [] });
     const { resources, files, layers } = state;
     const took = tookMs === undefined ? undefined : Math.round(tookMs);
@@ -105,12 +105,12 @@ export class Service {
     return `the last valid configuration, revision ${this.#parts.server.revision} with ${plural(this.#inForce.resources, "resource")}`;
   }
 
-  /** Warnings are told once, not again with every change; of very many problems, the first ones. */
+  /** Reports problems; a warning is reported once, not again with every load. */
   #tellProblems(problems: Load["problems"]): void {
     const before = this.#toldWarnings;
     const warnings = new Set(problems.filter(({ severity }) => severity === "warning"));
     this.#toldWarnings = warnings;
-    // Those of files that did not change are the same objects: nobody has to look what they say.
+    // Warnings of unchanged files are the same objects; only the others are compared by their text.
     const unmatched = problems.filter((problem) => problem.severity === "error" || !before.has(problem));
     const isNew = unmatched.some(({ severity }) => severity === "warning");
     const known = new Set(isNew ? [...before].filter((problem) => !warnings.has(problem)).map(identify) : []);
@@ -141,7 +141,7 @@ export class Service {
     if (fresh.length > shown.length) log.write("problems-cut", { not_shown: fresh.length - shown.length });
   }
 
-  /** Groups and rules for clients take effect with their load; what a server is made from does not. */
+  /** Logs changed settings that need a restart; groups and client rules take effect with their load. */
   #tellSettings(state: LoadedState): void {
     const then = this.#toldSettings;
     const now = textsOf(state);
@@ -152,7 +152,7 @@ export class Service {
   }
 }
 
-/** What a server is made from, to be compared; where it stands in the file does not matter. */
+/** The settings that a server is created from, as text to compare; positions in the file do not matter. */
 function textsOf({
   settings,
   listeners,

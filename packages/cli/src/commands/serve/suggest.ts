@@ -4,20 +4,20 @@ import type { Trust } from "./trust.ts";
 const DEFAULT_LISTEN = "127.0.0.1:18000";
 const DEFAULT_ADMIN = "127.0.0.1:18001";
 
-/** Where a server runs. */
+/** Where a server listens, and what its clients need. */
 export interface ServingPlace {
   readonly listen: string;
   readonly admin: string | undefined;
-  /** What a client needs over TLS; undefined without TLS. */
+  /** What a client needs for TLS; undefined without TLS. */
   readonly trust: Trust | undefined;
-  /** Clients must show a certificate, which only their operator has. */
+  /** Clients must present a certificate, whose files the server does not know. */
   readonly needsClientCertificate: boolean;
   readonly env: Io["env"];
 }
 
 type Suggestion = readonly [line: string, says: string];
 
-/** What to try next, in another terminal: each line can be pasted into a shell as it stands. */
+/** Suggests commands to try in another terminal; each line can be pasted into a shell. */
 export function suggestCommands(place: ServingPlace): string {
   const { admin, trust } = place;
   const xds = commandName(place.env);
@@ -43,7 +43,7 @@ export function suggestCommands(place: ServingPlace): string {
   return `\nTry, in another terminal:\n${text}\n`;
 }
 
-/** Files that the server does not have, which the other lines refer to. */
+/** Shell variables for files that the server does not have and other lines refer to. */
 function variablesOf({ trust, needsClientCertificate }: ServingPlace): readonly Suggestion[] {
   return [
     ...(trust !== undefined && trust.ca === undefined
@@ -63,12 +63,12 @@ function identityFlags({ needsClientCertificate }: ServingPlace): string {
   return needsClientCertificate ? ' --cert "$CERT" --key "$KEY"' : "";
 }
 
-/** A word as shells read it. */
+/** Quotes a word for a shell. */
 function quote(word: string): string {
   return /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Under npm the command is not on the PATH of the terminal that it was started from. */
+/** Under npm, the command is not on the terminal's PATH. */
 function commandName(env: Io["env"]): string {
   return env["npm_lifecycle_event"] === undefined ? "xds" : "npx xds";
 }

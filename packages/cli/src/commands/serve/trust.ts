@@ -3,25 +3,25 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { type Address, formatAddress } from "../../settings/address.ts";
 
-/** The certificates that a server listens with. */
+/** Paths of the server's certificates. */
 export interface ServedCertificates {
-  /** PEM file of the server's certificate, and of those that signed it. */
+  /** PEM file of the server's certificate and its intermediates. */
   readonly cert: string;
-  /** PEM file of the authority that clients' certificates are signed by. */
+  /** PEM file of the CA of client certificates. */
   readonly ca: string | undefined;
 }
 
 /** What a client needs to verify the server. */
 export interface Trust {
-  /** PEM file of the authority that signed the server's certificate; undefined: none of the server's own files is that. */
+  /** PEM file of the CA that signed the server's certificate; undefined if none of the server's files holds it. */
   readonly ca: string | undefined;
-  /** How the server is reached: by a name in its certificate where there is one for this machine. */
+  /** The server's `host:port`, with a host name of the certificate if there is one for this machine. */
   readonly server: string;
-  /** A name in the certificate, where it has none that the server is reached by. */
+  /** A name in the certificate to verify instead, if the certificate does not cover the host. */
   readonly serverName: string | undefined;
 }
 
-/** Reads what a client needs from the server's own certificates; undefined for those that cannot be read (any more). */
+/** Derives what a client needs from the server's own certificates; undefined if they cannot be read. */
 export async function trustOf({ cert, ca }: ServedCertificates, address: Address): Promise<Trust | undefined> {
   try {
     const chain = certificatesIn(await readFile(cert, "utf8"));
@@ -46,7 +46,7 @@ function trusted(leaf: X509Certificate, { cert, chain, ca, authorities }: KnownC
   return ca !== undefined && leadsToRoot(leaf, [...authorities, ...chain]) ? ca : undefined;
 }
 
-/** OpenSSL trusts only what ends in a certificate that signed itself. */
+/** Whether the chain ends in a self-signed certificate; OpenSSL trusts nothing else. */
 function leadsToRoot(leaf: X509Certificate, known: readonly X509Certificate[]): boolean {
   const passed = new Set<X509Certificate>();
   let at: X509Certificate | undefined = leaf;

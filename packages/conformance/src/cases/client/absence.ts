@@ -5,7 +5,7 @@ const ofEds = { variant: "sotw", type: "eds" } as const;
 const deltaEds = { variant: "delta", type: "eds" } as const;
 const FIFTEEN_SECONDS = "fifteen seconds have to pass";
 
-/** NEX: what does not exist. */
+/** NEX: resources that do not exist. */
 export const absenceCases: readonly ClientCase[] = [
   {
     id: "C-NEX-02",

@@ -4,7 +4,7 @@ import { firstRequest } from "./beginning.ts";
 const ofEds = { variant: "sotw", type: "eds" } as const;
 const ofDelta = { variant: "delta", type: "eds" } as const;
 
-/** ACK, NON: answers to responses, and the nonces in them. */
+/** ACK, NON: ACKs and NACKs, and nonces. */
 export const acknowledgementCases: readonly ClientCase[] = [
   {
     id: "C-ACK-02",

@@ -14,7 +14,7 @@ import { restCases } from "./rest.ts";
 import { sourceCases } from "./source.ts";
 import { ttlCases } from "./ttl.ts";
 
-/** Every case of the client. */
+/** Every case for clients. */
 export const clientCases: readonly ClientCase[] = [
   ...sourceCases,
   ...acknowledgementCases,

@@ -6,7 +6,7 @@ const deltaEds = { variant: "delta", type: "eds" } as const;
 const ofCds = { variant: "sotw", type: "cds" } as const;
 const deltaCds = { variant: "delta", type: "cds" } as const;
 
-/** RES, DEL: what is taken from a response, and what is gone with it. */
+/** RES, DEL: how responses and removals are applied. */
 export const deliveryCases: readonly ClientCase[] = [
   {
     id: "C-RES-09",

@@ -4,7 +4,7 @@ import { firstSubscription } from "./beginning.ts";
 const deltaEds = { variant: "delta", type: "eds" } as const;
 const deltaCds = { variant: "delta", type: "cds" } as const;
 
-/** DLT: what is said in delta. */
+/** DLT: the delta variant. */
 export const deltaCases: readonly ClientCase[] = [
   {
     id: "C-DLT-06",

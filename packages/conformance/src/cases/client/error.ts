@@ -6,7 +6,7 @@ const deltaEds = { variant: "delta", type: "eds" } as const;
 const deltaCds = { variant: "delta", type: "cds" } as const;
 const FIFTEEN_SECONDS = "fifteen seconds have to pass";
 
-/** ERR: errors in place of resources. */
+/** ERR: resource errors. */
 export const errorCases: readonly ClientCase[] = [
   {
     id: "C-ERR-06",

@@ -8,7 +8,7 @@ const ofClusters = {
 } as const;
 const ofEndpoints = { ...ofClusters, type: "eds" } as const;
 
-/** FS: files, as the machine sees them: responses that nobody asked for and nobody answers. */
+/** FS: files, which the machine sees as responses without requests or ACKs. */
 export const fileCases: readonly ClientCase[] = [
   {
     id: "C-FS-07",

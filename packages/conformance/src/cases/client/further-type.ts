@@ -1,7 +1,7 @@
 import type { ClientCase } from "../../client-case.ts";
 import { firstRequest, firstSubscription } from "./beginning.ts";
 
-/** VHD, ECD, LED, TRD, XTP: types beside the four, and names of collections. */
+/** VHD, ECD, LED, TRD, XTP: types beside the four basic ones, and names of collections. */
 export const furtherTypeCases: readonly ClientCase[] = [
   {
     id: "B-ECD-01",

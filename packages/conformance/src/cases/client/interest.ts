@@ -6,7 +6,7 @@ const deltaEds = { variant: "delta", type: "eds" } as const;
 const ofCds = { variant: "sotw", type: "cds" } as const;
 const deltaCds = { variant: "delta", type: "cds" } as const;
 
-/** SUB, UNS: what a client wants, and no longer wants. */
+/** SUB, UNS: subscribing and unsubscribing. */
 export const interestCases: readonly ClientCase[] = [
   {
     id: "C-SUB-01",

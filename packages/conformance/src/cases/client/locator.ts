@@ -3,7 +3,7 @@ import type { ClientCase } from "../../client-case.ts";
 
 const deltaEds = { variant: "delta", type: "eds" } as const;
 
-/** LOC: names with parameters. */
+/** LOC: resource locators, that is names with dynamic parameters. */
 export const locatorCases: readonly ClientCase[] = [
   {
     id: "C-LOC-01",

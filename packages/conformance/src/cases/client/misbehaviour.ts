@@ -17,7 +17,7 @@ const answers: readonly SentRequest[] = numbers.map((number) => ({
   nonce: `n${number}`,
 }));
 
-/** What servers do that they must not, or hardly ever do. */
+/** Misbehaviour of servers, and rare behaviour. */
 export const misbehaviourCases: readonly ClientCase[] = [
   {
     id: "C-ACK-01/same-nonce",

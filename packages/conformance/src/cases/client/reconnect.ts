@@ -5,7 +5,7 @@ const ofEds = { variant: "sotw", type: "eds" } as const;
 const deltaEds = { variant: "delta", type: "eds" } as const;
 const deltaCds = { variant: "delta", type: "cds" } as const;
 
-/** REC: new streams. */
+/** REC: reconnecting. */
 export const reconnectCases: readonly ClientCase[] = [
   {
     id: "C-REC-02",

@@ -8,7 +8,7 @@ const polled = {
 } as const;
 const polledClusters = { ...polled, type: "cds" } as const;
 
-/** RST: polling, as the machine sees it. */
+/** RST: REST polling, as the machine sees it. */
 export const restCases: readonly ClientCase[] = [
   {
     id: "C-RST-08",

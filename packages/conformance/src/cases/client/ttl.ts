@@ -5,7 +5,7 @@ const ofEds = { variant: "sotw", type: "eds" } as const;
 const deltaEds = { variant: "delta", type: "eds" } as const;
 const EXACT = "the time has to be exact";
 
-/** TTL: resources that expire, and what keeps them alive. */
+/** TTL: expiry and heartbeats. */
 export const ttlCases: readonly ClientCase[] = [
   {
     id: "C-TTL-05",

@@ -1,6 +1,6 @@
 import type { Case } from "../../case.ts";
 
-/** NEX: what is asked for and does not exist. */
+/** NEX: subscriptions to resources that do not exist. */
 export const absenceCases: readonly Case[] = [
   {
     id: "S-NEX-06",

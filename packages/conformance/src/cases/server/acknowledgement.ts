@@ -2,7 +2,7 @@ import type { Case } from "../../case.ts";
 
 const longText = `line one\nline two\u0007 ${"x".repeat(1_000_000)}`;
 
-/** ACK: what becomes of a response. */
+/** ACK: ACKs and NACKs. */
 export const acknowledgementCases: readonly Case[] = [
   {
     id: "S-ACK-05",

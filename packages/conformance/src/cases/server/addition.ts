@@ -1,6 +1,6 @@
 import type { Case } from "../../case.ts";
 
-/** What a resource may have around it, and what a response may say besides. */
+/** MSC: optional fields of resources and responses. */
 export const additionCases: readonly Case[] = [
   {
     id: "B-MSC-01",

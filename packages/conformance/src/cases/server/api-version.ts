@@ -1,6 +1,6 @@
 import type { Case } from "../../case.ts";
 
-/** TYP: the versions of transport and resources. Both versions of a resource are published where both are asked for. */
+/** TYP: API versions of transport and resources. Where both versions are requested, both are published. */
 export const apiVersionCases: readonly Case[] = [
   {
     id: "B-TYP-08",

@@ -29,7 +29,7 @@ import { validationCases } from "./validation.ts";
 import { versionCases } from "./version.ts";
 import { warmingCases } from "./warming.ts";
 
-/** Every case that a server can be asked to play. */
+/** Every case for servers. */
 export const serverCases: readonly Case[] = [
   ...generalCases,
   ...typeCases,

@@ -3,7 +3,7 @@ import type { Case } from "../../case.ts";
 const LB_ENDPOINT = "envoy.config.endpoint.v3.LbEndpoint";
 const web = `xdstp://mesh/${LB_ENDPOINT}/web`;
 
-/** XTP, LED, ECD, TRD: names of the newer form, collections of them, and types that few speak. */
+/** XTP, LED, ECD, TRD: xdstp names, collections, and rare types. */
 export const collectionCases: readonly Case[] = [
   {
     id: "B-XTP-01",

@@ -1,6 +1,6 @@
 import type { Case } from "../../case.ts";
 
-/** DEL: what no longer exists, or no longer for this client. */
+/** DEL: resources deleted for all clients or for one. */
 export const deletionCases: readonly Case[] = [
   {
     id: "S-DEL-04",

@@ -1,6 +1,6 @@
 import type { Case } from "../../case.ts";
 
-/** DLT: what delta alone has. */
+/** DLT: what only delta has. */
 export const deltaCases: readonly Case[] = [
   {
     id: "S-DLT-05",

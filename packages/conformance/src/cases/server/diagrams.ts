@@ -205,7 +205,7 @@ export const diagramCases: readonly Case[] = [
       { receives: {}, sends: [{ resources: ["foo@v0", "bar@v0"], as: "n0" }] },
       { receives: { ack: "n0" }, reports: [{ acked: "n0" }] },
       { breaks: "c1" },
-      // The first wildcard of a stream is answered even with nothing (S-RES-14).
+      // The first wildcard request of a stream gets a response even if it is empty (S-RES-14).
       { receives: { initial: ["foo@v0", "bar@v0"] }, on: "again", sends: [{ on: "again" }] },
       { receives: { ack: true }, on: "again" },
       { publishes: { cds: ["bar@v1"] }, sends: [{ on: "again", resources: ["bar@v1"] }] },

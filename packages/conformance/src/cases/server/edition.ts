@@ -1,15 +1,15 @@
 import type { Case, Publication, Request, Setup, Step } from "../../case.ts";
 
-/** What differs between two plays of the same beginning: how the server is set up, and what follows. */
+/** One reading of a rule: the server's setup, and the steps that it leads to. */
 interface Reading {
-  /** What tells it from the other: `2018`, `newest`. */
+  /** The suffix of the case's id: `2018`, `newest`. */
   readonly name: string;
   readonly says: string;
   readonly setup?: Setup;
   readonly steps: readonly Step[];
 }
 
-/** One case for each reading of a row on which editions disagree. */
+/** Makes a case for each reading of a row on which editions disagree. */
 function readings(
   about: Pick<Case, "id" | "variant" | "type" | "streams" | "isAboutBookings"> & { readonly rows: readonly string[] },
   each: readonly Reading[],
@@ -31,10 +31,10 @@ const hostInSync: readonly Step[] = [
   { receives: { type: "vhds", subscribe: ["rc/h"] }, sends: [{ type: "vhds", resources: ["rc/h@1"] }] },
   { receives: { type: "vhds", ack: true } },
 ];
-/** It is to use another one from now on. */
+/** The virtual host switches to another cluster. */
 const hostMoves: Publication = { cds: ["y@1"], vhds: [{ is: "rc/h@2", cluster: "y" }] };
 
-/** Editions as a whole, and the rows on which they disagree: what the older one wants, and what the newest does. */
+/** Whole editions, and the rows on which they disagree: what the older one requires, and what the newest does. */
 export const editionCases: readonly Case[] = [
   ...(["2018", "2020", "2021"] as const).flatMap((edition) =>
     readings({ id: "S-SUB-14", rows: ["E1"], variant: "sotw", type: "cds" }, [

@@ -3,7 +3,7 @@ import type { Case } from "../../case.ts";
 const denied = (name: string): { is: string; error: number } => ({ is: `${name}@denied`, error: 7 });
 const failed = (name: string): { is: string; error: number } => ({ is: `${name}@failed`, error: 13 });
 
-/** ERR: what cannot be given, and why. */
+/** ERR: resource errors. */
 export const errorCases: readonly Case[] = [
   {
     id: "S-ERR-01",

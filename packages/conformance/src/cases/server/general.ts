@@ -5,7 +5,7 @@ import { hasOwnStream, hasRest, type TypeName } from "../../content/catalog.ts";
 const everyType: readonly TypeName[] = ["lds", "rds", "srds", "vhds", "cds", "eds", "sds", "rtds", "ecds"];
 const bothVariants: readonly Variant[] = ["sotw", "delta"];
 
-/** One resource and one ACK in every cell of type, variant and kind of stream. */
+/** One resource and its ACK for every combination of type, variant and kind of stream. */
 const everyCell: readonly Case[] = bothVariants.flatMap((variant) =>
   everyType.map((type) => ({
     id: `B-GEN-01/${type}`,
@@ -29,7 +29,7 @@ function cellsOf(type: TypeName, variant: Variant): readonly StreamKind[] {
   return variant === "sotw" && hasRest(type) ? ["ads", "per-type", "rest"] : ["ads", "per-type"];
 }
 
-/** GEN: what holds for every type and stream. */
+/** GEN: rules for every type and stream. */
 export const generalCases: readonly Case[] = [
   ...everyCell,
   {

@@ -11,7 +11,7 @@ const zone = (value: string): Constraints => ({ kind: "value", key: "zone", valu
 const prod = '[env = "prod"]';
 const test = '[env = "test"]';
 
-/** A name has several variants, and a client is told the one that fits its parameters. */
+/** LOC: variants of a resource, of which a client gets the one that matches its dynamic parameters. */
 export const locatorCases: readonly Case[] = [
   {
     id: "S-LOC-03",

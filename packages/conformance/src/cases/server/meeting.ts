@@ -1,6 +1,6 @@
 import type { Case } from "../../case.ts";
 
-/** Where several rules meet: what is on its way, moves, comes back, or is named in two ways. */
+/** Combinations of rules: responses in flight, node mapping changes, reconnects, aliases. */
 export const meetingCases: readonly Case[] = [
   {
     id: "S-SUB-12/rejoined",
@@ -581,7 +581,7 @@ export const meetingCases: readonly Case[] = [
       { receives: { names: [] }, sends: [{ resources: ["bad@1"], as: "A" }] },
       { publishes: { cds: [{ is: "good@1", eds: "good" }, "-bad"] } },
       { passes: 1_200, sends: [{ resources: ["good@1"], as: "B" }] },
-      // One request for both: the error was that of A, for B is in use.
+      // One request answers both: it NACKs A and ACKs B, whose version is in use.
       { receives: { nack: "cannot use bad", version: "of B" }, reports: [{ acked: "B" }, { nacked: "A" }] },
       { publishes: { cds: ["more@1"] }, sends: [{ resources: ["good@1", "more@1"] }] },
     ],

@@ -2,7 +2,7 @@ import type { Case } from "../../case.ts";
 
 const envoy = { id: "n1", agent: "envoy" };
 
-/** VHD, ODC: virtual hosts and clusters that a request asks for. */
+/** VHD, ODC: virtual hosts and clusters on demand. */
 export const onDemandCases: readonly Case[] = [
   {
     id: "B-VHD-01",
@@ -155,7 +155,7 @@ export const onDemandCases: readonly Case[] = [
         sends: [{ resources: ["rc/com@2 aka rc/*.com, rc/a.com"] }],
       },
       { receives: { ack: true } },
-      // It does not stand for the asked host any more.
+      // Its alias no longer matches the requested host.
       { publishes: { vhds: [{ is: "rc/com@3", aliases: ["rc/*.net"] }] }, sends: [{ removed: ["rc/com"] }] },
     ],
   },
@@ -323,7 +323,7 @@ export const onDemandCases: readonly Case[] = [
       { receives: { subscribe: ["late"] }, sends: [{ removed: ["late"] }] },
       { receives: { ack: true } },
       { publishes: { cds: [{ is: "never@1", onDemand: true }] } },
-      // An Envoy that was told so does not ask again: it has to be told.
+      // Envoy does not subscribe again after a removal, so the server must send the cluster.
       { publishes: { cds: [{ is: "late@1", onDemand: true }] }, sends: [{ resources: ["late@1"] }] },
       { receives: { ack: true } },
       { publishes: { cds: ["base@2"] }, sends: [{ resources: ["base@2"] }] },

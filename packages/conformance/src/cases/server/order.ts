@@ -6,14 +6,14 @@ const start: Publication = {
   lds: [{ is: "l@1", rds: "r" }],
   rds: [{ is: "r@1", cluster: "x" }],
 };
-/** The route goes to `y` instead of `x`, in one edit. */
+/** An edit that switches the route from `x` to `y`. */
 const swap: Publication = {
   cds: [{ is: "y@1", eds: "y" }, "-x"],
   eds: ["y@1"],
   rds: [{ is: "r@2", cluster: "y" }],
 };
 
-/** Everything of `start` is asked for, sent and accepted. */
+/** The client has subscribed to everything in `start`, and ACKed it. */
 function inSync(variant: "sotw" | "delta"): readonly Step[] {
   const ask = (...names: readonly string[]): Request =>
     variant === "sotw" ? { names } : names.length === 0 ? {} : { subscribe: names };
@@ -30,7 +30,7 @@ function inSync(variant: "sotw" | "delta"): readonly Step[] {
   ];
 }
 
-/** `y` is there beside `x`, with its endpoints, and accepted. */
+/** The client has `y` and its endpoints beside `x`, and ACKed them. */
 function bothClusters(variant: "sotw" | "delta", edit: Publication = swap): readonly Step[] {
   const added: Response = variant === "sotw" ? { resources: ["x@1", "y@1"], as: "U" } : { resources: ["y@1"] };
   const asksForEndpoints: Request =
@@ -43,12 +43,12 @@ function bothClusters(variant: "sotw" | "delta", edit: Publication = swap): read
   ];
 }
 
-/** `x` goes. */
+/** The response that removes `x`. */
 function oldGone(variant: "sotw" | "delta"): readonly Response[] {
   return variant === "sotw" ? [{ resources: ["y@1"], version: "not U" }] : [{ removed: ["x"] }];
 }
 
-/** A case in both variants. */
+/** The case in both variants. */
 function both(make: (variant: "sotw" | "delta") => Omit<Case, "variant" | "type">): readonly Case[] {
   return (["sotw", "delta"] as const).map((variant) => ({ ...make(variant), variant, type: "cds" as const }));
 }

@@ -1,6 +1,6 @@
 import type { Case } from "../../case.ts";
 
-/** REC: a new stream of a client that has been here. */
+/** REC: reconnecting clients. */
 export const reconnectCases: readonly Case[] = [
   {
     id: "S-REC-04",

@@ -1,11 +1,11 @@
 import type { Case } from "../../case.ts";
 
-/** What all cases here have in common: a client that polls. */
+/** All cases here have a client that polls. */
 const polled = { variant: "sotw", streams: ["rest"] } as const;
-/** Longer than a poll is held. */
+/** Longer than a poll is held, in milliseconds. */
 const HELD_MS = 850;
 
-/** RST: polls, which are answered one by one. */
+/** RST: polls, each answered separately. */
 export const restCases: readonly Case[] = [
   {
     id: "S-RST-03",
@@ -95,7 +95,7 @@ export const restCases: readonly Case[] = [
       { receives: { version: "of A" }, reports: [{ nacked: "B" }] },
       { passes: HELD_MS, sends: [{ resources: ["a@2"], version: "same as B" }] },
       { receives: { version: "of A" }, reports: [] },
-      // Some of what it refused may be in use all the same.
+      // The client may use parts of the response that it NACKed, so the server resends it.
       { publishes: { cds: ["a@1"] }, sends: [{ resources: ["a@1"], version: "same as A", as: "C" }] },
       { receives: { ack: true }, reports: [{ acked: "C" }] },
       { passes: HELD_MS, unchanged: ["main"] },

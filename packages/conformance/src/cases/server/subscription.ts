@@ -1,6 +1,6 @@
 import type { Case } from "../../case.ts";
 
-/** SUB: naming what is wanted. */
+/** SUB: subscribing. */
 export const subscriptionCases: readonly Case[] = [
   {
     id: "S-SUB-02",

@@ -5,14 +5,14 @@ const WRAPPER = "xds.config.resource-in-sotw";
 const WRAPPER_AS_PRINTED = "xds.config.supports-resource-in-sotw";
 
 const knowsTtls: NodeSpec = { id: "n1", features: [TTL, WRAPPER] };
-/** Renewed every second. */
+/** With this TTL, heartbeats are due every second. */
 const TTL_MS = 3_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const FOR = `for ${TTL_MS} ms`;
 
 type Variant = "sotw" | "delta";
 
-/** A case in both variants. */
+/** The case in both variants. */
 function both(make: (variant: Variant) => Omit<Case, "variant">): readonly Case[] {
   return (["sotw", "delta"] as const).map((variant) => ({ ...make(variant), variant }));
 }
@@ -22,7 +22,7 @@ function ask(variant: Variant, ...names: readonly string[]): Request {
   return names.length === 0 ? {} : { subscribe: names };
 }
 
-/** Endpoints are asked for by a client of that kind, sent, and accepted. */
+/** A client of the given node subscribes to endpoints, receives and ACKs them. */
 function told(variant: Variant, node: NodeSpec, published: Publication, sent: readonly string[]): readonly Step[] {
   return [
     { publishes: published },
@@ -34,17 +34,17 @@ function told(variant: Variant, node: NodeSpec, published: Publication, sent: re
 
 const oneTimed: Publication = { eds: [{ is: "a@1", ttl: TTL_MS }, "b@1"] };
 
-/** The first heartbeat is due after a second, right after everything was told: the second one is sent. */
+/** The heartbeat due after one second is skipped, because the resource was just sent; the next one is sent. */
 function beat(response: Response): readonly Step[] {
   return [{ passes: 1_500 }, { passes: 1_000, sends: [response] }];
 }
 
-/** What confirms `a@1` of endpoints. */
+/** The heartbeat for the endpoints `a@1`. */
 function confirmation(variant: Variant): Response {
   return variant === "delta" ? { heartbeats: [`a@1 ${FOR}`] } : { resources: [`a@1 ${FOR}`], version: "same as A" };
 }
 
-/** TTL: what expires, and what keeps it alive. */
+/** TTL: expiry and heartbeats. */
 export const ttlCases: readonly Case[] = [
   {
     id: "S-TTL-01",

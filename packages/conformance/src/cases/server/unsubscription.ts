@@ -1,6 +1,6 @@
 import type { Case } from "../../case.ts";
 
-/** UNS: giving names up. */
+/** UNS: unsubscribing. */
 export const unsubscriptionCases: readonly Case[] = [
   {
     id: "S-UNS-03",

@@ -1,6 +1,6 @@
 import type { Case } from "../../case.ts";
 
-/** VAL: content is not the protocol's affair. */
+/** VAL: the protocol does not depend on valid content. */
 export const validationCases: readonly Case[] = [
   {
     id: "S-VAL-03/serving",
@@ -9,7 +9,7 @@ export const validationCases: readonly Case[] = [
     variant: "sotw",
     type: "srds",
     steps: [
-      // A scope without a key; its schema calls the key required.
+      // A scope without a key, which the schema requires.
       { publishes: { srds: ["scope@1"] } },
       { receives: { names: [] }, sends: [{ resources: ["scope@1"], as: "A" }] },
       { receives: { nack: "a scope needs a key" }, reports: [{ nacked: "A" }] },

@@ -1,6 +1,6 @@
 import type { Case } from "../../case.ts";
 
-/** WRM-08 to 12: what a client waits for before it uses what it was sent. */
+/** WRM-08 to 12: what a client needs before it uses a resource. */
 export const warmingCases: readonly Case[] = [
   {
     id: "S-WRM-08",

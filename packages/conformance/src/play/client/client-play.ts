@@ -15,7 +15,7 @@ import {
 import type { ClientPlay } from "./plays.ts";
 import { type Labels, renderNews, renderReport, renderRequest, renderWanted } from "./rendered.ts";
 
-/** Plays a case to its end, or to the first step that did not go as written. The driver is stopped in any case. */
+/** Plays a case to its end or to the first step that fails, then stops the driver. */
 export async function playClient(scene: ClientPlay, driver: ClientDriver, labels: Labels): Promise<Verdict> {
   try {
     const { setup = {}, steps } = scene.case;

@@ -3,17 +3,17 @@ import type { ClientReport, DiscoveryRequest, WatchEvent } from "@xdskit/protoco
 import type { ClientSetup, Garbage, Meeting, ScriptedResponse, SourceSetup } from "../../client-case.ts";
 import type { TypeName } from "../../content/catalog.ts";
 
-/** The source that a case does not name. */
+/** The name of the default source. */
 export const mainSource = "main";
 
-/** A source with everything said. */
+/** A source with its defaults filled in. */
 export interface PlainSource extends SourceSetup {
   readonly id: string;
   readonly variant: Variant;
   readonly kind: NonNullable<SourceSetup["kind"]>;
 }
 
-/** A response of a type, on a stream. */
+/** A response with its type. */
 export interface PlainScripted extends ScriptedResponse {
   readonly type: TypeName;
 }
@@ -25,15 +25,15 @@ export interface PlainWatch {
   readonly term: string;
 }
 
-/** What one stream is for. */
+/** The source, server and type of a stream. */
 export interface StreamPurpose {
   readonly source: string;
   readonly server: number;
-  /** Undefined on an aggregated stream. */
+  /** Undefined for an aggregated stream. */
   readonly onlyType: TypeUrl | undefined;
 }
 
-/** What a player saw. Streams are called as the case calls them. */
+/** What a driver observed. Streams have the names of the case. */
 export type ClientObservation =
   | { readonly kind: "opened"; readonly stream: string }
   | { readonly kind: "closed"; readonly stream: string }
@@ -46,7 +46,7 @@ export type ClientObservation =
   | { readonly kind: "news"; readonly watch: string; readonly news: WatchEvent }
   | { readonly kind: "report"; readonly report: ClientReport };
 
-/** How much a step expects; a driver need not wait once it is there. */
+/** The number of events that a step expects, so that a driver can stop waiting. */
 export interface ClientAwaited {
   readonly requests: number;
   readonly news: number;
@@ -54,15 +54,15 @@ export interface ClientAwaited {
   readonly closed: number;
 }
 
-/** Plays the steps against something that is a client. */
+/** Plays steps against a client. */
 export interface ClientDriver {
-  /** Whether it is seen what the client reports. */
+  /** Whether the client's reports can be observed. */
   readonly tellsReports: boolean;
   start(sources: readonly PlainSource[], setup: ClientSetup): Promise<void>;
   watch(watches: readonly PlainWatch[]): Promise<void>;
   stopWatches(watches: readonly string[]): Promise<void>;
   respond(stream: string, responses: readonly PlainScripted[]): Promise<void>;
-  /** The response is there, and not judged before `judged`. */
+  /** Delivers a response whose validation is pending until `judged`. */
   arrive(stream: string, response: PlainScripted): Promise<void>;
   judged(stream: string): Promise<void>;
   garble(stream: string, as: Garbage): Promise<void>;
@@ -74,7 +74,7 @@ export interface ClientDriver {
   describe(nodeId: string): Promise<void>;
   restore(type: TypeName, resources: readonly string[]): Promise<void>;
   warmed(source: string): Promise<void>;
-  /** Everything since the call before; what was awaited, or what came instead, and nothing else is on its way. */
+  /** Returns everything since the last call, once the expected or other events came and nothing more is in flight. */
   settle(awaited: ClientAwaited): Promise<readonly ClientObservation[]>;
   stop(): Promise<void>;
 }

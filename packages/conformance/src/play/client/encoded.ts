@@ -16,7 +16,7 @@ import type { Labels } from "./rendered.ts";
 
 const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
 
-/** A scripted response as it stands on the wire. */
+/** Encodes a scripted response for the wire. */
 export function encodeScripted(response: PlainScripted, variant: Variant, labels: Labels): Uint8Array {
   const { type, version = "", nonce = "", removed = [], from } = response;
   const resources = (response.resources ?? []).map(detailed);
@@ -48,7 +48,7 @@ function errorMessage(text: string): ResourceErrorMessage {
   return { resourceName: { name }, errorDetail: { ...error, details: [] } };
 }
 
-/** In State of the World a resource is in a wrapper only if it says more than a bare one can. */
+/** In SotW, a resource needs a wrapper only for fields that a bare one does not have. */
 function anyOf(resource: ScriptedResource, type: TypeName, labels: Labels): AnyMessage {
   const { is, isWrapped, version, ttl, aliases, when } = resource;
   const body = bodyOf(resource, type, labels);
@@ -81,5 +81,5 @@ function bodyOf({ is, type, isBad }: ScriptedResource, expected: TypeName, label
   return { typeUrl: urlOf(own), value: labels.encode(own, isBad === true ? `${is} ${REFUSED}` : is) };
 }
 
-/** Content by which whoever sets up a client knows what it should refuse. */
+/** Content that the validators of a client target must reject. */
 export const REFUSED = "of the kind that is refused";

@@ -30,13 +30,13 @@ import { Labels } from "./rendered.ts";
 import { streamName } from "./stream-name.ts";
 import { termOf } from "./term.ts";
 
-/** What is played against: the client machine, or something that behaves worse on purpose. */
+/** What is played against: the client machine, or a deliberately faulty one. */
 export interface PlayedClient {
-  /** Things happened together. */
+  /** Processes events that happened together. */
   onAll(events: Iterable<ClientEvent>, moment: Moment): readonly ClientEffect[];
 }
 
-/** Plays a case of the client against the machine itself; time and chance are what the case says they are. */
+/** Plays a client case against the client machine; the case controls time and randomness. */
 export function playClientInMemory(
   scene: ClientPlay,
   createMachine: (options: ClientMachineOptions) => PlayedClient = (options) => new ClientMachine(options),
@@ -49,7 +49,7 @@ interface OpenServerStream {
   readonly id: ClientStreamId;
   readonly purpose: StreamPurpose;
   readonly source: PlainSource;
-  /** Nobody met it yet. */
+  /** No server has accepted or refused it yet. */
   isWaiting: boolean;
 }
 
@@ -223,7 +223,7 @@ class InMemoryClient implements ClientDriver {
     this.#drain();
   }
 
-  /** What our doing what was asked for led to. */
+  /** Processes the events that performed effects caused. */
   #drain(): void {
     for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) this.#on(event);
   }
@@ -324,7 +324,7 @@ function nodeCalled(id: string): Node {
   return { ...anonymousNode, id, cluster: "conformance" };
 }
 
-/** A source as the machine is told of it. */
+/** Converts a source to the machine's form. */
 function specOf(source: PlainSource): SourceSpec {
   const { id, kind, variant, dialect, edition } = source;
   return {

@@ -20,16 +20,16 @@ import type { ClientPlay } from "./plays.ts";
 import { Labels } from "./rendered.ts";
 import { streamName } from "./stream-name.ts";
 
-/** Plays a case of the client over gRPC against a target; every server that the case speaks of is a scripted one. */
+/** Plays a client case over gRPC against a target; all servers are scripted ones. */
 export function playClientOverTheWire(scene: ClientPlay, target: ClientTarget): Promise<Verdict> {
   const labels = new Labels();
   return playClient(scene, new OverTheWire(scene, target, labels), labels);
 }
 
 const LONGEST_PASS_MS = 1_000;
-/** Frames of gRPC: five bytes, of which four are a length, and a message of that length. */
+/** gRPC frames: one byte of flags, four bytes of length, and a message. */
 const garbage: Readonly<Record<Garbage, Uint8Array>> = {
-  // No protocol buffer: the first field has no number.
+  // Invalid protobuf: the field number of the first tag is 0.
   "no message": Uint8Array.of(0, 0, 0, 0, 3, 7, 255, 255),
   cut: Uint8Array.of(0, 0, 0, 0, 9, 10, 1),
   "too large": Uint8Array.of(0, 255, 255, 255, 255, 10, 1),
@@ -50,7 +50,7 @@ class OverTheWire implements ClientDriver {
   readonly #stops = new Map<string, () => void>();
   #client: RunningClient | undefined;
   #seen: ClientObservation[] = [];
-  /** Of streams that were opened after the step ended one, as the client may do at once: they belong to the next step. */
+  /** Streams that the client opened right after the step ended one; they belong to the next step. */
   readonly #early = new Set<ScriptedStream>();
   #seenEarly: ClientObservation[] = [];
   #hasEnded = false;
@@ -94,7 +94,7 @@ class OverTheWire implements ClientDriver {
 
   async garble(stream: string, as: Garbage): Promise<void> {
     const { wire } = this.#streamNamed(stream);
-    // The client has no use for such a stream.
+    // The client does not use such a stream any more.
     this.#streams.delete(stream);
     this.#hasEnded = true;
     wire.sendRaw(garbage[as]);

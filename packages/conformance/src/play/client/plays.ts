@@ -1,15 +1,15 @@
 import type { ClientCase, ClientStreamKind } from "../../client-case.ts";
 import { hasOwnStream } from "../../content/catalog.ts";
 
-/** A case of the client on one kind of stream. */
+/** A client case on one kind of stream. */
 export interface ClientPlay {
-  /** Names the play for ever: `C-SUB-01/delta delta ads`. */
+  /** The permanent id of the play: `C-SUB-01/delta delta ads`. */
   readonly key: string;
   readonly case: ClientCase;
   readonly kind: ClientStreamKind;
 }
 
-/** Every play of these cases: each on the aggregated stream and on the stream of its type, unless it says otherwise. */
+/** Every play of the cases: each on an aggregated and a per-type stream, unless the case overrides it. */
 export function clientPlaysOf(cases: readonly ClientCase[]): readonly ClientPlay[] {
   return cases.flatMap((each) =>
     kindsOf(each).map((kind) => ({ key: `${each.id} ${each.variant} ${kind}`, case: each, kind })),

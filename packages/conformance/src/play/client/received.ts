@@ -10,7 +10,7 @@ import { urlOf } from "../../content/catalog.ts";
 import type { PlainScripted } from "./driver.ts";
 import type { Labels } from "./rendered.ts";
 
-/** What reading and judging would make of a scripted response. */
+/** The decoded and validated form of a scripted response. */
 export function receivedOf(response: PlainScripted, variant: Variant, labels: Labels): DiscoveryResponse {
   const resources = (response.resources ?? []).map(detailed);
   const strangers = resources.filter(({ type = response.type }) => type !== response.type);
@@ -31,7 +31,7 @@ export function detailed(resource: string | ScriptedResource): ScriptedResource 
   return typeof resource === "string" ? { is: resource } : resource;
 }
 
-/** `a` and `1` of `a@1`; no label where there is no body. */
+/** Splits `a@1` into name and label; a resource without a body has no label. */
 export function partsOf(is: string): { readonly name: string; readonly label: string | undefined } {
   const at = is.lastIndexOf("@");
   return at === -1 ? { name: is, label: undefined } : { name: is.slice(0, at), label: is.slice(at + 1) };
@@ -55,7 +55,7 @@ function receivedResource(
   };
 }
 
-/** `a 7 why`. */
+/** Parses a resource error `a 7 why`. Throws for any other text. */
 export function errorIn(text: string): ReceivedError {
   const [, name = "", code = "", message = ""] = /^(.+?) (\d+) (.*)$/.exec(text) ?? [];
   if (name === "") throw new Error(`expected an error such as "a 7 why", got "${text}"`);

@@ -12,18 +12,18 @@ import { nameOfUrl, type TypeName } from "../../content/catalog.ts";
 import { contentOf } from "../../content/content.ts";
 import { textOfBytes } from "../../content/encode.ts";
 
-/** Finds in bytes the content that a case wrote. */
+/** Maps encoded content back to its label. */
 export class Labels {
   readonly #labels = new Map<string, string>();
 
-  /** The bytes of `a@1`. */
+  /** Encodes `a@1` and remembers its label. */
   encode(type: TypeName, is: string): Uint8Array {
     const { bytes } = contentOf(type, is);
     this.#labels.set(textOfBytes(bytes), is);
     return bytes;
   }
 
-  /** `a@1`; of a variant with its constraints, `a@1 [env = "prod"]`. */
+  /** The label of a resource, `a@1`; of a variant with its constraints, `a@1 [env = "prod"]`. */
   labelOf({ name: key, bytes }: HeldResource): string {
     const name = shownName(key);
     const is = this.#labels.get(textOfBytes(bytes));
@@ -35,7 +35,7 @@ export class Labels {
   }
 }
 
-/** News in the words of a case. */
+/** Formats a watch event as cases write it. */
 export function renderNews(news: WatchEvent, labels: Labels): string {
   switch (news.kind) {
     case "synced":
@@ -60,7 +60,7 @@ function kept(held: HeldResource | undefined, labels: Labels): string {
   return held === undefined ? "" : `, ${labels.labelOf(held)}`;
 }
 
-/** A request in the words of a case, with the expected texts of an error where they stand in it. */
+/** Formats a request as cases write it; a NACK's message becomes the expected texts if it contains them. */
 export function renderRequest(request: DiscoveryRequest, isUrgent: boolean, wanted: SentRequest | undefined): unknown {
   const { type, node, nonce, error } = request;
   const isSotw = request.kind === "sotw";
@@ -78,7 +78,7 @@ export function renderRequest(request: DiscoveryRequest, isUrgent: boolean, want
   });
 }
 
-/** The same of a request that a case expects. */
+/** Formats an expected request in the same way. */
 export function renderWanted(wanted: SentRequest, type: TypeName): unknown {
   return inOneOrder({ ...wanted, type: wanted.type ?? type, isUrgent: wanted.isUrgent ?? false });
 }
@@ -120,7 +120,7 @@ function typeNameOf(type: TypeUrl | undefined): string {
   return type === undefined ? "no type" : nameOfUrl(type);
 }
 
-/** `a {env=prod}` for a name with parameters. */
+/** Formats a locator: `a {env=prod}`. */
 function shownTerm(term: string): string {
   const located = parseLocated(term);
   if (located === undefined) return term;
@@ -128,18 +128,18 @@ function shownTerm(term: string): string {
   return `${located.name} {${pairs.join(", ")}}`;
 }
 
-/** An error says something, under a code that is not OK. */
+/** The expected texts if the message contains them and the code is not OK, else the error itself. */
 function textsIn({ code, message }: { readonly code: number; readonly message: string }, wanted?: readonly string[]) {
   const isAsWanted = wanted?.every((text) => standsIn(text, message)) === true && code !== 0 && message !== "";
   return isAsWanted ? wanted : [`${code} ${message}`];
 }
 
-/** As a word of its own. */
+/** Whether the text is in the message as a word. */
 function standsIn(text: string, message: string): boolean {
   return message.split(/[^\w/.:-]+|:(?!\w)/).includes(text);
 }
 
-/** A report in the words of a case. */
+/** Formats a client report as cases write it. */
 export function renderReport(report: ClientReport): string {
   switch (report.kind) {
     case "request-sent":

@@ -1,6 +1,6 @@
 import { locatedTerm } from "@xdskit/protocol/internal";
 
-/** The term of a name with parameters, `a {env=prod}`; any other text is its own. */
+/** The term of a locator `a {env=prod}`; any other text is returned unchanged. */
 export function termOf(text: string): string {
   const [, name, inside] = /^(.*?) \{(.*)\}$/.exec(text) ?? [];
   if (name === undefined || inside === undefined) return text;

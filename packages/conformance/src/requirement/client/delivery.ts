@@ -1,6 +1,6 @@
 import type { Requirement } from "../requirement.ts";
 
-/** RES, DEL, NEX: what is taken from responses, what is gone, what never was. */
+/** RES, DEL, NEX: responses, removals, and names that do not exist. */
 export const deliveryRules: readonly Requirement[] = [
   {
     id: "C-RES-09",

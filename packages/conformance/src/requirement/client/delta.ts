@@ -1,6 +1,6 @@
 import type { Requirement } from "../requirement.ts";
 
-/** DLT, REC: delta, and new streams. */
+/** DLT, REC: delta, and reconnecting. */
 export const deltaRules: readonly Requirement[] = [
   {
     id: "B-DLT-01",

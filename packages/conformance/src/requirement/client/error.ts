@@ -1,6 +1,6 @@
 import type { Requirement } from "../requirement.ts";
 
-/** ERR: errors in place of resources. */
+/** ERR: resource errors. */
 export const errorRules: readonly Requirement[] = [
   {
     id: "C-ERR-06",

@@ -1,6 +1,6 @@
 import type { Requirement } from "../requirement.ts";
 
-/** GEN, TYP, GRP, NOD: types, streams, and who the client says it is. */
+/** GEN, TYP, GRP, NOD: types, streams, and how the client identifies itself. */
 export const generalRules: readonly Requirement[] = [
   {
     id: "B-GEN-01",

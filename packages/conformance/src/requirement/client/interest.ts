@@ -1,6 +1,6 @@
 import type { Requirement } from "../requirement.ts";
 
-/** SUB, UNS: what a client wants, and no longer wants. */
+/** SUB, UNS: subscribing and unsubscribing. */
 export const interestRules: readonly Requirement[] = [
   {
     id: "C-SUB-01",

@@ -1,6 +1,6 @@
 import type { Requirement } from "../requirement.ts";
 
-/** LOC, XTP: variants, parameters, xdstp names. */
+/** LOC, XTP: variants, dynamic parameters, xdstp names. */
 export const locatorRules: readonly Requirement[] = [
   {
     id: "C-LOC-01",

@@ -1,6 +1,6 @@
 import type { Requirement } from "../requirement.ts";
 
-/** CFG, CON, VAL, OBS, CLI, FBK, MSC: what a client starts from, connections, checks, what people see, failures. */
+/** CFG, CON, VAL, OBS, CLI, FBK, MSC: bootstrap, connections, validation, observability, fallback. */
 export const operationRules: readonly Requirement[] = [
   {
     id: "C-CFG-01",

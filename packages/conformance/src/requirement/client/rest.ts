@@ -1,6 +1,6 @@
 import type { Requirement } from "../requirement.ts";
 
-/** RST: polling. */
+/** RST: REST polling. */
 export const restRules: readonly Requirement[] = [
   {
     id: "B-RST-01",

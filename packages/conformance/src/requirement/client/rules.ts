@@ -13,7 +13,7 @@ import { statusRules } from "./status.ts";
 import { ttlRules } from "./ttl.ts";
 import { warmingRules } from "./warming.ts";
 
-/** Every rule for clients, and the client's side of every rule for both. */
+/** Every rule for clients, with the client's side of the rules for both. */
 export const clientRequirements: readonly Requirement[] = [
   ...generalRules,
   ...exchangeRules,

@@ -1,6 +1,6 @@
 import type { Requirement } from "../requirement.ts";
 
-/** VHD, ODC, ECD, LED, TRD, LRS, CSD, HDS: asking on demand, loads, states, health. */
+/** VHD, ODC, ECD, LED, TRD, LRS, CSD, HDS: on-demand resources, load reports, client status, health. */
 export const statusRules: readonly Requirement[] = [
   {
     id: "B-VHD-01",
