@@ -75,6 +75,17 @@ xds: warning: RouteConfiguration web: vhds.config_source still asks a server: En
   });
 });
 
+test("files of v2 come with a bootstrap of v2", async () => {
+  expect((await exported("--v2")).split("# in the bootstrap of Envoy:\n")[1]?.split("\n--- stderr")[0]).toBe(
+    `dynamic_resources:
+  lds_config:
+    path: OUT/lds.yaml
+  cds_config:
+    path: OUT/cds.yaml
+`,
+  );
+});
+
 test("bad input: the problems of validate, nothing written, exit 1", async () => {
   await site.write("clusters.yaml", clusters("one", "one"));
   const text = await exported();

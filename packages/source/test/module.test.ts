@@ -149,6 +149,17 @@ export default { layers: {
   });
 });
 
+test("the limit is in bytes of UTF-8", async () => {
+  const umlauts = "ä".repeat(100);
+  const module = `import { cluster } from "./make.js"; export default [cluster("${umlauts}")];`;
+  const loadWithin = (maxBytes: number): Promise<Load> => loadOf({ "mesh.js": module }, { maxBytes });
+  const { problems } = await loadWithin(450);
+  expect(problems.map(({ code, message }) => [code, message])).toEqual([
+    ["FILE_TOO_LARGE", expect.stringMatching(/^expected at most 450 bytes of resources, got 5\d\d$/)],
+  ]);
+  expect((await loadWithin(600)).problems).toEqual([]);
+});
+
 test("what the module prints is handed on", async () => {
   let printed = "";
   const onOutput = (text: string): void => {

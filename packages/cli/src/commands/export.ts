@@ -28,7 +28,9 @@ async function prepare(given: string, flags: ExportFlags, { io }: CommandContext
   const place = await sourcePlaceOf(given, io.cwd);
   const { directory } = place;
   const file = await readSettings(directory);
-  const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory });
+  // `--v2` is the version of the files here, and not the setting `v2` of a server.
+  const { v2: _, ...settings } = flags;
+  const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
   return { place, values, file };
 }

@@ -24,6 +24,7 @@ export interface ValidateFlags {
 
 /** What `--output json` prints. */
 export interface ValidateAnswer {
+  /** Whether the exit code is 0: no errors, and with `--strict` no warnings. */
   readonly ok: boolean;
   readonly errors: number;
   readonly warnings: number;
@@ -54,7 +55,7 @@ async function validateAt(place: SourcePlace, flags: ValidateFlags, context: Com
   const load = await loadOnce(place, { values, findsVersionLoss: asksOfV2 === true }, context);
   print(
     shown === STANDARD_INPUT ? ofStandardInput(load) : load,
-    { format: flags.format ?? flags.output, place },
+    { format: flags.format ?? flags.output, place, strict: flags.strict === true },
     context,
   );
   const isBad = (severity: string): boolean => severity === "error" || flags.strict === true;
@@ -89,13 +90,13 @@ async function loadOnce(
 
 function print(
   { state, problems }: Load,
-  { format, place }: { readonly format: OutputFormat; readonly place: SourcePlace },
+  { format, place, strict }: { readonly format: OutputFormat; readonly place: SourcePlace; readonly strict: boolean },
   { io, colorsOf }: CommandContext,
 ): void {
   const errors = problems.filter(({ severity }) => severity === "error").length;
   if (format === "json") {
     const answer: ValidateAnswer = {
-      ok: errors === 0,
+      ok: strict ? problems.length === 0 : errors === 0,
       errors,
       warnings: problems.length - errors,
       ...(state !== undefined && { files: state.files, resources: state.resources }),

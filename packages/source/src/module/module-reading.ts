@@ -97,8 +97,9 @@ export class ModuleReading {
     const exported = layersIn(JSON.parse(outcome.json));
     if ("message" in exported) return this.#fail(this.#problem("MODULE_INVALID", exported.message, exported.hint));
     const max = this.#options.maxBytes ?? Number.POSITIVE_INFINITY;
-    if (outcome.json.length > max) {
-      const message = `expected at most ${max} bytes of resources, got ${outcome.json.length}`;
+    const bytes = Buffer.byteLength(outcome.json);
+    if (bytes > max) {
+      const message = `expected at most ${max} bytes of resources, got ${bytes}`;
       return this.#fail(this.#problem("FILE_TOO_LARGE", message, "raise limits.max-file-bytes"));
     }
     const changed = await this.#decode(exported.layers);

@@ -33,8 +33,10 @@ function bootstrapOf(output: FileOutput): object {
   };
 }
 
-function sourceOf({ directory, format = "yaml", symlinks }: FileOutput, name: string): object {
+function sourceOf({ directory, format = "yaml", symlinks, apiVersion }: FileOutput, name: string): object {
   const path = join(directory, `${name}.${format}`);
+  // A bootstrap of v2 has neither field.
+  if (apiVersion === "v2") return { path };
   return {
     resource_api_version: "V3",
     path_config_source: symlinks === true ? { path, watched_directory: { path: directory } } : { path },
