@@ -30,7 +30,7 @@ export interface AdminView extends Gauges {
   readonly types: ResourceTypes;
 }
 
-/** The data of the admin API, read anew on every request; nothing is cached. */
+/** Resource types, as the admin API needs them; `EnvoyApi` is one. */
 export interface ResourceTypes {
   readonly types: readonly {
     readonly type: TypeUrl;
