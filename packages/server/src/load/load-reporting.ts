@@ -13,7 +13,7 @@ import { XdsError } from "../error.ts";
 import type { ServerReport } from "../hub/port.ts";
 import type { LimitName, Limits } from "../options.ts";
 
-/** How many standings there is room for, for each entry: reporters tell of far fewer localities than there are. */
+/** Standings allowed per load entry: each reporter reports far fewer localities than there are. */
 const STANDINGS_PER_ENTRY = 100;
 /** Minimum milliseconds between reports of dropped entries. */
 const LEFT_OUT_TOLD_MS = 10_000;

@@ -1,7 +1,7 @@
 const MAX_CHARACTERS = 4096;
 
 // Control characters, what turns the direction of text and what has no width: printed as they are, they would change
-// what the operator sees or what his terminal does.
+// what the operator sees or what the terminal does.
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 // A client quotes what it refuses (client-behaviours A14), and what it refuses may be a Secret. Line ends may be escaped.
