@@ -69,7 +69,7 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
   };
 }
 
-/** The clients that are chosen for. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake at once. */
+/** Checks the client overrides. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake at once. */
 export function checkClients(clients: ManagementServerOptions["clientOverrides"]): ClientChoice | undefined {
   const problems = findClientProblems(clients);
   if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
@@ -81,7 +81,7 @@ function choiceOf(clients: ManagementServerOptions["clientOverrides"]): ClientCh
   return clients.length === 0 ? undefined : createClientChoice(clients);
 }
 
-/** Where it is only the default, and so is off, nothing is switched. */
+/** Leaves the switch unset where it is off by default, so that others may set it. */
 function requireNodeOf({ requireNode, nodeMapping }: ManagementServerOptions): DialectOverrides {
   if (requireNode !== undefined) return { requireNode };
   return nodeMapping === undefined ? {} : { requireNode: true };
@@ -91,7 +91,7 @@ function listenersOf({ listen = {} }: ManagementServerOptions): readonly ListenO
   return "length" in listen ? listen : [listen];
 }
 
-/** Everything that is wrong with the options. */
+/** Finds every mistake in the options. */
 function findOptionProblems(options: ManagementServerOptions): readonly OptionProblem[] {
   return [
     ...findUnknownOptions(options),
@@ -163,10 +163,10 @@ function findTlsProblems(tls: TlsFiles | undefined, prefix = ""): readonly Optio
   return problems;
 }
 
-/** A client that is told a shorter interval, or none, reports without a pause (client-behaviours H8). */
+/** Milliseconds. A client with a shorter interval, or none, reports without a pause (client-behaviours H8). */
 const SHORTEST_INTERVAL_MS = 1_000;
 
-/** What is wrong with what clients are to be asked for. */
+/** Finds every mistake in the load report options. */
 export function findLoadReportProblems(loadReports: LoadReportOptions | false | undefined): readonly OptionProblem[] {
   const { intervalMs } = loadReports === false ? {} : (loadReports ?? {});
   if (intervalMs === undefined || (intervalMs >= SHORTEST_INTERVAL_MS && intervalMs <= LONGEST_MS)) return [];

@@ -1,32 +1,34 @@
 import type { TypeUrl } from "@xdskit/protocol";
 
-/** What can go wrong for whoever embeds a server. */
+/** The codes of `XdsError`. */
 export type XdsErrorCode =
   /** `problems` names every mistake in the options. */
   | "OPTIONS_INVALID"
-  /** The address cannot be listened at; `cause` says why. */
+  /** The server cannot listen on the address; `cause` says why. */
   | "LISTEN_FAILED"
-  /** A certificate, key or authority cannot be read or does not fit; `cause` says why. */
+  /** A certificate, key or CA file cannot be read, or they do not match; `cause` says why. */
   | "TLS_INVALID"
-  /** A directory cannot be written to, or somebody else writes to it; `cause` says why. */
+  /** The server cannot write to a directory, or another process writes to it; `cause` says why. */
   | "FILES_FAILED"
-  /** What was to be committed is no transaction; `problems` names every mistake. Nothing of it took effect. */
+  /** The argument of `commit` is not a transaction; `problems` names every mistake. Nothing changed. */
   | "TRANSACTION_INVALID"
-  /** Resources that `set` or `update` was given are wrong; `problems` names every mistake. Nothing of it took effect. */
+  /** Resources passed to `set` or `update` are invalid; `problems` names every mistake. Nothing changed. */
   | "RESOURCES_INVALID"
-  /** A transaction would leave a name with variants of which some client could be meant to have two; `problems` names each. */
+  /**
+   * A transaction would give a name two variants that match the same client; `problems` names each. Nothing changed.
+   */
   | "VARIANTS_AMBIGUOUS"
   /** The server was started twice, or used after it was closed. */
   | "SERVER_STATE";
 
-/** One mistake in what a program handed over. */
+/** One mistake in an argument of the program. */
 export interface OptionProblem {
-  /** Such as `limits.maxStreams`. */
+  /** Path of the mistake, such as `limits.maxStreams`. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Something wrong with a resource that a program handed over. */
+/** A problem of a resource that the program passed in. */
 export interface ResourceProblem extends OptionProblem {
   /** Listed in the reference of problems. */
   readonly code: string;
@@ -36,17 +38,17 @@ export interface ResourceProblem extends OptionProblem {
   readonly type?: TypeUrl;
   /** Absent where it cannot be read. */
   readonly name?: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly hint?: string;
   /** The other resource of a problem between two. */
   readonly related?: { readonly layer: string; readonly type: TypeUrl; readonly name: string };
 }
 
-/** The one class of errors that this package throws on purpose. Branch on `code`; messages are for people. */
+/** The only class of errors that this package throws on purpose. Branch on `code`; messages are for people. */
 export class XdsError extends Error {
   override readonly name = "XdsError";
   readonly code: XdsErrorCode;
-  /** Those of RESOURCES_INVALID say more of the resource. */
+  /** Every mistake; the problems of RESOURCES_INVALID also identify the resource. */
   readonly problems: readonly (OptionProblem & Partial<ResourceProblem>)[];
 
   constructor(

@@ -9,28 +9,36 @@ import type { ManagementServerOptions } from "./options.ts";
 import { createExporter, createHub } from "./server-parts.ts";
 import type { FileExporter } from "./transport/files/exporter.ts";
 
-/** What files are written from. */
+/** Options of `createFileExport`. */
 export interface FileExportOptions extends Pick<ManagementServerOptions, "api" | "nodeMapping" | "dialect"> {
   readonly files: FileOutput;
 }
 
-/** Writes the view of a node into files, without a server that anybody can connect to (S-FS-14, S-FS-15). */
+/** Writes the view of a node into files, without a listening server (S-FS-14, S-FS-15). */
 export interface FileExport extends AsyncDisposable {
-  /** Takes hold of the directory. Throws an `XdsError` (FILES_FAILED) if it cannot be written to, or somebody else does. */
+  /**
+   * Locks the directory and starts. Throws an `XdsError` (FILES_FAILED) if the directory is not writable or another
+   * process writes to it.
+   */
   start(): Promise<void>;
-  /** Makes the changes take effect whole, and returns the revision they got. Nothing is written before the first commit. */
+  /** Applies a transaction as a whole and returns its revision. Nothing is written before the first commit. */
   commit(transaction: Transaction): number;
   setNodeMapping(nodeMapping: NodeMapping): void;
-  /** Resolves once the files are the whole view, with the number of its resources; undefined if it was closed before. */
+  /**
+   * Resolves with the number of resources once the files hold the whole view; with undefined if it was closed before.
+   */
   whenInSync(): Promise<number | undefined>;
   /** Calls the listener for every event of a kind, until the returned function is called. */
   on<K extends keyof ServerEvents>(kind: K, listener: (event: ServerEvents[K]) => void): () => void;
-  /** Ends writing. The files stay. */
+  /** Stops writing. The files stay. */
   close(): Promise<void>;
   readonly revision: number;
 }
 
-/** Makes a writer; nothing is written until `start`. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake. */
+/**
+ * Creates a file export; nothing is written until `start`. Throws an `XdsError` (OPTIONS_INVALID) that names every
+ * mistake.
+ */
 export function createFileExport({ files, ...options }: FileExportOptions): FileExport {
   const checked = checkOptions({ ...options, files: [files], requireNode: false });
   const hub = createHub(checked, createBodyEncoder({ controlPlane: "" }), createTelemetry());

@@ -3,24 +3,40 @@ import type { ResponseFormat } from "@xdskit/envoy-api";
 import type { Node } from "@xdskit/protocol";
 import type { OptionProblem } from "./error.ts";
 
-/** A directory into which a node's view is written, for clients that follow files instead of asking a server. */
+/** A directory that holds a node's view as files, for clients that use `path_config_source`. */
 export interface FileOutput {
-  /** Made if need be. One writer uses it at a time. Paths inside resources lead to it, so clients have to see it there. */
+  /**
+   * The directory, created if missing. One writer uses it at a time. Paths inside resources point into it, so clients
+   * must see it under the same path.
+   */
   readonly directory: string;
-  /** Default: `yaml`. */
+  /**
+   * The file format.
+   * @default "yaml"
+   */
   readonly format?: ResponseFormat;
-  /** The node whose view is written. Default: one that does not say who it is. */
+  /**
+   * The node whose view is written.
+   * @default a node without identity
+   */
   readonly node?: Partial<Pick<Node, "id" | "cluster" | "locality" | "metadata">>;
-  /** Points the config sources inside resources at these files. Default: they are written as they are. */
+  /**
+   * Rewrites config sources inside resources to point at these files.
+   * @default they are written unchanged
+   */
   readonly rewriteSources?: boolean;
   /**
-   * Writes each generation into a directory of its own and swaps the link `..data` to it, as volumes of Kubernetes do; clients watch
-   * the directory. Default: each file is replaced by itself.
+   * Writes each generation into its own directory and swaps the link `..data` to it, as Kubernetes volumes do; clients
+   * watch the directory.
+   * @default each file is replaced on its own
    */
   readonly symlinks?: boolean;
-  /** Writes the resources of v2 in place of those of v3. */
+  /** The API version of the written resources. */
   readonly apiVersion?: "v2" | "v3";
-  /** Milliseconds in which a client has taken a change that it can see: what depends on that is written after. Default 250. */
+  /**
+   * Milliseconds that clients get to load a changed file before files that depend on it are written.
+   * @default 250
+   */
   readonly settleMs?: number;
 }
 
@@ -44,7 +60,7 @@ export function checkFileOutput(output: FileOutput): CheckedFileOutput {
 
 const FORMATS: readonly string[] = ["yaml", "json", "pb", "pb_text"];
 
-/** Everything that is wrong with the directories. */
+/** Finds every mistake in the outputs. */
 export function findFileOutputProblems(outputs: readonly FileOutput[]): readonly OptionProblem[] {
   const seen = new Set<string>();
   return outputs.flatMap(({ directory, format = "yaml", settleMs = 0 }, index): readonly OptionProblem[] => {
@@ -62,7 +78,7 @@ export function findFileOutputProblems(outputs: readonly FileOutput[]): readonly
   });
 }
 
-/** Where what belongs to the writer and to no client is kept. */
+/** The folder of the writer's own data, which clients do not read. */
 export function privateFolderOf(directory: string): string {
   return join(directory, ".xds-export");
 }

@@ -1,24 +1,28 @@
 import type { HealthCheckProtocol } from "@xdskit/envoy-api";
 import type { Node, Peer } from "@xdskit/protocol";
 
-/** A client that offers to check the health of endpoints for the server. */
+/** A client that offers to check the health of endpoints. */
 export interface HealthChecker {
   readonly node: Node;
   readonly peer: Peer;
-  /** How it can check. */
+  /** The protocols that it supports. */
   readonly protocols: readonly HealthCheckProtocol[];
 }
 
 /**
- * Health discovery (HDS), for programs that want clients to check endpoints on their behalf. What is checked, and what becomes
- * of what is found, is the program's; a function that throws ends that call, and no other.
+ * Health discovery (HDS): clients check endpoints for the program, which decides what they check and receives the
+ * results. If a function throws, only that call ends.
  */
 export interface HealthDiscovery {
   /**
-   * What a client is to check: the JSON of an `envoy.service.health.v3.HealthCheckSpecifier`; undefined refuses it. Asked when the
-   * client offers itself, and after everything it finds: it is told only what differs from before.
+   * Returns what a client checks, as the JSON of an `envoy.service.health.v3.HealthCheckSpecifier`; undefined rejects
+   * the client. Called when the client connects and after each of its results; the specifier is sent only if it
+   * changed.
    */
   specifierFor(checker: HealthChecker): unknown;
-  /** What a client found: the JSON of an `EndpointHealthResponse`. A client that does not say who it is has no `checker`. */
+  /**
+   * Receives a result, as the JSON of an `EndpointHealthResponse`. `checker` is undefined if the client did not
+   * identify itself.
+   */
   onHealth(health: unknown, checker: HealthChecker | undefined): void;
 }

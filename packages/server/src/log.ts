@@ -1,4 +1,4 @@
-/** What a line is about. */
+/** The event of a log line. */
 export type LogEvent =
   | "server-ready"
   | "server-draining"
@@ -35,7 +35,7 @@ export type LogEvent =
 /** Values of a line's fields; undefined ones are left out. */
 export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** Where lines of the log go. What it throws is told once (`listener-failed`), and the server goes on. */
+/** Receives log lines. The first exception it throws is reported (`listener-failed`), and the server continues. */
 export interface Log {
   write(event: LogEvent, fields: LogFields): void;
 }

@@ -41,12 +41,12 @@ import { GrpcTransport } from "./transport/grpc/server.ts";
 import { createRestServer } from "./transport/rest/services.ts";
 import { type BoundAddress, formatAddress, type Transport } from "./transport/transport.ts";
 
-/** How long streams are sent away for, unless the caller says otherwise. */
+/** Default of the time over which a drain ends the streams, in milliseconds. */
 const DRAIN_GRACE_MS = 10_000;
-/** After the last stream was sent away, connections have so long to close by themselves. */
+/** Time that connections have to close by themselves after the last stream ended, in milliseconds. */
 const LEAVE_WITHIN_MS = 1_000;
 
-/** Where a server was started. */
+/** The addresses of a started server. */
 export interface StartedServer {
   readonly address: BoundAddress;
   /** Every address where clients connect, in the order of the options; the first is `address`. */
@@ -55,81 +55,92 @@ export interface StartedServer {
   readonly adminAddress?: BoundAddress;
 }
 
-/** What a source says of itself. */
+/** The state of a source of resources, as its owner reports it. */
 export interface SourceReport {
   readonly state: SourceStatus["state"];
   readonly problems: readonly SourceProblem[];
-  /** Since when. Default: now. */
+  /**
+   * When this state began.
+   * @default now
+   */
   readonly since?: Date;
 }
 
-/** An xDS management server: resources go in by transactions, clients are served over gRPC. */
+/** An xDS management server: the program changes resources, clients subscribe over gRPC or REST. */
 export interface ManagementServer extends AsyncDisposable {
-  /** Listens. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, FILES_FAILED, or SERVER_STATE if it was started before. */
+  /**
+   * Starts listening. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, FILES_FAILED, or SERVER_STATE unless the server
+   * is new.
+   */
   listen(): Promise<StartedServer>;
   /**
-   * Makes a layer hold exactly these resources: what is new or different is sent, what is gone is removed, what is the same
-   * keeps its version. Versions are digests of the content, so replicas agree on them. Leaves alone what `commit` put there.
-   * Throws an `XdsError` (RESOURCES_INVALID) with every error in the resources, and changes nothing; or VARIANTS_AMBIGUOUS, as `commit`.
+   * Replaces the resources of a layer: sends new and changed ones, removes missing ones; unchanged ones keep their
+   * version. Versions are digests of the content, so replicas agree on them. Resources that `commit` put there are not
+   * touched. Throws an `XdsError` and changes nothing: RESOURCES_INVALID with every error in the resources, or
+   * VARIANTS_AMBIGUOUS, as `commit` does.
    */
   set(layer: string, resources: readonly AnyMessage[]): ChangeResult;
   /**
-   * Makes all changes of the callback take effect together, on top of what `set` and `update` did before. Throws as `set`; if the
-   * callback throws, nothing changes.
+   * Applies all changes of the callback together, on top of earlier `set` and `update` calls. Throws as `set` does; if
+   * the callback throws, nothing changes.
    */
   update(change: (update: Update) => unknown): ChangeResult;
   /**
-   * Problems of all that `set` and `update` put in: broken validation rules, references to nothing, listeners with one address. The same as
-   * `xds validate` finds in files; all are warnings, as errors do not get in.
+   * Checks all resources of `set` and `update`: broken validation rules, dangling references, listeners that share an
+   * address. Finds the same as `xds validate` in files. All results are warnings, because `set` and `update` reject
+   * errors.
    */
   check(): readonly ResourceProblem[];
   /**
-   * The connected nodes by id: identity, streams, layers, and for each type what is subscribed, sent, ACKed and NACKed, and why. The same as the
-   * admin API answers, made one by one as they are read.
+   * The connected nodes by id: identity, streams, layers, and per type what is subscribed, sent, ACKed and NACKed, and
+   * why. The items equal those of the admin API and are built lazily, one per step of the iteration.
    */
   nodes(): Iterable<NodeAnswer>;
   /**
-   * Makes the changes take effect whole, and returns the revision they got. The first commit, even an empty one, makes the
-   * server ready. Clients are told in the slices of the event loop that follow. May be called before `start`.
-   * Throws an `XdsError`, and changes nothing: TRANSACTION_INVALID with every mistake in its shape, or VARIANTS_AMBIGUOUS if a name
-   * would have variants that some client could be meant to have two of (S-LOC-08).
+   * Applies a transaction as a whole and returns its revision. The first commit, even an empty one, makes the server
+   * ready. Responses go out in later slices of the event loop. May be called before `listen`. Throws an `XdsError` and
+   * changes nothing: TRANSACTION_INVALID with every mistake in its shape, or VARIANTS_AMBIGUOUS if a name would have
+   * two variants that match the same client (S-LOC-08).
    */
   commit(transaction: Transaction): number;
-  /** Places every node anew. */
+  /** Replaces the node mapping and maps every connected node again. */
   setNodeMapping(nodeMapping: NodeMapping): void;
   /**
-   * Asks every client anew what it is to report of its load; what is left out stays as it is. Throws an `XdsError`
-   * (OPTIONS_INVALID, or SERVER_STATE where `loadReports` is false).
+   * Changes the load reports that the server requests, for every client; absent fields stay as they are. Throws an
+   * `XdsError` (OPTIONS_INVALID, or SERVER_STATE where `loadReports` is false).
    */
   setLoadReporting(changes: LoadReportOptions): void;
   /**
-   * Chooses anew how single clients are spoken to; nothing: for none. Streams that have named their node stay as they are.
-   * Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
+   * Replaces the protocol overrides of single clients; undefined removes them. Streams that have already sent their
+   * node keep theirs. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
    */
   setClientOverrides(clients: ManagementServerOptions["clientOverrides"]): void;
   /**
-   * Reads the TLS files again at once, rather than when the system says that they changed. Those that are invalid are
-   * reported (`tls-refused`), and what was in force stays.
+   * Reloads the TLS files now instead of on the next change of a file. Invalid files are reported (`tls-refused`), and
+   * the previous certificates stay in use.
    */
   reloadCertificates(): Promise<void>;
-  /** What the admin API and readiness say about where the resources come from. */
+  /** Sets the state of the source that the admin API and readiness show. */
   reportSource(report: SourceReport): void;
   /**
-   * Calls the listener for every event of a kind, until the returned function is called. A listener that throws, or whose
-   * promise is rejected, misses nothing else; for `stream-opened` and `request-understood` it ends that stream, and no other (S-OBS-03).
+   * Calls the listener for every event of a kind, until the returned function is called. If a listener throws or its
+   * promise rejects, other listeners still run; for `stream-opened` and `request-understood` the server ends that
+   * stream and no other (S-OBS-03).
    */
   on<K extends keyof ServerEvents>(kind: K, listener: (event: ServerEvents[K]) => unknown): () => void;
   /**
-   * Takes no new clients, tells those there are to go (GOAWAY), ends their streams with UNAVAILABLE spread over the grace
-   * (10 s unless given), then closes (S-GRP-06).
+   * Drains the server: accepts no new clients, sends GOAWAY, ends the streams with UNAVAILABLE spread over `graceMs`
+   * (10,000 by default), then closes (S-GRP-06).
    */
   drain(options?: { readonly graceMs?: number }): Promise<void>;
-  /** Closes everything at once. May be called twice. */
+  /** Closes everything at once. May be called more than once. */
   close(): Promise<void>;
   readonly revision: number;
 }
 
-/** Makes a server; nothing runs until `start`. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake. */
+/**
+ * Creates a server; it does nothing until `listen`. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
+ */
 export function createServer(options: ManagementServerOptions = {}): ManagementServer {
   return new WiredServer(checkOptions(options));
 }
@@ -208,7 +219,7 @@ class WiredServer implements ManagementServer {
       throw new XdsError("SERVER_STATE", `expected a new server, got one that is ${this.#state}`);
     this.#state = "started";
     try {
-      // First of all: whoever may not write is not to be connected to either.
+      // First, because a server that cannot write its files must not accept clients.
       for (const exporter of this.#exporters) await exporter.start();
       const [first, ...others] = this.#transports;
       if (first === undefined) throw new XdsError("LISTEN_FAILED", "there is no address to listen at");

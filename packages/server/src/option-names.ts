@@ -9,7 +9,7 @@ import type {
   TlsFiles,
 } from "./options.ts";
 
-/** Every name of a type, so that the compiler notices one that is missing here. */
+/** Every key of a type; a missing one fails to compile. */
 type OptionNames<T> = Readonly<Record<keyof T, true>>;
 
 const ofServer: OptionNames<ManagementServerOptions> = {
@@ -58,7 +58,7 @@ const ofFiles: OptionNames<FileOutput> = {
   settleMs: true,
 };
 
-/** Options that do not exist: a misspelt one would have no effect, and nobody would notice. */
+/** Finds unknown options: a misspelt one would silently have no effect. */
 export function findUnknownOptions(options: ManagementServerOptions): readonly OptionProblem[] {
   const { listen, files = [] } = options;
   const isOne = listen === undefined || !("length" in listen);

@@ -12,62 +12,126 @@ import type { FileOutput } from "./file-output.ts";
 import type { HealthDiscovery } from "./health-discovery.ts";
 import type { Log } from "./log.ts";
 
-/** What a server takes before it says no. Whoever goes beyond gets a status that names the limit; nobody else is hurt. */
+/** Limits of a server. A client that exceeds one gets a status that names the limit; other clients are not affected. */
 export interface Limits {
-  /** Open connections. Beyond it a new one is closed at once. Default 50,000. */
+  /**
+   * Open connections of the whole server. A connection above the limit is closed at once.
+   * @default 50_000
+   */
   readonly maxConnections: number;
-  /** Open connections of one client address (host, without port). Beyond it a new one is closed at once. Default 10,000. */
+  /**
+   * Open connections of one client address (host, without port). A connection above the limit is closed at once.
+   * @default 10_000
+   */
   readonly maxConnectionsPerPeer: number;
   /**
-   * Open discovery streams of the whole server, and as many other calls: health, reflection, status, load. Beyond it a new one
-   * ends with RESOURCE_EXHAUSTED. Default 50,000.
+   * Open discovery streams of the whole server. Other calls (health, reflection, status, load) are counted separately
+   * against the same limit. A stream or call above it ends with RESOURCE_EXHAUSTED.
+   * @default 50_000
    */
   readonly maxStreams: number;
-  /** The same of one client address (host, without port). Default 10,000. */
+  /**
+   * As `maxStreams`, for one client address (host, without port).
+   * @default 10_000
+   */
   readonly maxStreamsPerPeer: number;
-  /** Names that one stream may be subscribed to, over all types. Beyond it the stream ends with RESOURCE_EXHAUSTED. Default 250,000. */
+  /**
+   * Names that one stream may subscribe to, over all types. Above it the stream ends with RESOURCE_EXHAUSTED.
+   * @default 250_000
+   */
   readonly maxSubscriptionsPerStream: number;
-  /** Types that one stream may ask for, known or not. Beyond it the stream ends with RESOURCE_EXHAUSTED. Default 64. */
+  /**
+   * Types that one stream may request, known or not. Above it the stream ends with RESOURCE_EXHAUSTED.
+   * @default 64
+   */
   readonly maxTypesPerStream: number;
   /**
-   * Responses of one type that a stream may leave neither accepted nor refused while it goes on asking. Beyond it the stream ends
-   * with RESOURCE_EXHAUSTED. Default 1,000.
+   * Responses of one type that a stream may leave without ACK or NACK while it sends further requests. Above it the
+   * stream ends with RESOURCE_EXHAUSTED.
+   * @default 1_000
    */
   readonly maxUnacknowledgedPerType: number;
-  /** Bytes of one request, after decompression (B-GRP-08). Beyond it RESOURCE_EXHAUSTED. Default 64 MiB. */
+  /**
+   * Bytes of one request, after decompression (B-GRP-08). Above it: RESOURCE_EXHAUSTED.
+   * @default 67_108_864 (64 MiB)
+   */
   readonly maxRequestBytes: number;
-  /** Bytes of the body of one request over REST. Beyond it 413. Default 16 MiB. */
+  /**
+   * Bytes of the body of one REST request. Above it: 413.
+   * @default 16_777_216 (16 MiB)
+   */
   readonly maxRestRequestBytes: number;
-  /** Bytes of the node in a request, beside its extensions, which are passed over. Beyond it RESOURCE_EXHAUSTED. Default 64 KiB. */
+  /**
+   * Bytes of the node in a request, without its extensions, which are ignored. Above it: RESOURCE_EXHAUSTED.
+   * @default 65_536 (64 KiB)
+   */
   readonly maxNodeBytes: number;
-  /** Bytes that requests which are not read to their end hold: unfinished ones, and those that wait. Beyond it RESOURCE_EXHAUSTED. Default 512 MiB. */
+  /**
+   * Bytes of all requests that are incomplete or waiting to be processed. Above it: RESOURCE_EXHAUSTED.
+   * @default 536_870_912 (512 MiB)
+   */
   readonly maxReceivedBytes: number;
-  /** The same of one client address (host, without port). Default 256 MiB. */
+  /**
+   * As `maxReceivedBytes`, for one client address (host, without port).
+   * @default 268_435_456 (256 MiB)
+   */
   readonly maxReceivedBytesPerPeer: number;
-  /** Milliseconds in which a request that has begun must arrive. Beyond it RESOURCE_EXHAUSTED, 408 over REST. Default 30,000. */
+  /**
+   * Milliseconds within which a request must arrive once it has begun. Above it: RESOURCE_EXHAUSTED, over REST 408.
+   * @default 30_000
+   */
   readonly maxMessageMs: number;
-  /** Bytes that may wait for one stream to read them. Beyond it the stream is reset as exhausted. Default 512 MiB. */
+  /**
+   * Bytes that may be buffered for one stream. Above it the stream is reset with RESOURCE_EXHAUSTED.
+   * @default 536_870_912 (512 MiB)
+   */
   readonly maxPendingBytes: number;
-  /** Milliseconds in which a stream must take what was written to it (256 KB at most). Beyond it the stream is reset. Default 60,000. */
+  /**
+   * Milliseconds within which a client must read what was written to its stream (at most 256 KB). After it the stream
+   * is reset.
+   * @default 60_000
+   */
   readonly maxBlockedMs: number;
   /**
-   * Milliseconds after which a connection is asked to go (GOAWAY), give or take 10 %, so that clients spread over the
-   * servers there are (S-CON-03). 0, the default: never.
+   * Milliseconds, ±10 %, after which the server sends GOAWAY on a connection, so that clients rebalance over the
+   * servers (S-CON-03). 0: never.
+   * @default 0
    */
   readonly maxConnectionAgeMs: number;
-  /** Milliseconds that the streams of an old connection have to go by themselves; then UNAVAILABLE. Default 10,000. */
+  /**
+   * Milliseconds that the streams of an aged connection have to close; then they end with UNAVAILABLE.
+   * @default 10_000
+   */
   readonly maxConnectionAgeGraceMs: number;
-  /** Bytes of one answer of client status. Beyond it RESOURCE_EXHAUSTED. Default 64 MiB. */
+  /**
+   * Bytes of one client status response. Above it: RESOURCE_EXHAUSTED.
+   * @default 67_108_864 (64 MiB)
+   */
   readonly maxStatusBytes: number;
-  /** Clients that report their load. Beyond it RESOURCE_EXHAUSTED. Default 50,000. */
+  /**
+   * Clients that report load. Above it: RESOURCE_EXHAUSTED.
+   * @default 50_000
+   */
   readonly maxLoadReporters: number;
-  /** Clusters, localities, metrics, endpoints that reported load is told apart by. What is beyond it is left out. Default 100,000. */
+  /**
+   * Entries of reported load: clusters, localities, metrics, endpoints. Entries above the limit are dropped.
+   * @default 100_000
+   */
   readonly maxLoadEntries: number;
-  /** Milliseconds between PINGs to a client. 0: none. Default 30,000. */
+  /**
+   * Milliseconds between keepalive PINGs to a client. 0: no PINGs.
+   * @default 30_000
+   */
   readonly keepaliveMs: number;
-  /** Milliseconds in which a PING must be answered, else the connection is closed and its state freed. Default 10,000. */
+  /**
+   * Milliseconds within which a PING must be answered; then the connection is closed and its state freed.
+   * @default 10_000
+   */
   readonly keepaliveTimeoutMs: number;
-  /** Milliseconds that a new connection has to show which protocol it speaks. Default 10,000. */
+  /**
+   * Milliseconds that a new connection has to start a known protocol.
+   * @default 10_000
+   */
   readonly handshakeTimeoutMs: number;
 }
 
@@ -103,122 +167,191 @@ export function isLimitName(name: string): name is LimitName {
   return Object.hasOwn(defaultLimits, name);
 }
 
-/** Every limit, in the order in which they are printed. */
+/** The names of all limits, in the order in which they are printed. */
 export const limitNames: readonly LimitName[] = Object.keys(defaultLimits).filter(isLimitName);
 
-/** Paths of PEM files; they are read again when they change. */
+/** Paths of PEM files. The server reads them again when they change. */
 export interface TlsFiles {
   /** The server's certificate, followed by its chain. */
   readonly cert: string;
   readonly key: string;
-  /** Authorities that client certificates are checked against. With it, clients must show one unless `requireClientCertificate` is false. */
+  /**
+   * CA certificates that verify client certificates. With it, clients must present a certificate unless
+   * `requireClientCertificate` is false.
+   */
   readonly ca?: string;
   readonly requireClientCertificate?: boolean;
 }
 
-/** An address to listen at. Port 0 is a port that the system picks. */
+/** An address to listen on. Port 0: the system picks a free port. */
 export interface ListenAddress {
   readonly host?: string;
   readonly port?: number;
 }
 
-/** An address where clients connect, and how those that come to it are spoken to. */
+/** An address where clients connect, with protocol overrides for the clients that connect to it. */
 export interface ListenOptions extends ListenAddress, Choice {
-  /** What people call it. Default: its address. */
+  /**
+   * Display name of the listener.
+   * @default its address
+   */
   readonly name?: string;
-  /** Default: the server's; `false`: none. */
+  /**
+   * TLS files of this listener; `false`: plaintext.
+   * @default the server's `tls`
+   */
   readonly tls?: TlsFiles | false;
 }
 
 /** Where the admin API listens. */
 export interface AdminAddress extends ListenAddress {
-  /** Names, beside addresses and localhost, that it may be called by; `*` for all. Others are refused (DNS rebinding). */
+  /**
+   * Host names, besides IP addresses and localhost, that requests may use; `*` allows all. Other requests are rejected,
+   * to prevent DNS rebinding.
+   */
   readonly names?: readonly string[];
 }
 
 /**
- * Who may ask for the status of all clients (CSDS). `certificate`: whoever shows a certificate that was verified, and this
- * machine. It tells everybody's configuration, so a fleet in which every proxy has a certificate is better left at `loopback`.
+ * Who may request the status of all clients (CSDS). `loopback`: clients on this machine. `certificate`: also clients
+ * with a verified certificate. CSDS reveals the configuration of every client, so where every proxy has a certificate,
+ * prefer `loopback`.
  */
 export type ClientStatusAccess = "off" | "loopback" | "certificate" | "everybody";
 
 /**
- * What clients of v2 get: what was given in v3 as well, converted (and clients of v3 what was given in v2); only what was
- * given in v2; or nothing, methods of v2 end with UNIMPLEMENTED.
+ * What v2 clients are served. `convert`: resources of both versions, converted where needed, for clients of either
+ * version. `exact`: only resources given in v2. `off`: nothing; v2 methods end with UNIMPLEMENTED.
  */
 export type V2Mode = "convert" | "exact" | "off";
 
-/** What clients are asked to report of their load (LRS). */
+/** The load reports that the server requests from clients (LRS). */
 export interface LoadReportOptions {
-  /** How often, in milliseconds, from 1,000. Default 10,000. */
+  /**
+   * Reporting interval in milliseconds, at least 1,000.
+   * @default 10_000
+   */
   readonly intervalMs?: number;
-  /** Clusters by name. Default: all that a client has. */
+  /**
+   * Names of the clusters to report.
+   * @default "all"
+   */
   readonly clusters?: readonly string[] | "all";
-  /** Also for each endpoint. Default: no. */
+  /**
+   * Whether clients also report each endpoint.
+   * @default false
+   */
   readonly endpoints?: boolean;
 }
 
-/** How polls over REST are answered; `dialect.restLongPoll` says whether they are held at all. */
+/** Long polling over REST. `dialect.restLongPoll` enables it. */
 export interface RestOptions {
   /**
-   * Milliseconds for which a poll is held while nothing changes, where the client does not say how long it waits: Envoy does, in
-   * `x-envoy-expected-rq-timeout-ms`, and 80 % of that are used. Default 800: clients wait for one second by default.
+   * Milliseconds that the server holds a poll without changes if the client does not send its timeout. Envoy sends
+   * `x-envoy-expected-rq-timeout-ms`; the server then uses 80 % of that. The default suits the client default of one
+   * second.
+   * @default 800
    */
   readonly holdMs?: number;
-  /** The longest that a poll is held, whatever the client says. Default 30,000. */
+  /**
+   * Maximum of milliseconds that a poll is held, whatever the client sends.
+   * @default 30_000
+   */
   readonly maxHoldMs?: number;
 }
 
-/** What a management server is made from. */
+/** Options of `createServer`. */
 export interface ManagementServerOptions {
-  /** Default: the built-in messages of Envoy, `createEnvoyApi()`. */
+  /**
+   * The message types.
+   * @default the built-in Envoy messages, `createEnvoyApi()`
+   */
   readonly api?: EnvoyApi;
-  /** Where clients connect: one address or several. Default: 127.0.0.1, a free port. */
+  /**
+   * Where clients connect: one address or several.
+   * @default 127.0.0.1 and a free port
+   */
   readonly listen?: ListenOptions | readonly ListenOptions[];
-  /** The admin API; `false` or nothing: none. */
+  /** Where the admin API listens; `false` or absent: no admin API. */
   readonly admin?: AdminAddress | false;
   readonly tls?: TlsFiles;
-  /** REST on the port of gRPC; `false`: none. Default: served. */
+  /**
+   * REST on the gRPC port; `false` disables it.
+   * @default enabled
+   */
   readonly rest?: RestOptions | false;
-  /** Gives Secrets and `node/` layers also to clients that are neither encrypted nor on loopback. */
+  /** Serves Secrets and `node/` layers also to plaintext clients that are not on loopback. */
   readonly insecure?: boolean;
-  /** From a node and its peer to the layers it sees, top-most first. Default: everybody sees `base`. */
+  /**
+   * Maps a node and its peer to the layers of its view, top-most first.
+   * @default every node sees `base`
+   */
   readonly nodeMapping?: NodeMapping;
-  /** Refuses streams that do not say which node they are (S-NOD-06). Default: only when there is a `nodeMapping`. */
+  /**
+   * Rejects streams without a node id (S-NOD-06).
+   * @default true if `nodeMapping` is set
+   */
   readonly requireNode?: boolean;
-  /** What clients of version 2 of the API get (S-TYP-10). Default: `convert`. */
+  /**
+   * What v2 clients are served (S-TYP-10).
+   * @default "convert"
+   */
   readonly v2?: V2Mode;
   /**
-   * Makes the extensions of a resource `TypedStruct` for clients that announce `envoy.config.require-any-fields-contain-struct`
-   * (S-MSC-04): from the bytes of a resource to others of the same type. Called once for each version of a resource, whatever
-   * the number of such clients. Default: they are given what everybody is.
+   * Converts the bytes of a resource, for clients that announce `envoy.config.require-any-fields-contain-struct`, so
+   * that its extensions are `TypedStruct` (S-MSC-04). Called once per version of a resource, whatever the number of
+   * such clients.
+   * @default no conversion
    */
   readonly convertForStructs?: StructConverter;
-  /** The edition for clients that nobody knows, where neither a listener nor a rule says another. Default: `current`. */
+  /**
+   * The protocol edition for unknown clients, unless a listener or a rule sets another.
+   * @default "current"
+   */
   readonly edition?: Edition;
-  /** Switched for all, unless a listener or a rule switches it otherwise. */
+  /** Protocol switches for all clients, unless a listener or a rule sets them otherwise. */
   readonly dialect?: Omit<DialectOverrides, "requireNode">;
-  /** What is chosen for single clients: rules, of which the first that fits counts, or a function. Default: nothing. */
+  /**
+   * Protocol overrides for single clients: rules, of which the first match applies, or a function.
+   * @default none
+   */
   readonly clientOverrides?: readonly ClientRule[] | ClientChoice;
-  /** `control_plane.identifier` in every response. Default: `xdskit`. */
+  /**
+   * `control_plane.identifier` in every response.
+   * @default "xdskit"
+   */
   readonly controlPlane?: string;
   readonly limits?: Partial<Limits>;
   /**
-   * A directory, made if need be, for what a server that comes after this one has to know so that clients which come back in
-   * the middle of a change lose no request: Clusters, and the versions of them that clients were sent; nothing secret. One
-   * server uses it at a time. Whatever is wrong with it is reported, and ignored. Default: none.
+   * Directory for state kept across restarts, created if missing: clusters and their served versions, no secrets. It
+   * lets clients that reconnect in the middle of a change lose no request. One server uses it at a time. Problems with
+   * it are reported and otherwise ignored.
+   * @default none
    */
   readonly stateDir?: string;
-  /** Who may ask for the status of all clients, on the port where clients connect. Default: `loopback`. */
+  /**
+   * Who may request the status of all clients (CSDS) on the client port.
+   * @default "loopback"
+   */
   readonly clientStatus?: ClientStatusAccess;
-  /** Load reports of clients; `false`: refused with UNIMPLEMENTED. */
+  /** Load reports of clients (LRS); `false`: LRS ends with UNIMPLEMENTED. */
   readonly loadReports?: LoadReportOptions | false;
-  /** Has clients check the health of endpoints (HDS). Default: the service is not there. */
+  /**
+   * Serves health discovery (HDS), which has clients check the health of endpoints.
+   * @default not served
+   */
   readonly healthDiscovery?: HealthDiscovery;
   /** Serves an empty state before the first commit. Without it every stream ends with UNAVAILABLE until then. */
   readonly serveEmpty?: boolean;
-  /** Directories of files for clients that follow those (`path_config_source`), each with the view of a node. Default: none. */
+  /**
+   * Directories that the server writes as files for clients that use `path_config_source`, each with the view of one
+   * node.
+   * @default none
+   */
   readonly files?: readonly FileOutput[];
-  /** Where lines of the log go. Default: nowhere. */
+  /**
+   * Receives the log lines.
+   * @default no log
+   */
   readonly log?: Log;
 }

@@ -1,4 +1,4 @@
-/** What a server is wired from, each made from the options. */
+/** Creates the parts of a server from its options. */
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
 import type { Remembered } from "@xdskit/protocol/internal";
@@ -23,7 +23,7 @@ export function createClientStatus(options: CheckedOptions, hub: Hub, deliveries
   });
 }
 
-/** A client of the hub that writes what it is told into files. */
+/** Creates an in-process client of the hub that writes responses into files. */
 export function createExporter(output: CheckedFileOutput, api: EnvoyApi, hub: Hub): FileExporter {
   return new FileExporter({
     api,

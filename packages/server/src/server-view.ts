@@ -7,7 +7,7 @@ import type { Readiness } from "./observe/gauges.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
 import { VERSION } from "./version.ts";
 
-/** What a server is seen through by its admin API and metrics. */
+/** The parts of a server that its admin API and metrics read. */
 export interface ServerViewParts {
   readonly options: CheckedOptions;
   readonly hub: Hub;
@@ -17,7 +17,7 @@ export interface ServerViewParts {
   source(): SourceStatus;
 }
 
-/** Everything that can be seen of a server, read when it is asked for. */
+/** Creates the read-only view of a server, computed on access. */
 export function createServerView({ options, hub, encoder, loads, address, source }: ServerViewParts): AdminView {
   return {
     version: VERSION,

@@ -10,9 +10,8 @@ const namesOfChange: Readonly<Record<keyof LayerChange, true>> = {
 };
 
 /**
- * Refuses what is no transaction before anything of it takes effect: programs without types hand over all kinds of things. What is not looked at: every
- * field of every resource, for there may be very many; those come from `createResource`.
- *
+ * Checks the shape of a transaction before it takes effect. It does not check the fields of every resource, because
+ * there may be very many and `createResource` makes them.
  * @throws {XdsError} TRANSACTION_INVALID, with every mistake by its path
  */
 export function checkTransaction(transaction: Transaction): void {
@@ -54,7 +53,7 @@ function findProblemsOfList(
 ): readonly OptionProblem[] {
   if (list === undefined) return [];
   if (!Array.isArray(list)) return [{ path, message: `expected a list, got ${describe(list)}` }];
-  // Of many of the same kind the first says enough.
+  // Only the first mistake of a kind is reported.
   const bad = list.findIndex((one) => !isGood(one));
   return bad === -1 ? [] : [{ path: `${path}[${bad}]`, message: `expected ${expected}, got ${describe(list[bad])}` }];
 }
@@ -71,7 +70,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What something is, not what is in it: that may be a secret. */
+/** Describes the kind of a value, not its content, which may be secret. */
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "a list";

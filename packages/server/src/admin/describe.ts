@@ -14,7 +14,7 @@ import type { DialectAnswer, NodeAnswerIdentity, StreamAnswer } from "./answers/
 import type { ErrorDetailAnswer } from "./answers/page.ts";
 import type { ResourceTypes } from "./view.ts";
 
-/** Turns what the plane tells into what the admin API answers. */
+/** Converts the state of the `ServerMachine` into admin API responses. */
 export class Describer {
   readonly #deliveries: DeliveryTimes;
   readonly #shortNames: ReadonlyMap<TypeUrl, string>;
@@ -88,7 +88,7 @@ export class Describer {
     };
   }
 
-  /** The row of one type on one stream. */
+  /** The delivery row of one type on one stream. */
   delivery(stream: StreamState, state: TypeState): DeliveryAnswer {
     const fate = fateOf(state);
     const times = this.#deliveries.type(stream.stream, state.type);
@@ -119,7 +119,7 @@ export class Describer {
     };
   }
 
-  /** What the type waits for, and what the client is left with meanwhile. */
+  /** What the type waits for, and its pending removals. */
   #waits(
     stream: StreamId,
     { type, wait, waiting, pendingRemovals: heldOver }: TypeState,
@@ -175,7 +175,7 @@ export function describeDialect({
   };
 }
 
-/** Its text is the operator's, and may come from anywhere. */
+/** The message may come from anywhere, so it is made printable. */
 export function describeError({ code, message }: ErrorDetail): ErrorDetailAnswer {
   return { code, message: printableReason(message) };
 }
@@ -184,7 +184,7 @@ function refusalOf(nacked: NonNullable<TypeState["nacked"]>): Pick<RefusalAnswer
   return { code: nacked.error.code, reason: printableReason(nacked.error.message), refused: nacked.refused };
 }
 
-/** What became of the newest thing that was sent (K2). A refusal stays in sight until something newer is accepted. */
+/** The delivery state of the newest response (K2). A NACK stays visible until a newer response is ACKed. */
 function fateOf(state: TypeState): DeliveryFate {
   if (state.nacked !== undefined) return "nacked";
   if (state.pending.length > 0) return "pending";
@@ -193,7 +193,7 @@ function fateOf(state: TypeState): DeliveryFate {
   return state.missing.length > 0 ? "requested-but-missing" : "requested";
 }
 
-/** A field with a time, or no field. */
+/** An object with a time field, or an empty one. */
 export function time<K extends string>(key: K, at: number | undefined): { readonly [P in K]?: string } {
   return (at === undefined ? {} : { [key]: new Date(at).toISOString() }) as { readonly [P in K]?: string };
 }

@@ -1,9 +1,8 @@
 import { isIP } from "node:net";
 
 /**
- * Whether a request may have come from somebody who meant this server. A page of any web site may make a browser ask
- * `http://its-own-name/` after that name was bent to 127.0.0.1 (DNS rebinding), and would then read the answer. It cannot
- * do so with an address or with `localhost`.
+ * Whether the Host header is expected. Through DNS rebinding a web page can make a browser send requests to
+ * `http://its-own-name/` on 127.0.0.1 and read the responses; it cannot do so with an IP address or `localhost`.
  */
 export function isExpectedHost(header: string | undefined, names: readonly string[]): boolean {
   if (header === undefined) return false;

@@ -1,4 +1,4 @@
-/** The caller asked for something that there is not, or in a way that cannot be read. */
+/** A request that is malformed, or asks for something that does not exist. */
 export class QueryError extends Error {
   override readonly name = "QueryError";
   readonly status: 400 | 404;
@@ -15,7 +15,7 @@ export class QueryError extends Error {
 export class Query {
   readonly #parameters: URLSearchParams;
 
-  /** Throws a `QueryError` if there is one that is not among the known ones. */
+  /** Throws a `QueryError` for an unknown parameter. */
   constructor(parameters: URLSearchParams, known: readonly string[]) {
     this.#parameters = parameters;
     for (const name of parameters.keys()) {
@@ -35,7 +35,7 @@ export class Query {
     return values.length === 0 ? undefined : new Set(values);
   }
 
-  /** A whole number from 0. */
+  /** A non-negative integer. */
   count(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -44,7 +44,7 @@ export class Query {
     return Number(text);
   }
 
-  /** False if it is not there; a bare `name` is true. */
+  /** False if absent; a bare `name` is true. */
   flag(name: string): boolean {
     const text = this.text(name);
     if (text === undefined || text === "false" || text === "0") return false;

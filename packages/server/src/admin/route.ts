@@ -4,7 +4,7 @@ import type { Describer } from "./describe.ts";
 import type { Query } from "./query.ts";
 import type { AdminView } from "./view.ts";
 
-/** What the routes answer from. */
+/** The data that routes read. */
 export interface AdminSources {
   readonly view: AdminView;
   readonly deliveries: DeliveryTimes;
@@ -12,12 +12,12 @@ export interface AdminSources {
   readonly describe: Describer;
 }
 
-/** One thing that can be asked of the admin API. */
+/** A route of the admin API. */
 export interface Route {
   readonly path: string;
-  /** One line for the index. */
+  /** Description in the index. */
   readonly says: string;
-  /** The parameters that it takes, and what each is for. Any other is a mistake of the caller. */
+  /** Accepted parameters with their descriptions. Any other is an error. */
   readonly parameters: Readonly<Record<string, string>>;
   answer(sources: AdminSources, query: Query): AdminAnswer | Promise<AdminAnswer>;
 }
@@ -27,25 +27,25 @@ export type AdminAnswer =
   | { readonly kind: "json"; readonly status?: number; readonly value: unknown }
   | PageAnswer;
 
-/** A list that may be long: it is made and sent bit by bit. */
+/** A list that may be long; it is built and sent step by step. */
 export interface PageAnswer {
   readonly kind: "page";
-  /** Walked once, over many turns of the event loop. */
+  /** Iterated once, over many turns of the event loop. */
   readonly steps: Iterable<Step>;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** An item, made when it is needed; or work that made none, after which there may be a pause. */
+/** A function that builds an item; undefined is work without an item, after which a pause is possible. */
 export type Step<T = unknown> = (() => T) | undefined;
 
-/** The parameters that every list takes. */
+/** The parameters of every list. */
 export const pageParameters: Readonly<Record<string, string>> = {
   limit: "at most so many items",
   offset: "leave out so many items (see `next` in the answer)",
 };
 
-/** The page of a list that the caller asked for. */
+/** The requested page of a list. */
 export function page(query: Query, steps: Iterable<Step>): PageAnswer {
   return {
     kind: "page",

@@ -21,19 +21,19 @@ export interface AdminServerOptions {
   readonly metrics: Metrics;
   readonly deliveries: DeliveryTimes;
   readonly host: string;
-  /** 0: a port that the system picks. */
+  /** 0: the system picks a free port. */
   readonly port: number;
-  /** Names, beside addresses and localhost, that the server may be called by; `*` for all. */
+  /** Host names, besides IP addresses and localhost, that requests may use; `*` allows all. */
   readonly names?: readonly string[];
-  /** Told of answers that failed because of a mistake of ours. */
+  /** Receives internal errors of routes. */
   readonly onFault?: (path: string, cause: unknown) => void;
 }
 
-/** The admin API: what the server holds, whom it serves, and how that goes. It only reads. */
+/** The read-only admin API: resources, clients and deliveries. */
 export interface AdminServer {
-  /** Rejects with the system's error if the address cannot be listened at. */
+  /** Starts listening. Rejects with the system's error if it cannot. */
   start(): Promise<{ readonly host: string; readonly port: number }>;
-  /** Ends what is still being answered. */
+  /** Stops listening and ends open responses. */
   close(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ async function answerRequest(
   sources: AdminSources,
   { names = [] }: AdminServerOptions,
 ): Promise<void> {
-  // Nobody sends a body to what only reads.
+  // Request bodies are discarded: the API only reads.
   request.resume();
   response.setHeader("cache-control", "no-store");
   response.setHeader("x-content-type-options", "nosniff");
@@ -116,14 +116,14 @@ async function findAnswer(target: string, wantsHtml: boolean, sources: AdminSour
   }
 }
 
-/** What there is: for a browser, which says that it takes HTML, or for a terminal. */
+/** The index, as HTML for browsers or as text for terminals. */
 function indexPage(wantsHtml: boolean, { view }: AdminSources): AdminAnswer {
   if (!wantsHtml) return { kind: "text", text: describeRoutes(routes, view.version) };
   const contentType = "text/html; charset=utf-8";
   return { kind: "text", contentType, text: describeRoutesAsHtml(routes, view.version) };
 }
 
-/** Takes the first step of a page: a mistake in the parameters shows there, when the status can still tell of it. */
+/** Runs the first step of a page, so that invalid parameters still get an error status. */
 async function begin(answer: AdminAnswer): Promise<AdminAnswer> {
   if (answer.kind !== "page") return answer;
   const iterator = answer.steps[Symbol.iterator]();
@@ -166,7 +166,7 @@ function refuse(response: ServerResponse, status: number, answer: ErrorAnswer): 
   response.end(`${JSON.stringify(answer)}\n`);
 }
 
-/** An answer that has begun can only be cut: the reader sees that it is not whole. */
+/** Aborts a started response, so that the reader sees that it is incomplete. */
 function fail(response: ServerResponse): void {
   if (response.headersSent) response.destroy();
   else refuse(response, 500, { error: "internal error" });

@@ -3,13 +3,13 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as turn } from "node:timers/promises";
 import type { PageAnswer } from "./route.ts";
 
-/** Then streams and requests go first. */
+/** Milliseconds of work at a time; then streams and requests run first. */
 const SLICE_MS = 3;
 const FLUSH_CHARACTERS = 64 * 1024;
 
 /**
- * Writes a page as JSON while it is made. Holds the event loop for a few milliseconds at a time, and as much in memory
- * as the reader has not taken yet: a list of 100,000 costs what one of 100 does, for longer.
+ * Writes a page as JSON while it is built. Blocks the event loop for a few milliseconds at a time and buffers only what
+ * the reader has not read yet, so a list of 100,000 items needs no more memory than one of 100.
  */
 export async function writePage(answer: PageAnswer, response: ServerResponse): Promise<void> {
   let total = 0;
@@ -41,7 +41,7 @@ async function flush(text: string, response: ServerResponse): Promise<void> {
   try {
     await once(response, "drain", { signal: gone.signal });
   } catch (cause) {
-    // The reader left: the walk ends at its next look.
+    // The reader disconnected: the iteration ends at its next check.
     if (!gone.signal.aborted) throw cause;
   } finally {
     response.off("close", closed);

@@ -11,7 +11,7 @@ const RESPONSE = formatTypeUrl("envoy.service.health.v3.EndpointHealthResponse")
 
 export type HealthApi = Pick<EnvoyApi, "readMessage" | "toJson">;
 
-/** What one client is asked to check, and what it says. */
+/** The specifier and the reports of one client. */
 export class Checks {
   readonly #discovery: HealthDiscovery;
   readonly #api: HealthApi;
@@ -31,7 +31,7 @@ export class Checks {
     this.#peer = peer;
   }
 
-  /** What is to be answered: a specifier, if it is news; or why the call ends. */
+  /** Handles a message: returns a specifier if it changed, or the status that ends the call. */
   take(bytes: Uint8Array): Uint8Array | Status | undefined {
     try {
       return this.#answer(decodeHealthMessage(bytes));

@@ -11,7 +11,7 @@ const SERVICES = [
   "envoy.service.health.v3.HealthDiscoveryService",
 ];
 
-/** Stream and Fetch of both versions, whose messages agree by number (B-HDS-01). */
+/** Stream and Fetch of both API versions, whose messages share their field numbers (B-HDS-01). */
 export function healthDiscoveryMethods(discovery: HealthDiscovery, api: HealthApi): ReadonlyMap<string, GrpcMethod> {
   return new Map(
     SERVICES.flatMap((service): [string, GrpcMethod][] => [

@@ -5,11 +5,14 @@ import { answerJson } from "../transport/rest/json-call.ts";
 import type { RestHandler } from "../transport/rest/rest-server.ts";
 import { Checks, type HealthApi } from "./checks.ts";
 
-// The messages of v2 have the same numbers and names.
+// The v2 messages have the same names and numbers.
 const REQUEST = "envoy.service.health.v3.HealthCheckRequestOrEndpointHealthResponse";
 const SPECIFIER = formatTypeUrl("envoy.service.health.v3.HealthCheckSpecifier");
 
-/** Health discovery in JSON, in both versions (requirements 1.2, B-HDS-01): each request is a client of its own. */
+/**
+ * Health discovery in JSON, in both API versions (requirements 1.2, B-HDS-01); each request counts as a separate
+ * client.
+ */
 export function healthDiscoveryHandlers(discovery: HealthDiscovery, api: HealthApi): ReadonlyMap<string, RestHandler> {
   const handler: RestHandler = (exchange, bytes, hub) =>
     void answerJson(exchange, bytes, { hub, during: "health discovery" }, async (body) => {

@@ -5,20 +5,20 @@ import type { ConnectionLimits } from "./connection-limits.ts";
 import type { ReadinessTracker } from "./readiness.ts";
 import { isTrusted, secretsRefused } from "./trust.ts";
 
-/** What a stream or poll that wants in is judged by. */
+/** A stream or poll that asks for admission. */
 export interface Candidate {
   readonly peer: Peer;
   readonly apiVersion: ApiVersion;
-  /** The gRPC method or REST path, for people. */
+  /** The gRPC method or REST path, for display. */
   readonly method: string;
 }
 
-/** What who is let in depends on, and who is told when somebody is not. */
+/** Inputs of the admission decision, and where limit hits are reported. */
 export interface AdmissionOptions {
   readonly readiness: ReadinessTracker;
   readonly connectionLimits: ConnectionLimits;
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;
-  /** Methods of version 2 of the API are not served. */
+  /** Rejects v2 methods. */
   readonly refusesV2: boolean;
   /** Trusts plaintext peers that are not on loopback. */
   readonly insecure: boolean;
@@ -26,7 +26,7 @@ export interface AdmissionOptions {
   readonly v2Refused: (address: string, method: string) => void;
 }
 
-/** Says who is let in, and why others are not. Whoever is let in counts as a stream in the census. */
+/** Decides which streams and polls are admitted. `ConnectionLimits` counts each admitted one as a stream. */
 export class Admission {
   readonly #options: AdmissionOptions;
 
@@ -34,12 +34,12 @@ export class Admission {
     this.#options = options;
   }
 
-  /** The status that refuses a stream; undefined: it is let in, also when there is nothing to serve yet. */
+  /** The status that rejects a stream; undefined: admitted, even before the server is ready. */
   refuseStream(candidate: Candidate): Status | undefined {
     return this.#refuseMethod(candidate) ?? this.#refuseOneTooMany(candidate.peer);
   }
 
-  /** The same of a poll, which is a stream and its request in one. */
+  /** The status that rejects a poll, which is a stream and its request in one. */
   refusePoll(candidate: Candidate, type: TypeUrl): Status | undefined {
     const { peer } = candidate;
     const refusal = this.#refuseMethod(candidate);
@@ -48,7 +48,7 @@ export class Admission {
     return this.refuseSecrets(peer, type) ?? this.#refuseOneTooMany(peer);
   }
 
-  /** The status that refuses a request for Secrets to a peer that is not trusted. */
+  /** The status that rejects a request for Secrets of an untrusted peer. */
   refuseSecrets(peer: Peer, type: TypeUrl | undefined): Status | undefined {
     const kind = type === undefined ? undefined : this.#options.traits(type)?.kind;
     const isSecret = kind !== undefined && typeKindTable[kind].isSecret;
@@ -70,13 +70,13 @@ export class Admission {
   }
 }
 
-/** What everybody is told when the server goes. */
+/** The status of streams and calls while draining. */
 export const draining: Status = {
   code: statusCode.UNAVAILABLE,
   message: "this server is shutting down; connect anew",
 };
 
-/** What whoever asks is told before there is anything to serve. */
+/** The status of requests before the first commit. */
 export const notReady: Status = {
   code: statusCode.UNAVAILABLE,
   message: "not ready: no configuration has been loaded yet; try again later",

@@ -1,7 +1,7 @@
 /**
- * Resources in the version of the API in which they were not given: v2 of v3 as soon as a client asks for v2, v3 of v2 at once.
- * They stand in the same layers, under the other type, and what was given always stands before what was converted. To the
- * protocol they are resources like any other.
+ * Converts resources between API versions: v3 to v2 once a client requests v2, v2 to v3 always. Converted resources
+ * stand in the same layers under the other type; a given resource wins over a converted one. The protocol treats them
+ * as any other resources.
  */
 import type { Converted, FieldProblem } from "@xdskit/envoy-api";
 import {
@@ -20,16 +20,16 @@ export interface ApiVersionConverterOptions {
   readonly twinOf: (type: TypeUrl) => TypeUrl | undefined;
   readonly digest: Digest;
   readonly layers: () => Iterable<LayerState>;
-  /** Everything that one layer holds of a type, errors too. */
+  /** All that a layer holds of a type, resource errors included. */
   readonly members: (layer: string, type: TypeUrl) => Iterable<Resource>;
   readonly holder: (layer: string, type: TypeUrl, name: string) => Resource | undefined;
   readonly report: (report: ConversionReport) => void;
-  /** Layers hold v2 of a server before, which goes unless the first transaction has it again. */
+  /** Layers hold v2 resources of the previous run, which are removed unless the first transaction has them again. */
   readonly areWanted: boolean;
   readonly pace?: Pace;
 }
 
-/** Both versions of one resource: where they stand. */
+/** The places of both versions of one resource. */
 interface Pair {
   readonly layer: string;
   readonly v3: TypeUrl;
@@ -37,40 +37,40 @@ interface Pair {
   readonly name: string;
 }
 
-/** What one transaction does, as far as it is known. */
+/** State of the extension of one transaction. */
 interface Work {
-  /** What callers gave, or took away (undefined), by place. */
+  /** Resources that callers put, or deleted (undefined), by place. */
   readonly given: Map<string, Resource | undefined>;
   readonly startedAt: number;
   resources: number;
   findings: ConversionFindings[];
 }
 
-/** What a resource is in the other version. */
+/** The result of converting one resource. */
 interface Made {
   readonly converted: Converted | undefined;
   readonly twin: Resource | undefined;
 }
 
-/** How much of v2 is made, or takes effect, at a stretch when all of it is. */
+/** Step sizes of a full conversion: resources converted and resources committed at a time. */
 interface Pace {
   readonly made: number;
   readonly bytes: number;
-  /** Each transaction has a price. */
+  /** Counts apart from `made`, because each transaction has a cost. */
   readonly committed: number;
 }
 
 const usualPace: Pace = { made: 100, bytes: 256 * 1024, committed: 1_000 };
 
-/** Extends transactions by what their changes are in the other version. */
+/** Extends transactions with the same changes in the other API version. */
 export class ApiVersionConverter {
   readonly #options: ApiVersionConverterOptions;
-  /** Places that hold something converted, with what it was converted from. */
+  /** Places with a converted resource, with its source. */
   readonly #converted = new Map<string, Resource>();
   readonly #findings = new Map<string, ConversionFindings>();
   #areWanted: boolean;
   #isComplete: boolean;
-  /** What was made and is not yet committed, by what it was made from. */
+  /** Conversions that are not committed yet, by source. */
   readonly #made = new Map<Resource, Made>();
   #isFirst = true;
 
@@ -80,19 +80,19 @@ export class ApiVersionConverter {
     this.#isComplete = options.areWanted;
   }
 
-  /** What could not be expressed in the other version, of all that is converted now, by its place. */
+  /** Fields that the other API version cannot express, of all converted resources, by place. */
   get findings(): ReadonlyMap<string, ConversionFindings> {
     return this.#findings;
   }
 
-  /** Whether everything that is given in v3 is there in v2. */
+  /** Whether all v3 resources exist in v2. */
   get areComplete(): boolean {
     return this.#isComplete;
   }
 
   /**
-   * From now on v2 is wanted: makes all that is missing of it, some resources between two yields. What is yielded now and then is to take effect at
-   * once; until the end of it v2 is there in part, and nobody is to be given it.
+   * Starts serving v2: converts all missing resources, a few between two yields. Commit each yielded transaction at
+   * once; until the end v2 is incomplete and must not be served.
    */
   *begin(): Generator<Transaction | undefined, void, void> {
     this.#areWanted = true;
@@ -134,7 +134,7 @@ export class ApiVersionConverter {
     if (pairs.length > 0) yield settled();
   }
 
-  /** The transaction, with what its changes are in the other version. */
+  /** Returns the transaction, extended with its changes in the other API version. */
   extend(transaction: Transaction): Transaction {
     const work = this.#newWork();
     const changes = transaction.changes.map((change) => this.#extendChange(change, work));
@@ -174,13 +174,13 @@ export class ApiVersionConverter {
     return {
       ...change,
       puts: [...puts, ...derived.puts],
-      // What stands in the place of something that was taken away is not taken away with it.
+      // A delete does not apply where another resource takes the place.
       deletes: [...deletes.filter((one) => !filled.has(placeOf(layer, one.type, deletedKey(one)))), ...derived.deletes],
       ...(typeVersions !== undefined && { typeVersions: this.#withTwins(typeVersions) }),
     };
   }
 
-  /** What both places of each pair hold from now on, as far as it is converted. */
+  /** Computes the converted content of both places of each pair. */
   #settle(
     pairs: Iterable<Pair>,
     work: Work,
@@ -214,16 +214,16 @@ export class ApiVersionConverter {
     return { puts, deletes, filled };
   }
 
-  /** What callers gave to a place: what it holds, unless that is converted. */
+  /** The given resource of a place; undefined if its content is converted. */
   #given({ layer, name }: Pair, type: TypeUrl, { given }: Work): Resource | undefined {
     const place = placeOf(layer, type, name);
     if (given.has(place)) return given.get(place);
-    // What was restored stands only until the first transaction, which says what there is.
+    // Restored resources count only until the first transaction, which replaces them.
     if (this.#isFirst || this.#converted.has(place)) return undefined;
     return this.#options.holder(layer, type, name);
   }
 
-  /** Of variants there is nothing in v2, neither under their key nor under the name that they share. */
+  /** Omits variants from v2, under their key and under their shared name. */
   #leaveOut(layer: string, { type: v3, name: key, variant }: Resource, work: Work): void {
     const type = this.#options.twinOf(v3);
     if (!this.#areWanted || variant === undefined || type === undefined || isOfV2(v3)) return;
@@ -267,7 +267,7 @@ export class ApiVersionConverter {
     return isOfV2(type) ? { layer, v3: twin, v2: type, name } : { layer, v3: type, v2: twin, name };
   }
 
-  /** A version that a caller gave to a type of v3 is that of v2 too, unless he gave that one as well. */
+  /** Copies a given v3 type version to v2, unless v2 has its own. */
   #withTwins(versions: NonNullable<LayerChange["typeVersions"]>): NonNullable<LayerChange["typeVersions"]> {
     const twins = [...versions].flatMap(([type, version]) => {
       const twin = isOfV2(type) ? undefined : this.#options.twinOf(type);
@@ -297,7 +297,7 @@ function placeOf(layer: string, type: TypeUrl, name: string): string {
   return `${layer}\n${type}\n${name}`;
 }
 
-/** What a resource is given with, but for the ttl: v2 has no place for it (B-TTL-18). */
+/** A resource's options without its TTL, which v2 cannot express (B-TTL-18). */
 function withoutTtl({
   name,
   aliases,
@@ -308,7 +308,10 @@ function withoutTtl({
   return { name, aliases, doNotCache, onDemand, ...(metadata !== undefined && { metadata }) };
 }
 
-/** Equal bytes have an equal version. Otherwise a version that a caller gave goes with the resource, and one of the content does not. */
+/**
+ * The version of a converted resource: the source's for equal bytes or if the caller gave it; otherwise absent, to be
+ * computed from the content.
+ */
 function ownVersion(source: Resource, bytes: Uint8Array, digest: Digest): { version?: string } {
   if (bytes === source.bytes) return { version: source.version };
   const { version } = createResource({ ...withoutTtl(source), type: source.type, bytes: source.bytes }, digest);

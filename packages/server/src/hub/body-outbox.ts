@@ -2,7 +2,7 @@ import type { Status } from "@xdskit/protocol";
 import type { Body } from "@xdskit/protocol/internal";
 import type { BodyHandle, TakenResponse } from "./port.ts";
 
-/** What waits to be handed to a client in this process: nothing is encoded, and nobody is slow. */
+/** The responses queued for an in-process client; they are not encoded, and the client cannot stall. */
 export class BodyOutbox {
   readonly pendingBytes = 0;
   readonly isStalled = false;
@@ -20,7 +20,7 @@ export class BodyOutbox {
     return 0;
   }
 
-  /** Adds a response, and says how many bytes it has on a wire: none. */
+  /** Adds a response; returns its bytes on the wire, which is 0. */
   send(body: Body, nonce: string): number {
     if (!this.#isOver) this.#responses.push({ body, nonce });
     return 0;

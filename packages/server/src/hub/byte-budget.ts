@@ -2,13 +2,13 @@ import type { Status } from "@xdskit/protocol";
 import { hostOf, statusCode } from "@xdskit/protocol/internal";
 import type { LimitName, Limits } from "../options.ts";
 
-/** A limit that was passed, and how to say so. */
+/** An exceeded limit and its status. */
 export interface LimitPassed {
   readonly limit: LimitName;
   readonly status: Status;
 }
 
-/** Bytes of requests that are not read to their end yet: all in all, and of each client address. */
+/** Counts the bytes of requests that are not fully processed, in total and per client address. */
 export class ByteBudget {
   readonly #limits: Pick<Limits, "maxReceivedBytes" | "maxReceivedBytesPerPeer">;
   readonly #ofPeer = new Map<string, number>();
@@ -22,12 +22,12 @@ export class ByteBudget {
     return this.#held;
   }
 
-  /** Addresses that hold anything. */
+  /** Number of client addresses that hold bytes. */
   get peers(): number {
     return this.#ofPeer.size;
   }
 
-  /** What one request of `host:port` holds; nothing at first. */
+  /** Opens the account of one request of `host:port`, at 0 bytes. */
   open(address: string): HeldBytes {
     const host = hostOf(address);
     let held = 0;
@@ -60,9 +60,9 @@ export class ByteBudget {
   }
 }
 
-/** What one request holds. */
+/** The bytes that one request holds. */
 export interface HeldBytes {
-  /** From now on so many bytes, 0 at the end; or the limit that they would pass: then it is as it was. */
+  /** Sets the held bytes (0 at the end). Returns the limit that they would exceed; then nothing changes. */
   hold(bytes: number): LimitPassed | undefined;
 }
 

@@ -3,7 +3,7 @@ import { hostOf, statusCode } from "@xdskit/protocol/internal";
 import { type LimitName, type Limits, limitNames } from "../options.ts";
 import type { ByteBudget, LimitPassed } from "./byte-budget.ts";
 
-/** A limit, how much of it is used where that is one number for the whole server, and how often it was passed. */
+/** A limit, its use where that is one number for the whole server, and its hits. */
 export interface LimitUse {
   readonly name: LimitName;
   readonly value: number;
@@ -13,14 +13,14 @@ export interface LimitUse {
 
 type CountLimit = "maxConnections" | "maxConnectionsPerPeer" | "maxStreams" | "maxStreamsPerPeer";
 
-/** Counts connections, discovery streams and other calls, and says no to one too many. */
+/** Counts connections, discovery streams and other calls, and enforces their limits. */
 export class ConnectionLimits {
   readonly #limits: Limits;
   readonly #budget: ByteBudget;
   readonly #hits = new Map<LimitName, number>();
   readonly #connections = new Count("maxConnections", "maxConnectionsPerPeer", "connections");
   readonly #streams = new Count("maxStreams", "maxStreamsPerPeer", "streams");
-  /** Counted apart from streams, so that neither can take the place of the other. */
+  /** Counted separately from streams, so that neither can exhaust the other. */
   readonly #calls = new Count("maxStreams", "maxStreamsPerPeer", "calls beside discovery");
 
   constructor(limits: Limits, budget: ByteBudget) {
@@ -36,12 +36,12 @@ export class ConnectionLimits {
     return this.#streams.open;
   }
 
-  /** A limit was passed, any of them. */
+  /** Counts a hit of any limit. */
   countHit(limit: LimitName): void {
     this.#hits.set(limit, (this.#hits.get(limit) ?? 0) + 1);
   }
 
-  /** Counts a connection in; or the limit that it would pass. */
+  /** Admits a connection, or returns the limit that it exceeds. */
   admitConnection(peer: Peer): LimitPassed | undefined {
     return this.#connections.admit(peer, this.#limits);
   }
@@ -50,7 +50,7 @@ export class ConnectionLimits {
     this.#connections.release(peer);
   }
 
-  /** Counts a discovery stream or a poll in; or the limit that it would pass. */
+  /** Admits a discovery stream or a poll, or returns the limit that it exceeds. */
   admitStream(peer: Peer): LimitPassed | undefined {
     return this.#streams.admit(peer, this.#limits);
   }
@@ -59,7 +59,7 @@ export class ConnectionLimits {
     this.#streams.release(peer);
   }
 
-  /** Counts a call in that is no discovery stream, such as a health watch; or the limit that it would pass. */
+  /** Admits a call other than a discovery stream, such as a health watch, or returns the limit that it exceeds. */
   admitCall(peer: Peer): LimitPassed | undefined {
     return this.#calls.admit(peer, this.#limits);
   }
@@ -83,11 +83,11 @@ export class ConnectionLimits {
   }
 }
 
-/** How many of something are open, all in all and from each address. */
+/** Open items of one kind, in total and per client address. */
 class Count {
   readonly #inAll: CountLimit;
   readonly #perPeer: CountLimit;
-  /** What people call them. */
+  /** Their name in messages. */
   readonly #what: string;
   readonly #ofPeer = new Map<string, number>();
   open = 0;

@@ -3,16 +3,16 @@ import type { NamedChoice } from "@xdskit/protocol/internal";
 import type { LimitPassed } from "./byte-budget.ts";
 import type { ConnectionLimits } from "./connection-limits.ts";
 
-/** A connection that a client came over. */
+/** A client's connection. */
 export interface Connection {
   readonly peer: Peer;
-  /** Such as `grpc`. */
+  /** The transport, such as `grpc`. */
   readonly transport: string;
-  /** What was chosen for the port that it came to. */
+  /** The protocol overrides of the port. */
   readonly listener: NamedChoice | undefined;
 }
 
-/** The connections that are open, each under the number that names it for its life. */
+/** The open connections by number. */
 export class Connections {
   readonly #connectionLimits: ConnectionLimits;
   readonly #open = new Map<number, Connection>();
@@ -22,7 +22,7 @@ export class Connections {
     this.#connectionLimits = connectionLimits;
   }
 
-  /** Takes in one more; or the limit that it would pass. */
+  /** Adds a connection and returns its number, or the limit that it exceeds. */
   open(connection: Connection): number | LimitPassed {
     const passed = this.#connectionLimits.admitConnection(connection.peer);
     if (passed !== undefined) return passed;
@@ -35,7 +35,7 @@ export class Connections {
     return this.#open.get(id);
   }
 
-  /** Forgets a connection. What it was; undefined if it was closed before. */
+  /** Removes and returns a connection; undefined if it was closed before. */
   close(id: number): Connection | undefined {
     const closed = this.#open.get(id);
     if (closed === undefined) return undefined;

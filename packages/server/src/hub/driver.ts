@@ -15,26 +15,23 @@ import { Turns } from "./turns.ts";
 
 type EffectOf<K extends ServerEffect["kind"]> = Extract<ServerEffect, { readonly kind: K }>;
 
-/** Who performs what the plane asks for. */
+/** Performs the effects of the `ServerMachine`. */
 export interface Performer {
   send(effect: EffectOf<"send">): void;
   closeStream(effect: EffectOf<"close-stream">): void;
   settlePoll(effect: PollEffect): void;
   report(report: Report | Extract<ShellReport, { readonly kind: "turns-taken" }>): void;
-  /** Writes all that was sent in a slice of turns. */
+  /** Writes the responses of one slice. */
   write(): Written;
-  /** A stream has said all that was due. */
+  /** A finishing stream has sent all pending responses. */
   finished(stream: StreamId): void;
-  /** A bug of ours, on that stream or poll; undefined: nobody knows on which. */
+  /** Reports an internal error of a stream or poll; undefined: of none in particular. */
   failed(stream: StreamId | undefined, during: string, cause: unknown): void;
 }
 
-/**
- * Owns the plane: the only place that calls the protocol. Events go in as they come; their effects are performed in order;
- * then streams get their turns.
- */
+/** Owns the `ServerMachine`: feeds it events, performs their effects in order, then flushes streams. */
 export class Driver {
-  /** To be looked at; events go through `take`. */
+  /** Read only; events go through `take`. */
   readonly machine: ServerMachine;
   readonly turns: Turns;
   readonly #performer: Performer;
@@ -61,7 +58,7 @@ export class Driver {
     });
   }
 
-  /** Hands an event to the plane. Of a throw because of one stream only that stream hears; others come back to the caller. */
+  /** Passes an event to the machine. An exception ends the given stream; without one it is thrown to the caller. */
   take(event: ServerEvent, stream?: StreamId): void {
     try {
       this.#effects.add(this.machine.on(event));

@@ -2,15 +2,15 @@ import type { Transaction } from "@xdskit/protocol";
 import type { PollId, StreamId } from "@xdskit/protocol/internal";
 import type { ApiVersionConverter } from "./api-version-converter.ts";
 
-/** When more waits than this, the rest is made at once: what waits is held in memory. */
+/** Above this many waiting bytes the conversion finishes at once, because waiting requests are held in memory. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 
-/** Who waits, and what happens when all of v2 is there. */
+/** The converter, and what happens as it progresses. */
 export interface FirstConversionOptions {
   readonly converter: ApiVersionConverter;
-  /** Brings some of v2 into force. May throw. */
+  /** Commits converted resources. May throw. */
   readonly commit: (transaction: Transaction) => void;
-  /** It cannot be: a bug of ours, for everybody who waits. */
+  /** Reports an internal error to each waiting stream or poll. */
   readonly failed: (waiting: StreamId | PollId, cause: unknown) => void;
 }
 
@@ -20,8 +20,8 @@ interface Waiting {
 }
 
 /**
- * Makes all of v2 for the first who asks for it, some of it in each turn of the event loop, so that others are served meanwhile. Whoever
- * asks for v2 waits until all of it is there: with a part of it he would let go of the rest.
+ * Converts all v3 resources to v2 on the first v2 request, in steps of the event loop, so that other clients are served
+ * meanwhile. v2 requests wait until it is complete: after a partial response a client would drop the rest.
  */
 export class FirstConversion {
   readonly #options: FirstConversionOptions;
@@ -33,12 +33,12 @@ export class FirstConversion {
     this.#options = options;
   }
 
-  /** What a stream or poll said after something that waits, has to wait as well. */
+  /** Whether a stream or poll has waiting requests; its later ones must then wait too. */
   isWaiting(id: StreamId | PollId): boolean {
     return this.#waiting.has(id);
   }
 
-  /** Whether v2 is still to be made. It is begun with, and may be over at once. */
+  /** Starts the conversion if needed; false if it is complete, perhaps at once. */
   mustWait(id: StreamId | PollId): boolean {
     if (this.#options.converter.areComplete) return false;
     if (this.#making !== undefined) return true;
@@ -48,7 +48,7 @@ export class FirstConversion {
     return this.#making !== undefined;
   }
 
-  /** Calls `then` when v2 is there, unless whoever waits has gone. */
+  /** Calls `then` once the conversion is complete, unless the stream or poll has ended. */
   wait(id: StreamId | PollId, bytes: number, then: () => void): void {
     const waiting = this.#waiting.get(id) ?? { bytes: 0, thens: [] };
     this.#waiting.set(id, waiting);
@@ -58,7 +58,7 @@ export class FirstConversion {
     if (this.#waitingBytes > MOST_WAITING_BYTES) this.#finish();
   }
 
-  /** Who waited has gone. */
+  /** Drops the waiting requests of a stream or poll. */
   forget(id: StreamId | PollId): void {
     this.#waitingBytes -= this.#waiting.get(id)?.bytes ?? 0;
     this.#waiting.delete(id);
@@ -79,7 +79,7 @@ export class FirstConversion {
     while (this.#making !== undefined) this.#make();
   }
 
-  /** Makes some more. At the end of it, whoever waits goes on. */
+  /** Runs one step; at the end the waiting requests continue. */
   #make(): void {
     if (this.#making === undefined) return;
     const { commit, failed } = this.#options;

@@ -12,7 +12,7 @@ import type { ConnectionLimits, LimitUse } from "./connection-limits.ts";
 import type { ConversionFindings } from "./port.ts";
 import type { Backlog, StreamRegistry } from "./stream-registry.ts";
 
-/** What a hub is made of, as far as it can be looked at. */
+/** The parts of a hub that can be read. */
 export interface HubViewParts {
   readonly machine: ServerMachine;
   readonly connectionLimits: ConnectionLimits;
@@ -21,7 +21,7 @@ export interface HubViewParts {
   readonly layersOf: NodeMapping;
 }
 
-/** Everything that can be seen of a hub, read when it is asked for. Looking changes nothing. */
+/** Read-only view of a hub, computed on access. */
 export class HubView {
   readonly #parts: HubViewParts;
 
@@ -33,7 +33,7 @@ export class HubView {
     return this.#parts.connectionLimits.connections;
   }
 
-  /** How many streams are open. */
+  /** Number of open streams. */
   get openStreams(): number {
     return this.#parts.connectionLimits.streams;
   }
@@ -54,18 +54,18 @@ export class HubView {
     return this.#parts.machine.layers();
   }
 
-  /** Resources, and the errors that stand in place of some. */
+  /** Resources, and resource errors that stand in place of some. */
   *resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
     yield* this.#parts.machine.resources(layers, type);
     yield* this.#parts.machine.resourceErrors(layers, type);
   }
 
-  /** What could not be expressed in the version of the API that it was converted to. */
+  /** Fields that conversion to the other API version could not express. */
   conversionFindings(): ReadonlyMap<string, ConversionFindings> {
     return this.#parts.converter?.findings ?? new Map();
   }
 
-  /** The Clusters that there are, as they would have to be remembered now. */
+  /** The clusters to record for the next run. */
   clusters(): Iterable<Remembered> {
     return this.#parts.machine.remembered();
   }
@@ -74,7 +74,7 @@ export class HubView {
     return this.#parts.connectionLimits.describe();
   }
 
-  /** The layers that a node would see, or why it would not be served. */
+  /** The layers of a node, or why the node mapping rejects it. */
   layersOf(node: Node, peer: Peer): ReturnType<NodeMapping> {
     return this.#parts.layersOf(node, peer);
   }

@@ -39,25 +39,25 @@ import { guardNodeMapping } from "./trust.ts";
 
 export interface HubOptions extends ServerMachineOptions {
   readonly encoder: BodyEncoder;
-  /** Makes resources of one version of the API those of the other; without it both have only what is given in them. */
+  /** Converts resources between v2 and v3; without it each version holds only what it was given. */
   readonly convert?: ApiVersionConverterOptions["convert"];
-  /** Methods of version 2 of the API are not served. */
+  /** Rejects v2 methods. */
   readonly refusesV2?: boolean;
   readonly limits: Limits;
   readonly telemetry: Telemetry;
-  /** What outlives this server. */
+  /** State that outlives this server. */
   readonly memory?: Memory;
   /** Trusts plaintext peers that are not on loopback. */
   readonly insecure: boolean;
 }
 
 /**
- * Where clients, the embedding program and the plane meet: what comes from outside becomes events of the plane, and its
- * effects reach the streams and polls that they are about.
+ * Connects clients, the embedding program and the `ServerMachine`: turns input into events and applies the machine's
+ * effects to streams and polls.
  */
 export class Hub implements HubPort {
   readonly readiness: ReadinessTracker = new ReadinessTracker();
-  /** The hooks of the embedding program. */
+  /** The listeners of the embedding program. */
   readonly listeners: Listeners = new Listeners();
   readonly view: HubView;
   readonly budget: ByteBudget;
@@ -70,7 +70,7 @@ export class Hub implements HubPort {
   readonly #connections: Connections;
   readonly #streams: StreamRegistry;
   readonly #polls: PollRegistry;
-  /** The poll that is being taken in. */
+  /** The poll that is being processed. */
   #arriving: PollId | undefined;
   #nodeMapping: NodeMapping;
   #lastStream = 0;
@@ -134,7 +134,10 @@ export class Hub implements HubPort {
     return this.#driver.machine.revision;
   }
 
-  /** Takes effect at once; clients are told in the slices that follow. Throws what the plane throws at a bad transaction. */
+  /**
+   * Commits at once; responses follow in later slices of the event loop. Throws what the machine throws for an invalid
+   * transaction.
+   */
   commit(transaction: Transaction): number {
     refuseAmbiguous(this.#driver.machine.ambiguities(transaction));
     const before = this.#driver.machine.revision;
@@ -149,7 +152,7 @@ export class Hub implements HubPort {
     return revision;
   }
 
-  /** From now on streams are answered. */
+  /** Marks the server ready to serve. */
   #becomeReady(): void {
     if (this.readiness.state !== "starting") return;
     this.readiness.become("ready");
@@ -181,7 +184,7 @@ export class Hub implements HubPort {
     });
   }
 
-  /** The first who asks for anything of v2 makes all of it be there, before anybody is answered who does: then, or now. */
+  /** Runs `then` once v2 resources are available: the first request for a v2 type starts their conversion. */
   #whenProvided(type: TypeUrl | undefined, id: StreamId, bytes: number, then: () => void): void {
     const isOfTwin = type !== undefined && isOfV2(type) && this.#options.traits(type)?.twin !== undefined;
     const conversion = this.#conversion;
@@ -190,12 +193,12 @@ export class Hub implements HubPort {
     else then();
   }
 
-  /** Streams that identify themselves from now on are spoken to by another choice. */
+  /** Replaces the client overrides; they apply to streams that send their node from now on. */
   setClients(clients: ClientChoice | undefined): void {
     this.#driver.take({ kind: "clients-changed", clients });
   }
 
-  /** Places every node anew. */
+  /** Replaces the node mapping and maps every node again. */
   place(nodeMapping: NodeMapping): void {
     this.#nodeMapping = guardNodeMapping(nodeMapping, this.#options.insecure);
     this.#driver.take({ kind: "node-mapping-changed", nodeMapping: this.#nodeMapping });
@@ -266,7 +269,7 @@ export class Hub implements HubPort {
       return;
     }
     if (this.#streams.get(id) === undefined || this.#driver.turns.isFinishing(id)) return;
-    // Under constant change some stream is always due: then it is enough that each had a turn since.
+    // Under constant change some stream is always due, so one flush per open stream is enough.
     this.#driver.turns.finish(id, this.#streams.size);
   }
 
@@ -316,7 +319,10 @@ export class Hub implements HubPort {
     this.report({ kind: "limit-hit", limit, address, stream, message });
   }
 
-  /** Tells telemetry and listeners. A hook that throws on the way in, or is rejected later, says no to its stream, and to no other (S-OBS-03). */
+  /**
+   * Reports to telemetry and listeners. If a listener throws or rejects, only the stream or poll of that event is
+   * rejected (S-OBS-03).
+   */
   report(report: ServerReport): void {
     const at = new Date();
     this.#options.telemetry.report(report, at);
@@ -326,7 +332,7 @@ export class Hub implements HubPort {
   }
 
   #listenerFailed(report: ServerReport, error: unknown, arriving: PollId | undefined): void {
-    // One that fails at this too is left alone.
+    // A failing `listener-failed` listener is ignored, or this would recurse.
     if (report.kind === "listener-failed") return;
     this.report({ kind: "listener-failed", event: report.kind, error });
     if (report.kind !== "stream-opened" && report.kind !== "request-understood") return;
@@ -334,7 +340,9 @@ export class Hub implements HubPort {
     else this.#refusePoll(arriving, { ...refusedByListener, code: statusCode.PERMISSION_DENIED });
   }
 
-  /** Sends every stream away with UNAVAILABLE, spread over the time given, so that clients do not come back all at once (S-GRP-06). */
+  /**
+   * Ends every stream with UNAVAILABLE, spread over `graceMs`, so that clients do not all reconnect at once (S-GRP-06).
+   */
   async drain(graceMs: number): Promise<void> {
     this.readiness.become("draining");
     this.report({ kind: "draining", graceMs });
@@ -342,7 +350,7 @@ export class Hub implements HubPort {
     await spread([...this.#streams.ids], graceMs, (id) => this.endStream(id, draining, "draining"));
   }
 
-  /** Ends what is left at once, and every timer. */
+  /** Ends all streams, polls and timers at once. */
   close(): void {
     this.readiness.become("draining");
     this.#conversion?.close();
@@ -385,7 +393,7 @@ export class Hub implements HubPort {
     this.report({ kind: "stream-closed", stream, peer, variant, onlyType, reason, status, ageMs });
   }
 
-  /** Our own mistake: the stream it happened on ends, the others go on. */
+  /** Internal error: ends only the affected stream or poll. */
   #fail(id: StreamId | undefined, during: string, cause: unknown): void {
     this.report({ kind: "invariant-broken", stream: id, during, error: cause });
     if (id === undefined) return;
@@ -397,7 +405,7 @@ export class Hub implements HubPort {
 const refusedByListener: Status = { code: statusCode.UNKNOWN, message: "refused by this server" };
 const ourMistake: Status = { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" };
 
-/** Nobody could say which of two variants a client is to be given (S-LOC-08). */
+/** Throws if two variants of a name match the same client (S-LOC-08). */
 function refuseAmbiguous(ambiguities: readonly string[]): void {
   const [first] = ambiguities;
   if (first === undefined) return;

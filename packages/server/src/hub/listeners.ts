@@ -1,6 +1,6 @@
 import type { ServerReport } from "./port.ts";
 
-/** Everything that a listener can be told, by its kind. */
+/** The events of a server by kind. */
 export type ServerEvents = {
   readonly [K in ServerReport["kind"]]: Extract<ServerReport, { readonly kind: K }> & {
     /** When it happened. */
@@ -24,8 +24,8 @@ export class Listeners {
   }
 
   /**
-   * Tells everybody, also when one of them throws. What was thrown comes back, the first of it if there is more. `rejected` is
-   * called later for each listener that returned a promise and did not keep it.
+   * Calls every listener, even if one throws, and returns the first exception. `rejected` is called later for each
+   * listener whose promise rejects.
    */
   tell(report: ServerReport, at: Date, rejected: (reason: unknown) => void): { readonly thrown: unknown } | undefined {
     const listeners = this.#byKind.get(report.kind);
@@ -44,7 +44,7 @@ export class Listeners {
   }
 }
 
-/** An async function is a listener too; nobody else would take what it is rejected with, and that would end the process. */
+/** Whether a listener returned a promise: its rejection must be handled, or it would end the process. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }

@@ -2,21 +2,21 @@ import type { BodyEncoder } from "@xdskit/envoy-api/internal";
 import type { ApiVersion } from "@xdskit/protocol";
 import type { Body } from "@xdskit/protocol/internal";
 
-/** A response as it goes to a stream: pieces that are shared and never changed. */
+/** An encoded response of a stream; its pieces are shared and never changed. */
 export interface OutgoingMessage {
   readonly pieces: readonly Uint8Array[];
   readonly byteLength: number;
 }
 
-/** Makes what stands before a message of so many bytes. */
+/** Returns the prefix of a message of that length. */
 export type Prefix = (byteLength: number) => Uint8Array;
 
-/** Up to here a message is made one piece: one write of copied bytes is cheaper than several of shared ones. */
+/** Messages up to this size become one piece: copying them is cheaper than several writes. */
 const SMALL_BYTES = 16 * 1024;
 
 /**
- * Puts prefix, body and nonce together. In a fan-out most streams are told the same body under the same nonce, so the
- * last small message of each body is kept whole.
+ * Joins prefix, body and nonce. In a fan-out most streams get the same body and nonce, so the last small message of
+ * each body is cached.
  */
 export class MessageMaker {
   readonly #encoder: BodyEncoder;

@@ -2,19 +2,19 @@ import type { Status } from "@xdskit/protocol";
 import type { OutgoingMessage } from "./message.ts";
 import type { StreamHandle } from "./port.ts";
 
-/** What one write may hold. More is a trap: TLS encrypts a whole write at once, also for a client that does not read. */
+/** Maximum bytes of one write. TLS encrypts a whole write at once, even for a client that does not read. */
 const SLICE_BYTES = 256 * 1024;
-/** With more than this unsent the client counts as one that does not read. */
+/** A client with more unsent bytes than this counts as stalled. */
 const STALL_BYTES = SLICE_BYTES;
-/** Neighbours smaller than this are copied together. */
+/** Adjacent pieces smaller than this are copied together. */
 const SMALL_PIECE_BYTES = 4 * 1024;
 
-/** What the owner of an outbox has to know. */
+/** State changes that the outbox reports. */
 export type OutboxChange = "stalled" | "drained" | "ended";
 
 /**
- * What waits to be written to one stream. One write is under way at a time; what comes meanwhile is gathered into the
- * next. Nothing is copied but small pieces.
+ * The write buffer of one stream. One write runs at a time; messages added meanwhile form the next. Only small pieces
+ * are copied.
  */
 export class Outbox {
   readonly #handle: StreamHandle;
@@ -33,7 +33,7 @@ export class Outbox {
     this.#changed = changed;
   }
 
-  /** Bytes that the transport has not taken yet. */
+  /** Bytes that the transport has not accepted yet. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
@@ -42,7 +42,7 @@ export class Outbox {
     return this.#isStalled;
   }
 
-  /** Milliseconds that the write under way has taken so far; 0 when there is none. */
+  /** Milliseconds since the current write began; 0 without one. */
   blockedMs(nowMs: number): number {
     return this.#writingBytes === 0 ? 0 : nowMs - this.#writingSince;
   }
@@ -54,7 +54,7 @@ export class Outbox {
     this.#pendingBytes += byteLength;
   }
 
-  /** Writes what waits, unless a write is under way. */
+  /** Writes the buffered messages unless a write is in progress. */
   flush(): void {
     if (this.#isOver) return;
     if (this.#writingBytes === 0) this.#writeNext();
@@ -64,21 +64,21 @@ export class Outbox {
     }
   }
 
-  /** Ends the stream once all that was pushed is written. */
+  /** Ends the stream after all buffered messages. */
   end(status: Status): void {
     if (this.#isOver || this.#endWith !== undefined) return;
     this.#endWith = status;
     if (this.#writingBytes === 0) this.#writeNext();
   }
 
-  /** Ends the stream at once; what waits is forgotten. */
+  /** Resets the stream at once and drops buffered messages. */
   reset(status: Status): void {
     if (this.#isOver) return;
     this.abandon();
     this.#handle.reset(status);
   }
 
-  /** The stream is gone: what waits is forgotten, and the handle is not called again. */
+  /** Drops buffered messages; the handle is not called again. */
   abandon(): void {
     this.#isOver = true;
     this.#pieces = [];
@@ -137,7 +137,7 @@ export class Outbox {
   }
 }
 
-/** Copies runs of small pieces together; big ones stay as they are. */
+/** Merges runs of small pieces; leaves large ones as they are. */
 function joinSmall(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
   if (pieces.length <= 1) return pieces;
   const joined: Uint8Array[] = [];

@@ -5,23 +5,23 @@ import type { ConnectionLimits } from "./connection-limits.ts";
 /** A poll that came in: one request that is answered once (S-RST-14). */
 export interface NewPoll {
   readonly connection: number;
-  /** For people. */
+  /** The path, for display. */
   readonly path: string;
-  /** The version of the messages. */
+  /** The API version of the messages. */
   readonly apiVersion: ApiVersion;
   readonly type: TypeUrl;
   readonly request: SotwRequest;
-  /** As it came over the wire. */
+  /** Size of the request on the wire. */
   readonly bytes: number;
-  /** For how long it may be held until something changes, in milliseconds. */
+  /** Milliseconds that the server may hold the poll until something changes. */
   readonly holdMs: number;
 }
 
-/** One poll of a transport; the hub calls one of these, once, unless the poll was abandoned. */
+/** The transport side of a poll; the hub calls exactly one method, once, unless the poll was abandoned. */
 export interface PollHandle {
-  /** Gives everything that was asked for. `poller` is the number under which its client is known. */
+  /** Answers with all requested resources. `poller` is the number of the client. */
   answer(body: Body, poller: PollId): void;
-  /** What the client has is still so. */
+  /** Answers that nothing changed. */
   unchanged(): void;
   refuse(status: Status): void;
 }
@@ -31,7 +31,7 @@ interface OpenPoll {
   readonly handle: PollHandle;
 }
 
-/** The polls that wait for their answer. */
+/** The polls that wait for a response. */
 export class PollRegistry {
   readonly #connectionLimits: ConnectionLimits;
   readonly #polls = new Map<PollId, OpenPoll>();
@@ -44,7 +44,7 @@ export class PollRegistry {
     return this.#polls.has(id);
   }
 
-  /** Takes in a poll that the census admitted. */
+  /** Adds a poll that `ConnectionLimits` admitted. */
   open(id: PollId, peer: Peer, handle: PollHandle): void {
     this.#polls.set(id, { peer, handle });
   }
@@ -66,7 +66,7 @@ export class PollRegistry {
     }
   }
 
-  /** Nobody waits for it any more. What it was waited with; undefined if it was over. */
+  /** Removes a poll and returns its handle, or undefined if it has ended. */
   take(id: PollId): PollHandle | undefined {
     const poll = this.#polls.get(id);
     if (poll === undefined) return undefined;
@@ -75,7 +75,7 @@ export class PollRegistry {
     return poll.handle;
   }
 
-  /** Refuses all there are. */
+  /** Rejects all waiting polls. */
   close(status: Status): void {
     for (const id of [...this.#polls.keys()]) this.take(id)?.refuse(status);
   }

@@ -16,29 +16,29 @@ import type { ByteBudget } from "./byte-budget.ts";
 import type { NewPoll, PollHandle } from "./poll-registry.ts";
 import type { ReadinessTracker } from "./readiness.ts";
 
-/** One stream of a transport, as the hub writes to it. The hub calls `write` again only after `written`. */
+/** The transport side of one stream. The hub calls `write` again only after `written`. */
 export interface StreamHandle {
-  /** What stands before a message of so many bytes on this transport. Empty where messages are not framed. */
+  /** The transport's prefix of a message of that length; empty where messages are not framed. */
   readonly prefix: (byteLength: number) => Uint8Array;
-  /** Takes the pieces, in order; `written` follows once the client's window and the socket took them. */
+  /** Writes the pieces in order; calls `written` once the client's window and the socket accepted them. */
   write(pieces: readonly Uint8Array[], written: () => void): void;
-  /** Ends the stream after all that was written. */
+  /** Ends the stream after everything written so far. */
   end(status: Status): void;
-  /** Ends the stream at once: what was written may never arrive, and of the status only what a reset can say. */
+  /** Resets the stream at once: written data may be lost, and the status is reduced to a reset code. */
   reset(status: Status): void;
 }
 
-/** A response as the protocol made it: whoever takes it must not change it. */
+/** A response from the protocol. Receivers must not change it. */
 export interface TakenResponse {
   readonly body: Body;
   readonly nonce: string;
 }
 
-/** A stream of a client in this process, which is handed resources and not bytes. */
+/** A stream of an in-process client, which receives bodies instead of bytes. */
 export interface BodyHandle {
-  /** What became due since the last call; a turn is never cut, so an answer is here whole. */
+  /** Receives the responses of one write. A multi-part answer is never split between calls. */
   take(responses: readonly TakenResponse[]): void;
-  /** The stream is over. */
+  /** Ends the stream with a status. */
   end(status: Status): void;
 }
 
@@ -46,80 +46,83 @@ export interface BodyHandle {
 export interface NewStream {
   readonly connection: number;
   readonly variant: Variant;
-  /** The type of a per-type stream, unless its first request names the twin of it; undefined on an aggregated one. */
+  /**
+   * The type of a per-type stream (its first request may name the type's twin in the other API version); undefined on
+   * an aggregated stream.
+   */
   readonly onlyType: TypeUrl | undefined;
-  /** The version of the messages that it speaks. */
+  /** The API version of its messages. */
   readonly apiVersion: ApiVersion;
-  /** The switch of the dialect without which it is not served; undefined: there is none. */
+  /** The dialect switch that must be on to serve the method; undefined: none. */
   readonly needs?: MethodSwitch;
-  /** The gRPC method or REST path, for people. */
+  /** The gRPC method or REST path, for display. */
   readonly method: string;
 }
 
-/** What a transport may ask of the hub. No method throws because of what a client did. */
+/** The hub, as transports use it. No method throws because of a client's behaviour. */
 export interface HubPort {
   readonly readiness: ReadinessTracker;
   readonly limits: Limits;
-  /** What requests hold that are not read to their end. */
+  /** Counts the bytes of requests that are not fully processed. */
   readonly budget: ByteBudget;
   /**
-   * A number that names the connection for its life; undefined when there are too many, and it is to be closed. `listener`:
-   * what was chosen for the port that it came to.
+   * Admits a connection and returns its number, or undefined if a limit is exceeded and the connection is to be closed.
+   * `listener`: the protocol overrides of its port.
    */
   openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined;
   closeConnection(connection: number, reason: string): void;
-  /** Counts a call that is no discovery stream; or the status that refuses it. */
+  /** Counts a call that is not a discovery stream, or returns the status that rejects it. */
   openCall(peer: Peer): Status | undefined;
-  /** A call that was counted is over. */
+  /** Ends a counted call. */
   closeCall(peer: Peer): void;
-  /** A number for the stream, or the status that refuses it; a refused stream is the transport's to end. */
+  /** Opens a stream and returns its number, or the status that rejects it. The transport ends a rejected stream. */
   openStream(stream: NewStream, handle: StreamHandle | BodyHandle): StreamId | Status;
-  /** One request, as it was decoded from `bytes` bytes. Ignored once the stream has ended. */
+  /** Passes in one request, decoded from `bytes` bytes. Ignored once the stream has ended. */
   receive(stream: StreamId, request: DiscoveryRequest, bytes: number): void;
-  /** Nothing more comes: what is due is still said, then the stream ends with OK (S-GRP-05). */
+  /** The client half-closed: sends pending responses, then ends the stream with OK (S-GRP-05). */
   finish(stream: StreamId): void;
-  /** The client is gone. Its handle is not called again. */
+  /** The client disconnected. The hub does not call its handle again. */
   abandon(stream: StreamId, reason: StreamEnd): void;
-  /** Ends a stream from our side: the handle is told. */
+  /** Ends a stream from the server side, through its handle. */
   endStream(stream: StreamId, status: Status, reason: StreamEnd): void;
-  /** One poll. A number for it while it waits; undefined when its handle was told already. */
+  /** Takes in one poll. Returns its number while it waits, or undefined if its handle was already called. */
   poll(asked: NewPoll, handle: PollHandle): PollId | undefined;
-  /** The client of a poll is gone. Its handle is not called again. */
+  /** The client of a poll disconnected. The hub does not call its handle again. */
   abandonPoll(poll: PollId): void;
-  /** A limit that the transport watches was passed. */
+  /** Reports a hit of a limit that the transport enforces. */
   reportLimit(limit: LimitName, address: string, message: string, stream?: StreamId): void;
-  /** Something that is not of a stream: a limit, a certificate, a broken connection. */
+  /** Reports an event to telemetry and listeners. */
   report(report: ServerReport): void;
 }
 
 /** Why a stream ended. */
 export type StreamEnd =
-  /** The client half-closed, and was answered. */
+  /** The client half-closed and got its last responses. */
   | "finished"
   /** The client reset the stream. */
   | "cancelled"
   | "connection-lost"
   | "deadline"
-  /** The protocol or the node mapping ended it: see the status. */
+  /** The protocol or the node mapping rejected it; the status says why. */
   | "refused"
   | "malformed"
   | "limit"
-  /** Nothing could be written to it for too long. */
+  /** The client did not read in time (`maxBlockedMs`). */
   | "blocked"
   | "not-ready"
   | "connection-age"
   | "draining"
   | "closed"
-  /** Our own mistake, or that of a listener. */
+  /** Internal error, or a listener of the program failed. */
   | "failed";
 
-/** What the shell itself has to tell, beside what the protocol reports. */
+/** Events of the server itself, besides those of the protocol. */
 export type ShellReport =
   | {
       readonly kind: "connection-opened";
       readonly connection: number;
       readonly peer: Peer;
-      /** Such as `grpc`. */
+      /** The transport, such as `grpc`. */
       readonly transport: string;
     }
   | {
@@ -129,9 +132,9 @@ export type ShellReport =
       readonly transport: string;
       readonly reason: string;
     }
-  /** Bytes that were neither gRPC nor HTTP, a failed TLS handshake: the connection was closed. */
+  /** A connection closed before a valid handshake: neither gRPC nor HTTP, or TLS failed. */
   | { readonly kind: "connection-refused"; readonly address: string | undefined; readonly reason: string }
-  /** A client broke the rules of HTTP/2: the connection was closed. */
+  /** A client violated HTTP/2, and its connection was closed. */
   | { readonly kind: "connection-broken"; readonly address: string; readonly reason: string }
   | ({ readonly kind: "stream-opened"; readonly stream: StreamId; readonly peer: Peer } & NewStream)
   | {
@@ -144,14 +147,14 @@ export type ShellReport =
       readonly status: Status;
       readonly ageMs: number;
     }
-  /** A request arrived; `request-understood` says what it meant. */
+  /** A request arrived; `request-understood` has its meaning. */
   | {
       readonly kind: "request-received";
       readonly stream: StreamId;
       readonly type: TypeUrl | undefined;
       readonly bytes: number;
     }
-  /** A response was handed to the stream; `response-sent` says what it holds. */
+  /** A response was queued on a stream; `response-sent` has its content. */
   | {
       readonly kind: "response-queued";
       readonly stream: StreamId;
@@ -159,15 +162,15 @@ export type ShellReport =
       readonly variant: Variant;
       readonly bytes: number;
     }
-  /** The client does not read. */
+  /** The client stopped reading. */
   | { readonly kind: "stream-stalled"; readonly stream: StreamId; readonly pendingBytes: number }
   | { readonly kind: "stream-drained"; readonly stream: StreamId }
   /** A transaction took effect. */
   | { readonly kind: "committed"; readonly revision: number; readonly tookMs: number }
   | ConversionReport
-  /** A method of v2 was called, which is switched off: the call ended with UNIMPLEMENTED. */
+  /** A client called a v2 method while v2 is off; the call ended with UNIMPLEMENTED. */
   | { readonly kind: "v2-refused"; readonly address: string; readonly method: string }
-  /** Streams had their turns; `isMore` when others still wait for theirs. */
+  /** A slice of flushes ran; `isMore` if further streams still wait. */
   | {
       readonly kind: "turns-taken";
       readonly responses: number;
@@ -183,16 +186,16 @@ export type ShellReport =
       readonly stream: StreamId | undefined;
       readonly message: string;
     }
-  /** What the server before this one left was taken up. */
+  /** State of the previous run was restored. */
   | {
       readonly kind: "history-restored";
       readonly directory: string;
       readonly clusters: number;
       readonly versions: number;
     }
-  /** The state directory, or something in it, cannot be used. */
+  /** The state directory, or a file in it, is unusable. */
   | { readonly kind: "history-problem"; readonly directory: string; readonly message: string }
-  /** Files of a directory that clients follow were replaced or taken away, in this order. */
+  /** Files of an export directory were replaced or removed, in this order. */
   | {
       readonly kind: "files-written";
       readonly directory: string;
@@ -200,23 +203,23 @@ export type ShellReport =
       readonly removed: readonly string[];
       readonly tookMs: number;
     }
-  /** Files could not be written: those that are there stay, and it is tried again. */
+  /** Files could not be written; the existing ones stay, and the server retries. */
   | { readonly kind: "files-problem"; readonly directory: string; readonly message: string }
-  /** A config source inside a resource that goes into a file: now it names that file, or it still asks a server. */
+  /** A config source inside an exported resource: it now points at `file`, or, without one, still at a server. */
   | {
       readonly kind: "files-source";
       readonly directory: string;
       readonly type: TypeUrl;
       readonly name: string;
-      /** Where in the resource it stands. */
+      /** Path of the config source in the resource. */
       readonly path: string;
-      /** What is fetched from it; undefined if that is not known. */
+      /** The type that is fetched from it; undefined if unknown. */
       readonly refersTo: TypeUrl | undefined;
-      /** Undefined if all of the type are. */
+      /** The name that is fetched from it; undefined for all of the type. */
       readonly referred: string | undefined;
       readonly file: string | undefined;
     }
-  /** The format of a file cannot hold a resource as it is. */
+  /** A file's format cannot represent a resource exactly. */
   | {
       readonly kind: "files-unfaithful";
       readonly directory: string;
@@ -224,7 +227,7 @@ export type ShellReport =
       readonly name: string;
       readonly message: string;
     }
-  /** A client said who it is that reports its load. */
+  /** A client that reports load sent its node. */
   | { readonly kind: "load-reporter-opened"; readonly reporter: ReporterId; readonly peer: Peer; readonly node: Node }
   | {
       readonly kind: "load-reporter-closed";
@@ -233,7 +236,7 @@ export type ShellReport =
       readonly node: Node | undefined;
       readonly ageMs: number;
     }
-  /** A load report as it was decoded, empty ones too. */
+  /** A decoded load report, including empty ones. */
   | {
       readonly kind: "load-reported";
       readonly reporter: ReporterId;
@@ -242,17 +245,17 @@ export type ShellReport =
       readonly report: LoadReport;
     }
   | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
-  /** The files changed and are no good: what was in force stays. */
+  /** The changed TLS files are invalid; the previous certificates stay in use. */
   | { readonly kind: "tls-refused"; readonly files: readonly string[]; readonly error: Error }
   | { readonly kind: "ready" }
   | { readonly kind: "draining"; readonly graceMs: number }
-  /** A listener, or the log, of the embedding program threw, or was rejected. */
+  /** A listener or the log of the program threw, or its promise rejected. */
   | {
       readonly kind: "listener-failed";
       readonly event: ServerReport["kind"] | "health-discovery" | "log";
       readonly error: unknown;
     }
-  /** We are wrong: a stream was ended with INTERNAL. A bug by definition. */
+  /** Internal error: an invariant of the server is broken. Always a bug; an affected stream ends with INTERNAL. */
   | {
       readonly kind: "invariant-broken";
       readonly stream: StreamId | undefined;
@@ -260,39 +263,39 @@ export type ShellReport =
       readonly error: unknown;
     };
 
-/** Resources were made in the version of the API that they were not given in. */
+/** Resources were converted to the other API version. */
 export interface ConversionReport {
   readonly kind: "converted";
   readonly resources: number;
-  /** Those of them that the other version cannot wholly express. */
+  /** Converted resources that the other version cannot fully express. */
   readonly findings: readonly ConversionFindings[];
   readonly tookMs: number;
 }
 
-/** What could not be expressed of one resource. */
+/** The fields of one resource that the other API version cannot express. */
 export interface ConversionFindings {
   readonly layer: string;
-  /** The type that it was converted to. */
+  /** The type after conversion. */
   readonly type: TypeUrl;
   readonly name: string;
   /** At least one. */
   readonly findings: readonly FieldProblem[];
 }
 
-/** Keeps what the server that comes after this one has to know. Must not throw. */
+/** State that outlives the server, for the next run. Must not throw. */
 export interface Memory {
-  /** What the server before this one left. */
+  /** The state of the previous run. */
   readonly restored: Iterable<Remembered>;
   remember(what: Remembered): void;
-  /** Responses are about to leave: what they were preceded by is written, up to a slice of it. */
+  /** Called before responses are sent: writes what must be durable before them, up to a slice of it. */
   flush(): void;
   close(): void;
 }
 
-/** All that happens in a server, for metrics, logs, the admin API and whoever embeds it (S-OBS-02, S-OBS-03). */
+/** Every event of a server, for metrics, logs, the admin API and the embedding program (S-OBS-02, S-OBS-03). */
 export type ServerReport = Report | ShellReport;
 
-/** Who is told everything. Must not throw. */
+/** Receives every event. Must not throw. */
 export interface Telemetry {
   report(report: ServerReport, at: Date): void;
 }

@@ -1,7 +1,7 @@
-/** `starting` until there is something to serve, `draining` once streams are sent away. */
+/** `starting` until the first commit, `draining` during a drain. */
 export type ReadinessState = "starting" | "ready" | "draining";
 
-/** Whether clients are served, for whoever answers health checks. */
+/** Tracks whether clients are served, for health checks. */
 export class ReadinessTracker {
   #state: ReadinessState = "starting";
   readonly #watchers = new Set<() => void>();

@@ -1,7 +1,7 @@
-/** How long to sleep at most between two of them, in milliseconds. */
+/** Longest pause between two steps, in milliseconds. */
 const MAX_PAUSE_MS = 50;
 
-/** Does something to each, in order, spread evenly over `ms` milliseconds; the first at once. */
+/** Calls `each` for every item in order, spread evenly over `ms` milliseconds; the first at once. */
 export async function spread<T>(items: readonly T[], ms: number, each: (item: T) => void): Promise<void> {
   const startedAt = performance.now();
   for (let done = 0; done < items.length; ) {

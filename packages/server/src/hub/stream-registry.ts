@@ -8,25 +8,25 @@ import { MessageMaker } from "./message.ts";
 import { Outbox, type OutboxChange } from "./outbox.ts";
 import type { BodyHandle, NewStream, StreamEnd, StreamHandle } from "./port.ts";
 
-/** How often it is looked whether somebody stopped reading. */
+/** Interval of the check for clients that stopped reading, in milliseconds. */
 const SWEEP_MS = 1_000;
-/** A stream that we ended has so long to read the rest. */
+/** Time that a client has to read the rest of a stream that the server ended, in milliseconds. */
 const END_WITHIN_MS = 5_000;
 
-/** A stream that is open. */
+/** An open stream. */
 export interface OpenStream extends NewStream {
   readonly id: StreamId;
   readonly peer: Peer;
   readonly openedAtMs: number;
 }
 
-/** What waits to be written to clients. */
+/** Data that is buffered for clients. */
 export interface Backlog {
   readonly slowClients: number;
   readonly bufferedBytes: number;
 }
 
-/** What was written at once. */
+/** The responses and bytes of one flush. */
 export interface Written {
   readonly responses: number;
   readonly bytes: number;
@@ -36,28 +36,28 @@ export interface StreamRegistryOptions {
   readonly encoder: BodyEncoder;
   readonly limits: Pick<Limits, "maxPendingBytes" | "maxBlockedMs">;
   readonly connectionLimits: ConnectionLimits;
-  /** A stream is over, for us; what its client was not given yet may still be read. */
+  /** A stream has ended; the client may still read buffered data. */
   readonly closed: (stream: OpenStream, status: Status, reason: StreamEnd) => void;
-  /** A client does not read, or reads again. */
+  /** A client stopped reading, or reads again. */
   readonly pace: (stream: OpenStream, kind: "stream-stalled" | "stream-drained", pendingBytes: number) => void;
   readonly limitHit: (limit: LimitName, stream: OpenStream, message: string) => void;
 }
 
-/** A stream with what waits to be written to it. */
+/** A stream and its outbox. */
 interface OutgoingStream extends OpenStream {
   readonly outbox: Outbox | BodyOutbox;
-  /** Puts a response into the outbox, and says how many bytes it has. */
+  /** Adds a response to the outbox and returns its size in bytes. */
   readonly send: (body: Body, nonce: string) => number;
 }
 
-/** The streams that are open or not yet written to the end, and what waits to be written to them. */
+/** The open streams, those still being written to their end, and their outboxes. */
 export class StreamRegistry {
   readonly #options: StreamRegistryOptions;
   readonly #messages: MessageMaker;
   readonly #open = new Map<StreamId, OutgoingStream>();
-  /** Streams that are over for the plane, but not yet written to the end. */
+  /** Ended streams that still have data to write. */
   readonly #ending = new Map<StreamId, OutgoingStream>();
-  /** Streams that were given something since everything was last written. */
+  /** Streams with new data since the last flush. */
   readonly #given = new Set<OutgoingStream>();
   #responses = 0;
   #bytes = 0;
@@ -72,7 +72,7 @@ export class StreamRegistry {
     return this.#open.size;
   }
 
-  /** The numbers of those that are open, oldest first. */
+  /** Numbers of the open streams, oldest first. */
   get ids(): Iterable<StreamId> {
     return this.#open.keys();
   }
@@ -91,7 +91,7 @@ export class StreamRegistry {
     return { slowClients, bufferedBytes };
   }
 
-  /** Takes in a stream that the census admitted. */
+  /** Adds a stream that `ConnectionLimits` admitted. */
   open(opened: OpenStream, handle: StreamHandle | BodyHandle): void {
     const outgoing = this.#createOutbox(opened, handle, (change) => this.#outboxChanged(stream, change));
     const stream: OutgoingStream = { ...opened, ...outgoing };
@@ -100,8 +100,8 @@ export class StreamRegistry {
   }
 
   /**
-   * Has a response written with the next `flush`. How many bytes it has; undefined if the stream is over. Throws what the
-   * encoder throws.
+   * Queues a response for the next `flush`. Returns its size in bytes, or undefined if the stream has ended. Throws
+   * what the encoder throws.
    */
   send({ stream: id, body, nonce }: Extract<ServerEffect, { readonly kind: "send" }>): number | undefined {
     const stream = this.#open.get(id);
@@ -113,7 +113,7 @@ export class StreamRegistry {
     return bytes;
   }
 
-  /** Ends a stream on which more waits to be read than may. */
+  /** Ends a stream whose buffer exceeds `maxPendingBytes`. */
   endOverfull(id: StreamId): void {
     const stream = this.#open.get(id);
     const limit = this.#options.limits.maxPendingBytes;
@@ -123,7 +123,7 @@ export class StreamRegistry {
     this.#reset(stream, { code: statusCode.RESOURCE_EXHAUSTED, message }, "limit");
   }
 
-  /** One write for each stream that was given something. What that was, all in all. */
+  /** Writes once per stream with new data, and returns the totals. */
   flush(): Written {
     for (const { outbox } of this.#given) outbox.flush();
     this.#given.clear();
@@ -133,7 +133,7 @@ export class StreamRegistry {
     return written;
   }
 
-  /** Ends a stream after all that it was given. */
+  /** Ends a stream after its queued data. */
   end(id: StreamId, status: Status, reason: StreamEnd): void {
     const stream = this.#open.get(id);
     if (stream === undefined) return;
@@ -142,7 +142,7 @@ export class StreamRegistry {
     stream.outbox.end(status);
   }
 
-  /** The client is gone. Its handle is not called again. */
+  /** The client disconnected. Its handle is not called again. */
   abandon(id: StreamId, reason: StreamEnd): void {
     const stream = this.#open.get(id);
     stream?.outbox.abandon();
@@ -151,7 +151,7 @@ export class StreamRegistry {
     if (stream !== undefined) this.#close(stream, cancelled, reason);
   }
 
-  /** Ends all there are at once, also those that are ending. */
+  /** Ends all streams at once, also those that are ending. */
   close(status: Status, reason: StreamEnd): void {
     for (const stream of [...this.#open.values()]) this.#reset(stream, status, reason);
     for (const { outbox } of this.#ending.values()) outbox.reset(status);
@@ -160,7 +160,7 @@ export class StreamRegistry {
     this.#sweep = undefined;
   }
 
-  /** Who is in this process is given bodies, everybody else their bytes. */
+  /** Creates an outbox of bodies for an in-process client, of bytes for any other. */
   #createOutbox(
     { apiVersion }: OpenStream,
     handle: StreamHandle | BodyHandle,
@@ -190,7 +190,7 @@ export class StreamRegistry {
     }
   }
 
-  /** Forgets a stream. Its handle is not touched. */
+  /** Removes a stream without calling its handle. */
   #close(stream: OutgoingStream, status: Status, reason: StreamEnd): void {
     this.#open.delete(stream.id);
     this.#given.delete(stream);
@@ -227,5 +227,5 @@ export class StreamRegistry {
   }
 }
 
-/** What is said of a client that went away. */
+/** The status of a stream whose client disconnected. */
 export const cancelled: Status = { code: statusCode.CANCELLED, message: "the client is gone" };

@@ -1,18 +1,15 @@
 import type { NodeMapping, Peer, Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 
-/** Layers of this prefix belong to one node, whose identity a plaintext client merely claims. */
+/** Prefix of layers of one node. A plaintext client merely claims its node id. */
 const NODE_LAYER = "node/";
 
-/**
- * Whether a peer may be given Secrets and the layers of single nodes: it is encrypted or on this machine.
- * With `insecure` everybody is trusted.
- */
+/** Whether a peer may receive Secrets and `node/` layers: it uses TLS or loopback, or `insecure` is set. */
 export function isTrusted(peer: Peer, insecure: boolean): boolean {
   return insecure || peer.isTls || peer.isLoopback;
 }
 
-/** A node mapping that refuses untrusted peers whose node has a layer of its own. */
+/** Wraps a node mapping so that it rejects untrusted peers whose node has its own layer. */
 export function guardNodeMapping(nodeMapping: NodeMapping, insecure: boolean): NodeMapping {
   if (insecure) return nodeMapping;
   return (node, peer) => {
@@ -25,8 +22,8 @@ export function guardNodeMapping(nodeMapping: NodeMapping, insecure: boolean): N
 }
 
 /**
- * What an untrusted peer gets that asks for Secrets. Also on an aggregated stream the whole stream ends: a client that is
- * merely not answered would keep its listeners warming for ever, and nobody would read why.
+ * The status for an untrusted peer that requests Secrets. It ends the whole stream, also an aggregated one: without a
+ * response the client's listeners would warm forever, and nobody would see why.
  */
 export const secretsRefused: Status = {
   code: statusCode.PERMISSION_DENIED,

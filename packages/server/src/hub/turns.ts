@@ -2,29 +2,29 @@ import type { StreamId } from "@xdskit/protocol/internal";
 import type { ShellReport } from "./port.ts";
 import type { Written } from "./stream-registry.ts";
 
-/** Turns are given for so long at a time; then reads, and whatever else waits, go first. */
+/** Maximum duration of a slice in milliseconds; then reads and other work run first. */
 const SLICE_MS = 5;
-/** After so many turns in a row that failed, waits for the next event instead of spinning. */
+/** After this many consecutive failures, waits for the next event instead of spinning. */
 const MAX_FAILED_TURNS = 100;
 
-/** Who takes turns, and what happens between slices of them. */
+/** What a `Turns` schedules, and what runs between slices. */
 export interface TurnsOptions {
-  /** Somebody waits for a turn. */
+  /** Whether a stream waits for a flush. */
   readonly isDue: () => boolean;
-  /** Gives one turn. May throw: a bug of ours. */
+  /** Flushes one stream. Throws only on an internal error. */
   readonly give: () => void;
   readonly failed: (cause: unknown) => void;
-  /** Writes all that was said in a slice. */
+  /** Writes the responses of a slice. */
   readonly write: () => Written;
-  /** A stream has said all that was due. */
+  /** A finishing stream has sent all pending responses. */
   readonly finished: (stream: StreamId) => void;
   readonly report: (report: Extract<ShellReport, { readonly kind: "turns-taken" }>) => void;
 }
 
-/** Gives streams their turns, a slice of the event loop at a time, so that reads go on during a fan-out (S-ADS-05). */
+/** Flushes streams in slices of the event loop, so that reads continue during a fan-out (S-ADS-05). */
 export class Turns {
   readonly #options: TurnsOptions;
-  /** Streams that end once so many turns were given. */
+  /** Finishing streams, with the flush count at which each ends. */
   readonly #finishing = new Map<StreamId, number>();
   #isScheduled = false;
   #given = 0;
@@ -34,12 +34,12 @@ export class Turns {
     this.#options = options;
   }
 
-  /** Schedules a slice, if anybody waits for one. */
+  /** Schedules a slice if a stream is due or finishing. */
   schedule(): void {
     if (this.#isScheduled) return;
     if (!this.#options.isDue() && this.#finishing.size === 0) return;
     this.#isScheduled = true;
-    // Not at once: what one read brings is answered together, and all writes of a slice leave together.
+    // Deferred, so that the requests of one read are answered together and the writes of a slice leave together.
     setImmediate(() => {
       this.#isScheduled = false;
       this.#giveSlice();
@@ -48,7 +48,7 @@ export class Turns {
     });
   }
 
-  /** A stream is to end once what is due was said: when nobody waits for a turn, or so many were given. */
+  /** Ends a stream once no flush is due, or after `turns` further flushes. */
   finish(stream: StreamId, turns: number): void {
     this.#finishing.set(stream, this.#given + turns);
     this.schedule();
@@ -58,7 +58,7 @@ export class Turns {
     return this.#finishing.has(stream);
   }
 
-  /** A stream is over. */
+  /** Removes an ended stream. */
   forget(stream: StreamId): void {
     this.#finishing.delete(stream);
   }
@@ -80,7 +80,7 @@ export class Turns {
     report({ kind: "turns-taken", responses, bytes, tookMs, isMore: isDue() });
   }
 
-  /** One at a time: should a turn throw, it takes nobody else's answer with it. */
+  /** Flushes one stream; an exception must not affect other streams. */
   #give(): void {
     this.#given++;
     try {

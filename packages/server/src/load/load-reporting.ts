@@ -13,9 +13,9 @@ import { XdsError } from "../error.ts";
 import type { ServerReport } from "../hub/port.ts";
 import type { LimitName, Limits } from "../options.ts";
 
-/** How many standings there is room for, for each entry: reporters tell of far fewer localities than there are. */
+/** Standings allowed per load entry: each reporter reports far fewer localities than there are. */
 const STANDINGS_PER_ENTRY = 100;
-/** What is left out for want of room is told once in this time. */
+/** Minimum milliseconds between reports of dropped entries. */
 const LEFT_OUT_TOLD_MS = 10_000;
 
 export interface LoadReportingOptions {
@@ -27,7 +27,7 @@ export interface LoadReportingOptions {
   reportLimit(limit: LimitName, address: string, message: string): void;
 }
 
-/** A client that was let in: what it may be told, and how it ends. */
+/** An admitted client: how to send it requests and how to end it. */
 interface Reporter {
   readonly peer: Peer;
   readonly ask: (request: LoadRequest) => void;
@@ -35,20 +35,20 @@ interface Reporter {
   node: Node | undefined;
 }
 
-/** What is known of load: by cluster, and who reports. */
+/** The reported load by cluster, and the reporting clients. */
 export interface LoadView {
   /** Undefined: reports are refused. */
   readonly settings: LoadReportSettings | undefined;
   readonly clusters: Iterable<ClusterSums>;
   readonly reporters: Iterable<ReporterState>;
   readonly reporterCount: number;
-  /** Reports that were taken. */
+  /** Number of accepted reports. */
   readonly reports: number;
-  /** Entries of reports that were left out for want of room. */
+  /** Number of entries dropped because of the limit. */
   readonly leftOut: number;
 }
 
-/** Owns the machine of load reports: gives it events and the time, performs what it asks for, tells telemetry. */
+/** Owns the load report machine: feeds it events and the time, performs its effects, reports to telemetry. */
 export class LoadReporting {
   readonly #options: LoadReportingOptions;
   readonly #loads: LoadReports | undefined;
@@ -81,14 +81,17 @@ export class LoadReporting {
     };
   }
 
-  /** Asks every client anew. Throws an `XdsError` (SERVER_STATE) where reports are refused. */
+  /**
+   * Changes the settings and requests the new reports from every client. Throws an `XdsError` (SERVER_STATE) if load
+   * reports are off.
+   */
   configure(changes: Partial<LoadReportSettings>): void {
     const loads = this.#loads;
     if (loads === undefined) throw new XdsError("SERVER_STATE", "expected a server that takes load reports");
     this.#perform(loads.on({ kind: "settings-changed", settings: { ...loads.settings, ...changes } }));
   }
 
-  /** A number for the reporter, or the status that refuses it. */
+  /** Admits a reporter and returns its number, or the status that rejects it. */
   open(peer: Peer, ask: (request: LoadRequest) => void): ReporterId | Status {
     if (this.#loads === undefined) return refused;
     const { maxLoadReporters } = this.#options.limits;

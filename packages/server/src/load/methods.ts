@@ -12,7 +12,7 @@ import type { Dismiss, GrpcMethod, MethodPorts } from "../transport/grpc/method.
 import { refuseNode } from "../transport/node-limit.ts";
 import type { LoadReporting } from "./load-reporting.ts";
 
-/** `StreamLoadStats` of both versions. */
+/** `StreamLoadStats` of both API versions. */
 export function loadReportMethods(loads: LoadReporting): ReadonlyMap<string, GrpcMethod> {
   const method: GrpcMethod = (call, ports) => serve(call, ports, loads);
   return new Map(

@@ -2,19 +2,19 @@ import { Counter, Histogram, type Registry } from "prom-client";
 import { type MetricName, type MetricRow, metricTable } from "./metric-table.ts";
 
 /**
- * A counter's value for one set of labels. Counting is an addition (a few nanoseconds; prom-client's own `inc` takes
- * 200): Prometheus' view of it is made when somebody scrapes.
+ * The value of a counter for one set of labels. Counting is an addition of a few nanoseconds, where prom-client's `inc`
+ * takes 200; the Prometheus value is computed on scrape.
  */
 export interface Cell {
   value: number;
 }
 
-/** A counter whose cells are found once and then added to. */
+/** A counter whose cells are looked up once and then incremented. */
 export class CounterFamily {
   readonly #cells = new Map<string, { readonly labels: Readonly<Record<string, string>>; readonly cell: Cell }>();
   readonly #labelNames: readonly string[];
 
-  /** `read` sets the cells at every scrape, where somebody else counts. */
+  /** `read` sets the cells on every scrape, for values counted elsewhere. */
   constructor(name: MetricName, registry: Registry, read?: (cellOf: (...values: readonly string[]) => Cell) => void) {
     const row: MetricRow = metricTable[name];
     const cells = this.#cells;
@@ -54,7 +54,7 @@ export interface HistogramCell {
 class Buckets implements HistogramCell {
   readonly labels: Readonly<Record<string, string>>;
   readonly bounds: readonly number[];
-  /** How many fell into each bucket alone; the last one is everything beyond. */
+  /** Observations of each bucket alone; the last one is everything above. */
   readonly counts: number[];
   sum = 0;
 
@@ -72,7 +72,7 @@ class Buckets implements HistogramCell {
   }
 }
 
-/** A histogram whose cells are found once and then added to. */
+/** A histogram whose cells are looked up once and then updated. */
 export class HistogramFamily {
   readonly #cells = new Map<string, Buckets>();
   readonly #labelNames: readonly string[];
@@ -112,7 +112,7 @@ interface PrintedHistogram {
   readonly values: readonly PrintedValue[];
 }
 
-/** What a registry takes: prom-client's histogram cannot be told counts of buckets, so it is asked for ours instead. */
+/** The histogram that the registry holds; prom-client cannot take bucket counts, so it reads ours. */
 class CellHistogram extends Histogram<string> {
   readonly #name: string;
   readonly #row: MetricRow;
@@ -131,7 +131,7 @@ class CellHistogram extends Histogram<string> {
     this.#cells = cells;
   }
 
-  /** What the registry prints, and what the inherited `get` is made from. */
+  /** The output of the registry, and the source of the inherited `get`. */
   async getForPromString(): Promise<PrintedHistogram> {
     const values = [...this.#cells.values()].flatMap((cell) => this.#valuesOf(cell));
     return { name: this.#name, help: this.#row.help, type: "histogram", aggregator: "sum", values };

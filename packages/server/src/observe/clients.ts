@@ -4,7 +4,7 @@ import { printable } from "./printable.ts";
 
 const MAX_AGENTS = 50;
 
-/** Open streams by what their clients call themselves; of many different names only the first ones are told apart. */
+/** Counts open streams by user agent; only the first names get a label of their own. */
 export class Clients {
   readonly #agentOf = new Map<StreamId, string>();
   readonly #streams = new Map<string, number>();
@@ -31,7 +31,7 @@ export class Clients {
   }
 }
 
-/** Such as `envoy 1.39`: the name and two numbers of the version. */
+/** Name and major.minor version, such as `envoy 1.39`. */
 function agentOf(node: Node): string {
   if (node.userAgentName === "") return "unknown";
   const version = /^v?(\d+\.\d+)/.exec(node.userAgentVersion)?.[1];

@@ -2,51 +2,51 @@ import type { TypeUrl } from "@xdskit/protocol";
 import type { StreamId } from "@xdskit/protocol/internal";
 import type { ObservedTelemetry } from "./telemetry.ts";
 
-/** Unanswered responses per stream and type whose time of sending is kept; of more, the oldest are forgotten. */
+/** Responses awaiting an ACK whose send time is kept, per stream and type; older ones are dropped. */
 const MAX_UNANSWERED = 16;
-/** Revisions whose time is kept, to say how long a change took to arrive. */
+/** Revisions whose commit time is kept, to measure propagation. */
 const MAX_REVISIONS = 1024;
 
-/** When things happened to one type on one stream, in milliseconds since 1970; undefined if they did not yet. */
+/** Times of one type on one stream, in milliseconds since 1970; undefined if it has not happened. */
 export interface TypeTimes {
   readonly sentAt: number | undefined;
   readonly ackedAt: number | undefined;
   readonly nackedAt: number | undefined;
-  /** Since when something waits to be sent; undefined: nothing does. */
+  /** When the type began to wait for a response; undefined: it does not wait. */
   readonly waitsSince: number | undefined;
   /** The last request of this type. */
   readonly requestedAt: number | undefined;
-  /** When an unanswered response was sent; undefined if it was answered, or is so old that it was forgotten. */
+  /** When a response that awaits its ACK was sent; undefined if it was answered or is no longer kept. */
   sentAtOf(nonce: string): number | undefined;
 }
 
-/** When a stream opened and was last heard of. */
+/** When a stream opened and was last active. */
 export interface StreamTimes {
   readonly openedAt: number;
   readonly lastRequestAt: number | undefined;
   readonly lastResponseAt: number | undefined;
 }
 
-/** How long an ACK took. */
+/** Latency of one ACK, in milliseconds. */
 export interface Latency {
   readonly type: TypeUrl;
-  /** From the response. */
+  /** From the response to the ACK. */
   readonly sendToAckMs: number;
-  /** From the transaction, for streams that stood there when it was committed; undefined for all others. */
+  /** From the transaction to the ACK, for streams that were open when it was committed; else undefined. */
   readonly propagationMs: number | undefined;
 }
 
-/** The times of deliveries. Bounded: a stream that ends is forgotten with everything about it (K2, S-ACK-13). */
+/** Delivery times. Bounded: a stream's times are dropped when it ends (K2, S-ACK-13). */
 export interface DeliveryTimes {
   stream(stream: StreamId): StreamTimes | undefined;
   type(stream: StreamId, type: TypeUrl): TypeTimes | undefined;
-  /** When a revision was made; undefined for one that is no longer remembered. */
+  /** When a revision was committed; undefined if no longer kept. */
   revisionMadeAt(revision: number): number | undefined;
   /** Called for every ACK of a response whose time is known. */
   onAcked(listener: (latency: Latency) => void): void;
 }
 
-/** Listens to the telemetry from now on. */
+/** Records delivery times from the telemetry. */
 export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes {
   const streams = new Map<StreamId, StreamRecord>();
   const revisions = new Map<number, number>();
@@ -128,7 +128,7 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
 }
 
 interface StreamRecord extends StreamTimes {
-  /** What was committed before the stream opened did not propagate to it: it was there. */
+  /** Earlier revisions do not count as propagated to this stream. */
   readonly openedAtRevision: number;
   lastRequestAt: number | undefined;
   lastResponseAt: number | undefined;
@@ -155,7 +155,7 @@ class TypeRecord implements TypeTimes {
     if (this.#unanswered.length > MAX_UNANSWERED) this.#unanswered.shift();
   }
 
-  /** An answer settles the response it names and all older ones: clients may answer only the newest (A12). */
+  /** Settles the response with this nonce and all older ones: clients may answer only the newest (A12). */
   settle(nonce: string): Sent | undefined {
     const index = this.#unanswered.findIndex((sent) => sent.nonce === nonce);
     if (index === -1) return undefined;

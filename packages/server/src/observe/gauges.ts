@@ -3,11 +3,11 @@ import type { ConversionFindings } from "../hub/port.ts";
 import type { LoadView } from "../load/load-reporting.ts";
 import type { SourceStatus } from "./source-status.ts";
 
-/** What is read when somebody asks, and counted by nobody in between: the gauges among the metrics. */
+/** Values read on demand: the gauges among the metrics. */
 export interface Gauges {
   readiness(): Readiness;
   source(): SourceStatus;
-  /** The number of the newest transaction that changed anything. */
+  /** The newest revision. */
   revision(): number;
   layers(): Iterable<LayerState>;
   connections(): number;
@@ -17,39 +17,39 @@ export interface Gauges {
   limits(): readonly LimitState[];
   writes(): WriteState;
   encoder(): EncoderCounters;
-  /** What could not be expressed of resources that were converted to the other version of the API, one for each of those. */
+  /** Fields that conversion could not express, one entry per converted resource. */
   conversionFindings(): ReadonlyMap<unknown, ConversionFindings>;
-  /** What clients report of their load. */
+  /** The load that clients report. */
   loads(): LoadView;
 }
 
-/** Whether clients are served; every reason why not. */
+/** Whether clients are served, and if not, why. */
 export interface Readiness {
   readonly isReady: boolean;
   readonly isDraining: boolean;
-  /** For people: "no resources yet: the first load failed with 2 errors". Empty when ready. */
+  /** Readable reasons, such as "no resources yet: the first load failed with 2 errors". Empty when ready. */
   readonly reasons: readonly string[];
 }
 
-/** A limit, and how much of it is used where it is one number for the whole server. */
+/** A limit, and its use where that is one number for the whole server. */
 export interface LimitState {
-  /** As in the options: `maxStreams`. */
+  /** Name of the option, such as `maxStreams`. */
   readonly name: string;
   readonly value: number;
   /** Undefined for a limit per stream, peer or request. */
   readonly used: number | undefined;
-  /** How often it was passed. */
+  /** Number of times it was exceeded. */
   readonly hits: number;
 }
 
-/** What waits to be written to clients. */
+/** Data that is buffered for clients. */
 export interface WriteState {
-  /** Streams whose client does not read now. */
+  /** Streams whose client does not read at the moment. */
   readonly slowClients: number;
   readonly bufferedBytes: number;
 }
 
-/** What encoding has cost so far: shared bodies are encoded once. */
+/** Counters of the encoder; shared bodies are encoded once. */
 export interface EncoderCounters {
   readonly segmentsEncoded: number;
   readonly framesEncoded: number;

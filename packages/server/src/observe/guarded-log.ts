@@ -2,8 +2,8 @@ import { isThenable } from "../hub/listeners.ts";
 import type { Log, LogEvent, LogFields } from "../log.ts";
 
 /**
- * A log whose failures end nothing: lines that it does not take are lost. `failed` is called for the first one, and again when a
- * line was taken in between.
+ * Wraps a log so that its exceptions do not reach the server; failed lines are lost. `failed` is called for the first
+ * failure, and again after a line succeeded in between.
  */
 export function guardLog(log: Log, failed: (error: unknown) => void): Log {
   let isFailing = false;

@@ -1,15 +1,15 @@
-/** One line for each key in so many milliseconds: a client that does one thing over and over must not fill a disk (A14). */
+/** Milliseconds between lines of one key, so that a misbehaving client cannot fill a disk (A14). */
 const EVERY_MS = 10_000;
-/** Keys whose last line is remembered; of more, the oldest are forgotten (and may speak again). */
+/** Keys whose last line is remembered; above it the oldest are dropped and may log again. */
 const MAX_KEYS = 10_000;
 
 /** Decides which of many lines are logged. */
 export interface LineLimit {
-  /** Undefined if this one stays silent; else how many stayed silent since the last line. */
+  /** Undefined to suppress the line; else the number of lines suppressed since the last one. */
   allow(key: string, now: number): { readonly suppressed: number } | undefined;
 }
 
-/** Lets the first of each key through, then one in ten seconds. */
+/** Allows the first line of each key, then one per ten seconds. */
 export function createLineLimit(): LineLimit {
   const last = new Map<string, { at: number; suppressed: number }>();
   return {

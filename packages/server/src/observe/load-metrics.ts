@@ -4,10 +4,13 @@ import { type Cell, CounterFamily } from "./cell.ts";
 import type { Gauges } from "./gauges.ts";
 import { gauge } from "./prom-gauge.ts";
 
-/** Clusters, services and localities that have a name in the metrics; clients choose them, so all others are `other`. */
+/**
+ * Clusters, services and localities with labels of their own; all further ones are `other`, because clients choose the
+ * names.
+ */
 const MOST_NAMED = 1_000;
 
-/** What clients report of their load, as it stands when somebody scrapes. */
+/** Sets the load metrics from client reports, on every scrape. */
 export function readLoads(gauges: Gauges, registry: Registry): void {
   gauge("xds_server_load_reporters", registry, (set) => set(gauges.loads().reporterCount));
   new CounterFamily("xds_server_load_reports_total", registry, (cellOf) => {
@@ -60,7 +63,7 @@ function localityOf({ locality: { region, zone, subZone } }: LocalitySums): stri
   return [region, zone, subZone].join("/").replace(/\/+$/, "");
 }
 
-/** The first names that come keep their own labels for the life of the server. */
+/** Names with labels of their own: the first ones seen, for the life of the server. */
 class LoadMetricNames {
   readonly #known = new Set<string>();
 
@@ -71,7 +74,7 @@ class LoadMetricNames {
   }
 }
 
-/** Sums that begin anew with every scrape. */
+/** Sums that restart on every scrape. */
 class CellSums {
   readonly #cellOf: (...values: readonly string[]) => Cell;
   readonly #begun = new Set<Cell>();

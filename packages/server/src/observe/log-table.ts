@@ -2,13 +2,13 @@ import type { LogEvent } from "../log.ts";
 
 export type { LogEvent, LogFields } from "../log.ts";
 
-/** A line of the log, as the reference page tells it. */
+/** A log line, as the reference page describes it. */
 export interface LogRow {
   readonly level: "debug" | "info" | "warn" | "error";
-  /** The sentence that a person reads. */
+  /** The message. */
   readonly message: string;
   readonly fields: readonly string[];
-  /** What it means for the operator, and what to do. */
+  /** Its meaning for the operator, and what to do. */
   readonly means: string;
 }
 

@@ -7,7 +7,7 @@ import type { ObservedTelemetry } from "./telemetry.ts";
 
 export type { Log } from "../log.ts";
 
-/** Tells the log what happens from now on. Text of clients is made printable and holds no secret (A14, H2). */
+/** Writes the events of a server to the log. Text of clients is made printable and redacted (A14, H2). */
 export function attachLog(telemetry: ObservedTelemetry, log: Log): void {
   logStreams(telemetry, log);
   logNacks(telemetry, log);
@@ -72,13 +72,13 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
 
 interface LimitedLine {
   readonly event: LogEvent;
-  /** The address of a client, and what is told of it. Its port does not count. */
+  /** The client's address, without its port, and the subject of the line. */
   readonly key: readonly [string, ...(string | number)[]];
   readonly fields: LogFields;
   readonly at: Date;
 }
 
-/** Writes a line, unless the same was said a moment ago. */
+/** Writes a line unless the same one was written a moment ago. */
 function writeLimited(log: Log, limit: LineLimit, { event, key: [address, ...what], fields, at }: LimitedLine): void {
   const allowed = limit.allow([hostOf(address), ...what].join("\n"), at.getTime());
   if (allowed === undefined) return;
@@ -184,7 +184,7 @@ function logFiles(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("files-source", ({ directory, type, name, path, file }) => {
     const key = JSON.stringify([directory, type, name, path]);
     if (file !== undefined) kept.forget(key);
-    // It is said with every change of the resource, and is news once.
+    // Reported on every change of the resource, logged once.
     else if (kept.allow(key))
       log.write("files-source-kept", { directory, type, name: printable(name, 200), path: printable(path, 500) });
   });
@@ -193,7 +193,7 @@ function logFiles(telemetry: ObservedTelemetry, log: Log): void {
   );
 }
 
-/** With its stack: the place is what a bug report needs. */
+/** Formats an error with its stack, which a bug report needs. */
 function describeFault(error: unknown): string {
   return redactText(error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, 4096);
 }

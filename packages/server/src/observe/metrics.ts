@@ -15,7 +15,7 @@ export interface MetricsOptions {
   readonly telemetry: ObservedTelemetry;
   readonly deliveries: DeliveryTimes;
   readonly gauges: Gauges;
-  /** Types with a short name; all others are counted as `other`, because clients choose the URLs they ask for. */
+  /** Types with a short name; all others count as `other`, because clients choose type URLs. */
   readonly types: readonly { readonly type: TypeUrl; readonly shortName: string; readonly v2Twin?: TypeUrl }[];
   readonly version: string;
 }
@@ -23,15 +23,15 @@ export interface MetricsOptions {
 /** The metrics of one server, in a registry of its own. */
 export interface Metrics {
   readonly contentType: string;
-  /** Prometheus' text format, as things stand now. */
+  /** The current metrics in Prometheus text format. */
   scrape(): Promise<string>;
-  /** Frees what samples the event loop. */
+  /** Stops sampling the event loop. */
   close(): void;
 }
 
 const LAG_RESOLUTION_MS = 10;
 
-/** Counts from now on. */
+/** Creates the metrics and starts counting. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const shortNames = new Map(
@@ -118,7 +118,7 @@ function countRequests(telemetry: ObservedTelemetry, registry: Registry, nameOf:
   telemetry.observe("oddity", ({ type, what }) => oddities.cell(nameOf(type), what).value++);
 }
 
-/** What one response of one type and variant is added to: looked up once, because every send comes by. */
+/** The cells that a response of one type and variant updates, looked up once because every send uses them. */
 interface ResponseCells {
   readonly responses: Cell;
   readonly bytes: HistogramCell;
@@ -140,7 +140,7 @@ function countResponses(telemetry: ObservedTelemetry, registry: Registry, nameOf
       bytes: bytes.cell(...labels),
       resources: resources.cell(...labels),
     };
-    // Types without a short name share their cells and are not remembered: clients could name any number of them.
+    // Types without a short name share cells and are not cached: clients could name any number of them.
     if (nameOf(type) !== "other") cells[variant].set(type, made);
     return made;
   }
@@ -265,7 +265,7 @@ function readEncoder(gauges: Gauges, registry: Registry): void {
   read("xds_server_encoded_bytes_total", "bytesEncoded");
 }
 
-/** The names are those of every Prometheus client. */
+/** Process metrics, under the names that every Prometheus client uses. */
 function readProcess(registry: Registry): void {
   gauge("process_resident_memory_bytes", registry, (set) => set(process.memoryUsage.rss()));
   gauge("nodejs_heap_size_used_bytes", registry, (set) => set(process.memoryUsage().heapUsed));
@@ -277,11 +277,11 @@ function readProcess(registry: Registry): void {
   });
 }
 
-/** The delay of the loop since the scrape before: what a histogram over the whole life would smooth away. */
+/** Samples the event loop delay since the last scrape; a lifetime histogram would smooth it away. */
 function sampleEventLoop(registry: Registry): { disable(): void } {
   const delays = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   delays.enable();
-  // A sample is the time from one look to the next: what goes beyond the time between looks is lag.
+  // A sample is the time between two checks; the excess over the interval is lag.
   const lagOf = (ns: number): number => Math.max(0, ns / 1e9 - LAG_RESOLUTION_MS / 1000) || 0;
   let sum = 0;
   let count = 0;

@@ -1,18 +1,18 @@
-/** Enough for every source that an operator would look at. */
+/** Maximum number of remembered keys. */
 const MAX_KEYS = 1_000;
 
-/** Lets each key through once, until it is forgotten; beyond a thousand keys nothing. */
+/** Allows each key once, until it is reset; above a thousand keys it allows nothing. */
 export class Once {
   readonly #told = new Set<string>();
 
-  /** Whether it is told for the first time. */
+  /** Whether the key is new. */
   allow(key: string): boolean {
     if (this.#told.has(key) || this.#told.size >= MAX_KEYS) return false;
     this.#told.add(key);
     return true;
   }
 
-  /** The next time it is news again. */
+  /** Resets a key, so that it is allowed again. */
   forget(key: string): void {
     this.#told.delete(key);
   }

@@ -1,10 +1,10 @@
 import { type Registry, Summary } from "prom-client";
 import { type MetricName, type MetricRow, metricTable } from "./metric-table.ts";
 
-/** What a summary holds at a scrape. */
+/** The values of a summary at a scrape. */
 export interface SummaryReading {
   readonly quantiles: readonly (readonly [quantile: string, value: number])[];
-  /** Of all observations since the start, as `count` is. */
+  /** Sum of all observations since the start, as `count`. */
   readonly sum: number;
   readonly count: number;
 }
@@ -21,7 +21,7 @@ interface PrintedSummary {
   }[];
 }
 
-/** A summary of the table that is read at every scrape, where somebody else observes: prom-client's keeps samples of its own. */
+/** A summary that is read on every scrape from values observed elsewhere; prom-client's keeps its own samples. */
 export class ReadSummary extends Summary<string> {
   readonly #name: MetricName;
   readonly #read: () => SummaryReading;
@@ -33,7 +33,7 @@ export class ReadSummary extends Summary<string> {
     this.#read = read;
   }
 
-  /** What the registry prints. */
+  /** The output of the registry. */
   async getForPromString(): Promise<PrintedSummary> {
     const name = this.#name;
     const { quantiles, sum, count } = this.#read();

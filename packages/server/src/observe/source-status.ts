@@ -1,19 +1,19 @@
-/** How the source of the resources stands. */
+/** The state of the source of resources. */
 export interface SourceStatus {
   readonly state: "loading" | "good" | "failed";
   readonly problems: readonly SourceProblem[];
-  /** Since when the source is in this state. */
+  /** When this state began. */
   readonly since: Date;
 }
 
-/** Something wrong in what the operator gave, as the admin API tells it; `Problem` of `@xdskit/source` is one. */
+/** A problem in the operator's input, as the admin API shows it; `Problem` of `@xdskit/source` is one. */
 export interface SourceProblem {
   readonly code: string;
   readonly severity: "error" | "warning";
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
-  /** The line itself; never of a secret. */
+  /** The line in question; never of a secret. */
   readonly excerpt?: string;
   readonly path?: string;
   readonly message: string;

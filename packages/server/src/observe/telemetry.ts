@@ -1,18 +1,18 @@
 import type { ServerReport, Telemetry } from "../hub/port.ts";
 
-/** Told of every report of one kind, and when it happened. Called for every response: must be cheap, must not throw. */
+/** Receives every report of one kind and its time. Runs on every response: must be cheap, must not throw. */
 export type Observer<K extends ServerReport["kind"]> = (
   report: Extract<ServerReport, { readonly kind: K }>,
   at: Date,
 ) => void;
 
-/** One report in, many observers out: metrics, times of deliveries, the log. */
+/** Distributes reports to observers: metrics, delivery times, the log. */
 export interface ObservedTelemetry extends Telemetry {
-  /** Observers of a kind are called in the order they came, for as long as the server lives. */
+  /** Adds an observer for the life of the server. Observers of a kind run in the order they were added. */
   observe<K extends ServerReport["kind"]>(kind: K, observer: Observer<K>): void;
 }
 
-/** A telemetry without observers, which costs a look into a map for each report. */
+/** Creates a telemetry without observers; a report then costs one map lookup. */
 export function createTelemetry(): ObservedTelemetry {
   // Each list holds observers of its own key's kind only; the type of a map cannot say that.
   const observers = new Map<ServerReport["kind"], ((report: never, at: Date) => void)[]>();

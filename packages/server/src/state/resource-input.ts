@@ -5,20 +5,20 @@ import { createResource, messageNameOf, type Resource, type TypeUrl } from "@xds
 import { formatPath, readValue } from "@xdskit/source/checks";
 import type { ResourceProblem } from "../error.ts";
 
-/** What a program hands over, read; its warnings have paths from the resource on. */
+/** A resource read from the program's input; its warnings have paths relative to the resource. */
 export interface ReadInput {
   readonly resource: Resource;
   readonly warnings: readonly ResourceProblem[];
 }
 
-/** Where a value stands among those that were handed over. */
+/** The position of a value in the input. */
 export interface InputPlace {
   readonly layer: string;
-  /** Such as `resources[2]`. */
+  /** Path of the value, such as `resources[2]`. */
   readonly path: string;
 }
 
-/** Reads plain data as a resource. Adds every error to `problems`, with its path, and returns undefined then. */
+/** Reads plain data as a resource. On errors adds each to `problems`, with its path, and returns undefined. */
 export function readInput(
   value: AnyMessage,
   { layer, path }: InputPlace,
@@ -36,7 +36,7 @@ export function readInput(
   return undefined;
 }
 
-/** What stands twice among what was handed over together. */
+/** The problem of a resource that occurs twice in one input. */
 export function duplicateProblem(
   { type, name }: Resource,
   { layer, path }: InputPlace,
@@ -62,7 +62,7 @@ function fieldProblem(
   return { code, severity, path: joined, message, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** The type and name that a refused value says of itself, as far as it does. */
+/** The type and name of a rejected value, as far as they can be read. */
 function identityIn(value: unknown): { readonly type?: TypeUrl; readonly name?: string } {
   if (typeof value !== "object" || value === null) return {};
   const { "@type": type, name, clusterName, cluster_name } = value as Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ import { duplicateProblem, type ReadInput, readInput } from "./resource-input.ts
 /** A resource type: a constructor such as `Cluster`, or a type URL. */
 export type TypeReference = TypeUrl | { readonly typeUrl: TypeUrl };
 
-/** What became of one resource. */
+/** The change of one resource. */
 export interface ResourceChange {
   readonly kind: "put" | "deleted";
   readonly layer: string;
@@ -16,11 +16,11 @@ export interface ResourceChange {
   readonly name: string;
 }
 
-/** What `set` and `update` did. */
+/** The result of `set` and `update`. */
 export interface ChangeResult {
   /** The revision of the whole state; the same as before if nothing changed. */
   readonly revision: number;
-  /** Resources that are new or different, and those that are gone, by layer, type and name. */
+  /** Added, changed and deleted resources, by layer, type and name. */
   readonly changed: readonly ResourceChange[];
 }
 
@@ -32,11 +32,11 @@ export interface Update {
 /** Changes of one layer; a later one of the same resource replaces an earlier one. */
 export interface LayerUpdate {
   put(...resources: readonly AnyMessage[]): this;
-  /** A name that the layer does not hold is left out. */
+  /** Deletes resources; ignores names that the layer does not hold. */
   delete(type: TypeReference, ...names: readonly string[]): this;
 }
 
-/** Where changes take effect. */
+/** Applies transactions. */
 export interface CommitTarget {
   commit(transaction: Transaction): number;
   readonly revision: number;
@@ -45,9 +45,7 @@ export interface CommitTarget {
 /** The resources of one layer by type and name. */
 type Held = ReadonlyMap<string, ReadInput>;
 
-/**
- * The layers as `set` and `update` left them. Knows nothing of what `commit` puts into the same layers.
- */
+/** The layers as `set` and `update` left them; it ignores what `commit` puts into the same layers. */
 export class ResourceLayers {
   readonly #api: EnvoyApi;
   readonly #target: CommitTarget;
@@ -59,7 +57,7 @@ export class ResourceLayers {
     this.#target = target;
   }
 
-  /** Makes a layer hold exactly these. */
+  /** Replaces the resources of a layer. */
   set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
     const problems: ResourceProblem[] = [];
     checkLayerName(layer, "layer", problems);
@@ -80,7 +78,7 @@ export class ResourceLayers {
     return this.#become(new Map([[layer, held]]));
   }
 
-  /** Makes the changes of the callback take effect together. */
+  /** Applies the changes of the callback together. */
   update(change: (update: Update) => unknown): ChangeResult {
     const draft = new Draft(this.#api, this.#layers);
     const result = change(draft);
@@ -89,14 +87,14 @@ export class ResourceLayers {
     return this.#become(draft.layers);
   }
 
-  /** All that the layers hold. */
+  /** Every resource of every layer. */
   *entries(): Iterable<ReadInput & { readonly layer: string }> {
     for (const [layer, held] of this.#layers) for (const one of held.values()) yield { layer, ...one };
   }
 
   #become(next: ReadonlyMap<string, Held>): ChangeResult {
     const changes = [...next].flatMap(([layer, held]) => differenceOf(layer, this.#layers.get(layer) ?? nothing, held));
-    // The first one makes the server ready, whatever is in it.
+    // The first commit makes the server ready, even if it is empty.
     if (changes.length > 0 || !this.#hasCommitted) this.#target.commit({ changes });
     this.#hasCommitted = true;
     this.#layers = new Map([...this.#layers, ...next]);
@@ -153,7 +151,7 @@ function differenceOf(layer: string, before: Held, after: Held): readonly LayerC
   const deletes: Deletion[] = [];
   for (const [key, { resource }] of after) {
     const old = before.get(key)?.resource;
-    // A new time to live is sent although the version stays the same.
+    // A changed TTL is sent although the version stays the same.
     if (old?.version !== resource.version || old.ttlMs !== resource.ttlMs) puts.push(resource);
   }
   for (const [key, { resource }] of before) {

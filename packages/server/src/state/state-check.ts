@@ -10,7 +10,10 @@ import {
 import type { ResourceProblem } from "../error.ts";
 import type { ReadInput } from "./resource-input.ts";
 
-/** Finds in resources of layers what is found in files: broken rules, references to nothing, listeners of one address. */
+/**
+ * Checks the resources of layers as files are checked: validation rules, dangling references, listeners that share an
+ * address.
+ */
 export class StateCheck {
   readonly #api: EnvoyApi;
   readonly #addresses: ListenerAddresses;
@@ -24,7 +27,7 @@ export class StateCheck {
   find(entries: Iterable<ReadInput & { readonly layer: string }>): readonly ResourceProblem[] {
     const problems: ResourceProblem[] = [];
     const files: LayerFile[] = [];
-    // A file for each resource, so that a problem leads back to it.
+    // One file per resource, so that each problem identifies its resource.
     const resources = new Map<LayerFile, Resource>();
     for (const { layer, resource, warnings } of entries) {
       problems.push(...warnings);

@@ -15,13 +15,13 @@ import type { MessagePieces } from "../transport/grpc/simple-call.ts";
 import { compileNodeMatchers, MatcherError } from "./node-matching.ts";
 import { RegexError } from "./regex/part.ts";
 
-/** Then streams and requests go first. */
+/** Milliseconds of work at a time; then streams and requests run first. */
 const SLICE_MS = 3;
 
 export interface ClientStatusOptions {
   readonly api: Pick<EnvoyApi, "redacted">;
   readonly access: ClientStatusAccess;
-  /** An answer that would be larger is refused. */
+  /** Maximum bytes of a response; a larger one is rejected. */
   readonly maxBytes: number;
   streams(): Iterable<StreamState>;
   resourceStates(stream: StreamId): Iterable<ResourceState>;
@@ -41,12 +41,12 @@ interface Client {
 }
 
 /**
- * Answers what clients hold, from the records of the admin API (S-CSD-01, B-OBS-04). Holds the event loop for a few milliseconds
- * at a time; one answer is made at a time, so that memory is bounded by `maxBytes` and what askers have not taken.
+ * Serves client status (CSDS) from the data of the admin API (S-CSD-01, B-OBS-04). Blocks the event loop for a few
+ * milliseconds at a time and builds one response at a time, which bounds memory by `maxBytes` and unread responses.
  */
 export class ClientStatus {
   readonly #options: ClientStatusOptions;
-  /** What clients share is redacted once. */
+  /** Cache of redacted resources, which clients share. */
   readonly #shown = new WeakMap<Resource, Uint8Array | "hidden">();
   #last: Promise<unknown> = Promise.resolve();
 
@@ -54,7 +54,10 @@ export class ClientStatus {
     this.#options = options;
   }
 
-  /** The answer to an encoded `ClientStatusRequest`, or why there is none. Throws a `WireError` on bytes that are no such request. */
+  /**
+   * Answers an encoded `ClientStatusRequest`, or returns the status that rejects it. Throws a `WireError` on malformed
+   * bytes.
+   */
   async answer(version: ApiVersion, request: Uint8Array, peer: Peer): Promise<MessagePieces | Status> {
     const clients = await this.answerInParts(version, request, peer, Number.POSITIVE_INFINITY);
     if ("code" in clients) return clients;
@@ -63,8 +66,8 @@ export class ClientStatus {
   }
 
   /**
-   * The same by client, each in parts of so many resources at most: a part is an answer of its own, and who the client is stands in the
-   * first one.
+   * As `answer`, per client in parts of a limited number of resources: each part is a response of its own, and only the
+   * client's first one holds its node.
    */
   async answerInParts(
     version: ApiVersion,
@@ -106,7 +109,7 @@ export class ClientStatus {
     return made;
   }
 
-  /** Streams of one client are told of together (S-WRM-12). */
+  /** Groups the streams of each client (S-WRM-12). */
   async #clients(isAskedFor: (node: Node) => boolean, slices: Slices): Promise<Iterable<Client>> {
     const clients = new Map<string, Client>();
     for (const state of this.#options.streams()) {
@@ -152,7 +155,10 @@ export class ClientStatus {
   }
 }
 
-/** Who hears of all clients hears of what each of them is given: by default only this machine, as with the admin API. */
+/**
+ * Whether a peer may request client status, which reveals the configuration of every client; by default only this
+ * machine may, as with the admin API.
+ */
 function mayAsk(peer: Peer, access: ClientStatusAccess): boolean {
   switch (access) {
     case "off":
@@ -182,7 +188,7 @@ function tooLarge(maxBytes: number): Status {
   return { code: statusCode.RESOURCE_EXHAUSTED, message };
 }
 
-/** Clients of one id are told apart by where they come from. */
+/** Distinguishes clients with the same node id by their address. */
 function scopeOf({ streams }: Client): string {
   return [...new Set(streams.map(({ peer }) => peer.address))].join(", ");
 }
@@ -214,7 +220,7 @@ class ConfigParts {
     this.#open.add(resource);
   }
 
-  /** Of all parts; the last one is still counted as open. */
+  /** Finishes all parts; the last one is still counted as open. */
   finish(): readonly Uint8Array[] {
     this.#parts.push(this.#open.finish());
     return this.#parts;
@@ -227,7 +233,7 @@ class ConfigParts {
   }
 }
 
-/** Holds the event loop for a few milliseconds at a time. */
+/** Yields to the event loop every few milliseconds. */
 class Slices {
   #endsAt = performance.now() + SLICE_MS;
 

@@ -4,16 +4,16 @@ import { type ApiVersion, formatTypeUrl, type Peer, type Status } from "@xdskit/
 import { statusCode } from "@xdskit/protocol/internal";
 import type { ClientStatus } from "./client-status.ts";
 
-// The messages of v2 are a part of those of v3, with the same names.
+// The v2 messages are a subset of the v3 ones, with the same names.
 const REQUEST = "envoy.service.status.v3.ClientStatusRequest";
 const RESPONSE = formatTypeUrl("envoy.service.status.v3.ClientStatusResponse");
 
-/** Resources whose JSON is made at a stretch: others are served then. */
+/** Resources converted to JSON at a time; then other work runs. */
 const RESOURCES_IN_TURN = 50;
 
 /**
- * The same over REST (`POST /v3/discovery:client_status`): the body as parsed JSON, names in either spelling, to the text of
- * the answer in canonical JSON; or why there is none.
+ * Client status over REST (`POST /v3/discovery:client_status`): takes the parsed JSON body, with either spelling of
+ * names, and returns canonical JSON text or the status that rejects it.
  */
 export async function answerClientStatusJson(
   status: ClientStatus,
@@ -41,7 +41,7 @@ export async function answerClientStatusJson(
   return { text: configs.length === 0 ? "{}\n" : `{"config":[${configs.join(",")}]}\n` };
 }
 
-/** `ClientStatusResponse` as JSON, as far as parts are put together. */
+/** `ClientStatusResponse` as JSON, with the fields that are merged from parts. */
 interface StatusAnswer {
   readonly config?: readonly ClientConfig[];
 }
@@ -53,14 +53,14 @@ interface ClientConfig {
   readonly clientScope?: string;
 }
 
-/** What v2 says of a type as a whole: the worst word that one of its resources has. */
+/** Statuses of a type in v2, worst first: a type has the worst status of its resources. */
 const WORST_FIRST = ["ERROR", "STALE", "NOT_SENT", "SYNCED", "UNKNOWN"];
 
-/** The text of one client's configuration, whose parts come one after the other. */
+/** Builds the JSON text of one client's configuration from consecutive parts. */
 class ConfigText {
   #head: ClientConfig | undefined;
   readonly #generic: string[] = [];
-  /** By the field of the type, such as `clusterConfig`: its word, and the entries of each of its lists. */
+  /** Status and list entries by field of the type, such as `clusterConfig`. */
   readonly #types = new Map<string, { status: string; readonly lists: Map<string, string[]> }>();
 
   add(part: ClientConfig): void {
@@ -95,7 +95,7 @@ class ConfigText {
   }
 }
 
-/** In the order of the fields of `PerXdsConfig`. */
+/** Position among the fields of `PerXdsConfig`. */
 function placeOf(field: string): number {
   return ["listenerConfig", "clusterConfig", "routeConfig", "scopedRouteConfig"].indexOf(field);
 }

@@ -6,7 +6,7 @@ import type { ClientStatus } from "./client-status.ts";
 
 const versions: readonly ApiVersion[] = ["v2", "v3"];
 
-/** Stream and Fetch of both versions (S-CSD-01). A stream gets one answer for each request: it is no watch. */
+/** Stream and Fetch of both API versions (S-CSD-01). A stream gets one response per request, not a watch. */
 export function clientStatusMethods(status: ClientStatus): ReadonlyMap<string, GrpcMethod> {
   return new Map(
     versions.flatMap((version): [string, GrpcMethod][] => {

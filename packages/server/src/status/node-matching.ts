@@ -4,14 +4,14 @@ import { compileRegex, RegexEffort } from "./regex/regex.ts";
 
 type Test<T> = (value: T) => boolean;
 
-/** A matcher that cannot be understood; the message says why, for the peer. */
+/** An invalid matcher; the message tells the peer why. */
 export class MatcherError extends Error {
   override readonly name = "MatcherError";
 }
 
 /**
- * Whether a node is asked for: some matcher has to match, and everything in it; without matchers every node is (S-CSD-01).
- * Throws a `MatcherError` or a `RegexError` for what cannot be understood.
+ * Compiles node matchers: at least one must match in all its parts; without matchers every node matches (S-CSD-01).
+ * Throws a `MatcherError` or a `RegexError` if one is invalid.
  */
 export function compileNodeMatchers(matchers: readonly NodeMatcher[]): Test<Node> {
   if (matchers.length === 0) return () => true;
@@ -57,7 +57,7 @@ function stepInto(value: unknown, key: string): unknown {
   return Object.getOwnPropertyDescriptor(value, key)?.value;
 }
 
-/** Undefined is a value that there is not. */
+/** The test of a value; undefined stands for an absent one. */
 function compileValue(matcher: ValueMatcher, effort: RegexEffort): Test<unknown> {
   switch (matcher.kind) {
     case "none":

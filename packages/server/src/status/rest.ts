@@ -8,7 +8,10 @@ import { answerClientStatusJson } from "./json.ts";
 
 const versions: readonly ApiVersion[] = ["v2", "v3"];
 
-/** Client status in JSON, in both versions (requirements 1.2, S-CSD-01). No body asks for everything, as an empty message does. */
+/**
+ * Client status in JSON, in both API versions (requirements 1.2, S-CSD-01). Without a body it returns every client, as
+ * for an empty message.
+ */
 export function clientStatusHandlers(
   status: ClientStatus,
   api: Pick<EnvoyApi, "readMessage" | "toJson">,

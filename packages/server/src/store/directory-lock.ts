@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type AcquiredFileLock, acquireFileLock } from "@xdskit/disk";
 
-/** Keeps a second server from writing to the same directory, which must be there. Throws if a server that lives uses it, or a system error. */
+/** Locks an existing directory against a second server. Throws if a live server holds it, or a system error. */
 export function lockDirectory(directory: string): AcquiredFileLock {
   const lock = acquireFileLock(join(directory, "lock"));
   if (lock.kind === "acquired") return lock;

@@ -18,13 +18,13 @@ import type { Memory } from "../hub/port.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { formatRecord, formatSnapshotEnd, HEADER, parseFile } from "./record.ts";
 
-/** A file is begun anew when as much was added to it as was in it, but not before it got this long. */
+/** A new file is started once a file has doubled, but not below this size. */
 const ROLL_FROM_BYTES = 4 * 1024 * 1024;
-/** Files that are larger are not read: they would take longer than what they are good for. */
+/** Larger files are not read: that would take longer than it is worth. */
 const LARGEST_FILE_BYTES = 384 * 1024 * 1024;
-/** What is written at a stretch; the rest waits for the next turn of the event loop. */
+/** Bytes written at a time; the rest waits for the next turn of the event loop. */
 const WRITTEN_AT_ONCE_BYTES = 256 * 1024;
-/** Resources in one line. */
+/** Resources per line. */
 const RESOURCES_PER_LINE = 64;
 
 const FILE = /^clusters-(\d+)\.log$/;
@@ -32,26 +32,26 @@ const FILE = /^clusters-(\d+)\.log$/;
 export interface FileHistoryOptions {
   readonly directory: string;
   readonly digest: Digest;
-  /** What is not to be written to a disk. */
+  /** Whether a resource holds secrets, which are not written to disk. */
   readonly holdsSecret: (resource: Resource) => boolean;
-  /** What there is now, as if it had just come. */
+  /** The current state, as if it had just arrived. */
   readonly snapshot: () => Iterable<Remembered>;
-  /** The directory, or something in it, cannot be used; the server goes on without. */
+  /** Called if the directory, or a file in it, is unusable; the server continues without it. */
   readonly onProblem: (message: string) => void;
 }
 
-/** A file that is being written. */
+/** A file being written. */
 interface OpenFile {
   readonly number: number;
   readonly descriptor: number;
   bytes: number;
 }
 
-/** A file that takes the place of the one that has grown long: it begins with all there is. */
+/** The successor of a file that has grown too long; it starts with a snapshot. */
 interface NextFile {
   readonly file: OpenFile;
   readonly snapshot: Iterator<Remembered>;
-  /** What happened since the snapshot was begun. */
+  /** Records since the snapshot began. */
   readonly since: string[];
 }
 
@@ -105,7 +105,7 @@ export class FileHistory implements Memory {
     this.#lock?.release();
   }
 
-  /** Reads the two newest files; what is damaged is left aside. */
+  /** Reads the two newest files; skips damaged content. */
   #open(): readonly Remembered[] {
     const numbers = this.#numbers();
     const newest = numbers.at(-1);
@@ -118,7 +118,7 @@ export class FileHistory implements Memory {
     const content = this.#read(newest);
     if (content !== undefined && content.damagedLine === undefined) this.#continue(newest, content.goodBytes);
     else {
-      // What it is missing is made good as soon as it is known what there is.
+      // Missing content is added once the current state is known.
       this.#finish(this.#create(newest + 1));
       this.#isIncomplete = true;
     }
@@ -130,7 +130,7 @@ export class FileHistory implements Memory {
     return [...base.snapshot, ...base.since, ...(base === content ? [] : (content?.since ?? []))];
   }
 
-  /** Goes on with a file, but for the line that was being written when the server before was killed. */
+  /** Continues a file after its last complete line. */
   #continue(number: number, goodBytes: number): void {
     const path = this.#pathOf(number);
     const descriptor = openSync(path, "r+");
@@ -153,7 +153,7 @@ export class FileHistory implements Memory {
     return content;
   }
 
-  /** Begins a file. It has its name only when it can be read. */
+  /** Creates a file. It gets its final name only once it is readable. */
   #create(number: number): OpenFile {
     const descriptor = openSync(`${this.#pathOf(number)}.new`, "w", 0o600);
     const file = { number, descriptor, bytes: 0 };
@@ -161,7 +161,7 @@ export class FileHistory implements Memory {
     return file;
   }
 
-  /** From now on this file is the newest. */
+  /** Makes this file the newest. */
   #finish(file: OpenFile): void {
     fsyncSync(file.descriptor);
     renameSync(`${this.#pathOf(file.number)}.new`, this.#pathOf(file.number));
@@ -184,7 +184,7 @@ export class FileHistory implements Memory {
     });
   }
 
-  /** Writes what waits, up to a slice. */
+  /** Writes pending lines, up to a slice. */
   #drain(): void {
     if (this.#file === undefined) return;
     const lines: string[] = [];
@@ -213,7 +213,7 @@ export class FileHistory implements Memory {
     for (const what of this.#options.snapshot()) yield* chunksOf(what);
   }
 
-  /** Writes some more of the next file; when all there is stands in it, it takes over. */
+  /** Continues the next file; once its snapshot is complete, it takes over. */
   #advanceNext(): void {
     if (this.#next === undefined) return;
     const { file, snapshot, since } = this.#next;
@@ -285,7 +285,7 @@ function* chunksOf(what: Remembered): Iterable<Remembered> {
   }
 }
 
-/** A disk that is full may take only a part of it; the rest fails. */
+/** Writes the whole text. A full disk may accept only a part; then the rest fails. */
 function write(file: OpenFile, text: string): void {
   const bytes = Buffer.from(text);
   for (let written = 0; written < bytes.length; ) written += writeSync(file.descriptor, bytes, written);

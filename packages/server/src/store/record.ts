@@ -2,14 +2,14 @@ import { crc32 } from "node:zlib";
 import { createResource, parseTypeUrl, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { type Digest, parseVariantKey, type Remembered } from "@xdskit/protocol/internal";
 
-/** The first line of every file; another one is of another version of the format. */
+/** First line of every file; any other one means another format version. */
 export const HEADER = "xdskit clusters 1";
 
-/** Ends the part of a file that says what there was when the file was begun. */
+/** Ends the snapshot at the start of a file. */
 const SNAPSHOT_END = "snapshot-end";
 
 interface ResourceRecord {
-  /** Of a variant its key. */
+  /** The key, if it is a variant. */
   readonly name: string;
   readonly version: string;
   readonly bytes: string;
@@ -36,21 +36,24 @@ type RecordLine =
       readonly heldOver: readonly ResourceRecord[];
     };
 
-/** What a file says. */
+/** The content of a file. */
 export interface JournalContent {
-  /** What there was when the file was begun. */
+  /** The state when the file was started. */
   readonly snapshot: readonly Remembered[];
-  /** The file says what there was; one that was begun after a damaged one does not. */
+  /** Whether the snapshot is complete; false for a file started after a damaged one. */
   readonly isWhole: boolean;
-  /** What happened since. */
+  /** Records since the snapshot. */
   readonly since: readonly Remembered[];
-  /** Where the last good line ends. */
+  /** Byte offset of the end of the last valid line. */
   readonly goodBytes: number;
-  /** The line that is damaged, counted from 1; undefined: none. A last line without its end was being written, and is not. */
+  /**
+   * Number of the damaged line, from 1; undefined if none. An incomplete last line was being written and does not
+   * count.
+   */
   readonly damagedLine: number | undefined;
 }
 
-/** Writes a line: a checksum of what follows it, and JSON. */
+/** Formats a line: a checksum of the rest, and JSON. */
 export function formatRecord(what: Remembered): string {
   return formatLine(JSON.stringify(recordLineOf(what)));
 }
@@ -61,7 +64,7 @@ function recordLineOf(what: Remembered): RecordLine {
   return { ...rest, heldOver: pendingRemovals.map(recordOf) };
 }
 
-/** A line that ends the snapshot. */
+/** Formats the line that ends the snapshot. */
 export function formatSnapshotEnd(): string {
   return formatLine(JSON.stringify(SNAPSHOT_END));
 }
@@ -70,7 +73,7 @@ function formatLine(json: string): string {
   return `${crc32(json).toString(16).padStart(8, "0")} ${json}\n`;
 }
 
-/** Reads a file up to its end, or to the first line that is no good. Undefined: the format is another one. */
+/** Parses a file up to its end or its first invalid line. Undefined: another format version. */
 export function parseFile(bytes: Buffer, digest: Digest): JournalContent | undefined {
   const headerEnd = bytes.indexOf(0x0a);
   if (headerEnd < 0 || bytes.toString("utf8", 0, headerEnd) !== HEADER) return undefined;
@@ -111,7 +114,7 @@ function parseLine(text: string, digest: Digest): Remembered | typeof SNAPSHOT_E
     const { heldOver, ...rest } = record;
     return { ...rest, type, pendingRemovals: heldOver.map(restore) };
   } catch {
-    // The checksum is right and the content is not: somebody else wrote it.
+    // The checksum is valid but the content is not: another program wrote it.
     return undefined;
   }
 }

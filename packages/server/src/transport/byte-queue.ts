@@ -2,26 +2,26 @@ const NOTHING = new Uint8Array(0);
 const LEAST_BYTES = 256;
 
 /**
- * Bytes in the order they came, in one piece of memory. A chunk is a view of all that was read with it, 64 KB for a single
- * byte: what is not used at once is copied, so that nothing but the bytes themselves is kept.
+ * A queue of bytes in contiguous memory. A chunk may be a one-byte view of a 64 KB read buffer, so unused bytes are
+ * copied and the buffer is released.
  */
 export class ByteQueue {
   #memory: Uint8Array = NOTHING;
   #start = 0;
   #end = 0;
-  /** The memory is ours, and not a chunk's. */
+  /** Whether the memory is the queue's own rather than a chunk's. */
   #isOwn = true;
 
   get length(): number {
     return this.#end - this.#start;
   }
 
-  /** Bytes of memory that are kept for it. */
+  /** Bytes of memory that the queue retains. */
   get keptBytes(): number {
     return this.#isOwn ? this.#memory.byteLength : 0;
   }
 
-  /** Adds a chunk. `wanted`: how many bytes there will be, if that is known. Call `keep` once what can be taken was. */
+  /** Adds a chunk. `wanted`: the expected total, if known. Call `keep` after taking what is complete. */
   push(chunk: Uint8Array, wanted?: number): void {
     if (this.length === 0) {
       this.#memory = chunk;
@@ -35,13 +35,13 @@ export class ByteQueue {
     this.#end += chunk.byteLength;
   }
 
-  /** Lets go of the last chunk. */
+  /** Releases the last chunk by copying its unused bytes. */
   keep(wanted?: number): void {
     if (this.length === 0) this.clear();
     else if (!this.#isOwn) this.#reserve(0, wanted);
   }
 
-  /** The first bytes, of those there are. They do not change afterwards. */
+  /** Takes the first bytes, which must be there. They do not change afterwards. */
   take(byteLength: number): Uint8Array {
     const start = this.#start;
     this.#start += byteLength;
@@ -59,7 +59,7 @@ export class ByteQueue {
     this.#isOwn = true;
   }
 
-  /** Makes room for more in memory of our own, twice what it takes, but not more than is wanted. */
+  /** Grows the queue's own memory to twice the need, but not above `wanted`. */
   #reserve(byteLength: number, wanted = Number.POSITIVE_INFINITY): void {
     const needed = this.length + byteLength;
     if (this.#isOwn && this.#end + byteLength <= this.#memory.byteLength) return;

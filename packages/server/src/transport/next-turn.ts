@@ -1,4 +1,4 @@
-/** Resolves when whatever else waits for the event loop has had its turn. */
+/** Resolves after other pending work of the event loop has run. */
 export async function nextTurn(): Promise<void> {
   await new Promise<void>((resolve) => {
     setImmediate(resolve);

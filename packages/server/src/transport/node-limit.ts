@@ -3,7 +3,7 @@ import type { Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 import type { HubPort } from "../hub/port.ts";
 
-/** Counts a node that is too large; what its client is told. */
+/** Counts a hit of the node size limit and returns the client's status. */
 export function refuseNode(hub: HubPort, address: string, error: NodeSizeError): Status {
   const message = `${error.message} (maxNodeBytes)`;
   hub.reportLimit("maxNodeBytes", address, message);

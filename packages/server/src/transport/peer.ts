@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Peer } from "@xdskit/protocol";
 
-/** Who is at the other end of a socket that is connected and, if it is TLS, secured. */
+/** Describes the peer of a socket that is connected and, with TLS, past its handshake. */
 export function describePeer(socket: Socket): Peer {
   const host = (socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
   return {
@@ -13,12 +13,12 @@ export function describePeer(socket: Socket): Peer {
   };
 }
 
-/** Where a socket comes from; undefined where that is no longer known because it is closed. */
+/** The remote address of a socket; undefined if it is closed and the address no longer known. */
 export function addressOf(socket: Socket): string | undefined {
   return socket.remoteAddress === undefined ? undefined : describePeer(socket).address;
 }
 
-/** Common name and alternative names of a client certificate that was verified. */
+/** Common name and alternative names of a verified client certificate. */
 function certifiedNames(socket: TLSSocket): readonly string[] {
   if (!socket.authorized) return [];
   const certificate = socket.getPeerCertificate();
@@ -31,8 +31,8 @@ function certifiedNames(socket: TLSSocket): readonly string[] {
 const ALTERNATIVE_NAME = /(?:^|, )([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)/g;
 
 /**
- * Reads `DNS:a.example, URI:spiffe://b/c, IP Address:10.0.0.1`. Values with a comma in them are quoted as JSON strings;
- * taking them apart carelessly would let a client choose its name (CVE-2021-44532).
+ * Parses `DNS:a.example, URI:spiffe://b/c, IP Address:10.0.0.1`. Values that contain a comma are quoted as JSON
+ * strings; naive splitting would let a client choose its name (CVE-2021-44532).
  */
 export function parseAlternativeNames(text: string): readonly string[] {
   const names: string[] = [];

@@ -1,14 +1,14 @@
 import { constants, type ServerHttp2Stream } from "node:http2";
 
-/** Nothing can be answered any more. A stream that was reset is closed for a moment before it is destroyed. */
+/** Whether the stream can no longer be written to. A reset stream is closed for a moment before it is destroyed. */
 export function isGone(stream: ServerHttp2Stream): boolean {
   return stream.destroyed || stream.closed;
 }
 
 /**
- * The answer was written: a client that still sends is told that nobody listens. Not before all of it left: of a stream that
- * is closed while some of it waits, and destroyed by an error of its session, Node writes empty frames for ever. And not in the same
- * breath: a reset would overtake trailers, and from Node 26 on headers that are the whole answer.
+ * Tells a client that still sends that its request is no longer read. Only after the whole response has left: if a
+ * stream is closed with data pending and then destroyed by a session error, Node writes empty frames forever. And only
+ * in a later turn: a reset would overtake trailers and, from Node 26, headers that are the whole response.
  */
 export function stopReading(stream: ServerHttp2Stream): void {
   stream.resume();

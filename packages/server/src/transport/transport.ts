@@ -1,12 +1,12 @@
 import type { HubPort } from "../hub/port.ts";
 
-/** A way for clients to reach the hub. */
+/** A transport between clients and the hub. */
 export interface Transport {
-  /** Listens. Throws an `XdsError` (LISTEN_FAILED, TLS_INVALID) when it cannot. */
+  /** Starts listening. Throws an `XdsError` (LISTEN_FAILED, TLS_INVALID) if it cannot. */
   start(hub: HubPort): Promise<BoundAddress>;
-  /** Takes no new connections and asks those there are to go. Their streams go on: the hub ends them. */
+  /** Accepts no new connections and asks existing ones to close. Their streams continue until the hub ends them. */
   drain(): void;
-  /** Reads the certificates again, and resolves when those that are valid are in force. */
+  /** Reloads the certificates; resolves once valid ones are in use. */
   reloadCertificates(): Promise<void>;
   /** Resolves when the last connection is closed. */
   whenIdle(): Promise<void>;

@@ -4,20 +4,20 @@ import type { ErrorDetailAnswer, Page } from "./page.ts";
 /** `GET /api/v1/deliveries` */
 export type DeliveriesAnswer = Page<DeliveryAnswer>;
 
-/** The fate of what one node was sent of one type. */
+/** The newest delivery of one type to one node. */
 export interface DeliveryAnswer {
   readonly node: string;
   readonly type: string;
   readonly shortName?: string;
   readonly stream: number;
   readonly state: DeliveryFate;
-  /** Of the response that the state is about. */
+  /** Version of the response that `state` is about. */
   readonly version?: string;
   readonly nonce?: string;
   readonly revision?: number;
-  /** Since when it is so. */
+  /** When the state began. */
   readonly since?: string;
-  /** What the client holds, beside what the state is about. */
+  /** Version that the client holds, where `state` is about another one. */
   readonly ackedVersion?: string;
   readonly reason?: string;
   readonly refused?: readonly string[];
@@ -28,56 +28,56 @@ export interface DeliveryAnswer {
 }
 
 /**
- * How it went for one type on one stream. `acked`: the client took everything it was sent. `pending`: it was sent
- * something and has not answered. `nacked`: it refused the newest thing it answered. `requested-but-missing`: it asked
- * only for what does not exist. `sent`: it has what it asked for, and no answer is awaited. `requested`: nothing was sent yet.
+ * Delivery state of one type on one stream. `acked`: the client ACKed everything it was sent. `pending`: a response
+ * awaits its ACK or NACK. `nacked`: the client's newest answer is a NACK. `requested-but-missing`: every requested name
+ * is missing. `sent`: all requested resources were sent, and no ACK is awaited. `requested`: nothing was sent yet.
  */
 export type DeliveryFate = "acked" | "pending" | "nacked" | "sent" | "requested-but-missing" | "requested";
 
-/** Where one type stands on one stream. */
+/** The state of one type on one stream. */
 export interface TypeAnswer {
   readonly type: string;
   readonly shortName?: string;
   readonly stream: number;
   readonly state: DeliveryFate;
   readonly isWildcard: boolean;
-  /** Names asked for beside the wildcard. */
+  /** Number of names requested besides the wildcard. */
   readonly names: number;
-  /** Asked for, and nothing has that name; at most 100 of them. */
+  /** Requested names that do not exist; at most 100. */
   readonly missing: readonly string[];
-  /** Names that it was told an error of, in place of a resource; at most 100 of them. */
+  /** Names for which the client was sent a resource error instead of a resource; at most 100. */
   readonly errors?: readonly (ErrorDetailAnswer & { readonly name: string })[];
   readonly toldRevision?: number;
   readonly sentVersion?: string;
-  /** What the client holds. */
+  /** The newest response that the client ACKed. */
   readonly acked?: ResponseAnswer & { readonly ackedAt?: string };
   readonly nacked?: RefusalAnswer & { readonly nackedAt?: string };
   readonly waits?: WaitAnswer;
-  /** Clusters that are gone and that the client is left with until nothing can use them; at most 100 of them. */
+  /** Pending removals: deleted clusters that the client keeps until nothing can use them; at most 100. */
   readonly heldOver?: readonly string[];
-  /** Whether the client is told of ttls, or why not; absent: no resource of the type has one. */
+  /** Whether the client is sent TTLs, or why not; absent if no resource of the type has one. */
   readonly ttl?: TtlVerdict;
-  /** Sent and not answered, oldest first. */
+  /** Responses without ACK or NACK, oldest first. */
   readonly pending: readonly ResponseAnswer[];
 }
 
-/** What has to come before what there is to be sent of a type. */
+/** What a response of the type waits for (make before break). */
 export interface WaitAnswer {
   /**
-   * `cluster`: the client has to accept a cluster. `endpoints`: a cluster has to get endpoints. `secret`: a secret that a
-   * cluster needs has to come. `users`: the client has to accept what may still use a cluster that is gone. `release`: the
-   * client asks for a cluster that is gone by its name. `return`: the client came back, and is given time to ask for what it
-   * uses.
+   * `cluster`: the client has to ACK a cluster. `endpoints`: a cluster needs endpoints. `secret`: a secret of a cluster
+   * is missing. `users`: the client has to ACK the resources that may still use a deleted cluster. `release`: the
+   * client still subscribes to a deleted cluster by name. `return`: the client reconnected and gets time to subscribe
+   * to what it uses.
    */
   readonly for: "cluster" | "endpoints" | "secret" | "users" | "release" | "return";
   /** The cluster. */
   readonly name?: string;
-  /** The resources that wait for it; of a type that is told as a whole the first of them; at most 100 of them. */
+  /** The waiting resources, at most 100; of a type that is sent as a whole, the first ones. */
   readonly resources?: readonly string[];
-  /** The type that has to be accepted. */
+  /** The type that the client has to ACK. */
   readonly type?: string;
   readonly shortName?: string;
-  /** The client refused it, so nothing ends the wait but another version of it. */
+  /** The client NACKed it, so only another version of it ends the wait. */
   readonly refused?: boolean;
   readonly since?: string;
 }
@@ -93,8 +93,8 @@ export interface ResponseAnswer {
 
 export interface RefusalAnswer extends ResponseAnswer {
   readonly code: number;
-  /** What the client said, made printable, at most 4096 characters. */
+  /** The error message of the NACK, made printable; at most 4,096 characters. */
   readonly reason: string;
-  /** The resources that were in the refused response; at most 100 of them. */
+  /** The resources of the NACKed response; at most 100. */
   readonly refused: readonly string[];
 }

@@ -4,10 +4,13 @@ import type { Page } from "./page.ts";
 /** `GET /api/v1/loads` */
 export type LoadsAnswer = Page<LoadAnswer>;
 
-/** What clients report of one cluster. Counts are sums since the server began; what is in progress is the newest word of each client. */
+/**
+ * The load of one cluster. Counts are sums since the server started; requests in progress come from each client's
+ * newest report.
+ */
 export interface LoadAnswer {
   readonly cluster: string;
-  /** The name that its endpoints have, if it is another. */
+  /** The EDS service name, if it differs from `cluster`. */
   readonly service?: string;
   readonly dropped: number;
   readonly droppedBy?: Readonly<Record<string, number>>;
@@ -24,13 +27,13 @@ export interface LocalityLoadAnswer {
   readonly succeeded: number;
   readonly failed: number;
   readonly inProgress: number;
-  /** Issued in a second, in the newest interval of each client. */
+  /** Requests issued per second, in the newest interval of each client. */
   readonly requestsPerSecond: number;
-  /** Clients whose newest report speaks of it. */
+  /** Number of clients whose newest report contains the locality. */
   readonly reporters: number;
   readonly connections?: { readonly active: number; readonly new: number; readonly failed: number };
   readonly metrics?: Readonly<Record<string, { readonly requests: number; readonly total: number }>>;
-  /** Where reports for each endpoint are asked for. */
+  /** Counts per endpoint, where endpoint reports are requested. */
   readonly endpoints?: Readonly<
     Record<string, { readonly issued: number; readonly succeeded: number; readonly failed: number }>
   >;

@@ -12,19 +12,19 @@ export interface NodeAnswer extends NodeAnswerIdentity {
     /** The version of the messages on it. */
     readonly apiVersion: ApiVersion;
     readonly variant: Variant;
-    /** It polls over REST: no stream, but shown as one for some minutes after its last poll. */
+    /** True for a REST poller, which is listed as a stream until some minutes after its last poll. */
     readonly isPoller?: true;
     readonly peer: string;
     readonly dialect?: DialectAnswer;
   }[];
-  /** Top-most first. */
+  /** Layers of the view, top-most first. */
   readonly layers: readonly string[];
   readonly connectedAt?: string;
   readonly lastRequestAt?: string;
   readonly types: readonly TypeAnswer[];
 }
 
-/** What a node calls itself. */
+/** The node as it identifies itself. */
 export interface NodeAnswerIdentity {
   readonly id: string;
   readonly cluster: string;
@@ -32,18 +32,18 @@ export interface NodeAnswerIdentity {
   readonly userAgent: string;
 }
 
-/** Why a stream is spoken to as it is. */
+/** The dialect of a stream and where each part of it comes from. */
 export interface DialectAnswer {
   readonly edition: string;
-  /** Who chose the edition; absent: nobody, it is the default. */
+  /** What set the edition; absent: it is the default. */
   readonly editionBy?: string;
-  /** The row of a known client. */
+  /** The matching row of the table of known clients. */
   readonly client?: string;
-  /** The listener that it came to. */
+  /** The listener that the client connected to. */
   readonly listener?: string;
-  /** The rule that was found for it. */
+  /** The client override rule that matched. */
   readonly clients?: string;
-  /** What was switched, and by whom: `server`, `listener`, `clients`. */
+  /** Overridden switches and what set each: `server`, `listener`, `clients`. */
   readonly switches: readonly { readonly name: string; readonly value: string; readonly by: string }[];
 }
 
@@ -55,7 +55,7 @@ export interface StreamAnswer {
   /** The version of the messages on it. */
   readonly apiVersion: ApiVersion;
   readonly variant: Variant;
-  /** It polls over REST: no stream, but shown as one for some minutes after its last poll. */
+  /** True for a REST poller, which is listed as a stream until some minutes after its last poll. */
   readonly isPoller?: true;
   /** The only type of a per-type stream. */
   readonly onlyType?: string;

@@ -1,21 +1,21 @@
 /**
- * What the answers of the admin API have in common. Times are ISO 8601 in UTC; what is absent is left out; types are type URLs,
- * with their short name beside them where they have one.
+ * Shared parts of the admin API's responses. Times are ISO 8601 in UTC; absent values are omitted; types are type URLs,
+ * with the short name beside them where they have one.
  */
 
-/** A long list, one page of it. */
+/** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** How many there are over all pages. */
+  /** Number of items over all pages. */
   readonly total: number;
   /** The `offset` of the next page, if there is one. */
   readonly next?: number;
 }
 
-/** Every answer that is not 2xx. */
+/** The body of every response that is not 2xx. */
 export interface ErrorAnswer {
   readonly error: string;
-  /** What to ask instead. */
+  /** What to request instead. */
   readonly hint?: string;
 }
 

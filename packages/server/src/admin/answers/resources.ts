@@ -7,7 +7,7 @@ export interface ResourceAnswer {
   readonly type: string;
   readonly shortName?: string;
   readonly name: string;
-  /** Of one of several variants of the name: for whom it is, as people read it. */
+  /** The constraints of this variant, in readable form, if the name has several variants. */
   readonly constraints?: string;
   readonly version: string;
   readonly layer: string;
@@ -16,24 +16,24 @@ export interface ResourceAnswer {
   readonly ttlMs?: number;
   readonly onDemand?: boolean;
   readonly references: readonly { readonly type: string; readonly name: string }[];
-  /** Why there is no such resource: this stands in its place. */
+  /** The resource error that stands in place of the resource. */
   readonly error?: ErrorDetailAnswer;
   /** With `body=true`: canonical JSON, secrets replaced. */
   readonly body?: unknown;
-  /** With `body=true`, why there is no body. */
+  /** With `body=true`: why there is no body. */
   readonly problem?: string;
 }
 
 /** `GET /api/v1/conversions` */
 export type ConversionsAnswer = Page<ConversionAnswer>;
 
-/** A resource that was converted between v2 and v3, and what the other version cannot express of it. */
+/** A resource that was converted between v2 and v3, and what the other version cannot express. */
 export interface ConversionAnswer {
-  /** The type that it was converted to. */
+  /** The type after conversion. */
   readonly type: string;
   readonly shortName?: string;
   readonly name: string;
   readonly layer: string;
-  /** The path is in the names of the proto files. */
+  /** Problems by field; the path uses the field names of the proto files. */
   readonly findings: readonly { readonly path: string; readonly message: string }[];
 }

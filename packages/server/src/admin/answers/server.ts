@@ -61,7 +61,7 @@ export interface SourceAnswer {
   readonly since: string;
   /** Errors first; at most 1,000 of them. */
   readonly problems: readonly SourceProblem[];
-  /** How many there are. */
+  /** Number of all problems, also those omitted. */
   readonly total: number;
 }
 

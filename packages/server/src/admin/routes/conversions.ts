@@ -3,7 +3,7 @@ import type { ConversionAnswer } from "../answers/resources.ts";
 import type { Describer } from "../describe.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 
-/** What v2 cannot express of resources of v3, and the other way round (S-TYP-10). */
+/** What v2 cannot express of v3 resources, and vice versa (S-TYP-10). */
 export const conversions: Route = {
   path: "/api/v1/conversions",
   says: "resources that v2 (or v3) cannot wholly express, and what of them",

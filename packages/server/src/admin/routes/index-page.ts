@@ -1,6 +1,6 @@
 import { pageParameters, type Route } from "../route.ts";
 
-/** What can be asked, for people with curl. */
+/** The list of routes as text. */
 export function describeRoutes(routes: readonly Route[], version: string): string {
   const width = Math.max(...routes.map(({ path }) => path.length)) + 2;
   const lines = routes.flatMap(({ path, says, parameters }) => [
@@ -10,7 +10,7 @@ export function describeRoutes(routes: readonly Route[], version: string): strin
   return [`xdskit ${version}: admin API, read only`, "", ...lines, ""].join("\n");
 }
 
-/** The same for browsers, with a link to each. */
+/** The list of routes as HTML, with links. */
 export function describeRoutesAsHtml(routes: readonly Route[], version: string): string {
   const title = escapeHtml(`xdskit ${version}: admin API`);
   const rows = routes.map(({ path, says, parameters }) => {

@@ -4,7 +4,7 @@ import type { LoadAnswer, LoadReporterAnswer } from "../answers/loads.ts";
 import { type Describer, time } from "../describe.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 
-/** What clients report of their load, by cluster (S-LRS-06). */
+/** The load that clients report, by cluster (S-LRS-06). */
 export const loads: Route = {
   path: "/api/v1/loads",
   says: "load that clients report (LRS): requests by cluster, service and locality",
@@ -50,7 +50,7 @@ function describeLocality(at: LocalitySums): LoadAnswer["localities"][number] {
   };
 }
 
-/** Who reports, and what was asked for. */
+/** The clients that report load, and what the server requests from them. */
 export const loadReporters: Route = {
   path: "/api/v1/load-reporters",
   says: "clients that report load, and what they are asked for",

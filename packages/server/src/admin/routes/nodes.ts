@@ -7,13 +7,13 @@ import type { AdminSources } from "../route.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 import { chosenType } from "./resources.ts";
 
-/** Which nodes a list is about, by what they say of themselves. */
+/** Parameters that select nodes by their identity. */
 const nodeParameters: Readonly<Record<string, string>> = {
   cluster: "only nodes of a cluster like this",
   "user-agent": "only nodes whose name and version are like this: envoy 1.3*",
 };
 
-/** Who is connected, and where everything stands with it. */
+/** The connected nodes and the state of each of their types. */
 export const nodes: Route = {
   path: "/api/v1/nodes",
   says: "connected nodes with their layers and, per type, what they hold, refused, miss",
@@ -27,7 +27,7 @@ export const nodes: Route = {
   answer: (sources, query) => page(query, findNodes(sources, nodeChoice(sources, query))),
 };
 
-/** Whether a stream is of a node that the caller asks for; without a node it is if nothing of one is asked for. */
+/** Filters streams by node; a stream without a node matches only if no node parameter is given. */
 function nodeFilter(query: Query, idParameter: "id" | "node"): (state: StreamState) => boolean {
   const wanted: readonly (readonly [string | undefined, (node: Node) => string])[] = [
     [query.text(idParameter), ({ id }) => id],
@@ -40,10 +40,10 @@ function nodeFilter(query: Query, idParameter: "id" | "node"): (state: StreamSta
     );
 }
 
-/** Which nodes a list holds, and which types of each. */
+/** Selects the nodes of a list, and the types shown of each. */
 export interface NodeChoice {
   readonly isWanted: (stream: StreamState) => boolean;
-  /** A node without such a type is left out. Undefined: every type, and nodes without any. */
+  /** Nodes without a shown type are omitted. Undefined: every type, and nodes without any. */
   readonly isShown: ((type: TypeState) => boolean) | undefined;
 }
 
@@ -61,7 +61,7 @@ function nodeChoice({ view }: AdminSources, query: Query): NodeChoice {
   };
 }
 
-/** Nodes by id. A stream before its first request belongs to no node. */
+/** Groups streams by node id. A stream before its first request has no node. */
 export function* findNodes(
   { view, describe, deliveries }: Pick<AdminSources, "view" | "describe" | "deliveries">,
   { isWanted, isShown }: NodeChoice,
@@ -126,7 +126,7 @@ export const streams: Route = {
 
 const FATES = ["acked", "pending", "nacked", "sent", "requested-but-missing", "requested"] as const;
 
-/** The fate of what was sent: a row for each node and type (S-ACK-13, K2). */
+/** Delivery status: a row per node and type (S-ACK-13, K2). */
 export const deliveries: Route = {
   path: "/api/v1/deliveries",
   says: "what became of what was sent, per node and type: who has it, who refused it and why",

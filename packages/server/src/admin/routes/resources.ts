@@ -6,7 +6,7 @@ import { type Query, QueryError } from "../query.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 import type { AdminView } from "../view.ts";
 
-/** What the layers hold. Secrets are never shown. */
+/** The resources of the layers. Secrets are redacted. */
 export const resources: Route = {
   path: "/api/v1/resources",
   says: "resources; ?body=true shows them, secrets redacted",
@@ -37,7 +37,7 @@ function* findResources(view: AdminView, describe: Describer, query: Query): Ite
   }
 }
 
-/** Layers to walk, with their types; for a node, each type with the layer that holds each name that was met already. */
+/** The layers to list, with their types; for a node, each type with the layer of each name seen so far. */
 function chosenLayers(
   view: AdminView,
   query: Query,
@@ -75,7 +75,7 @@ function seenOf(seen: Map<TypeUrl, Map<string, string>>, type: TypeUrl): Map<str
   return names;
 }
 
-/** The type of the parameter `type`; undefined without one. */
+/** The requested type; undefined without the parameter `type`. */
 export function chosenType(view: AdminView, query: Query): TypeUrl | undefined {
   const text = query.text("type");
   if (text === undefined) return undefined;
@@ -85,7 +85,7 @@ export function chosenType(view: AdminView, query: Query): TypeUrl | undefined {
   throw new QueryError(400, `unknown type ${JSON.stringify(text)}`, `it may be ${known.join(", ")}, or a type URL`);
 }
 
-/** Those of a connected node are what it sees; any other is placed as one that connects from here. */
+/** The layers of a connected node; any other node is mapped as if it connected from this machine. */
 function layersOfNode(view: AdminView, id: string): readonly string[] {
   for (const { node, layers } of view.streams()) if (node?.id === id) return layers;
   const peer = { address: "127.0.0.1:0", isLoopback: true, isTls: false, names: [] };

@@ -3,7 +3,7 @@ import type { LayerAnswer, LimitAnswer, ServerAnswer, SourceAnswer } from "../an
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 import type { AdminView } from "../view.ts";
 
-/** What runs, since when, and how full it is. */
+/** The version, uptime and load of the server. */
 export const server: Route = {
   path: "/api/v1/server",
   says: "version, readiness, revision, limits and their use",
@@ -38,7 +38,7 @@ function describeServer(view: AdminView): ServerAnswer {
   };
 }
 
-/** The sets of resources that there are. */
+/** The layers and their types. */
 export const layers: Route = {
   path: "/api/v1/layers",
   says: "layers, and what each holds",
@@ -63,7 +63,7 @@ export const layers: Route = {
 
 const MAX_PROBLEMS = 1000;
 
-/** A hundred thousand resources may well have as many warnings. */
+/** Errors first, and at most 1,000: 100,000 resources may have as many warnings. */
 function worstFirst(problems: readonly SourceProblem[]): readonly SourceProblem[] {
   const errors = problems.filter(({ severity }) => severity === "error");
   if (errors.length >= MAX_PROBLEMS) return errors.slice(0, MAX_PROBLEMS);
@@ -71,7 +71,7 @@ function worstFirst(problems: readonly SourceProblem[]): readonly SourceProblem[
   return [...errors, ...warnings.slice(0, MAX_PROBLEMS - errors.length)];
 }
 
-/** How the files stand. */
+/** The state of the source of resources. */
 export const source: Route = {
   path: "/api/v1/source",
   says: "state of the source, and its problems",

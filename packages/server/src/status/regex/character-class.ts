@@ -1,7 +1,7 @@
 import type { Cursor } from "./cursor.ts";
 import { RegexError } from "./part.ts";
 
-/** Single characters that have a letter of their own. */
+/** Escapes of single control characters. */
 const LETTERS: Readonly<Record<string, string>> = { a: "\x07", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
 
 const POSIX: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const POSIX: Readonly<Record<string, string>> = {
   xdigit: "0-9A-Fa-f",
 };
 
-/** The test of one character that the items of a class are, as the platform writes them. */
+/** Compiles the test of a character class from its items in JavaScript syntax. */
 export function characterTest(items: string, ignoresCase: boolean): (character: string) => boolean {
   try {
     const one = new RegExp(`^${items}$`, ignoresCase ? "siu" : "su");
@@ -31,12 +31,12 @@ export function characterTest(items: string, ignoresCase: boolean): (character: 
   }
 }
 
-/** The test of this character. */
+/** Compiles the test of one character. */
 export function literalTest(character: string, ignoresCase: boolean): (character: string) => boolean {
   return ignoresCase ? characterTest(escaped(character), true) : (other) => other === character;
 }
 
-/** Reads what follows a `\` and stands for one character, or for one of several: then as the platform writes that. */
+/** Reads an escape after `\`: one character, or class items in JavaScript syntax. */
 export function readEscape(cursor: Cursor): { readonly character: string } | { readonly items: string } {
   const letter = cursor.take();
   if (letter === undefined) throw new RegexError("expected something after \\, got the end");
@@ -64,7 +64,7 @@ function isProperty(name: string): boolean {
     new RegExp(`\\p{${name}}`, "u");
     return true;
   } catch {
-    // That is the question.
+    // Invalid syntax means no.
     return false;
   }
 }
@@ -76,10 +76,10 @@ function readCodePoint(cursor: Cursor): string {
   return String.fromCodePoint(code);
 }
 
-/** Reads a class, behind its `[`. */
+/** Reads a character class after its `[`. */
 export function readClass(cursor: Cursor): string {
   const items: string[] = [cursor.takeIf("^") ? "[^" : "["];
-  // A `]` that comes first is one of the characters.
+  // A leading `]` is a member of the class.
   for (let isFirst = true; isFirst || !cursor.takeIf("]"); isFirst = false) items.push(readItem(cursor));
   return `${items.join("")}]`;
 }

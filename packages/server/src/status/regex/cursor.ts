@@ -1,4 +1,4 @@
-/** A place in a text that moves on. */
+/** A reading position in a text. */
 export class Cursor {
   readonly #text: string;
   #at = 0;
@@ -25,7 +25,7 @@ export class Cursor {
     return true;
   }
 
-  /** What a sticky expression matches here. */
+  /** Takes the match of a sticky expression at this position. */
   takeMatch(expression: RegExp): string | undefined {
     expression.lastIndex = this.#at;
     const found = expression.exec(this.#text)?.[0];

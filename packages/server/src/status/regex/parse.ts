@@ -2,7 +2,7 @@ import { characterTest, literalTest, readClass, readEscape } from "./character-c
 import { Cursor } from "./cursor.ts";
 import { type Assertion, type Part, RegexError } from "./part.ts";
 
-/** What `(?…)` switches, up to the end of the group it stands in. */
+/** Flags of `(?…)`, valid to the end of the enclosing group. */
 interface Flags {
   readonly ignoresCase: boolean;
   readonly isMultiline: boolean;
@@ -11,7 +11,7 @@ interface Flags {
 
 const usual: Flags = { ignoresCase: false, isMultiline: false, dotTakesNewline: false };
 const nothing: Part = { kind: "sequence", parts: [] };
-/** RE2 refuses more, too. */
+/** Maximum repetition count, as in RE2. */
 const MOST_REPETITIONS = 1_000;
 
 const atStart: Assertion = (before) => before === undefined;
@@ -21,7 +21,7 @@ const atLineEnd: Assertion = (_, after) => after === undefined || after === "\n"
 const isWord = (character: string | undefined): boolean => character !== undefined && /^\w$/.test(character);
 const atWordEdge: Assertion = (before, after) => isWord(before) !== isWord(after);
 
-/** Reads a regular expression in the syntax of RE2, which has nothing that would need to look back. Throws a `RegexError`. */
+/** Parses a regular expression in RE2 syntax, which has no backreferences. Throws a `RegexError`. */
 export function parseRegex(pattern: string): Part {
   const cursor = new Cursor(pattern);
   const part = readChoice(cursor, usual);
@@ -29,7 +29,7 @@ export function parseRegex(pattern: string): Part {
   return part;
 }
 
-/** Up to a `)` or the end. */
+/** Parses alternatives up to a `)` or the end. */
 function readChoice(cursor: Cursor, flags: Flags): Part {
   const parts: Part[] = [];
   let inForce = flags;
@@ -45,7 +45,7 @@ function readChoice(cursor: Cursor, flags: Flags): Part {
   return { kind: "choice", parts };
 }
 
-/** Flags that are switched from here on. */
+/** Parses a change of flags. */
 function readFlags(cursor: Cursor, flags: Flags): Flags | undefined {
   const text = cursor.takeMatch(/\(\?[imsU]*(?:-[imsU]+)?\)/y);
   return text === undefined ? undefined : switchFlags(flags, text);
@@ -116,7 +116,7 @@ function readEscaped(cursor: Cursor, ignoresCase: boolean): Part {
 function readRepetition(cursor: Cursor, part: Part): Part {
   const [least, most] = readTimes(cursor) ?? [];
   if (least === undefined || most === undefined) return part;
-  // Which of several ways it matches, nobody asks.
+  // Lazy or greedy does not change whether it matches.
   cursor.takeIf("?");
   if (readTimes(cursor) !== undefined) throw new RegexError("there is a repetition of a repetition");
   return least === 0 && most === 0 ? nothing : { kind: "repetition", part, least, most };

@@ -1,9 +1,9 @@
-/** A regular expression that cannot be used; the message says why, for the peer. */
+/** An invalid regular expression; the message tells the peer why. */
 export class RegexError extends Error {
   override readonly name = "RegexError";
 }
 
-/** What holds between two characters; undefined: there is none on that side. */
+/** A condition between two characters; undefined where there is none on that side. */
 export type Assertion = (before: string | undefined, after: string | undefined) => boolean;
 
 /** A piece of a regular expression. */

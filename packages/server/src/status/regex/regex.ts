@@ -2,40 +2,40 @@ import { parseRegex } from "./parse.ts";
 import { type Assertion, type Part, RegexError } from "./part.ts";
 
 const LONGEST_PATTERN = 1_000;
-/** Of a text that is longer, no expression of a peer is asked. */
+/** Longest text that a peer's expression is matched against. */
 export const LONGEST_TEXT = 4_096;
-/** States of all expressions in one request: a counted repetition has them for each time. */
+/** Maximum number of states of all expressions in one request; a counted repetition multiplies its states. */
 const MOST_STATES = 4_000;
-/** Looks at a state for one node: about ten milliseconds. */
+/** Maximum number of state visits per node: about ten milliseconds. */
 const MOST_VISITS = 1_000_000;
 
-/** What the regular expressions of one request may cost. What is beyond a node's share matches nothing. */
+/** The effort of a request's regular expressions. Once a node's share is used up, nothing more matches. */
 export class RegexEffort {
   #states = 0;
   #visits = 0;
 
-  /** Looks at a state since the last `beginNode`. */
+  /** State visits since the last `beginNode`. */
   get visits(): number {
     return this.#visits;
   }
 
-  /** The next node has a share of its own. */
+  /** Starts the share of the next node. */
   beginNode(): void {
     this.#visits = 0;
   }
 
-  /** Throws a `RegexError` if there are too many. */
+  /** Counts a state. Throws a `RegexError` above the limit. */
   addState(): void {
     if (++this.#states > MOST_STATES) throw new RegexError("the regular expressions are too large");
   }
 
-  /** Whether there is room for this look. */
+  /** Counts a visit; returns whether it is within the share. */
   visit(): boolean {
     return ++this.#visits <= MOST_VISITS;
   }
 }
 
-/** A state, and those that follow. */
+/** A state and its successors. */
 type State =
   | { readonly kind: "character"; readonly matches: (character: string) => boolean; readonly next: number }
   | { readonly kind: "assertion"; readonly holds: Assertion; readonly next: number }
@@ -43,8 +43,8 @@ type State =
   | { readonly kind: "end" };
 
 /**
- * Whether a regular expression of a peer matches whole texts, in the syntax of RE2. It is in all states at once that it could be
- * in, so a text costs its length times the number of states at most, whatever the expression. Throws a `RegexError`.
+ * Compiles a peer's regular expression in RE2 syntax to a test of whole texts. It tracks all possible states at once,
+ * so the cost is at most the text's length times the number of states. Throws a `RegexError`.
  */
 export function compileRegex(pattern: string, effort: RegexEffort): (text: string) => boolean {
   if (pattern === "") throw new RegexError("expected a regular expression, got nothing");
@@ -68,7 +68,7 @@ function parseOrSay(pattern: string): Part {
   }
 }
 
-/** Adds what comes to match a part, and then goes on with `next`. */
+/** Adds the states that match a part and then continue at `next`; returns the first. */
 function addPart(part: Part, next: number, states: State[], effort: RegexEffort): number {
   effort.addState();
   const push = (state: State): number => states.push(state) - 1;
@@ -103,7 +103,7 @@ function addPart(part: Part, next: number, states: State[], effort: RegexEffort)
 function isMatch(states: readonly State[], first: number, text: string, effort: RegexEffort): boolean {
   const seenAt = new Int32Array(states.length).fill(-1);
   let position = 0;
-  /** The states that are reached without a further character: those that wait for one, and the end. */
+  /** The states reachable without another character: those that expect one, and the end. */
   const reach = (from: readonly number[], before: string | undefined, after: string | undefined): readonly number[] => {
     const reached: number[] = [];
     const open = [...from];

@@ -21,21 +21,21 @@ import { LinkedDirectory } from "./linked-directory.ts";
 import { PlainDirectory } from "./plain-directory.ts";
 import { PrivateFolder } from "./private-folder.ts";
 
-/** What this client of the hub understands, whatever edition others speak. */
+/** The dialect of this in-process client, independent of other clients. */
 const DIALECT: DialectOverrides = {
   deltaMissing: { otherwise: "removed" },
   deltaRemovals: { otherwise: "at-once" },
   deltaOnePerResponse: false,
   errorsEndWaiting: true,
   unknownType: "ignore",
-  // Nobody renews what stands in a file.
+  // No heartbeat renews a resource in a file.
   ttlDelta: "never",
 };
 
-/** After a failure it is tried again, after twice as long each time. */
+/** First retry delay in milliseconds; it doubles with each failure. */
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 30_000;
-/** Between two looks at whether the server has nothing more to say. */
+/** Milliseconds between checks whether the server has more to send. */
 const LOOK_MS = 20;
 const LONGEST_LOOK_MS = 1_000;
 
@@ -43,24 +43,24 @@ export interface ExporterParts {
   readonly api: EnvoyApi;
   readonly hub: HubPort;
   readonly output: CheckedFileOutput;
-  /** How the server sees the stream; undefined once it is over. */
+  /** The server's state of the stream; undefined once it has ended. */
   readonly inspect: (stream: StreamId) => StreamState | undefined;
 }
 
-/** A response that was not answered yet. */
+/** A response without ACK or NACK yet. */
 interface OpenResponse {
   readonly type: TypeUrl;
   readonly nonce: string;
   readonly names: readonly string[];
-  /** What could not be read in it. */
+  /** Why parts of it are unreadable. */
   readonly error: Status | undefined;
-  /** When it is answered: set once all of it is in files. */
+  /** When it will be answered; set once all of it is in files. */
   dueAt: number | undefined;
 }
 
 /**
- * Follows a node's view as a client of the hub, and writes it into files. It accepts what it was sent when that is in files and
- * clients had time to see it, so the order in which a view changes on the wire is the order in which files change.
+ * Subscribes to a node's view as a client of the hub and writes it into files. It ACKs a response once the files hold
+ * it and clients had time to load them, so files change in the order in which responses are sent.
  */
 export class FileExporter implements BodyHandle {
   readonly #parts: ExporterParts;
@@ -84,7 +84,7 @@ export class FileExporter implements BodyHandle {
   #quietLooks = 0;
   #lookMs = LOOK_MS;
   #wasInSync = false;
-  /** Nothing was there before this writer, so nobody follows its first files yet. */
+  /** Whether no earlier writer left files, so that no client follows them yet. */
   #isFresh = false;
   #isClosed = false;
   #stopWatching: (() => void) | undefined;
@@ -98,7 +98,7 @@ export class FileExporter implements BodyHandle {
     this.#settleMs = output.settleMs;
   }
 
-  /** Takes hold of the directory, and follows the view from when there is one. Throws an `XdsError` (FILES_FAILED). */
+  /** Locks the directory and subscribes. Throws an `XdsError` (FILES_FAILED). */
   async start(): Promise<void> {
     const { hub, output } = this.#parts;
     try {
@@ -120,7 +120,7 @@ export class FileExporter implements BodyHandle {
     this.#wake();
   }
 
-  /** Resolves once the files are the whole view; false if the writer was closed before. */
+  /** Resolves with true once the files hold the whole view; with false if it was closed before. */
   async whenInSync(): Promise<boolean> {
     if (this.#isClosed) return false;
     return new Promise((resolve) => {
@@ -131,7 +131,7 @@ export class FileExporter implements BodyHandle {
     });
   }
 
-  /** How many resources the view has. */
+  /** Number of resources in the view. */
   get resources(): number {
     return this.#view.resources;
   }
@@ -154,7 +154,7 @@ export class FileExporter implements BodyHandle {
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
   }
 
-  /** What is in files stays. */
+  /** Stops writing. The files stay. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -233,11 +233,11 @@ export class FileExporter implements BodyHandle {
     this.#timer = setTimeout(() => this.#wake(), Math.min(ms, LONGEST_TIMER_MS));
   }
 
-  /** One round at a time; what comes meanwhile is part of the next. */
+  /** Starts a round of writing; changes during a round belong to the next. */
   #wake(): void {
     this.#isDirty = true;
     if (this.#isClosed) return;
-    // Not at once: the hub may be in the middle of something.
+    // Deferred: the hub may be in the middle of an event.
     this.#working ??= Promise.resolve()
       .then(() => this.#work())
       .finally(() => {
@@ -281,8 +281,8 @@ export class FileExporter implements BodyHandle {
   }
 
   /**
-   * Writes what is to be written now, and says whether that was all. To a new client the hub tells everything at once; who follows
-   * the files of the writer before is no new client, so what uses Clusters comes after them.
+   * Writes the current changes; returns whether that was all. The hub sends a new client everything at once, but
+   * clients may still follow the previous writer's files, so resources that use clusters are written after them.
    */
   async #writeChanges(): Promise<boolean> {
     const groups = this.#view.changes();
@@ -329,7 +329,7 @@ export class FileExporter implements BodyHandle {
     this.#reportWritten(changed, [], startedAt);
   }
 
-  /** Answers what has been in files for long enough. */
+  /** ACKs or NACKs responses that have been in files long enough. */
   #settle(): void {
     const now = performance.now();
     const settledAt = this.#lastWriteAt + (this.#isFresh ? 0 : this.#settleMs);
@@ -342,7 +342,7 @@ export class FileExporter implements BodyHandle {
     for (const { type, nonce, error } of due) this.#request({ type, nonce, error });
   }
 
-  /** Nothing is under way: what nobody needs any more goes. */
+  /** Removes unused files while idle. */
   async #rest(): Promise<void> {
     const waitMs = this.#lastWriteAt + (this.#isFresh ? 0 : this.#settleMs) - performance.now();
     if (waitMs > 0) return this.#later(waitMs);
@@ -354,7 +354,7 @@ export class FileExporter implements BodyHandle {
     if (isLookedFor) await this.#look();
   }
 
-  /** The files are the whole view once the server is quiet, and stays so for a moment. */
+  /** Checks whether the server stays quiet for a moment; then the files hold the whole view. */
   async #look(): Promise<void> {
     this.#quietLooks = this.#isServerQuiet() ? this.#quietLooks + 1 : 0;
     if (this.#quietLooks < 2) {
@@ -368,7 +368,7 @@ export class FileExporter implements BodyHandle {
       this.#wake();
       return;
     }
-    // Not before: a Cluster that is held over for a route uses its endpoints.
+    // Not earlier: a cluster with a pending removal still uses its endpoints.
     const emptied = this.#view.emptied();
     if (emptied.length > 0) await this.#write([emptied]);
     await this.#removeLeftFiles();
@@ -377,7 +377,7 @@ export class FileExporter implements BodyHandle {
     for (const resolve of this.#inSyncWaiters.splice(0)) resolve(true);
   }
 
-  /** Whether the server has said all there is to say. */
+  /** Whether the server has nothing more to send. */
   #isServerQuiet(): boolean {
     const types = this.#stream === undefined ? undefined : this.#parts.inspect(this.#stream)?.types;
     if (types === undefined) return false;
@@ -394,7 +394,7 @@ export class FileExporter implements BodyHandle {
     for (const content of unused) this.#view.removed(content);
   }
 
-  /** Files that the writer before left, and that are none of this one's. */
+  /** Removes files of the previous writer that this one does not use. */
   async #removeLeftFiles(): Promise<void> {
     const left = [...this.#leftFiles].filter((path) => !this.#view.paths().has(path));
     this.#leftFiles = new Set();

@@ -3,19 +3,19 @@ import { messageNameOf, type TypeUrl } from "@xdskit/protocol";
 import { type TypeKind, typeKindTable } from "@xdskit/protocol/internal";
 import { fileNameOf } from "./file-name.ts";
 
-/** A resource type, as files hold it. */
+/** A resource type as files hold it. */
 export interface FileType {
   readonly type: TypeUrl;
   readonly kind: TypeKind;
-  /** One file holds all resources of the type; else each has a file of its own. */
+  /** Whether one file holds all resources of the type; else each has its own file. */
   readonly isWhole: boolean;
-  /** Such as `cds`: the name of the file, or of the folder of files. */
+  /** Name of the file or folder, such as `cds`. */
   readonly folder: string;
 }
 
-/** Which types there are, and where their files stand below the directory. */
+/** The exported types and the paths of their files. */
 export class FileLayout {
-  /** The types that are written whether anything names them or not. */
+  /** Types that are always written, even without references to them. */
   readonly types: readonly FileType[];
   readonly #format: ResponseFormat;
   readonly #byType = new Map<TypeUrl, FileType>();
@@ -36,7 +36,10 @@ export class FileLayout {
 
   readonly #deltaOnly = new Set<TypeUrl>();
 
-  /** Any type but those that only delta can tell: of one that nobody described, each resource has a file. */
+  /**
+   * The layout of a type; undefined for types that only delta can carry. A type without a description gets one file per
+   * resource.
+   */
   of(type: TypeUrl): FileType | undefined {
     if (this.#deltaOnly.has(type)) return undefined;
     const known = this.#byType.get(type);
@@ -46,7 +49,7 @@ export class FileLayout {
     return made;
   }
 
-  /** The path of a file below the directory; without a name, that of a whole type. */
+  /** The path of a file below the directory; without a name, of the file of a whole type. */
   pathOf({ folder }: FileType, name: string | undefined): string {
     return name === undefined ? `${folder}.${this.#format}` : `${folder}/${fileNameOf(name)}.${this.#format}`;
   }

@@ -1,13 +1,13 @@
 import { contentDigest } from "@xdskit/envoy-api";
 
-/** Names that every file system takes as they are, and none takes for another one. */
+/** Names that are valid and distinct on every file system. */
 const SAFE = /^[a-z0-9_][a-z0-9_.-]{0,98}[a-z0-9_-]$|^[a-z0-9_]$/;
 const READABLE_CHARACTERS = 60;
 
 /**
- * What a resource's name is called on disk, without the ending. A name of lower-case letters, digits, `.`, `_` and `-` stays as it
- * is; of any other one a readable beginning is kept, and a digest tells it apart: slashes and `..` lead nowhere, names that differ
- * in case only are two files everywhere, and no name is too long.
+ * The file name of a resource, without extension. A name of lower-case letters, digits, `.`, `_` and `-` is kept; any
+ * other keeps a readable start and gets a digest, so that slashes and `..` are harmless, names that differ only in case
+ * differ everywhere, and no name is too long.
  */
 export function fileNameOf(name: string): string {
   if (SAFE.test(name)) return name;

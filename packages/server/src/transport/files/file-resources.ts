@@ -14,7 +14,7 @@ import type { FileLayout } from "./file-layout.ts";
 import type { FileContent, FileResource } from "./file-view.ts";
 import type { NewFile } from "./replace-file.ts";
 
-/** Something about a resource that an operator has to know. */
+/** A note about a resource for the operator. */
 export type FileNote =
   | Omit<Extract<ShellReport, { readonly kind: "files-source" }>, "directory">
   | Omit<Extract<ShellReport, { readonly kind: "files-unfaithful" }>, "directory">;
@@ -26,7 +26,7 @@ interface Printed {
   readonly isSecret: boolean;
 }
 
-/** Makes files of resources: what stands in them, in which form, and who may read it. */
+/** Formats resources as files: their content, format and permissions. */
 export class FileResources {
   readonly #api: EnvoyApi;
   readonly #layout: FileLayout;
@@ -41,16 +41,16 @@ export class FileResources {
     this.#writer = api.responseWriter(output.format);
   }
 
-  /** A resource as it is to stand in a file. Throws `MalformedMessageError` on one that cannot be read. */
+  /** Prepares a resource for a file. Throws `MalformedMessageError` if it cannot be decoded. */
   prepare(resource: Resource, note: Note): FileResource {
     const prepared = this.#rewrite(resource, note);
     this.#findLosses(prepared, note);
-    // Now, so that what cannot be printed is refused before it is waited for.
+    // Printed now, so that a resource that cannot be printed is rejected before anything waits for it.
     this.#print(prepared);
     return prepared;
   }
 
-  /** A whole file. */
+  /** Formats a whole file. */
   file(content: FileContent): NewFile {
     const printed = content.resources.map((resource) => this.#print(resource));
     const head = { versionInfo: content.version, typeUrl: content.type.type };
@@ -108,7 +108,7 @@ export class FileResources {
   }
 }
 
-/** Whether something was thrown because a resource cannot be read. */
+/** Whether an error means that a resource cannot be decoded. */
 export function isMalformed(error: unknown): error is MalformedMessageError {
   return error instanceof MalformedMessageError;
 }

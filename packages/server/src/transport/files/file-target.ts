@@ -1,20 +1,20 @@
 import type { NewFile } from "./replace-file.ts";
 
-/** A directory that files are put into, one way or another. One call at a time. */
+/** A directory that files are written to. One call at a time. */
 export interface FileTarget {
-  /** Puts files in place, one after the other where `groups` says so. Resolves with the paths that were changed. Throws what the file system throws. */
+  /** Writes files, group after group. Resolves with the changed paths. Throws file system errors. */
   write(groups: readonly (readonly NewFile[])[]): Promise<readonly string[]>;
-  /** Takes files away. Resolves with the paths of those that were there. */
+  /** Removes files. Resolves with the paths that existed. */
   remove(paths: readonly string[]): Promise<readonly string[]>;
   /** Paths of files that an earlier writer left. */
   readonly leftBehind: readonly string[];
   close(): Promise<void>;
 }
 
-/** How many files are written at the same time: flushing one takes the disk, not the processor. */
+/** Files written in parallel: flushing waits for the disk, not the CPU. */
 const AT_ONCE = 32;
 
-/** Calls `work` for every item, some at a time. After a failure no more are begun, and the first one is thrown. */
+/** Calls `work` for every item, several at a time. After a failure starts no more and throws the first error. */
 export async function forEachAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   let failure: { readonly error: unknown } | undefined;

@@ -2,17 +2,17 @@ import type { Reference, TypeUrl } from "@xdskit/protocol";
 import { addSums, formatVersion, typeKindTable } from "@xdskit/protocol/internal";
 import type { FileLayout, FileType } from "./file-layout.ts";
 
-/** A resource as it is to stand in a file. Compared by identity. */
+/** A resource prepared for a file. Compared by identity. */
 export interface FileResource {
   readonly type: TypeUrl;
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** What it adds to the version of its file. */
+  /** Its share of the file's version. */
   readonly sum: bigint;
   readonly references: readonly Reference[];
 }
 
-/** What one file is to hold. */
+/** The content of one file. */
 export interface FileContent {
   readonly type: FileType;
   /** Undefined for the file of a whole type. */
@@ -22,27 +22,27 @@ export interface FileContent {
   readonly version: string;
 }
 
-/** What is known of one type. */
+/** The state of one type. */
 interface TypeFiles {
   readonly type: FileType;
-  /** Everything that there is of it was told. */
+  /** Whether the type's first response arrived. */
   isAnswered: boolean;
   readonly told: Map<string, FileResource>;
-  /** Names that were asked for and do not exist. */
+  /** Requested names that do not exist. */
   readonly absent: Set<string>;
-  /** By name, what is in files now; undefined: an empty file. */
+  /** Resources in files now, by name; undefined: an empty file. */
   readonly inForce: Map<string, FileResource | undefined>;
-  /** What the file of a whole type held before this writer, and may still be used. */
+  /** Resources that the previous writer left in the file of a whole type and that may still be in use. */
   readonly heldOver: Map<string, FileResource>;
-  /** Names whose files may not be there any more. */
+  /** Names whose files may be missing. */
   readonly doubted: Set<string>;
-  /** Of the file of a whole type. */
+  /** Version of the file of a whole type. */
   version: string | undefined;
 }
 
 /**
- * What a client of files is to find, and in which order. A resource comes into force when all that it names in other files is there,
- * or is known not to exist; until then what was in force under its name stays (client-behaviours J3, J6).
+ * Decides which files to write, and in which order. A resource takes effect once everything it references in other
+ * files exists or is known to be absent; until then its previous version stays (client-behaviours J3, J6).
  */
 export class FileView {
   readonly #layout: FileLayout;
@@ -57,7 +57,7 @@ export class FileView {
     const files = this.#of(resource.type);
     if (files === undefined) return;
     files.absent.delete(resource.name);
-    // What is told again as it was is no change, and its file is not touched.
+    // An unchanged resource does not touch its file.
     if (files.told.get(resource.name)?.sum !== resource.sum) files.told.set(resource.name, resource);
   }
 
@@ -68,13 +68,13 @@ export class FileView {
     if (files?.type.isWhole === false) files.absent.add(name);
   }
 
-  /** There is something of that name, and why it cannot be had was told: what there was before stays, and nobody waits for it. */
+  /** Marks a name as present but unavailable: its previous version stays, and nothing waits for it. */
   refuse(type: TypeUrl, name: string): void {
     const files = this.#of(type);
     if (files !== undefined && !files.told.has(name) && !files.type.isWhole) files.absent.add(name);
   }
 
-  /** All is told anew: what was in files stays until it is known what there is. */
+  /** Starts over for a new stream: files stay until the new state is known. */
   restart(): void {
     for (const files of this.#types.values()) {
       for (const [name, resource] of files.type.isWhole ? files.inForce : []) {
@@ -86,19 +86,19 @@ export class FileView {
     }
   }
 
-  /** The first answer of a type came: what is not told of it is asked for by name. */
+  /** The first response of a type arrived; names it lacks are now requested one by one. */
   answer(type: TypeUrl): void {
     const files = this.#of(type);
     if (files !== undefined) files.isAnswered = true;
   }
 
-  /** What files held before: of whole types, it stays until `letGo`. */
+  /** Adds a resource from the previous writer's files; those of whole types stay until `letGo`. */
   hold(resource: FileResource): void {
     const files = this.#of(resource.type);
     files?.heldOver.set(resource.name, resource);
   }
 
-  /** Whether there is anything that only `letGo` takes out of the files. */
+  /** Whether files hold resources that only `letGo` removes. */
   get holdsOver(): boolean {
     return [...this.#types.values()].some(({ heldOver }) => heldOver.size > 0);
   }
@@ -107,7 +107,7 @@ export class FileView {
     for (const { heldOver } of this.#types.values()) heldOver.clear();
   }
 
-  /** Forgets names that do not exist and that nothing refers to, and says which. */
+  /** Drops and returns names that do not exist and are not referenced. */
   prune(): readonly Reference[] {
     const referred = this.#referred();
     return [...this.#types.values()].flatMap(({ type: { type }, absent, inForce }) =>
@@ -127,7 +127,7 @@ export class FileView {
     return [...this.#types.values()].reduce((count, { told }) => count + told.size, 0);
   }
 
-  /** Names that resources refer to and that nothing is known of yet. */
+  /** Referenced names of unknown state. */
   unknownNames(): readonly Reference[] {
     const unknown = new Map<string, Reference>();
     for (const reference of this.#referencesTold()) {
@@ -138,7 +138,7 @@ export class FileView {
     return [...unknown.values()];
   }
 
-  /** What is to be written now, in this order: each group is to be in place before the next. */
+  /** The files to write now, in groups; each group must be in place before the next. */
   changes(): readonly (readonly FileContent[])[] {
     const isReady = this.#readiness();
     const empty = this.#emptyFiles(isReady);
@@ -150,7 +150,7 @@ export class FileView {
     });
   }
 
-  /** Files of names that do not exist any longer, though something refers to them: they are to be empty. */
+  /** Files to empty: their names no longer exist but are still referenced. */
   emptied(): readonly FileContent[] {
     const referred = this.#referred();
     return this.#inOrder().flatMap((files) =>
@@ -161,7 +161,7 @@ export class FileView {
     );
   }
 
-  /** Files of names that do not exist, and that nothing refers to. */
+  /** Files of names that do not exist and are not referenced. */
   unused(): readonly FileContent[] {
     const referred = this.#referred();
     return this.#inOrder().flatMap((files) =>
@@ -174,7 +174,7 @@ export class FileView {
     );
   }
 
-  /** The file is in place. */
+  /** Records a written file. */
   written({ type, name, resources, version }: FileContent): void {
     const files = this.#of(type.type);
     if (files === undefined) return;
@@ -188,14 +188,14 @@ export class FileView {
     files.doubted.delete(name);
   }
 
-  /** The file is gone. */
+  /** Records a removed file. */
   removed({ type, name }: FileContent): void {
     if (name === undefined) return;
     this.#of(type.type)?.inForce.delete(name);
     this.#of(type.type)?.doubted.delete(name);
   }
 
-  /** Every file that there is. */
+  /** Paths of all files. */
   paths(): ReadonlySet<string> {
     return new Set(
       [...this.#types.values()].flatMap(({ type, inForce, version }) => {
@@ -205,7 +205,7 @@ export class FileView {
     );
   }
 
-  /** Something went wrong with the files: all of them are to be written again. */
+  /** After an error: marks all files to be written again. */
   doubt(): void {
     for (const files of this.#types.values()) {
       files.version = undefined;
@@ -213,12 +213,12 @@ export class FileView {
     }
   }
 
-  /** Whether files hold the newest that was told of a name. */
+  /** Whether files hold the newest version of a name. */
   isInForce(type: TypeUrl, name: string): boolean {
     const files = this.#of(type);
     if (files === undefined) return true;
     const told = files.told.get(name);
-    // What is gone leaves the file of a whole type at once, and other files when nothing names them any more.
+    // A deleted resource leaves the file of a whole type at once, other files once nothing references them.
     if (told === undefined) return !files.type.isWhole || files.heldOver.has(name) || !files.inForce.has(name);
     return files.inForce.get(name)?.sum === told.sum;
   }
@@ -234,7 +234,7 @@ export class FileView {
   }
 
   #inOrder(): readonly TypeFiles[] {
-    // What ends waiting is written before what makes a client wait, and what is used before what uses it.
+    // Files that end a wait come before files that start one, and used resources before their users.
     const rank = ({ type }: TypeFiles): number => typeKindTable[type.kind].fileRank ?? 0;
     return [...this.#types.values()].sort((a, b) => rank(a) - rank(b));
   }
@@ -243,7 +243,7 @@ export class FileView {
     for (const { told } of this.#types.values()) for (const { references } of told.values()) yield* references;
   }
 
-  /** Every name that a resource refers to which is in force, or is to be. */
+  /** Every name that a current or pending resource references. */
   #referred(): ReadonlySet<string> {
     const referred = new Set<string>();
     for (const reference of this.#referencesTold()) referred.add(keyOf(reference));
@@ -254,7 +254,7 @@ export class FileView {
     return referred;
   }
 
-  /** Whether a resource may come into force. */
+  /** Tests whether a resource may take effect. */
   #readiness(): (resource: FileResource) => boolean {
     const known = new Map<FileResource, boolean>();
     const isReady = (resource: FileResource): boolean => {
@@ -274,7 +274,7 @@ export class FileView {
     return isReady;
   }
 
-  /** Files that are named by what comes into force, and of which nothing exists. */
+  /** Empty files for missing names that new resources reference. */
   #emptyFiles(isReady: (resource: FileResource) => boolean): ReadonlyMap<TypeFiles, readonly FileContent[]> {
     const empty = new Map<TypeFiles, Map<string, FileContent>>();
     for (const { told } of this.#types.values()) {
@@ -316,7 +316,7 @@ function wholeChange(files: TypeFiles, isReady: (resource: FileResource) => bool
     const stands = newest !== undefined && isReady(newest) ? newest : (inForce.get(name) ?? heldOver.get(name));
     return stands === undefined ? [] : [stands];
   });
-  // Before its first file, what is told waits for what it names: an empty file would say that there is nothing.
+  // Before the type's first file, resources wait for their references: an empty file would mean that there are none.
   if (files.version === undefined && resources.length === 0 && told.size > 0) return [];
   const content = contentOf(files.type, undefined, resources);
   return content.version === files.version ? [] : [content];

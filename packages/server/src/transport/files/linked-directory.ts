@@ -3,15 +3,15 @@ import { dirname, join } from "node:path";
 import { type FileTarget, forEachAtOnce } from "./file-target.ts";
 import { flushDirectory, isCode, isTemporary, type NewFile, writeFlushed } from "./replace-file.ts";
 
-/** The link that clients come through, as in volumes of Kubernetes. */
+/** The link that clients read through, as in Kubernetes volumes. */
 const DATA = "..data";
 const NEXT = "..data_tmp";
-/** How long a generation stays after the next one, for whoever is reading it. */
+/** Milliseconds that a generation stays after the next one, for readers. */
 const KEPT_MS = 5_000;
 
 /**
- * Generations of files: each is a directory of its own that nobody changes, and the link `..data` is swapped from one to the next.
- * The names that clients know are links through it. Files that did not change are the same ones in both.
+ * Writes generations: each is an immutable directory, and the link `..data` is swapped to the new one. The names that
+ * clients use are links through it. Generations share unchanged files.
  */
 export class LinkedDirectory implements FileTarget {
   readonly leftBehind: readonly string[];
@@ -28,7 +28,7 @@ export class LinkedDirectory implements FileTarget {
     this.leftBehind = files;
   }
 
-  /** Throws what the file system throws. */
+  /** Throws file system errors. */
   static async open(path: string): Promise<LinkedDirectory> {
     const current = await readLink(join(path, DATA));
     const files = current === undefined ? [] : await listFiles(join(path, current), "");
@@ -88,7 +88,7 @@ export class LinkedDirectory implements FileTarget {
     await forEachAtOnce(kept, async (path) => {
       await link(join(this.#path, this.#current ?? name, path), join(root, path));
     }).catch((error: unknown) => {
-      // Somebody took the generation away: the next one is written whole.
+      // The generation was removed from outside: the next one is written in full.
       this.#current = undefined;
       this.#files = new Set();
       throw error;
@@ -99,12 +99,12 @@ export class LinkedDirectory implements FileTarget {
     for (const folder of new Set([root, ...folders])) await flushDirectory(folder);
   }
 
-  /** Files of the generation in force, but for some. */
+  /** Paths of the current generation without the replaced ones. */
   #keptBut(replaced: ReadonlySet<string>): readonly string[] {
     return [...this.#files].filter((path) => !replaced.has(path));
   }
 
-  /** The name that clients know. It is made before the swap, because what the new generation names has to be there at once. */
+  /** Creates a client-visible link before the swap, because the new generation's references must resolve at once. */
   async #linkThrough(top: string): Promise<void> {
     const target = join(DATA, top);
     const path = join(this.#path, top);

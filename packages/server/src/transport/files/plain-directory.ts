@@ -4,14 +4,14 @@ import { type FileTarget, forEachAtOnce } from "./file-target.ts";
 import type { PrivateFolder } from "./private-folder.ts";
 import { flushDirectory, isCode, isTemporary, type NewFile, replaceFile } from "./replace-file.ts";
 
-/** Files that are replaced one by one. */
+/** Replaces files one by one. */
 export class PlainDirectory implements FileTarget {
   readonly leftBehind: readonly string[];
   readonly #path: string;
   readonly #folder: PrivateFolder;
-  /** Files that were listed, whether they are there or not. */
+  /** Listed files, whether they exist or not. */
   readonly #listed: Set<string>;
-  /** Files of which it is certain that they hold what this writer put there. */
+  /** Files that certainly hold what this writer wrote. */
   readonly #known = new Set<string>();
 
   private constructor(path: string, folder: PrivateFolder, leftBehind: readonly string[]) {
@@ -21,7 +21,7 @@ export class PlainDirectory implements FileTarget {
     this.#listed = new Set(leftBehind);
   }
 
-  /** Throws what the file system throws. */
+  /** Throws file system errors. */
   static async open(path: string, folder: PrivateFolder): Promise<PlainDirectory> {
     const leftBehind = await folder.list();
     for (const each of new Set([".", ...leftBehind.map((file) => dirname(file))]))
@@ -36,7 +36,7 @@ export class PlainDirectory implements FileTarget {
       await this.#folder.keepList(this.#listed);
       for (const group of groups) changed.push(...(await this.#writeGroup(group)));
     } catch (error) {
-      // Whoever made this fail may have changed more.
+      // Whatever caused the failure may have changed other files.
       this.#known.clear();
       throw error;
     }
@@ -84,12 +84,12 @@ async function holds(path: string, content: Uint8Array): Promise<boolean> {
   try {
     return (await readFile(path)).equals(content);
   } catch {
-    // Whatever is there that cannot be read is replaced, or says then why not.
+    // An unreadable file is replaced, or that fails with the reason.
     return false;
   }
 }
 
-/** What a writer that was killed left half written. */
+/** Removes half-written files of a killed writer. */
 async function removeTemporary(folder: string): Promise<void> {
   let names: readonly string[];
   try {

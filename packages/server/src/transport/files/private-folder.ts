@@ -8,7 +8,7 @@ import { privateFolderOf } from "../../file-output.ts";
 import { lockDirectory } from "../../store/directory-lock.ts";
 import { isCode, replaceQuickly } from "./replace-file.ts";
 
-/** A resource that stood in a file when a writer ended. */
+/** A resource in a file that the previous writer left. */
 export interface LeftResource {
   readonly type: TypeUrl;
   readonly name: string;
@@ -16,22 +16,22 @@ export interface LeftResource {
 }
 
 /**
- * What a writer keeps beside its files, for the one that comes after it: the paths of its files, and what those of whole types hold.
- * Its lock keeps a second writer out.
+ * The writer's own data for the next run: the paths of its files, and the content of those of whole types. Its lock
+ * excludes a second writer.
  */
 export class PrivateFolder {
   readonly #path: string;
   readonly #lock: AcquiredFileLock;
   #listed: ReadonlySet<string> = new Set();
 
-  /** Throws if another writer uses the directory, or if it cannot be made. */
+  /** Throws if another writer uses the directory or it cannot be created. */
   constructor(directory: string) {
     this.#path = privateFolderOf(directory);
     this.#make();
     this.#lock = lockDirectory(this.#path);
   }
 
-  /** The paths that the writer before listed; none if there was none. */
+  /** The paths that the previous writer listed; empty without one. */
   async list(): Promise<readonly string[]> {
     try {
       const paths: unknown = JSON.parse(await readFile(join(this.#path, "files.json"), "utf8"));
@@ -44,21 +44,21 @@ export class PrivateFolder {
     }
   }
 
-  /** Writes down which files there are, if there are others than were listed. */
+  /** Saves the list of files if it changed. */
   async keepList(paths: ReadonlySet<string>): Promise<void> {
     if (paths.size === this.#listed.size && [...paths].every((path) => this.#listed.has(path))) return;
     await this.#replace("files.json", new TextEncoder().encode(`${JSON.stringify([...paths].sort())}\n`));
     this.#listed = new Set(paths);
   }
 
-  /** What the files of whole types held when the writer before ended. */
+  /** The last content of the previous writer's files of whole types. */
   async leftResources(): Promise<readonly LeftResource[]> {
     const names = await readdir(this.#path);
     const left = await Promise.all(names.filter((name) => name.endsWith(".pb")).map((name) => this.#read(name)));
     return left.flat();
   }
 
-  /** Writes down what the file of a whole type holds from now on. */
+  /** Saves the content of the file of a whole type. */
   async keepWhole(folder: string, type: TypeUrl, resources: readonly LeftResource[]): Promise<void> {
     const anys = resources.map(({ name, bytes }) => ({
       typeUrl: type,
@@ -79,7 +79,7 @@ export class PrivateFolder {
         return held.map(({ value: bytes }) => ({ type: typeUrl as TypeUrl, name: nonce, bytes }));
       });
     } catch {
-      // It only makes a restart smooth; without it there is one all the same.
+      // Optional: it only makes a restart smoother.
       return [];
     }
   }

@@ -2,16 +2,16 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** What a file is to hold, and who may read it. */
+/** A file to write. */
 export interface NewFile {
-  /** Below the directory. */
+  /** Path below the directory. */
   readonly path: string;
   readonly content: Uint8Array;
-  /** Readable by its owner only: there are secrets in it (client-behaviours J10). */
+  /** Readable by its owner only, because it holds secrets (client-behaviours J10). */
   readonly isSecret: boolean;
 }
 
-/** The end of the name of a file that is being written; no client's file ends so. */
+/** Suffix of a file that is being written; no client file has it. */
 const TEMPORARY = ".xds-tmp";
 
 export function isTemporary(name: string): boolean {
@@ -19,8 +19,8 @@ export function isTemporary(name: string): boolean {
 }
 
 /**
- * Puts a file in the place of the one that is there: written beside it, flushed, read again, and renamed over it, so that no reader
- * ever sees a part of it (S-FS-14). Throws what the file system throws; then what was there is still there.
+ * Replaces a file atomically: writes beside it, flushes, verifies and renames, so that no reader sees a partial file
+ * (S-FS-14). Throws file system errors; then the old file is still there.
  */
 export async function replaceFile(path: string, content: Uint8Array, isSecret: boolean): Promise<void> {
   const temporary = join(
@@ -36,7 +36,7 @@ export async function replaceFile(path: string, content: Uint8Array, isSecret: b
   }
 }
 
-/** Writes a new file to the disk, and makes sure that it can be read as it was written: half a `.pb` may be a valid one (J4). */
+/** Writes and flushes a new file and verifies its content: half a `.pb` may be a valid one (J4). */
 export async function writeFlushed(path: string, content: Uint8Array, isSecret: boolean): Promise<void> {
   const file = await open(path, "wx", isSecret ? 0o600 : 0o644);
   try {
@@ -49,14 +49,14 @@ export async function writeFlushed(path: string, content: Uint8Array, isSecret: 
   if (!written.equals(content)) throw new Error(`${path} does not hold what was written to it`);
 }
 
-/** Replaces a file of no consequence: a reader never sees a part of it, but after a loss of power it may be gone. */
+/** Replaces a less important file atomically, without a flush: it may be lost in a power failure. */
 export async function replaceQuickly(path: string, content: Uint8Array): Promise<void> {
   const temporary = `${path}${TEMPORARY}`;
   await writeFile(temporary, content, { mode: 0o600 });
   await rename(temporary, path);
 }
 
-/** Makes renames in a directory last. Not every file system can. */
+/** Makes renames in a directory durable, where the file system can. */
 export async function flushDirectory(path: string): Promise<void> {
   let directory: FileHandle | undefined;
   try {
@@ -69,7 +69,7 @@ export async function flushDirectory(path: string): Promise<void> {
   }
 }
 
-/** Whether an error is one of the file system, with one of these codes. */
+/** Whether an error is a file system error with one of these codes. */
 export function isCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }

@@ -10,21 +10,21 @@ import type { Decompression } from "./decompression.ts";
 import { type FramedMessage, FramingError, MessageParser, messagePrefix } from "./framing.ts";
 import { type CallHeaders, formatTrailers, parseHeaders, responseHeaders } from "./metadata.ts";
 
-/** What a method does with a call. */
+/** A method's callbacks for one call. */
 export interface CallListener {
-  /** A whole message. While a promise is pending, the next waits. */
+  /** One message. While a returned promise is pending, the next one waits. */
   onMessage(bytes: Uint8Array): Promise<void> | void;
-  /** The client sends no more. */
+  /** The client half-closed. */
   onHalfClose(): void;
-  /** What was sent cannot be read, or the deadline passed: the method ends the call with this status. */
+  /** The input is unreadable, or the deadline passed: the method ends the call with this status. */
   onFailure(status: Status, reason: StreamEnd): void;
-  /** The stream is gone, for whatever reason; the call cannot be written to. Last, once, always. */
+  /** The stream closed and cannot be written to. Always called, once, as the last callback. */
   onClose(reason: "cancelled" | "connection-lost"): void;
 }
 
-/** So many messages of one call are read before others have their turn: a flood slows down only itself. */
+/** Messages of one call that are read before other work runs: a flood slows down only its own call. */
 const MESSAGES_PER_TURN = 32;
-/** The longest that a timer can be set to; a longer deadline is none. */
+/** The longest timer in milliseconds; a longer deadline is ignored. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export interface CallOptions {
@@ -32,20 +32,20 @@ export interface CallOptions {
   readonly address: string;
   /** Bytes of one message, after decompression. */
   readonly maxBytes: number;
-  /** Milliseconds that a message may take to arrive. */
+  /** Milliseconds within which a message must arrive. */
   readonly maxMessageMs: number;
-  /** Milliseconds that a message to the client may take to leave. */
+  /** Milliseconds within which a client must read a message. */
   readonly maxBlockedMs: number;
   readonly decompression: Decompression;
-  /** What the call holds of messages that are not read to their end. */
+  /** Counts the call's bytes of messages that are not fully processed. */
   readonly held: HeldBytes;
-  /** Told of each limit that was passed; the call ends. */
+  /** Called for each exceeded limit; the call ends. */
   readonly onLimit: (limit: LimitName, message: string) => void;
-  /** Told what ended the call with INTERNAL. */
+  /** Called with the exception that ended the call with INTERNAL. */
   readonly onMistake: (error: unknown) => void;
 }
 
-/** One gRPC call: an HTTP/2 stream whose headers were understood. */
+/** One gRPC call: an HTTP/2 stream with valid headers. */
 export class GrpcCall implements StreamHandle {
   readonly headers: CallHeaders;
   readonly prefix: (byteLength: number) => Uint8Array = messagePrefix;
@@ -55,12 +55,12 @@ export class GrpcCall implements StreamHandle {
   #listener: CallListener | undefined;
   #gone: (() => void) | undefined;
   #deadline: NodeJS.Timeout | undefined;
-  /** Runs while a message has begun and not ended. */
+  /** Timer of an incomplete message. */
   #messageTimeout: NodeJS.Timeout | undefined;
-  /** Messages that have not left, and what runs while there are any. */
+  /** Number of unwritten messages; a timer runs while there are any. */
   #unwritten = 0;
   #writeTimeout: NodeJS.Timeout | undefined;
-  /** Bytes of the message that is being worked on. */
+  /** Bytes of the message in progress. */
   #workBytes = 0;
   #isWaiting = false;
   #isInflating = false;
@@ -75,7 +75,10 @@ export class GrpcCall implements StreamHandle {
     this.#parser = new MessageParser(options.maxBytes);
   }
 
-  /** Sends the headers and begins to read, unless the call has ended already. Some clients wait for the headers before they ask. */
+  /**
+   * Sends the response headers and starts reading, unless the call has ended. Some clients wait for the headers before
+   * their first request.
+   */
   accept(listener: CallListener): void {
     this.#listener = listener;
     if (this.#closedBy !== undefined) this.closed(this.#closedBy);
@@ -96,7 +99,7 @@ export class GrpcCall implements StreamHandle {
   write(pieces: readonly Uint8Array[], written: () => void): void {
     const stream = this.#stream;
     if (this.#isOver || !stream.writable) return;
-    // A write that failed is followed by "close"; until then nothing more is to be tried.
+    // A failed write is followed by "close"; nothing more is written until then.
     const done = (error?: Error | null): void => {
       if (error === undefined || error === null) written();
     };
@@ -109,19 +112,19 @@ export class GrpcCall implements StreamHandle {
     if (last > 0) stream.uncork();
   }
 
-  /** Writes one message, framed; resolves once the client's window took it, or never. */
+  /** Writes one framed message; resolves once the client's window accepted it, or never. */
   async send(message: Uint8Array): Promise<void> {
     await this.#written([messagePrefix(message.byteLength), message]);
   }
 
-  /** The same for a message that comes in pieces: each leaves once the one before it was taken. */
+  /** As `send`, for a message in pieces: each piece waits for the one before it. */
   async sendPieces(pieces: readonly Uint8Array[], byteLength: number): Promise<void> {
     for (const piece of [messagePrefix(byteLength), ...pieces]) {
       await this.#written([piece]);
     }
   }
 
-  /** Resolves once they left, or never. */
+  /** Resolves once the pieces were written, or never. */
   async #written(pieces: readonly Uint8Array[]): Promise<void> {
     this.#unwritten++;
     this.#expectTaken();
@@ -132,7 +135,7 @@ export class GrpcCall implements StreamHandle {
     this.#expectTaken();
   }
 
-  /** What is written next is to leave in time, else the call is reset. */
+  /** Resets the call unless the next write completes in time. */
   #expectTaken(): void {
     clearTimeout(this.#writeTimeout);
     if (this.#unwritten === 0 || this.#isOver) return;
@@ -165,7 +168,7 @@ export class GrpcCall implements StreamHandle {
   reset({ code }: Status): void {
     if (this.#isOver) return;
     this.#finish();
-    // What clients make of it: RESOURCE_EXHAUSTED and CANCELLED.
+    // Clients map these codes to RESOURCE_EXHAUSTED and CANCELLED.
     const isExhausted = code === statusCode.RESOURCE_EXHAUSTED;
     this.#stream.close(isExhausted ? constants.NGHTTP2_ENHANCE_YOUR_CALM : constants.NGHTTP2_CANCEL);
   }
@@ -176,13 +179,13 @@ export class GrpcCall implements StreamHandle {
     this.#stream.resume(); // what still comes is thrown away, so that the stream can close
   }
 
-  /** Called once, when the stream has closed, also that of a call which is never accepted. */
+  /** Sets the callback for the stream's close, also of a call that is never accepted. */
   onGone(gone: () => void): void {
     if (this.#closedBy === undefined) this.#gone = gone;
     else gone();
   }
 
-  /** Told by the connection when the stream has closed. */
+  /** Called by the connection when the stream has closed. */
   closed(reason: "cancelled" | "connection-lost"): void {
     this.#isOver = true;
     this.#closedBy = reason;
@@ -193,7 +196,7 @@ export class GrpcCall implements StreamHandle {
     this.#listener = undefined;
   }
 
-  /** Frees what is held of messages, but for one that waits to be decompressed: that is still there. */
+  /** Releases the held bytes, except those of a message that waits for decompression, which still exists. */
   #letGo(): void {
     clearTimeout(this.#deadline);
     clearTimeout(this.#messageTimeout);
@@ -202,7 +205,7 @@ export class GrpcCall implements StreamHandle {
     this.#options.held.hold(this.#isInflating ? this.#workBytes : 0);
   }
 
-  /** Reads what has come, until it is to wait for something. */
+  /** Processes input until it must wait. */
   #read(chunk?: Uint8Array): void {
     try {
       if (chunk !== undefined) this.#parser.push(chunk);
@@ -231,14 +234,14 @@ export class GrpcCall implements StreamHandle {
     this.#listener?.onHalfClose();
   }
 
-  /** Throws a `FramingError` when it is more than may be held. */
+  /** Throws a `FramingError` above the limit of held bytes. */
   #hold(): void {
     const passed = this.#options.held.hold(this.#parser.keptBytes + this.#workBytes);
     if (passed === undefined) return;
     throw new FramingError(passed.status.code, passed.status.message, passed.limit);
   }
 
-  /** A message that has begun is to end. */
+  /** Starts the timer of an incomplete message. */
   #expectMessage(): void {
     if (this.#messageTimeout !== undefined || !this.#parser.isWithinMessage) return;
     const { maxMessageMs } = this.#options;
@@ -316,8 +319,8 @@ export class GrpcCall implements StreamHandle {
 }
 
 /**
- * Understands a request. Undefined when it was refused: with a status in the headers (Trailers-Only), or in plain HTTP if it
- * is no gRPC at all.
+ * Validates a request's headers. Returns undefined after rejecting it: with a status in the headers (Trailers-Only), or
+ * in plain HTTP if it is not gRPC.
  */
 export function openCall(
   stream: ServerHttp2Stream,
@@ -336,7 +339,7 @@ export function openCall(
   return undefined;
 }
 
-/** Answers a call that has no headers yet with its status alone. */
+/** Ends a call without headers with a status only (Trailers-Only). */
 function refuseCall(stream: ServerHttp2Stream, status: Status): void {
   if (isGone(stream)) return;
   stream.respond({ ...responseHeaders, ...formatTrailers(status) }, { endStream: true });

@@ -21,19 +21,24 @@ import { isGrpc } from "./metadata.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
 import { SessionWatch } from "./session-watch.ts";
 
-/** Megabytes that one session may hold. What is bounded is what waits for each stream; this must never come first. */
+/**
+ * Node's memory limit of a session in megabytes. Streams have their own limits; this one must never be reached first.
+ */
 const MAX_SESSION_MB = 1_024;
-/** More streams than may be open, so that one too many is told by a status instead of waiting without a word. */
+/** Streams allowed beyond the limit, so that an excess stream gets a status instead of waiting silently. */
 const SPARE_STREAMS = 100;
 const MAX_STREAMS = 2 ** 31 - 1;
-/** What a client may send before it waits to be read. One that comes back names all it holds, about 70 bytes for each. */
+/**
+ * Bytes of the receive window. The first request of a client that reconnects names all its resources, about 70 bytes
+ * each.
+ */
 const RECEIVE_WINDOW_BYTES = 1_048_576;
-/** Connections of one start are asked to go within this share of their age, so that they do not go together. */
+/** Jitter of the connection age, as a share of it, so that connections opened together do not close together. */
 const AGE_JITTER = 0.1;
-/** PINGs of connections that were opened together are spread over this share of the interval, in so many steps. */
+/** Jitter of the PING interval, as a share of it, in this many steps. */
 const PING_SPREAD = 0.1;
 const PING_STEPS = 32;
-/** After its streams were ended, an old connection has so long to take leave. */
+/** Milliseconds that an aged connection has to close after its streams ended. */
 const LEAVE_WITHIN_MS = 1_000;
 
 const tooOld: Status = {
@@ -45,7 +50,7 @@ export interface ConnectionOptions {
   readonly hub: HubPort;
   readonly limits: Limits;
   readonly methods: ReadonlyMap<string, GrpcMethod>;
-  /** What was chosen for the port that it came to. */
+  /** The protocol overrides of the port. */
   readonly listener: NamedChoice | undefined;
   readonly rest: RestServer;
   readonly decompression: Decompression;
@@ -65,7 +70,7 @@ export class GrpcConnection {
   #age: Timer | undefined;
   #closeReason = "closed by the client";
 
-  /** Speaks HTTP/2 on a socket. Undefined when there are too many connections; the socket is closed then. */
+  /** Starts HTTP/2 on a socket. Returns undefined and closes the socket if a connection limit is exceeded. */
   static open(socket: Socket, peer: Peer, options: ConnectionOptions): GrpcConnection | undefined {
     const id = options.hub.openConnection(peer, "grpc", options.listener);
     if (id !== undefined) return new GrpcConnection(socket, peer, id, options);
@@ -96,7 +101,7 @@ export class GrpcConnection {
     this.#session.on("stream", (stream, headers) => this.#take(stream, headers));
     this.#session.on("error", (error: NodeJS.ErrnoException) => {
       this.#closeReason = error.message; // "close" follows
-      // What the network breaks has another code.
+      // Network errors have other codes.
       const isBroken = error.code?.startsWith("ERR_HTTP2_") === true;
       if (isBroken) options.hub.report({ kind: "connection-broken", address: peer.address, reason: error.message });
     });
@@ -107,19 +112,19 @@ export class GrpcConnection {
     this.#startTimers();
   }
 
-  /** Called when the connection is gone. */
+  /** Sets the callback for the close of the connection. */
   onClose(listener: () => void): void {
     this.#session.once("close", listener);
   }
 
-  /** GOAWAY: the calls there are go on, new ones go elsewhere. */
+  /** Sends GOAWAY: existing calls continue, new ones go elsewhere. */
   leave(reason: string): void {
     if (this.#session.closed) return;
     this.#closeReason = reason;
     this.#session.close();
   }
 
-  /** Ends the calls there are. */
+  /** Ends all calls with a status. */
   dismissCalls(status: Status): void {
     for (const dismiss of [...this.#calls]) dismiss(status);
   }
@@ -129,9 +134,9 @@ export class GrpcConnection {
     this.#session.destroy();
   }
 
-  /** Whatever goes wrong with a stream ends that stream, and nothing else. */
+  /** Handles a new stream; an exception ends only that stream. */
   #take(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    // Before anything else: a frame of the same read may have ended the stream, and its error is told next.
+    // First, because a frame of the same read may have ended the stream, and its error comes next.
     stream.on("error", () => undefined); // "close" follows, with all that is to be known
     if (isGone(stream)) return;
     this.#streams.add(stream);
@@ -220,7 +225,7 @@ export class GrpcConnection {
     this.#age?.cancel();
   }
 
-  /** A client that is half open, or does not read at all, is found by this only. */
+  /** Sends a PING: only this detects a half-open connection or a client that does not read. */
   #ping(): void {
     if (this.#session.destroyed || this.#pingTimeout !== undefined) return;
     const { keepaliveTimeoutMs } = this.#options.limits;

@@ -4,26 +4,26 @@ import { statusCode } from "@xdskit/protocol/internal";
 import { FramingError } from "./framing.ts";
 import type { Compression } from "./metadata.ts";
 
-/** Each may become a thousand times as long: so many at once, for all clients together. */
+/** Parallel decompressions of all clients: each message may grow a thousandfold. */
 const AT_ONCE = 2;
 
 const gunzipped = promisify(gunzip);
 const inflated = promisify(inflate);
 
-/** A message that came compressed. */
+/** A compressed message. */
 export interface CompressedMessage {
-  /** The host of whoever sent it. */
+  /** The host of the sender. */
   readonly host: string;
   readonly compression: Exclude<Compression, "identity">;
   readonly bytes: Uint8Array;
   readonly maxBytes: number;
-  /** Whether anybody still waits for it. */
+  /** Whether the message is still needed. */
   readonly isWanted: () => boolean;
 }
 
-/** Makes messages of clients whole again, a few at a time; clients that have many take turns with those that have one. */
+/** Decompresses messages a few at a time, round-robin over client hosts. */
 export class Decompression {
-  /** Who waits for a turn, by their host; the next comes first. */
+  /** Waiting messages by host, the next host first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #running = 0;
 
@@ -31,7 +31,10 @@ export class Decompression {
     return this.#running;
   }
 
-  /** The message as it was; undefined if it is not wanted any more when its turn has come. Rejects with a `FramingError`. */
+  /**
+   * Returns the decompressed message, or undefined if it is no longer wanted at its turn. Rejects with a
+   * `FramingError`.
+   */
   async inflate(message: CompressedMessage): Promise<Uint8Array | undefined> {
     if (this.#running >= AT_ONCE) await this.#turn(message.host);
     else this.#running++;
@@ -50,7 +53,7 @@ export class Decompression {
     });
   }
 
-  /** Whoever waits runs in place of who is done. */
+  /** Starts the next waiting message when one is done. */
   #giveTurn(): void {
     const next = this.#waiting.entries().next();
     if (next.done === true) {

@@ -8,14 +8,14 @@ import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
 import { readRequest } from "./stream.ts";
 
 /**
- * A unary Fetch: one request, answered once from the state of the moment. For the hub it is a stream that half-closes after
- * its first request; where the state has nothing to say, an empty response is said, so it never hangs.
+ * A unary Fetch: one request, one response from the current state. To the hub it is a stream that half-closes after its
+ * first request; without resources to send it returns an empty response, so it never hangs.
  */
 export function discoveryFetch(method: FetchMethod): GrpcMethod {
   return (call, ports) => serve(call, ports, method);
 }
 
-/** A unary method: it serves one type. */
+/** A unary discovery method of one type. */
 export type FetchMethod = Omit<DiscoveryMethod, "call" | "onlyType"> & { readonly onlyType: TypeUrl };
 
 function serve(call: GrpcCall, ports: MethodPorts, { path, onlyType, apiVersion, needs }: FetchMethod): Dismiss {
@@ -41,7 +41,7 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, onlyType, apiVersion,
   return (status) => hub.endStream(stream, status, "connection-age");
 }
 
-/** Lets one message through. */
+/** Passes one message to the call. */
 class FetchAnswer implements StreamHandle {
   readonly prefix: (byteLength: number) => Uint8Array;
   readonly #call: GrpcCall;
@@ -71,7 +71,7 @@ class FetchAnswer implements StreamHandle {
     hub.finish(stream);
   }
 
-  /** The client sends no more: it must have asked. */
+  /** The client half-closed: it must have sent a request. */
   expect(hub: HubPort, stream: number): void {
     if (this.#isAsked) return;
     hub.endStream(stream, { code: statusCode.INVALID_ARGUMENT, message: "a Fetch takes one request" }, "malformed");

@@ -1,6 +1,6 @@
 /**
- * Just enough of protobuf for the health and reflection messages, which are a handful of strings and numbers. The
- * discovery messages have their own codec in `@xdskit/envoy-api`.
+ * A minimal protobuf codec for the health and reflection messages, which hold a few strings and numbers.
+ * `@xdskit/envoy-api` has the codec of the discovery messages.
  */
 
 /** A field of a message: the number of a varint field, the bytes of any other. */
@@ -9,7 +9,7 @@ export interface Field {
   readonly value: number | Uint8Array;
 }
 
-/** Reads fields in order. Throws a RangeError on bytes that are no message. */
+/** Reads fields in order. Throws a RangeError on malformed bytes. */
 export function readFields(bytes: Uint8Array): readonly Field[] {
   const fields: Field[] = [];
   let at = 0;
@@ -41,19 +41,19 @@ export function readFields(bytes: Uint8Array): readonly Field[] {
   return fields;
 }
 
-/** The last string field of this number; "" if there is none, as protobuf has it. */
+/** The last string field of this number; "" if absent, as in protobuf. */
 export function stringField(fields: readonly Field[], number: number): string {
   const value = fields.findLast((field) => field.number === number)?.value;
   return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : "";
 }
 
-/** A string or message field. Empty ones are written, too: in a `oneof` they mean something. */
+/** Encodes a string or message field. Empty ones are written too, because they matter in a `oneof`. */
 export function bytesField(number: number, value: string | Uint8Array): Uint8Array {
   const bytes = Buffer.from(value);
   return Buffer.concat([varint(number * 8 + 2), varint(bytes.byteLength), bytes]);
 }
 
-/** A number or enum field. */
+/** Encodes a number or enum field. */
 export function varintField(number: number, value: number): Uint8Array {
   return Buffer.concat([varint(number * 8), varint(value)]);
 }

@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
 
-/** What a client speaks, told by the first bytes it sends. */
+/** A client's protocol, detected by its first bytes. */
 export type SpokenProtocol = "http2" | "http1" | "unknown";
 
-/** What a connection preface begins with; no method of HTTP/1 does. */
+/** The start of the HTTP/2 connection preface; no HTTP/1 method starts so. */
 const PREFACE = "PRI ";
 const LONGEST_METHOD = 20;
 
-/** What these bytes begin; undefined while they may yet become either. */
+/** Detects the protocol; undefined while both are still possible. */
 export function recogniseProtocol(bytes: Uint8Array): SpokenProtocol | undefined {
   const text = Buffer.from(bytes.subarray(0, LONGEST_METHOD + 1)).toString("latin1");
   if (text.startsWith(PREFACE)) return "http2";
@@ -17,8 +17,8 @@ export function recogniseProtocol(bytes: Uint8Array): SpokenProtocol | undefined
 }
 
 /**
- * Looks at what a client says first and puts it back. "nothing": it hung up without a word, as probes of a port do; "unknown"
- * also when it hangs up in the middle of its first word, or does not say it in time.
+ * Reads a client's first bytes and puts them back. "nothing": the client closed without sending, as port probes do;
+ * "unknown" also if it closes or times out before its protocol is clear.
  */
 export async function readProtocol(socket: Socket, timeoutMs: number): Promise<SpokenProtocol | "nothing"> {
   return new Promise((resolve) => {

@@ -3,17 +3,17 @@ import { statusCode } from "@xdskit/protocol/internal";
 import type { LimitName } from "../../options.ts";
 import { ByteQueue } from "../byte-queue.ts";
 
-/** One message of a gRPC stream, as it was framed. */
+/** One framed message of a gRPC stream. */
 export interface FramedMessage {
   readonly isCompressed: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** Bytes that cannot be read as gRPC messages; the call ends with `status`. */
+/** Bytes that are not a valid gRPC message; the call ends with `status`. */
 export class FramingError extends Error {
   override readonly name = "FramingError";
   readonly status: Status;
-  /** The limit that was passed, if it was one. */
+  /** The exceeded limit, if any. */
   readonly limit: LimitName | undefined;
 
   constructor(code: number, message: string, limit?: LimitName) {
@@ -25,30 +25,30 @@ export class FramingError extends Error {
 
 const PREFIX_BYTES = 5;
 
-/** What stands before a message: not compressed, and so many bytes. */
+/** The prefix of an uncompressed message of that length. */
 export function messagePrefix(byteLength: number): Uint8Array {
   const prefix = new Uint8Array(PREFIX_BYTES);
   new DataView(prefix.buffer).setUint32(1, byteLength);
   return prefix;
 }
 
-/** Cuts the chunks of a stream into messages. A message within one chunk is a view of it. */
+/** Splits the chunks of a stream into messages. A message within one chunk is a view of it. */
 export class MessageParser {
   readonly #maxBytes: number;
   readonly #queue = new ByteQueue();
   #message: { readonly isCompressed: boolean; readonly byteLength: number } | undefined;
 
-  /** Messages of more than `maxBytes` are refused as soon as their prefix is read. */
+  /** Rejects messages above `maxBytes` as soon as their prefix is read. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of memory that are kept for what was not read yet. */
+  /** Bytes of memory that unread input retains. */
   get keptBytes(): number {
     return this.#queue.keptBytes;
   }
 
-  /** Something came that was not read yet: part of a message, once `next` has nothing more. */
+  /** Whether unread input remains: part of a message, once `next` returns undefined. */
   get isWithinMessage(): boolean {
     return this.#queue.length > 0 || this.#message !== undefined;
   }
@@ -57,12 +57,12 @@ export class MessageParser {
     if (chunk.byteLength > 0) this.#queue.push(chunk, this.#message?.byteLength);
   }
 
-  /** Lets go of the last chunk: what was not read of it is copied. */
+  /** Releases the last chunk by copying its unread bytes. */
   keep(): void {
     this.#queue.keep(this.#message?.byteLength);
   }
 
-  /** The next whole message, or undefined until more comes. Throws a `FramingError`. */
+  /** The next complete message; undefined until more input comes. Throws a `FramingError`. */
   next(): FramedMessage | undefined {
     this.#message ??= this.#readPrefix();
     if (this.#message === undefined || this.#queue.length < this.#message.byteLength) return undefined;
@@ -71,13 +71,13 @@ export class MessageParser {
     return { isCompressed, bytes: this.#queue.take(byteLength) };
   }
 
-  /** The stream ended here. Throws a `FramingError` if that was within a message. */
+  /** The stream ended. Throws a `FramingError` if a message is incomplete. */
   end(): void {
     if (!this.isWithinMessage) return;
     throw new FramingError(statusCode.INTERNAL, "the stream ended within a message");
   }
 
-  /** Forgets what has not been read. */
+  /** Drops unread input. */
   clear(): void {
     this.#queue.clear();
     this.#message = undefined;

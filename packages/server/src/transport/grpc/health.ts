@@ -13,8 +13,8 @@ const NOT_SERVING = 2;
 const SERVICE_UNKNOWN = 3;
 
 /**
- * grpc.health.v1: Check, Watch and List. Every service is SERVING once there is something to serve, and NOT_SERVING
- * before that and while streams are sent away. "" is the server as a whole.
+ * grpc.health.v1: Check, Watch and List. Every service is SERVING once the server is ready, NOT_SERVING before that and
+ * while draining. "" is the server as a whole.
  */
 export function healthMethods(services: ReadonlySet<string>): ReadonlyMap<string, GrpcMethod> {
   const isKnown = (service: string): boolean => service === "" || services.has(service);
@@ -42,7 +42,7 @@ export function healthMethods(services: ReadonlySet<string>): ReadonlyMap<string
   ]);
 }
 
-/** Tells the status, and again whenever it changes: the newest, should the client read slowly. */
+/** Sends the status and each change of it; a slow reader gets only the newest. */
 function watch(call: GrpcCall, readiness: ReadinessTracker, isKnown: (service: string) => boolean): Dismiss {
   let told: number | undefined;
   let isSending = false;

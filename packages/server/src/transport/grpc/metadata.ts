@@ -2,18 +2,18 @@ import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "n
 import type { Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 
-/** How the messages of a request may be compressed. */
+/** The compression of a request's messages. */
 export type Compression = "identity" | "gzip" | "deflate";
 
-/** What the headers of a request say. */
+/** The parsed headers of a request. */
 export interface CallHeaders {
   readonly path: string;
   readonly compression: Compression;
-  /** Undefined: the call may take for ever, as discovery streams do. */
+  /** Undefined: no deadline, as for discovery streams. */
   readonly timeoutMs: number | undefined;
 }
 
-/** Headers that are no gRPC call that could be answered, and what is answered instead. */
+/** The plain HTTP response to headers that are not a gRPC call. */
 export interface HeaderRefusal {
   readonly headers: OutgoingHttpHeaders;
   readonly body: string;
@@ -21,14 +21,14 @@ export interface HeaderRefusal {
 
 const ACCEPTED = "identity,gzip,deflate";
 
-/** What leaves when a call opens. */
+/** The response headers of a call. */
 export const responseHeaders: OutgoingHttpHeaders = {
   [constants.HTTP2_HEADER_STATUS]: 200,
   [constants.HTTP2_HEADER_CONTENT_TYPE]: "application/grpc",
   "grpc-accept-encoding": ACCEPTED,
 };
 
-/** Reads the headers of a request; a refusal for whoever does not speak gRPC, a status for a call that is wrong. */
+/** Parses the headers of a request. Returns an HTTP rejection if it is not gRPC, a status if the call is invalid. */
 export function parseHeaders(headers: IncomingHttpHeaders): CallHeaders | Status | HeaderRefusal {
   const path = headers[":path"] ?? "";
   if (headers[":method"] !== "POST") {
@@ -65,7 +65,7 @@ function isCompression(name: unknown): name is Compression {
 
 const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
 
-/** Reads a `grpc-timeout` such as `10S` as milliseconds; undefined if it is none. */
+/** Parses a `grpc-timeout` such as `10S` into milliseconds; undefined if invalid. */
 export function parseTimeout(text: string): number | undefined {
   const match = /^(\d{1,8})([HMSmun])$/.exec(text);
   const unitMs = UNIT_MS[match?.[2] ?? ""];
@@ -80,7 +80,7 @@ export function formatTrailers({ code, message }: Status): OutgoingHttpHeaders {
   return { "grpc-status": String(code), "grpc-message": encodeMessage(message.slice(0, MAX_MESSAGE_CHARACTERS)) };
 }
 
-/** Percent-encodes what gRPC does not let through: everything but printable ASCII, and the percent sign. */
+/** Percent-encodes a message as gRPC requires: everything but printable ASCII, and the percent sign. */
 export function encodeMessage(message: string): string {
   let encoded = "";
   for (const byte of Buffer.from(message, "utf8")) {

@@ -2,7 +2,7 @@ import type { Peer, Status } from "@xdskit/protocol";
 import type { HubPort } from "../../hub/port.ts";
 import type { GrpcCall } from "./call.ts";
 
-/** What a method knows beside its call. */
+/** The context of a call. */
 export interface MethodPorts {
   readonly hub: HubPort;
   /** The number of the connection that the call came over. */
@@ -12,8 +12,8 @@ export interface MethodPorts {
   readonly peer: Peer;
 }
 
-/** What a method gives back: how to end the call from our side. */
+/** Ends the call from the server side. */
 export type Dismiss = (status: Status) => void;
 
-/** One gRPC method: takes a call, accepts it, and answers for it until it is closed. */
+/** A gRPC method: accepts a call and handles it until it closes. */
 export type GrpcMethod = (call: GrpcCall, ports: MethodPorts) => Dismiss;

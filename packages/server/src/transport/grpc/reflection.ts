@@ -9,23 +9,25 @@ export const REFLECTION_SERVICES: readonly string[] = [
   "grpc.reflection.v1alpha.ServerReflection",
 ];
 
-/** The numbers in `ServerReflectionRequest` and `ServerReflectionResponse`, which v1 and v1alpha share. */
+/** Field numbers of `ServerReflectionRequest` and `ServerReflectionResponse`, equal in v1 and v1alpha. */
 const request = { fileByName: 3, fileContaining: 4, fileContainingExtension: 5, extensionNumbers: 6, listServices: 7 };
 const response = { validHost: 1, originalRequest: 2, files: 4, services: 6, error: 7 };
 
-/** Answers that are kept, those that were asked for last: about 100 KB each. */
+/** Cached responses, most recently used, about 100 KB each. */
 const MOST_KEPT = 32;
-/** Of a name that nobody knows. */
+/** Longest part of an unknown name in an error message. */
 const LONGEST_SHOWN = 200;
 
-/** Server reflection over the descriptors of the API, for `grpcurl` and its like. `services` are those that are served here. */
+/**
+ * Server reflection over the descriptors of the API, for tools like `grpcurl`. `services` lists the served services.
+ */
 export function reflectionMethods(api: EnvoyApi, services: readonly string[]): ReadonlyMap<string, GrpcMethod> {
   const answer = createReflectionAnswers(api, services);
   const method: GrpcMethod = (call) => answerEach(call, answer);
   return new Map(REFLECTION_SERVICES.map((service) => [`/${service}/ServerReflectionInfo`, method]));
 }
 
-/** Answers one `ServerReflectionRequest` after the other. What they have in common is made once, and shared by all who were not yet given it. */
+/** Answers `ServerReflectionRequest` messages in order. Shared parts are built once and reused. */
 export function createReflectionAnswers(
   { reflection }: Pick<EnvoyApi, "reflection">,
   services: readonly string[],

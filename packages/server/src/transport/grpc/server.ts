@@ -16,7 +16,10 @@ import type { GrpcMethod } from "./method.ts";
 import { grpcMethods } from "./services.ts";
 import { TlsListener } from "./tls.ts";
 
-/** Connections that may wait to be accepted. With Node's own 511 a storm of clients takes seconds of SYN retries. */
+/**
+ * Backlog of unaccepted connections. With Node's default of 511, many clients connecting at once cause seconds of SYN
+ * retries.
+ */
 const BACKLOG = 4_096;
 
 export interface GrpcTransportOptions {
@@ -25,13 +28,13 @@ export interface GrpcTransportOptions {
   readonly port: number;
   readonly tls: TlsFiles | undefined;
   readonly limits: Limits;
-  /** What is served beside discovery, by path: client status, load reports. */
+  /** Methods besides discovery by path: client status, load reports. */
   readonly methods?: ReadonlyMap<string, GrpcMethod>;
-  /** What was chosen for those who come to this port. */
+  /** The protocol overrides of this port. */
   readonly choice?: Choice & { readonly name?: string | undefined };
-  /** What answers requests that are no gRPC calls, over HTTP/1.1 and HTTP/2. */
+  /** Handles requests that are not gRPC, over HTTP/1.1 and HTTP/2. */
   readonly rest: RestServer;
-  /** One for all ports. */
+  /** Shared by all ports. */
   readonly decompression: Decompression;
 }
 
@@ -45,7 +48,7 @@ export class GrpcTransport implements Transport {
   readonly #idle: (() => void)[] = [];
   #listener: Server | undefined;
   #tls: TlsListener | undefined;
-  /** What was chosen, by the name of the port. */
+  /** The protocol overrides, with the name of the port. */
   #choice: NamedChoice | undefined;
   #isDraining = false;
 

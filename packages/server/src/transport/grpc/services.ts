@@ -6,7 +6,7 @@ import type { GrpcMethod } from "./method.ts";
 import { REFLECTION_SERVICES, reflectionMethods } from "./reflection.ts";
 import { discoveryStream } from "./stream.ts";
 
-/** Every method that is served, by its path: discovery, health, reflection, and what the server has beside them. */
+/** All served methods by path: discovery, health, reflection and the server's others. */
 export function grpcMethods(
   api: EnvoyApi,
   further: ReadonlyMap<string, GrpcMethod> = new Map(),
@@ -19,7 +19,7 @@ export function grpcMethods(
   ]);
 }
 
-/** Discovery streams are counted where they are opened, every other call here. */
+/** Counts calls that are not discovery streams; those are counted where they open. */
 function counted([path, method]: readonly [string, GrpcMethod]): readonly [string, GrpcMethod] {
   return [
     path,
@@ -42,7 +42,7 @@ function entryOf(method: DiscoveryMethod): readonly (readonly [string, GrpcMetho
   return onlyType === undefined ? [] : [[path, discoveryFetch({ ...method, onlyType })]];
 }
 
-/** `a.b.Service` of `/a.b.Service/Method`. */
+/** The service of a path: `a.b.Service` of `/a.b.Service/Method`. */
 function serviceOf(path: string): string {
   return path.slice(1, path.lastIndexOf("/"));
 }

@@ -2,24 +2,24 @@ import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 
 const LOOK_EVERY_MS = 2_000;
-/** A session without streams has so long to answer a PING. */
+/** Milliseconds that a session without streams has to answer a PING. */
 const SILENT_MS = 4_000;
 
 export interface SessionWatchOptions {
   /** The streams of the session. */
   readonly streams: ReadonlySet<ServerHttp2Stream>;
-  /** Milliseconds that a message to the client may take to leave. */
+  /** Milliseconds within which a client must read a message. */
   readonly maxBlockedMs: number;
-  /** The session is over, and nobody was told. */
+  /** Called when the session has ended without an event from Node. */
   readonly onEnded: (how: "broken" | "silent") => void;
 }
 
 /**
- * Finds a session that has answered a frame it cannot go on from, such as one that is too large, with a GOAWAY by itself. Node
- * then reads no more, so that it does not notice either that the client is gone, and says nothing of it. What tells is that a
- * PING stays in its queue although nothing stands before it, or only what waits for longer than it may. After too many resets
- * the PING does leave; then a session without streams that does not answer it is taken for over. A session is asked once after
- * each time that something came.
+ * Detects a session that Node has silently ended: after an invalid frame, such as one that is too large, Node sends
+ * GOAWAY and reads no more, so it does not notice that the client disconnected, and emits no event. The sign is a PING
+ * that stays queued although nothing precedes it, or only writes that exceed their time. After too many resets the PING
+ * does leave; then a session without streams that does not answer it counts as ended. A session is checked once each
+ * time after input arrived.
  */
 export class SessionWatch {
   readonly #session: ServerHttp2Session;

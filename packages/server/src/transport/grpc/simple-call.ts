@@ -4,21 +4,21 @@ import { statusCode } from "@xdskit/protocol/internal";
 import type { GrpcCall } from "./call.ts";
 import type { Dismiss } from "./method.ts";
 
-/** A message that is written in pieces, one behind the other. */
+/** A message that is written in consecutive pieces. */
 export interface MessagePieces {
   readonly pieces: readonly Uint8Array[];
   readonly byteLength: number;
 }
 
-/** What is answered to one message: messages, or a status that ends the call. */
+/** The response to one message: a message, or a status that ends the call. */
 export type SimpleAnswer = Uint8Array | MessagePieces | Status;
 
-/** Makes an answer, at once or later. A `RangeError` or a `WireError` says that the request is malformed. */
+/** Produces a response. A `RangeError` or a `WireError` means that the request is malformed. */
 export type Answerer = (request: Uint8Array) => SimpleAnswer | Promise<SimpleAnswer>;
 
 const ok: Status = { code: statusCode.OK, message: "" };
 
-/** One request, one answer. */
+/** Handles a unary call. */
 export function answerOnce(call: GrpcCall, answer: Answerer): Dismiss {
   let isAnswered = false;
   call.accept({
@@ -38,7 +38,7 @@ export function answerOnce(call: GrpcCall, answer: Answerer): Dismiss {
   return (status) => call.end(status);
 }
 
-/** Each request gets its answer, in order; the next is read when the client has taken the last. */
+/** Handles a stream of requests in order; reads the next one once the client has read the last response. */
 export function answerEach(call: GrpcCall, answer: Answerer): Dismiss {
   call.accept({
     onMessage: async (bytes) => {

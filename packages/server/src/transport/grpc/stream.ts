@@ -12,15 +12,15 @@ import { refuseNode } from "../node-limit.ts";
 import type { GrpcCall } from "./call.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
 
-/** To read a request of so many bytes is work enough for one turn of the event loop; what it asks for is found in the next. */
+/** Requests from this many bytes are decoded in one turn of the event loop and processed in the next. */
 const LARGE_BYTES = 256 * 1024;
 
-/** A discovery stream: requests become events of the hub, and the hub writes to the call (S-GRP-01). */
+/** A discovery stream: passes requests to the hub, and the hub writes to the call (S-GRP-01). */
 export function discoveryStream(method: StreamingMethod): GrpcMethod {
   return (call, ports) => serve(call, ports, method);
 }
 
-/** A method that is spoken over a stream. */
+/** A streaming discovery method. */
 export type StreamingMethod = Omit<DiscoveryMethod, "call"> & { readonly call: Variant };
 
 function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...method }: StreamingMethod): Dismiss {
@@ -47,7 +47,7 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...met
   return (status) => hub.endStream(stream, status, "connection-age");
 }
 
-/** A request, or the status that ends a call which sends no requests, or more of its node than is taken. */
+/** Decodes a request, or returns the status that ends the call: malformed bytes or a node above the limit. */
 export function readRequest(reader: RequestReader, bytes: Uint8Array, ports: MethodPorts): DiscoveryRequest | Status {
   try {
     return reader.read(bytes);

@@ -5,26 +5,26 @@ import { createSecureContext, createServer, type Server, type TLSSocket } from "
 import { XdsError } from "../../error.ts";
 import type { TlsFiles } from "../../options.ts";
 
-/** Files are often replaced one by one: they are read when nothing has changed for so long. */
+/** Milliseconds without changes before the files are read: they are often replaced one by one. */
 const QUIET_MS = 100;
-/** Where the system does not tell of changes (some network file systems), they are found by looking. */
+/** Polling interval in milliseconds, for file systems without change events (some network file systems). */
 const POLL_MS = 30_000;
 
-/** What was read from the files. */
+/** The contents of the files. */
 interface Credentials {
   readonly cert: Buffer;
   readonly key: Buffer;
   readonly ca: Buffer | undefined;
 }
 
-/** What becomes of changed files. */
+/** Callbacks for reloaded files. */
 export interface TlsReloads {
   onReloaded(files: readonly string[]): void;
-  /** What was in force stays. */
+  /** The new files are invalid; the previous certificates stay in use. */
   onRefused(files: readonly string[], error: Error): void;
 }
 
-/** A TLS server whose certificates are read anew whenever their files change. */
+/** A TLS server that reloads its certificates when their files change. */
 export class TlsListener {
   readonly server: Server;
   readonly #files: TlsFiles;
@@ -35,7 +35,7 @@ export class TlsListener {
   #quiet: NodeJS.Timeout | undefined;
   #poll: NodeJS.Timeout | undefined;
 
-  /** Throws an `XdsError` (TLS_INVALID) when the files cannot be read or do not fit. */
+  /** Reads the files. Throws an `XdsError` (TLS_INVALID) if they are unreadable or do not match. */
   static async open(
     files: TlsFiles,
     backlog: { readonly onSocket: (socket: TLSSocket) => void; readonly handshakeTimeoutMs: number },
@@ -62,7 +62,7 @@ export class TlsListener {
     this.#files = files;
     this.#inForce = credentials;
     this.#reloads = reloads;
-    // Directories, not files: what is mounted into containers is replaced by renaming a link beside it.
+    // Watches directories: containers' mounted files are replaced by renaming a link beside them.
     const directories = new Set(pathsOf(files).map((path) => dirname(path)));
     for (const directory of directories) {
       const watcher = watch(directory, { persistent: false }, () => this.#changed());
@@ -87,7 +87,7 @@ export class TlsListener {
     this.#quiet.unref();
   }
 
-  /** Never rejects: what is wrong with the files is reported, and what was in force stays. */
+  /** Reloads the files. Never rejects: problems are reported, and the previous certificates stay in use. */
   async reload(): Promise<void> {
     const files = pathsOf(this.#files);
     try {

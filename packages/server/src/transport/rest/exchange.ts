@@ -7,31 +7,31 @@ export type ResponseHeaders = Readonly<Record<string, string>>;
 
 export interface BodyOptions {
   readonly maxBytes: number;
-  /** Milliseconds in which it is to arrive. */
+  /** Milliseconds within which the body must arrive. */
   readonly withinMs: number;
   readonly held: HeldBytes;
 }
 
-/** A body, or why there is none: it is longer than that, did not come in time, or passed a limit of what is held. */
+/** A body, or why there is none: it is too long, too slow, or exceeds a limit of held bytes. */
 export type BodyResult = Uint8Array | "too-long" | "too-slow" | LimitPassed;
 
-/** One request over HTTP and its response, whichever version of HTTP it came over. */
+/** One HTTP request and its response, independent of the HTTP version. */
 export interface RestExchange {
   readonly method: string;
-  /** As the client wrote it. */
+  /** The request target as sent. */
   readonly target: string;
   /** The number of the connection that it came over. */
   readonly connection: number;
   readonly peer: Peer;
-  /** By its name in lower case; of several the first. */
+  /** A header by its lower-case name; of several the first. */
   header(name: string): string | undefined;
-  /** The body of the request, or why there is none. Never resolves when the client is gone. */
+  /** Reads the body of the request, or returns why there is none. Never resolves if the client disconnects. */
   readBody(options: BodyOptions): Promise<BodyResult>;
-  /** Answers, once. A client that is gone hears nothing. */
+  /** Sends the response, once; ignored if the client has disconnected. */
   respond(status: number, headers: ResponseHeaders, body?: Uint8Array): void;
-  /** Called once when the client goes before it is answered. */
+  /** Sets the callback for a client that disconnects before the response. */
   onAbort(listener: () => void): void;
-  /** Called when the connection wants to close and this exchange is in its way. */
+  /** Sets the callback for a connection that wants to close while this exchange is open. */
   onDismiss(listener: () => void): void;
 }
 
@@ -46,7 +46,7 @@ export class BodyReader {
     this.#held = held;
   }
 
-  /** Why there is no room for it; undefined: there is. */
+  /** Adds a chunk; returns why it does not fit, or undefined. */
   push(chunk: Uint8Array): "too-long" | LimitPassed | undefined {
     if (this.#queue.length + chunk.length > this.#maxBytes) return "too-long";
     this.#queue.push(chunk, this.#maxBytes);
@@ -54,12 +54,12 @@ export class BodyReader {
     return this.#held.hold(this.#queue.keptBytes);
   }
 
-  /** All of it. */
+  /** Takes the whole body. */
   take(): Uint8Array {
     return this.#queue.take(this.#queue.length);
   }
 
-  /** Nobody waits for it any more. */
+  /** Drops the chunks. */
   clear(): void {
     this.#queue.clear();
     this.#held.hold(0);

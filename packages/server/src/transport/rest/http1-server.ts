@@ -9,30 +9,33 @@ import { errorBody } from "./rest-error.ts";
 import type { RestServer } from "./rest-server.ts";
 import { writeBody } from "./write-body.ts";
 
-/** How long a client may take. */
+/** Timeouts of clients, in milliseconds. */
 export interface ClientTimes {
-  /** From one response to the end of the headers of the next request: for the idle, and for those who send byte by byte. */
+  /** From one response to the end of the next request's headers: limits idle and slow clients. */
   readonly headMs: number;
 }
 
 const CLIENT_TIMES: ClientTimes = { headMs: 60_000 };
-/** Connections of one start are asked to go within this share of their age, so that they do not go together. */
+/** Jitter of the connection age, as a share of it, so that connections opened together do not close together. */
 const AGE_JITTER = 0.1;
 
 export interface Http1Options {
   readonly rest: RestServer;
   readonly limits: Pick<Limits, "maxBlockedMs" | "maxConnectionAgeMs">;
-  /** Default: a minute for headers. */
+  /**
+   * Timeouts.
+   * @default one minute for headers
+   */
   readonly times?: ClientTimes;
 }
 
 export interface Http1Ports {
   readonly hub: HubPort;
-  /** What was chosen for the port that a client came to. */
+  /** The protocol overrides of the port. */
   readonly listener?: NamedChoice | undefined;
 }
 
-/** HTTP/1.1 on sockets that somebody else accepted. */
+/** HTTP/1.1 on sockets that another server accepted. */
 export class Http1Server {
   readonly #options: Http1Options;
   readonly #server: Server;
@@ -42,7 +45,7 @@ export class Http1Server {
 
   constructor(options: Http1Options) {
     this.#options = options;
-    // Times are watched here: node watches those of sockets only that it accepted itself.
+    // Timeouts are enforced here: Node enforces them only for sockets that it accepted itself.
     const times = { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 };
     this.#server = createServer({ ...times, requireHostHeader: false }, (request, response) => {
       const connection = this.#connections.get(request.socket);
@@ -56,7 +59,7 @@ export class Http1Server {
     });
   }
 
-  /** Speaks HTTP/1.1 on a socket; closes it when there are too many connections. */
+  /** Starts HTTP/1.1 on a socket; closes it if a connection limit is exceeded. */
   accept(socket: Socket, peer: Peer, { hub, listener }: Http1Ports): void {
     const id = hub.openConnection(peer, "rest", listener);
     if (id === undefined) {
@@ -74,7 +77,7 @@ export class Http1Server {
     this.#server.emit("connection", socket);
   }
 
-  /** Connections close with their next response, idle ones at once. */
+  /** Closes idle connections at once, others with their next response. */
   drain(): void {
     this.#isDraining = true;
     for (const connection of [...this.#connections.values()]) connection.leave();
@@ -92,7 +95,7 @@ interface Http1ConnectionOptions extends Http1Options {
   readonly hub: HubPort;
 }
 
-/** One connection; requests that came in one go are answered in their order. */
+/** One connection; pipelined requests are answered in order. */
 class Http1Connection {
   readonly #socket: Socket;
   readonly #options: Http1ConnectionOptions;
@@ -125,7 +128,7 @@ class Http1Connection {
     rest.serve(exchange, hub);
   }
 
-  /** What came is not HTTP. */
+  /** Rejects input that is not valid HTTP. */
   refuse({ code, message }: Error & { readonly code?: string }): void {
     const socket = this.#socket;
     if (!socket.writable || this.#exchanges.size > 0) {
@@ -167,7 +170,7 @@ class Http1Connection {
     this.#expect(this.#times.headMs);
   }
 
-  /** What was written last is to leave in time. */
+  /** Starts the timer of the last write. */
   #expectReading(): void {
     const { hub, peer, limits } = this.#options;
     const { maxBlockedMs } = limits;
@@ -175,7 +178,7 @@ class Http1Connection {
     this.#expect(maxBlockedMs, () => hub.reportLimit("maxBlockedMs", peer.address, message));
   }
 
-  /** Something has to happen within this time. */
+  /** Starts a timer; `late` runs if it expires. */
   #expect(ms: number, late?: () => void): void {
     clearTimeout(this.#timeout);
     this.#timeout = setTimeout(() => {
@@ -274,7 +277,7 @@ class Http1Exchange implements RestExchange {
     else this.#abort = listener;
   }
 
-  /** Connections of HTTP/1.1 close between two exchanges only. */
+  /** Nothing to do: HTTP/1.1 connections close only between exchanges. */
   onDismiss(): void {}
 
   /** The socket is gone. */

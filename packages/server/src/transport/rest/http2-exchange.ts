@@ -4,15 +4,15 @@ import { isGone, stopReading } from "../stream-state.ts";
 import { type BodyOptions, BodyReader, type BodyResult, type ResponseHeaders, type RestExchange } from "./exchange.ts";
 import { writeBody } from "./write-body.ts";
 
-/** Headers that HTTP/2 does not have. */
+/** Headers that HTTP/2 forbids. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set(["connection"]);
 
 export interface Http2ExchangeOptions {
   readonly connection: number;
   readonly peer: Peer;
-  /** Milliseconds in which the client must take what was written to it. */
+  /** Milliseconds within which the client must read what was written. */
   readonly blockedMs: number;
-  /** It did not; the stream is closed. */
+  /** Called if the client did not read in time; the stream is closed. */
   readonly onBlocked: () => void;
 }
 
@@ -90,7 +90,7 @@ export class Http2Exchange implements RestExchange {
     stopReading(stream);
   }
 
-  /** What was written last is to leave in time. */
+  /** Starts the timer of the last write. */
   #expectReading(): void {
     clearTimeout(this.#timeout);
     this.#timeout = setTimeout(() => {

@@ -4,7 +4,7 @@ import type { HubPort } from "../../hub/port.ts";
 import type { RestExchange } from "./exchange.ts";
 import { httpStatusOf, JSON_HEADERS, respondWithError } from "./rest-error.ts";
 
-/** Answers one request that is JSON: with the text of an answer that is JSON too, or with why there is none. */
+/** Answers a JSON request with JSON text, or with the status that rejects it. */
 export async function answerJson(
   exchange: RestExchange,
   bytes: Uint8Array,
@@ -29,7 +29,7 @@ export async function answerJson(
   }
 }
 
-/** No body is an empty message. */
+/** An absent body is an empty message. */
 function parse(bytes: Uint8Array): unknown {
   return bytes.length === 0 ? {} : JSON.parse(Buffer.from(bytes).toString("utf8"));
 }

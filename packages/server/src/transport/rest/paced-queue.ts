@@ -1,7 +1,10 @@
-/** Work is done for so long at a time; then reads, and whatever else waits, go first. */
+/** Milliseconds of work at a time; then reads and other work run first. */
 const SLICE_MS = 5;
 
-/** Does work in the order it came, a slice of the event loop at a time: what waited for one thing would else go in one go. */
+/**
+ * Runs work in order, a slice of the event loop at a time: work that waited for the same event would otherwise run all
+ * at once.
+ */
 export class PacedQueue {
   #work: (() => void)[] = [];
   #isScheduled = false;

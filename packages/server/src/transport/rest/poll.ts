@@ -10,13 +10,13 @@ import type { RestBodies } from "./rest-bodies.ts";
 import { httpStatusOf, JSON_HEADERS, respondWithError } from "./rest-error.ts";
 import type { RestHandler } from "./rest-server.ts";
 
-/** What discovery in JSON is made of. */
+/** Options of JSON discovery. */
 export interface PollingOptions {
   readonly hold: HoldOptions;
   readonly bodies: RestBodies;
 }
 
-/** Every path of requirements 1.2 at which resources are polled (B-RST-01). */
+/** Handlers of every polling path of requirements 1.2 (B-RST-01). */
 export function pollHandlers(options: PollingOptions): ReadonlyMap<string, RestHandler> {
   return new Map(restPaths.map((path) => [path.path, pollHandler(path, options)]));
 }
@@ -39,7 +39,7 @@ function pollHandler(path: RestPath, { hold, bodies }: PollingOptions): RestHand
   };
 }
 
-/** A request for what the path serves, in either version of the API (S-TYP-06). */
+/** Decodes a request of the path's type, in either API version (S-TYP-06). */
 function readRequest(
   { path, type, twin }: RestPath,
   bytes: Uint8Array,
@@ -59,7 +59,7 @@ function readRequest(
   return { code: statusCode.INVALID_ARGUMENT, message };
 }
 
-/** The answer to one poll, as HTTP has it. */
+/** The HTTP response of one poll. */
 class PollAnswer implements PollHandle {
   readonly #exchange: RestExchange;
   readonly #hub: HubPort;
@@ -71,7 +71,7 @@ class PollAnswer implements PollHandle {
     this.#bodies = bodies;
   }
 
-  /** Until it is told what to answer; a client that goes is not waited with (S-RST-11). */
+  /** Holds the poll until its response; abandons it if the client disconnects (S-RST-11). */
   wait(poll: PollId | undefined): void {
     if (poll === undefined) return;
     this.#exchange.onAbort(() => this.#hub.abandonPoll(poll));
@@ -95,7 +95,7 @@ class PollAnswer implements PollHandle {
     });
   }
 
-  /** 304 and nothing else (S-RST-03). */
+  /** Responds with 304 and no body (S-RST-03). */
   unchanged(): void {
     this.#exchange.respond(304, {});
   }

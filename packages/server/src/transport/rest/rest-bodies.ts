@@ -9,13 +9,13 @@ const gzipped = promisify(gzip);
 
 type Coding = "identity" | "gzip";
 
-/** A body as it leaves. */
+/** An encoded response body. */
 export interface RestBody {
   readonly bytes: Uint8Array;
   readonly headers: ResponseHeaders;
 }
 
-/** What is done with a body once it is made, or with the reason why it cannot be. */
+/** Receives a body, or the error that prevented it. */
 export interface BodyReceiver {
   take(body: RestBody): void;
   fail(error: unknown): void;
@@ -30,7 +30,7 @@ const HEADERS: Readonly<Record<Coding, ResponseHeaders>> = {
   gzip: { vary: "accept-encoding", "content-encoding": "gzip" },
 };
 
-/** Bodies in JSON, printed and compressed once for all who are told the same. */
+/** JSON bodies, printed and compressed once for all clients with the same response. */
 export class RestBodies {
   readonly #encoder: JsonBodyEncoder;
   readonly #made: Readonly<Record<Coding, WeakMap<Body, RestBody>>> = { identity: new WeakMap(), gzip: new WeakMap() };
@@ -41,7 +41,7 @@ export class RestBodies {
     this.#encoder = encoder;
   }
 
-  /** Hands it over at once if it is there; compressed if the client takes that, and only then. */
+  /** Passes the body on, at once if it is cached; gzipped only if the client accepts that. */
   give(body: Body, acceptEncoding: string | undefined, receiver: BodyReceiver): void {
     const coding = takesGzip(acceptEncoding) ? "gzip" : "identity";
     const made = this.#made[coding].get(body);
@@ -71,7 +71,7 @@ export class RestBodies {
   }
 }
 
-/** Whether an `Accept-Encoding` names gzip, and not with a weight of nothing. */
+/** Whether an `Accept-Encoding` header allows gzip with a nonzero weight. */
 function takesGzip(acceptEncoding: string | undefined): boolean {
   return (acceptEncoding ?? "").split(",").some((entry) => {
     const [coding = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());

@@ -2,7 +2,7 @@ import type { Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 import type { ResponseHeaders, RestExchange } from "./exchange.ts";
 
-/** HTTP's words for the statuses that a poll is refused with. */
+/** HTTP statuses of the gRPC statuses that reject a poll. */
 const HTTP_STATUS: ReadonlyMap<number, number> = new Map([
   [statusCode.INVALID_ARGUMENT, 400],
   [statusCode.UNAUTHENTICATED, 401],
@@ -15,12 +15,12 @@ const HTTP_STATUS: ReadonlyMap<number, number> = new Map([
 
 export const JSON_HEADERS: ResponseHeaders = { "content-type": "application/json" };
 
-/** A status as HTTP has it; 500 for what it has no word for. */
+/** The HTTP status of a gRPC status; 500 if it has none. */
 export function httpStatusOf({ code }: Status): number {
   return HTTP_STATUS.get(code) ?? 500;
 }
 
-/** Answers with what is wrong, as `google.rpc.Status` in JSON (S-RST-19). */
+/** Responds with an error as `google.rpc.Status` in JSON (S-RST-19). */
 export function respondWithError(
   exchange: RestExchange,
   httpStatus: number,

@@ -4,16 +4,16 @@ import type { HubPort } from "../../hub/port.ts";
 import type { RestExchange } from "./exchange.ts";
 import { httpStatusOf, respondWithError } from "./rest-error.ts";
 
-/** What a path does with a request whose body is there. It answers, now or later, and does not throw. */
+/** Handles a request after its body was read. Responds now or later; must not throw. */
 export type RestHandler = (exchange: RestExchange, body: Uint8Array, hub: HubPort) => void;
 
 export interface RestServerOptions {
-  /** By their path, such as `/v3/discovery:clusters`; all are called by POST, with JSON. */
+  /** Handlers by path, such as `/v3/discovery:clusters`; all take POST with JSON. */
   readonly handlers: ReadonlyMap<string, RestHandler>;
   readonly maxRequestBytes: number;
 }
 
-/** Finds the handler of a request and reads its body; says no to what is wrong before that (S-RST-19). */
+/** Routes a request to its handler after reading the body; rejects invalid requests (S-RST-19). */
 export class RestServer {
   readonly #options: RestServerOptions;
 
@@ -21,7 +21,7 @@ export class RestServer {
     this.#options = options;
   }
 
-  /** Whether a request that is no gRPC call is for this server. */
+  /** Whether this server handles a request that is not gRPC. */
   owns(target: string): boolean {
     return /^\/v\d\//.test(pathOf(target));
   }
@@ -67,7 +67,7 @@ export class RestServer {
   }
 }
 
-/** Without scheme, host and query; a colon may be escaped (B-RST-21). */
+/** The path without scheme, host and query; a colon may be escaped (B-RST-21). */
 function pathOf(target: string): string {
   const path = target.replace(/^https?:\/\/[^/]*/i, "").replace(/[?#].*$/s, "");
   return path.replaceAll(/%3a/gi, ":");
@@ -79,7 +79,7 @@ function refuseUnknownPath(exchange: RestExchange, path: string): void {
   respondWithError(exchange, 404, { code: statusCode.NOT_FOUND, message: `nothing is served at ${shown}: ${reason}` });
 }
 
-/** Returns whether what the body is said to be is something else than JSON, which was answered then. */
+/** Rejects a body that is not declared as JSON; returns whether it did. */
 function refuseEncoding(exchange: RestExchange): boolean {
   const contentType = exchange.header("content-type") ?? "";
   const encoding = exchange.header("content-encoding") ?? "identity";

@@ -12,13 +12,13 @@ export interface RestServices {
   readonly api: EnvoyApi;
   readonly controlPlane: string;
   readonly maxRequestBytes: number;
-  /** `false`: every path of discovery says that REST is off. */
+  /** `false`: every discovery path responds that REST is off. */
   readonly rest: Required<RestOptions> | false;
-  /** What is served beside discovery, by path: client status. */
+  /** Handlers besides discovery by path: client status, health discovery. */
   readonly further: ReadonlyMap<string, RestHandler>;
 }
 
-/** Everything that is served over REST, by its path. */
+/** Creates the REST server with all paths. */
 export function createRestServer({ api, controlPlane, maxRequestBytes, rest, further }: RestServices): RestServer {
   if (rest === false)
     return new RestServer({ handlers: new Map([...restPaths.map(offAt), ...further]), maxRequestBytes });

@@ -1,9 +1,9 @@
 import type { Writable } from "node:stream";
 
-/** What one write may hold: TLS encrypts a whole write at once, also for a client that does not read. */
+/** Maximum bytes of one write: TLS encrypts a whole write at once, even for a client that does not read. */
 const SLICE_BYTES = 256 * 1024;
 
-/** Ends a response with its body, a slice behind the other; `taken` is called when one left and more is to come. */
+/** Ends a response with its body, slice by slice; calls `taken` after each slice but the last. */
 export function writeBody(response: Writable, body: Uint8Array, taken: () => void): void {
   let at = 0;
   const writeNext = (): void => {
