@@ -111,7 +111,7 @@ test("commands to try are told when there is somebody to try them on", async () 
   cleanups.push(() => site.remove());
   const serving = await Serving.start(site, ["--no-color"], { isTerminal: true });
   cleanups.push(() => serving.stop());
-  await until("the load has failed", () => serving.io.stderr.text.includes("directory has errors"));
+  await until("the load has failed", () => serving.io.stderr.text.includes("resources have errors"));
   expect(serving.io.stdout.text).toBe("");
   await site.write("bad.yaml", clusters("one"));
   await until("commands are suggested", () => serving.io.stdout.text.includes("Try, in another terminal"));

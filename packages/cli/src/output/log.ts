@@ -26,20 +26,20 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
   },
   loaded: {
     level: "info",
-    message: "directory loaded",
+    message: "resources loaded",
     fields: ["resources", "files", "layers", "warnings", "took_ms"],
     means: "its resources are in force",
   },
   "load-failed": {
     level: "error",
-    message: "directory has errors",
+    message: "resources have errors",
     fields: ["errors", "warnings", "in_force"],
     means:
       "this load is discarded: the last valid configuration stays in force; without one, no client is served until the errors are fixed",
   },
   problem: {
     level: "error",
-    message: "error in the directory",
+    message: "error in the resources",
     fields: ["file", "line", "column", "path", "code", "text", "hint"],
     means: "fix what the text says; until then the load is discarded",
   },
