@@ -41,8 +41,8 @@ export type Step<T = unknown> = (() => T) | undefined;
 
 /** The parameters of every list. */
 export const pageParameters: Readonly<Record<string, string>> = {
-  limit: "at most so many items",
-  offset: "leave out so many items (see `next` in the answer)",
+  limit: "maximum number of items",
+  offset: "number of items to skip; `next` of the previous page",
 };
 
 /** The requested page of a list. */

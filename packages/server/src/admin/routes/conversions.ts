@@ -6,7 +6,7 @@ import { page, pageParameters, type Route, type Step } from "../route.ts";
 /** What v2 cannot express of v3 resources, and vice versa (S-TYP-10). */
 export const conversions: Route = {
   path: "/api/v1/conversions",
-  says: "resources that v2 (or v3) cannot wholly express, and what of them",
+  says: "fields lost in conversion between v2 and v3, by resource",
   parameters: pageParameters,
   answer: ({ view, describe }, query) => {
     function* steps(): Iterable<Step> {

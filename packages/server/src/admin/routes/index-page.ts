@@ -5,7 +5,7 @@ export function describeRoutes(routes: readonly Route[], version: string): strin
   const width = Math.max(...routes.map(({ path }) => path.length)) + 2;
   const lines = routes.flatMap(({ path, says, parameters }) => [
     `  ${path.padEnd(width)}${says}`,
-    ...Object.entries(parameters).map(([name, meaning]) => `      ?${`${name}=`.padEnd(10)}${meaning}`),
+    ...Object.entries(parameters).map(([name, meaning]) => `      ?${`${name}=`.padEnd(13)}${meaning}`),
   ]);
   return [`xdskit ${version}: admin API, read only`, "", ...lines, ""].join("\n");
 }
@@ -24,7 +24,13 @@ export function describeRoutesAsHtml(routes: readonly Route[], version: string):
 <head>
 <meta charset="utf-8">
 <title>${title}</title>
-<style>body{font:16px/1.5 sans-serif;margin:2em}td{padding:.3em 1em .3em 0;vertical-align:top}ul{margin:0}</style>
+<style>
+:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em}
+td{padding:.4em 1em .4em 0;vertical-align:top;border-top:1px solid #8884}
+td:first-child{white-space:nowrap}
+ul{margin:.2em 0 0;padding-left:1.2em;opacity:.8;font-size:.9em}
+</style>
 </head>
 <body>
 <h1>${title}</h1>

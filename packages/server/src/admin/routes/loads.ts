@@ -7,7 +7,7 @@ import { page, pageParameters, type Route, type Step } from "../route.ts";
 /** The load that clients report, by cluster (S-LRS-06). */
 export const loads: Route = {
   path: "/api/v1/loads",
-  says: "load that clients report (LRS): requests by cluster, service and locality",
+  says: "load reports (LRS): requests by cluster, service and locality",
   parameters: { cluster: "only this cluster", ...pageParameters },
   answer: ({ view }, query) => {
     const cluster = query.text("cluster");
@@ -53,7 +53,7 @@ function describeLocality(at: LocalitySums): LoadAnswer["localities"][number] {
 /** The clients that report load, and what the server requests from them. */
 export const loadReporters: Route = {
   path: "/api/v1/load-reporters",
-  says: "clients that report load, and what they are asked for",
+  says: "clients that report load, and the clusters requested from them",
   parameters: { node: "only this node", ...pageParameters },
   answer: ({ view, describe }, query) => {
     const node = query.text("node");

@@ -9,19 +9,19 @@ import { chosenType } from "./resources.ts";
 
 /** Parameters that select nodes by their identity. */
 const nodeParameters: Readonly<Record<string, string>> = {
-  cluster: "only nodes of a cluster like this",
-  "user-agent": "only nodes whose name and version are like this: envoy 1.3*",
+  cluster: "only nodes whose cluster matches this glob",
+  "user-agent": "only nodes whose user agent matches this glob: envoy 1.3*",
 };
 
 /** The connected nodes and the state of each of their types. */
 export const nodes: Route = {
   path: "/api/v1/nodes",
-  says: "connected nodes with their layers and, per type, what they hold, refused, miss",
+  says: "connected nodes, with their layers and, per type, what they ACKed, NACKed and miss",
   parameters: {
-    id: "only nodes whose id is like this; * stands for anything",
+    id: "only nodes whose id matches this glob",
     ...nodeParameters,
-    type: "only this type, of nodes that ask for it",
-    nacked: "true: only nodes that NACKed something, and what they NACKed",
+    type: "only this type, and nodes that subscribe to it",
+    nacked: "true: only nodes and types with a NACK",
     ...pageParameters,
   },
   answer: (sources, query) => page(query, findNodes(sources, nodeChoice(sources, query))),
@@ -111,7 +111,7 @@ function describeNode(
 /** Every open stream. */
 export const streams: Route = {
   path: "/api/v1/streams",
-  says: "open streams, with those that have not said yet who they are",
+  says: "open streams, including those whose node is not known yet",
   parameters: { node: "only those of this node", ...pageParameters },
   answer({ view, describe }, query) {
     const node = query.text("node");
@@ -129,9 +129,9 @@ const FATES = ["acked", "pending", "nacked", "sent", "requested-but-missing", "r
 /** Delivery status: a row per node and type (S-ACK-13, K2). */
 export const deliveries: Route = {
   path: "/api/v1/deliveries",
-  says: "what became of what was sent, per node and type: who has it, who refused it and why",
+  says: "delivery status per node and type: ACKed, NACKed and why, or pending",
   parameters: {
-    node: "only nodes whose id is like this; * stands for anything",
+    node: "only nodes whose id matches this glob",
     ...nodeParameters,
     type: "only this type",
     state: `only rows in this state: ${FATES.join(", ")}. requested-but-missing: all that miss something`,

@@ -9,13 +9,13 @@ import type { AdminView } from "../view.ts";
 /** The resources of the layers. Secrets are redacted. */
 export const resources: Route = {
   path: "/api/v1/resources",
-  says: "resources; ?body=true shows them, secrets redacted",
+  says: "resources; ?body=true includes their content, with secrets redacted",
   parameters: {
     type: "a short name (cds), a message name or a type URL",
-    layer: "only of this layer",
-    node: "what this node sees: the top-most holder of each name",
-    name: "only these names (may be repeated)",
-    body: "true: with the resource as JSON",
+    layer: "only this layer",
+    node: "only resources that this node sees: of each name, the one in its highest layer",
+    name: "only this name; may be repeated",
+    body: "true: include the resource as JSON",
     ...pageParameters,
   },
   answer: ({ view, describe }, query) => page(query, findResources(view, describe, query)),

@@ -41,7 +41,7 @@ function describeServer(view: AdminView): ServerAnswer {
 /** The layers and their types. */
 export const layers: Route = {
   path: "/api/v1/layers",
-  says: "layers, and what each holds",
+  says: "layers, with their numbers of resources",
   parameters: pageParameters,
   answer: ({ view, describe }, query) => {
     function* steps(): Iterable<Step> {
