@@ -113,15 +113,13 @@ test("the example that watches for drift tells what differs, and when nothing do
   });
   await script.find(/^no drift\n/);
   one.put(cluster("a", 2), cluster("b"), endpoints("b", 2));
-  await script.find(/Cluster a differs\n[\s\S]*Cluster b\n/);
-  other.put(cluster("a", 2), cluster("b"), endpoints("b", 2));
-  await script.find(/Cluster b\n[\s\S]*no drift\n$/);
-  expect(script.printed().trimEnd().split("\n")).toEqual([
-    "no drift",
+  // A busy machine may show parts of a change; it ends with the whole of it.
+  const drift = [
     "Cluster a differs",
-    `only ${one.address} has Cluster b`,
-    `only ${one.address} has ClusterLoadAssignment b`,
-    "no drift",
-  ]);
+    ...["Cluster b", "ClusterLoadAssignment b"].map((what) => `only ${one.address} has ${what}`),
+  ];
+  await script.find(new RegExp(`^no drift\n[\\s\\S]*${drift.join("\n")}\n$`));
+  other.put(cluster("a", 2), cluster("b"), endpoints("b", 2));
+  await script.find(new RegExp(`${drift.join("\n")}\n[\\s\\S]*no drift\n$`));
   expect(await script.stop()).toBe(0);
 });
