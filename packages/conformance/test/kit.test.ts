@@ -11,7 +11,7 @@ import { serverCases } from "../src/cases/server/cases.ts";
 import { type Machine, playInMemory } from "../src/play/in-memory.ts";
 import { playsOf } from "../src/play/plays.ts";
 
-/** A plane whose effects are spoiled on their way out. */
+/** A server machine whose effects are spoiled on their way out. */
 class SpoiledPlane implements Machine {
   readonly #machine: ServerMachine;
   readonly #spoil: (effect: ServerEffect) => readonly ServerEffect[];

@@ -8,7 +8,7 @@ import { CLUSTER, digest, resource, traits } from "./support/resources.ts";
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 type Variant = Body["variant"];
 
-/** Clients of Clusters, of which nothing is remembered but what the plane does. */
+/** Clients of Clusters, of which nothing is remembered but what the server machine does. */
 class Clients {
   readonly machine: ServerMachine;
   readonly #variant: Variant;

@@ -18,7 +18,7 @@ interface Asking {
   readonly holdMs?: number;
 }
 
-/** A plane that is polled, and what it says to each poll. */
+/** A server machine that is polled, and what it says to each poll. */
 class Polled {
   readonly machine: ServerMachine;
   readonly reports: Report[] = [];

@@ -8,8 +8,8 @@ import { Work } from "./support/work.ts";
 
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 
-/** A plane with so many resources in `base`, and one in-sync delta stream for each view. */
-function planeWith(resources: number, views: readonly (readonly string[])[]): ServerMachine {
+/** A server machine with so many resources in `base`, and one in-sync delta stream for each view. */
+function machineWith(resources: number, views: readonly (readonly string[])[]): ServerMachine {
   const machine = new ServerMachine({ digest, traits, nodeMapping: (one) => views[Number(one.id)] ?? [] });
   const puts = Array.from({ length: resources }, (_, i) => resource(CLUSTER, `c${i}`, "1"));
   machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
@@ -56,7 +56,7 @@ test.each(["a name", "a collection of names"])(
   "names given up under a wildcard look at what changed once, for 300 of them as for 3: each is %s",
   (kind) => {
     const looks = [3, 300].map((names) => {
-      const machine = planeWith(100, [["base"]]);
+      const machine = machineWith(100, [["base"]]);
       const given = Array.from({ length: names }, (_, i) => (kind === "a name" ? `x${i}` : `xdstp://a/T/${i}/*`));
       const hear = (what: Parameters<typeof delta>[1]): readonly ServerEffect[] => [
         ...machine.on({ kind: "request-received", stream: 0, request: delta(CLUSTER, what) }),
@@ -81,7 +81,7 @@ test.each(["a name", "a collection of names"])(
 
 test("whether a change is too large for one response is counted once, for 300 streams as for 3", () => {
   const looks = [3, 300].map((streams) => {
-    const machine = planeWith(
+    const machine = machineWith(
       200,
       Array.from({ length: streams }, () => ["base"]),
     );
@@ -101,7 +101,7 @@ test("whether a change is too large for one response is counted once, for 300 st
 
 test("streams in one view share one body; views that share a layer share the segment of its change", () => {
   const views = Array.from({ length: 1_000 }, (_, i) => [`node/${i % 500}`, "base"]);
-  const machine = planeWith(100, views);
+  const machine = machineWith(100, views);
   for (let i = 0; i < 500; i++) change(machine, `node/${i}`, resource(CLUSTER, "own", String(i)));
   for (const state of machine.streams()) {
     for (const { nonce } of state.types[0]?.pending ?? []) {
@@ -116,7 +116,7 @@ test("streams in one view share one body; views that share a layer share the seg
 });
 
 test("a view encodes for itself only what one of its layers hides", () => {
-  const machine = planeWith(3, [["node/0", "base"], ["base"]]);
+  const machine = machineWith(3, [["node/0", "base"], ["base"]]);
   change(machine, "node/0", resource(CLUSTER, "c1", "mine"));
   for (const stream of [0]) {
     machine.on({ kind: "request-received", stream, request: delta(CLUSTER, { nonce: "2" }) });
@@ -128,7 +128,7 @@ test("a view encodes for itself only what one of its layers hides", () => {
 });
 
 test("turns come in slices, and a stream that is stalled waits without a queue", () => {
-  const machine = planeWith(
+  const machine = machineWith(
     10,
     Array.from({ length: 50 }, () => ["base"]),
   );

@@ -1,7 +1,7 @@
 import type { WatchEvent } from "@xdskit/protocol/internal";
 
 /** News that a watch reports; confirmations are not. */
-export type ToldNews = Exclude<WatchEvent, { kind: "confirmed" }>;
+export type UnreadEvent = Exclude<WatchEvent, { kind: "confirmed" }>;
 
 /** The key of news without a name, or of an error: each of its kind replaces the one before. */
 type Mark = { readonly marks: string };
@@ -17,18 +17,18 @@ const CONNECTION: Mark = { marks: "connection" };
  */
 export class PendingEvents {
   /** The unread news if there is only one: most readers need no table. */
-  #only: ToldNews | undefined;
+  #only: UnreadEvent | undefined;
   /** News by name, or by mark. */
-  #unread: Map<string | Mark, ToldNews> | undefined;
+  #unread: Map<string | Mark, UnreadEvent> | undefined;
   #errors: Map<string | undefined, Mark> | undefined;
   /** An iterator at the oldest news; a new one each time would skip all deleted entries again. */
-  #front: MapIterator<[string | Mark, ToldNews]> | undefined;
+  #front: MapIterator<[string | Mark, UnreadEvent]> | undefined;
 
   get isEmpty(): boolean {
     return this.#only === undefined && this.#unread === undefined;
   }
 
-  add(news: ToldNews): void {
+  add(news: UnreadEvent): void {
     if (this.isEmpty) {
       this.#only = news;
       return;
@@ -39,7 +39,7 @@ export class PendingEvents {
     this.#enter(this.#unread, news);
   }
 
-  take(): ToldNews | undefined {
+  take(): UnreadEvent | undefined {
     if (this.#unread === undefined) {
       const news = this.#only;
       this.#only = undefined;
@@ -51,7 +51,7 @@ export class PendingEvents {
     return news;
   }
 
-  #enter(unread: Map<string | Mark, ToldNews>, news: ToldNews): void {
+  #enter(unread: Map<string | Mark, UnreadEvent>, news: UnreadEvent): void {
     switch (news.kind) {
       case "changed":
       case "absent": {
@@ -77,7 +77,7 @@ export class PendingEvents {
     }
   }
 
-  #first(unread: Map<string | Mark, ToldNews>): readonly [string | Mark, ToldNews] {
+  #first(unread: Map<string | Mark, UnreadEvent>): readonly [string | Mark, UnreadEvent] {
     for (;;) {
       this.#front ??= unread.entries();
       const next = this.#front.next();
@@ -93,7 +93,7 @@ export class PendingEvents {
     return known;
   }
 
-  #forgetError(unread: Map<string | Mark, ToldNews>, name: string): void {
+  #forgetError(unread: Map<string | Mark, UnreadEvent>, name: string): void {
     const mark = this.#errors?.get(name);
     if (mark === undefined) return;
     this.#errors?.delete(name);
@@ -101,6 +101,6 @@ export class PendingEvents {
   }
 }
 
-function isOfConnection({ name, why }: Extract<ToldNews, { kind: "failed" }>): boolean {
+function isOfConnection({ name, why }: Extract<UnreadEvent, { kind: "failed" }>): boolean {
   return name === undefined && why === "unreachable";
 }

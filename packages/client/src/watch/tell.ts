@@ -4,7 +4,7 @@ import { XdsClientError, type XdsClientErrorCode } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import type { Change } from "./change.ts";
 import { OneOrMany } from "./one-or-many.ts";
-import type { ToldNews } from "./pending-events.ts";
+import type { UnreadEvent } from "./pending-events.ts";
 
 type Failed = Extract<WatchEvent, { kind: "failed" }>;
 
@@ -37,7 +37,7 @@ export class Teller {
     this.#views = views;
   }
 
-  tell(news: ToldNews): Change {
+  tell(news: UnreadEvent): Change {
     switch (news.kind) {
       case "changed": {
         const kind = this.#told.has(news.name) ? "changed" : "added";

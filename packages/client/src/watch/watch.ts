@@ -6,7 +6,7 @@ import type { Change } from "./change.ts";
 import type { Watching } from "./follow.ts";
 import type { KeepAlive } from "./keep-alive.ts";
 import { OneOrMany } from "./one-or-many.ts";
-import { PendingEvents, type ToldNews } from "./pending-events.ts";
+import { PendingEvents, type UnreadEvent } from "./pending-events.ts";
 import { Readers } from "./readers.ts";
 import { Teller } from "./tell.ts";
 
@@ -127,7 +127,7 @@ export class OpenWatch implements Watch {
     this.#ground.closed(this);
   }
 
-  #note(news: ToldNews): void {
+  #note(news: UnreadEvent): void {
     if (news.kind === "synced") this.#isSynced = true;
     else if (news.kind === "changed") this.#current.set(shownName(news.name), this.#ground.views.of(news.resource));
     else if (news.kind !== "recovered" && news.name !== undefined && news.held === undefined)

@@ -456,7 +456,7 @@ describe("journals", () => {
       kind: "transaction-committed",
       transaction: { changes: [{ layer: "base", puts: [c("a", label)] }] },
     });
-  function planeWith(options: Partial<ServerMachineOptions>): ServerMachine {
+  function machineWith(options: Partial<ServerMachineOptions>): ServerMachine {
     const machine = new ServerMachine({ digest, traits, nodeMapping: ({ id }) => [id], ...options });
     commit(machine, "0");
     for (const [stream, id] of [
@@ -481,20 +481,20 @@ describe("journals", () => {
   }
 
   test("that grow past the limit in lines end who stands behind them, and nobody else", () => {
-    const machine = planeWith({ maxJournalLines: 2 });
+    const machine = machineWith({ maxJournalLines: 2 });
     expect(["1", "2"].map((label) => far(commit(machine, label)))).toEqual([[], []]);
     expect(far(commit(machine, "3"))).toEqual([[1, statusCode.UNAVAILABLE]]);
     expect([...machine.streams()].map((one) => one.stream)).toEqual([2, 3]);
   });
 
   test("that grow past the limit in bytes do too", () => {
-    const machine = planeWith({ maxJournalBytes: 10 });
+    const machine = machineWith({ maxJournalBytes: 10 });
     expect(["1", "2", "3"].map((label) => far(commit(machine, label)))).toEqual([[], [], []]);
     expect(far(commit(machine, "4"))).toEqual([[1, statusCode.UNAVAILABLE]]);
   });
 });
 
-describe("the plane describes", () => {
+describe("the server machine describes", () => {
   test("streams before and after their first request", () => {
     const talk = talkWith();
     talk.open(2, "sotw", CLUSTER);

@@ -31,7 +31,7 @@ const step = fc.oneof(
 );
 const script = fc.array(step, { minLength: 5, maxLength: 40 });
 
-/** A plane with a clock, and two clients that know ttls. */
+/** A server machine with a clock, and two clients that know ttls. */
 class TimedWorld {
   readonly machine: ServerMachine;
   readonly clients = [new ExpiringClient("delta"), new ExpiringClient("sotw")];

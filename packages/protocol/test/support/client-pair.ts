@@ -68,7 +68,7 @@ export class ClientPair {
   readonly #spec: SourceSpec;
   readonly #wires = new Map<ClientStreamId, Wire>();
   readonly #clientTimers = new Map<number, number>();
-  readonly #planeTimers = new Map<number, number>();
+  readonly #serverTimers = new Map<number, number>();
   #lastWatch = 0;
   #label = 0;
   #nowMs = 0;
@@ -411,8 +411,8 @@ export class ClientPair {
   #perform(effects: readonly ServerEffect[]): void {
     for (const effect of effects) {
       if (effect.kind === "send") this.#wires.get(effect.stream)?.responses.push(effect);
-      else if (effect.kind === "start-timer") this.#planeTimers.set(effect.timer, effect.ms);
-      else if (effect.kind === "cancel-timer") this.#planeTimers.delete(effect.timer);
+      else if (effect.kind === "start-timer") this.#serverTimers.set(effect.timer, effect.ms);
+      else if (effect.kind === "cancel-timer") this.#serverTimers.delete(effect.timer);
       else if (effect.kind === "close-stream")
         this.complaints.push(`the server ended a stream: ${effect.status.message}`);
     }
@@ -439,18 +439,18 @@ export class ClientPair {
   }
 
   #firePlane(): void {
-    const [timer] = this.#planeTimers.keys();
+    const [timer] = this.#serverTimers.keys();
     if (timer !== undefined) this.#fireOfPlane(timer);
   }
 
   #fireShortPlane(): boolean {
-    const [short] = [...this.#planeTimers].find(([, ms]) => ms <= SHORT_MS) ?? [];
+    const [short] = [...this.#serverTimers].find(([, ms]) => ms <= SHORT_MS) ?? [];
     if (short !== undefined) this.#fireOfPlane(short);
     return short !== undefined;
   }
 
   #fireOfPlane(timer: number): void {
-    this.#planeTimers.delete(timer);
+    this.#serverTimers.delete(timer);
     this.#perform(this.#machine.on({ kind: "timer-fired", timer }));
   }
 }

@@ -35,7 +35,7 @@ export interface Said {
   readonly says: readonly string[];
 }
 
-/** A plane, and what it says to one after another. */
+/** A server machine, and what it says to one after another. */
 export class Conversation {
   readonly machine: ServerMachine;
   /** Everything but sends and reports that was asked for since last looked at. */
@@ -79,7 +79,7 @@ export class Conversation {
     this.#keep(this.machine.on({ kind: "stream-opened", stream, variant, onlyType, ...method, peer, connection }));
   }
 
-  /** Gives a request to the plane, and lets it speak. */
+  /** Gives a request to the server machine, and lets it speak. */
   hear(stream: StreamId, request: DiscoveryRequest): readonly Said[] {
     this.#keep(this.machine.on({ kind: "request-received", stream, request }));
     return this.turns();
@@ -99,7 +99,7 @@ export class Conversation {
       .join(", ");
   }
 
-  /** Gives a request to the plane, and lets it wait for its turn. */
+  /** Gives a request to the server machine, and lets it wait for its turn. */
   receive(stream: StreamId, request: DiscoveryRequest): void {
     this.#keep(this.machine.on({ kind: "request-received", stream, request }));
   }

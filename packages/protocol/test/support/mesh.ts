@@ -38,7 +38,7 @@ export interface MeshOptions {
   readonly splits?: boolean;
 }
 
-/** One Envoy, one plane, and a configuration of Listeners, routes, Clusters and endpoints that always fits together. */
+/** One Envoy, one server machine, and a configuration of Listeners, routes, Clusters and endpoints that always fits together. */
 export class Mesh {
   readonly envoy: ModelEnvoy;
   readonly #how: MeshOptions;

@@ -57,7 +57,7 @@ export interface Trouble {
   readonly wavers?: boolean;
 }
 
-/** Sees what goes back and forth, in the order in which the plane does. */
+/** Sees what goes back and forth, in the order in which the server machine does. */
 export interface Witness {
   connected(client: ModelClient): void;
   heard(client: ModelClient, request: DiscoveryRequest): void;
@@ -66,7 +66,7 @@ export interface Witness {
   held(client: ModelClient, type: TypeUrl, names: ReadonlySet<string>): void;
 }
 
-/** A stream that the plane ended, and how many lines it was behind in the type in which it was most. */
+/** A stream that the server machine ended, and how many lines it was behind in the type in which it was most. */
 export interface Ended {
   readonly status: Status;
   readonly linesBehind: number;
@@ -76,7 +76,7 @@ const SHORT_MS = 1_000;
 /** Journal lines kept in a world with tiny limits. */
 export const FEW_LINES = 4;
 
-/** Clients of both variants around one plane, with messages on their way, driven by a script of numbers. */
+/** Clients of both variants around one server machine, with messages on their way, driven by a script of numbers. */
 export class World {
   readonly machine: ServerMachine;
   readonly clients: readonly ModelClient[];

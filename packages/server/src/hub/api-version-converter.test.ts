@@ -29,7 +29,7 @@ function resource(type: TypeUrl, name: string, text: string, more: object = {}):
   return createResource({ type, name, bytes: Buffer.from(text), ...more }, contentDigest);
 }
 
-/** A plane, with twins before it. Converting puts a word before the text; "same" and "lossy …" are what they say. */
+/** A server machine, with twins before it. Converting puts a word before the text; "same" and "lossy …" are what they say. */
 class World {
   readonly machine = new ServerMachine({
     digest: contentDigest,

@@ -79,10 +79,10 @@ export class Hub implements HubPort {
     const { limits, insecure, encoder, refusesV2 = false, traits } = options;
     this.#options = options;
     this.#nodeMapping = guardNodeMapping(options.nodeMapping, insecure);
-    const plane = { ...options, nodeMapping: this.#nodeMapping };
+    const machineOptions = { ...options, nodeMapping: this.#nodeMapping };
     this.#driver = new Driver(
       {
-        ...plane,
+        ...machineOptions,
         maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream,
         maxTypesPerStream: limits.maxTypesPerStream,
         maxUnacknowledgedPerType: limits.maxUnacknowledgedPerType,

@@ -7,7 +7,7 @@ import type { NodesAnswer, StreamsAnswer } from "../../src/admin/answers/nodes.t
 import type { ResourcesAnswer } from "../../src/admin/answers/resources.ts";
 import type { LayersAnswer, ServerAnswer, SourceAnswer } from "../../src/admin/answers/server.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
-import { CDS, EDS, node, RDS, RealPlane, resource, SDS } from "./real-plane.ts";
+import { CDS, EDS, node, RDS, RealMachine, resource, SDS } from "./real-machine.ts";
 
 interface Reply {
   readonly status: number;
@@ -15,11 +15,11 @@ interface Reply {
   readonly text: string;
 }
 
-let world: RealPlane;
+let world: RealMachine;
 let port = 0;
 
 beforeEach(async () => {
-  world = new RealPlane();
+  world = new RealMachine();
   port = (await world.admin.start()).port;
 });
 

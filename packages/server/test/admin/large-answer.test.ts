@@ -1,12 +1,12 @@
 import { get } from "node:http";
 import { expect, test } from "vitest";
 import type { StreamsAnswer } from "../../src/admin/answers/nodes.ts";
-import { CDS, node, RealPlane, resource } from "./real-plane.ts";
+import { CDS, node, RealMachine, resource } from "./real-machine.ts";
 
 const NODES = 10_000;
 
 test("an answer for 10,000 nodes leaves room for everything else", async () => {
-  const world = new RealPlane();
+  const world = new RealMachine();
   world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
   for (let i = 0; i < NODES; i++) {
     world.receive(world.open(), { kind: "delta", node: node(`n${i}`), subscribe: ["*"] });
@@ -39,7 +39,7 @@ test("an answer for 10,000 nodes leaves room for everything else", async () => {
 });
 
 test("a reader that leaves ends the walk", async () => {
-  const world = new RealPlane();
+  const world = new RealMachine();
   for (let i = 0; i < 3000; i++) world.receive(world.open(), { kind: "delta", node: node(`n${i}`) });
   const { port } = await world.admin.start();
   let walked = 0;

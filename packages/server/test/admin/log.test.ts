@@ -4,21 +4,21 @@ import { createLineLimit } from "../../src/observe/line-limit.ts";
 import { attachLog } from "../../src/observe/log.ts";
 import { type LogEvent, type LogFields, logTable } from "../../src/observe/log-table.ts";
 import { printable, printableReason } from "../../src/observe/printable.ts";
-import { CDS, node, RealPlane, resource } from "./real-plane.ts";
+import { CDS, node, RealMachine, resource } from "./real-machine.ts";
 
 interface Line {
   readonly event: LogEvent;
   readonly fields: LogFields;
 }
 
-function listen(world: RealPlane): Line[] {
+function listen(world: RealMachine): Line[] {
   const lines: Line[] = [];
   attachLog(world.telemetry, { write: (event, fields) => lines.push({ event, fields }) });
   return lines;
 }
 
 test("S-OBS-02 a NACK is a warning with node, type and reason; at most one in ten seconds, the rest are counted", () => {
-  const world = new RealPlane();
+  const world = new RealMachine();
   const lines = listen(world);
   world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
   const stream = world.open();
@@ -46,7 +46,7 @@ test("S-OBS-02 a NACK is a warning with node, type and reason; at most one in te
 });
 
 test("every line has the fields that the table names, and no other", () => {
-  const world = new RealPlane();
+  const world = new RealMachine();
   const lines = listen(world);
   world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
   const stream = world.open();
@@ -87,7 +87,7 @@ test.each<{ readonly event: LogEvent; readonly of: (address: string) => ServerRe
     }),
   },
 ])("A14 $event is one line in ten seconds for each host, the rest are counted", ({ event, of }) => {
-  const world = new RealPlane();
+  const world = new RealMachine();
   const lines = listen(world);
   const at = (ms: number): Date => new Date(ms);
   for (let port = 1; port <= 5; port++) world.telemetry.report(of(`10.0.0.1:${port}`), at(0));
@@ -132,7 +132,7 @@ test("H2 keys and passwords in what a client quotes are replaced", () => {
 });
 
 test("a config source in a file that still asks a server is told once, until it is pointed at a file", () => {
-  const world = new RealPlane();
+  const world = new RealMachine();
   const lines = listen(world);
   const source = (name: string, file?: string): void =>
     world.telemetry.report(

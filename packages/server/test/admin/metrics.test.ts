@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { metricTable } from "../../src/observe/metric-table.ts";
 import { lintMetrics } from "../support/promlint.ts";
-import { CDS, EDS, node, RealPlane, resource } from "./real-plane.ts";
+import { CDS, EDS, node, RealMachine, resource } from "./real-machine.ts";
 
-let world: RealPlane;
+let world: RealMachine;
 
 beforeEach(() => {
-  world = new RealPlane();
+  world = new RealMachine();
 });
 
 afterEach(() => world.metrics.close());

@@ -17,7 +17,7 @@ import { SharedSelections, type Uses } from "./shared-selections.ts";
 import { ResponseSplitter } from "./split.ts";
 
 /** What the two instances for one state, with and without TTLs, share and where they differ. */
-interface PresentOptions {
+interface SharedResponsesOptions {
   readonly ttls?: Ttls;
   readonly nameSets?: NameSets;
   readonly served?: ServedVersions;
@@ -65,7 +65,7 @@ export class SharedResponses {
       nameSets = new NameSets(),
       served = new ServedVersions({ listsNews: false }),
       namesPerStep = NAMES_PER_STEP,
-    }: PresentOptions = {},
+    }: SharedResponsesOptions = {},
   ) {
     this.#digest = digest;
     this.ttls = ttls;

@@ -28,7 +28,7 @@ const MOST_NAMES = 250_000;
  */
 export class SubscriberIndex<S extends Subscriber> {
   readonly #sets: NameSets;
-  readonly #views = new Map<View, AskersOfView<S>>();
+  readonly #views = new Map<View, SubscribersOfView<S>>();
   readonly #viewOf = new Map<S, View>();
   readonly #room = { names: MOST_NAMES };
 
@@ -72,7 +72,7 @@ export class SubscriberIndex<S extends Subscriber> {
     for (const [type, askers] of known.ofType) yield* askers.concernedBy(view, type, touched);
   }
 
-  #enter(stream: S): AskersOfView<S> {
+  #enter(stream: S): SubscribersOfView<S> {
     const { view } = stream;
     const isKnown = this.#viewOf.get(stream) === view;
     if (!isKnown) this.forget(stream);
@@ -84,7 +84,7 @@ export class SubscriberIndex<S extends Subscriber> {
   }
 }
 
-interface AskersOfView<S> {
+interface SubscribersOfView<S> {
   streams: number;
   readonly unsettled: Set<S>;
   readonly ofType: Map<TypeUrl, AskersOfType<S>>;

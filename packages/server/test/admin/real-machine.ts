@@ -56,8 +56,8 @@ export function resource(
   return createResource({ type, name, bytes: Buffer.from(body), references }, contentDigest);
 }
 
-/** A real plane, with the telemetry and the admin API over it, and no transport: what it sends is kept for the test. */
-export class RealPlane {
+/** A real server machine, with the telemetry and the admin API over it, and no transport: what it sends is kept for the test. */
+export class RealMachine {
   readonly telemetry: ObservedTelemetry = createTelemetry();
   readonly deliveries: DeliveryTimes = createDeliveryTimes(this.telemetry);
   readonly sent: Extract<ServerEffect, { kind: "send" }>[] = [];
