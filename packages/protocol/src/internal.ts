@@ -126,9 +126,17 @@ export type {
 } from "./server/contract/inspect.ts";
 export { InvariantError } from "./server/contract/invariant-error.ts";
 export type { PollEffect, PollEvent, PollId, PollReceived } from "./server/contract/poll.ts";
+export type {
+  LostNode,
+  RevisionProgress,
+  Standing,
+  Straggler,
+  StragglerType,
+} from "./server/contract/progress.ts";
 export type { Remembered } from "./server/contract/remembered.ts";
 export type { ServerMachineOptions } from "./server/contract/server-machine-options.ts";
 export type { Wait } from "./server/contract/wait.ts";
+export type { RevisionFollower } from "./server/progress/follower.ts";
 export { ServerMachine } from "./server/server-machine.ts";
 export { type Ambiguity, findAmbiguity } from "./state/ambiguity.ts";
 export { deletedKey } from "./state/layer.ts";

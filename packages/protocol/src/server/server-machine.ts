@@ -1,5 +1,6 @@
 import type { DiscoveryRequest } from "../message/request.ts";
 import { type Status, statusCode } from "../message/status.ts";
+import type { NodeMapping } from "../node/node-mapping.ts";
 import type { Resource } from "../resource/resource.ts";
 import { opaqueTraits } from "../resource/type-traits.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
@@ -16,12 +17,16 @@ import type { ServerEffect } from "./contract/effect.ts";
 import type { ServerEvent, StreamId, StreamOpened } from "./contract/event.ts";
 import type { ResourceState, StreamState } from "./contract/inspect.ts";
 import { InvariantError } from "./contract/invariant-error.ts";
+import type { RevisionProgress } from "./contract/progress.ts";
 import type { Remembered } from "./contract/remembered.ts";
 import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
 import { excessOf, type PassedLimit } from "./contract/stream-limits.ts";
 import { History } from "./history.ts";
 import type { PolledView } from "./poll/polled-view.ts";
 import { Polls } from "./poll/polls.ts";
+import type { RevisionFollower } from "./progress/follower.ts";
+import type { ProgressMember } from "./progress/member.ts";
+import { Progress } from "./progress/progress.ts";
 import { FlushQueue } from "./stream/flush-queue.ts";
 import { type HeartbeatDue, HeartbeatSchedule } from "./stream/heartbeat-schedule.ts";
 import { trimJournals } from "./stream/laggards.ts";
@@ -57,6 +62,7 @@ export class ServerMachine {
   readonly #conversion: Conversion | undefined;
   #lastTimer = 0;
   readonly #heartbeats = new HeartbeatSchedule(() => ++this.#lastTimer);
+  readonly #progress = new Progress(() => this.#members());
 
   constructor(options: ServerMachineOptions) {
     this.#options = options;
@@ -84,6 +90,7 @@ export class ServerMachine {
       responses: responses,
       admission,
       nextTimer: () => ++this.#lastTimer,
+      progress: this.#progress,
     });
   }
 
@@ -106,8 +113,7 @@ export class ServerMachine {
         this.#due.resume(event.stream, this.#streams.get(event.stream));
         return [];
       case "node-mapping-changed":
-        this.#admission.placeBy(event.nodeMapping);
-        return [...[...this.#streams.values()].flatMap((stream) => this.#place(stream)), ...this.#polls.place()];
+        return this.#placeAll(event.nodeMapping);
       case "clients-changed":
         this.#admission.chooseBy(event.clients);
         return [];
@@ -165,6 +171,7 @@ export class ServerMachine {
     if (turn.isUnfinished) this.#awaken(stream);
     if (turn.hasMoved) this.#wake(stream);
     effects.push(...this.#waitTimers.update(stream, this.#responses.revision));
+    this.#progress.note(stream);
     if (stream.tellsTtls) this.#keepBeating(stream, effects);
   }
 
@@ -191,6 +198,28 @@ export class ServerMachine {
   /** The revision of the newest transaction that changed anything. */
   get revision(): number {
     return this.#responses.revision;
+  }
+
+  /** How far the nodes whose ids are wanted are with a revision. Costs a look at every stream. */
+  progress(revision: number, isWanted: (nodeId: string) => boolean): RevisionProgress {
+    return this.#progress.of(revision, isWanted);
+  }
+
+  /** Follows a revision until `unfollow`; the answer is kept current as events come. */
+  follow(revision: number, isWanted: (nodeId: string) => boolean): RevisionFollower {
+    return this.#progress.follow(revision, isWanted);
+  }
+
+  unfollow(follower: RevisionFollower): void {
+    this.#progress.unfollow(follower);
+  }
+
+  *#members(): Iterable<ProgressMember> {
+    for (const stream of this.#streams.values()) {
+      stream.catchUp(this.#responses.revision);
+      yield stream;
+    }
+    yield* this.#polls.members();
   }
 
   /** The current state of every stream, and of every recent poller. */
@@ -273,17 +302,16 @@ export class ServerMachine {
       for (const { identity } of this.#askers.concernedBy(view, touched))
         for (const one of identity.siblings.streams) concerned.add(one);
     }
-    for (const stream of concerned) {
-      stream.catchUp(revision - 1);
-      this.#awaken(stream);
-    }
+    for (const stream of concerned) this.#awaken(stream, revision - 1);
   }
 
-  /** Makes a stream due for a flush. */
-  #awaken(stream: Stream): void {
+  /** Makes a stream due for a flush; what it is settled about did not change up to `unchangedTo`. */
+  #awaken(stream: Stream, unchangedTo = this.#responses.revision): void {
+    stream.catchUp(unchangedTo);
     stream.unsettle();
     this.#askers.unsettle(stream);
     this.#due.add(stream);
+    this.#progress.note(stream);
   }
 
   /** Advances the settled streams of one client past the changes that do not concern them. */
@@ -345,6 +373,7 @@ export class ServerMachine {
     this.#streams.set(opened.stream, stream);
     this.#layers.watch(view, stream);
     this.#siblings.join(siblings, stream);
+    this.#progress.found(node);
     return [{ kind: "report", report: { kind: "node-identified", stream: opened.stream, node, layers } }];
   }
 
@@ -362,6 +391,14 @@ export class ServerMachine {
     return this.#end(stream.opened.stream, { code: statusCode.INVALID_ARGUMENT, message });
   }
 
+  /** Maps all nodes anew. Counts as a revision of its own, so that it can be asked who has it. */
+  #placeAll(nodeMapping: NodeMapping): readonly ServerEffect[] {
+    this.#admission.placeBy(nodeMapping);
+    for (const stream of this.#streams.values()) stream.catchUp(this.#responses.revision);
+    this.#responses.advance(this.#responses.revision + 1, undefined);
+    return [...[...this.#streams.values()].flatMap((stream) => this.#place(stream)), ...this.#polls.place()];
+  }
+
   /**
    * Maps the node of a stream to layers again. What the client was sent stays known; only the difference is sent
    * (S-DEL-08).
@@ -373,13 +410,12 @@ export class ServerMachine {
     const { layers } = placed;
     const view = this.#layers.viewOf(layers);
     if (view === stream.view) return [];
-    stream.catchUp(this.#responses.revision);
     this.#layers.unwatch(stream.view, stream);
     stream.view = view;
     this.#layers.watch(view, stream);
     // The old view's heartbeats no longer reach the stream, and the client may hold resources of that view only.
     for (const type of stream.types.keys()) stream.expectBeat(type);
-    this.#awaken(stream);
+    this.#awaken(stream, this.#responses.revision - 1);
     return [{ kind: "report", report: { kind: "node-moved", stream: stream.opened.stream, node, layers } }];
   }
 
@@ -432,6 +468,8 @@ export class ServerMachine {
     this.#due.forget(id, stream);
     if (stream === undefined) return [];
     this.#streams.delete(id);
+    stream.catchUp(this.#responses.revision);
+    this.#progress.left(stream, Math.min(stream.reached, this.#responses.revision));
     this.#askers.forget(stream);
     this.#layers.unwatch(stream.view, stream);
     this.#siblings.leave(stream);

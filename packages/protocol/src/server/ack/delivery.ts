@@ -35,11 +35,8 @@ export const NAMES_SHOWN = 100;
 /** How many implicitly ACKed responses are remembered. */
 const IMPLIED_KEPT = 16;
 
-/**
- * How long a NACK counts: until each rejected name was ACKed in another response, until any response was ACKed, or not
- * at all.
- */
-export type RefusalMemory = "by-name" | "whole" | "none";
+/** How long a NACK counts: until each rejected name was ACKed in another response, or until any response was ACKed. */
+export type RefusalMemory = "by-name" | "whole";
 
 /** Tracks the ACK or NACK of each response of one type on one stream. */
 export class Deliveries {
@@ -68,7 +65,7 @@ export class Deliveries {
   /** The revision that the client had before the oldest NACKed response that still counts. */
   #refusedFrom: number | undefined;
 
-  constructor(memory: RefusalMemory = "none") {
+  constructor(memory: RefusalMemory = "by-name") {
     this.#memory = memory;
   }
   #wasAnswered = false;
@@ -224,7 +221,7 @@ export class Deliveries {
     this.#isAckedRefused ||= delivery.body === this.#acked?.body;
     if (!delivery.isHeartbeat || this.#nacked === undefined) this.#nacked = { delivery, error };
     this.#refusals.add({ nonce: delivery.nonce, body: delivery.body, error });
-    if (this.#memory === "none" || delivery.isHeartbeat) return delivery;
+    if (delivery.isHeartbeat) return delivery;
     this.#refusedFrom = Math.min(this.refusedFrom, delivery.from ?? -1);
     if (this.#memory === "by-name") this.#rejectedNames.add(everyName(delivery.body), delivery.body, delivery.asked);
     else this.#refusedOf = delivery.asked;

@@ -6,9 +6,12 @@ import { hostOf } from "../../node/host.ts";
 import type { Node } from "../../node/node.ts";
 import type { Peer } from "../../node/node-mapping.ts";
 import type { ApiVersion } from "../../resource/api-version.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Report, RequestKind } from "../contract/effect.ts";
 import type { DeliveryState, StreamState, TypeState } from "../contract/inspect.ts";
 import type { PollId } from "../contract/poll.ts";
+import type { Standing, StragglerType } from "../contract/progress.ts";
+import type { ProgressMember } from "../progress/member.ts";
 import type { PolledResponse, PolledSubscription, ResponseSummary } from "./polled-subscription.ts";
 
 /** How many answered polls in a row without a version still count as a client that starts up. */
@@ -29,7 +32,9 @@ export interface WaitingPoll {
   end: "settled" | "dismissed" | undefined;
 }
 
-type PollerStart = Pick<Poller, "peer" | "node" | "apiVersion" | "choices" | "topic">;
+type PollerStart = Pick<Poller, "peer" | "node" | "apiVersion" | "choices" | "topic"> & {
+  readonly responses: SharedResponses;
+};
 
 /** The newest response to a poller, and its fate. */
 interface Given {
@@ -48,7 +53,7 @@ export interface UnderstoodPoll {
  * limited time: what it was given, and whether its later polls have that version. This is shown to people, and keeps a
  * client from polling in a tight loop. Its id is that of its first poll.
  */
-export class Poller {
+export class Poller implements ProgressMember {
   readonly id: PollId;
   readonly key: string;
   readonly peer: Peer;
@@ -66,8 +71,10 @@ export class Poller {
   #acked: ResponseSummary | undefined;
   #nacked: (ResponseSummary & { readonly error: Status }) | undefined;
   #emptyPolls = 0;
+  #polls = 0;
+  readonly #responses: SharedResponses;
 
-  constructor(id: PollId, key: string, { peer, node, apiVersion, choices, topic }: PollerStart) {
+  constructor(id: PollId, key: string, { peer, node, apiVersion, choices, topic, responses }: PollerStart) {
     this.id = id;
     this.key = key;
     this.peer = peer;
@@ -75,6 +82,33 @@ export class Poller {
     this.apiVersion = apiVersion;
     this.choices = choices;
     this.topic = topic;
+    this.#responses = responses;
+  }
+
+  /** Whether it polled more than once. */
+  get isBack(): boolean {
+    return this.#polls > 1;
+  }
+
+  /** The newest revision whose content it is known to have. */
+  get reached(): number {
+    const isCurrent = this.#acked?.version === this.topic.told(this.#responses).body.version;
+    return isCurrent ? this.#responses.revision : (this.#acked?.revision ?? -1);
+  }
+
+  standing(revision: number): Standing {
+    if (this.reached >= revision) return "deployed";
+    return this.#given?.fate === "nacked" && this.hasRefused(this.topic.told(this.#responses)) ? "rejected" : "pending";
+  }
+
+  behind(revision: number): readonly StragglerType[] {
+    const standing = this.standing(revision);
+    if (standing === "deployed") return [];
+    const about = { type: this.topic.traits.type, wait: undefined } as const;
+    if (standing === "rejected")
+      return [{ ...about, state: "rejected", names: this.#nacked?.names ?? [], error: this.#nacked?.error }];
+    const isGiven = this.#given?.fate === "pending";
+    return [{ ...about, state: isGiven ? "unacked" : "unsent", names: [], error: undefined }];
   }
 
   /**
@@ -83,6 +117,7 @@ export class Poller {
    * (client-behaviours I4).
    */
   understand({ versionInfo, error, nonce }: SotwRequest, current: () => PolledResponse): UnderstoodPoll {
+    this.#polls++;
     const isFirst = this.#given === undefined && this.#acked === undefined && this.#nacked === undefined;
     this.#emptyPolls = versionInfo === undefined ? this.#emptyPolls + 1 : 0;
     if (error !== undefined) return this.#refuse(error, nonce, current);

@@ -8,6 +8,8 @@ import type { Admission } from "../admission.ts";
 import type { Report, ServerEffect } from "../contract/effect.ts";
 import type { StreamState } from "../contract/inspect.ts";
 import type { PollEvent, PollReceived } from "../contract/poll.ts";
+import type { ProgressMember } from "../progress/member.ts";
+import type { Progress } from "../progress/progress.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
 import type { PolledSubscription } from "./polled-subscription.ts";
 import { PolledViews, type PolledViewsOptions } from "./polled-view.ts";
@@ -21,6 +23,7 @@ export interface PollsOptions extends PolledViewsOptions {
   readonly maxSubscriptionsPerStream?: number | undefined;
   /** Returns an unused timer number. */
   readonly nextTimer: () => number;
+  readonly progress: Progress;
 }
 
 /**
@@ -48,6 +51,11 @@ export class Polls {
   /** Describes all remembered pollers, each as a stream of one type. */
   *describe(): Iterable<StreamState> {
     for (const poller of this.#pollers) yield poller.describe();
+  }
+
+  /** The pollers that have come back at least once: a single poll is no client that stays. */
+  *members(): Iterable<ProgressMember> {
+    for (const poller of this.#pollers) if (poller.isBack) yield poller;
   }
 
   on(event: PollEvent): readonly ServerEffect[] {
@@ -115,6 +123,7 @@ export class Polls {
     const { as, reports } = poller.understand(request, () => topic.told(this.#options.responses));
     report(effects, { kind: "request-understood", stream: poller.id, node, type, as });
     for (const each of reports) report(effects, each);
+    if (poller.isBack) this.#options.progress.note(poller);
     this.#waiting.add({
       id,
       poller,
@@ -146,7 +155,14 @@ export class Polls {
     const key = this.#pollers.keyOf(node, peer, topic);
     const known = this.#pollers.seen(key);
     if (known === undefined) {
-      const poller = new Poller(poll, key, { node, peer, apiVersion, choices, topic });
+      const poller = new Poller(poll, key, {
+        node,
+        peer,
+        apiVersion,
+        choices,
+        topic,
+        responses: this.#options.responses,
+      });
       topic.pollers++;
       const { type } = topic.traits;
       report(effects, { kind: "poller-met", stream: poll, node, peer, type });
@@ -163,6 +179,7 @@ export class Polls {
 
   #forget(poller: Poller): readonly ServerEffect[] {
     const effects: ServerEffect[] = [];
+    if (poller.isBack) this.#options.progress.left(poller, poller.reached);
     this.#waiting.stopRest(poller, effects);
     this.#leave(poller.topic);
     report(effects, { kind: "poller-forgotten", stream: poller.id, node: poller.node, type: poller.topic.traits.type });

@@ -15,11 +15,13 @@ import type { Conversion } from "../contract/conversion.ts";
 import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamId, StreamOpened } from "../contract/event.ts";
 import type { ResourceState, StreamState } from "../contract/inspect.ts";
+import type { Standing, StragglerType } from "../contract/progress.ts";
 import { DeferredRemovals } from "../order/deferred-removals.ts";
 import type { Order } from "../order/order.ts";
 import type { OrderedStream } from "../order/order-members.ts";
 import { StreamOrder } from "../order/stream-order.ts";
 import { StreamWaits, type WaitingType } from "../order/stream-waits.ts";
+import type { ProgressMember } from "../progress/member.ts";
 import type { Subscriber } from "../subscription/subscriber-index.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import { DeltaTypeStream } from "../type/delta.ts";
@@ -31,6 +33,7 @@ import { PendingResends, type ResendNames } from "./pending-resends.ts";
 import { resourceStates } from "./resource-states.ts";
 import { Sending } from "./sending.ts";
 import { StreamErrors } from "./stream-errors.ts";
+import { describeBehind, reachedBy, standingOf, type TypeProgress } from "./type-progress.ts";
 import { typeState } from "./type-state.ts";
 
 /** What a stream knows from its first request. */
@@ -72,7 +75,7 @@ const everything: Removable = {
 };
 
 /** One stream of a known node: a type stream per type, in the order in which types are sent. */
-export class Stream implements OrderedStream, Subscriber {
+export class Stream implements OrderedStream, Subscriber, ProgressMember {
   readonly opened: StreamOpened;
   readonly identity: Identity;
   view: View;
@@ -101,6 +104,33 @@ export class Stream implements OrderedStream, Subscriber {
 
   get types(): ReadonlyMap<TypeUrl, TypeStream> {
     return this.#types;
+  }
+
+  get node(): Node {
+    return this.identity.node;
+  }
+
+  /** The newest revision up to which the client has everything; infinite: it has everything. */
+  get reached(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...this.#inOrder.map((type) => reachedBy(this.#progressOf(type))));
+  }
+
+  standing(revision: number): Standing {
+    let standing: Standing = "deployed";
+    for (const type of this.#inOrder) {
+      const one = standingOf(this.#progressOf(type), revision);
+      if (one === "pending") return one;
+      if (one === "rejected") standing = one;
+    }
+    return standing;
+  }
+
+  behind(revision: number): readonly StragglerType[] {
+    return this.#inOrder.flatMap((type) => describeBehind(this.#progressOf(type), revision, this.#waits) ?? []);
+  }
+
+  #progressOf(type: TypeStream): TypeProgress {
+    return { type, view: this.view, isSettled: this.#isSettled };
   }
 
   /** How many names are subscribed to, over all types. */

@@ -5,7 +5,6 @@ import type { DeltaRequest, DiscoveryRequest } from "../../message/request.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { isGlob, nameOfTerm, termsOf } from "../../resource/resource-name.ts";
 import { markOf, type SentMark } from "../../resource/ttl.ts";
-import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import { isLocated } from "../../resource/variant-name.ts";
 import { isStill, type Position } from "../../state/difference.ts";
@@ -50,7 +49,7 @@ export class DeltaTypeStream implements TypeStream {
     this.traits = traits;
     this.ttl = ttl;
     this.#options = options;
-    this.deliveries = new Deliveries(typeKindTable[traits.kind].usesClusters ? "by-name" : "none");
+    this.deliveries = new Deliveries("by-name");
     this.subscription = new Subscription({
       legacyWildcard: isWildcardType(dialect, traits.kind, "delta"),
       wildcardSticky: dialect.wildcardSticky,

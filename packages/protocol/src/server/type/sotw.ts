@@ -5,7 +5,6 @@ import type { DiscoveryRequest, SotwRequest } from "../../message/request.ts";
 import type { Status } from "../../message/status.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { markOf } from "../../resource/ttl.ts";
-import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import { addSums } from "../../resource/version.ts";
 import { isStill, type Position } from "../../state/difference.ts";
@@ -48,8 +47,7 @@ export class SotwTypeStream implements TypeStream {
     this.traits = traits;
     this.ttl = ttl;
     this.#options = options;
-    const memory = traits.isFullState ? "whole" : "by-name";
-    this.deliveries = new Deliveries(typeKindTable[traits.kind].usesClusters ? memory : "none");
+    this.deliveries = new Deliveries(traits.isFullState ? "whole" : "by-name");
     this.subscription = new Subscription({
       legacyWildcard: dialect.ignoreHints || isWildcardType(dialect, traits.kind, "sotw"),
       wildcardSticky: dialect.wildcardSticky,

@@ -1,0 +1,53 @@
+import type { Status } from "../../message/status.ts";
+import type { Node } from "../../node/node.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import type { Wait } from "./wait.ts";
+
+/**
+ * How far one client is with a revision:
+ *
+ * - `deployed`: it has it: everything up to the revision that it subscribes to was sent and ACKed.
+ * - `pending`: something is not sent, not ACKed, or waits.
+ * - `rejected`: nothing is pending, but a NACK is in force.
+ */
+export type Standing = "deployed" | "pending" | "rejected";
+
+/** How many nodes have a revision, and which have not. */
+export interface RevisionProgress {
+  readonly revision: number;
+  /** How many nodes are connected. */
+  readonly nodes: number;
+  /** How many of them have the revision on all their streams. */
+  readonly deployed: number;
+  readonly pending: readonly Straggler[];
+  readonly rejected: readonly Straggler[];
+  /** Nodes that disconnected without the revision and did not come back; only the most recent ones are known. */
+  readonly disconnected: readonly LostNode[];
+}
+
+/** A connected node that does not have a revision. */
+export interface Straggler {
+  readonly node: Node;
+  /** At least one. */
+  readonly types: readonly StragglerType[];
+}
+
+/** A type of which a client does not have everything up to a revision. */
+export interface StragglerType {
+  readonly type: TypeUrl;
+  /** `unsent`: not sent yet; `unacked`: sent, neither ACKed nor NACKed; `removal`: a removal waits; `rejected`: NACKed. */
+  readonly state: "unsent" | "unacked" | "removal" | "rejected";
+  /** What the type waits for before it is sent; undefined: nothing. */
+  readonly wait: Wait | undefined;
+  /** The names in the newest rejected response, or the removals that wait; at most 100. */
+  readonly names: readonly string[];
+  /** Why the newest response was rejected. */
+  readonly error: Status | undefined;
+}
+
+/** A node that disconnected. */
+export interface LostNode {
+  readonly id: string;
+  /** The newest revision that it had. */
+  readonly reached: number;
+}

@@ -1,0 +1,89 @@
+import type { Node } from "../../node/node.ts";
+import type { LostNode, RevisionProgress, Straggler, StragglerType } from "../contract/progress.ts";
+import { RevisionFollower } from "./follower.ts";
+import type { ProgressMember } from "./member.ts";
+
+/** How many disconnected nodes are remembered, and how long their ids may be, in UTF-16 code units. */
+const MOST_LOST = 10_000;
+const LONGEST_ID = 1_024;
+
+/**
+ * Which clients have which revision. It keeps nothing for connected clients: a question is a scan, and who waits for a
+ * revision is a follower that each client updates as it goes on.
+ */
+export class Progress {
+  readonly #members: () => Iterable<ProgressMember>;
+  readonly #followers = new Set<RevisionFollower>();
+  /** Nodes whose last stream closed, by id, with the revision that they had; the newest last. */
+  readonly #lost = new Map<string, number>();
+
+  /** `members`: every connected client whose node is known. */
+  constructor(members: () => Iterable<ProgressMember>) {
+    this.#members = members;
+  }
+
+  /** A client did something, or was sent something. */
+  note(member: ProgressMember): void {
+    for (const follower of this.#followers) follower.note(member);
+  }
+
+  /** A node connected. */
+  found(node: Node): void {
+    this.#lost.delete(node.id);
+  }
+
+  /** A client disconnected, having everything up to `reached`. */
+  left(member: ProgressMember, reached: number): void {
+    for (const follower of this.#followers) follower.forget(member);
+    const { id } = member.node;
+    if (id.length > LONGEST_ID) return;
+    const known = this.#lost.get(id);
+    this.#lost.delete(id);
+    this.#lost.set(id, Math.min(known ?? reached, reached));
+    const [oldest] = this.#lost.keys();
+    if (this.#lost.size > MOST_LOST && oldest !== undefined) this.#lost.delete(oldest);
+  }
+
+  /** Starts to follow a revision that is not in the future. */
+  follow(revision: number, isWanted: (nodeId: string) => boolean): RevisionFollower {
+    const follower = new RevisionFollower(revision, ({ node }) => isWanted(node.id));
+    for (const member of this.#members()) follower.note(member);
+    this.#followers.add(follower);
+    return follower;
+  }
+
+  unfollow(follower: RevisionFollower): void {
+    this.#followers.delete(follower);
+  }
+
+  /** How far the wanted nodes are with a revision. */
+  of(revision: number, isWanted: (nodeId: string) => boolean): RevisionProgress {
+    const nodes = new Map<string, Straggler>();
+    for (const member of this.#members()) {
+      const { node } = member;
+      if (!isWanted(node.id)) continue;
+      const behind = member.behind(revision);
+      const known = nodes.get(node.id);
+      if (known === undefined) nodes.set(node.id, { node, types: behind });
+      else if (behind.length > 0) nodes.set(node.id, { node, types: [...known.types, ...behind] });
+    }
+    const stragglers = [...nodes.values()].filter(({ types }) => types.length > 0);
+    const rejected = stragglers.filter(({ types }) => types.every(isRejected));
+    return {
+      revision,
+      nodes: nodes.size,
+      deployed: nodes.size - stragglers.length,
+      pending: stragglers.filter(({ types }) => !types.every(isRejected)),
+      rejected,
+      disconnected: [...this.#lostBefore(revision, nodes)].filter(({ id }) => isWanted(id)),
+    };
+  }
+
+  *#lostBefore(revision: number, connected: ReadonlyMap<string, unknown>): Iterable<LostNode> {
+    for (const [id, reached] of this.#lost) if (reached < revision && !connected.has(id)) yield { id, reached };
+  }
+}
+
+function isRejected({ state }: StragglerType): boolean {
+  return state === "rejected";
+}

@@ -1,0 +1,55 @@
+import { shownName } from "../../resource/variant-name.ts";
+import type { View } from "../../state/view.ts";
+import { NAMES_SHOWN } from "../ack/delivery.ts";
+import type { Standing, StragglerType } from "../contract/progress.ts";
+import type { StreamWaits } from "../order/stream-waits.ts";
+import type { TypeStream } from "../type/type-stream.ts";
+
+/** A type on a stream, and whether the stream has nothing left to send. */
+export interface TypeProgress {
+  readonly type: TypeStream;
+  readonly view: View;
+  readonly isSettled: boolean;
+}
+
+/** How far a client is with a revision in one type. */
+export function standingOf(progress: TypeProgress, revision: number): Standing {
+  const { deliveries, pendingRemovals } = progress.type;
+  const isPending =
+    deliveries.answeredTo < revision || pendingRemovals.oldest <= revision || sentTo(progress) < revision;
+  if (isPending) return "pending";
+  return deliveries.refusedFrom < revision ? "rejected" : "deployed";
+}
+
+/** What keeps a client from a revision in one type; undefined: it has it. */
+export function describeBehind(
+  progress: TypeProgress,
+  revision: number,
+  waits: StreamWaits,
+): StragglerType | undefined {
+  const standing = standingOf(progress, revision);
+  if (standing === "deployed") return undefined;
+  const { type } = progress;
+  const { deliveries, pendingRemovals, traits } = type;
+  const about = { type: traits.type, wait: waits.of(type)?.first, names: [], error: undefined } as const;
+  if (standing === "rejected") {
+    const { nacked } = deliveries.describe();
+    return { ...about, state: "rejected", names: nacked?.refused ?? [], error: nacked?.error };
+  }
+  if (sentTo(progress) < revision) return { ...about, state: "unsent" };
+  if (deliveries.answeredTo < revision) return { ...about, state: "unacked" };
+  const names = [...pendingRemovals.names.keys()].slice(0, NAMES_SHOWN).map(shownName);
+  return { ...about, state: "removal", names };
+}
+
+/** The highest reach of the types of a client, all of which were left as they are now. */
+export function reachedBy({ type, ...rest }: TypeProgress): number {
+  const { deliveries, pendingRemovals } = type;
+  return Math.min(deliveries.answeredTo, deliveries.refusedFrom, pendingRemovals.oldest - 1, sentTo({ type, ...rest }));
+}
+
+/** The revision up to which everything was sent. Infinite: there is nothing to send. */
+function sentTo({ type, view, isSettled }: TypeProgress): number {
+  if (isSettled || !type.hasNews(view)) return Number.POSITIVE_INFINITY;
+  return Math.min(type.position?.revision ?? -1, type.heldBackFrom);
+}
