@@ -5,6 +5,12 @@ export const exitCode = {
   problems: 1,
   /** Invalid command line. */
   usage: 2,
+  /** The source has errors. */
+  sourceBroken: 3,
+  /** Not all nodes had the revision in time. */
+  timeout: 4,
+  /** All nodes have the revision, but they are too few. */
+  tooFewNodes: 5,
   /** The server cannot be reached, or is not ready. */
   unreachable: 69,
   /** A bug of this program. */
@@ -18,8 +24,11 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 /** The meaning of each exit code, for help and documentation. */
 export const exitCodeMeanings: readonly (readonly [code: ExitCode, meaning: string])[] = [
   [exitCode.ok, "success"],
-  [exitCode.problems, "problems were found, or a requested resource does not exist"],
+  [exitCode.problems, "problems were found, a client rejected something, or a requested resource does not exist"],
   [exitCode.usage, "invalid command line"],
+  [exitCode.sourceBroken, "wait: the source has errors"],
+  [exitCode.timeout, "wait: not every node had the revision in time"],
+  [exitCode.tooFewNodes, "wait: fewer nodes than --min-nodes have the revision"],
   [exitCode.unreachable, "the server cannot be reached, or is not ready"],
   [exitCode.bug, "a bug in xds: please report it"],
   [exitCode.interrupted, "interrupted"],

@@ -10,7 +10,9 @@ import { addGetCommand } from "./command-line/get.ts";
 import { addLoadsCommand } from "./command-line/loads.ts";
 import { addNodesCommand } from "./command-line/nodes.ts";
 import { addServeCommand } from "./command-line/serve.ts";
+import { addStatusCommand } from "./command-line/status.ts";
 import { addValidateCommand } from "./command-line/validate.ts";
+import { addWaitCommand } from "./command-line/wait.ts";
 import { addWatchCommand } from "./command-line/watch.ts";
 import type { CommandContext } from "./commands/context.ts";
 import { CommandError, type ExitCode, exitCode, exitCodeMeanings } from "./exit-code.ts";
@@ -27,6 +29,8 @@ const commands: readonly AddCommand[] = [
   addWatchCommand,
   addDumpCommand,
   addCheckCommand,
+  addStatusCommand,
+  addWaitCommand,
   addNodesCommand,
   addDeliveriesCommand,
   addLoadsCommand,

@@ -228,7 +228,7 @@ describe("xds serve", () => {
     const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
     const watching = run(["watch", "cds", "--node", "edge-1"], io);
     await until("the watch has its answer", () => io.stdout.text.includes("name: one"));
-    await until("it is acked", async () => (await serving.xds("deliveries", "--check")).code === 0);
+    await until("it is acked", async () => (await serving.xds("wait", "--timeout", "0s")).code === 0);
     expect((await serving.xds("nodes")).stdout).toMatch(/\nedge-1 .* base +cds:acked\n/);
     expect((await serving.xds("nodes", "nobody")).code).toBe(1);
     expect(JSON.parse((await serving.xds("deliveries", "-o", "json", "--node", "edge-1")).stdout)).toMatchObject({

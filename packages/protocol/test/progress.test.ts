@@ -2,6 +2,7 @@ import type { TypeUrl } from "@xdskit/protocol";
 import type { RevisionProgress, SotwRequest } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, sotw } from "./support/conversation.ts";
+import { initialVersionsOf } from "./support/model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource } from "./support/resources.ts";
 
 const everybody = (): boolean => true;
@@ -97,7 +98,10 @@ describe("a node has a revision", () => {
     const talk = fleet();
     const version = [...talk.machine.resources(["base"], CLUSTER)][0]?.version ?? "";
     talk.open(1, "delta");
-    const said = talk.hear(1, delta(CLUSTER, { node: node("n"), initialVersions: new Map([["a", version]]) }));
+    const said = talk.hear(
+      1,
+      delta(CLUSTER, { node: node("n"), initialVersions: initialVersionsOf([["a", version]]) }),
+    );
     expect(said.map(({ says }) => says)).toEqual([[]]);
     talk.hear(1, delta(CLUSTER, { nonce: "1" }));
     expect(talk.who()).toEqual(["1 of 1"]);

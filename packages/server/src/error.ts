@@ -18,6 +18,8 @@ export type XdsErrorCode =
    * A transaction would give a name two variants that match the same client; `problems` names each. Nothing changed.
    */
   | "VARIANTS_AMBIGUOUS"
+  /** `whenDeployed` was asked for a revision that does not exist yet. */
+  | "REVISION_UNKNOWN"
   /** The server was started twice, or used after it was closed. */
   | "SERVER_STATE";
 

@@ -23,7 +23,7 @@ export interface FileExport extends AsyncDisposable {
   start(): Promise<void>;
   /** Applies a transaction as a whole and returns its revision. Nothing is written before the first commit. */
   commit(transaction: Transaction): number;
-  setNodeMapping(nodeMapping: NodeMapping): void;
+  setNodeMapping(nodeMapping: NodeMapping): number;
   /**
    * Resolves with the number of resources once the files hold the whole view; with undefined if it was closed before.
    */
@@ -66,8 +66,8 @@ class PortlessExport implements FileExport {
     return this.#hub.commit(transaction);
   }
 
-  setNodeMapping(nodeMapping: NodeMapping): void {
-    this.#hub.place(nodeMapping);
+  setNodeMapping(nodeMapping: NodeMapping): number {
+    return this.#hub.place(nodeMapping);
   }
 
   async whenInSync(): Promise<number | undefined> {

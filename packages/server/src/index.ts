@@ -26,6 +26,12 @@ export type {
 } from "./admin/answers/nodes.ts";
 export type { ErrorAnswer, ErrorDetailAnswer, Page } from "./admin/answers/page.ts";
 export type {
+  LostNodeAnswer,
+  ProgressAnswer,
+  StragglerAnswer,
+  StragglersAnswer,
+} from "./admin/answers/progress.ts";
+export type {
   ConversionAnswer,
   ConversionsAnswer,
   ResourceAnswer,
@@ -66,6 +72,7 @@ export type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 export {
   type AdminAddress,
   type ClientStatusAccess,
+  type DeploymentOptions,
   defaultLimits,
   type LimitName,
   type Limits,

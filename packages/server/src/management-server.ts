@@ -2,7 +2,9 @@ import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { NodeMapping, Transaction } from "@xdskit/protocol";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
+import type { ProgressAnswer } from "./admin/answers/progress.ts";
 import { Describer } from "./admin/describe.ts";
+import { describeProgress } from "./admin/describe-progress.ts";
 import { everyNode, findNodes } from "./admin/routes/nodes.ts";
 import { type AdminServer, createAdminServer } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
@@ -13,6 +15,7 @@ import {
   describeProblems,
   findLoadReportProblems,
 } from "./check-options.ts";
+import { checkDeployment } from "./deployment-options.ts";
 import { type ResourceProblem, XdsError } from "./error.ts";
 import { checkFileOutput } from "./file-output.ts";
 import { healthDiscoveryMethods } from "./health/methods.ts";
@@ -27,7 +30,7 @@ import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
-import type { AdminAddress, LoadReportOptions, ManagementServerOptions } from "./options.ts";
+import type { AdminAddress, DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
 import { createClientStatus, createExporter, createHub, createLoadReporting } from "./server-parts.ts";
 import { createServerView } from "./server-view.ts";
 import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
@@ -103,8 +106,18 @@ export interface ManagementServer extends AsyncDisposable {
    * two variants that match the same client (S-LOC-08).
    */
   commit(transaction: Transaction): number;
-  /** Replaces the node mapping and maps every connected node again. */
-  setNodeMapping(nodeMapping: NodeMapping): void;
+  /**
+   * Waits until a revision is everywhere: until no connected node that counts has anything up to it unsent or without
+   * an ACK or NACK. The answer says who has it and who rejected it, and how far it is if the time is over. Nodes that
+   * connect while waiting count too. Rejects with an `XdsError` (REVISION_UNKNOWN) for a revision that does not exist
+   * yet, and (OPTIONS_INVALID).
+   */
+  whenDeployed(revision: number, options?: DeploymentOptions): Promise<ProgressAnswer>;
+  /**
+   * Replaces the node mapping and maps every connected node again. Returns the revision of this change, which
+   * `whenDeployed` waits for as for that of a commit.
+   */
+  setNodeMapping(nodeMapping: NodeMapping): number;
   /**
    * Changes the load reports that the server requests, for every client; absent fields stay as they are. Throws an
    * `XdsError` (OPTIONS_INVALID, or SERVER_STATE where `loadReports` is false).
@@ -257,8 +270,16 @@ class WiredServer implements ManagementServer {
     return this.#hub.commit(transaction);
   }
 
-  setNodeMapping(nodeMapping: NodeMapping): void {
-    this.#hub.place(nodeMapping);
+  async whenDeployed(revision: number, options: DeploymentOptions = {}): Promise<ProgressAnswer> {
+    const { isWanted, minNodes, signal } = checkDeployment(revision, this.revision, options);
+    const { deployments } = this.#hub;
+    await deployments.whenSettled(revision, { isWanted, minNodes }, signal);
+    const { describe } = this.#nodeSources;
+    return describeProgress(deployments.progress(revision, { isWanted }), { head: this.revision, minNodes, describe });
+  }
+
+  setNodeMapping(nodeMapping: NodeMapping): number {
+    return this.#hub.place(nodeMapping);
   }
 
   setLoadReporting(changes: LoadReportOptions): void {

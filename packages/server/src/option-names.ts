@@ -34,6 +34,7 @@ const ofServer: OptionNames<ManagementServerOptions> = {
   healthDiscovery: true,
   serveEmpty: true,
   files: true,
+  refreshSource: true,
   log: true,
 };
 const ofListener: OptionNames<ListenOptions> = {

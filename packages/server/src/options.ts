@@ -260,6 +260,27 @@ export interface RestOptions {
   readonly maxHoldMs?: number;
 }
 
+/** Which nodes a revision has to reach, and how long to wait for it. */
+export interface DeploymentOptions {
+  /**
+   * Only nodes whose id matches this glob count.
+   * @default "*"
+   */
+  readonly nodes?: string;
+  /**
+   * How many of them must have the revision at least. With 0, a revision is deployed when nobody is connected.
+   * @default 0
+   */
+  readonly minNodes?: number;
+  /**
+   * Milliseconds after which the answer is how far it is then.
+   * @default no limit
+   */
+  readonly timeoutMs?: number;
+  /** Ends the wait when it is aborted, as a timeout does. */
+  readonly signal?: AbortSignal;
+}
+
 /** Options of `createServer`. */
 export interface ManagementServerOptions {
   /**
@@ -349,6 +370,12 @@ export interface ManagementServerOptions {
    * @default none
    */
   readonly files?: readonly FileOutput[];
+  /**
+   * Looks at the source of the resources now, as `xds wait --source` asks for: resolves once what the source has is
+   * committed, or its errors are reported with `reportSource`.
+   * @default nothing to look at
+   */
+  readonly refreshSource?: () => Promise<void>;
   /**
    * Receives the log lines.
    * @default no log

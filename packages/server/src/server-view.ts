@@ -25,6 +25,8 @@ export function createServerView({ options, hub, encoder, loads, address, source
     startedAt: new Date(),
     address,
     source,
+    refreshSource: options.refreshSource,
+    deployments: hub.deployments,
     types: options.api,
     readiness: () => describeReadiness(hub, source()),
     revision: () => hub.revision,

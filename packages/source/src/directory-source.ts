@@ -207,7 +207,7 @@ function withResolver(): { promise: Promise<void>; resolve: () => void } {
 }
 
 /** Whether two loads are equal: unchanged parts of a state are the same objects. */
-function sameLoad(a: Load, b: Load): boolean {
+export function sameLoad(a: Load, b: Load): boolean {
   if (a === b) return true;
   if (!sameProblems(a.problems, b.problems)) return false;
   if (a.state === undefined || b.state === undefined) return a.state === b.state;

@@ -1,5 +1,10 @@
 export type { Progress } from "./directory/file-cache.ts";
-export { createDirectorySource, type DirectorySource, type DirectorySourceOptions } from "./directory-source.ts";
+export {
+  createDirectorySource,
+  type DirectorySource,
+  type DirectorySourceOptions,
+  sameLoad,
+} from "./directory-source.ts";
 export { columnInExcerpt } from "./document/text-position.ts";
 export { type FileFormat, type FileRole, roleOf, settingsFile } from "./layout.ts";
 export { type Load, type LoadedState, transactionBetween } from "./loaded-state.ts";

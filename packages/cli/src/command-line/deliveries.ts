@@ -14,7 +14,6 @@ export const addDeliveriesCommand: AddCommand = (program, context) => {
     .option("-n, --node <glob>", "only this node, or nodes like this: 'edge-*'")
     .option("-t, --type <type>", "only this type: cds, eds … or a type URL")
     .addOption(new Option("--state <state>", "only rows in this state").choices(deliveryStates))
-    .option("--check", "exit with 1 unless everything is ACKed")
     .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
     .action((flags: DeliveriesFlags) =>
       context.perform(async () => (await import("../commands/deliveries.ts")).deliveries(flags, context)),
@@ -22,6 +21,5 @@ export const addDeliveriesCommand: AddCommand = (program, context) => {
   addExamples(command, [
     ["xds deliveries", "a line for each node and type"],
     ["xds deliveries --state nacked", "who refused what, and why"],
-    ["xds deliveries --check > /dev/null && echo everybody has it", "in a script, after a change"],
   ]);
 };

@@ -1,5 +1,5 @@
 import { get } from "node:http";
-import { CommandError, exitCode } from "../exit-code.ts";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { reachedAddress } from "../settings/address.ts";
 
@@ -23,13 +23,14 @@ export function nodeFilterOf({ cluster, userAgent }: NodeFilterFlags): Readonly<
 
 /**
  * Sends a GET request to the admin API and returns the JSON of the response. Throws a `CommandError` if the API cannot
- * be reached or does not answer with 200.
+ * be reached or does not answer with 200; `codes` are the exit codes of some statuses.
  */
 export async function askAdmin<T>(
   path: string,
   query: Readonly<Record<string, string | undefined>>,
   flags: AdminFlags,
   io: Io,
+  codes: Readonly<Record<number, ExitCode>> = {},
 ): Promise<T> {
   const address = reachedAddress(flags.admin ?? io.env["XDS_ADMIN"] ?? "127.0.0.1:18001");
   const { status, text } = await request(
@@ -39,8 +40,10 @@ export async function askAdmin<T>(
   );
   const answer = parse(text);
   if (status === 200 && answer !== undefined) return answer as T;
-  const hint = whyOf(answer) === "" ? "that is not the admin API: is it the port for clients?" : undefined;
-  throw new CommandError(exitCode.problems, `${address} answered ${status}${whyOf(answer)}`, hint);
+  const why = textIn(answer, "error");
+  const hint = why === undefined ? "that is not the admin API: is it the port for clients?" : textIn(answer, "hint");
+  const message = `${address} answered ${status}${why === undefined ? "" : `: ${why}`}`;
+  throw new CommandError(codes[status] ?? exitCode.problems, message, hint);
 }
 
 function adminUrl(
@@ -99,6 +102,8 @@ function parse(text: string): unknown {
   }
 }
 
-function whyOf(answer: unknown): string {
-  return typeof answer === "object" && answer !== null && "error" in answer ? `: ${String(answer.error)}` : "";
+function textIn(answer: unknown, key: "error" | "hint"): string | undefined {
+  if (typeof answer !== "object" || answer === null) return undefined;
+  const text: unknown = Object.entries(answer).find(([name]) => name === key)?.[1];
+  return typeof text === "string" ? text : undefined;
 }

@@ -17,7 +17,6 @@ export interface DeliveriesFlags extends AdminFlags, NodeFilterFlags {
   readonly node?: string;
   readonly type?: string;
   readonly state?: string;
-  readonly check?: boolean;
   readonly output: "table" | "json";
 }
 
@@ -36,8 +35,7 @@ export async function deliveries(flags: DeliveriesFlags, { io, colorsOf }: Comma
     const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
     io.stdout.write(formatDeliveries(answer.items, { colors, width, now: io.now() }));
   }
-  const isSettled = answer.items.every((row) => row.state === "acked" || row.state === "sent");
-  return flags.check === true && !isSettled ? exitCode.problems : exitCode.ok;
+  return exitCode.ok;
 }
 
 function formatDeliveries(

@@ -41,7 +41,11 @@ export async function serve(
   const api = createApi(descriptorFiles, descriptors);
   const log = createServeLog(values, context);
   const stateDir = stateDirOf(values, io.env, place.module ?? directory);
-  const server = createServer({ ...options, api, log, ...(stateDir !== undefined && { stateDir }) });
+  const server = createServer({
+    ...options,
+    ...{ api, log, refreshSource: () => service.refresh(io.interrupted) },
+    ...(stateDir !== undefined && { stateDir }),
+  });
   const source = createSource(place, values, { api, io, offThread: { descriptors } });
   const started = await start(server);
   const isText = logFormatOf(values, context) === "text";

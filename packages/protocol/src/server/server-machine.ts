@@ -391,11 +391,12 @@ export class ServerMachine {
     return this.#end(stream.opened.stream, { code: statusCode.INVALID_ARGUMENT, message });
   }
 
-  /** Maps all nodes anew. Counts as a revision of its own, so that it can be asked who has it. */
+  /** Maps all nodes anew. Counts as a revision, unless it comes before the first: one can ask who has it. */
   #placeAll(nodeMapping: NodeMapping): readonly ServerEffect[] {
     this.#admission.placeBy(nodeMapping);
     for (const stream of this.#streams.values()) stream.catchUp(this.#responses.revision);
-    this.#responses.advance(this.#responses.revision + 1, undefined);
+    const { revision } = this.#responses;
+    if (revision > 0) this.#responses.advance(revision + 1, undefined);
     return [...[...this.#streams.values()].flatMap((stream) => this.#place(stream)), ...this.#polls.place()];
   }
 

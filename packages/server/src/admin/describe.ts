@@ -128,7 +128,12 @@ export class Describer {
     if (wait === undefined) return { ...held };
     const since = time("since", this.#deliveries.type(stream, type)?.waitsSince);
     const resources = waiting.length > 0 && { resources: waiting };
-    return { ...held, waits: { for: wait.for, ...this.#whatIsWaitedFor(wait), ...resources, ...since } };
+    return { ...held, waits: { ...this.wait(wait), ...resources, ...since } };
+  }
+
+  /** What has to come first. */
+  wait(wait: Wait): WaitAnswer {
+    return { for: wait.for, ...this.#whatIsWaitedFor(wait) };
   }
 
   #whatIsWaitedFor(wait: Wait): Omit<WaitAnswer, "for" | "since" | "resources"> {

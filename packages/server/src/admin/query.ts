@@ -14,10 +14,12 @@ export class QueryError extends Error {
 /** The parameters of one request. */
 export class Query {
   readonly #parameters: URLSearchParams;
+  readonly #inPath: ReadonlyMap<string, string>;
 
-  /** Throws a `QueryError` for an unknown parameter. */
-  constructor(parameters: URLSearchParams, known: readonly string[]) {
+  /** `inPath`: parameters that are part of the path. Throws a `QueryError` for an unknown parameter. */
+  constructor(parameters: URLSearchParams, known: readonly string[], inPath: ReadonlyMap<string, string> = new Map()) {
     this.#parameters = parameters;
+    this.#inPath = inPath;
     for (const name of parameters.keys()) {
       if (known.includes(name)) continue;
       const hint = known.length === 0 ? "it takes no parameters" : `it takes ${known.join(", ")}`;
@@ -26,7 +28,7 @@ export class Query {
   }
 
   text(name: string): string | undefined {
-    return this.#parameters.get(name) ?? undefined;
+    return this.#inPath.get(name) ?? this.#parameters.get(name) ?? undefined;
   }
 
   /** Every value of a parameter that may be repeated; undefined if there is none. */

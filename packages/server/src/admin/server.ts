@@ -11,6 +11,7 @@ import { livez, metrics, readyz } from "./routes/health.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
 import { loadReporters, loads } from "./routes/loads.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
+import { progress } from "./routes/progress.ts";
 import { resources } from "./routes/resources.ts";
 import { layers, server, source } from "./routes/server.ts";
 import type { AdminView } from "./view.ts";
@@ -50,6 +51,7 @@ const routes: readonly Route[] = [
   nodes,
   streams,
   deliveries,
+  progress,
   loads,
   loadReporters,
 ];
@@ -103,16 +105,39 @@ async function findAnswer(target: string, wantsHtml: boolean, sources: AdminSour
   try {
     const url = new URL(target, "http://admin");
     if (url.pathname === "/") return indexPage(wantsHtml, sources);
-    const route = routes.find(({ path }) => path === url.pathname);
-    if (route === undefined)
+    const found = findRoute(url.pathname);
+    if (found === undefined)
       throw new QueryError(404, `there is nothing at ${url.pathname}`, "GET / lists what there is");
-    return await begin(await route.answer(sources, new Query(url.searchParams, Object.keys(route.parameters))));
+    const { route, inPath } = found;
+    const query = new Query(url.searchParams, Object.keys(route.parameters), inPath);
+    return await begin(await route.answer(sources, query));
   } catch (cause) {
     if (cause instanceof QueryError) return errorAnswer(cause.status, cause.message, cause.hint);
     if (cause instanceof TypeError && "code" in cause && cause.code === "ERR_INVALID_URL") {
       return errorAnswer(400, "the target is no URL");
     }
     throw cause;
+  }
+}
+
+/** Finds the route of a path; the last segment of a route may be a parameter: `{revision}`. */
+function findRoute(path: string): { readonly route: Route; readonly inPath: ReadonlyMap<string, string> } | undefined {
+  const last = path.lastIndexOf("/") + 1;
+  for (const route of routes) {
+    if (route.path === path) return { route, inPath: new Map() };
+    const [start = "", name] = route.path.split(/[{}]/);
+    const value = path.slice(last);
+    if (name !== undefined && start === path.slice(0, last) && value !== "")
+      return { route, inPath: new Map([[name, decodePath(value)]]) };
+  }
+  return undefined;
+}
+
+function decodePath(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new QueryError(400, "the path is not valid UTF-8");
   }
 }
 

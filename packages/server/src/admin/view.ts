@@ -1,5 +1,6 @@
 import type { Node, NodeMappingRejection, Peer, Resource, TypeUrl } from "@xdskit/protocol";
 import type { LayerState, StreamState, TypeKind } from "@xdskit/protocol/internal";
+import type { Deployments } from "../hub/deployments.ts";
 import type { ConversionFindings } from "../hub/port.ts";
 import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
@@ -13,6 +14,10 @@ export interface AdminView extends Gauges {
   /** `host:port` where xDS is served; undefined before the start. */
   address(): string | undefined;
   source(): SourceStatus;
+  /** Looks at the source now; resolves once what it has is in force, or its errors are known. Undefined: no source. */
+  readonly refreshSource: (() => Promise<void>) | undefined;
+  /** Who has which revision. */
+  readonly deployments: Deployments;
   /**
    * Every open stream. May be iterated over several turns of the event loop: streams that open or end meanwhile may be
    * missing, all others appear once.

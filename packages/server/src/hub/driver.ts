@@ -25,6 +25,8 @@ export interface Performer {
   write(): Written;
   /** A finishing stream has sent all pending responses. */
   finished(stream: StreamId): void;
+  /** An event was taken, or a slice of flushes ended. */
+  advanced(): void;
   /** Reports an internal error of a stream or poll; undefined: of none in particular. */
   failed(stream: StreamId | undefined, during: string, cause: unknown): void;
 }
@@ -51,7 +53,9 @@ export class Driver {
       failed: (cause) => performer.failed(cause instanceof InvariantError ? cause.stream : undefined, "turn", cause),
       write: () => {
         memory?.flush();
-        return performer.write();
+        const written = performer.write();
+        performer.advanced();
+        return written;
       },
       finished: (stream) => performer.finished(stream),
       report: (report) => performer.report(report),
@@ -67,6 +71,7 @@ export class Driver {
       this.#performer.failed(stream, event.kind, cause);
     }
     this.turns.schedule();
+    this.#performer.advanced();
   }
 
   /** Ends every timer, and what is remembered. */

@@ -17,6 +17,7 @@ import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-vers
 import { ByteBudget } from "./byte-budget.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
 import { Connections } from "./connections.ts";
+import { Deployments } from "./deployments.ts";
 import { Driver } from "./driver.ts";
 import { FirstConversion } from "./first-conversion.ts";
 import { HubView } from "./hub-view.ts";
@@ -61,6 +62,7 @@ export class Hub implements HubPort {
   readonly listeners: Listeners = new Listeners();
   readonly view: HubView;
   readonly budget: ByteBudget;
+  readonly deployments: Deployments;
   readonly #options: HubOptions;
   readonly #driver: Driver;
   readonly #converter: ApiVersionConverter | undefined;
@@ -94,9 +96,11 @@ export class Hub implements HubPort {
         report: (report) => this.report(report),
         write: () => this.#streams.flush(),
         finished: (stream) => this.endStream(stream, { code: statusCode.OK, message: "" }, "finished"),
+        advanced: () => this.deployments.check(),
         failed: (stream, during, cause) => this.#fail(stream, during, cause),
       },
     );
+    this.deployments = new Deployments(this.#driver.machine);
     this.#converter = options.convert && this.#createTwins(options, options.convert);
     this.#conversion = this.#converter && this.#createConversion(this.#converter);
     this.budget = new ByteBudget(limits);
@@ -198,10 +202,11 @@ export class Hub implements HubPort {
     this.#driver.take({ kind: "clients-changed", clients });
   }
 
-  /** Replaces the node mapping and maps every node again. */
-  place(nodeMapping: NodeMapping): void {
+  /** Replaces the node mapping and maps every node again; returns the revision of this change. */
+  place(nodeMapping: NodeMapping): number {
     this.#nodeMapping = guardNodeMapping(nodeMapping, this.#options.insecure);
     this.#driver.take({ kind: "node-mapping-changed", nodeMapping: this.#nodeMapping });
+    return this.revision;
   }
 
   openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined {

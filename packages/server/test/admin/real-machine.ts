@@ -21,6 +21,7 @@ import {
 import type { AdminServer } from "../../src/admin/server.ts";
 import { createAdminServer } from "../../src/admin/server.ts";
 import type { AdminView } from "../../src/admin/view.ts";
+import { Deployments } from "../../src/hub/deployments.ts";
 import type { ConversionFindings } from "../../src/hub/port.ts";
 import { LoadReporting } from "../../src/load/load-reporting.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "../../src/observe/deliveries.ts";
@@ -64,6 +65,8 @@ export class RealMachine {
   now = Date.UTC(2026, 0, 1);
   readiness: Readiness = { isReady: true, isDraining: false, reasons: [] };
   source: SourceStatus = { state: "good", problems: [], since: new Date(this.now) };
+  /** What happens when the source is to be looked at. */
+  refresh: () => void = () => undefined;
   readonly findings = new Map<string, ConversionFindings>();
   limits: readonly LimitState[] = [{ name: "maxStreams", value: 100, used: 2, hits: 1 }];
   readonly machine: ServerMachine = new ServerMachine({
@@ -81,6 +84,7 @@ export class RealMachine {
     report: (report) => this.telemetry.report(report, new Date(this.now)),
     reportLimit: () => undefined,
   });
+  readonly deployments = new Deployments(this.machine);
   readonly view: AdminView = {
     version: "0.1.0",
     controlPlane: "test",
@@ -99,6 +103,8 @@ export class RealMachine {
     },
     readiness: () => this.readiness,
     source: () => this.source,
+    refreshSource: async () => this.refresh(),
+    deployments: this.deployments,
     revision: () => this.machine.revision,
     streams: () => this.machine.streams(),
     layers: () => this.machine.layers(),
@@ -174,6 +180,11 @@ export class RealMachine {
     }
   }
 
+  /** How many wait for a revision. */
+  get waits(): number {
+    return this.deployments.size;
+  }
+
   /** The nonce of what was sent last. */
   get lastNonce(): string {
     return this.sent.at(-1)?.nonce ?? "nothing was sent";
@@ -185,6 +196,7 @@ export class RealMachine {
 
   #turns(): void {
     while (this.machine.isDue) this.#perform(this.machine.next(10));
+    this.deployments.check();
   }
 
   #perform(effects: readonly ServerEffect[]): void {

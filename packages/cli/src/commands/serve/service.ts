@@ -5,6 +5,7 @@ import {
   type Problem,
   type ResourceSource,
   type SettingsContent,
+  sameLoad,
   transactionBetween,
 } from "@xdskit/source";
 import { describeLoad } from "../../output/describe-load.ts";
@@ -43,6 +44,7 @@ export interface ServiceParts {
 export class Service {
   readonly #parts: ServiceParts;
   #inForce: LoadedState | undefined;
+  #last: Load | undefined;
   #toldSettings: ReadonlyMap<string, string>;
   #toldWarnings: ReadonlySet<Problem> = new Set();
 
@@ -67,16 +69,31 @@ export class Service {
     });
   }
 
+  /** Takes in what changed until now, if anything did. The signal cancels it without an error. */
+  async refresh(signal: AbortSignal): Promise<void> {
+    const load = await this.#parts.source.load().catch((cause: unknown) => {
+      if (!signal.aborted) throw cause;
+    });
+    if (load !== undefined) this.#takeNew(load);
+  }
+
   /** Commits every change; resolves when the signal is aborted. */
   async follow(signal: AbortSignal): Promise<void> {
     for await (const load of this.#parts.source.watch(signal)) {
       if (signal.aborted) return;
-      this.#take(load, undefined);
+      this.#takeNew(load);
     }
   }
 
-  #take({ state, problems }: Load, tookMs: number | undefined): void {
+  /** The watch finds again what a refresh took in, and the other way round. */
+  #takeNew(load: Load): void {
+    if (this.#last === undefined || !sameLoad(this.#last, load)) this.#take(load, undefined);
+  }
+
+  #take(load: Load, tookMs: number | undefined): void {
     const { server, log } = this.#parts;
+    const { state, problems } = load;
+    this.#last = load;
     this.#tellProblems(problems);
     const errors = problems.filter(({ severity }) => severity === "error").length;
     const warnings = problems.length - errors;

@@ -7,6 +7,7 @@ export class RevisionFollower {
   readonly #isWanted: (member: ProgressMember) => boolean;
   readonly #pending = new Set<ProgressMember>();
   readonly #rejected = new Set<ProgressMember>();
+  readonly #deployed = new Set<ProgressMember>();
 
   constructor(revision: number, isWanted: (member: ProgressMember) => boolean) {
     this.revision = revision;
@@ -23,18 +24,25 @@ export class RevisionFollower {
     return this.#rejected.size;
   }
 
+  /** How many clients have it; a node may be several. */
+  get deployed(): number {
+    return this.#deployed.size;
+  }
+
   /** Takes in how far a client is now. */
   note(member: ProgressMember): void {
     if (!this.#isWanted(member)) return;
     const standing: Standing = member.standing(this.revision);
     move(this.#pending, member, standing === "pending");
     move(this.#rejected, member, standing === "rejected");
+    move(this.#deployed, member, standing === "deployed");
   }
 
   /** A client disconnected. */
   forget(member: ProgressMember): void {
     this.#pending.delete(member);
     this.#rejected.delete(member);
+    this.#deployed.delete(member);
   }
 }
 

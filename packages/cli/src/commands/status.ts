@@ -1,0 +1,107 @@
+import type { NodeAnswer, NodesAnswer, ProgressAnswer, ServerAnswer } from "@xdskit/server";
+import { type ExitCode, exitCode } from "../exit-code.ts";
+import { formatAge } from "../output/age.ts";
+import type { Colors } from "../output/color.ts";
+import { formatJson } from "../output/json.ts";
+import { plural } from "../output/problems.ts";
+import { countNodes, formatStragglers } from "../output/stragglers.ts";
+import { formatTable } from "../output/table.ts";
+import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import type { CommandContext } from "./context.ts";
+
+export interface StatusFlags extends AdminFlags {
+  readonly output: "text" | "json";
+}
+
+/** Nodes of one client build and one list of layers. */
+interface StatusGroup {
+  readonly userAgent: string;
+  readonly layers: readonly string[];
+  nodes: number;
+  pending: number;
+  rejected: number;
+}
+
+/** More than any fleet has. */
+const EVERY_NODE = "999999999";
+
+export async function status(flags: StatusFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
+  const server = await askAdmin<ServerAnswer>("/api/v1/server", {}, flags, io);
+  const progress = await askAdmin<ProgressAnswer>("/api/v1/progress/head", { limit: EVERY_NODE }, flags, io);
+  const nodes = await askAdmin<NodesAnswer>("/api/v1/nodes", {}, flags, io);
+  const groups = groupNodes(nodes.items, progress);
+  if (flags.output === "json") {
+    io.stdout.write(formatJson({ server, progress, groups }));
+    return exitCode.ok;
+  }
+  const colors = colorsOf(io.stdout);
+  const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
+  io.stdout.write(describeServer(server, progress, { colors, now: io.now() }));
+  if (groups.length > 0) io.stdout.write(`\n${formatGroups(groups, { colors, width })}`);
+  const stragglers = formatStragglers(progress, { colors, width });
+  if (stragglers !== "") io.stdout.write(`\n${stragglers}`);
+  return exitCode.ok;
+}
+
+function describeServer(
+  server: ServerAnswer,
+  progress: ProgressAnswer,
+  { colors, now }: { readonly colors: Colors; readonly now: Date },
+): string {
+  const { version, address, startedAt, ready, draining, reasons, source, streams } = server;
+  const state = ready ? colors.green("ready") : colors.red(draining ? "draining" : `not ready: ${reasons.join("; ")}`);
+  const facts: readonly (readonly [string, string])[] = [
+    ["server", `${version}${address === undefined ? "" : ` at ${address}`}, up ${formatAge(startedAt, now)}, ${state}`],
+    ["source", describeSource(source, { colors, now })],
+    ["revision", `${progress.revision}: ${countNodes(progress)}`],
+    ["streams", `${streams}`],
+  ];
+  return facts.map(([name, value]) => `${colors.bold(name.padEnd(9))} ${value}\n`).join("");
+}
+
+function describeSource(
+  { state, since, errors, warnings }: ServerAnswer["source"],
+  { colors, now }: { readonly colors: Colors; readonly now: Date },
+): string {
+  const counts = [
+    ...(errors === 0 ? [] : [plural(errors, "error")]),
+    ...(warnings === 0 ? [] : [plural(warnings, "warning")]),
+  ];
+  const kept = state === "failed" ? ["the last valid configuration is in force"] : [];
+  const shown = state === "failed" ? colors.red(state) : state;
+  return [`${shown} for ${formatAge(since, now)}`, ...counts, ...kept].join(", ");
+}
+
+function groupNodes(nodes: readonly NodeAnswer[], { pending, rejected }: ProgressAnswer): readonly StatusGroup[] {
+  const isPending = new Set(pending.nodes.map(({ id }) => id));
+  const isRejected = new Set(rejected.nodes.map(({ id }) => id));
+  const groups = new Map<string, StatusGroup>();
+  for (const { id, userAgent, layers } of nodes) {
+    const key = JSON.stringify([userAgent, layers]);
+    const group = groups.get(key) ?? { userAgent, layers, nodes: 0, pending: 0, rejected: 0 };
+    group.nodes++;
+    if (isPending.has(id)) group.pending++;
+    if (isRejected.has(id)) group.rejected++;
+    groups.set(key, group);
+  }
+  return [...groups.values()].sort((a, b) => b.nodes - a.nodes);
+}
+
+function formatGroups(
+  groups: readonly StatusGroup[],
+  { colors, width }: { readonly colors: Colors; readonly width: number | undefined },
+): string {
+  const count = (of: number): string => (of === 0 ? "" : `${of}`);
+  return formatTable(
+    groups,
+    [
+      { title: "AGENT", text: ({ userAgent }) => (userAgent === "" ? "(unknown)" : userAgent) },
+      { title: "LAYERS", text: ({ layers }) => layers.join(",") },
+      { title: "NODES", text: ({ nodes }) => `${nodes}` },
+      { title: "HAVE IT", text: ({ nodes, pending, rejected }) => count(nodes - pending - rejected) },
+      { title: "PENDING", text: ({ pending }) => count(pending), color: (text) => colors.yellow(text) },
+      { title: "REJECTED", text: ({ rejected }) => count(rejected), color: (text) => colors.red(text) },
+    ],
+    { colors, width },
+  );
+}

@@ -1,0 +1,88 @@
+import type { ProgressAnswer } from "@xdskit/server";
+import { readDuration } from "../command-line/duration-flag.ts";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import { formatJson } from "../output/json.ts";
+import { createStatusLine } from "../output/status-line.ts";
+import { countNodes, formatStragglers } from "../output/stragglers.ts";
+import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import type { CommandContext } from "./context.ts";
+
+export interface WaitFlags extends AdminFlags {
+  readonly source?: boolean;
+  readonly revision?: string;
+  readonly nodes?: string;
+  readonly minNodes: string;
+  readonly timeout: string;
+  readonly output: "text" | "json";
+}
+
+/** How long one request waits, in seconds; between two the progress is shown. */
+const ASK_AGAIN_SECONDS = 1;
+const BAR_WIDTH = 20;
+
+export async function wait(flags: WaitFlags, context: CommandContext): Promise<ExitCode> {
+  const { io } = context;
+  const timeoutMs = readDuration("--timeout", flags.timeout);
+  const minNodes = readCount("--min-nodes", flags.minNodes);
+  if (flags.revision !== undefined && flags.revision !== "head") readCount("--revision", flags.revision);
+  const startedAt = io.now().getTime();
+  const ask = (revision: string, seconds: number): Promise<ProgressAnswer> =>
+    askAdmin<ProgressAnswer>(
+      `/api/v1/progress/${revision}`,
+      { node: flags.nodes, "min-nodes": `${minNodes}`, ...(seconds > 0 && { wait: `${seconds}` }) },
+      flags,
+      io,
+      { 409: exitCode.sourceBroken },
+    );
+  const line = createStatusLine(io);
+  let answer = await ask(flags.revision ?? "source", 0);
+  while (isUndecided(answer) && io.now().getTime() - startedAt < timeoutMs) {
+    const shown = answer;
+    line.update(() => describeProgress(shown));
+    answer = await ask(`${answer.revision}`, ASK_AGAIN_SECONDS);
+  }
+  line.clear();
+  print(answer, flags, context);
+  return codes[answer.state];
+}
+
+const codes: Readonly<Record<ProgressAnswer["state"], ExitCode>> = {
+  deployed: exitCode.ok,
+  rejected: exitCode.problems,
+  pending: exitCode.timeout,
+  "too-few-nodes": exitCode.tooFewNodes,
+};
+
+/** More nodes may come, and what is pending may arrive. */
+function isUndecided({ state }: ProgressAnswer): boolean {
+  return state === "pending" || state === "too-few-nodes";
+}
+
+function describeProgress(answer: ProgressAnswer): string {
+  const { revision, nodes, deployed } = answer;
+  const done = nodes === 0 ? 0 : Math.floor((deployed / nodes) * BAR_WIDTH);
+  return `[${"#".repeat(done).padEnd(BAR_WIDTH, ".")}] revision ${revision}: ${countNodes(answer)}`;
+}
+
+function print(answer: ProgressAnswer, { output, minNodes }: WaitFlags, { io, colorsOf }: CommandContext): void {
+  if (output === "json") {
+    io.stdout.write(formatJson(answer));
+    return;
+  }
+  const colors = colorsOf(io.stdout);
+  const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
+  const { state, revision, deployed } = answer;
+  const said = {
+    deployed: colors.green("is deployed"),
+    rejected: colors.red("was rejected"),
+    pending: colors.yellow("is not deployed yet"),
+    "too-few-nodes": colors.yellow(`is on too few nodes, ${deployed} of at least ${minNodes}`),
+  }[state];
+  io.stdout.write(formatStragglers(answer, { colors, width }));
+  io.stdout.write(`revision ${revision} ${said}: ${countNodes(answer)}\n`);
+}
+
+function readCount(flag: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new CommandError(exitCode.usage, `${flag}: expected a whole number, got "${text}"`);
+}

@@ -1,0 +1,52 @@
+import type { ProgressAnswer, StragglerAnswer } from "@xdskit/server";
+import { describeWait } from "../commands/describe-wait.ts";
+import type { Colors } from "./color.ts";
+import { trimReason } from "./reason.ts";
+import { formatTable } from "./table.ts";
+
+type Straggling = StragglerAnswer["types"][number];
+interface Row extends Straggling {
+  readonly node: string;
+}
+
+/** The nodes without a revision: a line for each type that keeps them back. */
+export function formatStragglers(
+  { pending, rejected }: ProgressAnswer,
+  { colors, width }: { readonly colors: Colors; readonly width: number | undefined },
+): string {
+  const nodes = [...rejected.nodes, ...pending.nodes];
+  const rows: readonly Row[] = nodes.flatMap(({ id, types }) => types.map((type) => ({ node: id, ...type })));
+  if (rows.length === 0) return "";
+  const table = formatTable(
+    rows,
+    [
+      { title: "NODE", text: ({ node }: Row) => (node === "" ? "(no id)" : node) },
+      { title: "TYPE", text: ({ shortName, type }) => shortName ?? type.slice(type.lastIndexOf(".") + 1) },
+      {
+        title: "STATE",
+        text: ({ state }) => state,
+        color: (text, { state }) => (state === "rejected" ? colors.red(text) : colors.yellow(text)),
+      },
+      { title: "WHY", text: whyOf },
+    ],
+    { colors, width },
+  );
+  const unnamed = pending.total + rejected.total - nodes.length;
+  return unnamed === 0 ? table : `${table}and ${unnamed} more\n`;
+}
+
+function whyOf({ waits, reason, names = [], state }: Straggling): string {
+  const inIt = names.length === 0 ? [] : [`${state === "removal" ? "to be removed" : "in it"}: ${names.join(", ")}`];
+  return [...(reason === undefined ? [] : [trimReason(reason)]), ...inIt, ...describeWait(waits)].join("; ");
+}
+
+/** How many nodes have a revision: `3 of 4 nodes have it, 1 rejected it`. */
+export function countNodes({ nodes, deployed, pending, rejected, disconnected }: ProgressAnswer): string {
+  const parts = [
+    `${deployed} of ${nodes} ${nodes === 1 ? "node has" : "nodes have"} it`,
+    ...(pending.total === 0 ? [] : [`${pending.total} pending`]),
+    ...(rejected.total === 0 ? [] : [`${rejected.total} rejected`]),
+    ...(disconnected.total === 0 ? [] : [`${disconnected.total} disconnected before`]),
+  ];
+  return parts.join(", ");
+}

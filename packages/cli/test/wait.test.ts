@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { run } from "../src/run.ts";
+import { CapturedIo } from "./captured-io.ts";
+import { clusters, Serving, Site, until } from "./serving.ts";
+
+const cleanups: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function serve(files: Readonly<Record<string, string>>): Promise<{ site: Site; serving: Serving }> {
+  const site = await Site.make(files);
+  cleanups.push(() => site.remove());
+  const serving = await Serving.start(site);
+  cleanups.push(() => serving.stop());
+  await until("it is ready", () => serving.isReady());
+  return { site, serving };
+}
+
+/** A client that subscribes to all clusters and ACKs them, until the test ends. */
+async function subscribe(serving: Serving, node: string): Promise<void> {
+  const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
+  const watching = run(["watch", "cds", "--node", node], io);
+  cleanups.push(() => {
+    io.interrupt("SIGTERM");
+    return watching;
+  });
+  await until(`${node} has its answer`, () => io.stdout.text.includes("name: one"));
+}
+
+describe("xds wait", () => {
+  test("says that everybody has what the files have now, in the instant after a change", async () => {
+    const { site, serving } = await serve({ "clusters.yaml": clusters("one") });
+    await subscribe(serving, "edge-1");
+    await subscribe(serving, "edge-2");
+    expect(await serving.xds("wait")).toEqual({
+      code: 0,
+      stdout: "revision 1 is deployed: 2 of 2 nodes have it\n",
+      stderr: "",
+    });
+    for (let revision = 2; revision < 5; revision++) {
+      await site.write("clusters.yaml", clusters("one", `new-${revision}`));
+      const { code, stdout } = await serving.xds("wait", "--min-nodes", "2", "-o", "json");
+      expect([code, JSON.parse(stdout)]).toMatchObject([0, { revision, state: "deployed", nodes: 2, deployed: 2 }]);
+      expect((await serving.xds("get", "cds", `new-${revision}`)).code).toBe(0);
+    }
+  });
+
+  test("of files with errors ends with 3 at once, though the last valid configuration is everywhere", async () => {
+    const { site, serving } = await serve({ "clusters.yaml": clusters("one") });
+    await subscribe(serving, "edge-1");
+    await site.write("clusters.yaml", "- [");
+    const { code, stdout, stderr } = await serving.xds("wait");
+    expect([code, stdout]).toEqual([3, ""]);
+    expect(stderr).toBe(
+      `xds: ${serving.admin} answered 409: the source has 1 error\nhint: GET /api/v1/source lists its problems\n`,
+    );
+    expect((await serving.xds("wait", "--revision", "head")).code).toBe(0);
+    const { stdout: status } = await serving.xds("status");
+    expect(status).toContain("1 error, the last valid configuration is in force");
+  });
+
+  test("with nobody connected ends with 5, unless nobody needs to be", async () => {
+    const { serving } = await serve({ "clusters.yaml": clusters("one") });
+    expect(await serving.xds("wait", "--timeout", "0s")).toMatchObject({
+      code: 5,
+      stdout: "revision 1 is on too few nodes, 0 of at least 1: 0 of 0 nodes have it\n",
+    });
+    expect((await serving.xds("wait", "--min-nodes", "0")).code).toBe(0);
+    await subscribe(serving, "edge-1");
+    expect((await serving.xds("wait", "--nodes", "web-*", "--timeout", "0s")).code).toBe(5);
+    expect((await serving.xds("wait", "--nodes", "edge-*")).code).toBe(0);
+  });
+
+  test.each([
+    [["--revision", "one"], '--revision: expected a whole number, got "one"'],
+    [["--min-nodes", "-1"], '--min-nodes: expected a whole number, got "-1"'],
+    [["--timeout", "soon"], "--timeout: "],
+    [["--source", "--revision", "1"], "cannot be used with option"],
+  ])("%o is refused", async (flags, message) => {
+    const io = new CapturedIo();
+    expect(await run(["wait", ...flags], io)).toBe(2);
+    expect(io.stderr.text).toContain(message);
+  });
+});
+
+test("xds status shows groups of nodes", async () => {
+  const { serving } = await serve({ "clusters.yaml": clusters("one") });
+  await subscribe(serving, "edge-1");
+  await serving.xds("wait");
+  const { code, stdout } = await serving.xds("status");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^server {4}\S+ at 127[\d.:]+, up \S+, ready\nsource {4}good for \S+, 1 warning\nrevision {2}1: 1 of 1 node has it\nstreams {3}1\n\nAGENT +LAYERS +NODES +HAVE IT +PENDING +REJECTED\nxdskit \S+ +base +1 +1\n$/,
+  );
+  const answer: unknown = JSON.parse((await serving.xds("status", "-o", "json")).stdout);
+  expect(answer).toMatchObject({
+    progress: { state: "deployed" },
+    groups: [{ layers: ["base"], nodes: 1, pending: 0, rejected: 0 }],
+  });
+});

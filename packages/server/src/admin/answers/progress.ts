@@ -1,0 +1,52 @@
+import type { WaitAnswer } from "./deliveries.ts";
+import type { NodeAnswerIdentity } from "./nodes.ts";
+
+/** `GET /api/v1/progress/REVISION`: which nodes have a revision. */
+export interface ProgressAnswer {
+  readonly revision: number;
+  /** The newest revision. */
+  readonly head: number;
+  /**
+   * `deployed`: every node that counts has the revision, and they are enough. `pending`: some node does not have it yet.
+   * `rejected`: nothing is pending, and some node rejected something. `too-few-nodes`: all have it, but they are fewer
+   * than asked for.
+   */
+  readonly state: "deployed" | "pending" | "rejected" | "too-few-nodes";
+  /** Number of connected nodes that count. */
+  readonly nodes: number;
+  /** Number of those that have the revision. */
+  readonly deployed: number;
+  readonly pending: StragglersAnswer;
+  readonly rejected: StragglersAnswer;
+  /** Nodes that disconnected without the revision and did not come back; only the most recent 10,000 are known. */
+  readonly disconnected: { readonly total: number; readonly nodes: readonly LostNodeAnswer[] };
+}
+
+export interface StragglersAnswer {
+  readonly total: number;
+  /** At most `limit`. */
+  readonly nodes: readonly StragglerAnswer[];
+}
+
+/** A node that does not have the revision. */
+export interface StragglerAnswer extends NodeAnswerIdentity {
+  readonly types: readonly {
+    readonly type: string;
+    readonly shortName?: string;
+    /**
+     * `unsent`: not sent yet. `unacked`: sent, neither ACKed nor NACKed. `removal`: a removal waits. `rejected`: NACKed.
+     */
+    readonly state: "unsent" | "unacked" | "removal" | "rejected";
+    readonly waits?: WaitAnswer;
+    /** The resources of the NACKed response, or the removals that wait; at most 100. */
+    readonly names?: readonly string[];
+    /** The error message of the NACK, made printable. */
+    readonly reason?: string;
+  }[];
+}
+
+export interface LostNodeAnswer {
+  readonly id: string;
+  /** The newest revision that the node had; absent if it had none. */
+  readonly reached?: number;
+}

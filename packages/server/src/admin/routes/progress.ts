@@ -1,0 +1,65 @@
+import { globMatches } from "@xdskit/protocol/internal";
+import { describeProgress, NODES_NAMED } from "../describe-progress.ts";
+import { type Query, QueryError } from "../query.ts";
+import type { AdminAnswer, AdminSources, Route } from "../route.ts";
+
+/** The longest wait of one request, in seconds. */
+const MAX_WAIT_SECONDS = 30;
+
+/** Which nodes have a revision, and which keep it back. */
+export const progress: Route = {
+  path: "/api/v1/progress/{revision}",
+  says: "which nodes have a revision: a number, `head`, or `source` for the files as they are now",
+  parameters: {
+    node: "only nodes whose id matches this glob",
+    "min-nodes": "how many of them must have it at least (default: 0)",
+    limit: `how many nodes a list names at most (default: ${NODES_NAMED})`,
+    wait: `seconds to wait until nothing is pending, at most ${MAX_WAIT_SECONDS} (default: 0)`,
+  },
+  async answer(sources, query) {
+    const waits = query.count("wait") ?? 0;
+    if (waits > MAX_WAIT_SECONDS)
+      throw new QueryError(400, `wait: expected at most ${MAX_WAIT_SECONDS} seconds, got ${waits}`);
+    const revision = await askedRevision(sources, query);
+    return typeof revision === "number" ? answerProgress(sources, query, { revision, waits }) : revision;
+  },
+};
+
+async function answerProgress(
+  { view, describe }: AdminSources,
+  query: Query,
+  { revision, waits }: { readonly revision: number; readonly waits: number },
+): Promise<AdminAnswer> {
+  const pattern = query.text("node");
+  const isWanted = (id: string): boolean => pattern === undefined || globMatches(pattern, id);
+  const minNodes = query.count("min-nodes") ?? 0;
+  if (waits > 0) {
+    const timeout = AbortSignal.timeout(waits * 1000);
+    await view.deployments.whenSettled(revision, { isWanted, minNodes }, timeout);
+  }
+  const found = view.deployments.progress(revision, { isWanted });
+  const named = query.count("limit") ?? NODES_NAMED;
+  return { kind: "json", value: describeProgress(found, { head: view.revision(), minNodes, describe, named }) };
+}
+
+/** The revision in the path. A source with errors is an answer with status 409. */
+async function askedRevision({ view }: AdminSources, query: Query): Promise<number | AdminAnswer> {
+  const text = query.text("revision") ?? "";
+  if (text === "head") return view.revision();
+  if (text === "source") {
+    if (view.refreshSource === undefined)
+      throw new QueryError(404, "this server has no source to look at", "ask for head, or for a number");
+    await view.refreshSource();
+    const errors = view.source().problems.filter(({ severity }) => severity === "error").length;
+    if (view.source().state === "good") return view.revision();
+    const error =
+      errors === 0 ? "the source is not loaded yet" : `the source has ${errors} ${errors === 1 ? "error" : "errors"}`;
+    return { kind: "json", status: 409, value: { error, hint: "GET /api/v1/source lists its problems" } };
+  }
+  if (!/^\d{1,15}$/.test(text))
+    throw new QueryError(400, `expected a revision, head or source, got ${JSON.stringify(text)}`);
+  const revision = Number(text);
+  if (revision > view.revision())
+    throw new QueryError(404, `there is no revision ${revision} yet`, `the newest is ${view.revision()}`);
+  return revision;
+}
