@@ -55,7 +55,7 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
       options.admin === undefined || options.admin === false
         ? false
         : { host: "127.0.0.1", port: 0, names: [], ...options.admin },
-    rest: options.rest === false ? false : { holdMs: 800, maxHoldMs: 30_000, ...options.rest },
+    rest: options.rest === false ? false : { holdMs: 800, maxHoldMs: 30_000, names: [], ...options.rest },
     nodeMapping: options.nodeMapping ?? (() => ["base"]),
     dialect: { ...options.dialect, ...requireNodeOf(options) },
     clients: choiceOf(options.clientOverrides),

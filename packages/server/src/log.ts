@@ -21,6 +21,7 @@ export type LogEvent =
   | "load-reporter-connected"
   | "load-reporter-gone"
   | "limit-hit"
+  | "page-refused"
   | "connection-refused"
   | "connection-broken"
   | "files-written"

@@ -46,7 +46,7 @@ const ofListener: OptionNames<ListenOptions> = {
 };
 const ofAdmin: OptionNames<AdminAddress> = { host: true, port: true, names: true };
 const ofTls: OptionNames<TlsFiles> = { cert: true, key: true, ca: true, requireClientCertificate: true };
-const ofRest: OptionNames<RestOptions> = { holdMs: true, maxHoldMs: true };
+const ofRest: OptionNames<RestOptions> = { holdMs: true, maxHoldMs: true, names: true };
 const ofLoadReports: OptionNames<LoadReportOptions> = { intervalMs: true, clusters: true, endpoints: true };
 const ofFiles: OptionNames<FileOutput> = {
   directory: true,

@@ -244,7 +244,7 @@ export interface LoadReportOptions {
   readonly endpoints?: boolean;
 }
 
-/** Long polling over REST. `dialect.restLongPoll` enables it. */
+/** Polling over REST. `dialect.restLongPoll` enables long polling. */
 export interface RestOptions {
   /**
    * Milliseconds that the server holds a poll without changes if the client does not send its timeout. Envoy sends
@@ -258,6 +258,11 @@ export interface RestOptions {
    * @default 30_000
    */
   readonly maxHoldMs?: number;
+  /**
+   * Host names, besides IP addresses and localhost, at which pages in browsers may poll from their own origin; `*`
+   * allows all pages. Other pages are rejected, to prevent DNS rebinding. Clients that are no browsers are not concerned.
+   */
+  readonly names?: readonly string[];
 }
 
 /** Options of `createServer`. */

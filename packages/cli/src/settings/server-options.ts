@@ -162,7 +162,11 @@ function adminOf(values: SettingValues): AdminAddress | false {
 
 function restOf(values: SettingValues): RestOptions | false {
   if (values.flag("rest.enabled") === false) return false;
-  return { holdMs: values.number("rest.hold") ?? 800, maxHoldMs: values.number("rest.max-hold") ?? 30_000 };
+  return {
+    holdMs: values.number("rest.hold") ?? 800,
+    maxHoldMs: values.number("rest.max-hold") ?? 30_000,
+    names: values.list("rest.names"),
+  };
 }
 
 function listenAddressOf(values: SettingValues, key: "listen" | "admin"): ListenAddress {

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { isExpectedHost } from "../expected-host.ts";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { ErrorAnswer } from "./answers/page.ts";
 import { Describer } from "./describe.ts";
-import { isExpectedHost } from "./host-check.ts";
 import { Query, QueryError } from "./query.ts";
 import type { AdminAnswer, AdminSources, Route } from "./route.ts";
 import { conversions } from "./routes/conversions.ts";

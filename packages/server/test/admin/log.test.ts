@@ -71,6 +71,15 @@ test.each<{ readonly event: LogEvent; readonly of: (address: string) => ServerRe
     event: "limit-hit",
     of: (address) => ({ kind: "limit-hit", limit: "maxNodeBytes", address, stream: undefined, message: "too large" }),
   },
+  {
+    event: "page-refused",
+    of: (address) => ({
+      kind: "page-refused",
+      address,
+      host: "evil.example:18000",
+      origin: "http://evil.example:18000",
+    }),
+  },
   { event: "connection-refused", of: (address) => ({ kind: "connection-refused", address, reason: "no HTTP" }) },
   { event: "connection-broken", of: (address) => ({ kind: "connection-broken", address, reason: "Protocol error" }) },
   {

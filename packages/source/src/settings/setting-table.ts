@@ -70,6 +70,7 @@ export type SettingKey =
   | "rest.long-poll"
   | "rest.hold"
   | "rest.max-hold"
+  | "rest.names"
   | "state-dir"
   | "tls.cert"
   | "tls.key"
@@ -156,6 +157,7 @@ export const settingTable: readonly Setting[] = [
   row("rest.long-poll", "boolean", "true", "Long polling: hold each REST poll until something changes."),
   row("rest.hold", "duration", "800ms", "How long to hold polls of clients that announce no timeout."),
   row("rest.max-hold", "duration", "30s", "Longest time to hold a poll."),
+  row("rest.names", "texts", undefined, "Host names of pages that may poll, besides localhost; * for any page."),
   row(
     "state-dir",
     "path-or-off",
