@@ -137,6 +137,9 @@ test("H2 keys and passwords in what a client quotes are replaced", () => {
   expect(printable('private_key { inline_bytes: "QUJD\\"x" } name: "a"')).toBe(
     'private_key { inline_bytes: [redacted] } name: "a"',
   );
+  expect(printable('password { inline_string: "hunter2" } name: "a"')).toBe(
+    'password { inline_string: [redacted] } name: "a"',
+  );
   expect(printable("password: hunter2, name: a")).toBe("password: [redacted], name: a");
 });
 
