@@ -54,6 +54,7 @@ export type SettingKey =
   | "descriptors"
   | "validation"
   | "allow-empty"
+  | "secret-files"
   | "insecure"
   | "require-node"
   | "client-status"
@@ -126,6 +127,12 @@ export const settingTable: readonly Setting[] = [
     "What to do with resources that violate Envoy's validation rules.",
   ),
   row("allow-empty", "boolean", "false", "Serve an empty configuration if the directory has no resources."),
+  words(
+    "secret-files",
+    ["read", "leave"],
+    "read",
+    "What to do with files that a Secret names by relative paths: send their content, or leave them to the clients.",
+  ),
   row("insecure", "boolean", "false", "Send secrets and node layers to remote clients without TLS, too."),
   row("require-node", "boolean", undefined, "Reject clients that send no node id."),
   words(
