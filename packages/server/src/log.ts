@@ -22,6 +22,7 @@ export type LogEvent =
   | "load-reporter-gone"
   | "limit-hit"
   | "page-refused"
+  | "admin-refused"
   | "connection-refused"
   | "connection-broken"
   | "files-written"

@@ -72,6 +72,10 @@ test.each<{ readonly event: LogEvent; readonly of: (address: string) => ServerRe
     of: (address) => ({ kind: "limit-hit", limit: "maxNodeBytes", address, stream: undefined, message: "too large" }),
   },
   {
+    event: "admin-refused",
+    of: (address) => ({ kind: "admin-refused", address, path: "/api/v1/nodes", names: ["dns:a.example"] }),
+  },
+  {
     event: "page-refused",
     of: (address) => ({
       kind: "page-refused",

@@ -50,6 +50,12 @@ export type SettingKey =
   | "listen"
   | "admin"
   | "admin-names"
+  | "admin-socket"
+  | "admin-tls.cert"
+  | "admin-tls.key"
+  | "admin-tls.ca"
+  | "admin-viewers"
+  | "admin-operators"
   | "control-plane"
   | "descriptors"
   | "validation"
@@ -118,6 +124,22 @@ export const settingTable: readonly Setting[] = [
   row("listen", "address", "127.0.0.1:18000", "Address that clients connect to."),
   row("admin", "address", "127.0.0.1:18001", "Address of the admin API and metrics; off to disable."),
   row("admin-names", "texts", undefined, "Host names accepted by the admin API besides localhost; * for any."),
+  row("admin-socket", "path", undefined, "Local socket of the admin API, for the server's own user only (mode 0600)."),
+  row("admin-tls.cert", "path", undefined, "PEM file with the certificate of the admin API and its chain."),
+  row("admin-tls.key", "path", undefined, "PEM file with the private key of the admin API."),
+  row("admin-tls.ca", "path", undefined, "PEM file with the CAs of those who may use the admin API."),
+  row(
+    "admin-viewers",
+    "texts",
+    undefined,
+    "Certificates that may read the admin API: uri:, dns:, ip:, email: or cn: and a glob.",
+  ),
+  row(
+    "admin-operators",
+    "texts",
+    undefined,
+    "Certificates that may also change through the admin API, as admin-viewers.",
+  ),
   row("control-plane", "text", "xdskit", "Control plane identifier sent in every response."),
   row("descriptors", "paths", undefined, "FileDescriptorSet files with additional message types."),
   words(
