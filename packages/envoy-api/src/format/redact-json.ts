@@ -18,7 +18,7 @@ export function isSecretHeader(name: string): boolean {
 }
 
 /** Whether the value of a key in untyped configuration is a secret. */
-export function isSecretKey(key: string): boolean {
+function isSecretKey(key: string): boolean {
   const words = wordsOf(key);
   return SECRET_WORDS.test(words) && !ABOUT_A_SECRET.test(words);
 }
