@@ -206,6 +206,12 @@ values.push(
     },
   ],
   [
+    "a private key in a list",
+    V3.route,
+    { name: "r", virtual_hosts: [{ name: "v", domains: ["a", `-----BEGIN PRIVATE KEY-----\n${KEY}`] }] },
+    { name: "r", virtual_hosts: [{ name: "v", domains: ["a", "[redacted]"] }] },
+  ],
+  [
     "a private key beside its certificate, in a field that is not secret",
     V3.secret,
     {

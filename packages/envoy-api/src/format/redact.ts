@@ -121,24 +121,23 @@ function isRedacted(value: unknown): boolean {
   return value === REDACTED || (value instanceof Uint8Array && asciiText(value) === REDACTED);
 }
 
-/** Redacts a plain value that is not marked as a secret; returns it if there is none. */
+/** Redacts plain values of a field that is not marked as a secret; returns the same value if there is none. */
 function redactPlain(field: DescField, value: unknown): unknown {
-  if (typeof value === "string") return holdsPrivateKey(value) ? REDACTED : value;
-  if (value instanceof Uint8Array) return holdsPrivateKey(asciiText(value)) ? redactedBytes : value;
-  return field.message !== undefined && standsForJson(field.message) ? redactStructs(field, value) : value;
-}
-
-/** Redacts the JSON of a Struct field: one, a list, or a map. */
-function redactStructs(field: DescField, value: unknown): unknown {
   if (field.fieldKind === "list") {
     const list = value as readonly unknown[];
-    const shown = list.map((struct) => redactJson(struct));
-    return shown.some((struct, index) => struct !== list[index]) ? shown : value;
+    const shown = list.map((element) => redactElement(field, element));
+    return shown.some((element, index) => element !== list[index]) ? shown : value;
   }
-  if (field.fieldKind !== "map") return redactJson(value);
+  if (field.fieldKind !== "map") return redactElement(field, value);
   const entries = Object.entries(value as object);
-  const shown = entries.map(([key, struct]): [string, unknown] => [key, redactJson(struct)]);
-  return shown.some(([, struct], index) => struct !== entries[index]?.[1]) ? Object.fromEntries(shown) : value;
+  const shown = entries.map(([key, element]): [string, unknown] => [key, redactElement(field, element)]);
+  return shown.some(([, element], index) => element !== entries[index]?.[1]) ? Object.fromEntries(shown) : value;
+}
+
+function redactElement(field: DescField, value: unknown): unknown {
+  if (typeof value === "string") return holdsPrivateKey(value) ? REDACTED : value;
+  if (value instanceof Uint8Array) return holdsPrivateKey(asciiText(value)) ? redactedBytes : value;
+  return field.message !== undefined && standsForJson(field.message) ? redactJson(value) : value;
 }
 
 function setField(content: Content, field: DescField, value: unknown): void {

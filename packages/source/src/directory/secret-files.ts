@@ -45,6 +45,7 @@ interface Filled {
   readonly about: readonly string[];
 }
 
+const FILES_AT_ONCE = 16;
 const MISSING: SecretFile = { kind: "missing" };
 
 /**
@@ -58,6 +59,7 @@ export class SecretFiles {
   readonly #named = new WeakMap<Resource, Named | false>();
   readonly #filled = new WeakMap<Resource, Filled>();
   readonly #layerFiles = new WeakMap<LayerFile, LayerFile>();
+  readonly #paths = new WeakMap<LayerFile, readonly string[]>();
   #known: ReadonlyMap<string, KnownFile> = new Map();
   #folders: ReadonlyMap<string, string> = new Map();
 
@@ -83,14 +85,18 @@ export class SecretFiles {
     const wanted = new Set(files.flatMap((file) => this.#pathsIn(file)));
     const changing: string[] = [];
     const known = new Map<string, KnownFile>();
-    for (const path of wanted) {
-      const before = this.#known.get(path);
-      const isDue = before === undefined || isBelow(path, paths);
-      const now = isDue ? await this.#read(path, before, maxBytes) : before;
-      if (now === "changing") changing.push(path);
-      if (now !== "changing") known.set(path, now);
-      else if (before !== undefined) known.set(path, before);
-    }
+    const waiting = wanted.values();
+    const readOn = async (): Promise<void> => {
+      for (const path of waiting) {
+        const before = this.#known.get(path);
+        const isDue = before === undefined || isBelow(path, paths);
+        const now = isDue ? await this.#read(path, before, maxBytes) : before;
+        if (now === "changing") changing.push(path);
+        const kept = now === "changing" ? before : now;
+        if (kept !== undefined) known.set(path, kept);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(FILES_AT_ONCE, wanted.size) }, readOn));
     const changed =
       known.size !== this.#known.size || [...known].some(([path, { file }]) => this.#known.get(path)?.file !== file);
     if (known.size !== this.#known.size || [...known.keys()].some((path) => !this.#known.has(path)))
@@ -100,11 +106,17 @@ export class SecretFiles {
     return { files: files.map((file) => this.#fillFile(file, problems)), problems, changed, changing };
   }
 
-  #pathsIn({ file, content }: LayerFile): readonly string[] {
-    return content.resources.flatMap(({ resource }) => {
+  /** Found once for each reading of a file: most hold many resources and no Secret. */
+  #pathsIn(layerFile: LayerFile): readonly string[] {
+    const known = this.#paths.get(layerFile);
+    if (known !== undefined) return known;
+    const { file, content } = layerFile;
+    const paths = content.resources.flatMap(({ resource }) => {
       const named = this.#namedBy(resource);
       return named === false ? [] : named.sources.map(({ filename }) => pathFrom(file, filename));
     });
+    this.#paths.set(layerFile, paths);
+    return paths;
   }
 
   #namedBy(resource: Resource): Named | false {
@@ -146,18 +158,16 @@ export class SecretFiles {
   }
 
   #fillFile(file: LayerFile, problems: CrossProblem[]): LayerFile {
-    let isFilled = false;
+    if (this.#pathsIn(file).length === 0) return file;
     const resources = file.content.resources.map((decoded) => {
       const filled = this.#fillOne(file.file, decoded);
       if (filled === undefined) return decoded;
-      isFilled = true;
       for (const [index, problem] of filled.problems.entries()) {
         const text = filled.about[index] ?? decoded.resource.name;
         problems.push({ ...problem, at: { file, place: decoded.place, text } });
       }
       return { ...decoded, resource: filled.resource };
     });
-    if (!isFilled) return file;
     const before = this.#layerFiles.get(file);
     const isSame = before?.content.resources.every(({ resource }, index) => resource === resources[index]?.resource);
     if (before !== undefined && isSame === true) return before;
