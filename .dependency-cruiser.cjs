@@ -55,7 +55,7 @@ const orders = {
     "envoy-api",
   ],
   disk: ["system-error timers presence", "holder make-directory", "file-lock"],
-  source: ["problem nearest quiet", "layout", "document", "settings", "directory", "off-thread module"],
+  source: ["problem nearest quiet", "layout", "document secret", "settings", "directory", "off-thread module"],
   server: [
     "error",
     "health-discovery",
@@ -122,6 +122,8 @@ const doors = [
       // Only `isIP` of node:net.
       "^packages/client/src/config/server-cluster",
       "^packages/server/src/(transport|admin)/",
+      // Only `isIP` of node:net.
+      "^packages/server/src/expected-host",
       // A socket in the file system that says that a process lives.
       "^packages/disk/src/presence",
       "^packages/client/src/transport/",
@@ -154,6 +156,8 @@ const doors = [
       "^packages/server/src/store/file",
       "^packages/server/src/transport/(grpc/)?tls",
       "^packages/server/src/transport/files/",
+      // The mode of its socket.
+      "^packages/server/src/admin/local-socket",
       "^packages/envoy-api/src/platform\\.ts$",
       "^packages/cli/src/",
       "^packages/bench/",

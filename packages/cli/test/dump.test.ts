@@ -73,7 +73,7 @@ describe("xds dump", () => {
     async (format) => {
       const serving = await serve(await wholeSite());
       const cwd = await scratch();
-      const flags = ["-o", "dump", "--format", format, "--secrets", "--summary", "json"];
+      const flags = ["-o", "dump", "--format", format, "--show-secrets", "--summary", "json"];
       const { code, stdout, stderr } = await xds({ cwd, server: serving.address }, "dump", ...flags);
       expect([code, stderr]).toEqual([0, ""]);
       const answer = JSON.parse(stdout);
@@ -109,7 +109,16 @@ describe("xds dump", () => {
     const where = { cwd: await scratch(), server: serving.address };
     const { stdout: bootstrap } = await serving.xds("bootstrap", "envoy", "--server", serving.address);
     await writeFile(join(where.cwd, "envoy.yaml"), bootstrap);
-    const { code, stdout } = await xds(where, "dump", "--bootstrap", "envoy.yaml", "-o", "dump", ...asJson);
+    const { code, stdout } = await xds(
+      where,
+      "dump",
+      "--bootstrap",
+      "envoy.yaml",
+      "-o",
+      "dump",
+      "--show-secrets",
+      ...asJson,
+    );
     const { types } = JSON.parse(stdout);
     expect([code, types.map((one: { name: string; resources: number }) => [one.name, one.resources])]).toEqual([
       0,
@@ -131,7 +140,16 @@ describe("xds dump", () => {
     const where = { cwd: await scratch(), server: serving.address };
     const { stdout: bootstrap } = await serving.xds("bootstrap", "envoy", "--server", serving.address);
     await writeFile(join(where.cwd, "envoy.yaml"), bootstrap);
-    const { code, stdout, stderr } = await xds(where, "dump", "--bootstrap", "envoy.yaml", "-o", "dump", ...asJson);
+    const { code, stdout, stderr } = await xds(
+      where,
+      "dump",
+      "--bootstrap",
+      "envoy.yaml",
+      "-o",
+      "dump",
+      "--show-secrets",
+      ...asJson,
+    );
     const note =
       "cds xds_server is left out: the bootstrap has one of that name, which stands; that of the server is not used";
     expect([code, JSON.parse(stdout).notes, stderr]).toEqual([0, [note], `xds: ${note}\n`]);
@@ -161,6 +179,20 @@ describe("xds dump", () => {
     ]);
   });
 
+  test("writes nothing that would serve [redacted]", async () => {
+    const where = { cwd: await scratch(), server: (await serve(await wholeSite())).address };
+    const { code, stdout, stderr } = await xds(where, "dump", "-o", "out");
+    expect([code, stdout, stderr, existsSync(join(where.cwd, "out"))]).toEqual([
+      1,
+      "",
+      `xds: sds cert holds secrets, which would be served as "[redacted]": nothing is written
+hint: --show-secrets writes them, to files readable only by you; -o - prints them redacted
+`,
+      false,
+    ]);
+    expect((await xds(where, "dump", "-o", "out", "--secrets")).code).toBe(0);
+  });
+
   test("tells what did not come, and fails", async () => {
     const site = await wholeSite();
     await site.write("clusters.yaml", edsCluster("a"));
@@ -171,6 +203,7 @@ describe("xds dump", () => {
       "dump",
       "-o",
       "out",
+      "--show-secrets",
       ...asJson,
     );
     expect([code, stderr]).toEqual([1, "xds: cds b, which rds main needs: there is none\n"]);
@@ -199,7 +232,7 @@ describe("xds dump", () => {
       2,
       "xds: out is not empty\nhint: say another directory, or --force\n",
     ]);
-    expect((await xds(where, "dump", "-o", "out", "--force")).code).toBe(0);
+    expect((await xds(where, "dump", "-o", "out", "--force", "--show-secrets")).code).toBe(0);
     expect((await readdir(join(cwd, "out"))).sort()).toEqual([
       "cds.yaml",
       "eds.yaml",
@@ -222,6 +255,7 @@ describe("xds dump", () => {
       "envoy.yaml",
       "-o",
       "out",
+      "--show-secrets",
     );
     expect([code, stderr]).toEqual([0, ""]);
     expect(await readdir(join(cwd, "out"))).toHaveLength(5);
@@ -310,14 +344,14 @@ describe("xds dump", () => {
     const where = { cwd, server: serving.address };
     const direct = await xds(where, "dump", "-o", "file");
     expect([direct.code, direct.stderr]).toEqual([2, "xds: file is not a directory\n"]);
-    const forced = await xds(where, "dump", "-o", "file", "--force");
+    const forced = await xds(where, "dump", "-o", "file", "--force", "--show-secrets");
     expect([forced.code, forced.stderr]).toEqual([1, "xds: file cannot be written to: it is not a directory\n"]);
   });
 
   test.runIf(existsSync("/proc/self"))("into where there can be no directory is an error", async () => {
     const serving = await serve(await wholeSite());
     const where = { cwd: await scratch(), server: serving.address };
-    const { code, stderr } = await xds(where, "dump", "-o", "/proc/dump");
+    const { code, stderr } = await xds(where, "dump", "-o", "/proc/dump", "--show-secrets");
     expect([code, stderr]).toEqual([1, "xds: /proc/dump cannot be written to: ENOENT\n"]);
   });
 });

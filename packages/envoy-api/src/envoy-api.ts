@@ -21,7 +21,8 @@ import { type Content, decodeContent, encodeContent } from "./format/content.ts"
 import { JsonReader } from "./format/json-reader.ts";
 import { type FieldNames, JsonWriter } from "./format/json-writer.ts";
 import { ProblemList } from "./format/problem-list.ts";
-import { redact } from "./format/redact.ts";
+import { findRedacted, redact } from "./format/redact.ts";
+import { REDACTED } from "./format/redact-json.ts";
 import { formatText, parseText } from "./format/text-format.ts";
 import { findUnprintable, type Unprintable } from "./format/unprintable.ts";
 import { asciiText, encodeBase64 } from "./platform.ts";
@@ -126,6 +127,11 @@ export interface EnvoyApi {
    */
   redacted(type: TypeUrl, bytes: Uint8Array): Uint8Array | undefined;
   /**
+   * Reports a secret that reads "[redacted]" instead of its value, as printed by `redact`; none for an unknown type. Paths
+   * use proto names, as those of `validate`.
+   */
+  checkRedacted(type: TypeUrl, bytes: Uint8Array): readonly FieldProblem[];
+  /**
    * Returns the text format.
    *
    * @throws {MalformedMessageError} if the type is unknown or the bytes are not such a message
@@ -216,6 +222,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     readText: (messageName, text) => readText(messageName, text, schema),
     toJson: (type, bytes, printing = {}) => printJson(type, bytes, schema, printing),
     redacted: (type, bytes) => redactBytes(type, bytes, schema),
+    checkRedacted: (type, bytes) => checkRedacted(type, bytes, schema),
     holdsSecret: (type, bytes) => (isOfV2(type) || mayHoldSecret(bytes)) && holdsSecret(type, bytes, schema),
     toText: (type, bytes, printing = {}) => {
       const message = schema.message(type);
@@ -307,7 +314,8 @@ function mayHoldSecret(bytes: Uint8Array): boolean {
   return MAY_HOLD_SECRET.test(asciiText(bytes));
 }
 
-const MAY_HOLD_SECRET = /type\.googleapis\.com\/|authorization|cookie|api-?key|token|secret|password|PRIVATE KEY/i;
+const MAY_HOLD_SECRET =
+  /type\.googleapis\.com\/|authorization|cookie|(?:api|access|private|hmac|json|ticket|signing|encryption)[_-]?key|credential|token|secret|passw|passphrase|PRIVATE KEY/i;
 
 function holdsSecret(type: TypeUrl, bytes: Uint8Array, schema: Schema): boolean {
   const message = schema.message(type);
@@ -318,6 +326,15 @@ function holdsSecret(type: TypeUrl, bytes: Uint8Array, schema: Schema): boolean 
     // An unreadable message may hold a secret.
     return true;
   }
+}
+
+function checkRedacted(type: TypeUrl, bytes: Uint8Array, schema: Schema): readonly FieldProblem[] {
+  const message = asciiText(bytes).includes(REDACTED) ? schema.message(type) : undefined;
+  if (message === undefined) return [];
+  const path = findRedacted(message, decodeForPrinting(message, bytes, schema, {}), schema);
+  if (path === undefined) return [];
+  const says = `expected a secret, got "${REDACTED}", which stands for one where it must not be shown`;
+  return [{ code: "SECRET_REDACTED", severity: "error", path, message: says, hint: "put the secret in its place" }];
 }
 
 function redactBytes(type: TypeUrl, bytes: Uint8Array, schema: Schema): Uint8Array | undefined {

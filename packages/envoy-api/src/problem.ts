@@ -12,6 +12,8 @@ type ReadingCode =
   | "NUMBER_INVALID"
   | "ONEOF_CONFLICT"
   | "RESOURCE_UNNAMED"
+  /** A secret reads "[redacted]"; found where resources are taken from files or programs. */
+  | "SECRET_REDACTED"
   | "STRING_INVALID"
   | "TIMESTAMP_INVALID"
   | "TYPE_MISSING"
@@ -51,6 +53,7 @@ type CatalogCode =
   | "ROUTE_WEIGHTS_ZERO"
   | "SECRET_CERTIFICATE_INCOMPLETE"
   | "SECRET_EMPTY"
+  | "SECRET_INLINE"
   | "TTL_SHORT";
 
 /** Codes for what the other API version cannot express. */

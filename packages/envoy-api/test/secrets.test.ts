@@ -28,7 +28,7 @@ const certificate = {
   watched_directory: { path: "/certs" },
 };
 
-const values: readonly (readonly [string, string, object, object])[] = [
+const values: (readonly [string, string, object, object])[] = [
   [
     "a key and its password",
     V3.secret,
@@ -151,6 +151,77 @@ const values: readonly (readonly [string, string, object, object])[] = [
   ],
 ];
 
+const struct = { "@type": url("google.protobuf.Struct") };
+const untyped = {
+  client_secret: KEY,
+  clientSecret: KEY,
+  "x-api-key": TICKET,
+  password: { inline_string: PASSWORD, environment_variable: "PASSWORD" },
+  passphrase: 1234,
+  credentials: { client_id: "edge", hmac_secret: [KEY] },
+  headers: [{ key: "authorization", value: PASSWORD }],
+  certificate: `-----BEGIN RSA PRIVATE KEY-----\n${KEY}\n-----END RSA PRIVATE KEY-----`,
+  token_secret: { name: "token", sds_config: { ads: {} } },
+  token_bucket: { max_tokens: 5, fill_interval: "1s" },
+  token_endpoint: "https://id.example/token",
+  secret_name: "edge-key",
+  inline_string: "function envoy_on_request() end",
+};
+const untypedRedacted = {
+  ...untyped,
+  client_secret: "[redacted]",
+  clientSecret: "[redacted]",
+  "x-api-key": "[redacted]",
+  password: { inline_string: "[redacted]", environment_variable: "PASSWORD" },
+  passphrase: "[redacted]",
+  credentials: { client_id: "edge", hmac_secret: ["[redacted]"] },
+  headers: [{ key: "authorization", value: "[redacted]" }],
+  certificate: "[redacted]",
+};
+values.push(
+  [
+    "passwords in untyped configuration, by their keys",
+    V3.cluster,
+    { name: "c", metadata: { filter_metadata: { "acme.lb": untyped, plain: { weight: 1 } } } },
+    { name: "c", metadata: { filter_metadata: { "acme.lb": untypedRedacted, plain: { weight: 1 } } } },
+  ],
+  [
+    "those in a TypedStruct, and in a Struct that is an Any",
+    V3.route,
+    {
+      name: "r",
+      typed_per_filter_config: {
+        typed: typed("xds.type.v3.TypedStruct", { type_url: url("acme.Filter"), value: untyped }),
+        struct: { ...struct, value: untyped },
+        value: { "@type": url("google.protobuf.Value"), value: { nested: [untyped] } },
+      },
+    },
+    {
+      name: "r",
+      typed_per_filter_config: {
+        typed: typed("xds.type.v3.TypedStruct", { type_url: url("acme.Filter"), value: untypedRedacted }),
+        struct: { ...struct, value: untypedRedacted },
+        value: { "@type": url("google.protobuf.Value"), value: { nested: [untypedRedacted] } },
+      },
+    },
+  ],
+  [
+    "a private key in a list",
+    V3.route,
+    { name: "r", virtual_hosts: [{ name: "v", domains: ["a", `-----BEGIN PRIVATE KEY-----\n${KEY}`] }] },
+    { name: "r", virtual_hosts: [{ name: "v", domains: ["a", "[redacted]"] }] },
+  ],
+  [
+    "a private key beside its certificate, in a field that is not secret",
+    V3.secret,
+    {
+      name: "s",
+      tls_certificate: { certificate_chain: { inline_string: `a\n-----BEGIN PRIVATE KEY-----\n${KEY}` } },
+    },
+    { name: "s", tls_certificate: { certificate_chain: { inline_string: "[redacted]" } } },
+  ],
+);
+
 describe("what is redacted", () => {
   it.each(values)("%s", (_, message, fields, redacted) => {
     const bytes = encode(typed(message, fields));
@@ -242,5 +313,96 @@ describe("problems in a secret never quote it", () => {
     const asBytes = api.readText(V3.secret, `name: "s" generic_secret { secret: "${KEY}" }`);
     expect(asBytes.problems).toHaveLength(1);
     expectNoSecret(asBytes.problems);
+  });
+});
+
+const MARK = `expected a secret, got "[redacted]", which stands for one where it must not be shown`;
+
+describe("a secret that was redacted", () => {
+  it.each<[string, object, readonly string[]]>([
+    [V3.secret, { name: "s", tls_certificate: certificate }, []],
+    [
+      V3.secret,
+      { name: "s", tls_certificate: { ...certificate, private_key: { inline_string: "[redacted]" } } },
+      ["tls_certificate.private_key.inline_string"],
+    ],
+    [
+      V3.secret,
+      { name: "s", generic_secret: { secret: { inline_bytes: Buffer.from("[redacted]").toString("base64") } } },
+      ["generic_secret.secret.inline_bytes"],
+    ],
+    [
+      V3.route,
+      {
+        name: "r",
+        request_headers_to_add: [
+          { header: { key: "x-team", value: "[redacted]" } },
+          { header: { key: "authorization", value: "[redacted]" } },
+        ],
+      },
+      ["request_headers_to_add.1.header.value"],
+    ],
+  ])("%s %j", (message, fields, paths) => {
+    const found = api.checkRedacted(url(message), encode(typed(message, fields)));
+    expect(found).toEqual(
+      paths.map((path) => ({
+        code: "SECRET_REDACTED",
+        severity: "error",
+        path: path.split(".").map((step) => (/^\d+$/.test(step) ? Number(step) : step)),
+        message: MARK,
+        hint: "put the secret in its place",
+      })),
+    );
+  });
+});
+
+describe("a secret inline in a TLS context", () => {
+  const warnings = (message: string, fields: object): readonly string[] =>
+    api
+      .readResource(typed(message, fields))
+      .problems.map(({ severity, code, path }) => `${severity} ${code} ${path.join(".")}`);
+  const socket = (side: string, fields: object): object => ({
+    name: "tls",
+    typed_config: typed(`envoy.extensions.transport_sockets.tls.v3.${side}TlsContext`, fields),
+  });
+
+  it("is a warning in a Listener and in a Cluster", () => {
+    const common_tls_context = {
+      tls_certificates: [
+        { certificate_chain: { inline_string: "c" }, private_key: { filename: "/k.pem" } },
+        {
+          certificate_chain: { inline_string: "c" },
+          private_key: { inline_string: KEY },
+          password: { inline_string: PASSWORD },
+        },
+      ],
+    };
+    const listener = {
+      name: "l",
+      address: { socket_address: { address: "127.0.0.1", port_value: 80 } },
+      filter_chains: [
+        {
+          transport_socket: socket("Downstream", {
+            common_tls_context,
+            session_ticket_keys: { keys: [{ inline_string: TICKET }] },
+          }),
+        },
+      ],
+    };
+    const inSocket = "transport_socket.typed_config";
+    expect(warnings(V3.listener, listener)).toEqual([
+      `warning SECRET_INLINE filter_chains.0.${inSocket}.session_ticket_keys.keys.0`,
+      `warning SECRET_INLINE filter_chains.0.${inSocket}.common_tls_context.tls_certificates.1.private_key`,
+      `warning SECRET_INLINE filter_chains.0.${inSocket}.common_tls_context.tls_certificates.1.password`,
+    ]);
+    const cluster = { name: "c", type: "ORIGINAL_DST", lb_policy: "CLUSTER_PROVIDED" };
+    expect(warnings(V3.cluster, { ...cluster, transport_socket: socket("Upstream", { common_tls_context }) })).toEqual([
+      `warning SECRET_INLINE ${inSocket}.common_tls_context.tls_certificates.1.private_key`,
+      `warning SECRET_INLINE ${inSocket}.common_tls_context.tls_certificates.1.password`,
+    ]);
+  });
+
+  it("is none in a Secret", () => {
+    expect(warnings(V3.secret, { name: "s", tls_certificate: certificate })).toEqual([]);
   });
 });

@@ -99,3 +99,25 @@ test("what is no option is refused by its name, wherever it is", () => {
   ];
   expect(check).toThrow(expect.objectContaining({ problems: paths.map((path) => ({ path, message })) }));
 });
+
+test("roles of the admin API need TLS, a CA, and names with a kind", () => {
+  const check = (): unknown =>
+    checkOptions({
+      api,
+      admin: { tls: { cert: "c", key: "k" }, viewers: ["grafana"], operators: ["dns:ops.example"] },
+    });
+  expect(check).toThrow(
+    expect.objectContaining({
+      problems: [
+        {
+          path: "admin.tls.ca",
+          message: "expected a file to check client certificates against, got nothing: nobody could read",
+        },
+        { path: "admin.viewers", message: 'expected dns:, uri:, ip:, email: or cn: and a name, got "grafana"' },
+      ],
+    }),
+  );
+  expect(() => checkOptions({ api, admin: { viewers: ["dns:a"] } })).toThrow(
+    "admin.viewers: expected TLS (admin.tls) for names of certificates",
+  );
+});

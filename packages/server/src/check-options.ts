@@ -2,6 +2,7 @@ import { LONGEST_TIMER_MS as LONGEST_MS } from "@xdskit/disk";
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import { type Choice, type ClientChoice, type DialectOverrides, editions, type NodeMapping } from "@xdskit/protocol";
 import { createClientChoice, isSwitchField } from "@xdskit/protocol/internal";
+import { hasNameKind } from "./certificate-name.ts";
 import { type OptionProblem, XdsError } from "./error.ts";
 import { findFileOutputProblems } from "./file-output.ts";
 import { findUnknownOptions } from "./option-names.ts";
@@ -26,7 +27,7 @@ export interface CheckedOptions
   extends Omit<ManagementServerOptions, "api" | "clients" | "dialect" | "listen" | "requireNode"> {
   readonly api: EnvoyApi;
   readonly listen: readonly (ListenOptions & Required<ListenAddress>)[];
-  readonly admin: Required<AdminAddress> | false;
+  readonly admin: CheckedAdmin | false;
   readonly rest: Required<RestOptions> | false;
   readonly nodeMapping: NodeMapping;
   /** With `requireNode` among the switches. */
@@ -41,6 +42,9 @@ export interface CheckedOptions
   readonly limits: Limits;
 }
 
+/** Everything but the TLS files has a default. */
+export type CheckedAdmin = Required<Omit<AdminAddress, "tls">> & Pick<AdminAddress, "tls">;
+
 const defaultLoadReports: Required<LoadReportOptions> = { intervalMs: 10_000, clusters: "all", endpoints: false };
 
 /** Fills in the defaults. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake at once. */
@@ -54,8 +58,8 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
     admin:
       options.admin === undefined || options.admin === false
         ? false
-        : { host: "127.0.0.1", port: 0, names: [], ...options.admin },
-    rest: options.rest === false ? false : { holdMs: 800, maxHoldMs: 30_000, ...options.rest },
+        : { host: "127.0.0.1", port: 0, names: [], viewers: [], operators: [], ...options.admin },
+    rest: options.rest === false ? false : { holdMs: 800, maxHoldMs: 30_000, names: [], ...options.rest },
     nodeMapping: options.nodeMapping ?? (() => ["base"]),
     dialect: { ...options.dialect, ...requireNodeOf(options) },
     clients: choiceOf(options.clientOverrides),
@@ -98,7 +102,7 @@ function findOptionProblems(options: ManagementServerOptions): readonly OptionPr
     ...findListenerProblems(options),
     ...findChoiceProblems("", options),
     ...findClientProblems(options.clientOverrides),
-    ...(options.admin === false ? [] : findAddressProblems("admin", options.admin)),
+    ...(options.admin === false ? [] : findAdminProblems(options.admin)),
     ...findTlsProblems(options.tls),
     ...findRestProblems(options.rest),
     ...findLimitProblems(options.limits ?? {}),
@@ -113,6 +117,23 @@ function findAddressProblems(path: string, address: ListenAddress | undefined): 
   if (host === "") problems.push({ path: `${path}.host`, message: 'expected a host, got ""' });
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
     problems.push({ path: `${path}.port`, message: `expected a port from 0 to 65535, got ${port}` });
+  }
+  return problems;
+}
+
+function findAdminProblems(admin: AdminAddress = {}): readonly OptionProblem[] {
+  const { tls, viewers = [], operators = [] } = admin;
+  const problems = [...findAddressProblems("admin", admin), ...findTlsProblems(tls, "admin.")];
+  if (tls !== undefined && tls.ca === undefined) {
+    const message = "expected a file to check client certificates against, got nothing: nobody could read";
+    problems.push({ path: "admin.tls.ca", message });
+  }
+  for (const [path, names] of [["admin.viewers", viewers] as const, ["admin.operators", operators] as const]) {
+    if (names.length > 0 && tls === undefined)
+      problems.push({ path, message: "expected TLS (admin.tls) for names of certificates" });
+    for (const name of names.filter((one) => !hasNameKind(one))) {
+      problems.push({ path, message: `expected dns:, uri:, ip:, email: or cn: and a name, got "${name}"` });
+    }
   }
   return problems;
 }

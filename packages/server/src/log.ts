@@ -21,6 +21,8 @@ export type LogEvent =
   | "load-reporter-connected"
   | "load-reporter-gone"
   | "limit-hit"
+  | "page-refused"
+  | "admin-refused"
   | "connection-refused"
   | "connection-broken"
   | "files-written"

@@ -9,6 +9,7 @@ import { everyNode, findNodes } from "./admin/routes/nodes.ts";
 import { type AdminServer, createAdminServer } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
 import {
+  type CheckedAdmin,
   type CheckedOptions,
   checkClients,
   checkOptions,
@@ -30,7 +31,7 @@ import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
-import type { AdminAddress, DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
+import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
 import { createClientStatus, createExporter, createHub, createLoadReporting } from "./server-parts.ts";
 import { createServerView } from "./server-view.ts";
 import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
@@ -215,7 +216,8 @@ class WiredServer implements ManagementServer {
       address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
       source: () => this.#source,
     });
-    this.#admin = options.admin === false ? undefined : this.#createAdmin(options.admin, view, telemetry, deliveries);
+    const hasAdmin = options.admin !== false || options.adminSocket !== undefined;
+    this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
     this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view.types) };
     this.#layers = new ResourceLayers(api, this.#hub);
     this.#check = new StateCheck(api);
@@ -293,7 +295,8 @@ class WiredServer implements ManagementServer {
   }
 
   async reloadCertificates(): Promise<void> {
-    await Promise.all(this.#transports.map((transport) => transport.reloadCertificates()));
+    const reloads = this.#transports.map((transport) => transport.reloadCertificates());
+    await Promise.all([...reloads, this.#admin?.reloadCertificates()]);
   }
 
   reportSource({ state, problems, since = new Date() }: SourceReport): void {
@@ -327,7 +330,7 @@ class WiredServer implements ManagementServer {
   }
 
   #createAdmin(
-    address: Required<AdminAddress>,
+    { admin, adminSocket, insecure }: CheckedOptions,
     view: AdminView,
     telemetry: ObservedTelemetry,
     deliveries: DeliveryTimes,
@@ -339,17 +342,29 @@ class WiredServer implements ManagementServer {
       types: view.types.types,
       version: view.version,
     });
+    const { host, port, names, tls, viewers, operators } = admin === false ? noAdmin : admin;
     return createAdminServer({
-      ...address,
+      listen: admin === false ? undefined : { host, port },
+      socket: adminSocket,
+      names,
+      tls,
+      rules: { viewers, operators, insecure },
       view,
       metrics,
       deliveries,
       onFault: (path, error) => {
         this.#hub.report({ kind: "invariant-broken", stream: undefined, during: `admin ${path}`, error });
       },
+      onRefused: (refused) => this.#hub.report({ kind: "admin-refused", ...refused }),
+      tlsReloads: {
+        onReloaded: (files) => this.#hub.report({ kind: "tls-reloaded", files }),
+        onRefused: (files, error) => this.#hub.report({ kind: "tls-refused", files, error }),
+      },
     });
   }
 }
+
+const noAdmin: CheckedAdmin = { host: "", port: 0, names: [], viewers: [], operators: [] };
 
 async function elapsed(ms: number): Promise<void> {
   await new Promise<void>((resolve) => {

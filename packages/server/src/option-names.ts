@@ -16,6 +16,7 @@ const ofServer: OptionNames<ManagementServerOptions> = {
   api: true,
   listen: true,
   admin: true,
+  adminSocket: true,
   tls: true,
   rest: true,
   insecure: true,
@@ -45,9 +46,16 @@ const ofListener: OptionNames<ListenOptions> = {
   edition: true,
   dialect: true,
 };
-const ofAdmin: OptionNames<AdminAddress> = { host: true, port: true, names: true };
+const ofAdmin: OptionNames<AdminAddress> = {
+  host: true,
+  port: true,
+  names: true,
+  tls: true,
+  viewers: true,
+  operators: true,
+};
 const ofTls: OptionNames<TlsFiles> = { cert: true, key: true, ca: true, requireClientCertificate: true };
-const ofRest: OptionNames<RestOptions> = { holdMs: true, maxHoldMs: true };
+const ofRest: OptionNames<RestOptions> = { holdMs: true, maxHoldMs: true, names: true };
 const ofLoadReports: OptionNames<LoadReportOptions> = { intervalMs: true, clusters: true, endpoints: true };
 const ofFiles: OptionNames<FileOutput> = {
   directory: true,
@@ -74,6 +82,7 @@ export function findUnknownOptions(options: ManagementServerOptions): readonly O
       ];
     }),
     ...unknownIn("admin", options.admin === false ? undefined : options.admin, ofAdmin),
+    ...unknownIn("admin.tls", options.admin === false ? undefined : options.admin?.tls, ofTls),
     ...unknownIn("tls", options.tls, ofTls),
     ...unknownIn("rest", options.rest === false ? undefined : options.rest, ofRest),
     ...unknownIn("loadReports", options.loadReports === false ? undefined : options.loadReports, ofLoadReports),

@@ -210,6 +210,15 @@ export interface AdminAddress extends ListenAddress {
    * to prevent DNS rebinding.
    */
   readonly names?: readonly string[];
+  /**
+   * TLS files, with the CA of client certificates. With them, the certificates decide who may what at this port, on
+   * loopback too. Without, callers on loopback may everything, and others health and metrics only unless `insecure` is set.
+   */
+  readonly tls?: TlsFiles;
+  /** Globs of the names of certificates that may read, by kind: `uri:spiffe://prod/ns/ops/*`, `dns:`, `ip:`, `email:`, `cn:`. */
+  readonly viewers?: readonly string[];
+  /** As `viewers`, for those that may also change. */
+  readonly operators?: readonly string[];
 }
 
 /**
@@ -244,7 +253,7 @@ export interface LoadReportOptions {
   readonly endpoints?: boolean;
 }
 
-/** Long polling over REST. `dialect.restLongPoll` enables it. */
+/** Polling over REST. `dialect.restLongPoll` enables long polling. */
 export interface RestOptions {
   /**
    * Milliseconds that the server holds a poll without changes if the client does not send its timeout. Envoy sends
@@ -258,6 +267,11 @@ export interface RestOptions {
    * @default 30_000
    */
   readonly maxHoldMs?: number;
+  /**
+   * Host names, besides IP addresses and localhost, at which pages in browsers may poll from their own origin; `*`
+   * allows all pages. Other pages are rejected, to prevent DNS rebinding. Clients that are no browsers are not concerned.
+   */
+  readonly names?: readonly string[];
 }
 
 /** Which nodes a revision has to reach, and how long to wait for it. */
@@ -295,13 +309,21 @@ export interface ManagementServerOptions {
   readonly listen?: ListenOptions | readonly ListenOptions[];
   /** Where the admin API listens; `false` or absent: no admin API. */
   readonly admin?: AdminAddress | false;
+  /**
+   * Path of a local socket for the admin API, with file mode 0600. Its callers are operators, whatever `admin` says.
+   * @default none
+   */
+  readonly adminSocket?: string;
   readonly tls?: TlsFiles;
   /**
    * REST on the gRPC port; `false` disables it.
    * @default enabled
    */
   readonly rest?: RestOptions | false;
-  /** Serves Secrets and `node/` layers also to plaintext clients that are not on loopback. */
+  /**
+   * Serves Secrets and `node/` layers also to plaintext clients that are not on loopback, and lets everybody read the
+   * admin API over plaintext.
+   */
   readonly insecure?: boolean;
   /**
    * Maps a node and its peer to the layers of its view, top-most first.

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { Attention } from "./directory/attention.ts";
-import type { HowToLook } from "./directory/directory-reading.ts";
+import type { HowToLook, SecretFilesMode } from "./directory/directory-reading.ts";
 import type { Progress } from "./directory/file-cache.ts";
 import { FolderWatch } from "./directory/folder-watch.ts";
 import { alwaysChanging } from "./directory/read-file.ts";
@@ -36,6 +36,12 @@ export interface DirectorySourceOptions {
    * @default false
    */
   readonly findsVersionLoss?: boolean;
+  /**
+   * What to do with files that a Secret names by relative paths: put their content in place of the path, and follow its
+   * changes, or leave them to the clients. Absolute paths are always left.
+   * @default "read"
+   */
+  readonly secretFiles?: SecretFilesMode;
   /**
    * How long to wait for further changes.
    * @default 50 ms without a change, 1 s in all
@@ -105,12 +111,13 @@ class WatchedDirectory implements DirectorySource {
       maxFileBytes,
       allowEmpty,
       findsVersionLoss = false,
+      secretFiles,
       patience,
       pollMs,
       offThread,
     } = options;
     this.#directory = resolve(directory);
-    const fixed = { validation, maxFileBytes, allowEmpty, findsVersionLoss };
+    const fixed = { validation, maxFileBytes, allowEmpty, findsVersionLoss, secretFiles };
     this.#reader = new DirectoryReader({ directory: this.#directory, api, ...fixed }, offThread);
     this.#patience = patience ?? usualPatience;
     this.#pollMs = pollMs;

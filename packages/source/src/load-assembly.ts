@@ -19,6 +19,7 @@ export interface LoadParts {
   readonly settings: SettingsContent;
   /** Problems found before any file was read. */
   readonly problems: readonly Problem[];
+  readonly crossProblems?: readonly CrossProblem[];
 }
 
 /** What differs between a directory and other sources. */
@@ -51,7 +52,7 @@ export class LoadAssembly {
     this.#listenerAddresses = new ListenerAddresses(options.api);
   }
 
-  async assemble({ files, settings: content, problems: before }: LoadParts): Promise<Load> {
+  async assemble({ files, settings: content, problems: before, crossProblems: known = [] }: LoadParts): Promise<Load> {
     const { api, place } = this.#options;
     const { layers, problems: duplicates, hasSameShape } = this.#assembler.assemble(files);
     // Problems found before are checked again, because they may have moved to other lines.
@@ -62,6 +63,7 @@ export class LoadAssembly {
       references.length === 0 && files.every(({ content: { refused } }) => refused.length === 0);
     const bound = new ProblemBound();
     const crossProblems = [
+      ...known,
       ...duplicates,
       ...references,
       ...(await this.#listenerAddresses.check(files)),

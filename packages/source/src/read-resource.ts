@@ -48,7 +48,7 @@ function entering(input: ResourceInput, { isOnDemand }: Decoding): ResourceInput
 
 function findBroken(type: TypeUrl, bytes: Uint8Array, decoding: Decoding): readonly FieldProblem[] {
   const lost = decoding.findsVersionLoss === true ? decoding.api.convert(type, bytes)?.findings : undefined;
-  return [...brokenRules(type, bytes, decoding), ...(lost ?? [])];
+  return [...decoding.api.checkRedacted(type, bytes), ...brokenRules(type, bytes, decoding), ...(lost ?? [])];
 }
 
 function brokenRules(type: TypeUrl, bytes: Uint8Array, { api, validation }: Decoding): readonly FieldProblem[] {

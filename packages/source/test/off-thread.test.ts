@@ -55,6 +55,7 @@ function readingOf(directory: string): ReadingOptions {
     maxFileBytes: undefined,
     allowEmpty: undefined,
     findsVersionLoss: false,
+    secretFiles: undefined,
   };
 }
 

@@ -30,7 +30,11 @@ export const addDumpCommand: AddCommand = (program, context) => {
         .default(20_000, "20s"),
     )
     .addOption(new Option("--wait", "wait for all resources without a timeout").conflicts("timeout"))
-    .option("--secrets", "include private keys and passwords, in files readable only by you")
+    .option(
+      "--show-secrets",
+      "include private keys and passwords, in files readable only by you; -o DIR needs it where there are any",
+    )
+    .addOption(new Option("--secrets", "the same, as it was called before").hideHelp())
     .action((targets: readonly string[], flags: DumpFlags) =>
       context.perform(async () => (await import("../commands/dump.ts")).dump(targets, flags, context)),
     );
@@ -38,6 +42,6 @@ export const addDumpCommand: AddCommand = (program, context) => {
     ["xds dump --bootstrap envoy.yaml -o dump && xds serve dump", "serve again what that Envoy gets"],
     ["xds dump --node edge-7", "everything that edge-7 gets, as YAML"],
     ["xds dump xds:///my-service --bootstrap grpc.json", "what a gRPC client gets that dials xds:///my-service"],
-    ["xds dump --server xds.example:18000 --ca ca.crt -o dump --format pb --secrets", "every byte of it"],
+    ["xds dump --server xds.example:18000 --ca ca.crt -o dump --format pb --show-secrets", "every byte of it"],
   ]);
 };

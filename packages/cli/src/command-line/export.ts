@@ -9,6 +9,7 @@ import { readDuration } from "./duration-flag.ts";
 const SETTINGS: readonly SettingKey[] = [
   "descriptors",
   "validation",
+  "secret-files",
   "allow-empty",
   "make-before-break",
   "order-limit",

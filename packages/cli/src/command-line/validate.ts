@@ -7,6 +7,7 @@ import { type AddCommand, addExamples } from "./add-command.ts";
 const SETTINGS: readonly SettingKey[] = [
   "descriptors",
   "validation",
+  "secret-files",
   "allow-empty",
   "limits.max-file-bytes",
   "limits.module-timeout",

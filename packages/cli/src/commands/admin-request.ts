@@ -53,13 +53,18 @@ function adminUrl(
   name: "XDS_ADMIN" | "--admin",
 ): URL {
   try {
-    const url = new URL(path, `http://${address}`);
+    const url = new URL(path, socketPathOf(address) === undefined ? `http://${address}` : "http://localhost");
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
     return url;
   } catch {
     // Every failure here means that the address is invalid.
-    throw new CommandError(exitCode.usage, `${name}: expected host:port, got "${address}"`);
+    throw new CommandError(exitCode.usage, `${name}: expected host:port or unix:PATH, got "${address}"`);
   }
+}
+
+/** The path of a local socket: `unix:/run/xdskit/admin.sock`. */
+function socketPathOf(address: string): string | undefined {
+  return address.startsWith("unix:") ? address.slice("unix:".length) : undefined;
 }
 
 interface Reply {
@@ -69,7 +74,7 @@ interface Reply {
 
 async function request(url: URL, address: string, io: Io): Promise<Reply> {
   try {
-    return await read(url, AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]));
+    return await read(url, socketPathOf(address), AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]));
   } catch (cause) {
     if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -82,9 +87,9 @@ async function request(url: URL, address: string, io: Io): Promise<Reply> {
 }
 
 /** Uses `node:http`, because `fetch` refuses the ports that browsers block. */
-function read(url: URL, signal: AbortSignal): Promise<Reply> {
+function read(url: URL, socketPath: string | undefined, signal: AbortSignal): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const asked = get(url, { signal }, (response) => {
+    const asked = get(url, { signal, ...(socketPath !== undefined && { socketPath }) }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));

@@ -33,6 +33,7 @@ export interface DumpFlags extends ConnectionFlags {
   readonly timeout: number;
   readonly wait?: boolean;
   readonly secrets?: boolean;
+  readonly showSecrets?: boolean;
 }
 
 /** What `--summary json` prints. */
@@ -75,7 +76,8 @@ export async function dump(targets: readonly string[], flags: DumpFlags, context
     if (io.interrupted.aborted) return exitCode.interrupted;
     const { snapshot } = followed;
     if (snapshot === undefined) throw unreachableFailure(followed.unanswered, asked);
-    const contents = contentsOf(snapshot, { api, format: flags.format, showsSecrets: flags.secrets === true });
+    const contents = contentsOf(snapshot, { api, format: flags.format, showsSecrets: showsSecrets(flags) });
+    if (directory !== undefined) refuseIfRedacted(contents.redacted);
     if (directory === undefined) for (const { content } of contents.types) printContent(content, io.stdout, flags);
     else await write(contents.types, directory, flags).catch((cause: unknown) => failToWrite(cause, flags.output));
     return report({ contents, followed, snapshot, refusals: answers.refusals }, { api, flags }, context);
@@ -92,6 +94,23 @@ export async function dump(targets: readonly string[], flags: DumpFlags, context
  * times out.
  */
 const GIVES_UP_AFTER = 0.75;
+
+function showsSecrets({ secrets, showSecrets }: DumpFlags): boolean {
+  return secrets === true || showSecrets === true;
+}
+
+/** What is written is for serving, and clients must not be given "[redacted]" for a key. */
+function refuseIfRedacted(redacted: readonly string[]): void {
+  const [first, ...others] = redacted;
+  if (first === undefined) return;
+  const more =
+    others.length === 0 ? "holds secrets, which" : `and ${plural(others.length, "other")} hold secrets, which`;
+  throw new CommandError(
+    exitCode.problems,
+    `${first} ${more} would be served as "[redacted]": nothing is written`,
+    "--show-secrets writes them, to files readable only by you; -o - prints them redacted",
+  );
+}
 
 async function refuseIfFull(directory: string, shown: string): Promise<void> {
   const entries = await readdir(directory).catch((cause: NodeJS.ErrnoException) => {
@@ -122,7 +141,7 @@ async function write(types: readonly DumpedType[], directory: string, flags: Dum
     const file = fileOf(one, flags.format);
     const path = join(directory, file);
     // Written to a temporary file and renamed, so that readers never see a partial file.
-    await writeFile(`${path}~`, one.content, flags.secrets === true ? { mode: 0o600 } : {});
+    await writeFile(`${path}~`, one.content, showsSecrets(flags) ? { mode: 0o600 } : {});
     await rename(`${path}~`, path);
     written.add(file);
   }

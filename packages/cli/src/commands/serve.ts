@@ -1,4 +1,4 @@
-import { createServer, type ManagementServer, XdsError } from "@xdskit/server";
+import { createServer, type ManagementServer, type ManagementServerOptions, XdsError } from "@xdskit/server";
 import { type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted } from "../interruption.ts";
@@ -41,7 +41,7 @@ export async function serve(
   const api = createApi(descriptorFiles, descriptors);
   const log = createServeLog(values, context);
   const stateDir = stateDirOf(values, io.env, place.module ?? directory);
-  const server = createServer({
+  const server = create({
     ...options,
     ...{ api, log, refreshSource: () => service.refresh(io.interrupted) },
     ...(stateDir !== undefined && { stateDir }),
@@ -111,6 +111,15 @@ export function createServeLog(values: SettingValues, context: CommandContext): 
 export function logFormatOf(values: SettingValues, { io }: CommandContext): "text" | "json" {
   if (values.originOf("log.format") !== undefined) return values.text("log.format") === "json" ? "json" : "text";
   return io.stderr.isTerminal ? "text" : "json";
+}
+
+function create(options: ManagementServerOptions): ManagementServer {
+  try {
+    return createServer(options);
+  } catch (cause) {
+    if (!(cause instanceof XdsError)) throw cause;
+    throw new CommandError(exitCode.usage, cause.message);
+  }
 }
 
 async function start(server: ManagementServer): ReturnType<ManagementServer["listen"]> {

@@ -5,7 +5,11 @@ import { CommandError, exitCode } from "../exit-code.ts";
 import type { SettingValues } from "./resolve-settings.ts";
 
 /** Settings that name files which must be readable at the start. */
-const FILES: readonly SettingKey[] = ["descriptors", "tls.cert", "tls.key", "tls.ca"];
+const FILES: readonly SettingKey[] = [
+  "descriptors",
+  ...(["tls.cert", "tls.key", "tls.ca"] as const),
+  ...(["admin-tls.cert", "admin-tls.key", "admin-tls.ca"] as const),
+];
 
 /** Throws a `CommandError` that lists every unreadable file, with the setting that names it. */
 export async function requireReadableFiles(

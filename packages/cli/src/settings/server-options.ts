@@ -59,13 +59,15 @@ export function serverOptionsOf(
   listeners: readonly ListenerSettings[],
   directory: string,
 ): Omit<ManagementServerOptions, "api"> {
-  const tls = tlsOf(values);
+  const tls = tlsOf(values, "tls");
+  const adminSocket = values.text("admin-socket");
   const edition = editionOf(values);
   const clientStatus = clientStatusOf(values);
   const v2 = v2ModeOf(values);
   return {
     listen: [listenAddressOf(values, "listen"), ...listeners.map((listener) => listenerOf(listener, directory))],
     admin: adminOf(values),
+    ...(adminSocket !== undefined && { adminSocket }),
     insecure: values.flag("insecure") ?? false,
     ...requireNodeOf(values),
     controlPlane: values.text("control-plane") ?? "xdskit",
@@ -157,12 +159,24 @@ function tlsFilesOf({ cert, key, ca, requireClientCertificate }: ListenerTls, di
 
 function adminOf(values: SettingValues): AdminAddress | false {
   if (values.text("admin") === "off") return false;
-  return { ...listenAddressOf(values, "admin"), names: values.list("admin-names") };
+  const tls = tlsOf(values, "admin-tls");
+  const [viewers, operators] = [values.list("admin-viewers"), values.list("admin-operators")];
+  return {
+    ...listenAddressOf(values, "admin"),
+    names: values.list("admin-names"),
+    ...(tls !== undefined && { tls }),
+    ...(viewers.length > 0 && { viewers }),
+    ...(operators.length > 0 && { operators }),
+  };
 }
 
 function restOf(values: SettingValues): RestOptions | false {
   if (values.flag("rest.enabled") === false) return false;
-  return { holdMs: values.number("rest.hold") ?? 800, maxHoldMs: values.number("rest.max-hold") ?? 30_000 };
+  return {
+    holdMs: values.number("rest.hold") ?? 800,
+    maxHoldMs: values.number("rest.max-hold") ?? 30_000,
+    names: values.list("rest.names"),
+  };
 }
 
 function listenAddressOf(values: SettingValues, key: "listen" | "admin"): ListenAddress {
@@ -200,11 +214,11 @@ function loadReportsOf(values: SettingValues): LoadReportOptions | false {
   };
 }
 
-function tlsOf(values: SettingValues): TlsFiles | undefined {
-  const cert = values.text("tls.cert");
-  const key = values.text("tls.key");
-  const ca = values.text("tls.ca");
-  const requireClientCertificate = values.flag("tls.require-client-certificate");
+function tlsOf(values: SettingValues, of: "tls" | "admin-tls"): TlsFiles | undefined {
+  const cert = values.text(`${of}.cert`);
+  const key = values.text(`${of}.key`);
+  const ca = values.text(`${of}.ca`);
+  const requireClientCertificate = of === "tls" ? values.flag("tls.require-client-certificate") : undefined;
   if (cert !== undefined && key !== undefined) {
     return {
       cert,
@@ -215,7 +229,11 @@ function tlsOf(values: SettingValues): TlsFiles | undefined {
   }
   if (cert === undefined && key === undefined && ca === undefined && requireClientCertificate !== true)
     return undefined;
-  throw new CommandError(exitCode.usage, "TLS needs both a certificate and its key", "give --tls-cert and --tls-key");
+  throw new CommandError(
+    exitCode.usage,
+    "TLS needs both a certificate and its key",
+    `give --${of}-cert and --${of}-key`,
+  );
 }
 
 function limitsOf(values: SettingValues): Partial<Limits> {

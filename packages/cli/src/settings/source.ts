@@ -26,8 +26,15 @@ export function createSource(
   const validation = validationOf(values);
   const allowEmpty = values.flag("allow-empty") ?? false;
   const given = { api, validation, allowEmpty, findsVersionLoss };
+  const secretFiles = values.text("secret-files") === "leave" ? "leave" : "read";
   if (module === undefined) {
-    return createDirectorySource({ directory, maxFileBytes: maxBytes, ...given, ...(offThread && { offThread }) });
+    return createDirectorySource({
+      directory,
+      maxFileBytes: maxBytes,
+      secretFiles,
+      ...given,
+      ...(offThread && { offThread }),
+    });
   }
   const timeoutMs = values.number("limits.module-timeout");
   const onOutput = (text: string): void => io.stderr.write(text);

@@ -49,6 +49,18 @@ export interface CatalogEntry {
   readonly checksNested: boolean;
 }
 
+/** A check of a message wherever it occurs in resources. */
+export type NestedCheck = Pick<CatalogEntry, "type" | "check" | "checksNested">;
+
+/** Creates a check of messages that are not resources. */
+export function defineNestedCheck<M extends Message>(
+  message: M["$typeName"],
+  check: (content: M, report: ReportFinding) => void,
+): NestedCheck {
+  const type = formatTypeUrl(message);
+  return { type, check: (content, report) => check(content as M, report), checksNested: true };
+}
+
 /** A `CatalogEntry` typed by its message, with defaults for most fields. */
 export interface EntryDefinition<M extends Message> {
   readonly message: M["$typeName"];

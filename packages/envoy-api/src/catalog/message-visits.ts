@@ -4,7 +4,7 @@ import type { Schema } from "../descriptor/schema.ts";
 import { type AnyContent, type Content, DEEPEST_ANY, decodeAny } from "../format/content.ts";
 import { fieldContent, isKeptPlain, messagesIn } from "../format/present-field.ts";
 import { standsForJson } from "../format/struct-message.ts";
-import type { CatalogEntry } from "./entry.ts";
+import type { NestedCheck } from "./entry.ts";
 
 /** Adds what one message's own fields contribute. */
 export type FindingReader<F> = (content: Content, findings: F[]) => void;
@@ -13,13 +13,13 @@ export type FindingReader<F> = (content: Content, findings: F[]) => void;
 export interface Visit<F> {
   readonly findings: F[];
   /** Called for each message that a catalog entry checks, with the message's path. */
-  readonly onChecked: (entry: CatalogEntry, content: Message, path: readonly (string | number)[]) => void;
+  readonly onChecked: (entry: NestedCheck, content: Message, path: readonly (string | number)[]) => void;
 }
 
 /** What to do with messages of one type: readers for their own fields, and the fields to visit below. */
 interface Interest<F> {
   readonly readers: readonly FindingReader<F>[];
-  readonly checkedBy: CatalogEntry | undefined;
+  readonly checkedBy: NestedCheck | undefined;
   readonly isAny: boolean;
   readonly below: readonly DescField[];
 }
@@ -31,7 +31,7 @@ const NOT_ENTERED = new Set(["envoy.config.core.v3.ConfigSource", "envoy.config.
 export class MessageVisits<F> {
   readonly #schema: Schema;
   readonly #readers: ReadonlyMap<string, readonly FindingReader<F>[]>;
-  readonly #checks: ReadonlyMap<string, CatalogEntry>;
+  readonly #checks: ReadonlyMap<string, NestedCheck>;
   readonly #interests = new Map<DescMessage, Interest<F> | undefined>();
   readonly #reaching = new Map<DescMessage, boolean>();
   readonly #path: (string | number)[] = [];
@@ -41,7 +41,7 @@ export class MessageVisits<F> {
   constructor(
     schema: Schema,
     readers: ReadonlyMap<string, readonly FindingReader<F>[]>,
-    catalog: readonly CatalogEntry[],
+    catalog: readonly NestedCheck[],
   ) {
     this.#schema = schema;
     this.#readers = readers;

@@ -17,12 +17,13 @@ import type { FieldProblem } from "../problem.ts";
 import { catalog, entryOf, entryOfTwin } from "./catalog.ts";
 import { type AskedReference, fetchTimeoutMs } from "./config-source.ts";
 import { DependencyReader } from "./dependency-reader.ts";
-import type { CatalogEntry } from "./entry.ts";
+import type { CatalogEntry, NestedCheck } from "./entry.ts";
 import { resolveJsonPath } from "./json-path.ts";
 import { MessageVisits } from "./message-visits.ts";
 import { redirectedType, redirectType } from "./redirect.ts";
 import { referenceReaders } from "./reference-reader.ts";
 import { checkTtl, isWrapperType, type ResourceWrapper, unwrapResource } from "./resource-wrapper.ts";
+import { tlsContextChecks } from "./tls-context.ts";
 
 /** A resource, with warnings only; or no resource, with at least one error. */
 export type ReadResult =
@@ -63,7 +64,7 @@ export class ResourceReader {
   constructor(schema: Schema, converter: Converter) {
     this.#schema = schema;
     this.#converter = converter;
-    this.#visits = new MessageVisits(schema, referenceReaders(schema, catalog), catalog);
+    this.#visits = new MessageVisits(schema, referenceReaders(schema, catalog), [...catalog, ...tlsContextChecks]);
     this.#dependencies = new DependencyReader(schema);
     this.#any = requireMessage(schema, "google.protobuf.Any");
     this.#wrapper = requireMessage(schema, "envoy.service.discovery.v3.Resource");
@@ -235,7 +236,7 @@ export class ResourceReader {
   #walk(arrival: Arrival, entry: CatalogEntry | undefined, name: string, problems: ProblemList): readonly Reference[] {
     const { decoded } = arrival;
     if (decoded === undefined) return [];
-    const check = (checking: CatalogEntry, content: Message, at: Path): void => {
+    const check = (checking: NestedCheck, content: Message, at: Path): void => {
       checking.check?.(content, (...finding) => report(arrival, at, finding, problems), name);
     };
     const references: AskedReference[] = [];

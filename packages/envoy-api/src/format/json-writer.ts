@@ -11,7 +11,8 @@ import type { Schema } from "../descriptor/schema.ts";
 import { encodeBase64 } from "../platform.ts";
 import { type AnyContent, type Content, DEEPEST_ANY, decodeAny } from "./content.ts";
 import { forEachField, isKeptPlain } from "./present-field.ts";
-import { REDACTED, redactedBytes } from "./redact.ts";
+import { redactedBytes } from "./redact.ts";
+import { REDACTED } from "./redact-json.ts";
 import { jsonOf, standsForJson } from "./struct-message.ts";
 import { setOwnProperty } from "./well-known.ts";
 

@@ -64,6 +64,14 @@ function jsonOfKind(kind: Value["kind"] | undefined): JsonValue {
   }
 }
 
+/** Replaces the content of a `google.protobuf.Value`, `ListValue` or `Struct` by JSON of the same kind. */
+export function assignJson(message: Message, json: JsonValue): void {
+  const content = message as Message & { kind?: Value["kind"]; values?: Value[]; fields?: Record<string, Value> };
+  if (content.values !== undefined) content.values = listValueMessage(json as JsonValue[]).values;
+  else if (content.fields !== undefined) content.fields = structMessage(json as JsonObject).fields;
+  else content.kind = valueMessage(json).kind;
+}
+
 /** Whether a message is one of the three that stand for any JSON. */
 export function standsForJson(message: DescMessage): boolean {
   return message.file.name === "google/protobuf/struct";

@@ -1,7 +1,7 @@
 /** `ClientConfig` of v2 and v3: the state of one client as its server sees it. */
 import type { ApiVersion, Node, TypeUrl } from "@xdskit/protocol";
 import type { ResourceStatus, TypeKind } from "@xdskit/protocol/internal";
-import { redactKeys } from "../format/redact.ts";
+import { redactJson } from "../format/redact-json.ts";
 import { encodeNode } from "./node.ts";
 import { WireWriter } from "./writer.ts";
 
@@ -89,7 +89,7 @@ function clientStatusOf({ status, isTold }: ClientResource): number {
 
 /** Encodes a node with its secrets replaced. */
 export function encodeIdentity(node: Node): Uint8Array {
-  return encodeNode({ ...node, metadata: redactKeys(node.metadata) });
+  return encodeNode({ ...node, metadata: redactJson(node.metadata) as Node["metadata"] });
 }
 
 class GenericWriter implements ClientConfigWriter {

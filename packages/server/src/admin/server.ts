@@ -1,9 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Server as NetServer, Socket } from "node:net";
+import { isExpectedHost } from "../expected-host.ts";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import type { TlsFiles } from "../options.ts";
+import { TlsListener, type TlsReloads } from "../transport/grpc/tls.ts";
+import { addressOf } from "../transport/peer.ts";
+import { type AdminCaller, type AdminRules, callerOf, roleOf } from "./access.ts";
 import type { ErrorAnswer } from "./answers/page.ts";
 import { Describer } from "./describe.ts";
-import { isExpectedHost } from "./host-check.ts";
+import { listenAtPath } from "./local-socket.ts";
 import { Query, QueryError } from "./query.ts";
 import type { AdminAnswer, AdminSources, Route } from "./route.ts";
 import { conversions } from "./routes/conversions.ts";
@@ -21,28 +27,49 @@ export interface AdminServerOptions {
   readonly view: AdminView;
   readonly metrics: Metrics;
   readonly deliveries: DeliveryTimes;
-  readonly host: string;
-  /** 0: the system picks a free port. */
-  readonly port: number;
+  /** Undefined: no port. Port 0: the system picks a free one. */
+  readonly listen: { readonly host: string; readonly port: number } | undefined;
+  /** The path of a local socket, whose callers are operators. */
+  readonly socket?: string | undefined;
+  /** With it, the certificates of clients decide at the port, on loopback too. */
+  readonly tls?: TlsFiles | undefined;
+  readonly rules?: AdminRules;
   /** Host names, besides IP addresses and localhost, that requests may use; `*` allows all. */
   readonly names?: readonly string[];
   /** Receives internal errors of routes. */
   readonly onFault?: (path: string, cause: unknown) => void;
+  readonly onRefused?: (refused: AdminRefusal) => void;
+  readonly tlsReloads?: TlsReloads;
 }
+
+/** A caller without the role that it needs. */
+export interface AdminRefusal {
+  /** `host:port` of the caller. */
+  readonly address: string;
+  readonly path: string;
+  /** The names of its certificate, by kind. */
+  readonly names: readonly string[];
+}
+
+const HANDSHAKE_MS = 10_000;
+const nobody: AdminRules = { viewers: [], operators: [], insecure: false };
 
 /** The read-only admin API: resources, clients and deliveries. */
 export interface AdminServer {
   /** Starts listening. Rejects with the system's error if it cannot. */
-  start(): Promise<{ readonly host: string; readonly port: number }>;
+  start(): Promise<{ readonly host: string; readonly port: number } | undefined>;
+  /** Reloads the TLS files now. */
+  reloadCertificates(): Promise<void>;
   /** Stops listening and ends open responses. */
   close(): Promise<void>;
 }
 
+/** The routes that anybody may ask. */
+const probes: readonly Route[] = [livez, readyz, metrics];
+
 /** Every route, in the order of the index. */
 const routes: readonly Route[] = [
-  livez,
-  readyz,
-  metrics,
+  ...probes,
   server,
   source,
   layers,
@@ -64,30 +91,99 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     metrics: options.metrics,
     describe: new Describer(times, view.types),
   };
-  const http = createServer((request, response) => {
-    answerRequest(request, response, sources, options).catch((cause: unknown) => {
-      options.onFault?.(request.url ?? "", cause);
-      fail(response);
+  const serverFor = (callerAt: (socket: Socket) => AdminCaller): Server =>
+    createServer((request, response) => {
+      answerRequest(request, response, { sources, options, caller: callerAt(request.socket) }).catch(
+        (cause: unknown) => {
+          options.onFault?.(request.url ?? "", cause);
+          fail(response);
+        },
+      );
     });
-  });
-  return { start: () => listen(http, options), close: () => close(http) };
+  return new ListeningAdmin(
+    options,
+    serverFor(callerOf),
+    serverFor(() => ({ kind: "socket" })),
+  );
+}
+
+class ListeningAdmin implements AdminServer {
+  readonly #options: AdminServerOptions;
+  readonly #atPort: Server;
+  readonly #atPath: Server;
+  readonly #secured = new Set<Socket>();
+  #tls: TlsListener | undefined;
+
+  constructor(options: AdminServerOptions, atPort: Server, atPath: Server) {
+    this.#options = options;
+    this.#atPort = atPort;
+    this.#atPath = atPath;
+  }
+
+  async start(): Promise<{ readonly host: string; readonly port: number } | undefined> {
+    const { listen: address, socket, tls } = this.#options;
+    if (socket !== undefined) await listenAtPath(this.#atPath, socket);
+    if (address === undefined) return undefined;
+    return await listen(tls === undefined ? this.#atPort : await this.#openTls(tls), address);
+  }
+
+  async #openTls(files: TlsFiles): Promise<NetServer> {
+    const nothing = { onReloaded: () => undefined, onRefused: () => undefined };
+    this.#tls = await TlsListener.open(
+      // Health and metrics are for callers without a certificate too.
+      { ...files, requireClientCertificate: false },
+      { onSocket: (socket) => this.#take(socket), handshakeTimeoutMs: HANDSHAKE_MS, protocols: ["http/1.1"] },
+      this.#options.tlsReloads ?? nothing,
+    );
+    return this.#tls.server;
+  }
+
+  #take(socket: Socket): void {
+    this.#secured.add(socket);
+    socket.once("close", () => this.#secured.delete(socket));
+    this.#atPort.emit("connection", socket);
+  }
+
+  async reloadCertificates(): Promise<void> {
+    await this.#tls?.reload();
+  }
+
+  async close(): Promise<void> {
+    this.#tls?.close();
+    const closing = Promise.all([this.#atPort, this.#atPath, this.#tls?.server].map((server) => closed(server)));
+    for (const server of [this.#atPort, this.#atPath]) server.closeAllConnections();
+    for (const socket of this.#secured) socket.destroy();
+    await closing;
+  }
+}
+
+interface Called {
+  readonly sources: AdminSources;
+  readonly options: AdminServerOptions;
+  readonly caller: AdminCaller;
 }
 
 async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  sources: AdminSources,
-  { names = [] }: AdminServerOptions,
+  { sources, options, caller }: Called,
 ): Promise<void> {
   // Request bodies are discarded: the API only reads.
   request.resume();
   response.setHeader("cache-control", "no-store");
   response.setHeader("x-content-type-options", "nosniff");
-  if (!isExpectedHost(request.headers.host, names)) {
+  // No browser reaches the local socket.
+  if (caller.kind !== "socket" && !isExpectedHost(request.headers.host, options.names ?? [])) {
     refuse(response, 403, { error: "unexpected Host header", hint: "use an address or localhost" });
     return;
   }
-  if (request.method !== "GET" && request.method !== "HEAD") {
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  const role = roleOf(caller, options.rules ?? nobody);
+  if (!isProbe(request.url, isRead) && role !== "operator" && (!isRead || role === undefined)) {
+    refuseCaller(request, response, caller, options);
+    return;
+  }
+  if (!isRead) {
     response.setHeader("allow", "GET, HEAD");
     refuse(response, 405, { error: `method ${request.method} is not allowed`, hint: "the admin API only reads" });
     return;
@@ -99,6 +195,28 @@ async function answerRequest(
     return;
   }
   await write(answer, response);
+}
+
+/** Whether anybody may ask: health for orchestrators, metrics for scrapers. */
+function isProbe(target: string | undefined, isRead: boolean): boolean {
+  const path = target?.replace(/[?#].*$/s, "");
+  return isRead && probes.some((route) => route.path === path);
+}
+
+/** Says the same whether there is something at the path or not. */
+function refuseCaller(
+  request: IncomingMessage,
+  response: ServerResponse,
+  caller: AdminCaller,
+  { onRefused }: AdminServerOptions,
+): void {
+  const names = caller.kind === "tls" ? caller.names : [];
+  onRefused?.({ address: addressOf(request.socket) ?? "", path: request.url ?? "", names });
+  const hint =
+    caller.kind === "tls"
+      ? "name your client certificate in admin-viewers or admin-operators"
+      : "ask from that machine, at its local socket (admin-socket), or over TLS with a client certificate (admin-tls)";
+  refuse(response, 403, { error: "you may read health and metrics only", hint });
 }
 
 async function findAnswer(target: string, wantsHtml: boolean, sources: AdminSources): Promise<AdminAnswer> {
@@ -197,12 +315,15 @@ function fail(response: ServerResponse): void {
   else refuse(response, 500, { error: "internal error" });
 }
 
-function listen(http: Server, { host, port }: AdminServerOptions): Promise<{ host: string; port: number }> {
+function listen(
+  server: NetServer,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<{ host: string; port: number }> {
   return new Promise((resolve, reject) => {
-    http.once("error", reject);
-    http.listen(port, host, () => {
-      http.off("error", reject);
-      const address = http.address();
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      const address = server.address();
       // A server that listens at a host and port has an address that is neither a pipe nor nothing.
       if (address === null || typeof address === "string") reject(new Error("the admin API has no address"));
       else resolve({ host: address.address, port: address.port });
@@ -210,9 +331,9 @@ function listen(http: Server, { host, port }: AdminServerOptions): Promise<{ hos
   });
 }
 
-function close(http: Server): Promise<void> {
+function closed(server: NetServer | undefined): Promise<void> {
   return new Promise((resolve) => {
-    http.close(() => resolve());
-    http.closeAllConnections();
+    if (server === undefined) resolve();
+    else server.close(() => resolve());
   });
 }

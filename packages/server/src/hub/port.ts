@@ -170,6 +170,21 @@ export type ShellReport =
   | ConversionReport
   /** A client called a v2 method while v2 is off; the call ended with UNIMPLEMENTED. */
   | { readonly kind: "v2-refused"; readonly address: string; readonly method: string }
+  /** A caller of the admin API has no role for what it asked; it got 403. */
+  | {
+      readonly kind: "admin-refused";
+      readonly address: string;
+      readonly path: string;
+      /** The names of its verified certificate, by kind. */
+      readonly names: readonly string[];
+    }
+  /** A browser polled for a page that may not; the poll ended with 403. */
+  | {
+      readonly kind: "page-refused";
+      readonly address: string;
+      readonly host: string;
+      readonly origin: string | undefined;
+    }
   /** A slice of flushes ran; `isMore` if further streams still wait. */
   | {
       readonly kind: "turns-taken";

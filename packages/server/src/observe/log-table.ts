@@ -147,6 +147,20 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     means:
       "raise the limit if the client is legitimate. At most one line per host and limit in 10 s; suppressed is the number of lines left out",
   },
+  "admin-refused": {
+    level: "warn",
+    message: "caller of the admin API rejected",
+    fields: ["peer", "path", "certificate", "suppressed"],
+    means:
+      "beyond loopback, the admin API answers certificates in `admin-viewers` and `admin-operators` only; health and metrics everybody. At most one line per host in 10 s; suppressed is the number of lines left out",
+  },
+  "page-refused": {
+    level: "warn",
+    message: "poll of a web page rejected",
+    fields: ["peer", "host", "origin", "suppressed"],
+    means:
+      "a page in a browser polled at a host name that is not allowed, or from another origin: DNS rebinding, or a proxy whose name `rest.names` lacks. At most one line per host in 10 s; suppressed is the number of lines left out",
+  },
   "connection-refused": {
     level: "warn",
     message: "connection closed before a valid handshake",

@@ -150,6 +150,14 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
     const fields = { limit, peer: address, stream, message: printable(message, 500) };
     writeLimited(log, lines, { event: "limit-hit", key: [address, limit], fields, at });
   });
+  telemetry.observe("admin-refused", ({ address, path, names }, at) => {
+    const fields = { peer: address, path: printable(path, 200), certificate: printable(names.join(","), 500) };
+    writeLimited(log, lines, { event: "admin-refused", key: [address, "admin-refused"], fields, at });
+  });
+  telemetry.observe("page-refused", ({ address, host, origin }, at) => {
+    const fields = { peer: address, host: printable(host, 200), origin: origin && printable(origin, 200) };
+    writeLimited(log, lines, { event: "page-refused", key: [address, "page-refused"], fields, at });
+  });
   for (const event of ["connection-refused", "connection-broken"] as const) {
     telemetry.observe(event, ({ address, reason }, at) => {
       const fields = { peer: address, reason: printableReason(reason, 200) };

@@ -189,7 +189,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_admission_rejected_total: {
     kind: "counter",
-    help: "Streams and requests rejected because of a limit, readiness, node mapping, or disabled v2.",
+    help: "Streams and requests rejected because of a limit, readiness, node mapping, or disabled v2, polls of web pages, and callers of the admin API without a role.",
     labels: ["reason"],
   },
   xds_server_slow_clients: { kind: "gauge", help: "Streams blocked because the client does not read.", labels: [] },

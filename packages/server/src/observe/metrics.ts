@@ -89,6 +89,8 @@ function countStreams(telemetry: ObservedTelemetry, registry: Registry): void {
   });
   telemetry.observe("limit-hit", ({ limit }) => admission.cell(limit).value++);
   telemetry.observe("v2-refused", () => admission.cell("v2-off").value++);
+  telemetry.observe("admin-refused", () => admission.cell("admin").value++);
+  telemetry.observe("page-refused", () => admission.cell("page").value++);
   telemetry.observe("connection-opened", ({ transport }) => connections.labels(transport).inc());
   telemetry.observe("connection-closed", ({ transport }) => connections.labels(transport).dec());
   telemetry.observe("connection-refused", () => refused.value++);

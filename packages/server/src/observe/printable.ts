@@ -7,7 +7,7 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 // A client quotes what it refuses (client-behaviours A14), and what it refuses may be a Secret. Line ends may be escaped.
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 const SECRET_FIELD =
-  /\b(private_key|password|session_ticket_keys|inline_bytes|generic_secret|client_secret|access_token|hmac_secret|token_secret)("?\s*[:=]\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;}\]{]+)/g;
+  /\b(private_key|password|passphrase|session_ticket_keys|inline_bytes|inline_string|generic_secret|client_secret|access_token|api_key|secret_access_key|hmac_secret|token_secret)("?\s*[:=]\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;}\]{]+)/g;
 
 /**
  * Makes client text safe to print and keep: at most 4096 characters, invisible ones escaped (`\u{…}`, line ends as

@@ -20,7 +20,7 @@ let port = 0;
 
 beforeEach(async () => {
   world = new RealMachine();
-  port = (await world.admin.start()).port;
+  port = (await world.admin.start())?.port ?? 0;
 });
 
 afterEach(async () => {

@@ -71,6 +71,19 @@ test.each<{ readonly event: LogEvent; readonly of: (address: string) => ServerRe
     event: "limit-hit",
     of: (address) => ({ kind: "limit-hit", limit: "maxNodeBytes", address, stream: undefined, message: "too large" }),
   },
+  {
+    event: "admin-refused",
+    of: (address) => ({ kind: "admin-refused", address, path: "/api/v1/nodes", names: ["dns:a.example"] }),
+  },
+  {
+    event: "page-refused",
+    of: (address) => ({
+      kind: "page-refused",
+      address,
+      host: "evil.example:18000",
+      origin: "http://evil.example:18000",
+    }),
+  },
   { event: "connection-refused", of: (address) => ({ kind: "connection-refused", address, reason: "no HTTP" }) },
   { event: "connection-broken", of: (address) => ({ kind: "connection-broken", address, reason: "Protocol error" }) },
   {
@@ -127,6 +140,9 @@ test("H2 keys and passwords in what a client quotes are replaced", () => {
   expect(printable("x -----BEGIN PRIVATE KEY-----\nMIIE")).toBe("x [redacted]");
   expect(printable('private_key { inline_bytes: "QUJD\\"x" } name: "a"')).toBe(
     'private_key { inline_bytes: [redacted] } name: "a"',
+  );
+  expect(printable('password { inline_string: "hunter2" } name: "a"')).toBe(
+    'password { inline_string: [redacted] } name: "a"',
   );
   expect(printable("password: hunter2, name: a")).toBe("password: [redacted], name: a");
 });

@@ -132,8 +132,7 @@ export class RealMachine {
     view: this.view,
     metrics: this.metrics,
     deliveries: this.deliveries,
-    host: "127.0.0.1",
-    port: 0,
+    listen: { host: "127.0.0.1", port: 0 },
     names: ["admin.example"],
   });
   readonly #timers = new Map<number, number>();

@@ -11,6 +11,13 @@ import { DirectoryTree } from "./directory-tree.ts";
 import { FileCache, type Progress } from "./file-cache.ts";
 import { problem } from "./file-system-problem.ts";
 import { ProblemPlacer } from "./place-problems.ts";
+import { type FilledFiles, SecretFiles } from "./secret-files.ts";
+
+/**
+ * What to do with files that a Secret names by relative paths: put their content in place of the path, or leave them to
+ * the clients.
+ */
+export type SecretFilesMode = "read" | "leave";
 
 /** Options that override the settings of the directory. */
 export interface ReadingOptions {
@@ -20,6 +27,7 @@ export interface ReadingOptions {
   readonly maxFileBytes: number | undefined;
   readonly allowEmpty: boolean | undefined;
   readonly findsVersionLoss: boolean;
+  readonly secretFiles: SecretFilesMode | undefined;
   /** The limit of all files together, in bytes; above it a look throws `OutgrownError`. Undefined: no limit. */
   readonly maxTotalBytes?: number;
 }
@@ -47,6 +55,7 @@ export class DirectoryReading {
   readonly #options: ReadingOptions;
   readonly #cache: FileCache;
   readonly #assembly: LoadAssembly;
+  readonly #secretFiles: SecretFiles;
   #validation: ValidationLevel | undefined;
   #treeProblems: readonly Problem[] | undefined = [];
   #load: Load | undefined;
@@ -55,6 +64,7 @@ export class DirectoryReading {
     this.#options = options;
     this.tree = new DirectoryTree(options.directory);
     this.#cache = new FileCache(options.directory, options.maxTotalBytes ?? Number.POSITIVE_INFINITY);
+    this.#secretFiles = new SecretFiles(options.directory, options.api);
     const placer = new ProblemPlacer(options.directory);
     this.#assembly = new LoadAssembly({
       api: options.api,
@@ -71,6 +81,13 @@ export class DirectoryReading {
     return this.#cache.settings.groups;
   }
 
+  /** The real paths of all folders to watch, by path. */
+  get folders(): ReadonlyMap<string, string> {
+    const { folders } = this.tree;
+    const further = this.#secretFiles.folders;
+    return folders.size === 0 || further.size === 0 ? folders : new Map([...further, ...folders]);
+  }
+
   /** Looks at these paths, or at everything (if "" is among them, or the first time). */
   async look(paths: ReadonlySet<string>, how: HowToLook): Promise<Look> {
     const missing = await this.#lookAtTree(paths);
@@ -81,18 +98,28 @@ export class DirectoryReading {
     const level = validation ?? levelIn(settings) ?? "warn";
     if (level !== this.#validation) this.#cache.clear();
     this.#validation = level;
+    const maxBytes = maxFileBytes ?? numberIn(settings, "limits.max-file-bytes") ?? DEFAULT_MAX_FILE_BYTES;
     const { changed, changing } = await this.#cache.refresh(this.tree, {
       decoding: { api, validation: level, findsVersionLoss },
-      maxFileBytes: maxFileBytes ?? numberIn(settings, "limits.max-file-bytes") ?? DEFAULT_MAX_FILE_BYTES,
+      maxFileBytes: maxBytes,
       isPatient: how.isPatient,
       onProgress: how.onProgress,
     });
+    const mode = this.#options.secretFiles ?? settings["secret-files"];
+    const resourceFiles = mode === "leave" ? [] : this.#cache.files;
+    const filled = await this.#secretFiles.fill(resourceFiles, { paths, maxBytes });
     const treeProblems = this.tree.problems;
     const isSame =
-      !newSettings && !changed && this.#treeProblems !== undefined && sameProblems(treeProblems, this.#treeProblems);
+      !newSettings &&
+      !changed &&
+      !filled.changed &&
+      this.#treeProblems !== undefined &&
+      sameProblems(treeProblems, this.#treeProblems);
     this.#treeProblems = treeProblems;
-    if (this.#load === undefined || !isSame) this.#load = await this.#assemble();
-    return { load: this.#load, changing };
+    if (this.#load === undefined || !isSame) {
+      this.#load = await this.#assemble(mode === "leave" ? { ...filled, files: this.#cache.files } : filled);
+    }
+    return { load: this.#load, changing: [...changing, ...filled.changing] };
   }
 
   async #lookAtTree(paths: ReadonlySet<string>): Promise<Problem | undefined> {
@@ -112,9 +139,9 @@ export class DirectoryReading {
     return this.#load;
   }
 
-  #assemble(): Promise<Load> {
-    const { files, settings } = this.#cache;
-    return this.#assembly.assemble({ files, settings, problems: this.tree.problems });
+  #assemble({ files, problems: crossProblems }: FilledFiles): Promise<Load> {
+    const { settings } = this.#cache;
+    return this.#assembly.assemble({ files, settings, problems: this.tree.problems, crossProblems });
   }
 }
 

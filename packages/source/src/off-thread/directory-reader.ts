@@ -21,7 +21,7 @@ export class DirectoryReader {
 
   /** The real paths of all folders by path, for watching them. */
   get folders(): ReadonlyMap<string, string> {
-    return this.#reading instanceof WorkerReading ? this.#reading.folders : this.#reading.tree.folders;
+    return this.#reading.folders;
   }
 
   async look(paths: ReadonlySet<string>, how: HowToLook): Promise<Look> {

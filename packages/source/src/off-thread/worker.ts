@@ -47,7 +47,7 @@ class Worker {
   }
 
   #newFolders(): ReadonlyMap<string, string> | undefined {
-    const { folders } = this.#reading.tree;
+    const { folders } = this.#reading;
     const told = this.#toldFolders;
     if (told.size === folders.size && [...folders].every(([path, real]) => told.get(path) === real)) return undefined;
     this.#toldFolders = new Map(folders);

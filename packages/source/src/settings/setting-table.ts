@@ -50,10 +50,17 @@ export type SettingKey =
   | "listen"
   | "admin"
   | "admin-names"
+  | "admin-socket"
+  | "admin-tls.cert"
+  | "admin-tls.key"
+  | "admin-tls.ca"
+  | "admin-viewers"
+  | "admin-operators"
   | "control-plane"
   | "descriptors"
   | "validation"
   | "allow-empty"
+  | "secret-files"
   | "insecure"
   | "require-node"
   | "client-status"
@@ -70,6 +77,7 @@ export type SettingKey =
   | "rest.long-poll"
   | "rest.hold"
   | "rest.max-hold"
+  | "rest.names"
   | "state-dir"
   | "tls.cert"
   | "tls.key"
@@ -116,6 +124,22 @@ export const settingTable: readonly Setting[] = [
   row("listen", "address", "127.0.0.1:18000", "Address that clients connect to."),
   row("admin", "address", "127.0.0.1:18001", "Address of the admin API and metrics; off to disable."),
   row("admin-names", "texts", undefined, "Host names accepted by the admin API besides localhost; * for any."),
+  row("admin-socket", "path", undefined, "Local socket of the admin API, for the server's own user only (mode 0600)."),
+  row("admin-tls.cert", "path", undefined, "PEM file with the certificate of the admin API and its chain."),
+  row("admin-tls.key", "path", undefined, "PEM file with the private key of the admin API."),
+  row("admin-tls.ca", "path", undefined, "PEM file with the CAs of those who may use the admin API."),
+  row(
+    "admin-viewers",
+    "texts",
+    undefined,
+    "Certificates that may read the admin API: uri:, dns:, ip:, email: or cn: and a glob.",
+  ),
+  row(
+    "admin-operators",
+    "texts",
+    undefined,
+    "Certificates that may also change through the admin API, as admin-viewers.",
+  ),
   row("control-plane", "text", "xdskit", "Control plane identifier sent in every response."),
   row("descriptors", "paths", undefined, "FileDescriptorSet files with additional message types."),
   words(
@@ -125,6 +149,12 @@ export const settingTable: readonly Setting[] = [
     "What to do with resources that violate Envoy's validation rules.",
   ),
   row("allow-empty", "boolean", "false", "Serve an empty configuration if the directory has no resources."),
+  words(
+    "secret-files",
+    ["read", "leave"],
+    "read",
+    "What to do with files that a Secret names by relative paths: send their content, or leave them to the clients.",
+  ),
   row("insecure", "boolean", "false", "Send secrets and node layers to remote clients without TLS, too."),
   row("require-node", "boolean", undefined, "Reject clients that send no node id."),
   words(
@@ -156,6 +186,7 @@ export const settingTable: readonly Setting[] = [
   row("rest.long-poll", "boolean", "true", "Long polling: hold each REST poll until something changes."),
   row("rest.hold", "duration", "800ms", "How long to hold polls of clients that announce no timeout."),
   row("rest.max-hold", "duration", "30s", "Longest time to hold a poll."),
+  row("rest.names", "texts", undefined, "Host names of pages that may poll, besides localhost; * for any page."),
   row(
     "state-dir",
     "path-or-off",

@@ -19,6 +19,8 @@ export interface DumpedType {
 export interface DumpContents {
   readonly types: readonly DumpedType[];
   readonly notes: readonly string[];
+  /** Type and name of resources whose secrets were replaced; they must not be served. */
+  readonly redacted: readonly string[];
 }
 
 export interface ContentsOptions {
@@ -34,6 +36,7 @@ const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
  */
 export function contentsOf(snapshot: MeshSnapshot, options: ContentsOptions): DumpContents {
   const notes: string[] = [];
+  const redacted: string[] = [];
   const byType = new Map<TypeUrl, Map<string, XdsResource>>();
   for (const { resource, warming, type, source } of snapshot.all.values()) {
     const newest = warming ?? resource;
@@ -47,15 +50,22 @@ export function contentsOf(snapshot: MeshSnapshot, options: ContentsOptions): Du
         `${shortNameOf(type, options.api)} ${newest.key} comes from several sources: only the first is written`,
       );
   }
-  const types = [...byType].map(([type, resources]) => dumpedType(type, [...resources.values()], options, notes));
-  return { types: types.sort((a, b) => (a.name < b.name ? -1 : 1)), notes };
+  const types = [...byType].map(([type, resources]) =>
+    dumpedType(type, [...resources.values()], options, { notes, redacted }),
+  );
+  return { types: types.sort((a, b) => (a.name < b.name ? -1 : 1)), notes, redacted };
+}
+
+interface Remarks {
+  readonly notes: string[];
+  readonly redacted: string[];
 }
 
 function dumpedType(
   type: TypeUrl,
   resources: readonly XdsResource[],
   { api, format, showsSecrets }: ContentsOptions,
-  notes: string[],
+  { notes, redacted }: Remarks,
 ): DumpedType {
   const writer = api.responseWriter(format);
   const name = shortNameOf(type, api);
@@ -65,10 +75,11 @@ function dumpedType(
     const shown = showsSecrets ? resource.bytes : api.redacted(type, resource.bytes);
     if (shown === undefined) {
       notes.push(
-        `${name} ${resource.key} is left out: nobody knows its message, so it may hold secrets; --secrets writes it`,
+        `${name} ${resource.key} is left out: nobody knows its message, so it may hold secrets; --show-secrets writes it`,
       );
       continue;
     }
+    if (shown !== resource.bytes) redacted.push(`${name} ${resource.key}`);
     if (format !== "pb") notes.push(...lossOf(resource, name, api));
     bytes += shown.byteLength;
     const { type: as, value } = wrappedIfNeeded(shown, resource, api);

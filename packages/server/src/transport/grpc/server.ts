@@ -106,7 +106,7 @@ export class GrpcTransport implements Transport {
     if (tls === undefined) return createServer({ noDelay: true }, take);
     this.#tls = await TlsListener.open(
       tls,
-      { onSocket: take, handshakeTimeoutMs: limits.handshakeTimeoutMs },
+      { onSocket: take, handshakeTimeoutMs: limits.handshakeTimeoutMs, protocols: ["h2", "http/1.1"] },
       {
         onReloaded: (files) => hub.report({ kind: "tls-reloaded", files }),
         onRefused: (files, error) => hub.report({ kind: "tls-refused", files, error }),

@@ -38,7 +38,12 @@ export class TlsListener {
   /** Reads the files. Throws an `XdsError` (TLS_INVALID) if they are unreadable or do not match. */
   static async open(
     files: TlsFiles,
-    backlog: { readonly onSocket: (socket: TLSSocket) => void; readonly handshakeTimeoutMs: number },
+    backlog: {
+      readonly onSocket: (socket: TLSSocket) => void;
+      readonly handshakeTimeoutMs: number;
+      /** What clients may choose from by ALPN. */
+      readonly protocols: readonly string[];
+    },
     reloads: TlsReloads,
   ): Promise<TlsListener> {
     const credentials = await readCredentials(files).catch((cause: unknown) => {
@@ -46,7 +51,7 @@ export class TlsListener {
     });
     const server = createServer({
       ...withoutAbsent(credentials),
-      ALPNProtocols: ["h2", "http/1.1"],
+      ALPNProtocols: [...backlog.protocols],
       minVersion: "TLSv1.2",
       handshakeTimeout: backlog.handshakeTimeoutMs,
       noDelay: true,

@@ -23,6 +23,8 @@ export interface RestExchange {
   /** The number of the connection that it came over. */
   readonly connection: number;
   readonly peer: Peer;
+  /** The host and port of the request: `Host` or `:authority`. */
+  readonly authority: string | undefined;
   /** A header by its lower-case name; of several the first. */
   header(name: string): string | undefined;
   /** Reads the body of the request, or returns why there is none. Never resolves if the client disconnects. */

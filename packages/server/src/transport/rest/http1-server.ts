@@ -201,6 +201,7 @@ interface Http1ExchangeOptions {
 class Http1Exchange implements RestExchange {
   readonly method: string;
   readonly target: string;
+  readonly authority: string | undefined;
   readonly #options: Http1ExchangeOptions;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -215,6 +216,7 @@ class Http1Exchange implements RestExchange {
     this.#response = response;
     this.method = request.method ?? "";
     this.target = request.url ?? "";
+    this.authority = request.headers.host;
     request.on("error", () => undefined); // "close" of the socket follows
     response.on("error", () => undefined);
     response.once("finish", () => this.#end());

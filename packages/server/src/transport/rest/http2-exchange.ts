@@ -20,6 +20,7 @@ export interface Http2ExchangeOptions {
 export class Http2Exchange implements RestExchange {
   readonly method: string;
   readonly target: string;
+  readonly authority: string | undefined;
   readonly connection: number;
   readonly peer: Peer;
   readonly #stream: ServerHttp2Stream;
@@ -36,6 +37,7 @@ export class Http2Exchange implements RestExchange {
     this.#options = options;
     this.method = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";
+    this.authority = headers[":authority"] ?? headers.host;
     this.connection = options.connection;
     this.peer = options.peer;
     stream.once("close", () => {

@@ -2,6 +2,7 @@ import { pathsWithoutRest } from "@xdskit/envoy-api/internal";
 import { statusCode } from "@xdskit/protocol/internal";
 import type { HubPort } from "../../hub/port.ts";
 import type { RestExchange } from "./exchange.ts";
+import { mayPoll } from "./page-check.ts";
 import { httpStatusOf, respondWithError } from "./rest-error.ts";
 
 /** Handles a request after its body was read. Responds now or later; must not throw. */
@@ -11,6 +12,8 @@ export interface RestServerOptions {
   /** Handlers by path, such as `/v3/discovery:clusters`; all take POST with JSON. */
   readonly handlers: ReadonlyMap<string, RestHandler>;
   readonly maxRequestBytes: number;
+  /** Host names, besides IP addresses and localhost, of pages that may poll; `*` allows all pages. */
+  readonly pageNames?: readonly string[];
 }
 
 /** Routes a request to its handler after reading the body; rejects invalid requests (S-RST-19). */
@@ -29,7 +32,9 @@ export class RestServer {
   serve(exchange: RestExchange, hub: HubPort): void {
     const path = pathOf(exchange.target);
     const handler = this.#options.handlers.get(path);
-    if (handler === undefined) {
+    if (!mayPoll(exchange, this.#options.pageNames ?? [])) {
+      refusePage(exchange, hub);
+    } else if (handler === undefined) {
       refuseUnknownPath(exchange, path);
     } else if (exchange.method !== "POST") {
       const message = `expected POST at ${path}, got ${exchange.method}`;
@@ -71,6 +76,14 @@ export class RestServer {
 function pathOf(target: string): string {
   const path = target.replace(/^https?:\/\/[^/]*/i, "").replace(/[?#].*$/s, "");
   return path.replaceAll(/%3a/gi, ":");
+}
+
+/** Rejects a page at once, before its body is read. */
+function refusePage(exchange: RestExchange, hub: HubPort): void {
+  const { authority = "", peer } = exchange;
+  hub.report({ kind: "page-refused", address: peer.address, host: authority, origin: exchange.header("origin") });
+  const message = "a page in a browser may poll only from its own origin, at an IP address, localhost or rest.names";
+  respondWithError(exchange, 403, { code: statusCode.PERMISSION_DENIED, message });
 }
 
 function refuseUnknownPath(exchange: RestExchange, path: string): void {

@@ -25,7 +25,11 @@ export function createRestServer({ api, controlPlane, maxRequestBytes, rest, fur
   const bodies = new RestBodies(
     createJsonBodyEncoder({ print: (type, bytes) => api.toJson(type, bytes), controlPlane, pause: nextTurn }),
   );
-  return new RestServer({ handlers: new Map([...pollHandlers({ hold: rest, bodies }), ...further]), maxRequestBytes });
+  return new RestServer({
+    handlers: new Map([...pollHandlers({ hold: rest, bodies }), ...further]),
+    maxRequestBytes,
+    pageNames: rest.names,
+  });
 }
 
 function offAt({ path }: (typeof restPaths)[number]): readonly [string, RestHandler] {

@@ -1,0 +1,67 @@
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import { globMatches } from "@xdskit/protocol/internal";
+import { nameKinds } from "../certificate-name.ts";
+import { describePeer, parseAlternativeNames } from "../transport/peer.ts";
+
+/** What a caller of the admin API may do: a viewer reads, an operator changes too. */
+export type AdminRole = "viewer" | "operator";
+
+/** Who calls the admin API. */
+export type AdminCaller =
+  /** Over the local socket, whose file mode says who may. */
+  | { readonly kind: "socket" }
+  | { readonly kind: "plaintext"; readonly isLoopback: boolean }
+  /** With the names of a verified client certificate, by kind: `uri:spiffe://prod/ops`. */
+  | { readonly kind: "tls"; readonly names: readonly string[] };
+
+/** Who has which role. */
+export interface AdminRules {
+  /** Globs of certificate names by kind. */
+  readonly viewers: readonly string[];
+  readonly operators: readonly string[];
+  /** Everybody is a viewer over plaintext. */
+  readonly insecure: boolean;
+}
+
+/** The role of a caller; undefined: it gets health and metrics only. */
+export function roleOf(caller: AdminCaller, { viewers, operators, insecure }: AdminRules): AdminRole | undefined {
+  switch (caller.kind) {
+    case "socket":
+      return "operator";
+    case "plaintext":
+      if (caller.isLoopback) return "operator";
+      return insecure ? "viewer" : undefined;
+    case "tls": {
+      const matches = (patterns: readonly string[]): boolean =>
+        patterns.some((pattern) => caller.names.some((name) => globMatches(pattern, name)));
+      if (matches(operators)) return "operator";
+      return matches(viewers) ? "viewer" : undefined;
+    }
+  }
+}
+
+/** Describes the caller at a TCP port. */
+export function callerOf(socket: Socket): AdminCaller {
+  if (socket instanceof TLSSocket) return { kind: "tls", names: certifiedNames(socket) };
+  return { kind: "plaintext", isLoopback: describePeer(socket).isLoopback };
+}
+
+function certifiedNames(socket: TLSSocket): readonly string[] {
+  if (!socket.authorized) return [];
+  const certificate = socket.getPeerCertificate();
+  // Without a client certificate there is an empty object, whatever the types say.
+  const commonName: string | readonly string[] | undefined = certificate.subject?.CN;
+  return [...namesByKind(certificate.subjectaltname ?? ""), ...[commonName ?? []].flat().map((name) => `cn:${name}`)];
+}
+
+/** Quoted values may hold anything, what looks like another name included. */
+const ENTRY = /(?:^|, )([A-Za-z ]+):(?:"(?:[^"\\]|\\.)*"|[^,]*)/g;
+
+/** Reads Node's text of the alternative names: `DNS:a.example, URI:spiffe://b/c`. */
+export function namesByKind(text: string): readonly string[] {
+  return [...text.matchAll(ENTRY)].flatMap(([entry, printed]) => {
+    const kind = [...nameKinds].find(([, word]) => word === printed)?.[0];
+    return kind === undefined ? [] : parseAlternativeNames(entry.replace(/^, /, "")).map((name) => `${kind}:${name}`);
+  });
+}

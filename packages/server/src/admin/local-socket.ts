@@ -1,0 +1,36 @@
+import { chmod, lstat, unlink } from "node:fs/promises";
+import { connect, type Server } from "node:net";
+import { isMainThread } from "node:worker_threads";
+
+/** The file mode of the socket: only the user that runs the server may connect. */
+const MODE = 0o600;
+
+/** Listens at a path, in place of a socket that another server left behind. Rejects with the system's error. */
+export async function listenAtPath(server: Server, path: string): Promise<void> {
+  if (await isLeftBehind(path)) await unlink(path);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    // From its first moment on, not only after chmod. Threads cannot set it.
+    const before = isMainThread ? process.umask(0o777 & ~MODE) : undefined;
+    server.listen({ path }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+    if (before !== undefined) process.umask(before);
+  });
+  await chmod(path, MODE);
+}
+
+async function isLeftBehind(path: string): Promise<boolean> {
+  // A connection to an ordinary file is refused too.
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isSocket() !== true) return false;
+  return await new Promise((resolve) => {
+    const probe = connect({ path });
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(false);
+    });
+    probe.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNREFUSED"));
+  });
+}

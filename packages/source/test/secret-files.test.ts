@@ -1,0 +1,278 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { createDirectorySource, type DirectorySource, type Load } from "@xdskit/source";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { cluster, temporaryDirectory, write } from "./support/temporary-directory.ts";
+
+const api = createEnvoyApi();
+const SECRET = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
+const PASSWORD = "correct-horse";
+
+interface Pair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+let [a, b]: Pair[] = [];
+let locked = "";
+
+function newPair(): Pair {
+  const request = ["req", "-x509", "-days", "2", "-subj", "/CN=edge", "-keyout", "-", "-out", "-"];
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+  const both = execFileSync("openssl", [...request, ...curve], { stdio: "pipe", encoding: "utf8" });
+  const certAt = both.indexOf("-----BEGIN CERTIFICATE");
+  return certAt === 0
+    ? { cert: both.slice(0, both.indexOf("-----BEGIN PRIVATE")), key: both.slice(both.indexOf("-----BEGIN PRIVATE")) }
+    : { key: both.slice(0, certAt), cert: both.slice(certAt) };
+}
+
+beforeAll(() => {
+  [a, b] = [newPair(), newPair()];
+  const encrypt = ["pkcs8", "-topk8", "-passout", `pass:${PASSWORD}`];
+  locked = execFileSync("openssl", encrypt, { input: a.key, stdio: "pipe", encoding: "utf8" });
+});
+
+function pairOf(pair: Pair | undefined): Pair {
+  if (pair === undefined) throw new Error("there is no pair");
+  return pair;
+}
+
+const secretYaml = `"@type": ${SECRET}
+name: edge
+tls_certificate:
+  certificate_chain: { filename: ../certs/edge.pem }
+  private_key:
+    filename: ../certs/edge.key
+`;
+
+function withPair(pair: Pair | undefined): Record<string, string> {
+  const { cert, key } = pairOf(pair);
+  return { "secrets/edge.yaml": secretYaml, "certs/edge.pem": cert, "certs/edge.key": key };
+}
+
+const inline = (text: string | Uint8Array): object => ({ inline_bytes: Buffer.from(text).toString("base64") });
+
+function secretIn({ state }: Load, name = "edge"): unknown {
+  const found = state?.layers.get("base")?.find((resource) => resource.name === name);
+  return found && api.toJson(found.type, found.bytes, { names: "proto" });
+}
+
+function servedPair(pair: Pair | undefined): object {
+  const { cert, key } = pairOf(pair);
+  return {
+    "@type": SECRET,
+    name: "edge",
+    tls_certificate: { certificate_chain: inline(cert), private_key: inline(key) },
+  };
+}
+
+function told({ problems }: Load): readonly string[] {
+  return problems
+    .filter(({ code }) => code.startsWith("SECRET_"))
+    .map(
+      ({ severity, code, file, line, column, message }) => `${file}:${line}:${column} ${severity} ${code} ${message}`,
+    );
+}
+
+describe("files that a Secret names", () => {
+  test("by a path relative to its own file are sent in its place", async () => {
+    const directory = temporaryDirectory(withPair(a));
+    const load = await createDirectorySource({ directory, api }).load();
+    expect([told(load), secretIn(load)]).toEqual([[], servedPair(a)]);
+  });
+
+  test("are of every kind, and nothing is left for the client to watch", async () => {
+    const { cert, key } = pairOf(a);
+    const directory = temporaryDirectory({
+      "all.yaml": `resources:
+- "@type": ${SECRET}
+  name: locked
+  tls_certificate:
+    certificate_chain: { filename: edge.pem }
+    private_key: { filename: locked.key }
+    password: { filename: password }
+    watched_directory: { path: certs }
+- "@type": ${SECRET}
+  name: ca
+  validation_context: { trusted_ca: { filename: ./edge.pem } }
+- "@type": ${SECRET}
+  name: tickets
+  session_ticket_keys: { keys: [{ filename: ticket }, { inline_string: other }] }
+- "@type": ${SECRET}
+  name: token
+  generic_secret: { secret: { filename: token } }
+`,
+      ...{ "edge.pem": cert, "locked.key": locked, password: PASSWORD },
+      ...{ ticket: Buffer.from([0, 255, 10]), token: "t" },
+    });
+    const load = await createDirectorySource({ directory, api }).load();
+    expect(told(load)).toEqual([]);
+    expect(["locked", "ca", "tickets", "token"].map((name) => secretIn(load, name))).toEqual([
+      {
+        ...{ "@type": SECRET, name: "locked" },
+        tls_certificate: {
+          ...{ certificate_chain: inline(cert), private_key: inline(locked), password: inline(PASSWORD) },
+        },
+      },
+      { "@type": SECRET, name: "ca", validation_context: { trusted_ca: inline(cert) } },
+      {
+        ...{ "@type": SECRET, name: "tickets" },
+        session_ticket_keys: { keys: [inline(Buffer.from([0, 255, 10])), { inline_string: "other" }] },
+      },
+      { "@type": SECRET, name: "token", generic_secret: { secret: inline("t") } },
+    ]);
+    expect(key).not.toBe(locked);
+  });
+
+  test.each([
+    ["by an absolute path", "/certs/edge.pem", ""],
+    ["with secret-files: leave", "../certs/edge.pem", "secret-files: leave\n"],
+  ])("%s are left to the client", async (_, filename, settings) => {
+    const directory = temporaryDirectory({
+      "xdskit.yaml": settings,
+      "a.yaml": `"@type": ${SECRET}
+name: edge
+tls_certificate:
+  certificate_chain: { filename: ${filename} }
+  private_key: { filename: ${filename} }
+  watched_directory: { path: /certs }
+`,
+    });
+    const load = await createDirectorySource({ directory, api }).load();
+    expect([told(load), secretIn(load)]).toEqual([
+      [],
+      {
+        ...{ "@type": SECRET, name: "edge" },
+        tls_certificate: {
+          certificate_chain: { filename },
+          private_key: { filename },
+          watched_directory: { path: "/certs" },
+        },
+      },
+    ]);
+  });
+
+  test.each<[string, (directory: string) => void, readonly string[]]>([
+    [
+      "one that is missing",
+      (directory) => rmSync(join(directory, "certs/edge.key")),
+      [
+        'secrets/edge.yaml:6:15 error SECRET_FILE_MISSING expected a file for private_key: found no file "../certs/edge.key"',
+      ],
+    ],
+    [
+      "one that is no file",
+      (directory) => {
+        rmSync(join(directory, "certs/edge.pem"));
+        mkdirSync(join(directory, "certs/edge.pem"));
+      },
+      [
+        "secrets/edge.yaml:4:34 error SECRET_FILE_UNREADABLE expected a file for certificate_chain: expected a regular file, got a device, a socket or a pipe",
+      ],
+    ],
+    [
+      "certificates that are none",
+      (directory) => write(directory, "certs/edge.pem", "hello"),
+      ["secrets/edge.yaml:4:34 error SECRET_PEM_INVALID expected certificates in PEM for certificate_chain, got none"],
+    ],
+    [
+      "a chain that is broken further on",
+      (directory) =>
+        write(
+          directory,
+          "certs/edge.pem",
+          `${pairOf(a).cert}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
+        ),
+      [
+        "secrets/edge.yaml:4:34 error SECRET_PEM_INVALID expected certificates in PEM for certificate_chain, got something else in number 2 of 2",
+      ],
+    ],
+    [
+      "a key that is none",
+      (directory) => write(directory, "certs/edge.key", pairOf(a).cert),
+      ["secrets/edge.yaml:6:15 error SECRET_PEM_INVALID expected a private key in PEM, got something else"],
+    ],
+    [
+      "a key of another certificate",
+      (directory) => write(directory, "certs/edge.key", pairOf(b).key),
+      [
+        "secrets/edge.yaml:6:15 error SECRET_KEY_MISMATCH expected the private key of the certificate in certificate_chain, got another key",
+      ],
+    ],
+  ])("are a problem at their place: %s", async (_, damage, expected) => {
+    const directory = temporaryDirectory(withPair(a));
+    damage(directory);
+    const load = await createDirectorySource({ directory, api }).load();
+    expect([told(load), load.state]).toEqual([expected, undefined]);
+    expect(JSON.stringify(load.problems)).not.toContain("PRIVATE KEY");
+  });
+});
+
+/** Loads of a watch without polls, as the system tells of changes. */
+function watch(source: DirectorySource): (isWanted: (load: Load) => boolean) => Promise<Load> {
+  const abort = new AbortController();
+  const loads = source.watch(abort.signal)[Symbol.asyncIterator]();
+  onTestFinished(async () => {
+    abort.abort();
+    await loads.next();
+  });
+  return async (isWanted) => {
+    for (;;) {
+      const { value, done } = await loads.next();
+      if (done === true) throw new Error("the watch has ended");
+      if (isWanted(value)) return value;
+    }
+  };
+}
+
+const isServed = (pair: Pair | undefined) => (load: Load) =>
+  JSON.stringify(secretIn(load)) === JSON.stringify(servedPair(pair));
+
+describe.each([
+  ["in this thread", {}],
+  ["in a worker thread", { "filler.yaml": `# ${"x".repeat(200_000)}\n${cluster("filler")}` }],
+])("files of Secrets are followed, %s", (_, filler) => {
+  test("as they change, once both fit together; what was good stays in force until then", async () => {
+    const directory = temporaryDirectory({ ...withPair(a), ...filler });
+    const source = createDirectorySource({ directory, api, pollMs: 3_600_000, offThread: { descriptors: [] } });
+    const until = watch(source);
+    expect(told(await until(isServed(a)))).toEqual([]);
+    write(directory, "certs/edge.pem", pairOf(b).cert);
+    const isMismatch = (load: Load): boolean => told(load).some((line) => line.includes("SECRET_KEY_MISMATCH"));
+    expect((await until(isMismatch)).state).toBe(undefined);
+    write(directory, "certs/edge.key.new", pairOf(b).key);
+    renameSync(join(directory, "certs/edge.key.new"), join(directory, "certs/edge.key"));
+    expect(told(await until(isServed(b)))).toEqual([]);
+  });
+
+  test("outside the directory, too", async () => {
+    const { cert, key } = pairOf(a);
+    const directory = temporaryDirectory(filler);
+    const certs = join(dirname(directory), "certs");
+    write(certs, "edge.pem", cert);
+    write(certs, "edge.key", key);
+    write(directory, "edge.yaml", secretYaml);
+    const source = createDirectorySource({ directory, api, pollMs: 3_600_000, offThread: { descriptors: [] } });
+    const until = watch(source);
+    await until(isServed(a));
+    const next = pairOf(b);
+    write(certs, "edge.pem", next.cert);
+    write(certs, "edge.key", next.key);
+    await until(isServed(b));
+    expect(readFileSync(join(certs, "edge.key"), "utf8")).toBe(next.key);
+  });
+});
+
+test("an edit elsewhere keeps the Secret as it is, the same object", async () => {
+  const directory = temporaryDirectory({ ...withPair(a), "c.yaml": cluster("c") });
+  const source = createDirectorySource({ directory, api });
+  const first = await source.load();
+  write(directory, "c.yaml", cluster("c", "2s"));
+  const second = await source.load();
+  const [before, after] = [first, second].map(({ state }) =>
+    state?.layers.get("base")?.find(({ type }) => type === SECRET),
+  );
+  expect([after === before, before === undefined]).toEqual([true, false]);
+});
