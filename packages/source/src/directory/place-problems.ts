@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { decodeText } from "../document/file-text.ts";
+import { ItemMemory } from "../document/item-memory.ts";
 import type { PlacedText } from "../document/placed-text.ts";
 import { SourceText } from "../document/source-text.ts";
 import { TextFormatText } from "../document/text-format-text.ts";
@@ -54,7 +55,7 @@ export class ProblemPlacer {
     if (reading.kind !== "read" || reading.stamp !== stamp) return undefined;
     const { text } = decodeText(file, reading.bytes);
     if (text === undefined) return undefined;
-    return role.format === "text" ? new TextFormatText(text) : new SourceText(text, role.format);
+    return role.format === "text" ? new TextFormatText(text) : new SourceText(text, role.format, new ItemMemory());
   }
 
   #placed({ code, severity, message, hint, at, related }: CrossProblem): Problem {
