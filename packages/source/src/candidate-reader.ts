@@ -50,7 +50,8 @@ export class CandidateReader {
     const known = knownItem(value);
     if (known !== undefined) return known;
     const { items, digests } = this.#known;
-    const digest = this.#keepsDigests && !items.isNoted(value) ? contentDigest([JSON.stringify(value)]) : undefined;
+    const digest =
+      this.#keepsDigests && items.extentOf(value) === undefined ? contentDigest([JSON.stringify(value)]) : undefined;
     const same = digest === undefined ? undefined : digests.get(digest);
     if (digest !== undefined && same !== undefined) {
       this.#digests.set(digest, same);

@@ -1,5 +1,5 @@
 import type { TextProblem } from "@xdskit/envoy-api";
-import type { KnownResources } from "./candidate-reader.ts";
+import { KnownResources } from "./candidate-reader.ts";
 import { decodeProto } from "./decode-proto.ts";
 import { decodeText } from "./document/file-text.ts";
 import type { TextTrouble } from "./document/parsed-text.ts";
@@ -18,7 +18,7 @@ export interface FileToDecode {
   readonly bytes: Uint8Array;
 }
 
-/** Decodes a file into its resources and all its problems. Replaces the content of `known`. */
+/** Decodes a file into its resources and all its problems. Replaces the content of `known` unless the text has mistakes. */
 export async function decodeFile(
   { file, format, bytes }: FileToDecode,
   decoding: Decoding,
@@ -31,7 +31,9 @@ export async function decodeFile(
   const source = new SourceText(text, format, known.items);
   const { documents, troubles } = source.parsed;
   const values = documents.map(({ value }) => value);
-  const content = await decodeDocuments({ file, documents: values, text: source, known }, decoding);
+  // While somebody writes, a text has mistakes now and then; the last one without any stays known.
+  const memory = troubles.length === 0 ? known : new KnownResources();
+  const content = await decodeDocuments({ file, documents: values, text: source, known: memory }, decoding);
   if (troubles.length === 0) return content;
   return {
     resources: content.resources,

@@ -7,7 +7,7 @@ import type { PlacedText } from "./document/placed-text.ts";
 import type { StatedError } from "./document/response-errors.ts";
 import { anythingRefused, type DecodedResource, type FileContent } from "./file-content.ts";
 import { formatPath, optionalHint, type Problem } from "./problem.ts";
-import { ProblemBound } from "./problem-bound.ts";
+import { mostInFile, ProblemBound } from "./problem-bound.ts";
 import type { Decoding } from "./read-resource.ts";
 
 /** A text with documents to decode. */
@@ -50,7 +50,7 @@ class DecodedDocuments implements FileContent {
   readonly refused: Identity[] = [];
   readonly #file: string;
   readonly #text: PlacedText;
-  readonly #bound = new ProblemBound();
+  readonly #bound = new ProblemBound(mostInFile);
 
   constructor(file: string, text: PlacedText) {
     this.#file = file;
@@ -74,7 +74,7 @@ class DecodedDocuments implements FileContent {
   }
 
   note(problem: Pick<Problem, "code" | "severity" | "message" | "hint">, place: DocumentPlace): void {
-    if (!this.#bound.admits(problem.severity)) return;
+    if (!this.#bound.admits(problem)) return;
     const path = formatPath(place.path);
     this.problems.push({
       ...problem,

@@ -11,6 +11,7 @@ export { type Load, type LoadedState, transactionBetween } from "./loaded-state.
 export { createModuleSource, type ModuleSourceOptions, type ResourceSource } from "./module-source.ts";
 export { createNodeMapping } from "./node-mapping.ts";
 export type { Place, Problem, SourceProblemCode } from "./problem.ts";
+export { type ProblemCounts, problemCounts } from "./problem-bound.ts";
 export type { Patience } from "./quiet.ts";
 export type { ValidationLevel } from "./read-resource.ts";
 export { readSettings } from "./read-settings.ts";

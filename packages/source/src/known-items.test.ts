@@ -1,15 +1,23 @@
-import { createEnvoyApi } from "@xdskit/envoy-api";
+import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { KnownResources } from "./candidate-reader.ts";
 import { decodeFile } from "./decode.ts";
+import { Places } from "./document/places.ts";
 import type { FileContent } from "./file-content.ts";
 
 const api = createEnvoyApi();
 
-async function decode(text: string, known: KnownResources): Promise<FileContent> {
+type Format = "yaml" | "json";
+
+async function decode(
+  text: string,
+  known: KnownResources,
+  format: Format = "yaml",
+  given: EnvoyApi = api,
+): Promise<FileContent> {
   const bytes = new TextEncoder().encode(text);
-  return await decodeFile({ file: "f.yaml", format: "yaml", bytes }, { api, validation: "warn" }, known);
+  return await decodeFile({ file: `f.${format}`, format, bytes }, { api: given, validation: "warn" }, known);
 }
 
 function shown({ resources, problems, refused }: FileContent): unknown {
@@ -59,41 +67,158 @@ const around: readonly ((list: string) => string)[] = [
   (list) => list.replaceAll("\n", "\r\n"),
   (list) => list.trimEnd(),
 ];
-const anyItem = fc.constantFrom(...items);
-/** A list, and then the same list again and again with one item of it exchanged, mostly with the same around it. */
-const anyHistory = fc
-  .record({
-    first: fc.array(anyItem, { minLength: 1, maxLength: 5 }),
-    wraps: fc.constantFrom(...around),
-    edits: fc.array(
-      fc.record({
-        at: fc.nat(4),
-        item: anyItem,
-        wraps: fc.option(fc.constantFrom(...around), { freq: 3, nil: undefined }),
-      }),
-      { minLength: 1, maxLength: 4 },
-    ),
-  })
-  .map(({ first, wraps, edits }) => {
-    const texts = [wraps(first.join(""))];
-    let list = first;
-    for (const edit of edits) {
-      list = list.map((item, index) => (index === edit.at ? edit.item : item));
-      texts.push((edit.wraps ?? wraps)(list.join("")));
-    }
-    return texts;
+
+const jsonCluster = (name: string, more: object = {}): string =>
+  JSON.stringify({
+    "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
+    name,
+    type: "EDS",
+    eds_cluster_config: { eds_config: { ads: {} } },
+    ...more,
   });
 
-test("what is known of a file as it was changes nothing but cost", async () => {
+/** Items of a list in JSON, right and wrong. */
+const jsonItems: readonly string[] = [
+  jsonCluster("a"),
+  jsonCluster("a", { connect_timeout: "1s" }),
+  jsonCluster("b]},{"),
+  jsonCluster("late", { connect_timeout: "soon" }),
+  jsonCluster("odd", { conect_timeout: "1s" }),
+  jsonCluster(" blank"),
+  JSON.stringify({ name: "w", ttl: "5s", resource: JSON.parse(jsonCluster("w")) as unknown }),
+  JSON.stringify(JSON.parse(jsonCluster("pretty")), null, 2),
+  '{ "name": "typeless" }',
+  '{ "name": "twice", "name": "twice" }',
+  "{}",
+  "[{}]",
+  '"text"',
+  '{"@type": ',
+];
+
+const jsonAround: readonly ((list: readonly string[]) => string)[] = [
+  (list) => `[${list.join(",")}]`,
+  (list) => `[\n  ${list.join(",\n  ")}\n]\n`,
+  (list) => `{"resources":[${list.join(", ")}],"version_info":"1"}`,
+  (list) => `{"type_url":"envoy.config.cluster.v3.Cluster","resources":[${list.join(", ")}]}`,
+  (list) => `{"versoin_info":"1","resources":[${list.join(", ")}]}`,
+  (list) => `{"static_resources":{"resources":[${list.join(",")}],"clusters":[${list.join(",")}]}}`,
+];
+
+/** A change of a list: an item exchanged, inserted, removed, or moved to the end. */
+type Edit = (list: readonly string[], at: number, item: string) => readonly string[];
+const edits: readonly Edit[] = [
+  (list, at, item) => list.map((one, index) => (index === at ? item : one)),
+  (list, at, item) => list.toSpliced(at, 0, item),
+  (list, at) => list.toSpliced(at, 1),
+  (list, at) => [...list.toSpliced(at, 1), ...list.slice(at, at + 1)],
+];
+
+/** A list, and then the same list again and again with one edit, mostly with the same around it. */
+function anyHistory(
+  given: readonly string[],
+  wrappings: readonly ((list: readonly string[]) => string)[],
+): fc.Arbitrary<readonly string[]> {
+  const item = fc.constantFrom(...given);
+  const wraps = fc.constantFrom(...wrappings);
+  const edit = fc.record({
+    at: fc.nat(4),
+    item,
+    edit: fc.constantFrom(...edits),
+    wraps: fc.option(wraps, { freq: 3, nil: undefined }),
+  });
+  return fc
+    .record({
+      first: fc.array(item, { minLength: 1, maxLength: 5 }),
+      wraps,
+      changes: fc.array(edit, { minLength: 1, maxLength: 4 }),
+    })
+    .map((history) => {
+      const texts = [history.wraps(history.first)];
+      let list: readonly string[] = history.first;
+      for (const change of history.changes) {
+        list = change.edit(list, change.at, change.item);
+        texts.push((change.wraps ?? history.wraps)(list));
+      }
+      return texts;
+    });
+}
+
+test.each<[Format, fc.Arbitrary<readonly string[]>]>([
+  [
+    "yaml",
+    anyHistory(
+      items,
+      around.map((wrap) => (list) => wrap(list.join(""))),
+    ),
+  ],
+  ["json", anyHistory(jsonItems, jsonAround)],
+])("what is known of a file as it was changes nothing but cost (%s)", async (format, history) => {
   await fc.assert(
-    fc.asyncProperty(anyHistory, async (texts) => {
+    fc.asyncProperty(history, async (texts) => {
       const known = new KnownResources();
       for (const text of texts) {
-        expect(shown(await decode(text, known))).toEqual(shown(await decode(text, new KnownResources())));
+        const fresh = await decode(text, new KnownResources(), format);
+        expect(shown(await decode(text, known, format))).toEqual(shown(fresh));
       }
     }),
     { numRuns: 400 },
   );
+});
+
+/** Lists of clusters in each shape; cluster `at` has a timeout of its own. */
+const shapes: readonly (readonly [string, Format, (count: number, at: number, ms: number) => string])[] = [
+  ["block YAML", "yaml", (count, at, ms) => listOf(count, (i) => cluster(`c${i}`, i === at ? timeoutLine(ms) : ""))],
+  [
+    "flow YAML",
+    "yaml",
+    (count, at, ms) =>
+      listOf(count, (i) => `- ${jsonCluster(`c${i}`, timeoutOf(i, at, ms)).replace(/":|,(?=")/g, "$& ")}\n`),
+  ],
+  ["JSON on one line", "json", (count, at, ms) => JSON.stringify(jsonList(count, at, ms))],
+  ["pretty JSON", "json", (count, at, ms) => JSON.stringify(jsonList(count, at, ms), null, 2)],
+];
+
+const timeoutLine = (ms: number): string => `  connect_timeout: ${ms / 1000}s\n`;
+const timeoutOf = (i: number, at: number, ms: number): object => (i === at ? { connect_timeout: `${ms / 1000}s` } : {});
+const listOf = (count: number, textOf: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => textOf(index)).join("");
+const jsonList = (count: number, at: number, ms: number): readonly unknown[] =>
+  Array.from({ length: count }, (_, i) => JSON.parse(jsonCluster(`c${i}`, timeoutOf(i, at, ms))) as unknown);
+
+test.each(shapes)("one change is one resource read, however many there are (%s)", async (_, format, textOf) => {
+  for (const count of [50, 100]) {
+    const counting = { ...api, readResource: vi.fn<typeof api.readResource>(api.readResource.bind(api)) };
+    const known = new KnownResources();
+    const texts = [textOf(count, 7, 2500), `${textOf(count, 7, 2500)}%`, textOf(count, 7, 3250)];
+    await decode(textOf(count, 7, 1000), known, format, counting);
+    const readAtFirst = counting.readResource.mock.calls.length;
+    const stringify = vi.spyOn(JSON, "stringify");
+    const refused: number[] = [];
+    for (const text of texts) refused.push((await decode(text, known, format, counting)).refused.length);
+    const written = stringify.mock.calls.length;
+    stringify.mockRestore();
+    const readAfter = counting.readResource.mock.calls.length;
+    expect({ readAtFirst, readAfter, refused, written }).toEqual({
+      readAtFirst: count,
+      readAfter: count + 2,
+      refused: [0, 1, 0],
+      written: 0,
+    });
+  }
+});
+
+test.each(shapes)("a problem is placed by its item alone, however many there are (%s)", async (_, format, textOf) => {
+  const noted = vi.spyOn(Places.prototype, "noteEntry");
+  const counts: number[] = [];
+  for (const count of [50, 100]) {
+    const { problems } = await decode(textOf(count, 7, 0), new KnownResources(), format);
+    expect(problems.map(({ path }) => path)).toEqual(["[7].connect_timeout"]);
+    counts.push(noted.mock.calls.length);
+    noted.mockClear();
+  }
+  noted.mockRestore();
+  expect(counts[1]).toBe(counts[0]);
+  expect(counts[0]).toBeGreaterThan(0);
 });
 
 test("items that did not change are the same resources, wherever they stand", async () => {

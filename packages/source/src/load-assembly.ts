@@ -7,7 +7,7 @@ import { ListenerAddresses } from "./listener-addresses.ts";
 import type { Load, LoadedState } from "./loaded-state.ts";
 import { createNodeMapping } from "./node-mapping.ts";
 import { hasErrors, type Problem, quote, sortProblems } from "./problem.ts";
-import { ProblemBound } from "./problem-bound.ts";
+import { mostInLoad, ProblemBound } from "./problem-bound.ts";
 import { checkReferences } from "./references.ts";
 import type { PlacedRule, SettingsContent } from "./settings/settings-file.ts";
 import { checkTtls } from "./ttls.ts";
@@ -61,23 +61,22 @@ export class LoadAssembly {
     // Rejected resources satisfy references only until they are fixed or removed.
     this.#hasGoodReferences =
       references.length === 0 && files.every(({ content: { refused } }) => refused.length === 0);
-    const bound = new ProblemBound();
+    const bound = new ProblemBound(mostInLoad);
     const crossProblems = [
       ...known,
       ...duplicates,
       ...references,
       ...(await this.#listenerAddresses.check(files)),
       ...checkTtls(files, api),
-    ].filter(({ severity }) => bound.admits(severity));
+    ].filter((problem) => bound.admits(problem));
     const resources = [...layers.values()].reduce((sum, { length }) => sum + length, 0);
-    const found = [
+    const otherProblems = [
       ...before,
       ...content.problems,
-      ...files.flatMap((file) => file.content.problems),
       ...this.#groupProblems(content.groups, layers),
-      ...(await place(crossProblems)),
-      ...bound.summary("."),
-    ];
+      ...files.flatMap((file) => file.content.problems),
+    ].filter((problem) => bound.admits(problem));
+    const found = [...otherProblems, ...(await place(crossProblems)), ...bound.summary(".")];
     if (resources === 0 && !hasErrors(found) && !this.#mayBeEmpty(content)) found.push(this.#options.nothingFound);
     const problems = sortProblems(found);
     if (hasErrors(problems)) return { state: undefined, problems };

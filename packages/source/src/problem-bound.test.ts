@@ -3,28 +3,44 @@ import { expect, test } from "vitest";
 import { KnownResources } from "./candidate-reader.ts";
 import { decodeFile } from "./decode.ts";
 import { hasErrors } from "./problem.ts";
-import { ProblemBound } from "./problem-bound.ts";
+import { ProblemBound, problemCounts } from "./problem-bound.ts";
 
-const cut = (errors: number, warnings: number, severity: "error" | "warning"): unknown => ({
+const cut = (errors: number, warnings: number, severity: "error" | "warning", message: string): unknown => ({
   code: "PROBLEMS_CUT",
   severity,
   file: "f.yaml",
-  message: `${errors} more errors and ${warnings} more warnings are not told`,
-  hint: "mend those that are told first",
+  message,
+  hint: "fix the reported ones first",
+  omitted: { errors, warnings },
 });
 
-test("ten thousand of each severity are told, and how many there are beside them", () => {
-  const bound = new ProblemBound();
+test("as many as the limit of each severity are told, and how many there are beside them", () => {
+  const bound = new ProblemBound(100);
   const admitted = (severity: "error" | "warning", count: number): number =>
-    Array.from({ length: count }, () => bound.admits(severity)).filter(Boolean).length;
-  expect([admitted("warning", 10_000), bound.summary("f.yaml")]).toEqual([10_000, []]);
-  expect([admitted("warning", 3), bound.summary("f.yaml")]).toEqual([0, [cut(0, 3, "warning")]]);
-  expect([admitted("error", 10_001), bound.summary("f.yaml")]).toEqual([10_000, [cut(1, 3, "error")]]);
+    Array.from({ length: count }, () => bound.admits({ severity })).filter(Boolean).length;
+  expect([admitted("warning", 100), bound.summary("f.yaml")]).toEqual([100, []]);
+  expect([admitted("warning", 3), bound.summary("f.yaml")]).toEqual([0, [cut(0, 3, "warning", "and 3 more warnings")]]);
+  expect([admitted("error", 1_334), bound.summary("f.yaml")]).toEqual([
+    100,
+    [cut(1_234, 3, "error", "and 1,234 more errors and 3 more warnings")],
+  ]);
+});
+
+test("what one limit leaves out is counted by the next", () => {
+  const bound = new ProblemBound(1);
+  const omitted = { errors: 5, warnings: 7 };
+  expect([bound.admits({ severity: "error" }), bound.admits({ severity: "error", omitted })]).toEqual([true, false]);
+  expect(bound.summary("f.yaml")).toEqual([cut(5, 7, "error", "and 5 more errors and 7 more warnings")]);
+  expect(problemCounts([{ severity: "error" }, { severity: "error", omitted }])).toEqual({ errors: 6, warnings: 7 });
 });
 
 test("a file with more errors than are told still has an error", async () => {
-  const bytes = new TextEncoder().encode("- {}\n".repeat(10_005));
+  const bytes = new TextEncoder().encode("- {}\n".repeat(1_005));
   const decoding = { api: createEnvoyApi(), validation: "warn" } as const;
   const { problems } = await decodeFile({ file: "f.yaml", format: "yaml", bytes }, decoding, new KnownResources());
-  expect([problems.length, problems.at(-1), hasErrors(problems)]).toEqual([10_001, cut(5, 0, "error"), true]);
+  expect([problems.length, problems.at(-1), hasErrors(problems)]).toEqual([
+    1_001,
+    cut(5, 0, "error", "and 5 more errors"),
+    true,
+  ]);
 });

@@ -1,27 +1,55 @@
 import type { Problem } from "./problem.ts";
 
-/**
- * The limit per severity, in one file or between files. Each problem is kept, located and compared, and nobody reads
- * more.
- */
-const MOST = 10_000;
+/** The limit of one file, per severity. Each problem is kept, placed and compared, and nobody reads more. */
+export const mostInFile = 1_000;
+/** The limit of a load, per severity. */
+export const mostInLoad = 10_000;
+
+/** How many problems there are of each severity. */
+export interface ProblemCounts {
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+/** Counts problems, with those that a limit left out. */
+export function problemCounts(problems: readonly Pick<Problem, "severity" | "omitted">[]): ProblemCounts {
+  let errors = 0;
+  let warnings = 0;
+  for (const { severity, omitted } of problems) {
+    errors += omitted?.errors ?? (severity === "error" ? 1 : 0);
+    warnings += omitted?.warnings ?? (severity === "warning" ? 1 : 0);
+  }
+  return { errors, warnings };
+}
 
 /** Limits the number of problems, and counts those beyond. */
 export class ProblemBound {
-  readonly #counts = { error: 0, warning: 0 };
+  readonly #most: number;
+  readonly #admitted = { error: 0, warning: 0 };
+  #errors = 0;
+  #warnings = 0;
+
+  /** The limit holds for each severity. */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /** Whether the limit admits another problem. */
-  admits(severity: Problem["severity"]): boolean {
-    return ++this.#counts[severity] <= MOST;
+  admits(problem: Pick<Problem, "severity" | "omitted">): boolean {
+    if (++this.#admitted[problem.severity] <= this.#most) return true;
+    const { errors, warnings } = problemCounts([problem]);
+    this.#errors += errors;
+    this.#warnings += warnings;
+    return false;
   }
 
   /** One problem for all that were left out, with the severity of the worst; empty if there are none. */
   summary(file: string): readonly Problem[] {
-    const errors = Math.max(0, this.#counts.error - MOST);
-    const warnings = Math.max(0, this.#counts.warning - MOST);
-    if (errors + warnings === 0) return [];
-    const message = `${errors} more errors and ${warnings} more warnings are not told`;
-    const severity = errors > 0 ? "error" : "warning";
-    return [{ code: "PROBLEMS_CUT", severity, file, message, hint: "mend those that are told first" }];
+    const omitted = { errors: this.#errors, warnings: this.#warnings };
+    const parts = Object.entries(omitted).filter(([, count]) => count > 0);
+    if (parts.length === 0) return [];
+    const message = `and ${parts.map(([kind, count]) => `${count.toLocaleString("en")} more ${kind}`).join(" and ")}`;
+    const severity = omitted.errors > 0 ? "error" : "warning";
+    return [{ code: "PROBLEMS_CUT", severity, file, message, hint: "fix the reported ones first", omitted }];
   }
 }

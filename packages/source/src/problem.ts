@@ -87,6 +87,8 @@ export interface Problem {
   readonly hint?: string;
   /** The other position of a duplicate. */
   readonly related?: { readonly file: string; readonly line?: number; readonly column?: number };
+  /** Of `PROBLEMS_CUT`: how many problems it stands for. */
+  readonly omitted?: { readonly errors: number; readonly warnings: number };
 }
 
 /** Keys and indices from the root of a document to a value in it. */
@@ -156,7 +158,9 @@ function isSame(a: Problem, b: Problem | undefined): boolean {
     a.hint === b.hint &&
     a.related?.file === b.related?.file &&
     a.related?.line === b.related?.line &&
-    a.related?.column === b.related?.column
+    a.related?.column === b.related?.column &&
+    a.omitted?.errors === b.omitted?.errors &&
+    a.omitted?.warnings === b.omitted?.warnings
   );
 }
 

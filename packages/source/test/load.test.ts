@@ -1,5 +1,5 @@
 import { createEnvoyApi } from "@xdskit/envoy-api";
-import { createDirectorySource, type Problem, type Progress, readSettings } from "@xdskit/source";
+import { createDirectorySource, type Problem, type Progress, problemCounts, readSettings } from "@xdskit/source";
 import { describe, expect, test } from "vitest";
 import { cluster, temporaryDirectory, write } from "./support/temporary-directory.ts";
 
@@ -8,6 +8,22 @@ const api = createEnvoyApi();
 function codes(problems: readonly Problem[]): readonly string[] {
   return problems.map(({ severity, code, file, path }) => `${severity} ${code} ${file} ${path ?? ""}`.trim());
 }
+
+test("of very many problems in all, a bounded number is told, and the counts are true", async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 12 }, (_, i) => [`${String.fromCharCode(97 + i)}.yaml`, "- {}\n".repeat(1_001)]),
+  );
+  const source = createDirectorySource({ directory: temporaryDirectory(files), api });
+  const { problems } = await source.load();
+  expect([problems.length, problems[0]]).toEqual([
+    10_001,
+    {
+      ...{ code: "PROBLEMS_CUT", severity: "error", file: ".", message: "and 2,012 more errors" },
+      ...{ hint: "fix the reported ones first", omitted: { errors: 2_012, warnings: 0 } },
+    },
+  ]);
+  expect(problemCounts(problems)).toEqual({ errors: 12_012, warnings: 0 });
+});
 
 describe("validation rules of Envoy's messages", () => {
   // The path must have at least one character, and the interval must be more than nothing.

@@ -1,4 +1,4 @@
-import { type Load, type Problem, readSettings } from "@xdskit/source";
+import { type Load, type Problem, problemCounts, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { describeLoad } from "../output/describe-load.ts";
 import { formatJson } from "../output/json.ts";
@@ -93,12 +93,12 @@ function print(
   { format, place, strict }: { readonly format: OutputFormat; readonly place: SourcePlace; readonly strict: boolean },
   { io, colorsOf }: CommandContext,
 ): void {
-  const errors = problems.filter(({ severity }) => severity === "error").length;
   if (format === "json") {
+    const { errors, warnings } = problemCounts(problems);
     const answer: ValidateAnswer = {
       ok: strict ? problems.length === 0 : errors === 0,
       errors,
-      warnings: problems.length - errors,
+      warnings,
       ...(state !== undefined && { files: state.files, resources: state.resources }),
       problems,
     };

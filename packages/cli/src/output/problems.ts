@@ -1,4 +1,4 @@
-import { columnInExcerpt, type Problem } from "@xdskit/source";
+import { columnInExcerpt, type Problem, problemCounts } from "@xdskit/source";
 import type { Colors } from "./color.ts";
 
 /** Formats problems: place, severity, message and code, then the source line, the field and a hint. */
@@ -63,8 +63,7 @@ function escapeProperty(text: string): string {
 
 /** "2 errors, 1 warning"; "no problems". */
 export function countProblems(problems: readonly Problem[]): string {
-  const errors = problems.filter(({ severity }) => severity === "error").length;
-  const warnings = problems.length - errors;
+  const { errors, warnings } = problemCounts(problems);
   const parts = [
     ...(errors > 0 ? [plural(errors, "error")] : []),
     ...(warnings > 0 ? [plural(warnings, "warning")] : []),

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { TypeUrl } from "@xdskit/protocol";
+import { problemCounts } from "@xdskit/source/checks";
 import { Registry } from "prom-client";
 import { type Cell, CounterFamily, type HistogramCell, HistogramFamily } from "./cell.ts";
 import { Clients } from "./clients.ts";
@@ -232,10 +233,9 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
     for (const state of ["loading", "good", "failed"]) set(gauges.source().state === state ? 1 : 0, state);
   });
   gauge("xds_server_source_problems", registry, (set) => {
-    const { problems } = gauges.source();
-    for (const severity of ["error", "warning"]) {
-      set(problems.filter((problem) => problem.severity === severity).length, severity);
-    }
+    const { errors, warnings } = problemCounts(gauges.source().problems);
+    set(errors, "error");
+    set(warnings, "warning");
   });
   gauge("xds_server_source_state_timestamp_seconds", registry, (set) => set(gauges.source().since.getTime() / 1000));
   readLimits(gauges, registry);

@@ -20,4 +20,6 @@ export interface SourceProblem {
   readonly hint?: string;
   /** The other place of a duplicate. */
   readonly related?: { readonly file: string; readonly line?: number; readonly column?: number };
+  /** How many problems it stands for, if it is that a limit left some out. */
+  readonly omitted?: { readonly errors: number; readonly warnings: number };
 }

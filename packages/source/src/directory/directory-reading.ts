@@ -1,4 +1,3 @@
-import { realpath } from "node:fs/promises";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { folderOfLayer } from "../layout.ts";
 import { LoadAssembly } from "../load-assembly.ts";
@@ -9,6 +8,7 @@ import type { GroupRule } from "../settings/group-rule.ts";
 import type { Settings } from "../settings/setting-table.ts";
 import { DirectoryTree } from "./directory-tree.ts";
 import { FileCache, type Progress } from "./file-cache.ts";
+import { asyncFileSystem, type FileSystem } from "./file-system.ts";
 import { problem } from "./file-system-problem.ts";
 import { ProblemPlacer } from "./place-problems.ts";
 import { type FilledFiles, SecretFiles } from "./secret-files.ts";
@@ -30,6 +30,8 @@ export interface ReadingOptions {
   readonly secretFiles: SecretFilesMode | undefined;
   /** The limit of all files together, in bytes; above it a look throws `OutgrownError`. Undefined: no limit. */
   readonly maxTotalBytes?: number;
+  /** @default one that does not block the thread */
+  readonly fileSystem?: FileSystem;
 }
 
 /** Options of a look. */
@@ -53,6 +55,7 @@ const DEFAULT_MAX_FILE_BYTES = 64 * 1024 ** 2;
 export class DirectoryReading {
   readonly tree: DirectoryTree;
   readonly #options: ReadingOptions;
+  readonly #fileSystem: FileSystem;
   readonly #cache: FileCache;
   readonly #assembly: LoadAssembly;
   readonly #secretFiles: SecretFiles;
@@ -62,10 +65,12 @@ export class DirectoryReading {
 
   constructor(options: ReadingOptions) {
     this.#options = options;
-    this.tree = new DirectoryTree(options.directory);
-    this.#cache = new FileCache(options.directory, options.maxTotalBytes ?? Number.POSITIVE_INFINITY);
-    this.#secretFiles = new SecretFiles(options.directory, options.api);
-    const placer = new ProblemPlacer(options.directory);
+    const { directory, maxTotalBytes = Number.POSITIVE_INFINITY, fileSystem = asyncFileSystem } = options;
+    this.#fileSystem = fileSystem;
+    this.tree = new DirectoryTree(directory, fileSystem);
+    this.#cache = new FileCache(directory, maxTotalBytes, fileSystem);
+    this.#secretFiles = new SecretFiles(directory, options.api);
+    const placer = new ProblemPlacer(directory, fileSystem);
     this.#assembly = new LoadAssembly({
       api: options.api,
       allowEmpty: options.allowEmpty,
@@ -124,11 +129,18 @@ export class DirectoryReading {
 
   async #lookAtTree(paths: ReadonlySet<string>): Promise<Problem | undefined> {
     const known = this.tree.folders.get("");
-    const isReplaced =
-      known === undefined || (await realpath(this.#options.directory).catch(() => undefined)) !== known;
+    const isReplaced = known === undefined || (await this.#realDirectory()) !== known;
     if (isReplaced || paths.has("")) return await this.tree.walk();
     for (const path of paths) await this.tree.look(path);
     return undefined;
+  }
+
+  async #realDirectory(): Promise<string | undefined> {
+    try {
+      return await this.#fileSystem.realpath(this.#options.directory);
+    } catch {
+      return undefined; // walking the directory tells why
+    }
   }
 
   #fail(missing: Problem): Load {

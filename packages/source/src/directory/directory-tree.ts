@@ -1,9 +1,9 @@
 import type { Dirent } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { type FileRole, isIgnoredName, roleOf } from "../layout.ts";
 import type { Problem } from "../problem.ts";
 import { stampOf } from "./file-stamp.ts";
+import { asyncFileSystem, type FileSystem } from "./file-system.ts";
 import { problem, systemCodeOf, unreadable } from "./file-system-problem.ts";
 
 /** A file with resources or settings. */
@@ -23,9 +23,11 @@ export class DirectoryTree {
   readonly folders: Map<string, string> = new Map();
   readonly #problems = new Map<string, Problem>();
   readonly #directory: string;
+  readonly #fileSystem: FileSystem;
 
-  constructor(directory: string) {
+  constructor(directory: string, fileSystem: FileSystem = asyncFileSystem) {
     this.#directory = directory;
+    this.#fileSystem = fileSystem;
   }
 
   get problems(): readonly Problem[] {
@@ -47,8 +49,8 @@ export class DirectoryTree {
     const before = new Map(this.files);
     this.clear();
     try {
-      const real = await realpath(this.#directory);
-      const entries = await readdir(real, { withFileTypes: true });
+      const real = await this.#fileSystem.realpath(this.#directory);
+      const entries = await this.#fileSystem.readdir(real);
       await this.#visitFolder({ path: "", real, entries, above: [], before });
     } catch (error) {
       const systemCode = systemCodeOf(error);
@@ -107,8 +109,8 @@ export class DirectoryTree {
   async #visitUnknown({ path, above, before }: Visit): Promise<void> {
     const absolute = join(this.#directory, path);
     try {
-      const found = await stat(absolute, { bigint: true });
-      if (found.isDirectory()) await this.#enter(path, await realpath(absolute), above, before);
+      const found = await this.#fileSystem.stat(absolute);
+      if (found.isDirectory()) await this.#enter(path, await this.#fileSystem.realpath(absolute), above, before);
       else if (found.isFile()) this.#noteFile(path, before.get(path)?.stamp === undefined ? undefined : stampOf(found));
       else this.#noteOddity(path);
     } catch (error) {
@@ -130,7 +132,7 @@ export class DirectoryTree {
       return;
     }
     try {
-      await this.#visitFolder({ path, real, entries: await readdir(real, { withFileTypes: true }), above, before });
+      await this.#visitFolder({ path, real, entries: await this.#fileSystem.readdir(real), above, before });
     } catch (error) {
       const systemCode = systemCodeOf(error);
       if (systemCode === undefined) throw error;
@@ -157,7 +159,7 @@ export class DirectoryTree {
   async #noteFailure(path: string, systemCode: string): Promise<void> {
     if (!concernsUs(path)) return;
     const absolute = join(this.#directory, path);
-    if (systemCode === "ENOENT" && !(await isListed(absolute))) return; // removed
+    if (systemCode === "ENOENT" && !(await isListed(absolute, this.#fileSystem))) return; // removed
     if (systemCode === "ENOENT" && path.includes("\ufffd")) {
       const message = "expected a file name in UTF-8, got one that is not";
       this.#problems.set(path, problem("FILE_NAME_INVALID", path, message, { hint: "rename the file" }));
@@ -184,10 +186,11 @@ function concernsUs(path: string): boolean {
 }
 
 /** Whether the folder still lists the name: it does for a dangling link, but not for a removed file. */
-async function isListed(absolute: string): Promise<boolean> {
+async function isListed(absolute: string, fileSystem: FileSystem): Promise<boolean> {
   const cut = absolute.lastIndexOf(sep);
   try {
-    return (await readdir(absolute.slice(0, cut) || sep)).includes(absolute.slice(cut + 1));
+    const name = absolute.slice(cut + 1);
+    return (await fileSystem.readdir(absolute.slice(0, cut) || sep)).some((entry) => entry.name === name);
   } catch {
     return false; // the folder is removed too
   }

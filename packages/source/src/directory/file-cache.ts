@@ -8,6 +8,7 @@ import { compareText } from "../problem.ts";
 import type { Decoding } from "../read-resource.ts";
 import { noSettings, readSettingsFile, type SettingsContent } from "../settings/settings-file.ts";
 import type { DirectoryTree, TreeFile } from "./directory-tree.ts";
+import { asyncFileSystem, type FileSystem } from "./file-system.ts";
 import { type FileReading, readSettledFile, readWholeFile } from "./read-file.ts";
 
 /** The progress of a load. */
@@ -51,6 +52,7 @@ const LINE_BREAK = 10;
 export class FileCache {
   readonly #directory: string;
   readonly #maxTotalBytes: number;
+  readonly #fileSystem: FileSystem;
   /** The total size of files that are read or being read. */
   #totalBytes = 0;
   readonly #files = new Map<string, CachedFile>();
@@ -59,8 +61,9 @@ export class FileCache {
   #order: readonly string[] | undefined;
   #settings: { readonly stamp: string | undefined; readonly content: SettingsContent } | undefined;
 
-  constructor(directory: string, maxTotalBytes: number) {
+  constructor(directory: string, maxTotalBytes: number, fileSystem: FileSystem = asyncFileSystem) {
     this.#directory = directory;
+    this.#fileSystem = fileSystem;
     this.#maxTotalBytes = maxTotalBytes;
   }
 
@@ -157,7 +160,7 @@ export class FileCache {
     if (role.kind !== "resources") return "same";
     const before = this.#files.get(path);
     const most = Math.min(reading.maxFileBytes, this.#maxTotalBytes);
-    const found = await readWholeFile(join(this.#directory, path), path, most);
+    const found = await readWholeFile(join(this.#directory, path), path, most, this.#fileSystem);
     if (isTooLarge(found) && most < reading.maxFileBytes) throw new OutgrownError();
     if (found.kind === "changing") return "changing";
     if (found.kind === "gone") return this.#drop(path) ? "changed" : "same";

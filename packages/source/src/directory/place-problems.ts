@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import { decodeText } from "../document/file-text.ts";
+import { ItemMemory } from "../document/item-memory.ts";
 import type { PlacedText } from "../document/placed-text.ts";
 import { SourceText } from "../document/source-text.ts";
 import { TextFormatText } from "../document/text-format-text.ts";
 import type { CrossProblem, LayerFile, Origin } from "../file-content.ts";
 import { roleOf } from "../layout.ts";
 import { formatPath, optionalHint, type Problem } from "../problem.ts";
+import type { FileSystem } from "./file-system.ts";
 import { readWholeFile } from "./read-file.ts";
 
 type Placed = Pick<Problem, "file" | "line" | "column" | "excerpt" | "path">;
@@ -16,10 +18,12 @@ type Placed = Pick<Problem, "file" | "line" | "column" | "excerpt" | "path">;
  */
 export class ProblemPlacer {
   readonly #directory: string;
+  readonly #fileSystem: FileSystem;
   readonly #found = new WeakMap<LayerFile, Map<string, Placed>>();
 
-  constructor(directory: string) {
+  constructor(directory: string, fileSystem: FileSystem) {
     this.#directory = directory;
+    this.#fileSystem = fileSystem;
   }
 
   /** `stampOf` returns a file's stamp when it was read; if the file changed since, no line is shown. */
@@ -50,11 +54,11 @@ export class ProblemPlacer {
   async #sourceOf({ file }: LayerFile, stamp: string | undefined): Promise<PlacedText | undefined> {
     const role = roleOf(file);
     if (role.kind !== "resources" || role.format === "proto") return undefined;
-    const reading = await readWholeFile(join(this.#directory, file), file, Number.MAX_SAFE_INTEGER);
+    const reading = await readWholeFile(join(this.#directory, file), file, Number.MAX_SAFE_INTEGER, this.#fileSystem);
     if (reading.kind !== "read" || reading.stamp !== stamp) return undefined;
     const { text } = decodeText(file, reading.bytes);
     if (text === undefined) return undefined;
-    return role.format === "text" ? new TextFormatText(text) : new SourceText(text, role.format);
+    return role.format === "text" ? new TextFormatText(text) : new SourceText(text, role.format, new ItemMemory());
   }
 
   #placed({ code, severity, message, hint, at, related }: CrossProblem): Problem {

@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Problem } from "../problem.ts";
 import { stampOf } from "./file-stamp.ts";
+import { asyncFileSystem, type FileSystem, type OpenFile } from "./file-system.ts";
 import { problem, systemCodeOf, unreadable } from "./file-system-problem.ts";
 
 /** The result of reading a file. */
@@ -18,11 +18,16 @@ const SETTLE_ATTEMPTS = 40;
 const SETTLE_MS = 25;
 
 /** Reads a regular file of at most `maxBytes` bytes, as of one moment. `file` is its name in problems. */
-export async function readWholeFile(absolute: string, file: string, maxBytes: number): Promise<FileReading> {
-  let handle: FileHandle;
+export async function readWholeFile(
+  absolute: string,
+  file: string,
+  maxBytes: number,
+  files: FileSystem = asyncFileSystem,
+): Promise<FileReading> {
+  let handle: OpenFile;
   try {
     // Without O_NONBLOCK, opening a pipe blocks until it has a writer.
-    handle = await open(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
+    handle = await files.open(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     return refusal(error, file);
   }
@@ -55,8 +60,8 @@ export function alwaysChanging(file: string): Problem {
   return problem("FILE_CHANGING", file, message, { hint: "write it under another name and rename it when it is done" });
 }
 
-async function readOpenFile(handle: FileHandle, file: string, maxBytes: number): Promise<FileReading> {
-  const before = await handle.stat({ bigint: true });
+async function readOpenFile(handle: OpenFile, file: string, maxBytes: number): Promise<FileReading> {
+  const before = await handle.stat();
   const stamp = stampOf(before);
   if (!before.isFile()) {
     const message = "expected a regular file, got a device, a socket or a pipe";
@@ -64,7 +69,7 @@ async function readOpenFile(handle: FileHandle, file: string, maxBytes: number):
   }
   if (Number(before.size) > maxBytes) return { kind: "refused", stamp, problem: tooLarge(file, before.size, maxBytes) };
   const bytes = await handle.readFile();
-  const after = await handle.stat({ bigint: true });
+  const after = await handle.stat();
   if (stampOf(after) !== stamp || BigInt(bytes.length) !== before.size) return { kind: "changing" };
   return { kind: "read", bytes, stamp };
 }

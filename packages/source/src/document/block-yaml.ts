@@ -1,4 +1,4 @@
-import type { ItemMemory } from "./item-memory.ts";
+import type { ItemExtent, ItemMemory, KnownItem } from "./item-memory.ts";
 import { maxNesting, type ParsedDocument } from "./parsed-text.ts";
 import { type Places, setField } from "./places.ts";
 import { resolvePlain } from "./plain-scalar.ts";
@@ -79,6 +79,7 @@ class BlockReader {
 
   readDocuments(): readonly ParsedDocument[] {
     const documents: ParsedDocument[] = [];
+    this.#items?.begin(this.#text);
     this.#advance();
     while (this.#state !== "end") {
       if (this.#state === "document-start") this.#advance();
@@ -194,19 +195,28 @@ class BlockReader {
 
   /** An item ends at the next dash of its indentation; an item with a known text is not read. */
   #recall(items: ItemMemory, list: object, indent: number, depth: number): unknown {
-    const from = this.#start;
-    const next = this.#text.indexOf(`\n${" ".repeat(indent)}-`, from);
-    const end = next === -1 ? this.#text.length : next + 1;
-    const text = this.#text.slice(from, end);
-    const known = items.recall(text);
-    if (known !== undefined) {
-      this.#moveTo(end);
-      return known;
-    }
+    const begin = this.#start;
+    const dash = `${" ".repeat(indent)}-`;
+    const next = items.recallNext(begin, indent);
+    if (next !== undefined && this.#endsItem(next.end, dash)) return this.#skip(items, next);
+    const found = this.#text.indexOf(`\n${dash}`, begin);
+    const extent = { begin, end: found === -1 ? this.#text.length : found + 1, level: indent };
+    const known = items.recall(extent);
+    if (known !== undefined) return this.#skip(items, known);
     const value = this.#readItem(list, indent, depth);
     const readTo = this.#state === "end" ? this.#text.length : this.#start - this.#indent;
-    if (readTo === end) items.note(value, text);
+    if (readTo === extent.end) items.note(value, extent);
     return value;
+  }
+
+  #skip(items: ItemMemory, known: KnownItem & ItemExtent): unknown {
+    items.use(known);
+    this.#moveTo(known.end);
+    return known;
+  }
+
+  #endsItem(at: number, dash: string): boolean {
+    return at === this.#text.length || (this.#text.charCodeAt(at - 1) === 10 && this.#text.startsWith(dash, at));
   }
 
   /** Reads a value on the line of its key or dash; only a literal block continues on the next lines. */

@@ -11,57 +11,119 @@ export interface KnownItem {
   readonly bodyPath: ValuePath;
 }
 
-const nothing: ReadonlyMap<string, RememberedItem> = new Map();
+/** Where an item of a list stands in its text. */
+export interface ItemExtent {
+  readonly begin: number;
+  readonly end: number;
+  /** The indentation of a YAML list, the depth of a JSON list; an item is known only in a list with the same. */
+  readonly level: number;
+}
 
 /**
  * The resources of a list in a file by their text, so that unchanged ones are not read again. An item means the same at
- * any position, because texts of the quick reader have no anchors.
+ * any position, because texts of the quick readers have no anchors.
+ *
+ * Most items follow the same item as before. So the text is first compared with the item expected next; all items are
+ * indexed by their text only for one that is not.
  */
 export class ItemMemory {
-  #before = nothing;
-  #now = new Map<string, RememberedItem>();
-  #texts = new Map<unknown, string>();
+  #text = "";
+  #textBefore = "";
+  #before: readonly RememberedItem[] = [];
+  #byText: ReadonlyMap<string, number> | undefined;
+  #expected = 0;
+  #now: RememberedItem[] = [];
+  #extents = new Map<unknown, ItemExtent>();
 
-  /** A stand-in value for a known text; undefined if unknown. */
-  recall(text: string): unknown {
-    const item = this.#before.get(text);
-    if (item !== undefined) this.#now.set(text, item);
-    return item;
+  /** Sets the text that items are recalled of, and whose items are noted. */
+  begin(text: string): void {
+    this.#text = text;
+    this.#expected = 0;
+    this.#now = [];
+    this.#extents = new Map();
   }
 
-  /** Records the text of a parsed item. */
-  note(value: unknown, text: string): void {
-    this.#texts.set(value, text);
+  /**
+   * The item that is expected next, if it is what the text continues with. The caller must know that the item ends
+   * there.
+   */
+  recallNext(begin: number, level: number): (KnownItem & ItemExtent) | undefined {
+    const next = this.#before[this.#expected];
+    if (next?.level !== level || !this.#text.startsWith(this.#textOf(next), begin)) return undefined;
+    return next.at(begin);
   }
 
-  /** Whether the text of a value is recorded. */
-  isNoted(value: unknown): boolean {
-    return this.#texts.has(value);
+  /** The item with the text at this place. */
+  recall({ begin, end, level }: ItemExtent): (KnownItem & ItemExtent) | undefined {
+    if (this.#before.length === 0) return undefined;
+    this.#byText ??= new Map(this.#before.map((item, index) => [this.#textOf(item), index]));
+    const index = this.#byText.get(this.#text.slice(begin, end));
+    const item = index === undefined ? undefined : this.#before[index];
+    if (index === undefined || item?.level !== level) return undefined;
+    this.#expected = index;
+    return item.at(begin);
+  }
+
+  /** Takes a recalled item as part of the text. */
+  use(item: KnownItem): void {
+    if (!(item instanceof RememberedItem)) return;
+    this.#now.push(item);
+    this.#expected++;
+  }
+
+  /** Records where a parsed item stands. */
+  note(value: unknown, extent: ItemExtent): void {
+    this.#extents.set(value, extent);
+    this.#expected++;
+  }
+
+  /** Where the item of this value, or this known item, stands; undefined if not recorded. */
+  extentOf(value: unknown): ItemExtent | undefined {
+    return value instanceof RememberedItem ? value : this.#extents.get(value);
   }
 
   /** Assigns a resource to the text of this item. */
   remember(value: unknown, known: KnownItem): void {
-    const text = this.#texts.get(value);
-    if (text !== undefined) this.#now.set(text, new RememberedItem(known));
+    const extent = this.#extents.get(value);
+    if (extent !== undefined) this.#now.push(new RememberedItem(known, extent));
   }
 
   /** Keeps the current items for the next read. A single item is not worth its memory. */
   finish(): void {
-    this.#before = this.#now.size > 1 ? this.#now : nothing;
-    this.#now = new Map();
-    this.#texts = new Map();
+    const isWorthIt = this.#now.length > 1;
+    this.#before = isWorthIt ? this.#now.sort((a, b) => a.begin - b.begin) : [];
+    this.#textBefore = isWorthIt ? this.#text : "";
+    this.#text = "";
+    this.#byText = undefined;
+    this.#now = [];
+    this.#extents = new Map();
+  }
+
+  #textOf({ begin, end }: RememberedItem): string {
+    return this.#textBefore.slice(begin, end);
   }
 }
 
-class RememberedItem implements KnownItem {
+class RememberedItem implements KnownItem, ItemExtent {
   readonly resource: Resource;
   readonly problems: readonly FieldProblem[];
   readonly bodyPath: ValuePath;
+  readonly begin: number;
+  readonly end: number;
+  readonly level: number;
 
-  constructor({ resource, problems, bodyPath }: KnownItem) {
+  constructor({ resource, problems, bodyPath }: KnownItem, { begin, end, level }: ItemExtent) {
     this.resource = resource;
     this.problems = problems;
     this.bodyPath = bodyPath;
+    this.begin = begin;
+    this.end = end;
+    this.level = level;
+  }
+
+  /** The same item elsewhere; each place has its own, because a text may hold an item twice. */
+  at(begin: number): RememberedItem {
+    return new RememberedItem(this, { begin, end: begin + this.end - this.begin, level: this.level });
   }
 }
 

@@ -1,14 +1,16 @@
 import { quote } from "../problem.ts";
+import type { ItemMemory } from "./item-memory.ts";
 import { maxNesting, nestingTrouble, type ParsedText, type TextTrouble } from "./parsed-text.ts";
 import { type Places, setField } from "./places.ts";
 import { jsonNumber } from "./plain-scalar.ts";
 
 /**
  * Reads one JSON value. Unlike `JSON.parse` it reports the position of mistakes, rejects duplicate keys, keeps all
- * digits of large integers (as strings, which protobuf JSON accepts) and does not overflow the stack.
+ * digits of large integers (as strings, which protobuf JSON accepts) and does not overflow the stack. Known items of the
+ * top-level list, or of the document's `resources`, are not read.
  */
-export function readJson(text: string, places?: Places): ParsedText {
-  const reader = new JsonReader(text, places);
+export function readJson(text: string, places?: Places, items?: ItemMemory): ParsedText {
+  const reader = new JsonReader(text, places, items);
   try {
     const document = reader.readDocument();
     return { documents: reader.duplicates.length === 0 ? [document] : [], troubles: reader.duplicates };
@@ -39,29 +41,33 @@ class JsonReader {
   readonly duplicates: TextTrouble[] = [];
   readonly #text: string;
   readonly #places: Places | undefined;
+  readonly #items: ItemMemory | undefined;
   #at = 0;
 
-  constructor(text: string, places: Places | undefined) {
+  constructor(text: string, places: Places | undefined, items: ItemMemory | undefined) {
     this.#text = text;
     this.#places = places;
+    this.#items = items;
   }
 
   readDocument(): { value: unknown; offset: number } {
+    this.#items?.begin(this.#text);
     this.#skipSpace();
     const offset = this.#at;
-    const value = this.#readValue(0);
+    const value = this.#readValue(0, this.#items);
     this.#skipSpace();
     if (this.#at < this.#text.length) this.#fail("expected the end of the file after the value");
     return { value, offset };
   }
 
-  #readValue(depth: number): unknown {
+  /** `items`: set if a list here is one of resources. */
+  #readValue(depth: number, items?: ItemMemory): unknown {
     if (depth > maxNesting) throw new JsonTrouble(nestingTrouble(this.#at));
     switch (this.#text[this.#at]) {
       case "{":
         return this.#readObject(depth);
       case "[":
-        return this.#readList(depth);
+        return this.#readList(depth, items);
       case '"':
         return this.#readString();
       default:
@@ -83,7 +89,7 @@ class JsonReader {
       if (!this.#take(":")) this.#fail('expected ":" after the key');
       this.#skipSpace();
       const valueAt = this.#at;
-      const value = this.#readValue(depth + 1);
+      const value = this.#readValue(depth + 1, depth === 0 && key === "resources" ? this.#items : undefined);
       if (Object.hasOwn(mapping, key)) this.#noteDuplicate(key, keyAt);
       setField(mapping, key, value);
       this.#places?.noteEntry(mapping, key, keyAt, valueAt);
@@ -93,7 +99,7 @@ class JsonReader {
     return mapping;
   }
 
-  #readList(depth: number): unknown[] {
+  #readList(depth: number, items: ItemMemory | undefined): unknown[] {
     const list: unknown[] = [];
     const openedAt = this.#at++;
     this.#skipSpace();
@@ -101,11 +107,29 @@ class JsonReader {
     do {
       this.#skipSpace();
       this.#places?.noteItem(list, this.#at);
-      list.push(this.#readValue(depth + 1));
+      list.push(items === undefined ? this.#readValue(depth + 1) : this.#recall(items, depth + 1));
       this.#skipSpace();
     } while (this.#take(","));
     if (!this.#take("]")) this.#failInside("[", openedAt, 'expected "," or "]"');
     return list;
+  }
+
+  /** An object ends with its brace, so what begins with the text of an object is that object. */
+  #recall(items: ItemMemory, depth: number): unknown {
+    const begin = this.#at;
+    if (this.#text[begin] !== "{") return this.#readValue(depth);
+    const next = items.recallNext(begin, depth);
+    if (next !== undefined) {
+      items.use(next);
+      this.#at = next.end;
+      return next;
+    }
+    const value = this.#readValue(depth);
+    const extent = { begin, end: this.#at, level: depth };
+    const known = items.recall(extent);
+    if (known === undefined) items.note(value, extent);
+    else items.use(known);
+    return known ?? value;
   }
 
   #readString(): string {

@@ -15,7 +15,13 @@ interface Entries {
  * positions of 100,000 clusters take more memory than the clusters.
  */
 export class Places {
+  /** The offset of the text that is read, in the text that positions count in. */
+  readonly base: number;
   readonly #entries = new WeakMap<object, Entries>();
+
+  constructor(base = 0) {
+    this.base = base;
+  }
 
   /** Records the next entry of a mapping. */
   noteEntry(mapping: object, key: string, keyAt: number, valueAt: number): void {
@@ -41,7 +47,7 @@ export class Places {
       const isKeyWanted = part === "key" && depth === path.length - 1 && entries.keys !== undefined;
       const found = isKeyWanted ? entries.keyAt[index] : entries.valueAt[index];
       if (found === undefined) return at;
-      at = found;
+      at = this.base + found;
       value = entries.keys === undefined ? itemOf(value, index) : entryOf(value, entries.keys[index]);
     }
     return at;

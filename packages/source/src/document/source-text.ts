@@ -1,6 +1,7 @@
 import type { FileFormat } from "../layout.ts";
 import type { ValuePath } from "../problem.ts";
-import type { ItemMemory } from "./item-memory.ts";
+import { readBlockYaml } from "./block-yaml.ts";
+import type { ItemExtent, ItemMemory } from "./item-memory.ts";
 import { readJson } from "./json.ts";
 import type { DocumentPlace, ParsedDocument, ParsedText, TextReader } from "./parsed-text.ts";
 import type { PlacedText, ShownPlace } from "./placed-text.ts";
@@ -11,20 +12,35 @@ import { readYaml } from "./yaml.ts";
 
 const READERS: Readonly<Record<"yaml" | "json", TextReader>> = { yaml: readYaml, json: readJson };
 
+/** A value, where it stands, and a path from it. */
+interface Located {
+  readonly root: unknown;
+  readonly at: number;
+  readonly places: Places;
+  readonly path: ValuePath;
+}
+
+interface LocatedItem extends Omit<Located, "path"> {
+  readonly begin: number;
+}
+
 /** The text of a YAML or JSON file, its content and positions. */
 export class SourceText implements PlacedText {
   readonly parsed: ParsedText;
   readonly #text: string;
   readonly #format: "yaml" | "json";
   readonly #position: TextPosition;
+  readonly #items: ItemMemory | undefined;
   #mentionsSecrets: boolean | undefined;
-  #located: { readonly documents: readonly ParsedDocument[]; readonly places: Places } | undefined;
+  #documents: { readonly documents: readonly ParsedDocument[]; readonly places: Places } | undefined;
+  #lastItem: LocatedItem | undefined;
 
-  /** Items known to `items` appear in the documents as stand-ins. */
+  /** Items known to `items` appear in the documents as stand-ins; others are noted in it, which finds them faster. */
   constructor(text: string, format: Extract<FileFormat, "yaml" | "json">, items?: ItemMemory) {
     this.#text = text;
     this.#format = format;
     this.#position = new TextPosition(text);
+    this.#items = items;
     this.parsed = READERS[format](text, undefined, items);
   }
 
@@ -36,39 +52,65 @@ export class SourceText implements PlacedText {
   }
 
   show({ document, path, part }: DocumentPlace): ShownPlace {
-    const { documents, places } = this.#locate();
-    const root = documents[document];
-    const place = this.#position.placeOf(places.find(root?.value, root?.offset ?? 0, path, part));
-    if (this.#isInSecret(root?.value, path)) return place;
+    const { root, at, places, path: inner } = this.#locateItem(document, path) ?? this.#locate(document, path);
+    const place = this.#position.placeOf(places.find(root, at, inner, part));
+    const whole = this.parsed.documents[document]?.value;
+    if (isInSecret(whole, path) || isInSecret(root, inner) || path.includes("secrets")) return place;
     if (leadsToSecret(path) || this.#position.isOfLine(place.line, mayHoldSecret)) return place;
     return { ...place, excerpt: this.#position.excerptOf(place) };
   }
 
   showText(place: DocumentPlace, wanted: string): ShownPlace & { readonly path: ValuePath } {
-    let value = this.#locate().documents[place.document]?.value;
-    for (const step of place.path) value = typeof step === "number" ? listItem(value, step) : entryOf(value, step);
+    let value = this.parsed.documents[place.document]?.value;
+    for (const step of place.path) value = stepInto(value, step);
     const path = findText(value, wanted, place.path) ?? place.path;
     return { ...this.show({ ...place, path }), path };
   }
 
   /** Reads the text again with positions: most files never need them. */
-  #locate(): { readonly documents: readonly ParsedDocument[]; readonly places: Places } {
-    if (this.#located !== undefined) return this.#located;
-    const places = new Places();
-    this.#located = { documents: READERS[this.#format](this.#text, places).documents, places };
-    return this.#located;
+  #locate(document: number, path: ValuePath): Located {
+    if (this.#documents === undefined) {
+      const places = new Places();
+      this.#documents = { documents: READERS[this.#format](this.#text, places).documents, places };
+    }
+    const { documents, places } = this.#documents;
+    return { root: documents[document]?.value, at: documents[document]?.offset ?? 0, places, path };
   }
 
-  /** No field of a Secret is shown. */
-  #isInSecret(root: unknown, path: ValuePath): boolean {
-    let value = root;
-    for (const step of [...path, ""]) {
-      const type = entryOf(value, "@type");
-      if (typeof type === "string" && /\.(?:Secret|GenericSecret|TlsCertificate)$/.test(type)) return true;
-      value = typeof step === "number" ? listItem(value, step) : entryOf(value, step);
-    }
-    return path.includes("secrets");
+  /**
+   * Reads only the list item again that the path leads into: the positions of 100,000 items take seconds and gigabytes.
+   * Undefined if the path leads into none whose place is known.
+   */
+  #locateItem(document: number, path: ValuePath): Located | undefined {
+    const depth = path[0] === "resources" ? 2 : 1;
+    let item = this.parsed.documents[document]?.value;
+    for (const step of path.slice(0, depth)) item = stepInto(item, step);
+    const extent = path.length < depth ? undefined : this.#items?.extentOf(item);
+    if (extent === undefined) return undefined;
+    const inner = path.slice(depth);
+    if (this.#lastItem?.begin !== extent.begin) this.#lastItem = this.#readItem(extent);
+    return this.#lastItem && { ...this.#lastItem, path: this.#format === "yaml" ? [0, ...inner] : inner };
   }
+
+  /** An item of YAML is read with its indentation, as a list of one. */
+  #readItem({ begin, end, level }: ItemExtent): LocatedItem | undefined {
+    const places = new Places(this.#format === "yaml" ? begin - level : begin);
+    const text = this.#text.slice(places.base, end);
+    const { documents } = this.#format === "yaml" ? readBlockYaml(text, places) : readJson(text, places);
+    const [document] = documents ?? [];
+    return document && { begin, root: document.value, at: places.base + document.offset, places };
+  }
+}
+
+/** Whether a field is part of a Secret; those are not shown. */
+function isInSecret(root: unknown, path: ValuePath): boolean {
+  let value = root;
+  for (const step of [...path, ""]) {
+    const type = entryOf(value, "@type");
+    if (typeof type === "string" && /\.(?:Secret|GenericSecret|TlsCertificate)$/.test(type)) return true;
+    value = stepInto(value, step);
+  }
+  return false;
 }
 
 /** The path of the first equal string. */
@@ -86,6 +128,7 @@ function findText(value: unknown, wanted: string, path: ValuePath): ValuePath | 
   return undefined;
 }
 
-function listItem(value: unknown, index: number): unknown {
-  return Array.isArray(value) ? (value as readonly unknown[])[index] : undefined;
+function stepInto(value: unknown, step: string | number): unknown {
+  if (typeof step === "string") return entryOf(value, step);
+  return Array.isArray(value) ? (value as readonly unknown[])[step] : undefined;
 }

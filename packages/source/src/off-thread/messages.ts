@@ -3,7 +3,7 @@ import type { Progress } from "../directory/file-cache.ts";
 import type { LoadChange, LoadPart } from "./load-change.ts";
 
 /** The input of the worker thread. */
-export interface WorkerInput extends Omit<ReadingOptions, "api" | "maxTotalBytes"> {
+export interface WorkerInput extends Omit<ReadingOptions, "api" | "maxTotalBytes" | "fileSystem"> {
   /** Descriptors of the API beyond Envoy's. */
   readonly descriptors: readonly Uint8Array[];
 }

@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import { DirectoryReading } from "../directory/directory-reading.ts";
+import { syncFileSystem } from "../directory/file-system.ts";
 import type { Load } from "../loaded-state.ts";
 import { type LoadChange, LoadTeller } from "./load-change.ts";
 import type { WorkerAnswer, WorkerInput, WorkerRequest } from "./messages.ts";
@@ -16,7 +17,11 @@ class Worker {
 
   constructor(port: MessagePort, { descriptors, ...options }: WorkerInput) {
     this.#port = port;
-    this.#reading = new DirectoryReading({ ...options, api: createEnvoyApi({ descriptors }) });
+    this.#reading = new DirectoryReading({
+      ...options,
+      api: createEnvoyApi({ descriptors }),
+      fileSystem: syncFileSystem,
+    });
     port.on("message", (request: WorkerRequest) => {
       if (request.kind === "next") this.#goOn?.();
       else void this.#look(request).catch((error: unknown) => this.#tell({ kind: "threw", error }));

@@ -3,6 +3,7 @@ import {
   type Load,
   type LoadedState,
   type Problem,
+  problemCounts,
   type ResourceSource,
   type SettingsContent,
   sameLoad,
@@ -21,6 +22,12 @@ const MAX_TOLD = 50;
 /** Identifies a warning even if it moved to another line. */
 function identify({ file, path, code, message }: Problem): string {
   return [file, path ?? "", code, message].join("\n");
+}
+
+/** How many problems are not shown, with those that a load leaves out. */
+function notShown(all: readonly Problem[], shown: readonly Problem[]): number {
+  const { errors, warnings } = problemCounts(all);
+  return errors + warnings - shown.filter(({ omitted }) => omitted === undefined).length;
 }
 
 /** What a `Service` needs. */
@@ -95,8 +102,7 @@ export class Service {
     const { state, problems } = load;
     this.#last = load;
     this.#tellProblems(problems);
-    const errors = problems.filter(({ severity }) => severity === "error").length;
-    const warnings = problems.length - errors;
+    const { errors, warnings } = problemCounts(problems);
     if (state === undefined) {
       server.reportSource({ state: "failed", problems });
       log.write("load-failed", { errors, warnings, in_force: this.#describeInForce() });
@@ -145,7 +151,7 @@ export class Service {
     const { stderr } = context.io;
     if (fresh.length === 0) return;
     stderr.write(formatProblems(shown, place.shownDirectory, context.colorsOf(stderr)));
-    const rest = fresh.length - shown.length;
+    const rest = notShown(fresh, shown);
     const more = rest === 0 ? "" : `, ${rest} of them not shown: \`xds validate ${place.shown}\` shows all`;
     stderr.write(`${countProblems(fresh)}${more}\n`);
   }
@@ -155,7 +161,7 @@ export class Service {
     for (const { severity, file, line, column, path, code, message, hint } of shown) {
       log.write(severity === "error" ? "problem" : "warning", { file, line, column, path, code, text: message, hint });
     }
-    if (fresh.length > shown.length) log.write("problems-cut", { not_shown: fresh.length - shown.length });
+    if (fresh.length > shown.length) log.write("problems-cut", { not_shown: notShown(fresh, shown) });
   }
 
   /** Logs changed settings that need a restart; groups and client rules take effect with their load. */

@@ -61,7 +61,7 @@ export interface SourceAnswer {
   readonly since: string;
   /** Errors first; at most 1,000 of them. */
   readonly problems: readonly SourceProblem[];
-  /** Number of all problems, also those omitted. */
+  /** Number of all problems, also those omitted here or by the limits of a load. */
   readonly total: number;
 }
 

@@ -1,3 +1,4 @@
+import { problemCounts } from "@xdskit/source/checks";
 import type { SourceProblem } from "../../observe/source-status.ts";
 import type { LayerAnswer, LimitAnswer, ServerAnswer, SourceAnswer } from "../answers/server.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
@@ -15,7 +16,6 @@ function describeServer(view: AdminView): ServerAnswer {
   const { isReady, isDraining, reasons } = view.readiness();
   const { state, since, problems } = view.source();
   const address = view.address();
-  const errors = problems.filter(({ severity }) => severity === "error").length;
   return {
     version: view.version,
     controlPlane: view.controlPlane,
@@ -28,7 +28,7 @@ function describeServer(view: AdminView): ServerAnswer {
     reasons,
     connections: view.connections(),
     streams: view.openStreams(),
-    source: { state, since: since.toISOString(), errors, warnings: problems.length - errors },
+    source: { state, since: since.toISOString(), ...problemCounts(problems) },
     limits: view.limits().map(({ name, value, used, hits }): LimitAnswer => {
       return { name, value, ...(used !== undefined && { used }), hits };
     }),
@@ -78,11 +78,12 @@ export const source: Route = {
   parameters: {},
   answer({ view }) {
     const { state, since, problems } = view.source();
+    const { errors, warnings } = problemCounts(problems);
     const value: SourceAnswer = {
       state,
       since: since.toISOString(),
       problems: worstFirst(problems),
-      total: problems.length,
+      total: errors + warnings,
     };
     return { kind: "json", value };
   },
