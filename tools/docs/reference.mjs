@@ -38,7 +38,11 @@ const kindNames = {
 
 async function settings(root) {
   const { settingTable } = await load(root, "source/dist/settings/setting-table.js");
-  const { flagNameOf, variableOf } = await load(root, "cli/dist/index.js");
+  return describeSettings(settingTable, await load(root, "cli/dist/index.js"));
+}
+
+/** Returns the reference table of settings. */
+export function describeSettings(settingTable, { flagNameOf, variableOf }) {
   return table(
     ["key", "flag", "variable", "value", "default", "what it is"],
     settingTable.map((row) => [
@@ -121,6 +125,11 @@ async function editionRows(root) {
 
 async function metrics(root) {
   const { metricTable } = await load(root, "server/dist/observe/metric-table.js");
+  return describeMetrics(metricTable);
+}
+
+/** Returns the reference table of metrics. */
+export function describeMetrics(metricTable) {
   return table(
     ["metric", "kind", "labels", "what it counts"],
     Object.entries(metricTable).map(([name, row]) => [code(name), row.kind, codes(row.labels), row.help]),
@@ -129,6 +138,11 @@ async function metrics(root) {
 
 async function logEvents(root) {
   const { logTable } = await load(root, "server/dist/observe/log-table.js");
+  return describeLogEvents(logTable);
+}
+
+/** Returns the reference table of log events. */
+export function describeLogEvents(logTable) {
   return table(
     ["event", "level", "message", "fields", "what it means"],
     Object.entries(logTable).map(([name, row]) => [code(name), row.level, row.message, codes(row.fields), row.means]),

@@ -1,42 +1,11 @@
 import { Command, CommanderError } from "commander";
-import type { AddCommand } from "./command-line/add-command.ts";
-import { addBootstrapCommand } from "./command-line/bootstrap.ts";
-import { addCheckCommand } from "./command-line/check.ts";
-import { addCompletionCommand } from "./command-line/completion.ts";
-import { addDeliveriesCommand } from "./command-line/deliveries.ts";
-import { addDumpCommand } from "./command-line/dump.ts";
-import { addExportCommand } from "./command-line/export.ts";
-import { addGetCommand } from "./command-line/get.ts";
-import { addLoadsCommand } from "./command-line/loads.ts";
-import { addNodesCommand } from "./command-line/nodes.ts";
-import { addServeCommand } from "./command-line/serve.ts";
-import { addStatusCommand } from "./command-line/status.ts";
-import { addValidateCommand } from "./command-line/validate.ts";
-import { addWaitCommand } from "./command-line/wait.ts";
-import { addWatchCommand } from "./command-line/watch.ts";
+import { commands } from "./command-line/commands.ts";
 import type { CommandContext } from "./commands/context.ts";
 import { CommandError, type ExitCode, exitCode, exitCodeMeanings } from "./exit-code.ts";
 import { aborted } from "./interruption.ts";
 import type { Io, Output } from "./io.ts";
 import { type Colors, chooseColors } from "./output/color.ts";
 import { VERSION } from "./version.ts";
-
-const commands: readonly AddCommand[] = [
-  addServeCommand,
-  addValidateCommand,
-  addExportCommand,
-  addGetCommand,
-  addWatchCommand,
-  addDumpCommand,
-  addCheckCommand,
-  addStatusCommand,
-  addWaitCommand,
-  addNodesCommand,
-  addDeliveriesCommand,
-  addLoadsCommand,
-  addBootstrapCommand,
-  addCompletionCommand,
-];
 
 /** Runs one command line (without the names of the program) and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {

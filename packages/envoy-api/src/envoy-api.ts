@@ -7,8 +7,9 @@ import {
   type TypeKind,
   type TypeTraits,
 } from "@xdskit/protocol/internal";
-import { catalog, traitsOf, typeCalled } from "./catalog/catalog.ts";
+import { traitsOf, typeCalled } from "./catalog/catalog.ts";
 import { type CollectionEntry, collectionEntries } from "./catalog/collection-entry.ts";
+import { catalog } from "./catalog/entries.ts";
 import { configuredType } from "./catalog/extension-config.ts";
 import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/resource-reader.ts";
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";

@@ -1,5 +1,8 @@
 /** What the other packages of this project share. Not covered by semantic versioning: it may change in any release. */
 
+export { type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./catalog/discovery-methods.ts";
+export type { DiscoveryCall } from "./catalog/discovery-service.ts";
+export { pathsWithoutRest, type RestPath, restPaths } from "./catalog/rest-paths.ts";
 export { nearestName } from "./descriptor/nearest-name.ts";
 export type { AnyMessage } from "./wire/any.ts";
 export { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./wire/body-encoder.ts";
@@ -58,8 +61,6 @@ export {
   encodeDeltaResponse,
   encodeSotwResponse,
 } from "./wire/response.ts";
-export { pathsWithoutRest, type RestPath, restPaths } from "./wire/rest-paths.ts";
 export type { EncodingCounters } from "./wire/segment-encoder.ts";
-export { type DiscoveryCall, type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./wire/services.ts";
 export type { StatusMessage } from "./wire/status.ts";
 export { NodeSizeError, WireError } from "./wire/wire-error.ts";

@@ -178,6 +178,19 @@ test("a poll is passed over by what does not concern it, and given what does: by
 describe("who polls", () => {
   const lonely = (polled: Polled): StreamState | undefined => [...polled.machine.streams()][0];
 
+  test("S-RST-12 and never again owes no answer; one that polls on does", () => {
+    const polled = new Polled();
+    polled.put(cluster("a"));
+    const first = polled.version(polled.poll({ names: ["a"] }));
+    expect(lonely(polled)?.types[0]).toMatchObject({ sentVersion: first, pending: [], acked: undefined });
+    const second = polled.poll({ names: ["a"], version: first });
+    polled.put(cluster("a", "2"));
+    expect(lonely(polled)?.types[0]).toMatchObject({
+      acked: { version: first },
+      pending: [{ version: polled.version(second) }],
+    });
+  });
+
   test("is shown as a stream of one type: what it was given, took and refused", () => {
     const polled = new Polled();
     polled.put(cluster("a"));
@@ -189,7 +202,7 @@ describe("who polls", () => {
       onlyType: CLUSTER,
       node: { id: "n" },
       layers: ["base"],
-      types: [{ isWildcard: false, names: 2, missing: ["x"], pending: [{ version: first, resources: 1 }] }],
+      types: [{ isWildcard: false, names: 2, missing: ["x"], sentVersion: first, pending: [] }],
     });
     polled.poll({ names: ["a", "x"], version: first });
     expect(lonely(polled)?.types[0]).toMatchObject({ pending: [], acked: { version: first }, nacked: undefined });

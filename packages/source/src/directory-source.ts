@@ -6,6 +6,7 @@ import type { HowToLook, SecretFilesMode } from "./directory/directory-reading.t
 import type { Progress } from "./directory/file-cache.ts";
 import { FolderWatch } from "./directory/folder-watch.ts";
 import { alwaysChanging } from "./directory/read-file.ts";
+import { watchLoads } from "./directory/watch-loads.ts";
 import type { Load } from "./loaded-state.ts";
 import { DirectoryReader } from "./off-thread/directory-reader.ts";
 import { type Problem, sameProblems, sortProblems } from "./problem.ts";
@@ -132,26 +133,17 @@ class WatchedDirectory implements DirectorySource {
     const folders = new FolderWatch(this.#directory, (path) => attention.call(path));
     const close = (): void => this.#reader.close();
     signal.addEventListener("abort", close, { once: true });
-    let told = this.#last;
+    const look = async (paths: ReadonlySet<string>): Promise<Load | undefined> => {
+      const looked = await this.#inTurn(() => this.#look(paths, { isPatient: true })).catch(unlessAborted(signal));
+      if (looked === undefined) return undefined;
+      for (const path of folders.follow(this.#reader.folders)) attention.call(path.startsWith("..") ? "" : path);
+      return withWatchProblem(looked, folders.refused);
+    };
     try {
       folders.follow(this.#reader.folders);
       attention.call(""); // catches changes between the last load and now
-      while (!signal.aborted) {
-        const cancelPoll = this.#poll(attention, folders);
-        await attention.untilCalled();
-        cancelPoll();
-        const paths = await attention.untilQuiet();
-        if (signal.aborted) return;
-        const looked = await this.#inTurn(() => this.#look(paths, { isPatient: true })).catch(unlessAborted(signal));
-        if (looked === undefined) return;
-        for (const path of folders.follow(this.#reader.folders)) attention.call(path.startsWith("..") ? "" : path);
-        if (attention.isContinued) continue;
-        attention.endBurst();
-        const load = withWatchProblem(looked, folders.refused);
-        if (told !== undefined && sameLoad(told, load)) continue;
-        told = load;
-        yield load;
-      }
+      const poll = (): (() => void) => this.#poll(attention, folders);
+      yield* watchLoads(attention, signal, this.#last, { poll, look, isSame: sameLoad });
     } finally {
       signal.removeEventListener("abort", close);
       close();

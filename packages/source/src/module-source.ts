@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { Attention } from "./directory/attention.ts";
+import { watchLoads } from "./directory/watch-loads.ts";
 import type { DirectorySource } from "./directory-source.ts";
 import type { Load } from "./loaded-state.ts";
 import { FileWatch } from "./module/file-watch.ts";
@@ -50,8 +51,8 @@ class WatchedModule implements ResourceSource {
   readonly #reading: ModuleReading;
   readonly #patience: Patience;
   readonly #pollMs: number;
-  /** Aborted when the watch ends. */
-  readonly #closing = new AbortController();
+  /** Ends the runs of loads that began before the end of the watch. */
+  #closing = new AbortController();
   #turn: Promise<unknown> = Promise.resolve();
   #last: Load | undefined;
 
@@ -65,9 +66,12 @@ class WatchedModule implements ResourceSource {
   }
 
   load(): Promise<Load> {
+    const { signal } = this.#closing;
     const look = async (): Promise<Load> => {
-      this.#last = await this.#reading.look(this.#closing.signal);
-      return this.#last;
+      const load = await this.#reading.look(signal);
+      // The run of an ended watch was cut short and says nothing about the module.
+      if (!signal.aborted) this.#last = load;
+      return load;
     };
     const turn = this.#turn.then(look);
     this.#turn = turn.catch(() => undefined);
@@ -77,30 +81,32 @@ class WatchedModule implements ResourceSource {
   async *watch(signal: AbortSignal): AsyncIterable<Load> {
     const attention = new Attention(this.#patience, signal);
     const files = new FileWatch((path) => attention.call(path));
-    const close = (): void => this.#closing.abort();
+    const close = (): void => this.#close();
+    const follow = (): Promise<void> => files.follow(this.#reading.files, this.#reading.lookedAtMs);
     signal.addEventListener("abort", close, { once: true });
-    let told = this.#last;
-    const poll = setInterval(() => void files.look(), this.#pollMs);
     try {
-      if (told === undefined) attention.call("");
-      else await files.follow(this.#reading.files, this.#reading.lookedAtMs);
-      while (!signal.aborted) {
-        await attention.untilCalled();
-        await attention.untilQuiet();
-        if (signal.aborted) return;
-        const load = await this.load();
-        await files.follow(this.#reading.files, this.#reading.lookedAtMs);
-        if (signal.aborted) return;
-        if (attention.isContinued) continue;
-        attention.endBurst();
-        if (load === told) continue;
-        told = load;
-        yield load;
-      }
+      if (this.#last === undefined) attention.call("");
+      else await follow();
+      yield* watchLoads(attention, signal, this.#last, {
+        poll: () => {
+          const timer = setInterval(() => void files.look(), this.#pollMs);
+          return () => clearInterval(timer);
+        },
+        look: async () => {
+          const load = await this.load();
+          await follow();
+          return load;
+        },
+        isSame: (a, b) => a === b,
+      });
     } finally {
-      clearInterval(poll);
       signal.removeEventListener("abort", close);
       files.close();
     }
+  }
+
+  #close(): void {
+    this.#closing.abort();
+    this.#closing = new AbortController();
   }
 }

@@ -1,9 +1,9 @@
-import { renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import { anonymousNode } from "@xdskit/protocol";
 import { createModuleSource, type Load, type ModuleSourceOptions, type ResourceSource } from "@xdskit/source";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { temporaryDirectory, write } from "./support/temporary-directory.ts";
 
 const api = createEnvoyApi();
@@ -229,5 +229,35 @@ export default names.map((name) => cluster(name));
     replace(directory, "lib/names.mjs", 'export const names = ["a"];\n\n');
     replace(directory, "lib/names.mjs", 'export const names = ["b"];\n');
     expect(namesIn(await next)).toEqual({ base: ["b"] });
+  });
+
+  test("a source is watched again after its watch ended, even in the middle of a run", async () => {
+    const directory = temporaryDirectory({
+      "make.mjs": makeCluster,
+      "lib/names.mjs": 'export const names = ["a"];\n',
+      "mesh.mjs": mesh,
+    });
+    const source = sourceOf(directory, "mesh.mjs");
+    const first = new AbortController();
+    const loads = source.watch(first.signal)[Symbol.asyncIterator]();
+    expect(namesIn(await nextOf(loads))).toEqual({ base: ["a"] });
+    const end = loads.next();
+    const endless = `import { writeFileSync } from "node:fs";
+writeFileSync(new URL("../begun", import.meta.url), "");
+await new Promise(() => setInterval(() => {}, 1000));
+export const names = [];
+`;
+    replace(directory, "lib/names.mjs", endless);
+    await vi.waitUntil(() => existsSync(join(directory, "begun")), { timeout: 15_000 });
+    first.abort();
+    expect((await end).done).toBe(true);
+
+    replace(directory, "lib/names.mjs", 'export const names = ["a", "b"];\n');
+    const second = new AbortController();
+    onTestFinished(() => second.abort());
+    const again = source.watch(second.signal)[Symbol.asyncIterator]();
+    expect(namesIn(await nextOf(again))).toEqual({ base: ["a", "b"] });
+    replace(directory, "lib/names.mjs", 'export const names = ["c"];\n');
+    expect(namesIn(await nextOf(again))).toEqual({ base: ["c"] });
   });
 });

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import type { DeliveriesFlags } from "../commands/deliveries.ts";
+import { deliveryGroupings } from "../commands/delivery-groups.ts";
 import { deliveryStates } from "../commands/delivery-states.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 import { addAdminFlag, addNodeFilterFlags } from "./admin-flag.ts";
@@ -14,6 +15,11 @@ export const addDeliveriesCommand: AddCommand = (program, context) => {
     .option("-n, --node <glob>", "only this node, or nodes like this: 'edge-*'")
     .option("-t, --type <type>", "only this type: cds, eds … or a type URL")
     .addOption(new Option("--state <state>", "only rows in this state").choices(deliveryStates))
+    .addOption(
+      new Option("--group-by <what>", "count deliveries by type and what they have in common").choices(
+        deliveryGroupings,
+      ),
+    )
     .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
     .action((flags: DeliveriesFlags) =>
       context.perform(async () => (await import("../commands/deliveries.ts")).deliveries(flags, context)),
@@ -21,5 +27,6 @@ export const addDeliveriesCommand: AddCommand = (program, context) => {
   addExamples(command, [
     ["xds deliveries", "a line for each node and type"],
     ["xds deliveries --state nacked", "who refused what, and why"],
+    ["xds deliveries --type cds --group-by version", "how far a change of the clusters has come"],
   ]);
 };

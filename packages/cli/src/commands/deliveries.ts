@@ -7,16 +7,17 @@ import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
 import { type AdminFlags, askAdmin, type NodeFilterFlags, nodeFilterOf } from "./admin-request.ts";
 import type { CommandContext } from "./context.ts";
+import { type DeliveryGroup, type DeliveryGrouping, groupDeliveries } from "./delivery-groups.ts";
+import { deliveryStates } from "./delivery-states.ts";
 import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
-
-const STATES = ["acked", "pending", "nacked", "sent", "requested-but-missing", "requested"];
 
 export interface DeliveriesFlags extends AdminFlags, NodeFilterFlags {
   readonly node?: string;
   readonly type?: string;
   readonly state?: string;
+  readonly groupBy?: DeliveryGrouping;
   readonly output: "table" | "json";
 }
 
@@ -28,7 +29,8 @@ export async function deliveries(flags: DeliveriesFlags, { io, colorsOf }: Comma
     flags,
     io,
   );
-  if (flags.output === "json") io.stdout.write(formatJson(answer));
+  if (flags.groupBy !== undefined) printGroups(answer.items, flags.groupBy, flags.output, { io, colorsOf });
+  else if (flags.output === "json") io.stdout.write(formatJson(answer));
   else if (answer.items.length === 0) io.stderr.write("xds: no deliveries\n");
   else {
     const colors = colorsOf(io.stdout);
@@ -36,6 +38,38 @@ export async function deliveries(flags: DeliveriesFlags, { io, colorsOf }: Comma
     io.stdout.write(formatDeliveries(answer.items, { colors, width, now: io.now() }));
   }
   return exitCode.ok;
+}
+
+function printGroups(
+  rows: readonly DeliveryAnswer[],
+  by: DeliveryGrouping,
+  output: DeliveriesFlags["output"],
+  { io, colorsOf }: Pick<CommandContext, "io" | "colorsOf">,
+): void {
+  const groups = groupDeliveries(rows, by);
+  if (output === "json") {
+    io.stdout.write(formatJson({ groups }));
+    return;
+  }
+  const columns = [
+    { title: "TYPE", text: ({ type }: DeliveryGroup) => type },
+    { title: by.toUpperCase(), text: ({ value }: DeliveryGroup) => (value === "" ? "(none)" : value) },
+    { title: "DELIVERIES", text: ({ deliveries: count }: DeliveryGroup) => `${count}` },
+    {
+      title: "STATES",
+      text: ({ states }: DeliveryGroup) => countStates((state) => states[state] ?? 0),
+    },
+  ];
+  const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
+  io.stdout.write(formatTable(groups, columns, { colors: colorsOf(io.stdout), width }));
+}
+
+function countStates(countOf: (state: DeliveryAnswer["state"]) => number): string {
+  const counts = deliveryStates.map((state) => [state, countOf(state)] as const);
+  return counts
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${count} ${state}`)
+    .join(", ");
 }
 
 function formatDeliveries(
@@ -54,11 +88,10 @@ function formatDeliveries(
     ],
     { colors, width },
   );
-  const counts = STATES.map((state) => [state, rows.filter((row) => row.state === state).length] as const);
-  const summary = counts.filter(([, count]) => count > 0).map(([state, count]) => `${count} ${state}`);
+  const summary = countStates((state) => rows.filter((row) => row.state === state).length);
   // A terminal truncates the last column, and the reasons matter most here.
   const reasons = width === undefined ? [] : rows.flatMap(describeRefusal);
-  return `${table}${summary.join(", ")}\n${reasons.length === 0 ? "" : `\n${reasons.join("\n")}\n`}`;
+  return `${table}${summary}\n${reasons.length === 0 ? "" : `\n${reasons.join("\n")}\n`}`;
 }
 
 function describeRefusal({ node, type, shortName, version, reason }: DeliveryAnswer): readonly string[] {

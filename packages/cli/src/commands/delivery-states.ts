@@ -1,9 +1,2 @@
-/** The values of `--state`. */
-export const deliveryStates: readonly string[] = [
-  "acked",
-  "pending",
-  "nacked",
-  "sent",
-  "requested-but-missing",
-  "requested",
-];
+/** The values of `--state`, in the order of summaries. */
+export const deliveryStates = ["acked", "pending", "nacked", "sent", "requested-but-missing", "requested"] as const;

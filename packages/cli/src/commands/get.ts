@@ -9,6 +9,7 @@ import { startOf } from "../discovery/start.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
+import { plural } from "../output/problems.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { type InputFile, STANDARD_INPUT, withStandardInput } from "../standard-input.ts";
@@ -66,7 +67,7 @@ function answersWhole(type: TypeOrUrl, { rest, file, sotw }: GetFlags, api: Envo
 }
 
 function print(
-  { resources }: Collected,
+  { resources, version }: Collected,
   { api, flags }: { readonly api: EnvoyApi; readonly flags: GetFlags },
   { io, colorsOf }: CommandContext,
 ): void {
@@ -80,6 +81,9 @@ function print(
     ];
     const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
     io.stdout.write(formatTable(sorted, columns, { colors: colorsOf(io.stdout), width }));
+    // In delta a response has a version besides those of its resources, and it is the one that `xds nodes` shows.
+    const isOther = version !== undefined && version !== "" && sorted.some((one) => one.version !== version);
+    if (isOther) io.stdout.write(`${plural(sorted.length, "resource")}, response version ${version}\n`);
     return;
   }
   for (const resource of sorted) {

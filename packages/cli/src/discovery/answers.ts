@@ -22,6 +22,8 @@ export type Refusal = Extract<ClientReport, { kind: "response-rejected" }>;
 /** Collects the client's reports: response times, and responses that were NACKed. */
 export class Answers {
   isAnswered = false;
+  /** The version of the last accepted response, as `xds nodes` shows it for the client; undefined without one. */
+  version: string | undefined;
   readonly refusals: Refusal[] = [];
   /** Called with each response. */
   heard: () => void = () => {};
@@ -38,6 +40,7 @@ export class Answers {
       case "response-rejected":
       case "poll-unchanged":
         if (report.kind === "response-rejected") this.refusals.push(report);
+        if (report.kind === "response-accepted") this.version = report.version;
         this.#asked(report).answeredAtMs ??= performance.now();
         this.isAnswered = true;
         this.heard();

@@ -9,6 +9,8 @@ export interface Collected {
   readonly missing: readonly string[];
   /** Rejected resources and resource errors of the server. */
   readonly errors: readonly XdsClientError[];
+  /** The version of the last accepted response; undefined without one. */
+  readonly version: string | undefined;
   /** Whether the server responded at all. */
   readonly isAnswered: boolean;
 }
@@ -77,8 +79,8 @@ export async function collect(
     answers.heard = () => {};
     for (const watch of watches) watch.close();
   }
-  const { isAnswered } = answers;
-  return { resources: [...found.values()], missing: [...missing], errors: [...errors.values()], isAnswered };
+  const { version, isAnswered } = answers;
+  return { resources: [...found.values()], missing: [...missing], errors: [...errors.values()], version, isAnswered };
 }
 
 /** The server cannot be reached, or does not serve the type. */

@@ -12,6 +12,11 @@ export const clusterLoadAssignment: CatalogEntry = defineEntry<ClusterLoadAssign
   kind: "eds",
   shortName: "eds",
   v2Message: "envoy.api.v2.ClusterLoadAssignment",
+  discovery: {
+    services: { v3: "envoy.service.endpoint.v3.Endpoint", v2: "envoy.api.v2.Endpoint" },
+    noun: "Endpoints",
+    rest: "endpoints",
+  },
   nameField: "clusterName",
   // A warming cluster needs its endpoints again, and so those that LEDS provides.
   owes: [resourceType.lbEndpoint],

@@ -18,6 +18,12 @@ export const cluster: CatalogEntry = defineEntry<Cluster>({
   isFullState: true,
   owes: [resourceType.clusterLoadAssignment],
   v2Message: "envoy.api.v2.Cluster",
+  discovery: {
+    services: { v3: "envoy.service.cluster.v3.Cluster", v2: "envoy.api.v2.Cluster" },
+    noun: "Clusters",
+    isIncremental2018: true,
+    rest: "clusters",
+  },
   nameField: "name",
   referencesIn: findEndpoints,
   check: checkCluster,

@@ -3,6 +3,7 @@ import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import type { TermRules, TypeKind, TypeTraits } from "@xdskit/protocol/internal";
 import type { FieldProblem, FieldProblemCode } from "../problem.ts";
 import type { AskedReference } from "./config-source.ts";
+import type { DiscoveryService } from "./discovery-service.ts";
 
 /** Reports what a real client would reject or ignore. The path is relative to the checked message, in proto names. */
 export type ReportFinding = (
@@ -23,6 +24,8 @@ export interface CatalogEntry {
   /** Types that a client awaits again after a change of a resource that refers to them (S-WRM-08). */
   readonly owes: readonly TypeUrl[];
   readonly v2Twin: TypeUrl | undefined;
+  /** Undefined if the type is served over ADS only. */
+  readonly discovery: DiscoveryService | undefined;
   /** Encodes a resource of that name that means "there is none", equal in v2; undefined if there is no such form. */
   readonly placeholder: ((name: string) => Uint8Array) | undefined;
   /** The local name of the field that holds the name, if a single field does. */
@@ -70,6 +73,7 @@ export interface EntryDefinition<M extends Message> {
   readonly owes?: readonly TypeUrl[];
   /** The full name of its v2 message. */
   readonly v2Message?: string;
+  readonly discovery?: DiscoveryService;
   readonly placeholder?: (name: string) => Uint8Array;
   readonly nameField?: keyof M & string;
   /** Set if the name is not simply that of a field. */
@@ -92,6 +96,7 @@ export function defineEntry<M extends Message>(definition: EntryDefinition<M>): 
     isFullState: definition.isFullState ?? false,
     owes: definition.owes ?? [],
     v2Twin: definition.v2Message === undefined ? undefined : formatTypeUrl(definition.v2Message),
+    discovery: definition.discovery,
     placeholder: definition.placeholder,
     nameField,
     nameIn: nameIn && ((content) => nameIn(content as M)),

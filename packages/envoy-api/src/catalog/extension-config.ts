@@ -11,6 +11,11 @@ export const extensionConfig: CatalogEntry = defineEntry<TypedExtensionConfig>({
   message: "envoy.config.core.v3.TypedExtensionConfig",
   kind: "ecds",
   shortName: "ecds",
+  discovery: {
+    services: { v3: "envoy.service.extension.v3.ExtensionConfig" },
+    noun: "ExtensionConfigs",
+    rest: "extension_configs",
+  },
   nameField: "name",
 });
 

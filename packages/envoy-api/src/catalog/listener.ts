@@ -12,6 +12,11 @@ export const listener: CatalogEntry = defineEntry<Listener>({
   shortName: "lds",
   isFullState: true,
   v2Message: "envoy.api.v2.Listener",
+  discovery: {
+    services: { v3: "envoy.service.listener.v3.Listener", v2: "envoy.api.v2.Listener" },
+    noun: "Listeners",
+    rest: "listeners",
+  },
   nameField: "name",
   check: checkListener,
 });

@@ -14,9 +14,10 @@ import {
 import { JsonReader } from "../format/json-reader.ts";
 import { ProblemList } from "../format/problem-list.ts";
 import type { FieldProblem } from "../problem.ts";
-import { catalog, entryOf, entryOfTwin } from "./catalog.ts";
+import { entryOf, entryOfTwin } from "./catalog.ts";
 import { type AskedReference, fetchTimeoutMs } from "./config-source.ts";
 import { DependencyReader } from "./dependency-reader.ts";
+import { catalog } from "./entries.ts";
 import type { CatalogEntry, NestedCheck } from "./entry.ts";
 import { resolveJsonPath } from "./json-path.ts";
 import { MessageVisits } from "./message-visits.ts";

@@ -10,6 +10,12 @@ export const routeConfiguration: CatalogEntry = defineEntry<RouteConfiguration>(
   kind: "rds",
   shortName: "rds",
   v2Message: "envoy.api.v2.RouteConfiguration",
+  discovery: {
+    services: { v3: "envoy.service.route.v3.Route", v2: "envoy.api.v2.Route" },
+    noun: "Routes",
+    isIncremental2018: true,
+    rest: "routes",
+  },
   nameField: "name",
   // A client that updates a route table drops its on-demand virtual hosts (S-VHD-04).
   owes: [resourceType.virtualHost],

@@ -7,5 +7,10 @@ export const runtime: CatalogEntry = defineEntry<Runtime>({
   kind: "rtds",
   shortName: "rtds",
   v2Message: "envoy.service.discovery.v2.Runtime",
+  discovery: {
+    services: { v3: "envoy.service.runtime.v3.Runtime", v2: "envoy.service.discovery.v2.Runtime" },
+    noun: "Runtime",
+    rest: "runtime",
+  },
   nameField: "name",
 });

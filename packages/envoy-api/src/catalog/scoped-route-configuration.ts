@@ -8,6 +8,13 @@ export const scopedRouteConfiguration: CatalogEntry = defineEntry<ScopedRouteCon
   shortName: "srds",
   isFullState: true,
   v2Message: "envoy.api.v2.ScopedRouteConfiguration",
+  discovery: {
+    services: { v3: "envoy.service.route.v3.ScopedRoutes", v2: "envoy.api.v2.ScopedRoutes" },
+    noun: "ScopedRoutes",
+    // The protocol page spells the service without the "s" in the middle, so some clients do too (S-GRP-02).
+    alias: ["ScopedRoutes", "ScopedRoute"],
+    rest: "scoped-routes",
+  },
   nameField: "name",
   check: checkScope,
 });

@@ -7,6 +7,11 @@ export const secret: CatalogEntry = defineEntry<Secret>({
   kind: "sds",
   shortName: "sds",
   v2Message: "envoy.api.v2.auth.Secret",
+  discovery: {
+    services: { v3: "envoy.service.secret.v3.Secret", v2: "envoy.service.discovery.v2.Secret" },
+    noun: "Secrets",
+    rest: "secrets",
+  },
   nameField: "name",
   check: checkSecret,
 });

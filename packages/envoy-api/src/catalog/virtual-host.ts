@@ -8,6 +8,15 @@ export const virtualHost: CatalogEntry = defineEntry<VirtualHost>({
   kind: "vhds",
   shortName: "vhds",
   v2Message: "envoy.api.v2.route.VirtualHost",
+  discovery: {
+    services: { v3: "envoy.service.route.v3.VirtualHost", v2: "envoy.api.v2.VirtualHost" },
+    noun: "VirtualHosts",
+    calls: ["delta"],
+    rest: {
+      absent: ["virtual_hosts", "virtual-hosts"],
+      reason: "virtual hosts are served by delta only, and there is no delta over REST",
+    },
+  },
   nameIn: (content) => (content.name.includes("/") ? content.name : undefined),
   namingHint:
     'name it "<route configuration>/<host>", best in the virtual host itself, else in an envoy.service.discovery.v3.Resource around it',

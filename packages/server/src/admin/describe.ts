@@ -105,10 +105,12 @@ export class Describer {
     }[fate];
     return {
       node: stream.node?.id ?? "",
+      userAgent: stream.node === undefined ? "" : userAgentOf(stream.node),
       ...this.type(state.type),
       stream: stream.stream,
       state: fate,
       ...(about !== undefined && { version: about.version, nonce: about.nonce, revision: about.revision }),
+      ...(fate === "sent" && state.sentVersion !== undefined && { version: state.sentVersion }),
       ...time("since", since),
       ...(ackedVersion !== undefined && { ackedVersion }),
       ...(fate === "nacked" &&

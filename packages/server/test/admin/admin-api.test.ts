@@ -225,6 +225,7 @@ describe("K2 the fate of deliveries", () => {
     expect(await rows()).toEqual([
       {
         node: "n1",
+        userAgent: "envoy 1.39.0",
         type: CDS,
         shortName: "cds",
         stream,

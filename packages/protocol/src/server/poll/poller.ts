@@ -181,6 +181,8 @@ export class Poller implements ProgressMember {
   #describeType(): TypeState {
     const { traits, subscription, view } = this.topic;
     const last = this.#given?.what ?? this.#acked;
+    // A single poll, as from curl, says nothing about its response, like a Fetch. Only one that polls on can ACK.
+    const isConversation = this.#acked !== undefined || this.#nacked !== undefined;
     return {
       type: traits.type,
       isWildcard: subscription.isWildcard,
@@ -194,7 +196,7 @@ export class Poller implements ProgressMember {
       pendingRemovals: [],
       // No heartbeat renews a TTL for a poller.
       ttl: view.timed(traits.type).resources.length > 0 ? "unsafe" : undefined,
-      pending: this.#given?.fate === "pending" ? [deliveryOf(this.#given.what)] : [],
+      pending: isConversation && this.#given?.fate === "pending" ? [deliveryOf(this.#given.what)] : [],
       acked: this.#acked && deliveryOf(this.#acked),
       nacked: this.#nacked && {
         ...deliveryOf(this.#nacked),

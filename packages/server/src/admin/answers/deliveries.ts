@@ -7,6 +7,8 @@ export type DeliveriesAnswer = Page<DeliveryAnswer>;
 /** The newest delivery of one type to one node. */
 export interface DeliveryAnswer {
   readonly node: string;
+  /** The name and version of the node's program; "" if it sends none. */
+  readonly userAgent: string;
   readonly type: string;
   readonly shortName?: string;
   readonly stream: number;

@@ -1,7 +1,7 @@
 import type { ApiVersion } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { registry } from "../../test/support/discovery-protos.ts";
-import { type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./services.ts";
+import { type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./discovery-methods.ts";
 
 const isDiscovery = (name: string): boolean => name.endsWith("DiscoveryService") && !/Health|ClientStatus/.test(name);
 
@@ -67,20 +67,20 @@ describe("discovery methods", () => {
       always: [
         `${aggregated}/StreamAggregatedResources sotw any`,
         `${aggregated}/DeltaAggregatedResources delta any`,
-        ...every("envoy.api.v2.ClusterDiscoveryService", "Clusters", "envoy.api.v2.Cluster"),
-        ...every("envoy.api.v2.EndpointDiscoveryService", "Endpoints", "envoy.api.v2.ClusterLoadAssignment"),
         ...every("envoy.api.v2.ListenerDiscoveryService", "Listeners", "envoy.api.v2.Listener"),
         ...every("envoy.api.v2.RouteDiscoveryService", "Routes", "envoy.api.v2.RouteConfiguration"),
         ...every("envoy.api.v2.ScopedRoutesDiscoveryService", ...scopes),
         "/envoy.api.v2.VirtualHostDiscoveryService/DeltaVirtualHosts delta envoy.api.v2.route.VirtualHost",
+        ...every("envoy.api.v2.ClusterDiscoveryService", "Clusters", "envoy.api.v2.Cluster"),
+        ...every("envoy.api.v2.EndpointDiscoveryService", "Endpoints", "envoy.api.v2.ClusterLoadAssignment"),
         ...every("envoy.service.discovery.v2.SecretDiscoveryService", "Secrets", "envoy.api.v2.auth.Secret"),
         ...every("envoy.service.discovery.v2.RuntimeDiscoveryService", "Runtime", "envoy.service.discovery.v2.Runtime"),
       ],
       docAliases: every("envoy.api.v2.ScopedRouteDiscoveryService", ...scopes),
       incremental2018: [
         `${aggregated}/IncrementalAggregatedResources delta any`,
-        "/envoy.api.v2.ClusterDiscoveryService/IncrementalClusters delta envoy.api.v2.Cluster",
         "/envoy.api.v2.RouteDiscoveryService/IncrementalRoutes delta envoy.api.v2.RouteConfiguration",
+        "/envoy.api.v2.ClusterDiscoveryService/IncrementalClusters delta envoy.api.v2.Cluster",
       ],
     });
   });
