@@ -88,7 +88,7 @@ describe("set", () => {
     const mine = Cluster({ name: "a", connectTimeout: "1s" });
     server.set("base", [mine, b]);
     expect(read.splice(0)).toEqual([mine, b]);
-    mine.connectTimeout = "2s";
+    Object.assign(mine, { connectTimeout: "2s" });
     expect(server.set("base", [structuredClone(b), c, mine]).changed).toEqual([change("put", "c"), change("put", "a")]);
     expect(read.splice(0)).toEqual([c, mine]);
     server.update((tx) => tx.layer("base").put(b, a).delete(Cluster, "c"));
