@@ -2,10 +2,12 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Cell, cells } from "./cells.ts";
+import { churnTable, measureChurn } from "./churn.ts";
 import { measureCalls } from "./client/call-cost.ts";
 import { measureClients } from "./client/client-cost.ts";
 import { conversionTable, measureConversion } from "./conversion.ts";
 import { type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
+import { intakeTable, measureIntake } from "./intake.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
 import { measurePolls, pollTable } from "./polls.ts";
@@ -13,7 +15,8 @@ import { measureStatus } from "./status-cost.ts";
 import { table } from "./table.ts";
 
 // npm run bench [-- --long] [--runs N] [--only TEXT]: compares xdskit with go-control-plane, cell by cell. Then
-// measures make before break (`--long --only order`), conversion to v2 (`--only conversion`), REST polls (`--only
+// measures make before break (`--long --only order`), many changes in a row (`--only churn`), the server's API (`--only
+// intake`), conversion to v2 (`--only conversion`), REST polls (`--only
 // polls`), client status and load reports (`--only status`), our client beside others (`--only client`), its calls
 // (`--only calls`), and `xds serve` on directories (`--only files`).
 
@@ -71,6 +74,14 @@ const ORDER_ROUNDS = 40;
 if (isLong && "order".includes(only)) {
   process.stderr.write("make before break on and off, in turn\n");
   process.stdout.write(`\n${orderTable(await measureOrder(ORDER_ROUNDS, tools))}\n`);
+}
+if ("churn".includes(only)) {
+  process.stderr.write("1,000 changes, one after another\n");
+  process.stdout.write(`\n${churnTable(await measureChurn(runs, tools))}\n`);
+}
+if ("intake".includes(only)) {
+  process.stderr.write("100,000 resources through the API\n");
+  process.stdout.write(`\n${intakeTable(await measureIntake(runs))}\n`);
 }
 if ("conversion".includes(only)) {
   process.stderr.write("resources of v3 for clients of v2\n");

@@ -7,7 +7,7 @@ import { createServer } from "@xdskit/server";
 // changes one of them and prints the time of the commit; "change-each N" changes the first N, one commit each.
 // `--endpoints` adds their endpoints and a route; `--no-order` disables make before break; `--polls` holds polls for as
 // long as their clients wait, from one address; `--own-layers N` gives each of N nodes a layer with one Cluster above
-// the shared one; `--padding N` is the number of padding bytes in each cluster.
+// the shared one; `--no-debounce` sends each change at once; `--padding N` is the number of padding bytes in each cluster.
 
 const count = Number(process.argv[2] ?? "100");
 const hasEndpoints = process.argv.includes("--endpoints");
@@ -63,6 +63,7 @@ const polls = { rest: { maxHoldMs: 900_000 }, limits: { maxStreamsPerPeer: 50_00
 const server = createServer({
   api,
   dialect: { makeBeforeBreak },
+  ...(process.argv.includes("--no-debounce") && { limits: { maxDebounceMs: 0 } }),
   ...(process.argv.includes("--polls") && polls),
   ...(ownLayers > 0 && { nodeMapping: ({ id }) => [`node/${id}`, "base"] }),
 });

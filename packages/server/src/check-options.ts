@@ -205,7 +205,12 @@ function findRestProblems(rest: RestOptions | false | undefined): readonly Optio
 }
 
 /** Limits for which 0 means "none". */
-const MAY_BE_ZERO: readonly LimitName[] = ["maxConnectionAgeMs", "maxConnectionAgeGraceMs", "keepaliveMs"];
+const MAY_BE_ZERO: readonly LimitName[] = [
+  "maxConnectionAgeMs",
+  "maxConnectionAgeGraceMs",
+  "maxDebounceMs",
+  "keepaliveMs",
+];
 
 function findLimitProblems(limits: Partial<Limits>): readonly OptionProblem[] {
   return Object.entries(limits).flatMap(([name, value]): readonly OptionProblem[] => {

@@ -40,7 +40,8 @@ export interface FileExport extends AsyncDisposable {
  * mistake.
  */
 export function createFileExport({ files, ...options }: FileExportOptions): FileExport {
-  const checked = checkOptions({ ...options, files: [files], requireNode: false });
+  // With one stream to flush there is nothing to gather, and `whenInSync` counts on changes that are sent at once.
+  const checked = checkOptions({ ...options, files: [files], requireNode: false, limits: { maxDebounceMs: 0 } });
   const hub = createHub(checked, createBodyEncoder({ controlPlane: "" }), createTelemetry());
   return new PortlessExport(hub, createExporter(checkFileOutput(files), checked.api, hub));
 }

@@ -119,6 +119,14 @@ export interface Limits {
    */
   readonly maxLoadEntries: number;
   /**
+   * Longest pause in milliseconds after a change was sent, in which further changes are gathered and then sent together.
+   * The pause is four times what sending the change cost, so it is short for few clients; a change after the pause is
+   * sent at once. New subscriptions do not wait, except in State of the World in the same request as an ACK. 0: no
+   * pause.
+   * @default 100
+   */
+  readonly maxDebounceMs: number;
+  /**
    * Milliseconds between keepalive PINGs to a client. 0: no PINGs.
    * @default 30_000
    */
@@ -158,6 +166,7 @@ export const defaultLimits: Limits = {
   maxStatusBytes: 64 * 1024 * 1024,
   maxLoadReporters: 50_000,
   maxLoadEntries: 100_000,
+  maxDebounceMs: 100,
   keepaliveMs: 30_000,
   keepaliveTimeoutMs: 10_000,
   handshakeTimeoutMs: 10_000,

@@ -52,7 +52,7 @@ function findBroken(type: TypeUrl, bytes: Uint8Array, decoding: Decoding): reado
 }
 
 function brokenRules(type: TypeUrl, bytes: Uint8Array, { api, validation }: Decoding): readonly FieldProblem[] {
-  if (validation === "off") return [];
+  if (validation === "off" || api.soundName(type, bytes) !== undefined) return [];
   const broken = api.validate(type, bytes);
   return validation === "warn" ? broken : broken.map((problem) => ({ ...problem, severity: "error" }));
 }

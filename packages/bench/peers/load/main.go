@@ -47,6 +47,9 @@ type round struct {
 var current atomic.Pointer[round]
 var bytesRead atomic.Int64
 
+// The responses since the last "arm", and when the newest of them came.
+var responses, newest atomic.Int64
+
 func newRound(expected int) *round {
 	r := &round{times: make([]int64, *streams), expected: int64(expected), done: make(chan struct{})}
 	current.Store(r)
@@ -91,6 +94,7 @@ func main() {
 			all := r.wait(300 * time.Second)
 			answer(map[string]any{"event": "synced", "all": all, "ms": millis(time.Since(began)), "bytes": bytesRead.Load() - before})
 		case "arm":
+			responses.Store(0)
 			newRound(listeners())
 			answer(map[string]any{"event": "armed"})
 		case "more":
@@ -103,6 +107,8 @@ func main() {
 			all := r.wait(120 * time.Second)
 			times := received(r.times)
 			answer(map[string]any{"event": "received", "all": all, "first": fmt.Sprint(times[0]), "middle": fmt.Sprint(times[len(times)/2]), "last": fmt.Sprint(times[len(times)-1])})
+		case "tally":
+			answer(map[string]any{"event": "tallied", "responses": responses.Load(), "last": fmt.Sprint(newest.Load())})
 		case "quit":
 			return
 		}
@@ -329,6 +335,8 @@ func (c *connection) received(version, nonce, answered []byte) {
 		c.send(endpointRequest(*endpoints))
 	}
 	c.out.Flush()
+	responses.Add(1)
+	newest.Store(time.Now().UnixNano())
 	if *endpoints == 0 || string(answered) == endpointType {
 		current.Load().note(c.index)
 	}

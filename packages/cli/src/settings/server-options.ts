@@ -48,6 +48,7 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxStatusBytes: "limits.max-status-bytes",
   maxLoadReporters: "limits.max-load-reporters",
   maxLoadEntries: "limits.max-load-entries",
+  maxDebounceMs: "max-debounce",
   keepaliveMs: "limits.keepalive",
   keepaliveTimeoutMs: "limits.keepalive-timeout",
   handshakeTimeoutMs: "limits.handshake-timeout",

@@ -11,7 +11,10 @@ export type Digest = (parts: readonly (string | Uint8Array)[]) => bigint;
 
 const MASK = (1n << 128n) - 1n;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-const VERSION_CHARACTERS = 16;
+/** The digits of a version come in groups that a small integer holds. */
+const GROUPS = 4;
+const DIGITS_IN_GROUP = 4;
+const GROUP_BITS = 24;
 
 /** Adds modulo 2^128, so that a sum does not depend on the order of its members. */
 export function addSums(a: bigint, b: bigint): bigint {
@@ -26,10 +29,12 @@ export function subtractSums(a: bigint, b: bigint): bigint {
 /** Formats a digest or sum as 16 characters: 96 of its 128 bits. */
 export function formatVersion(sum: bigint): string {
   let text = "";
-  let rest = sum;
-  for (let i = 0; i < VERSION_CHARACTERS; i++) {
-    text += ALPHABET.charAt(Number(rest & 63n));
-    rest >>= 6n;
+  for (let group = 0; group < GROUPS; group++) {
+    let rest = Number(BigInt.asUintN(GROUP_BITS, sum >> BigInt(group * GROUP_BITS)));
+    for (let digit = 0; digit < DIGITS_IN_GROUP; digit++) {
+      text += ALPHABET.charAt(rest & 63);
+      rest >>>= 6;
+    }
   }
   return text;
 }

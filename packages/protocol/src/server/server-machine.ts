@@ -149,6 +149,22 @@ export class ServerMachine {
     return effects;
   }
 
+  /** Flushes one stream ahead of the others, if it waits for a flush. Throws as `next` does. */
+  flushAhead(id: StreamId): readonly ServerEffect[] {
+    const effects: ServerEffect[] = [];
+    const stream = this.#streams.get(id);
+    if (stream !== undefined && this.#due.takeAhead(stream)) this.#flush(stream, effects);
+    this.#rest();
+    return effects;
+  }
+
+  /** Evaluates one poll ahead of the streams, if one waits. Throws as `next` does. */
+  pollAhead(): readonly ServerEffect[] {
+    const effects = this.#polls.isDue ? this.#polls.next() : [];
+    this.#rest();
+    return effects;
+  }
+
   /** Drops what only streams and polls flushed at the same time share, once none is due. */
   #rest(): void {
     if (!this.isDue) this.#responses.rest();
@@ -156,7 +172,10 @@ export class ServerMachine {
 
   #nextStream(effects: ServerEffect[]): void {
     const stream = this.#due.take();
-    if (stream === undefined) return;
+    if (stream !== undefined) this.#flush(stream, effects);
+  }
+
+  #flush(stream: Stream, effects: ServerEffect[]): void {
     this.#catchUp(stream);
     const turn = this.#turnOf(stream);
     if (this.#options.remembers === true) effects.push(...this.#history.served());
@@ -193,6 +212,20 @@ export class ServerMachine {
   /** Whether a stream or a poll waits for a flush. */
   get isDue(): boolean {
     return !this.#due.isEmpty || this.#polls.isDue;
+  }
+
+  /** The number of streams that wait for a flush. */
+  get dueStreams(): number {
+    return this.#due.size;
+  }
+
+  /** How many streams `next` has flushed so far. */
+  get flushedStreams(): number {
+    return this.#due.taken;
+  }
+
+  get isPollDue(): boolean {
+    return this.#polls.isDue;
   }
 
   /** The revision of the newest transaction that changed anything. */

@@ -112,6 +112,12 @@ describe("twins", () => {
     expect(world.converted).toEqual(["A", "same", "B"]);
   });
 
+  test("cost nothing while only v3 is given and none of v2 is wanted", () => {
+    const world = new World();
+    const transaction = { changes: [base({ puts: [resource(CDS, "a", "A")], deletes: [{ type: EDS, name: "a" }] })] };
+    expect(world.converter.extend(transaction)).toBe(transaction);
+  });
+
   test("of v2 are made at once", () => {
     const world = new World();
     world.commit(base({ puts: [resource(CDS_V2, "a", "old")] }));

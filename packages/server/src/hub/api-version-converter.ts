@@ -73,6 +73,8 @@ export class ApiVersionConverter {
   /** Conversions that are not committed yet, by source. */
   readonly #made = new Map<Resource, Made>();
   #isFirst = true;
+  /** Whether a layer may hold a v2 resource that a caller gave. */
+  #hasGivenV2 = false;
 
   constructor(options: ApiVersionConverterOptions) {
     this.#options = options;
@@ -136,11 +138,21 @@ export class ApiVersionConverter {
 
   /** Returns the transaction, extended with its changes in the other API version. */
   extend(transaction: Transaction): Transaction {
+    if (!this.#concerns(transaction)) {
+      this.#isFirst = false;
+      return transaction;
+    }
     const work = this.#newWork();
     const changes = transaction.changes.map((change) => this.#extendChange(change, work));
     this.#isFirst = false;
     this.#tell(work);
     return { ...transaction, changes };
+  }
+
+  /** False while only v3 was ever given and no client wants v2: then there is nothing to convert, in either direction. */
+  #concerns({ changes }: Transaction): boolean {
+    this.#hasGivenV2 ||= changes.some(({ puts = [] }) => holdsV2(puts));
+    return this.#areWanted || this.#hasGivenV2 || changes.some(({ typeVersions }) => typeVersions !== undefined);
   }
 
   #extendChange(change: LayerChange, work: Work): LayerChange {
@@ -292,6 +304,16 @@ const noVariants: FieldProblem = {
   path: [],
   message: "v2 has no variants of a resource: this one is for clients of v3 only",
 };
+
+function holdsV2(resources: readonly Resource[]): boolean {
+  let last: TypeUrl | undefined;
+  for (const { type } of resources) {
+    if (type === last) continue;
+    if (isOfV2(type)) return true;
+    last = type;
+  }
+  return false;
+}
 
 function placeOf(layer: string, type: TypeUrl, name: string): string {
   return `${layer}\n${type}\n${name}`;

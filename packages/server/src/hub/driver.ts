@@ -1,5 +1,6 @@
 import { EffectQueue, Timers } from "@xdskit/disk";
 import {
+  type DiscoveryRequest,
   InvariantError,
   type PollEffect,
   type Report,
@@ -11,7 +12,7 @@ import {
 } from "@xdskit/protocol/internal";
 import type { Memory, ShellReport } from "./port.ts";
 import type { Written } from "./stream-registry.ts";
-import { Turns } from "./turns.ts";
+import { type DueFlushes, Turns } from "./turns.ts";
 
 type EffectOf<K extends ServerEffect["kind"]> = Extract<ServerEffect, { readonly kind: K }>;
 
@@ -41,15 +42,18 @@ export class Driver {
   readonly #effects = new EffectQueue<ServerEffect>((effect) => this.#perform(effect));
   readonly #timers = new Timers((timer) => this.take({ kind: "timer-fired", timer }));
 
-  constructor(options: ServerMachineOptions & { readonly memory?: Memory }, performer: Performer) {
+  constructor(
+    options: ServerMachineOptions & { readonly memory?: Memory; readonly maxDebounceMs: number },
+    performer: Performer,
+  ) {
     const { memory } = options;
     this.#performer = performer;
     this.#memory = memory;
     this.machine = new ServerMachine({ ...options, remembers: memory !== undefined });
     if (memory !== undefined) this.machine.on({ kind: "history-restored", remembered: memory.restored });
     this.turns = new Turns({
-      isDue: () => this.machine.isDue,
-      give: () => this.#effects.add(this.machine.next(1)),
+      due: new MachineFlushes(this.machine, this.#effects),
+      maxDebounceMs: options.maxDebounceMs,
       failed: (cause) => performer.failed(cause instanceof InvariantError ? cause.stream : undefined, "turn", cause),
       write: () => {
         memory?.flush();
@@ -70,12 +74,15 @@ export class Driver {
       if (stream === undefined) throw cause;
       this.#performer.failed(stream, event.kind, cause);
     }
+    if (event.kind === "request-received" && changesSubscription(event.request)) this.turns.asked(event.stream);
+    if (event.kind === "transaction-committed" || event.kind === "node-mapping-changed") this.turns.changed();
     this.turns.schedule();
     this.#performer.advanced();
   }
 
   /** Ends every timer, and what is remembered. */
   close(): void {
+    this.turns.close();
     this.#timers.cancelAll();
     this.#memory?.close();
   }
@@ -103,10 +110,63 @@ export class Driver {
         this.#memory?.remember(effect.what);
         break;
       case "report":
+        if (isSubscription(effect.report)) this.turns.asked(effect.report.stream);
         this.#performer.report(effect.report);
         break;
       default:
         effect satisfies never;
     }
   }
+}
+
+/** The flushes of the machine, whose effects are performed. */
+class MachineFlushes implements DueFlushes {
+  readonly #machine: ServerMachine;
+  readonly #effects: EffectQueue<ServerEffect>;
+
+  constructor(machine: ServerMachine, effects: EffectQueue<ServerEffect>) {
+    this.#machine = machine;
+    this.#effects = effects;
+  }
+
+  get isDue(): boolean {
+    return this.#machine.isDue;
+  }
+
+  get isPollDue(): boolean {
+    return this.#machine.isPollDue;
+  }
+
+  get dueStreams(): number {
+    return this.#machine.dueStreams;
+  }
+
+  get flushedStreams(): number {
+    return this.#machine.flushedStreams;
+  }
+
+  flushNext(): void {
+    this.#effects.add(this.#machine.next(1));
+  }
+
+  flushAhead(stream: StreamId): void {
+    this.#effects.add(this.#machine.flushAhead(stream));
+  }
+
+  pollAhead(): void {
+    this.#effects.add(this.#machine.pollAhead());
+  }
+}
+
+/** Whether a delta request changes a subscription; it may be an ACK as well. */
+function changesSubscription(request: DiscoveryRequest): boolean {
+  return request.kind === "delta" && (request.subscribe.length > 0 || request.unsubscribe.length > 0);
+}
+
+/** Whether a request only changes a subscription, so that it does not wait for changes to gather. */
+function isSubscription(report: Report): report is Extract<Report, { readonly kind: "request-understood" }> {
+  return (
+    report.kind === "request-understood" &&
+    (report.as === "initial" || report.as === "subscribe" || report.as === "unsubscribe")
+  );
 }

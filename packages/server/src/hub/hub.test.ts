@@ -43,7 +43,7 @@ function startHub(options: Partial<HubOptions> = {}) {
     nodeMapping: () => ["base"],
     insecure: false,
     encoder: createBodyEncoder({ controlPlane: "" }),
-    limits: defaultLimits,
+    limits: { ...defaultLimits, maxDebounceMs: 0 },
     telemetry: { report: (report) => reports.push(report) },
     ...options,
   });

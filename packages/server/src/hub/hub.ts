@@ -88,6 +88,7 @@ export class Hub implements HubPort {
         maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream,
         maxTypesPerStream: limits.maxTypesPerStream,
         maxUnacknowledgedPerType: limits.maxUnacknowledgedPerType,
+        maxDebounceMs: limits.maxDebounceMs,
       },
       {
         send: (effect) => this.#send(effect),

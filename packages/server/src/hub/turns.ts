@@ -1,4 +1,5 @@
 import type { StreamId } from "@xdskit/protocol/internal";
+import { FanOutPacer } from "./fan-out-pacer.ts";
 import type { ShellReport } from "./port.ts";
 import type { Written } from "./stream-registry.ts";
 
@@ -7,12 +8,48 @@ const SLICE_MS = 5;
 /** After this many consecutive failures, waits for the next event instead of spinning. */
 const MAX_FAILED_TURNS = 100;
 
+/** The streams and polls that wait for a flush. The methods that flush throw only on an internal error. */
+export interface DueFlushes {
+  /** Whether a stream or a poll waits. */
+  readonly isDue: boolean;
+  readonly isPollDue: boolean;
+  readonly dueStreams: number;
+  /** How many streams `flushNext` has flushed so far. */
+  readonly flushedStreams: number;
+  /** Flushes the first stream or poll of the queue. */
+  flushNext(): void;
+  /** Flushes one stream ahead of the others, if it waits. */
+  flushAhead(stream: StreamId): void;
+  /** Evaluates one poll ahead of the streams. */
+  pollAhead(): void;
+}
+
+/** A monotonic clock in milliseconds, and how to run something later. */
+export interface TurnsClock {
+  now(): number;
+  /** Runs in the next turn of the event loop. */
+  soon(run: () => void): void;
+  /** Returns a function that cancels. */
+  later(ms: number, run: () => void): () => void;
+}
+
+const systemClock: TurnsClock = {
+  now: () => performance.now(),
+  soon: (run) => {
+    setImmediate(run);
+  },
+  later: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
 /** What a `Turns` schedules, and what runs between slices. */
 export interface TurnsOptions {
-  /** Whether a stream waits for a flush. */
-  readonly isDue: () => boolean;
-  /** Flushes one stream. Throws only on an internal error. */
-  readonly give: () => void;
+  readonly due: DueFlushes;
+  /** Longest pause in which changes are gathered, in milliseconds. */
+  readonly maxDebounceMs: number;
+  readonly clock?: TurnsClock;
   readonly failed: (cause: unknown) => void;
   /** Writes the responses of a slice. */
   readonly write: () => Written;
@@ -21,9 +58,17 @@ export interface TurnsOptions {
   readonly report: (report: Extract<ShellReport, { readonly kind: "turns-taken" }>) => void;
 }
 
-/** Flushes streams in slices of the event loop, so that reads continue during a fan-out (S-ADS-05). */
+/**
+ * Flushes streams in slices of the event loop, so that reads continue during a fan-out (S-ADS-05), with pauses between
+ * costly fan-outs. New subscriptions and polls do not wait for the pause.
+ */
 export class Turns {
   readonly #options: TurnsOptions;
+  readonly #clock: TurnsClock;
+  readonly #pacer: FanOutPacer;
+  /** Streams with a new subscription, which are flushed ahead of the others while those are paced. */
+  readonly #ahead = new Set<StreamId>();
+  #cancelWait: (() => void) | undefined;
   /** Finishing streams, with the flush count at which each ends. */
   readonly #finishing = new Map<StreamId, number>();
   #isScheduled = false;
@@ -31,21 +76,49 @@ export class Turns {
   #failed = 0;
 
   constructor(options: TurnsOptions) {
+    const { maxDebounceMs, clock = systemClock } = options;
     this.#options = options;
+    this.#clock = clock;
+    this.#pacer = new FanOutPacer(maxDebounceMs);
   }
 
   /** Schedules a slice if a stream is due or finishing. */
   schedule(): void {
     if (this.#isScheduled) return;
-    if (!this.#options.isDue() && this.#finishing.size === 0) return;
+    const { isDue, isPollDue } = this.#options.due;
+    if (!isDue && this.#finishing.size === 0) return;
+    const waitMs = isPollDue || this.#ahead.size > 0 ? 0 : this.#pacer.waitMs(this.#clock.now());
+    if (waitMs > 0) {
+      this.#cancelWait ??= this.#clock.later(waitMs, () => {
+        this.#cancelWait = undefined;
+        this.schedule();
+      });
+      return;
+    }
     this.#isScheduled = true;
     // Deferred, so that the requests of one read are answered together and the writes of a slice leave together.
-    setImmediate(() => {
+    this.#clock.soon(() => {
       this.#isScheduled = false;
       this.#giveSlice();
       if (this.#failed < MAX_FAILED_TURNS) this.schedule();
       this.#failed = this.#failed >= MAX_FAILED_TURNS ? 0 : this.#failed;
     });
+  }
+
+  /** A change may have made streams due. */
+  changed(): void {
+    const { flushedStreams, dueStreams } = this.#options.due;
+    this.#pacer.changed(this.#clock.now(), flushedStreams, dueStreams);
+  }
+
+  /** A stream is due because of a new subscription, which does not wait until changes are gathered. */
+  asked(stream: StreamId): void {
+    if (this.#pacer.mayHold(this.#clock.now())) this.#ahead.add(stream);
+  }
+
+  /** Ends the wait for the next fan-out. */
+  close(): void {
+    this.#cancelWait?.();
   }
 
   /** Ends a stream once no flush is due, or after `turns` further flushes. */
@@ -60,31 +133,51 @@ export class Turns {
 
   /** Removes an ended stream. */
   forget(stream: StreamId): void {
+    this.#ahead.delete(stream);
     this.#finishing.delete(stream);
   }
 
   #giveSlice(): void {
-    const { isDue, write, finished, report } = this.#options;
-    const startedAt = performance.now();
+    const { due, write, finished, report } = this.#options;
+    const startedAt = this.#clock.now();
     const endAt = startedAt + SLICE_MS;
-    while (isDue() && this.#failed < MAX_FAILED_TURNS) {
-      this.#give();
-      if (performance.now() >= endAt) break;
+    let now = startedAt;
+    while (due.isDue && this.#failed < MAX_FAILED_TURNS && now < endAt) {
+      if (!this.#flushOne(now)) break;
+      now = this.#clock.now();
     }
     const { responses, bytes } = write();
     for (const [stream, atTurn] of this.#finishing) {
-      if (!isDue() || this.#given >= atTurn) finished(stream);
+      if (!due.isDue || this.#given >= atTurn) finished(stream);
     }
+    now = this.#clock.now();
+    this.#pacer.sliceEnded(now, now - startedAt, due.flushedStreams, due.dueStreams);
     if (responses === 0) return;
-    const tookMs = performance.now() - startedAt;
-    report({ kind: "turns-taken", responses, bytes, tookMs, isMore: isDue() });
+    report({ kind: "turns-taken", responses, bytes, tookMs: now - startedAt, isMore: due.isDue });
   }
 
-  /** Flushes one stream; an exception must not affect other streams. */
-  #give(): void {
+  /** Flushes one stream or poll; false if all that is due waits for the next fan-out. */
+  #flushOne(now: number): boolean {
+    const { due } = this.#options;
+    const mayFlush = this.#pacer.mayFlush(now, due.flushedStreams, due.dueStreams);
+    // With streams to flush in the queue as well, these take turns.
+    for (const stream of this.#ahead) {
+      this.#ahead.delete(stream);
+      this.#give(() => due.flushAhead(stream));
+      if (!mayFlush) return true;
+      break;
+    }
+    if (mayFlush) this.#give(() => due.flushNext());
+    else if (due.isPollDue) this.#give(() => due.pollAhead());
+    else return false;
+    return true;
+  }
+
+  /** Flushes; an exception must not affect other streams. */
+  #give(flush: () => void): void {
     this.#given++;
     try {
-      this.#options.give();
+      flush();
       this.#failed = 0;
     } catch (cause) {
       this.#failed++;

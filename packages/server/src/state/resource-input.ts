@@ -7,8 +7,12 @@ import type { ResourceProblem } from "../error.ts";
 
 /** A resource read from the program's input; its warnings have paths relative to the resource. */
 export interface ReadInput {
+  /** Identifies the resource in its layer: its type and name. */
+  readonly key: string;
   readonly resource: Resource;
   readonly warnings: readonly ResourceProblem[];
+  /** The digest of the input, where it has one. */
+  readonly digest: bigint | undefined;
 }
 
 /** The position of a value in the input. */
@@ -22,18 +26,27 @@ export interface InputPlace {
 export function readInput(
   value: AnyMessage,
   { layer, path }: InputPlace,
-  { api, problems }: { readonly api: EnvoyApi; readonly problems: ResourceProblem[] },
+  {
+    api,
+    problems,
+    digest,
+  }: { readonly api: EnvoyApi; readonly problems: ResourceProblem[]; readonly digest: bigint | undefined },
 ): ReadInput | undefined {
   const { input, problems: found } = readValue(value, { api, validation: "warn" }, []);
   if (input !== undefined) {
     const { type, name } = input;
     const warnings = found.map((one) => ({ layer, type, name, ...fieldProblem(one, "") }));
-    return { resource: createResource(input, contentDigest), warnings };
+    const resource = createResource(input, contentDigest);
+    return { key: keyOf(resource), resource, warnings, digest };
   }
   const identity = { layer, ...identityIn(value) };
   const errors = found.filter(({ severity }) => severity === "error");
   problems.push(...errors.map((one) => ({ ...identity, ...fieldProblem(one, path) })));
   return undefined;
+}
+
+export function keyOf({ type, name }: Pick<Resource, "type" | "name">): string {
+  return `${type} ${name}`;
 }
 
 /** The problem of a resource that occurs twice in one input. */

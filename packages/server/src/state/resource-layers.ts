@@ -3,7 +3,9 @@ import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Deletion, LayerChange, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
 import { canonicalName } from "@xdskit/protocol/internal";
 import { type ResourceProblem, XdsError } from "../error.ts";
-import { duplicateProblem, type ReadInput, readInput } from "./resource-input.ts";
+import { HeldLayer } from "./held-layer.ts";
+import { plainDigest } from "./plain-digest.ts";
+import { duplicateProblem, keyOf, type ReadInput, readInput } from "./resource-input.ts";
 
 /** A resource type: a constructor such as `Cluster`, or a type URL. */
 export type TypeReference = TypeUrl | { readonly typeUrl: TypeUrl };
@@ -42,14 +44,11 @@ export interface CommitTarget {
   readonly revision: number;
 }
 
-/** The resources of one layer by type and name. */
-type Held = ReadonlyMap<string, ReadInput>;
-
 /** The layers as `set` and `update` left them; it ignores what `commit` puts into the same layers. */
 export class ResourceLayers {
   readonly #api: EnvoyApi;
   readonly #target: CommitTarget;
-  #layers: ReadonlyMap<string, Held> = new Map();
+  readonly #layers = new Map<string, HeldLayer>();
   #hasCommitted = false;
 
   constructor(api: EnvoyApi, target: CommitTarget) {
@@ -62,20 +61,26 @@ export class ResourceLayers {
     const problems: ResourceProblem[] = [];
     checkLayerName(layer, "layer", problems);
     if (!Array.isArray(resources)) problems.push(misuse(layer, "resources", "a list of resources", resources));
-    const held = new Map<string, ReadInput>();
-    const paths = new Map<string, string>();
-    for (const [index, value] of problems.length > 0 ? [] : resources.entries()) {
+    refuse(problems);
+    const before = this.#layers.get(layer) ?? new HeldLayer();
+    const held = new HeldLayer();
+    const keys: (string | undefined)[] = [];
+    const indexOf = firstIndices(keys);
+    for (const [index, value] of resources.entries()) {
+      const digest = plainDigest(value);
       const place = { layer, path: `resources[${index}]` };
-      const read = readInput(value, place, { api: this.#api, problems });
+      const read = before.recall(digest) ?? readInput(value, place, { api: this.#api, problems, digest });
+      keys.push(read?.key);
       if (read === undefined) continue;
-      const key = keyOf(read.resource);
-      const firstPath = paths.get(key);
-      if (firstPath !== undefined) problems.push(duplicateProblem(read.resource, place, firstPath));
-      else paths.set(key, place.path);
-      held.set(key, read);
+      if (held.get(read.key) !== undefined)
+        problems.push(duplicateProblem(read.resource, place, `resources[${indexOf(read.key)}]`));
+      held.put(read);
     }
     refuse(problems);
-    return this.#become(new Map([[layer, held]]));
+    const change = changeOf(layer, before, held.all, before.keysNotIn(held));
+    this.#commit(change === undefined ? [] : [change]);
+    this.#layers.set(layer, held);
+    return this.#resultOf(change === undefined ? [] : [change]);
   }
 
   /** Applies the changes of the callback together. */
@@ -84,57 +89,97 @@ export class ResourceLayers {
     const result = change(draft);
     if (result instanceof Promise) draft.problems.push(misuse("", "update", "a function that is not async", result));
     refuse(draft.problems);
-    return this.#become(draft.layers);
+    const changes = [...draft.layers].flatMap(([layer, { before, puts, deletes }]) => {
+      const one = changeOf(layer, before, puts.values(), deletes);
+      return one === undefined ? [] : [one];
+    });
+    this.#commit(changes);
+    for (const [layer, { before, puts, deletes }] of draft.layers) {
+      for (const key of deletes) before.delete(key);
+      for (const read of puts.values()) before.put(read);
+      this.#layers.set(layer, before);
+    }
+    return this.#resultOf(changes);
   }
 
   /** Every resource of every layer. */
   *entries(): Iterable<ReadInput & { readonly layer: string }> {
-    for (const [layer, held] of this.#layers) for (const one of held.values()) yield { layer, ...one };
+    for (const [layer, held] of this.#layers) for (const one of held.all) yield { layer, ...one };
   }
 
-  #become(next: ReadonlyMap<string, Held>): ChangeResult {
-    const changes = [...next].flatMap(([layer, held]) => differenceOf(layer, this.#layers.get(layer) ?? nothing, held));
+  #commit(changes: readonly LayerChange[]): void {
     // The first commit makes the server ready, even if it is empty.
     if (changes.length > 0 || !this.#hasCommitted) this.#target.commit({ changes });
     this.#hasCommitted = true;
-    this.#layers = new Map([...this.#layers, ...next]);
+  }
+
+  #resultOf(changes: readonly LayerChange[]): ChangeResult {
     return { revision: this.#target.revision, changed: changes.flatMap(changedBy) };
   }
 }
 
-const nothing: Held = new Map();
+/** Returns a function that finds the first index of a key, in constant time although keys are still added. */
+function firstIndices(keys: readonly (string | undefined)[]): (key: string) => number | undefined {
+  const indices = new Map<string, number>();
+  let known = 0;
+  return (key) => {
+    for (; known < keys.length; known++) {
+      const one = keys[known];
+      if (one !== undefined && !indices.has(one)) indices.set(one, known);
+    }
+    return indices.get(key);
+  };
+}
+
+/** What an update changes in one layer. */
+interface DraftLayer {
+  readonly before: HeldLayer;
+  readonly puts: Map<string, ReadInput>;
+  readonly deletes: Set<string>;
+}
 
 class Draft implements Update {
   readonly problems: ResourceProblem[] = [];
-  readonly layers = new Map<string, Map<string, ReadInput>>();
+  readonly layers = new Map<string, DraftLayer>();
   readonly #api: EnvoyApi;
-  readonly #before: ReadonlyMap<string, Held>;
+  readonly #before: ReadonlyMap<string, HeldLayer>;
   #puts = 0;
 
-  constructor(api: EnvoyApi, before: ReadonlyMap<string, Held>) {
+  constructor(api: EnvoyApi, before: ReadonlyMap<string, HeldLayer>) {
     this.#api = api;
     this.#before = before;
   }
 
   layer(layer: string): LayerUpdate {
     checkLayerName(layer, "layer", this.problems);
-    const held = this.layers.get(layer) ?? new Map(this.#before.get(layer));
-    this.layers.set(layer, held);
+    const known = this.layers.get(layer);
+    const draft = known ?? {
+      before: this.#before.get(layer) ?? new HeldLayer(),
+      puts: new Map(),
+      deletes: new Set(),
+    };
+    this.layers.set(layer, draft);
+    const { before, puts, deletes } = draft;
     const update: LayerUpdate = {
       put: (...values) => {
         for (const value of values) {
-          const read = readInput(
-            value,
-            { layer, path: `put[${this.#puts++}]` },
-            { api: this.#api, problems: this.problems },
-          );
-          if (read !== undefined) held.set(keyOf(read.resource), read);
+          const place = { layer, path: `put[${this.#puts++}]` };
+          const digest = plainDigest(value);
+          const read =
+            before.recall(digest) ?? readInput(value, place, { api: this.#api, problems: this.problems, digest });
+          if (read === undefined) continue;
+          deletes.delete(read.key);
+          puts.set(read.key, read);
         }
         return update;
       },
       delete: (type, ...names) => {
         const typeUrl = typeof type === "string" ? type : type.typeUrl;
-        for (const name of names) held.delete(keyOf({ type: typeUrl, name: canonicalName(name) }));
+        for (const name of names) {
+          const key = keyOf({ type: typeUrl, name: canonicalName(name) });
+          puts.delete(key);
+          deletes.add(key);
+        }
         return update;
       },
     };
@@ -142,22 +187,25 @@ class Draft implements Update {
   }
 }
 
-function keyOf({ type, name }: Pick<Resource, "type" | "name">): string {
-  return `${type} ${name}`;
-}
-
-function differenceOf(layer: string, before: Held, after: Held): readonly LayerChange[] {
+/** The change of a layer by these puts and deletes; undefined if nothing differs. */
+function changeOf(
+  layer: string,
+  before: HeldLayer,
+  candidates: Iterable<ReadInput>,
+  deletedKeys: Iterable<string>,
+): LayerChange | undefined {
   const puts: Resource[] = [];
   const deletes: Deletion[] = [];
-  for (const [key, { resource }] of after) {
+  for (const { key, resource } of candidates) {
     const old = before.get(key)?.resource;
     // A changed TTL is sent although the version stays the same.
     if (old?.version !== resource.version || old.ttlMs !== resource.ttlMs) puts.push(resource);
   }
-  for (const [key, { resource }] of before) {
-    if (!after.has(key)) deletes.push({ type: resource.type, name: resource.name });
+  for (const key of deletedKeys) {
+    const old = before.get(key)?.resource;
+    if (old !== undefined) deletes.push({ type: old.type, name: old.name });
   }
-  return puts.length + deletes.length === 0 ? [] : [{ layer, puts, deletes }];
+  return puts.length + deletes.length === 0 ? undefined : { layer, puts, deletes };
 }
 
 function changedBy({ layer, puts = [], deletes = [] }: LayerChange): readonly ResourceChange[] {

@@ -73,6 +73,39 @@ describe("set", () => {
     expect(server.set("base", [withTtl("90s")]).changed).toEqual([change("put", "a")]);
   });
 
+  it("reads only what differs, also in place and in copies", () => {
+    const read: unknown[] = [];
+    const api = testApi();
+    const server = createServer({
+      api: {
+        ...api,
+        readResource: (value, wrapper) => {
+          read.push(value);
+          return api.readResource(value, wrapper);
+        },
+      },
+    });
+    const mine = Cluster({ name: "a", connectTimeout: "1s" });
+    server.set("base", [mine, b]);
+    expect(read.splice(0)).toEqual([mine, b]);
+    Object.assign(mine, { connectTimeout: "2s" });
+    expect(server.set("base", [structuredClone(b), c, mine]).changed).toEqual([change("put", "c"), change("put", "a")]);
+    expect(read.splice(0)).toEqual([c, mine]);
+    server.update((tx) => tx.layer("base").put(b, a).delete(Cluster, "c"));
+    expect(read.splice(0)).toEqual([a]);
+    expect(server.set("base", [a, b, c]).changed).toEqual([change("put", "c")]);
+    expect(read).toEqual([c]);
+  });
+
+  it("names the first of two that are the same, however many there are", () => {
+    const found = problemsOf(() => create().set("base", [a, b, b, c, a, structuredClone(b)]));
+    expect(found.map(({ path, message }) => [path, message.slice(message.indexOf("at "))])).toEqual([
+      ["resources[2]", "at resources[1]"],
+      ["resources[4]", "at resources[0]"],
+      ["resources[5]", "at resources[1]"],
+    ]);
+  });
+
   it("refuses all that is wrong at once, and changes nothing", () => {
     const server = create();
     server.set("base", [a]);
@@ -142,6 +175,18 @@ describe("update", () => {
       changed: [change("put", "c"), change("deleted", "a"), change("put", "a", "group/canary")],
     });
     expect(server.set("base", [b, c]).changed).toEqual([]);
+  });
+
+  it("counts the last of several changes of one resource", () => {
+    const server = create();
+    server.set("base", [a, b]);
+    const slow = Cluster({ name: "a", connectTimeout: "9s" });
+    const result = server.update((tx) => {
+      tx.layer("base").put(slow).delete(Cluster, "a").put(a).delete(Cluster, "b").put(c);
+      tx.layer("base").delete(Cluster, "c");
+    });
+    expect(result).toEqual({ revision: 2, changed: [change("deleted", "b")] });
+    expect(server.set("base", [a]).changed).toEqual([]);
   });
 
   it("changes nothing if the callback throws, is async, or puts what is wrong", () => {

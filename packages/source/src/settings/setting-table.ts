@@ -94,6 +94,7 @@ export type SettingKey =
   | "log.format"
   | "max-connection-age"
   | "max-connection-age-grace"
+  | "max-debounce"
   | "limits.max-connections"
   | "limits.max-connections-per-peer"
   | "limits.max-streams"
@@ -213,6 +214,7 @@ export const settingTable: readonly Setting[] = [
   words("log.format", ["text", "json"], undefined, "Log format; by default text in a terminal, JSON in a pipe."),
   row("max-connection-age", "duration", "0s", "Maximum connection age before GOAWAY; 0 for unlimited."),
   row("max-connection-age-grace", "duration", "10s", "Grace period for streams after GOAWAY."),
+  row("max-debounce", "duration", "100ms", "Longest pause to gather changes after a costly update; 0 for none."),
   row("limits.max-connections", "count", "50000", "Maximum open connections."),
   row("limits.max-connections-per-peer", "count", "10000", "Maximum open connections per client address."),
   row("limits.max-streams", "count", "50000", "Maximum open discovery streams, and as many other calls."),

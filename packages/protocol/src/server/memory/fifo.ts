@@ -11,6 +11,10 @@ export class Fifo<T extends object> {
     return this.#waiting.size === 0;
   }
 
+  get size(): number {
+    return this.#waiting.size;
+  }
+
   has(one: T): boolean {
     return this.#waiting.has(one);
   }

@@ -6,6 +6,12 @@ import type { Stream } from "./stream.ts";
 export class FlushQueue {
   readonly #due = new Fifo<Stream>();
   readonly #stalled = new Set<StreamId>();
+  /** How many streams were taken from the front so far. */
+  taken = 0;
+
+  get size(): number {
+    return this.#due.size;
+  }
 
   get isEmpty(): boolean {
     return this.#due.isEmpty;
@@ -18,7 +24,16 @@ export class FlushQueue {
 
   /** Removes and returns the next stream. */
   take(): Stream | undefined {
-    return this.#due.take();
+    const stream = this.#due.take();
+    if (stream !== undefined) this.taken++;
+    return stream;
+  }
+
+  /** Removes a stream ahead of its turn. Returns whether it was queued. */
+  takeAhead(stream: Stream): boolean {
+    if (!this.#due.has(stream)) return false;
+    this.#due.delete(stream);
+    return true;
   }
 
   /** The client does not read. `stream`: set once the node is known. */

@@ -1,0 +1,207 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type DueFlushes, Turns, type TurnsClock } from "./turns.ts";
+
+const STREAMS = 20;
+const MAX_DEBOUNCE_MS = 100;
+const RUNS = 500;
+
+/** What happens so long after the event before it. A change makes the first so many streams due. */
+type WorldEvent =
+  | { readonly afterMs: number; readonly kind: "change"; readonly streams: number }
+  | { readonly afterMs: number; readonly kind: "ack" | "subscribe"; readonly stream: number };
+
+/** How long a stream was due until it was flushed. */
+interface Wait {
+  readonly kind: WorldEvent["kind"];
+  readonly stream: number;
+  readonly totalMs: number;
+  /** The part of it in which nothing was flushed. */
+  readonly idleMs: number;
+  /** Other flushes meanwhile. */
+  readonly flushes: number;
+}
+
+/** Streams of which each flush takes `flushMs`, on a virtual clock. */
+class World implements TurnsClock, DueFlushes {
+  readonly waits: Wait[] = [];
+  readonly turns: Turns;
+  flushedStreams = 0;
+  readonly isPollDue = false;
+  readonly #flushMs: number;
+  readonly #due = new Map<
+    number,
+    { readonly kind: WorldEvent["kind"]; readonly at: number; readonly busyMs: number; readonly flushes: number }
+  >();
+  #now = 0;
+  #busyMs = 0;
+  #flushes = 0;
+  #soon: (() => void)[] = [];
+  readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
+
+  constructor(flushMs: number, maxDebounceMs = MAX_DEBOUNCE_MS) {
+    this.#flushMs = flushMs;
+    this.turns = new Turns({
+      ...{ due: this, clock: this, maxDebounceMs },
+      failed: (cause) => {
+        throw cause;
+      },
+      write: () => ({ responses: 0, bytes: 0 }),
+      finished: () => {},
+      report: () => {},
+    });
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  soon(run: () => void): void {
+    this.#soon.push(run);
+  }
+
+  later(ms: number, run: () => void): () => void {
+    const timer = { at: this.#now + ms, run };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  get isDue(): boolean {
+    return this.#due.size > 0;
+  }
+
+  get dueStreams(): number {
+    return this.#due.size;
+  }
+
+  flushNext(): void {
+    const [first] = this.#due.keys();
+    if (first === undefined) return;
+    this.flushedStreams++;
+    this.flushAhead(first);
+  }
+
+  flushAhead(stream: number): void {
+    const due = this.#due.get(stream);
+    if (due === undefined) return;
+    this.#due.delete(stream);
+    const totalMs = this.#now - due.at;
+    const idleMs = totalMs - (this.#busyMs - due.busyMs);
+    this.waits.push({ kind: due.kind, stream, totalMs, idleMs, flushes: this.#flushes - due.flushes });
+    this.#now += this.#flushMs;
+    this.#busyMs += this.#flushMs;
+    this.#flushes++;
+  }
+
+  pollAhead(): void {
+    throw new Error("there are no polls");
+  }
+
+  /** Plays all events, and whatever follows from them. */
+  play(events: readonly WorldEvent[]): readonly Wait[] {
+    let at = 0;
+    for (const event of events) {
+      at += event.afterMs;
+      this.#run(at);
+      this.#now = Math.max(this.#now, at);
+      this.#happen(event);
+    }
+    this.#run(Number.POSITIVE_INFINITY);
+    return this.waits;
+  }
+
+  #happen(event: WorldEvent): void {
+    const numbers = event.kind === "change" ? Array.from({ length: event.streams }, (_, i) => i) : [event.stream];
+    for (const stream of numbers) {
+      if (this.#due.has(stream)) continue;
+      this.#due.set(stream, { kind: event.kind, at: this.#now, busyMs: this.#busyMs, flushes: this.#flushes });
+    }
+    if (event.kind === "change") this.turns.changed();
+    if (event.kind === "subscribe") this.turns.asked(event.stream);
+    this.turns.schedule();
+  }
+
+  /** Runs the loop up to a time; a slice may last longer. */
+  #run(until: number): void {
+    while (this.#now < until) {
+      const soon = this.#soon.splice(0);
+      for (const run of soon) run();
+      if (soon.length > 0) continue;
+      const [next] = [...this.#timers].sort((a, b) => a.at - b.at);
+      if (next === undefined || next.at > until) return;
+      this.#now = Math.max(this.#now, next.at);
+      this.#timers.delete(next);
+      next.run();
+    }
+  }
+}
+
+const anyGap = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 5, noNaN: true }), fc.integer({ min: 5, max: 300 }));
+const anyStream = fc.nat(STREAMS - 1);
+const anyEvent: fc.Arbitrary<WorldEvent> = fc.oneof(
+  fc.record({ afterMs: anyGap, kind: fc.constant("change"), streams: fc.integer({ min: 1, max: STREAMS }) }),
+  fc.record({ afterMs: anyGap, kind: fc.constant("ack"), stream: anyStream }),
+  fc.record({ afterMs: anyGap, kind: fc.constant("subscribe"), stream: anyStream }),
+);
+const anyFlushMs = fc.constantFrom(0.01, 0.3, 2, 40);
+/** For sums of fractions. */
+const TOLERANCE_MS = 1e-6;
+
+const change = (afterMs: number, streams = STREAMS): WorldEvent => ({ afterMs, kind: "change", streams });
+
+describe("the lag of a change", () => {
+  test("is at most one pause and two fan-outs, whatever else happens", () => {
+    fc.assert(
+      fc.property(fc.array(anyEvent, { maxLength: 60 }), anyFlushMs, (events, flushMs) => {
+        const waits = new World(flushMs).play(events);
+        const ahead = events.filter(({ kind }) => kind === "subscribe").length;
+        const late = waits.filter(
+          ({ idleMs, flushes }) => idleMs > MAX_DEBOUNCE_MS + TOLERANCE_MS || flushes > 2 * STREAMS + ahead,
+        );
+        expect(late).toEqual([]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test("is nothing for a new subscription", () => {
+    fc.assert(
+      fc.property(fc.array(anyEvent, { maxLength: 60 }), anyFlushMs, (events, flushMs) => {
+        const waits = new World(flushMs).play(events);
+        expect(waits.filter(({ kind, idleMs }) => kind === "subscribe" && idleMs > TOLERANCE_MS)).toEqual([]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test("is nothing for a change on an idle server, and for its ACKs", () => {
+    const world = new World(2);
+    const ack = (afterMs: number, stream: number): WorldEvent => ({ afterMs, kind: "ack", stream });
+    const acks = Array.from({ length: STREAMS }, (_, stream) => ack(stream === 0 ? 50 : 0, stream));
+    const waits = world.play([change(0), ...acks, change(200), ...acks]);
+    expect(waits.filter(({ idleMs }) => idleMs > TOLERANCE_MS)).toEqual([]);
+    expect(waits.length).toBe(4 * STREAMS);
+  });
+
+  test("is four times the cost of the fan-out before it, up to the maximum", () => {
+    const idleOf = (flushMs: number, streams: number, afterMs: number): number => {
+      const waits = new World(flushMs).play([change(0, streams), change(afterMs, 1)]);
+      return Math.round(waits.at(-1)?.idleMs ?? Number.NaN);
+    };
+    // 10 flushes of 1 ms are over after 10 ms, and their pause after 50 ms.
+    expect([idleOf(1, 10, 11), idleOf(1, 10, 30), idleOf(1, 10, 50)]).toEqual([39, 20, 0]);
+    // The maximum of 100 ms after 20 flushes of 3 ms, instead of 240.
+    expect([idleOf(3, 20, 60), idleOf(3, 20, 159), idleOf(3, 20, 160)]).toEqual([100, 1, 0]);
+    // Few clients: less than a millisecond, which is no pause.
+    expect(idleOf(0.1, 2, 0.25)).toBe(0);
+  });
+});
+
+describe("many changes in a row", () => {
+  const changes = Array.from({ length: 1_000 }, () => change(1));
+
+  test("reach a client in few flushes", () => {
+    const flushesOf = (maxDebounceMs: number): number => new World(0.3, maxDebounceMs).play(changes).length;
+    expect([flushesOf(MAX_DEBOUNCE_MS), flushesOf(0)]).toEqual([35 * STREAMS, 3_354]);
+  });
+});
