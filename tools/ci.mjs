@@ -49,8 +49,8 @@ const steps = [
   },
   {
     name: "attacks",
-    says: "hostile clients, while one that behaves measures its edits",
-    budget: 4,
+    says: "hostile clients, while one that behaves measures its edits; h2spec",
+    budget: 5,
     run: () => vitest("attacks", ["npm", "run", "--silent", "attacks", "--"]),
   },
   {

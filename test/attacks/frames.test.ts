@@ -10,7 +10,7 @@ import {
   uint32,
 } from "../../packages/server/test/support/http2-frames.ts";
 import { ADS_DELTA, ADS_SOTW, CLUSTER, sotwRequest } from "../../packages/server/test/support/test-server.ts";
-import { type Attacker, breath } from "./support/attacker.ts";
+import { type Attacker, breath, openCall } from "./support/attacker.ts";
 import { createScene, type Scene } from "./support/scene.ts";
 import { type Attack, withstand } from "./support/withstand.ts";
 
@@ -168,13 +168,19 @@ const attacks: readonly Attack[] = [
     },
   },
   {
-    name: "calls that are opened and say nothing",
+    name: "13,000 HEADERS in one write",
     round: async (attacker) => {
       const connection = await attacker.frames();
-      for (let batch = 0; batch < 30 && !connection.isClosed; batch++) {
-        await connection.write(...Array.from({ length: 100 }, () => connection.call(ADS_SOTW).frame));
-        await breath();
-      }
+      await connection.write(...Array.from({ length: 13_000 }, () => connection.call(ADS_SOTW).frame));
+      await connection.isRead();
+    },
+    passes: ["connection-broken"],
+  },
+  {
+    name: "calls that are opened and say nothing",
+    round: async (attacker) => {
+      const session = await attacker.session();
+      for (let at = 0; at < 3_000; at++) openCall(session, ADS_SOTW);
     },
     holdsOn: true,
     passes: ["maxStreamsPerPeer"],

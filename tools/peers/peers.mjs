@@ -74,6 +74,24 @@ export const peers = [
     proof: (at) => present(join(at, "routes.binpb")),
     command: (proof) => [proof],
   },
+  {
+    name: "h2spec",
+    says: "github.com/summerwind/h2spec, the conformance tests of HTTP/2",
+    version: "2.2.1",
+    at: join(cache, "h2spec"),
+    inputs: [join(root, "test/attacks/h2spec/go.mod"), join(root, "test/attacks/h2spec/go.sum")],
+    install: [
+      {
+        run: [
+          ...["go", "build", "-trimpath", "-o", join(cache, "h2spec/h2spec")],
+          "github.com/summerwind/h2spec/cmd/h2spec",
+        ],
+        in: join(root, "test/attacks/h2spec"),
+      },
+    ],
+    proof: (at) => present(join(at, "h2spec")),
+    command: (proof) => [proof],
+  },
   javaClient({ name: "grpc-java", says: "io.grpc:grpc-xds, a client in Java", version: "1.85.1" }),
   javaClient({ name: "grpc-java-v2", says: "io.grpc:grpc-xds while it spoke v2", version: "1.50.2" }),
   {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, type Settings } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { connect as connectTls, type TLSSocket } from "node:tls";
 import {
   ACK,
   callHeaders,
@@ -42,14 +43,17 @@ export class Attacker {
   }
 
   /** Opens a TCP connection without sending anything; received bytes are discarded. */
-  async socket(): Promise<Socket> {
-    const socket = connect({ host: "127.0.0.1", port: this.port, localAddress: this.host, noDelay: true });
-    this.#sockets.add(socket);
-    socket.once("close", () => this.#sockets.delete(socket));
-    socket.on("error", () => undefined);
+  async socket(port = this.port): Promise<Socket> {
+    const socket = this.#keep(connect({ ...this.#destination(port), noDelay: true }));
     socket.resume();
-    if (this.#isOver) socket.destroy();
     await Promise.race([once(socket, "connect"), once(socket, "close")]).catch(() => undefined);
+    return socket;
+  }
+
+  /** Opens a TLS connection to another port of the server; nothing is read from it after the handshake. */
+  async unreadTlsSocket(port: number): Promise<TLSSocket> {
+    const socket = this.#keep(connectTls({ ...this.#destination(port), rejectUnauthorized: false }));
+    await Promise.race([once(socket, "secureConnect"), once(socket, "close")]).catch(() => undefined);
     return socket;
   }
 
@@ -73,6 +77,18 @@ export class Attacker {
     if (socket.destroyed) session.destroy();
     else socket.once("close", () => session.destroy());
     return session;
+  }
+
+  #destination(port: number): { readonly host: string; readonly port: number; readonly localAddress: string } {
+    return { host: "127.0.0.1", port, localAddress: this.host };
+  }
+
+  #keep<T extends Socket>(socket: T): T {
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    socket.on("error", () => undefined);
+    if (this.#isOver) socket.destroy();
+    return socket;
   }
 }
 

@@ -1,5 +1,5 @@
 // The well-behaved client, in its own process: follows one endpoint assignment and, on request, edits its file and
-// measures how long each edit takes to arrive. Arguments: the port, the file.
+// measures how long each edit takes to arrive. Arguments: the port, the file, the milliseconds after which it gives up.
 import { renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { connectPeer } from "@xdskit/conformance";
@@ -7,11 +7,9 @@ import { decodeDeltaResponse, encodeDeltaRequest } from "@xdskit/envoy-api/inter
 import { anonymousNode, formatTypeUrl } from "@xdskit/protocol";
 
 const DELTA_ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
-/** Slower edits count as this many milliseconds. */
-const GIVE_UP_MS = 15_000;
 const GAP_MS = 20;
 
-const [port, file] = process.argv.slice(2);
+const [port, file, giveUpMs] = process.argv.slice(2);
 const typeUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
 const peer = await connectPeer({ address: `127.0.0.1:${port}`, connectTimeoutMs: 20_000 });
 const stream = peer.open(DELTA_ADS);
@@ -42,7 +40,7 @@ async function edit() {
   const startedAt = performance.now();
   const isThere = new Promise((resolve) => {
     arrived = resolve;
-    setTimeout(resolve, GIVE_UP_MS).unref();
+    setTimeout(resolve, Number(giveUpMs)).unref();
   });
   renameSync(temporary, file);
   await isThere;

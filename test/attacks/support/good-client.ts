@@ -10,11 +10,14 @@ export interface GoodClient extends Disposable {
   edit(count: number): Promise<readonly number[]>;
 }
 
+/** An edit that has not arrived after this many milliseconds counts as that slow. */
+export const GIVE_UP_MS = 15_000;
+
 type Said = { readonly isReady: true } | { readonly latencies: readonly number[] } | { readonly error: string };
 
 /** Starts the client; resolves when it has received its resource. */
 export async function startGoodClient(port: number, file: string): Promise<GoodClient> {
-  const child = fork(program, [String(port), file]);
+  const child = fork(program, [String(port), file, String(GIVE_UP_MS)]);
   await nextOf(child);
   return {
     async edit(count) {
@@ -27,10 +30,12 @@ export async function startGoodClient(port: number, file: string): Promise<GoodC
 }
 
 async function nextOf(child: ChildProcess): Promise<Said> {
+  const heard = new AbortController();
+  const { signal } = heard;
   const [said] = (await Promise.race([
-    once(child, "message"),
-    once(child, "exit").then(() => [{ error: "its process ended" }]),
-  ])) as [Said];
+    once(child, "message", { signal }),
+    once(child, "exit", { signal }).then(() => [{ error: "its process ended" }]),
+  ]).finally(() => heard.abort())) as [Said];
   if ("error" in said) throw new Error(`the client that behaves: ${said.error}`);
   return said;
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { endpoints, staticCluster } from "../../e2e/support/resource.ts";
 import { startXdsServer, type XdsServer } from "../../e2e/support/server.ts";
-import { createSite, type FileContent } from "../../e2e/support/site.ts";
+import { createSite, type FileContent, type Site } from "../../e2e/support/site.ts";
 import { createStack } from "../../e2e/support/stack.ts";
 import { until } from "../../e2e/support/wait.ts";
 import { type GoodClient, startGoodClient } from "./good-client.ts";
@@ -27,6 +27,7 @@ export interface SceneSettings {
 
 /** `xds serve` in its own process, and a well-behaved client. */
 export interface Scene extends AsyncDisposable {
+  readonly site: Site;
   readonly server: XdsServer;
   readonly client: GoodClient;
   /** Returns an unused address. */
@@ -42,6 +43,8 @@ export interface LogLine {
   readonly peer?: string;
   readonly limit?: string;
   readonly reason?: string;
+  readonly file?: string;
+  readonly code?: string;
 }
 
 export async function createScene(settings: SceneSettings = {}): Promise<Scene> {
@@ -64,6 +67,7 @@ export async function createScene(settings: SceneSettings = {}): Promise<Scene> 
   const client = stack.use(await startGoodClient(server.port, join(site.directory, "followed.json")));
   let hosts = 1;
   return {
+    site,
     server,
     client,
     nextHost: () => `127.0.0.${++hosts}`,

@@ -119,7 +119,8 @@ async function untilReleased(scene: Scene): Promise<void> {
   expect(now).toEqual(quiet);
 }
 
-async function untilCollected(scene: Scene, before: number): Promise<number> {
+/** Waits until the server holds about as much as before; returns the bytes. */
+export async function untilCollected(scene: Scene, before: number): Promise<number> {
   const most = before * 1.1 + HEAP_SLACK_BYTES;
   let held = Number.POSITIVE_INFINITY;
   await until({ says: "memory is released", withinMs: 15_000, everyMs: 200 }, async () => {

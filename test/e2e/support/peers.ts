@@ -14,7 +14,15 @@ export const grpcV2Clients = ["grpc-python-v2", "grpc-go-v2", "grpc-java-v2"] as
 export type GrpcV2ClientName = (typeof grpcV2Clients)[number];
 /** Every program that speaks the protocol of `test/e2e/clients/README.md`. */
 export type GrpcClientName = (typeof grpcClients)[number] | GrpcV2ClientName | "junction";
-export type PeerName = GrpcClientName | "envoy" | "route-descriptors" | "node-24" | "node-26" | "helm" | "chromium";
+export type PeerName =
+  | GrpcClientName
+  | "envoy"
+  | "route-descriptors"
+  | "node-24"
+  | "node-26"
+  | "helm"
+  | "chromium"
+  | "h2spec";
 
 export function speaksV2(name: PeerName): name is GrpcV2ClientName {
   return grpcV2Clients.some((one) => one === name);

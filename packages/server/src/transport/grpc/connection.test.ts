@@ -6,7 +6,15 @@ import { contentDigest } from "@xdskit/envoy-api";
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import { statusCode } from "@xdskit/protocol/internal";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { callHeaders, END_HEADERS, frame, frameType, PREFACE, uint32 } from "../../../test/support/http2-frames.ts";
+import {
+  ACK,
+  callHeaders,
+  END_HEADERS,
+  frame,
+  frameType,
+  PREFACE,
+  uint32,
+} from "../../../test/support/http2-frames.ts";
 import { Hub } from "../../hub/hub.ts";
 import type { ServerReport } from "../../hub/port.ts";
 import { defaultLimits } from "../../options.ts";
@@ -15,6 +23,7 @@ import { RestServer } from "../rest/rest-server.ts";
 import { GrpcConnection } from "./connection.ts";
 import { Decompression } from "./decompression.ts";
 import type { GrpcMethod } from "./method.ts";
+import { STREAMS_AT_ONCE } from "./stream-room.ts";
 
 const fault = new Error("a bug");
 const fail = (): never => {
@@ -23,7 +32,16 @@ const fail = (): never => {
 const nothing = (): void => undefined;
 const listener = { onMessage: nothing, onHalfClose: nothing, onFailure: nothing, onClose: nothing };
 
+let counted = 0;
 const methods = new Map<string, GrpcMethod>([
+  [
+    "/counted",
+    (call) => {
+      counted++;
+      call.accept(listener);
+      return nothing;
+    },
+  ],
   ["/at-once", fail],
   ["/with-a-message", throwingIn({ onMessage: fail })],
   ["/with-its-end", throwingIn({ onHalfClose: fail })],
@@ -52,6 +70,7 @@ const reports: ServerReport[] = [];
 
 beforeEach(async () => {
   reports.length = 0;
+  counted = 0;
   const hub = new Hub({
     digest: contentDigest,
     traits: () => undefined,
@@ -164,6 +183,41 @@ test("a connection that reset too many calls ends before its keepalive", async (
   vi.useRealTimers();
   expect(reports).toContainEqual(expect.objectContaining({ kind: "connection-closed", reason: expect.any(String) }));
   socket.destroy();
+});
+
+test("of a flood of HEADERS in one write, no more calls are opened than a client may open at once", async () => {
+  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1").on("error", nothing);
+  const received: Buffer[] = [];
+  const pong = frame(frameType.ping, ACK, 0, Buffer.from("all read"));
+  const isRead = new Promise<void>((resolve) => {
+    socket.on("data", (chunk: Buffer) => {
+      received.push(chunk);
+      if (Buffer.concat(received).includes(pong)) resolve();
+    });
+  });
+  const calls = Array.from({ length: 4 * STREAMS_AT_ONCE }, (_, at) =>
+    frame(frameType.headers, END_HEADERS, 2 * at + 1, callHeaders("/counted")),
+  );
+  const ping = frame(frameType.ping, 0, 0, Buffer.from("all read"));
+  socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls, ping]));
+  await isRead;
+  // Room is made once while the flood is read, because it comes in several reads.
+  expect(counted).toBeGreaterThanOrEqual(STREAMS_AT_ONCE);
+  expect(counted).toBeLessThanOrEqual(2 * STREAMS_AT_ONCE);
+  socket.destroy();
+});
+
+/** More than at once, and fewer than Node takes resets. */
+const CALLS = 900;
+
+test("calls that stay open make room for more, and as much is taken back when they end", async () => {
+  const streams = Array.from({ length: CALLS }, () =>
+    client.request({ ":method": "POST", ":path": "/counted", "content-type": "application/grpc" }),
+  );
+  await Promise.all(streams.map((stream) => once(stream.on("error", nothing).resume(), "response")));
+  expect(counted).toBe(CALLS);
+  for (const stream of streams) stream.close(8);
+  await vi.waitFor(() => expect(client.remoteSettings.maxConcurrentStreams).toBeLessThanOrEqual(2 * STREAMS_AT_ONCE));
 });
 
 test("a connection that is alive is asked once after each time that something came, and stays", async () => {

@@ -20,6 +20,7 @@ import type { Decompression } from "./decompression.ts";
 import { isGrpc } from "./metadata.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
 import { SessionWatch } from "./session-watch.ts";
+import { firstLimit, StreamRoom } from "./stream-room.ts";
 
 /**
  * Node's memory limit of a session in megabytes. Streams have their own limits; this one must never be reached first.
@@ -28,6 +29,8 @@ const MAX_SESSION_MB = 1_024;
 /** Streams allowed beyond the limit, so that an excess stream gets a status instead of waiting silently. */
 const SPARE_STREAMS = 100;
 const MAX_STREAMS = 2 ** 31 - 1;
+/** Node's own limit of invalid frames, which refused streams count as. */
+const MIN_INVALID_FRAMES = 1_000;
 /**
  * Bytes of the receive window. The first request of a client that reconnects names all its resources, about 70 bytes
  * each.
@@ -64,6 +67,7 @@ export class GrpcConnection {
   readonly #id: number;
   readonly #calls = new Set<Dismiss>();
   readonly #streams = new Set<ServerHttp2Stream>();
+  readonly #room: StreamRoom;
   readonly #watch: SessionWatch;
   #keepalive: NodeJS.Timeout | undefined;
   #pingTimeout: NodeJS.Timeout | undefined;
@@ -82,12 +86,19 @@ export class GrpcConnection {
     this.#options = options;
     this.#peer = peer;
     this.#id = id;
+    const maxStreams = Math.min(MAX_STREAMS, options.limits.maxStreamsPerPeer + SPARE_STREAMS);
     const settings: Settings = {
       initialWindowSize: RECEIVE_WINDOW_BYTES,
-      maxConcurrentStreams: Math.min(MAX_STREAMS, options.limits.maxStreamsPerPeer + SPARE_STREAMS),
+      maxConcurrentStreams: firstLimit(maxStreams),
     };
-    this.#session = performServerHandshake(socket, { maxSessionMemory: MAX_SESSION_MB, settings });
+    this.#session = performServerHandshake(socket, {
+      maxSessionMemory: MAX_SESSION_MB,
+      // A client that did not wait for SETTINGS may open again what was refused.
+      maxSessionInvalidFrames: Math.max(MIN_INVALID_FRAMES, maxStreams),
+      settings,
+    });
     this.#session.setLocalWindowSize(RECEIVE_WINDOW_BYTES);
+    this.#room = new StreamRoom(this.#session, this.#streams, maxStreams);
     this.#watch = new SessionWatch(this.#session, socket, {
       streams: this.#streams,
       maxBlockedMs: options.limits.maxBlockedMs,
@@ -140,7 +151,11 @@ export class GrpcConnection {
     stream.on("error", () => undefined); // "close" follows, with all that is to be known
     if (isGone(stream)) return;
     this.#streams.add(stream);
-    stream.once("close", () => this.#streams.delete(stream));
+    this.#room.adjust();
+    stream.once("close", () => {
+      this.#streams.delete(stream);
+      this.#room.adjust();
+    });
     try {
       this.#serve(stream, headers);
     } catch (error) {
