@@ -70,6 +70,8 @@ export class ApiVersionConverter {
   readonly #findings = new Map<string, ConversionFindings>();
   #areWanted: boolean;
   #isComplete: boolean;
+  /** Whether a transaction ever touched v2. Before, and while v2 is not wanted, nothing is converted. */
+  #hasMetV2 = false;
   /** Conversions that are not committed yet, by source. */
   readonly #made = new Map<Resource, Made>();
   #isFirst = true;
@@ -136,10 +138,23 @@ export class ApiVersionConverter {
 
   /** Returns the transaction, extended with its changes in the other API version. */
   extend(transaction: Transaction): Transaction {
+    this.#hasMetV2 ||= transaction.changes.some(touchesV2);
+    if (!this.#hasMetV2 && !this.#areWanted) return this.#withTypeVersions(transaction);
     const work = this.#newWork();
     const changes = transaction.changes.map((change) => this.#extendChange(change, work));
     this.#isFirst = false;
     this.#tell(work);
+    return { ...transaction, changes };
+  }
+
+  /** Extends a transaction of which nothing is converted: its cost does not depend on the number of resources. */
+  #withTypeVersions(transaction: Transaction): Transaction {
+    this.#isFirst = false;
+    if (transaction.changes.every(({ typeVersions }) => typeVersions === undefined)) return transaction;
+    const changes = transaction.changes.map(
+      (change): LayerChange =>
+        change.typeVersions === undefined ? change : { ...change, typeVersions: this.#withTwins(change.typeVersions) },
+    );
     return { ...transaction, changes };
   }
 
@@ -292,6 +307,13 @@ const noVariants: FieldProblem = {
   path: [],
   message: "v2 has no variants of a resource: this one is for clients of v3 only",
 };
+
+function touchesV2({ puts = [], deletes = [] }: LayerChange): boolean {
+  const types = new Set<TypeUrl>();
+  for (const { type } of puts) types.add(type);
+  for (const { type } of deletes) types.add(type);
+  return [...types].some(isOfV2);
+}
 
 function placeOf(layer: string, type: TypeUrl, name: string): string {
   return `${layer}\n${type}\n${name}`;
