@@ -10,6 +10,7 @@ import {
   type StreamId,
 } from "@xdskit/protocol/internal";
 import type { Memory, ShellReport } from "./port.ts";
+import { SendQueue } from "./send-queue.ts";
 import type { Written } from "./stream-registry.ts";
 import { Turns } from "./turns.ts";
 
@@ -34,6 +35,8 @@ export class Driver {
   /** Read only; events go through `take`. */
   readonly machine: ServerMachine;
   readonly turns: Turns;
+  /** Large responses that are not encoded yet. */
+  readonly sends: SendQueue;
   readonly #performer: Performer;
   readonly #memory: Memory | undefined;
   readonly #effects = new EffectQueue<ServerEffect>((effect) => this.#perform(effect));
@@ -45,8 +48,11 @@ export class Driver {
     this.#memory = memory;
     this.machine = new ServerMachine({ ...options, remembers: memory !== undefined });
     if (memory !== undefined) this.machine.on({ kind: "history-restored", remembered: memory.restored });
+    this.sends = new SendQueue((effect) => performer.send(effect));
     this.turns = new Turns({
-      isDue: () => this.machine.isDue,
+      isDue: () => this.machine.isDue || !this.sends.isEmpty,
+      isPaused: (stream) => this.machine.isPaused(stream),
+      sendLarge: () => this.sends.next(),
       give: () => this.#effects.add(this.machine.next(1)),
       failed: (cause) => performer.failed(cause instanceof InvariantError ? cause.stream : undefined, "turn", cause),
       write: () => {
@@ -78,7 +84,7 @@ export class Driver {
   #perform(effect: ServerEffect): void {
     switch (effect.kind) {
       case "send":
-        this.#performer.send(effect);
+        this.sends.add(effect);
         break;
       case "close-stream":
         this.#performer.closeStream(effect);

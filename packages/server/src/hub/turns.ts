@@ -9,8 +9,12 @@ const MAX_FAILED_TURNS = 100;
 
 /** What a `Turns` schedules, and what runs between slices. */
 export interface TurnsOptions {
-  /** Whether a stream waits for a flush. */
+  /** Whether a stream waits for a flush, or a large response to be sent. */
   readonly isDue: () => boolean;
+  /** Whether an answer to a stream takes several flushes and is not complete. */
+  readonly isPaused: (stream: StreamId) => boolean;
+  /** Sends a large response that waits; false: none does. */
+  readonly sendLarge: () => boolean;
   /** Flushes one stream. Throws only on an internal error. */
   readonly give: () => void;
   readonly failed: (cause: unknown) => void;
@@ -48,7 +52,7 @@ export class Turns {
     });
   }
 
-  /** Ends a stream once no flush is due, or after `turns` further flushes. */
+  /** Ends a stream once no flush is due, or after `turns` further flushes and the end of its paused answers. */
   finish(stream: StreamId, turns: number): void {
     this.#finishing.set(stream, this.#given + turns);
     this.schedule();
@@ -64,7 +68,7 @@ export class Turns {
   }
 
   #giveSlice(): void {
-    const { isDue, write, finished, report } = this.#options;
+    const { isDue, isPaused, write, finished, report } = this.#options;
     const startedAt = performance.now();
     const endAt = startedAt + SLICE_MS;
     while (isDue() && this.#failed < MAX_FAILED_TURNS) {
@@ -73,15 +77,16 @@ export class Turns {
     }
     const { responses, bytes } = write();
     for (const [stream, atTurn] of this.#finishing) {
-      if (!isDue() || this.#given >= atTurn) finished(stream);
+      if (!isDue() || (this.#given >= atTurn && !isPaused(stream))) finished(stream);
     }
     if (responses === 0) return;
     const tookMs = performance.now() - startedAt;
     report({ kind: "turns-taken", responses, bytes, tookMs, isMore: isDue() });
   }
 
-  /** Flushes one stream; an exception must not affect other streams. */
+  /** Sends one large response or flushes one stream; an exception must not affect other streams. */
   #give(): void {
+    if (this.#options.sendLarge()) return;
     this.#given++;
     try {
       this.#options.give();

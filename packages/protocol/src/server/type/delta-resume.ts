@@ -7,7 +7,7 @@ import type { Subscription } from "../subscription/subscription.ts";
 
 /**
  * A delta client that reconnects with the versions that it holds: only the difference is sent (S-REC-09), however many
- * flushes the comparison takes.
+ * flushes the comparison takes. The first answer to a client that lists no versions but many names takes as many.
  */
 export class DeltaResume {
   readonly #traits: TypeTraits;
@@ -35,9 +35,19 @@ export class DeltaResume {
     return this.#comparison !== undefined;
   }
 
+  /** Whether the paused comparison is for this subscription as it is now; undefined without one. */
+  isPausedFor(subscription: Subscription): boolean | undefined {
+    return this.#comparison?.isFor(subscription);
+  }
+
   /** The position where a paused comparison began; changes since then are still needed. */
   get start(): Position | undefined {
     return this.#comparison?.start;
+  }
+
+  /** Drops a paused comparison: its result is of no use any more. */
+  abandon(): void {
+    this.#comparison = undefined;
   }
 
   bring(versions: InitialVersions): void {
@@ -74,10 +84,10 @@ export class DeltaResume {
     const subscription = this.#subscription;
     const initial = this.#initial;
     const trusts = this.#trustsVersions;
-    const { scope } = subscription;
     const { ttls, namesPerStep } = responses;
     const options = { trustsVersions: trusts, ttls, namesPerStep };
-    const make = (): Comparison => new Comparison(here, type, scope, initial, options);
+    // Interning replaces the names by equal ones, so the scope is taken afterwards.
+    const make = (): Comparison => new Comparison(here, type, subscription.scope, initial, options);
     const set = initial.key === undefined ? undefined : subscription.sharedKey(responses.nameSets);
     if (set === undefined) return make();
     const key = `${type} ${here.view.key} ${trusts} ${set} ${initial.key}`;

@@ -12,10 +12,10 @@ import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import { Deliveries } from "../ack/delivery.ts";
 import { nothingHeldOver, type PendingRemovals } from "../cache/pending-removals.ts";
-import { mayBeHeldUnder } from "../cache/resume.ts";
+import { type Comparison, mayBeHeldUnder } from "../cache/resume.ts";
 import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
-import { isAsked } from "../subscription/selection.ts";
+import { isAsked, type Selection } from "../subscription/selection.ts";
 import { hasAny, Subscription, type SubscriptionChange, understandChange } from "../subscription/subscription.ts";
 import { DeltaResponseBuilder } from "./delta-response-builder.ts";
 import { DeltaResume } from "./delta-resume.ts";
@@ -201,7 +201,10 @@ export class DeltaTypeStream implements TypeStream {
       if (this.#options.isUnknown) return this.#advance(here, []);
       return this.#advance(here, this.#whole(responses.bodies.whole("delta", here.view, type)));
     }
-    const { puts, removed: absent } = responses.selections.all(here.view, type, this.subscription);
+    const found = isPlain ? this.#findInSteps(here, responses) : undefined;
+    if (found === "paused") return [];
+    this.#resume.abandon();
+    const { puts, removed: absent } = found ?? responses.selections.all(here.view, type, this.subscription);
     // A client that was sent nothing yet waits for all names that it lists.
     const missing =
       this.sentState.sentUpTo === undefined ? absent : absent.filter((term) => this.sentState.pendingNames.has(term));
@@ -229,6 +232,19 @@ export class DeltaTypeStream implements TypeStream {
     return this.#answer(news, here, responses, { mustAnswer: this.subscription.asksForAll });
   }
 
+  /**
+   * What a client with many names is first sent, found over several flushes. Undefined: it is to be found at once,
+   * because the names are few or have changed since the first flush.
+   */
+  #findInSteps(here: Position, responses: SharedResponses): Selection | "paused" | undefined {
+    const { names, asksForAll, terms } = this.subscription;
+    const isFound = this.sentState.sentUpTo === undefined && names.size > responses.namesPerStep;
+    if (!isFound || asksForAll || names.hasCollections || terms !== undefined) return undefined;
+    if (this.#resume.isPausedFor(this.subscription) === false) return undefined;
+    const found = this.#resume.step(here, responses);
+    return found === undefined ? "paused" : { puts: [...found.puts], removed: found.missing };
+  }
+
   #askedOf(missing: readonly string[]): AskedTerms {
     const { pendingNames: asked } = this.sentState;
     return missing.length === asked.size ? asked : new Set(missing);
@@ -244,6 +260,7 @@ export class DeltaTypeStream implements TypeStream {
   #compare(here: Position, responses: SharedResponses): readonly PendingResponse[] {
     const found = this.#resume.step(here, responses);
     if (found === undefined) return [];
+    if (this.#isAsCompared(found)) return this.#advance(here, this.#answerCompared(found, here, responses));
     const news = this.#noNews();
     // The client may have unsubscribed from some while the comparison was paused.
     const mayBeHeld = mayBeHeldUnder(this.subscription);
@@ -256,6 +273,22 @@ export class DeltaTypeStream implements TypeStream {
       here,
       this.#answer(news, here, responses, { mustAnswer: this.subscription.asksForAll, newcomers }),
     );
+  }
+
+  /** Whether the client requested nothing while the comparison was paused. */
+  #isAsCompared(found: Comparison): boolean {
+    if (this.sentState.pendingNames.size + this.#ambiguous.size > 0) return false;
+    return this.subscription.terms === undefined && found.isFor(this.subscription);
+  }
+
+  /** Answers with the result of a comparison as it is: nothing is looked up once more. */
+  #answerCompared(found: Comparison, here: Position, responses: SharedResponses): readonly PendingResponse[] {
+    const puts = [...found.puts];
+    const { removed: absent, missing } = this.#noNews().segmentOf(puts, found.missing);
+    const segment: Segment = { puts, removed: [...found.removed, ...absent], missing };
+    if (isEmpty(segment) && !this.subscription.asksForAll) return [];
+    const body = responses.bodies.own("delta", here.view, this.traits.type, segment);
+    return [{ body, isInOrder: true, news: [puts], asked: new Set(absent), newToClient: found.newcomers }];
   }
 
   #inTurn(
