@@ -1,7 +1,7 @@
 import type { Resource } from "@xdskit/protocol";
 import { type InitialVersions, noInitialVersions, type ServerMachineOptions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, node } from "./support/conversation.ts";
+import { Conversation, delta, node, sotw } from "./support/conversation.ts";
 import { heldOf } from "./support/garbage.ts";
 import { ROUTE, resource } from "./support/resources.ts";
 
@@ -245,6 +245,25 @@ describe("the first answer to many names takes several turns", () => {
     clients.talk.receive(1, delta(ROUTE, { subscribe: ["r5"], unsubscribe: ["r1", "none"] }));
     expect(clients.turns(10)).toEqual([["r2@1", "r3@1", "r4@1", "r5@1"]]);
     expect(clients.talk.machine.isDue).toBe(false);
+  });
+
+  test("the wildcard may take the place of the names meanwhile", () => {
+    const clients = come();
+    clients.turns(1);
+    clients.talk.receive(1, delta(ROUTE, { subscribe: ["*"], unsubscribe: asked }));
+    expect(clients.turns(10)).toEqual([NAMES.map((name) => `${name}@1`)]);
+    expect(clients.talk.machine.isDue).toBe(false);
+  });
+
+  test("in State of the World too", () => {
+    const clients = new Return();
+    const { talk } = clients;
+    talk.open(1, "sotw");
+    talk.receive(1, sotw(ROUTE, { node: node("n"), names: asked }));
+    expect([talk.turns(2), talk.machine.isDue]).toEqual([[], true]);
+    talk.put(route("r1", "2"));
+    expect(talk.turns(10).map(({ says }) => says)).toEqual([["r1@2", "r2@1", "r3@1", "r4@1"]]);
+    expect(talk.machine.isDue).toBe(false);
   });
 
   test("the node may move meanwhile", () => {

@@ -7,7 +7,7 @@ import type { Subscription } from "../subscription/subscription.ts";
 
 /**
  * A delta client that reconnects with the versions that it holds: only the difference is sent (S-REC-09), however many
- * flushes the comparison takes. The first answer to a client that lists no versions but many names takes as many.
+ * flushes the comparison takes.
  */
 export class DeltaResume {
   readonly #traits: TypeTraits;
@@ -35,19 +35,9 @@ export class DeltaResume {
     return this.#comparison !== undefined;
   }
 
-  /** Whether the paused comparison is for this subscription as it is now; undefined without one. */
-  isPausedFor(subscription: Subscription): boolean | undefined {
-    return this.#comparison?.isFor(subscription);
-  }
-
   /** The position where a paused comparison began; changes since then are still needed. */
   get start(): Position | undefined {
     return this.#comparison?.start;
-  }
-
-  /** Drops a paused comparison: its result is of no use any more. */
-  abandon(): void {
-    this.#comparison = undefined;
   }
 
   bring(versions: InitialVersions): void {

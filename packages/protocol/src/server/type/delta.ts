@@ -15,10 +15,11 @@ import { nothingHeldOver, type PendingRemovals } from "../cache/pending-removals
 import { type Comparison, mayBeHeldUnder } from "../cache/resume.ts";
 import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
-import { isAsked, type Selection } from "../subscription/selection.ts";
+import { isAsked } from "../subscription/selection.ts";
 import { hasAny, Subscription, type SubscriptionChange, understandChange } from "../subscription/subscription.ts";
 import { DeltaResponseBuilder } from "./delta-response-builder.ts";
 import { DeltaResume } from "./delta-resume.ts";
+import { FirstSelection } from "./first-selection.ts";
 import type { HeldBackNames } from "./held-back.ts";
 import { SentState } from "./sent-state.ts";
 import { candidatesFor, termsBehind } from "./terms.ts";
@@ -41,6 +42,7 @@ export class DeltaTypeStream implements TypeStream {
   readonly ttl: TtlVerdict;
   readonly #options: TypeStreamOptions;
   readonly #resume: DeltaResume;
+  readonly #first: FirstSelection;
   #isOpen = false;
   /** Names unsubscribed from under a wildcard: each is answered with what the wildcard says about it (S-UNS-06). */
   readonly #ambiguous = new Set<string>();
@@ -58,6 +60,7 @@ export class DeltaTypeStream implements TypeStream {
     });
     this.sentState = new SentState(traits.type, this.subscription);
     this.#resume = new DeltaResume(traits, this.subscription, options.cameAfterOwner);
+    this.#first = new FirstSelection(traits.type, this.subscription);
   }
 
   get position(): Position | undefined {
@@ -65,11 +68,11 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   get isPaused(): boolean {
-    return this.#resume.isPaused;
+    return this.#resume.isPaused || this.#first.isPaused;
   }
 
   get needsChangesSince(): Position | undefined {
-    return this.sentState.sentUpTo ?? this.#resume.start;
+    return this.sentState.sentUpTo ?? this.#resume.start ?? this.#first.start;
   }
 
   get canHoldBack(): boolean {
@@ -201,9 +204,9 @@ export class DeltaTypeStream implements TypeStream {
       if (this.#options.isUnknown) return this.#advance(here, []);
       return this.#advance(here, this.#whole(responses.bodies.whole("delta", here.view, type)));
     }
-    const found = isPlain ? this.#findInSteps(here, responses) : undefined;
+    const isFirst = isPlain && this.sentState.sentUpTo === undefined;
+    const found = isFirst ? this.#first.find(here, responses) : undefined;
     if (found === "paused") return [];
-    this.#resume.abandon();
     const { puts, removed: absent } = found ?? responses.selections.all(here.view, type, this.subscription);
     // A client that was sent nothing yet waits for all names that it lists.
     const missing =
@@ -230,19 +233,6 @@ export class DeltaTypeStream implements TypeStream {
     for (const name of heldBack.keys()) this.sentState.sentOutOfOrder.set(name, told.get(name));
     for (const term of asked) this.sentState.ask(term);
     return this.#answer(news, here, responses, { mustAnswer: this.subscription.asksForAll });
-  }
-
-  /**
-   * What a client with many names is first sent, found over several flushes. Undefined: it is to be found at once,
-   * because the names are few or have changed since the first flush.
-   */
-  #findInSteps(here: Position, responses: SharedResponses): Selection | "paused" | undefined {
-    const { names, asksForAll, terms } = this.subscription;
-    const isFound = this.sentState.sentUpTo === undefined && names.size > responses.namesPerStep;
-    if (!isFound || asksForAll || names.hasCollections || terms !== undefined) return undefined;
-    if (this.#resume.isPausedFor(this.subscription) === false) return undefined;
-    const found = this.#resume.step(here, responses);
-    return found === undefined ? "paused" : { puts: [...found.puts], removed: found.missing };
   }
 
   #askedOf(missing: readonly string[]): AskedTerms {
@@ -485,6 +475,7 @@ export class DeltaTypeStream implements TypeStream {
 
   #advance(to: Position, answers: readonly PendingResponse[]): readonly PendingResponse[] {
     this.sentState.advance(to);
+    this.#first.abandon();
     this.#ambiguous.clear();
     return answers;
   }
