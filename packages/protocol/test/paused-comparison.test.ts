@@ -1,7 +1,7 @@
 import type { Resource } from "@xdskit/protocol";
 import { type InitialVersions, noInitialVersions, type ServerMachineOptions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, node } from "./support/conversation.ts";
+import { Conversation, delta, node, sotw } from "./support/conversation.ts";
 import { heldOf } from "./support/garbage.ts";
 import { ROUTE, resource } from "./support/resources.ts";
 
@@ -122,17 +122,17 @@ describe("while the comparison of a client that comes back is paused", () => {
   });
 
   test.each([
-    ["kept, because they are still needed", {}, 1],
-    ["cut off, because they are too long", { maxJournalLines: 16 }, 2],
-  ])("journals are %s", (_, options, walks) => {
+    ["kept, because they are still needed", {}],
+    ["cut off, because they are too long", { maxJournalLines: 16 }],
+  ])("journals are %s", (_, options) => {
     const clients = new Return(options);
     const reported = clients.comeBack(1);
     clients.turns(1);
     for (let i = 0; i <= 1_100; i++) clients.talk.put(route(i % 2 === 0 ? "r1" : "other", `${i}`));
     expect(clients.turns(10)).toEqual([["r1@1100", "other@1099"]]);
     expect(clients.talk.asked.filter(({ kind }) => kind === "close-stream")).toEqual([]);
-    // Once to compare, once for the names that were touched, once for those that it did not list; more is cut off, not asked.
-    expect(reported.walks).toBe(walks + (walks === 1 ? 2 : 1));
+    // To compare, to add what it did not list, for the names that were touched, and to add again.
+    expect(reported.walks).toBe(4);
   });
 
   test("the client may give up names, and hears nothing of them", () => {
@@ -187,6 +187,94 @@ describe("while the comparison of a client that comes back is paused", () => {
   });
 });
 
+describe("the first answer to many names takes several turns", () => {
+  const asked = ["r1", "r2", "r3", "r4", "none"];
+  /** A new client asks for four routes and a name without one; two names a turn are looked for. */
+  function come(stream = 1): Return {
+    const clients = new Return();
+    subscribe(clients, stream);
+    return clients;
+  }
+
+  function subscribe(clients: Return, stream: number, names = asked): void {
+    clients.talk.open(stream, "delta", undefined, stream);
+    clients.talk.receive(stream, delta(ROUTE, { node: node(`n${stream}`), subscribe: names }));
+  }
+
+  test("and is one answer", () => {
+    const clients = come();
+    expect(clients.turns(2)).toEqual([]);
+    expect(clients.talk.machine.isDue).toBe(true);
+    expect(clients.turns(10)).toEqual([["r1@1", "r2@1", "r3@1", "r4@1", "-none"]]);
+    expect(clients.talk.machine.isDue).toBe(false);
+  });
+
+  test.each([
+    [5, 3],
+    [10, 6],
+    [20, 11],
+  ])("%i names take %i", (count, turns) => {
+    const clients = new Return();
+    subscribe(
+      clients,
+      1,
+      Array.from({ length: count }, (_, i) => `r${i}`),
+    );
+    let taken = 0;
+    for (; clients.talk.machine.isDue; taken++) clients.talk.turns(1);
+    expect(taken).toBe(turns);
+  });
+
+  test("and those who ask for few are answered meanwhile", () => {
+    const clients = come();
+    subscribe(clients, 2, ["r5"]);
+    expect(clients.turns(10)).toEqual([["r5@1"], ["r1@1", "r2@1", "r3@1", "r4@1", "-none"]]);
+  });
+
+  test("what changes meanwhile is told as it is at the last", () => {
+    const clients = come();
+    clients.turns(1);
+    clients.talk.put(route("r1", "2"), route("none"));
+    clients.remove("r2");
+    expect(clients.turns(10)).toEqual([["r1@2", "r3@1", "r4@1", "none@1", "-r2"]]);
+  });
+
+  test("names may be added and given up meanwhile", () => {
+    const clients = come();
+    clients.turns(1);
+    clients.talk.receive(1, delta(ROUTE, { subscribe: ["r5"], unsubscribe: ["r1", "none"] }));
+    expect(clients.turns(10)).toEqual([["r2@1", "r3@1", "r4@1", "r5@1"]]);
+    expect(clients.talk.machine.isDue).toBe(false);
+  });
+
+  test("the wildcard may take the place of the names meanwhile", () => {
+    const clients = come();
+    clients.turns(1);
+    clients.talk.receive(1, delta(ROUTE, { subscribe: ["*"], unsubscribe: asked }));
+    expect(clients.turns(10)).toEqual([NAMES.map((name) => `${name}@1`)]);
+    expect(clients.talk.machine.isDue).toBe(false);
+  });
+
+  test("in State of the World too", () => {
+    const clients = new Return();
+    const { talk } = clients;
+    talk.open(1, "sotw");
+    talk.receive(1, sotw(ROUTE, { node: node("n"), names: asked }));
+    expect([talk.turns(2), talk.machine.isDue]).toEqual([[], true]);
+    talk.put(route("r1", "2"));
+    expect(talk.turns(10).map(({ says }) => says)).toEqual([["r1@2", "r2@1", "r3@1", "r4@1"]]);
+    expect(talk.machine.isDue).toBe(false);
+  });
+
+  test("the node may move meanwhile", () => {
+    const clients = come();
+    clients.talk.change({ layer: "other", puts: [route("r1", "2")] });
+    clients.turns(1);
+    clients.talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
+    expect(clients.turns(10)).toEqual([["r1@2", "-r2", "-r3", "-r4", "-none"]]);
+  });
+});
+
 describe("what a client reports when it comes back", () => {
   test("is walked over once for all who report the same at the same time", () => {
     const clients = new Return();
@@ -201,7 +289,7 @@ describe("what a client reports when it comes back", () => {
     const twice = [route("r1"), route("r2"), route("r2", "0"), route("r3", "0"), route("r3")];
     const request = delta(ROUTE, { node: node("n"), subscribe: ["*"], initialVersions: new Reported(twice) });
     clients.talk.receive(1, request);
-    expect(clients.turns(5)).toEqual([["r2@1", "r4@1", "r5@1"]]);
+    expect(clients.turns(10)).toEqual([["r2@1", "r4@1", "r5@1"]]);
   });
 
   test.each([

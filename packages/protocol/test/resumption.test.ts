@@ -92,7 +92,7 @@ describe("a comparison that takes several turns", () => {
 
   test("ends with what differs", () => {
     const talk = comeBack();
-    expect([says(talk.turns(1)), says(talk.turns(1))]).toEqual([[], []]);
+    expect(says(talk.turns(15))).toEqual([]);
     expect(talk.machine.isDue).toBe(true);
     expect(says(talk.turns(1))).toEqual([[`${name(total - 1)}@1`, "-gone"]]);
     expect(talk.machine.isDue).toBe(false);
@@ -106,7 +106,7 @@ describe("a comparison that takes several turns", () => {
       deletes: [name(2), name(24_001), name(total - 1)].map((gone) => ({ type: CLUSTER, name: gone })),
     });
     const said: string[] = [];
-    for (let turn = 0; turn < 10; turn++) {
+    for (let turn = 0; turn < 20; turn++) {
       for (const { nonce, says: words } of talk.turns(1)) {
         said.push(...words);
         talk.machine.on({ kind: "request-received", stream: 1, request: delta(CLUSTER, { nonce }) });
@@ -124,7 +124,7 @@ describe("a comparison that takes several turns", () => {
     talk.change({ layer: "other", puts: [resource(CLUSTER, name(0), "other"), resource(CLUSTER, name(1), "1")] });
     talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
     const said: string[] = [];
-    for (let turn = 0; turn < 10; turn++) {
+    for (let turn = 0; turn < 20; turn++) {
       for (const { nonce, says: words } of talk.turns(1)) {
         said.push(...words);
         talk.machine.on({ kind: "request-received", stream: 1, request: delta(CLUSTER, { nonce }) });

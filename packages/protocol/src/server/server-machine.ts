@@ -228,6 +228,11 @@ export class ServerMachine {
     return this.#polls.isDue;
   }
 
+  /** Whether an answer to a stream takes several flushes and is not complete. */
+  isPaused(stream: StreamId): boolean {
+    return this.#streams.get(stream)?.isPaused === true;
+  }
+
   /** The revision of the newest transaction that changed anything. */
   get revision(): number {
     return this.#responses.revision;

@@ -63,7 +63,8 @@ export function ambiguitiesIn(
     for (const { variant, type } of puts) if (variant !== undefined) varied.add(`${type} ${variant.name}`);
   for (const { layer, puts = [], deletes = [] } of changes) {
     const mayVary = (type: TypeUrl, name: string): boolean =>
-      varied.has(`${type} ${name}`) || (layerNamed(layer)?.table(type)?.variants?.of(name).size ?? 0) > 0;
+      (varied.size > 0 && varied.has(`${type} ${name}`)) ||
+      (layerNamed(layer)?.table(type)?.variants?.of(name).size ?? 0) > 0;
     for (const put of puts) {
       const name = put.variant?.name ?? put.name;
       if (mayVary(put.type, name)) heldUnder(layer, put.type, name).set(put.name, put);

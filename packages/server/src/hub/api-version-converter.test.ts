@@ -112,10 +112,16 @@ describe("twins", () => {
     expect(world.converted).toEqual(["A", "same", "B"]);
   });
 
-  test("cost nothing while only v3 is given and none of v2 is wanted", () => {
+  test("cost a transaction nothing while v2 was never given or wanted", () => {
     const world = new World();
-    const transaction = { changes: [base({ puts: [resource(CDS, "a", "A")], deletes: [{ type: EDS, name: "a" }] })] };
-    expect(world.converter.extend(transaction)).toBe(transaction);
+    const given = { changes: [base({ puts: [resource(CDS, "a", "A")], deletes: [{ type: EDS, name: "b" }] })] };
+    expect(world.converter.extend(given)).toBe(given);
+    const typeVersions = new Map([[CDS, "7"]]);
+    const both = [
+      [CDS_V2, "7"],
+      [CDS, "7"],
+    ] as const;
+    expect(world.commit(base({ typeVersions })).changes).toEqual([base({ typeVersions: new Map(both) })]);
   });
 
   test("of v2 are made at once", () => {

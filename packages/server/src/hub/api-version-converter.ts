@@ -70,11 +70,11 @@ export class ApiVersionConverter {
   readonly #findings = new Map<string, ConversionFindings>();
   #areWanted: boolean;
   #isComplete: boolean;
+  /** Whether a transaction ever touched v2. Before, and while v2 is not wanted, nothing is converted. */
+  #hasMetV2 = false;
   /** Conversions that are not committed yet, by source. */
   readonly #made = new Map<Resource, Made>();
   #isFirst = true;
-  /** Whether a layer may hold a v2 resource that a caller gave. */
-  #hasGivenV2 = false;
 
   constructor(options: ApiVersionConverterOptions) {
     this.#options = options;
@@ -138,10 +138,8 @@ export class ApiVersionConverter {
 
   /** Returns the transaction, extended with its changes in the other API version. */
   extend(transaction: Transaction): Transaction {
-    if (!this.#concerns(transaction)) {
-      this.#isFirst = false;
-      return transaction;
-    }
+    this.#hasMetV2 ||= transaction.changes.some(touchesV2);
+    if (!this.#hasMetV2 && !this.#areWanted) return this.#withTypeVersions(transaction);
     const work = this.#newWork();
     const changes = transaction.changes.map((change) => this.#extendChange(change, work));
     this.#isFirst = false;
@@ -149,10 +147,15 @@ export class ApiVersionConverter {
     return { ...transaction, changes };
   }
 
-  /** False while only v3 was ever given and no client wants v2: then there is nothing to convert, in either direction. */
-  #concerns({ changes }: Transaction): boolean {
-    this.#hasGivenV2 ||= changes.some(({ puts = [] }) => holdsV2(puts));
-    return this.#areWanted || this.#hasGivenV2 || changes.some(({ typeVersions }) => typeVersions !== undefined);
+  /** Extends a transaction of which nothing is converted: its cost does not depend on the number of resources. */
+  #withTypeVersions(transaction: Transaction): Transaction {
+    this.#isFirst = false;
+    if (transaction.changes.every(({ typeVersions }) => typeVersions === undefined)) return transaction;
+    const changes = transaction.changes.map(
+      (change): LayerChange =>
+        change.typeVersions === undefined ? change : { ...change, typeVersions: this.#withTwins(change.typeVersions) },
+    );
+    return { ...transaction, changes };
   }
 
   #extendChange(change: LayerChange, work: Work): LayerChange {
@@ -305,14 +308,11 @@ const noVariants: FieldProblem = {
   message: "v2 has no variants of a resource: this one is for clients of v3 only",
 };
 
-function holdsV2(resources: readonly Resource[]): boolean {
-  let last: TypeUrl | undefined;
-  for (const { type } of resources) {
-    if (type === last) continue;
-    if (isOfV2(type)) return true;
-    last = type;
-  }
-  return false;
+function touchesV2({ puts = [], deletes = [] }: LayerChange): boolean {
+  const types = new Set<TypeUrl>();
+  for (const { type } of puts) types.add(type);
+  for (const { type } of deletes) types.add(type);
+  return [...types].some(isOfV2);
 }
 
 function placeOf(layer: string, type: TypeUrl, name: string): string {

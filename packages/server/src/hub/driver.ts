@@ -11,6 +11,7 @@ import {
   type StreamId,
 } from "@xdskit/protocol/internal";
 import type { Memory, ShellReport } from "./port.ts";
+import { SendQueue } from "./send-queue.ts";
 import type { Written } from "./stream-registry.ts";
 import { type DueFlushes, Turns } from "./turns.ts";
 
@@ -37,6 +38,8 @@ export class Driver {
   /** Read only; events go through `take`. */
   readonly machine: ServerMachine;
   readonly turns: Turns;
+  /** Large responses that are not encoded yet. */
+  readonly sends: SendQueue;
   readonly #performer: Performer;
   readonly #memory: Memory | undefined;
   readonly #effects = new EffectQueue<ServerEffect>((effect) => this.#perform(effect));
@@ -51,8 +54,9 @@ export class Driver {
     this.#memory = memory;
     this.machine = new ServerMachine({ ...options, remembers: memory !== undefined });
     if (memory !== undefined) this.machine.on({ kind: "history-restored", remembered: memory.restored });
+    this.sends = new SendQueue((effect) => performer.send(effect));
     this.turns = new Turns({
-      due: new MachineFlushes(this.machine, this.#effects),
+      due: new MachineFlushes(this.machine, this.#effects, this.sends),
       maxDebounceMs: options.maxDebounceMs,
       failed: (cause) => performer.failed(cause instanceof InvariantError ? cause.stream : undefined, "turn", cause),
       write: () => {
@@ -90,7 +94,7 @@ export class Driver {
   #perform(effect: ServerEffect): void {
     switch (effect.kind) {
       case "send":
-        this.#performer.send(effect);
+        this.sends.add(effect);
         break;
       case "close-stream":
         this.#performer.closeStream(effect);
@@ -119,18 +123,24 @@ export class Driver {
   }
 }
 
-/** The flushes of the machine, whose effects are performed. */
+/** The flushes of the machine, whose effects are performed, and the large responses that wait. */
 class MachineFlushes implements DueFlushes {
   readonly #machine: ServerMachine;
   readonly #effects: EffectQueue<ServerEffect>;
+  readonly #sends: SendQueue;
 
-  constructor(machine: ServerMachine, effects: EffectQueue<ServerEffect>) {
+  constructor(machine: ServerMachine, effects: EffectQueue<ServerEffect>, sends: SendQueue) {
     this.#machine = machine;
     this.#effects = effects;
+    this.#sends = sends;
   }
 
   get isDue(): boolean {
-    return this.#machine.isDue;
+    return this.#machine.isDue || this.isLargeDue;
+  }
+
+  get isLargeDue(): boolean {
+    return !this.#sends.isEmpty;
   }
 
   get isPollDue(): boolean {
@@ -143,6 +153,14 @@ class MachineFlushes implements DueFlushes {
 
   get flushedStreams(): number {
     return this.#machine.flushedStreams;
+  }
+
+  isPaused(stream: StreamId): boolean {
+    return this.#machine.isPaused(stream);
+  }
+
+  sendLarge(): void {
+    this.#sends.next();
   }
 
   flushNext(): void {

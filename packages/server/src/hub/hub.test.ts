@@ -329,3 +329,46 @@ describe("the first who asks for v2", () => {
     ]);
   });
 });
+
+describe("a large answer in parts", () => {
+  const names = Array.from({ length: 6_000 }, (_, i) => `e${i}`);
+
+  test.each([
+    ["the client ends its side", false],
+    ["the server ends it", true],
+  ])("is sent to its end when %s", async (_, isEndedByServer) => {
+    const { hub, reports } = startHub({ dialect: { maxResponseBytes: 500_000 } });
+    hub.commit({ changes: [{ layer: "base", puts: names.map((name) => resource(ENDPOINTS, name)) }] });
+    const connection = hub.openConnection(remote, "grpc") ?? 0;
+    let [bytes, isEnded] = [0, false];
+    const stream = hub.openStream(
+      { connection, variant: "delta", onlyType: undefined, apiVersion: "v3", method: "/test" },
+      {
+        prefix: () => new Uint8Array(0),
+        write(pieces, written) {
+          for (const { byteLength } of pieces) bytes += byteLength;
+          queueMicrotask(written);
+        },
+        end: () => {
+          isEnded = true;
+        },
+        reset: () => undefined,
+      },
+    );
+    if (typeof stream !== "number") throw new Error(stream.message);
+    hub.receive(stream, request(ENDPOINTS, names), 10);
+    const of = <K extends ServerReport["kind"]>(kind: K) =>
+      reports.filter((report): report is Extract<ServerReport, { kind: K }> => report.kind === kind);
+    if (isEndedByServer) {
+      while (of("response-sent").length === 0) await settled();
+      hub.endStream(stream, { code: 0, message: "" }, "finished");
+    } else hub.finish(stream);
+    while (!isEnded) await settled();
+    const sent = of("response-sent").map(({ resources }) => resources);
+    expect(sent.length).toBeGreaterThan(1);
+    expect(sent.reduce((sum, one) => sum + one, 0)).toBe(names.length);
+    expect(of("response-queued").reduce((sum, one) => sum + one.bytes, 0)).toBe(bytes);
+    expect(of("response-queued")).toHaveLength(sent.length);
+    hub.close();
+  });
+});

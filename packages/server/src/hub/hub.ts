@@ -284,6 +284,7 @@ export class Hub implements HubPort {
   }
 
   endStream(id: StreamId, status: Status, reason: StreamEnd): void {
+    this.#driver.sends.flush(id);
     this.#streams.end(id, status, reason);
   }
 
@@ -393,6 +394,7 @@ export class Hub implements HubPort {
 
   #closed({ id: stream, peer, variant, onlyType, openedAtMs }: OpenStream, status: Status, reason: StreamEnd): void {
     this.#driver.turns.forget(stream);
+    this.#driver.sends.forget(stream);
     this.#conversion?.forget(stream);
     this.#driver.take({ kind: "stream-closed", stream }, stream);
     const ageMs = performance.now() - openedAtMs;

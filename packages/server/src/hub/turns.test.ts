@@ -28,6 +28,9 @@ class World implements TurnsClock, DueFlushes {
   readonly turns: Turns;
   flushedStreams = 0;
   readonly isPollDue = false;
+  /** When each large response was sent, of those that were added. */
+  readonly largeAt: number[] = [];
+  #large = 0;
   readonly #flushMs: number;
   readonly #due = new Map<
     number,
@@ -67,7 +70,26 @@ class World implements TurnsClock, DueFlushes {
   }
 
   get isDue(): boolean {
-    return this.#due.size > 0;
+    return this.#due.size > 0 || this.isLargeDue;
+  }
+
+  get isLargeDue(): boolean {
+    return this.#large > 0;
+  }
+
+  addLarge(): void {
+    this.#large++;
+    this.turns.schedule();
+  }
+
+  sendLarge(): void {
+    this.#large--;
+    this.largeAt.push(this.#now);
+    this.#now += this.#flushMs;
+  }
+
+  isPaused(): boolean {
+    return false;
   }
 
   get dueStreams(): number {

@@ -8,14 +8,19 @@ const SLICE_MS = 5;
 /** After this many consecutive failures, waits for the next event instead of spinning. */
 const MAX_FAILED_TURNS = 100;
 
-/** The streams and polls that wait for a flush. The methods that flush throw only on an internal error. */
+/** What waits for its turn. The methods that flush throw only on an internal error. */
 export interface DueFlushes {
-  /** Whether a stream or a poll waits. */
+  /** Whether a stream or a poll waits for a flush, or a large response to be sent. */
   readonly isDue: boolean;
   readonly isPollDue: boolean;
+  readonly isLargeDue: boolean;
   readonly dueStreams: number;
   /** How many streams `flushNext` has flushed so far. */
   readonly flushedStreams: number;
+  /** Whether an answer to a stream takes several flushes and is not complete. */
+  isPaused(stream: StreamId): boolean;
+  /** Sends a large response that waits. */
+  sendLarge(): void;
   /** Flushes the first stream or poll of the queue. */
   flushNext(): void;
   /** Flushes one stream ahead of the others, if it waits. */
@@ -85,9 +90,10 @@ export class Turns {
   /** Schedules a slice if a stream is due or finishing. */
   schedule(): void {
     if (this.#isScheduled) return;
-    const { isDue, isPollDue } = this.#options.due;
+    const { isDue, isPollDue, isLargeDue } = this.#options.due;
     if (!isDue && this.#finishing.size === 0) return;
-    const waitMs = isPollDue || this.#ahead.size > 0 ? 0 : this.#pacer.waitMs(this.#clock.now());
+    const isUrgent = isPollDue || isLargeDue || this.#ahead.size > 0;
+    const waitMs = isUrgent ? 0 : this.#pacer.waitMs(this.#clock.now());
     if (waitMs > 0) {
       this.#cancelWait ??= this.#clock.later(waitMs, () => {
         this.#cancelWait = undefined;
@@ -121,7 +127,7 @@ export class Turns {
     this.#cancelWait?.();
   }
 
-  /** Ends a stream once no flush is due, or after `turns` further flushes. */
+  /** Ends a stream once no flush is due, or after `turns` further flushes and the end of its paused answers. */
   finish(stream: StreamId, turns: number): void {
     this.#finishing.set(stream, this.#given + turns);
     this.schedule();
@@ -148,7 +154,7 @@ export class Turns {
     }
     const { responses, bytes } = write();
     for (const [stream, atTurn] of this.#finishing) {
-      if (!due.isDue || this.#given >= atTurn) finished(stream);
+      if (!due.isDue || (this.#given >= atTurn && !due.isPaused(stream))) finished(stream);
     }
     now = this.#clock.now();
     this.#pacer.sliceEnded(now, now - startedAt, due.flushedStreams, due.dueStreams);
@@ -156,9 +162,13 @@ export class Turns {
     report({ kind: "turns-taken", responses, bytes, tookMs: now - startedAt, isMore: due.isDue });
   }
 
-  /** Flushes one stream or poll; false if all that is due waits for the next fan-out. */
+  /** Sends one large response, or flushes a stream or poll; false if all that is due waits for the next fan-out. */
   #flushOne(now: number): boolean {
     const { due } = this.#options;
+    if (due.isLargeDue) {
+      due.sendLarge();
+      return true;
+    }
     const mayFlush = this.#pacer.mayFlush(now, due.flushedStreams, due.dueStreams);
     // With streams to flush in the queue as well, these take turns.
     for (const stream of this.#ahead) {

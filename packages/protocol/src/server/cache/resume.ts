@@ -9,7 +9,7 @@ import { type Position, touchedSince } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { Locators } from "../subscription/locators.ts";
 import { isAsked } from "../subscription/selection.ts";
-import { isNamed, type Scope } from "../subscription/subscription.ts";
+import { isNamed, type Scope, type Subscription } from "../subscription/subscription.ts";
 
 /** Options of a comparison. */
 export interface ComparisonOptions {
@@ -29,7 +29,8 @@ export interface ComparisonOptions {
  * that it listed, without a copy of them.
  *
  * A comparison may take several steps, with transactions between them. The last step compares again every name that
- * changed since the first one, so the result is true at the revision of the last step.
+ * changed since the first one, so the result is true at the revision of the last step. Without listed versions it finds
+ * all that a new client is to be sent.
  *
  * @spec S-REC-09, S-REC-10
  */
@@ -47,7 +48,7 @@ export class Comparison {
   readonly #scope: Scope;
   readonly #initial: InitialVersions;
   readonly #options: ComparisonOptions;
-  #rest: Iterator<readonly [string, string]> | undefined;
+  #rest: Iterator<void> | undefined;
   /** The revision of the last step; undefined while there are names left to compare. */
   #doneAt: number | undefined;
   /** Resources that are subscribed to and that the client listed. */
@@ -64,7 +65,7 @@ export class Comparison {
     this.#scope = scope;
     this.#initial = initial;
     this.#options = options;
-    this.#rest = initial[Symbol.iterator]();
+    this.#rest = this.#compareAll();
     this.#mayBeHeld = mayBeHeldUnder(scope);
   }
 
@@ -87,13 +88,28 @@ export class Comparison {
     return this.#doneAt === revision;
   }
 
+  /** Whether a subscription, which names no parameters, is still the one that it was made for. */
+  isFor({ names, isWildcard, speaksOfParameters }: Subscription): boolean {
+    return this.#scope.names === names && this.#scope.isWildcard === isWildcard && !speaksOfParameters;
+  }
+
   /** Compares the next names with the view at this revision. */
   step(revision: number): void {
-    for (let i = 0; i < this.#options.namesPerStep && this.#rest !== undefined; i++) {
-      const next = this.#rest.next();
-      if (next.done === true) this.#finish(revision);
-      else this.#take(canonicalName(next.value[0]), next.value[1]);
+    for (let i = 0; i < this.#options.namesPerStep && this.#rest !== undefined; i++)
+      if (this.#rest.next().done === true) this.#finish(revision);
+  }
+
+  /** Compares what the client listed, then adds what it did not list; yields after each name. */
+  *#compareAll(): Generator<void, void, void> {
+    for (const [name, version] of this.#initial) {
+      this.#take(canonicalName(name), version);
+      yield;
     }
+    if (this.#scope.locators !== undefined) return;
+    // If anything changes meanwhile, the last step adds it all again.
+    const { names } = this.#scope;
+    const isAll = names.size === 0 && this.#covered.size === this.#view.coveredBy(this.#type);
+    if (!isAll) yield* this.#addUnknown();
   }
 
   #finish(revision: number): void {
@@ -101,10 +117,15 @@ export class Comparison {
     this.#doneAt = revision;
     const { locators } = this.#scope;
     if (locators !== undefined) this.#compareLocated(locators);
-    else {
-      const isSteady = revision === this.start.revision || !this.#compareTouched();
-      this.#addUnknown(isSteady);
-    }
+    else if (revision !== this.start.revision && this.#compareTouched()) this.#addAgain();
+  }
+
+  #addAgain(): void {
+    for (const name of this.newcomers) this.#puts.delete(name);
+    this.newcomers.clear();
+    this.missing.length = 0;
+    const adding = this.#addUnknown();
+    while (adding.next().done !== true);
   }
 
   /** Compares again the names that changed since the first step. Returns whether any did. */
@@ -182,26 +203,30 @@ export class Comparison {
     return this.#options.ttls === "told" && this.#view.mayExpire(this.#type, name);
   }
 
-  /**
-   * Adds what the client should hold and did not list. `isSteady`: nothing changed since the first step; then there is
-   * nothing to add if the client listed as many resources as there are.
-   */
-  #addUnknown(isSteady: boolean): void {
+  /** Adds what the client should hold and did not list; yields after each name. */
+  *#addUnknown(): Generator<void, void, void> {
     const { isWildcard, names } = this.#scope;
-    if (isSteady && names.size === 0 && this.#covered.size === this.#view.coveredBy(this.#type)) return;
     const listed = new Set<string>();
-    for (const [name] of this.#initial) listed.add(canonicalName(name));
+    for (const [name] of this.#initial) {
+      listed.add(canonicalName(name));
+      yield;
+    }
     const add = (resource: Resource): void => {
-      if (listed.has(resource.name)) return;
-      listed.add(resource.name);
+      if (listed.has(resource.name) || this.#puts.has(resource.name)) return;
       this.#puts.set(resource.name, resource);
       this.newcomers.add(resource.name);
     };
-    if (isWildcard) for (const member of this.#view.members(this.#type)) if (!member.onDemand) add(member);
+    if (isWildcard) {
+      for (const member of this.#view.members(this.#type)) {
+        if (!member.onDemand) add(member);
+        yield;
+      }
+    }
     for (const term of names) {
       const answers = this.#view.answersTo(this.#type, term);
       for (const found of answers) add(found);
       if (answers.length === 0 && !listed.has(term)) this.missing.push(term);
+      yield;
     }
   }
 }

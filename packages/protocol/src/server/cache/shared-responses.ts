@@ -24,8 +24,8 @@ interface SharedResponsesOptions {
   readonly namesPerStep?: number | undefined;
 }
 
-/** How many names of a reconnecting client are compared before other streams are flushed: 1 to 9 ms. */
-const NAMES_PER_STEP = 10_000;
+/** How many names of one client are compared or found before other streams are flushed: 1 to 5 ms. */
+const NAMES_PER_STEP = 5_000;
 
 /**
  * The newest state, with all that was computed from it for one stream and serves others too: differences, selections,
@@ -49,7 +49,7 @@ export class SharedResponses {
   readonly errors: SharedErrors = new SharedErrors();
   /** Whether bodies made here carry TTLs. */
   readonly ttls: Ttls;
-  /** How many names of a reconnecting client are compared in one flush. */
+  /** How many names of one client are compared or found in one flush. */
   readonly namesPerStep: number;
   readonly #digest: Digest;
   #withTtls: SharedResponses | undefined;

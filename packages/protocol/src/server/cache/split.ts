@@ -87,7 +87,7 @@ export class ResponseSplitter {
     if (this.#sizeOf(segment, type) <= maxBytes) return [segment];
     const known = this.#pieces.get(segment)?.get(maxBytes);
     if (known !== undefined) return known;
-    const pieces = piecesOf(segment, type, maxBytes);
+    const pieces = piecesOf(segment, type, maxBytes, (piece, bytes) => this.#sizes.set(piece, bytes));
     const byLimit = this.#pieces.get(segment) ?? new Map<number, readonly Segment[]>();
     this.#pieces.set(segment, byLimit.set(maxBytes, pieces));
     return pieces;
@@ -106,14 +106,20 @@ function each({ puts, missing, removed, errors = [] }: Segment): readonly (reado
 
 const nothing: Segment = { puts: [], removed: [], missing: [] };
 
-/** Splits in order; an element above the limit is a piece of its own. */
-function piecesOf(segment: Segment, type: string, maxBytes: number): readonly Segment[] {
+/** Splits in order; an element above the limit is a piece of its own. `weighed`: is told the bytes of each piece. */
+function piecesOf(
+  segment: Segment,
+  type: string,
+  maxBytes: number,
+  weighed: (piece: Segment, bytes: number) => void,
+): readonly Segment[] {
   const pieces: Piece[] = [];
   let bytes = Number.POSITIVE_INFINITY;
   const pieceFor = (size: number): Piece => {
     const last = pieces.at(-1);
     bytes += size;
     if (last !== undefined && bytes <= maxBytes) return last;
+    if (last !== undefined) weighed(last, bytes - size);
     const piece = { puts: [], missing: [], removed: [], errors: [] };
     pieces.push(piece);
     bytes = size;
@@ -123,6 +129,8 @@ function piecesOf(segment: Segment, type: string, maxBytes: number): readonly Se
   for (const name of segment.missing) pieceFor(sizeOfName(name)).missing.push(name);
   for (const name of segment.removed) pieceFor(sizeOfName(name)).removed.push(name);
   for (const error of segment.errors ?? []) pieceFor(sizeOfError(error)).errors.push(error);
+  const last = pieces.at(-1);
+  if (last !== undefined) weighed(last, bytes);
   return pieces;
 }
 

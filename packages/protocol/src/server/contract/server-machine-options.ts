@@ -38,9 +38,9 @@ export interface ServerMachineOptions extends StreamLimits {
    */
   readonly maxJournalBytes?: number;
   /**
-   * How many resources of a reconnecting client are compared in one flush of its stream.
+   * How many resources of a reconnecting client are compared, or of a new one found, in one flush of its stream.
    *
-   * @default 10,000
+   * @default 5,000
    */
   readonly maxComparedPerTurn?: number;
   /** Converts typed extensions to structs for clients that accept nothing else (S-MSC-04); called once per resource. */

@@ -54,8 +54,9 @@ export class PendingResends {
       // The first sync of many streams skips the scan where it cannot find anything.
       if (!isResumed && here?.position === undefined && !isShared) continue;
       const names = owed.get(owedType) ?? new Set();
-      for (const reference of news.flat().flatMap((resource) => resource.references)) {
-        if (reference.type === owedType) names.add(reference.name);
+      for (const resources of news) {
+        for (const { references } of resources)
+          for (const reference of references) if (reference.type === owedType) names.add(reference.name);
       }
       here?.resend(names);
       if (here === undefined && isResumed) this.#oweBeforehand(owedType, names);

@@ -145,6 +145,11 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     return this.#isSettled;
   }
 
+  /** Whether an answer takes several flushes and is not complete. */
+  get isPaused(): boolean {
+    return this.#inOrder.some((type) => type.isPaused);
+  }
+
   /** The next flush has something to do. */
   unsettle(): void {
     this.#isSettled = false;

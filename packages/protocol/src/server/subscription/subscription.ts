@@ -273,14 +273,18 @@ export class Subscription {
     const names = new Set(list);
     const isWildcard = names.delete(WILDCARD);
     const before = this.#names;
+    const asked = before.size === 0 ? [...names] : [...names].filter((name) => !before.has(name));
+    // Where every name that there was is listed, none was dropped.
+    const isAnyDropped = names.size - asked.length < before.size;
+    const dropped = isAnyDropped ? [...before].filter((name) => !names.has(name)) : [];
     const change = {
-      asked: before.size === 0 ? [...names] : [...names].filter((name) => !before.has(name)),
-      dropped: [...before].filter((name) => !names.has(name)),
+      asked,
+      dropped,
       joinedWildcard: isWildcard && !this.#isWildcard,
       leftWildcard: this.#isWildcard && !isWildcard,
     };
     this.#isWildcard = isWildcard;
-    if (change.asked.length + change.dropped.length > 0) {
+    if (asked.length + dropped.length > 0) {
       this.#own(Names.of(names), names.size);
       this.#regroup(change);
     }

@@ -74,10 +74,10 @@ export class DeltaResume {
     const subscription = this.#subscription;
     const initial = this.#initial;
     const trusts = this.#trustsVersions;
-    const { scope } = subscription;
     const { ttls, namesPerStep } = responses;
     const options = { trustsVersions: trusts, ttls, namesPerStep };
-    const make = (): Comparison => new Comparison(here, type, scope, initial, options);
+    // Interning replaces the names by equal ones, so the scope is taken afterwards.
+    const make = (): Comparison => new Comparison(here, type, subscription.scope, initial, options);
     const set = initial.key === undefined ? undefined : subscription.sharedKey(responses.nameSets);
     if (set === undefined) return make();
     const key = `${type} ${here.view.key} ${trusts} ${set} ${initial.key}`;

@@ -11,13 +11,14 @@ import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import { Deliveries } from "../ack/delivery.ts";
 import { nothingHeldOver, type PendingRemovals } from "../cache/pending-removals.ts";
-import { mayBeHeldUnder } from "../cache/resume.ts";
+import { type Comparison, mayBeHeldUnder } from "../cache/resume.ts";
 import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
 import { isAsked } from "../subscription/selection.ts";
 import { hasAny, Subscription, type SubscriptionChange, understandChange } from "../subscription/subscription.ts";
 import { DeltaResponseBuilder } from "./delta-response-builder.ts";
 import { DeltaResume } from "./delta-resume.ts";
+import { FirstSelection } from "./first-selection.ts";
 import type { HeldBackNames } from "./held-back.ts";
 import { SentState } from "./sent-state.ts";
 import { candidatesFor, termsBehind } from "./terms.ts";
@@ -40,6 +41,7 @@ export class DeltaTypeStream implements TypeStream {
   readonly ttl: TtlVerdict;
   readonly #options: TypeStreamOptions;
   readonly #resume: DeltaResume;
+  readonly #first: FirstSelection;
   #isOpen = false;
   /** Names unsubscribed from under a wildcard: each is answered with what the wildcard says about it (S-UNS-06). */
   readonly #ambiguous = new Set<string>();
@@ -57,6 +59,7 @@ export class DeltaTypeStream implements TypeStream {
     });
     this.sentState = new SentState(traits.type, this.subscription);
     this.#resume = new DeltaResume(traits, this.subscription, options.cameAfterOwner);
+    this.#first = new FirstSelection(traits.type, this.subscription);
   }
 
   get position(): Position | undefined {
@@ -64,11 +67,11 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   get isPaused(): boolean {
-    return this.#resume.isPaused;
+    return this.#resume.isPaused || this.#first.isPaused;
   }
 
   get needsChangesSince(): Position | undefined {
-    return this.sentState.sentUpTo ?? this.#resume.start;
+    return this.sentState.sentUpTo ?? this.#resume.start ?? this.#first.start;
   }
 
   get canHoldBack(): boolean {
@@ -200,7 +203,10 @@ export class DeltaTypeStream implements TypeStream {
       if (this.#options.isUnknown) return this.#advance(here, []);
       return this.#advance(here, this.#whole(responses.bodies.whole("delta", here.view, type)));
     }
-    const { puts, removed: absent } = responses.selections.all(here.view, type, this.subscription);
+    const isFirst = isPlain && this.sentState.sentUpTo === undefined;
+    const found = isFirst ? this.#first.find(here, responses) : undefined;
+    if (found === "paused") return [];
+    const { puts, removed: absent } = found ?? responses.selections.all(here.view, type, this.subscription);
     // A client that was sent nothing yet waits for all names that it lists.
     const missing =
       this.sentState.sentUpTo === undefined ? absent : absent.filter((term) => this.sentState.pendingNames.has(term));
@@ -243,6 +249,7 @@ export class DeltaTypeStream implements TypeStream {
   #compare(here: Position, responses: SharedResponses): readonly PendingResponse[] {
     const found = this.#resume.step(here, responses);
     if (found === undefined) return [];
+    if (this.#isAsCompared(found)) return this.#advance(here, this.#answerCompared(found, here, responses));
     const news = this.#noNews();
     // The client may have unsubscribed from some while the comparison was paused.
     const mayBeHeld = mayBeHeldUnder(this.subscription);
@@ -255,6 +262,22 @@ export class DeltaTypeStream implements TypeStream {
       here,
       this.#answer(news, here, responses, { mustAnswer: this.subscription.asksForAll, newcomers }),
     );
+  }
+
+  /** Whether the client requested nothing while the comparison was paused. */
+  #isAsCompared(found: Comparison): boolean {
+    if (this.sentState.pendingNames.size + this.#ambiguous.size > 0) return false;
+    return this.subscription.terms === undefined && found.isFor(this.subscription);
+  }
+
+  /** Answers with the result of a comparison as it is: nothing is looked up once more. */
+  #answerCompared(found: Comparison, here: Position, responses: SharedResponses): readonly PendingResponse[] {
+    const puts = [...found.puts];
+    const { removed: absent, missing } = this.#noNews().segmentOf(puts, found.missing);
+    const segment: Segment = { puts, removed: [...found.removed, ...absent], missing };
+    if (isEmpty(segment) && !this.subscription.asksForAll) return [];
+    const body = responses.bodies.own("delta", here.view, this.traits.type, segment);
+    return [{ body, isInOrder: true, news: [puts], asked: new Set(absent), newToClient: found.newcomers }];
   }
 
   #inTurn(
@@ -451,6 +474,7 @@ export class DeltaTypeStream implements TypeStream {
 
   #advance(to: Position, answers: readonly PendingResponse[]): readonly PendingResponse[] {
     this.sentState.advance(to);
+    this.#first.abandon();
     this.#ambiguous.clear();
     return answers;
   }

@@ -15,6 +15,7 @@ import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
 import { SotwSubscription } from "../subscription/sotw-subscription.ts";
 import { Subscription, understandChange } from "../subscription/subscription.ts";
+import { FirstSelection } from "./first-selection.ts";
 import type { HeldBackNames } from "./held-back.ts";
 import { SentState } from "./sent-state.ts";
 import type { FlushBounds, PendingResponse, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
@@ -27,9 +28,9 @@ export class SotwTypeStream implements TypeStream {
   readonly sentState: SentState;
   readonly pendingRemovals: PendingRemovals = nothingHeldOver;
   readonly ttl: TtlVerdict;
-  readonly isPaused = false;
   readonly #options: TypeStreamOptions;
   readonly #names: SotwSubscription;
+  readonly #first: FirstSelection;
   #isOpen = false;
   #resumedVersion: string | undefined;
   /**
@@ -55,6 +56,11 @@ export class SotwTypeStream implements TypeStream {
     });
     this.sentState = new SentState(traits.type, this.subscription);
     this.#names = new SotwSubscription(this.subscription, dialect);
+    this.#first = new FirstSelection(traits.type, this.subscription);
+  }
+
+  get isPaused(): boolean {
+    return this.#first.isPaused;
   }
 
   get position(): Position | undefined {
@@ -62,7 +68,7 @@ export class SotwTypeStream implements TypeStream {
   }
 
   get needsChangesSince(): Position | undefined {
-    return this.sentState.sentUpTo;
+    return this.sentState.sentUpTo ?? this.#first.start;
   }
 
   onRequest(request: DiscoveryRequest): Understood {
@@ -250,11 +256,13 @@ export class SotwTypeStream implements TypeStream {
       return this.#advance(here, []);
     if (this.#options.isUnknown) return this.#advance(here, []);
     if (heldBack.size > 0) return this.#firstBut(here, responses, heldBack);
+    const found = this.#first.find(here, responses);
+    if (found === "paused") return [];
     if (this.subscription.isSoleWildcard) {
       const body = responses.bodies.whole("sotw", here.view, type);
       return this.#advance(here, [{ body, isInOrder: true, news: body.segments.map((segment) => segment.puts) }]);
     }
-    const { puts, removed } = responses.selections.all(here.view, type, this.subscription);
+    const { puts, removed } = found ?? responses.selections.all(here.view, type, this.subscription);
     const placeholders = this.#placeholders(removed, here.view, responses);
     if (placeholders.length > 0) return this.#advance(here, [this.#own(here, responses, [...puts, ...placeholders])]);
     // A reconnecting client may hold deleted resources; for a full-state type an empty response removes them.
@@ -455,6 +463,7 @@ export class SotwTypeStream implements TypeStream {
   /** Advances the position: the answers bring the client up to it, or there is nothing to send. */
   #advance(here: Position, answers: readonly PendingResponse[]): readonly PendingResponse[] {
     this.sentState.advance(here);
+    this.#first.abandon();
     this.#mayArriveGone = false;
     return answers;
   }

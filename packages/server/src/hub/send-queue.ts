@@ -1,0 +1,61 @@
+import type { Body, ServerEffect, StreamId } from "@xdskit/protocol/internal";
+
+type Send = Extract<ServerEffect, { readonly kind: "send" }>;
+
+/** A response with more resources and names than this is encoded by itself: 1 to 20 ms. */
+const LARGE_RESPONSE = 1_000;
+
+/**
+ * Keeps large responses, and what follows them on their stream, until their turn: an answer in many parts is encoded
+ * one part at a time, with turns of the event loop between them.
+ */
+export class SendQueue {
+  readonly #send: (effect: Send) => void;
+  readonly #waiting = new Map<StreamId, Send[]>();
+
+  constructor(send: (effect: Send) => void) {
+    this.#send = send;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** Sends a response, or keeps it. */
+  add(effect: Send): void {
+    const before = this.#waiting.get(effect.stream);
+    if (before !== undefined) before.push(effect);
+    else if (isLarge(effect.body)) this.#waiting.set(effect.stream, [effect]);
+    else this.#send(effect);
+  }
+
+  /** Sends the next response; streams take turns. Returns whether there was one. */
+  next(): boolean {
+    const [entry] = this.#waiting;
+    if (entry === undefined) return false;
+    const [stream, waiting] = entry;
+    const effect = waiting.shift();
+    this.#waiting.delete(stream);
+    if (waiting.length > 0) this.#waiting.set(stream, waiting);
+    if (effect !== undefined) this.#send(effect);
+    return true;
+  }
+
+  /** Sends at once what a stream waits for: it is about to end. */
+  flush(stream: StreamId): void {
+    const waiting = this.#waiting.get(stream) ?? [];
+    this.#waiting.delete(stream);
+    for (const effect of waiting) this.#send(effect);
+  }
+
+  /** Drops what a stream that is gone waits for. */
+  forget(stream: StreamId): void {
+    this.#waiting.delete(stream);
+  }
+}
+
+function isLarge({ segments }: Body): boolean {
+  let size = 0;
+  for (const { puts, removed, missing } of segments) size += puts.length + removed.length + missing.length;
+  return size > LARGE_RESPONSE;
+}
