@@ -1,6 +1,6 @@
 import { messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { findAmbiguity, shownName } from "@xdskit/protocol/internal";
-import type { CrossProblem, DecodedResource, LayerFile, Origin } from "./file-content.ts";
+import { type CrossProblem, type DecodedResource, type LayerFile, type Origin, rememberFor } from "./file-content.ts";
 import { quote } from "./problem.ts";
 
 /** The resources of each layer, in the order of files, and problems between files. */
@@ -58,8 +58,9 @@ interface MadeLayer {
 function makeLayer(layer: string, files: readonly LayerFile[], before: MadeLayer | undefined): MadeLayer {
   if (before !== undefined && before.problems.length === 0) {
     // Most changes only touch content; finding duplicates among 100,000 names would then take the most time.
-    const resources = files.flatMap(({ content }) => content.resources.map(({ resource }) => resource));
-    if (sameShape(before.resources, resources)) return { files, resources, problems: [], shape: before.shape };
+    if (haveSameShape(before.files, files)) {
+      return { files, resources: allResources(files), problems: [], shape: before.shape };
+    }
   }
   const resources: Resource[] = [];
   const problems: CrossProblem[] = [];
@@ -110,6 +111,25 @@ function ambiguities(
       },
     ];
   });
+}
+
+const resourcesOf = rememberFor(({ resources }) => resources.map(({ resource }) => resource));
+
+function allResources(files: readonly LayerFile[]): readonly Resource[] {
+  const all: Resource[] = [];
+  for (const { content } of files) for (const resource of resourcesOf(content)) all.push(resource);
+  return all;
+}
+
+/** Whether files hold the same names and references; those that did not change are not looked into. */
+function haveSameShape(before: readonly LayerFile[], after: readonly LayerFile[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every((file, index) => {
+      const now = after[index];
+      return file === now || (now !== undefined && sameShape(resourcesOf(file.content), resourcesOf(now.content)));
+    })
+  );
 }
 
 function sameShape(a: readonly Resource[], b: readonly Resource[]): boolean {

@@ -2,7 +2,14 @@ import { setImmediate } from "node:timers/promises";
 import { type EnvoyApi, MalformedMessageError } from "@xdskit/envoy-api";
 import type { Resource, TypeUrl } from "@xdskit/protocol";
 import { entryOf } from "./document/places.ts";
-import type { CrossProblem, DecodedResource, LayerFile, Origin } from "./file-content.ts";
+import {
+  type CrossProblem,
+  type DecodedResource,
+  type FileContent,
+  type LayerFile,
+  type Origin,
+  rememberFor,
+} from "./file-content.ts";
 import { quote } from "./problem.ts";
 
 /** The longest time to check without a pause for other work, in milliseconds. */
@@ -38,14 +45,17 @@ interface LayerListeners {
 export class ListenerAddresses {
   readonly #api: EnvoyApi;
   readonly #addresses = new WeakMap<Resource, BoundAddress | undefined>();
-  readonly #listenerTypes: ReadonlySet<TypeUrl>;
+  readonly #listenersOf: (content: FileContent) => readonly DecodedResource[];
 
   constructor(api: EnvoyApi) {
     this.#api = api;
-    this.#listenerTypes = new Set(
+    const listenerTypes = new Set(
       api.types
         .filter(({ kind }) => kind === "lds")
         .flatMap(({ type, v2Twin }) => (v2Twin === undefined ? [type] : [type, v2Twin])),
+    );
+    this.#listenersOf = rememberFor(({ resources }) =>
+      resources.filter(({ resource }) => listenerTypes.has(resource.type)),
     );
   }
 
@@ -72,8 +82,7 @@ export class ListenerAddresses {
   *#steps(files: readonly LayerFile[], problems: CrossProblem[]): Iterable<undefined> {
     const layers = new Map<string, LayerListeners>();
     for (const file of files) {
-      for (const decoded of file.content.resources) {
-        if (!this.#listenerTypes.has(decoded.resource.type)) continue;
+      for (const decoded of this.#listenersOf(file.content)) {
         this.#add(layers, file, decoded, problems);
         yield undefined;
       }

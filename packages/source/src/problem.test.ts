@@ -12,6 +12,7 @@ const problem: Required<Problem> = {
   message: "m",
   hint: "h",
   related: { file: "b.yaml", line: 3, column: 4 },
+  omitted: { errors: 1, warnings: 2 },
 };
 const others: readonly Problem[] = [
   { ...problem, code: "Y" },
@@ -26,6 +27,8 @@ const others: readonly Problem[] = [
   { ...problem, related: { ...problem.related, file: "d.yaml" } },
   { ...problem, related: { ...problem.related, line: 9 } },
   { ...problem, related: { ...problem.related, column: 9 } },
+  { ...problem, omitted: { errors: 9, warnings: 2 } },
+  { ...problem, omitted: { errors: 1, warnings: 9 } },
 ];
 
 test("problems are the same if they say the same", () => {

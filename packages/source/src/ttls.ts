@@ -1,7 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { anonymousNode, messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
 import { dialectFor, judgeTtl, opaqueTraits, shownName, type TtlStream } from "@xdskit/protocol/internal";
-import type { CrossProblem, LayerFile } from "./file-content.ts";
+import { type CrossProblem, type LayerFile, rememberFor } from "./file-content.ts";
 import { quote } from "./problem.ts";
 
 const envoy: Node = { ...anonymousNode, userAgentName: "envoy" };
@@ -11,14 +11,18 @@ const STREAMS: Readonly<Record<TtlStream, string>> = {
   "aggregated-sotw": "on an aggregated State of the World stream",
 };
 
+const resourcesWithTtl = rememberFor(({ resources }) =>
+  resources.filter(({ resource }) => resource.ttlMs !== undefined),
+);
+
 /** Warns, once per type, of TTLs that clients do not receive although they support TTLs (client-behaviours E6). */
 export function checkTtls(files: readonly LayerFile[], api: EnvoyApi): readonly CrossProblem[] {
   const problems: CrossProblem[] = [];
   const looked = new Set<TypeUrl>();
   for (const file of files) {
-    for (const { resource, place } of file.content.resources) {
-      const { type, name, ttlMs } = resource;
-      if (ttlMs === undefined || looked.has(type)) continue;
+    for (const { resource, place } of resourcesWithTtl(file.content)) {
+      const { type, name } = resource;
+      if (looked.has(type)) continue;
       looked.add(type);
       const clients = clientsWithout(type, api);
       if (clients === undefined) continue;

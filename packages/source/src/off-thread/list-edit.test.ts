@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { applyRuns, leftOut, runsBetween } from "./list-edit.ts";
 
 const items = Array.from({ length: 12 }, (_, id) => ({ id }));
@@ -28,4 +28,17 @@ test("one change in a long list is three runs", () => {
     { of: "before", begin: 501, end: 1000 },
   ]);
   expect(fresh).toEqual([changed]);
+});
+
+test("of a long list with one change only that is looked up", () => {
+  const setting = vi.spyOn(Map.prototype, "set");
+  const counts = [1000, 2000].map((length) => {
+    const before = Array.from({ length }, (_, id) => ({ id }));
+    const after = before.with(500, { id: 500 });
+    setting.mockClear();
+    runsBetween(before, after, []);
+    return setting.mock.calls.length;
+  });
+  setting.mockRestore();
+  expect(counts).toEqual([1, 1]);
 });

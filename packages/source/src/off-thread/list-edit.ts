@@ -5,19 +5,38 @@ export interface Run {
   readonly end: number;
 }
 
-/** The edit from one list to the next, by identity; appends new items to `fresh`. */
+/**
+ * The edit from one list to the next, by identity; appends new items to `fresh`. No item is in a list twice. Only what
+ * lies between the equal beginnings and the equal ends is looked up.
+ */
 export function runsBetween<T>(before: readonly T[], after: readonly T[], fresh: T[]): readonly Run[] {
-  const places = new Map(before.map((item, index) => [item, index]));
-  const runs: { of: Run["of"]; begin: number; end: number }[] = [];
-  for (const item of after) {
+  const shorter = Math.min(before.length, after.length);
+  let begin = 0;
+  while (begin < shorter && before[begin] === after[begin]) begin++;
+  let equalEnd = 0;
+  while (equalEnd < shorter - begin && before.at(-1 - equalEnd) === after.at(-1 - equalEnd)) equalEnd++;
+  const places = new Map(before.slice(begin, before.length - equalEnd).map((item, index) => [item, begin + index]));
+  const runs = new Runs();
+  runs.add("before", 0, begin);
+  for (const item of after.slice(begin, after.length - equalEnd)) {
     const place = places.get(item);
-    const of = place === undefined ? "new" : "before";
-    const index = place ?? fresh.push(item) - 1;
-    const last = runs.at(-1);
-    if (last?.of === of && last.end === index) last.end++;
-    else runs.push({ of, begin: index, end: index + 1 });
+    if (place !== undefined) runs.add("before", place, place + 1);
+    else runs.add("new", fresh.push(item) - 1, fresh.length);
   }
-  return runs;
+  runs.add("before", before.length - equalEnd, before.length);
+  return runs.list;
+}
+
+class Runs {
+  readonly list: { of: Run["of"]; begin: number; end: number }[] = [];
+
+  /** Continues the last run where it can. */
+  add(of: Run["of"], begin: number, end: number): void {
+    if (begin === end) return;
+    const last = this.list.at(-1);
+    if (last?.of === of && last.end === begin) last.end = end;
+    else this.list.push({ of, begin, end });
+  }
 }
 
 /** The items of the previous list that are in no run. */
