@@ -50,7 +50,7 @@ const steps = [
   {
     name: "attacks",
     says: "hostile clients, while one that behaves measures its edits; h2spec",
-    budget: 5,
+    budget: 6,
     run: () => vitest("attacks", ["npm", "run", "--silent", "attacks", "--"]),
   },
   {

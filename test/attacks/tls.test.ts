@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { afterAll, beforeAll, test } from "vitest";
-import { createCertificate } from "../e2e/support/certificate.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createCertificate, shownCommonName } from "../e2e/support/certificate.ts";
 import { freePort } from "../e2e/support/port.ts";
 import { staticCluster } from "../e2e/support/resource.ts";
 import { createSite, type Site } from "../e2e/support/site.ts";
+import { until } from "../e2e/support/wait.ts";
 import { createScene, type Scene } from "./support/scene.ts";
 import { type Attack, withstand } from "./support/withstand.ts";
 
@@ -74,3 +75,16 @@ const attacks: readonly Attack[] = [
 ];
 
 test.each(attacks.map((attack) => [attack.name, attack] as const))("%s", (_, attack) => withstand(scene, attack));
+
+test("certificates that are none change nothing, and are told", async () => {
+  const linesBefore = scene.logged().length;
+  pems.write({ "cert.pem": "-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n", "key.pem": "" });
+  await until({ says: "they are told", withinMs: 20_000, everyMs: 50 }, () =>
+    scene
+      .logged()
+      .slice(linesBefore)
+      .some(({ event }) => event === "tls-refused"),
+  );
+  expect(await shownCommonName(tlsPort)).toBe("localhost");
+  expect(scene.server.process().ended(), "the server lives").toBeUndefined();
+});

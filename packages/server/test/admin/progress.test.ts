@@ -7,7 +7,7 @@ let origin = "";
 
 beforeEach(async () => {
   world = new RealMachine();
-  origin = `http://127.0.0.1:${(await world.admin.start()).port}`;
+  origin = `http://127.0.0.1:${(await world.admin.start())?.port}`;
 });
 
 afterEach(async () => {
