@@ -156,7 +156,12 @@ export const settingTable: readonly Setting[] = [
     "read",
     "What to do with files that a Secret names by relative paths: send their content, or leave them to the clients.",
   ),
-  row("insecure", "boolean", "false", "Send secrets and node layers to remote clients without TLS, too."),
+  row(
+    "insecure",
+    "boolean",
+    "false",
+    "Without TLS: send secrets and node layers to remote clients, and let them read the admin API.",
+  ),
   row("require-node", "boolean", undefined, "Reject clients that send no node id."),
   words(
     "client-status",
