@@ -1,6 +1,7 @@
 import type { Node } from "../node/node.ts";
 import type { ClientEffect, ClientReport } from "./effect.ts";
 import type { Moment, WatchId } from "./event.ts";
+import { TimedTurn } from "./timed-turn.ts";
 import type { WatchEvent } from "./watch-event.ts";
 
 /** Something that updates its streams and requests once all events of a turn are handled. */
@@ -9,20 +10,18 @@ export interface TurnEndListener {
 }
 
 /**
- * What the parts of a client share: time, timers and collected effects. Of one event, all absences are notified before
+ * What the parts of a client share: the node, time, timers and collected effects. Of one event, all absences are notified before
  * changes, whichever watch they go to (C-CLI-08).
  */
-export class ClientTurn {
+export class ClientTurn extends TimedTurn<ClientEffect> {
   /** The client's current node. */
   node: Node;
   #moment: Moment = { nowMs: 0, chance: 0 };
-  #effects: ClientEffect[] = [];
   readonly #news = new NewsQueue();
   readonly #touched = new Set<TurnEndListener>();
-  readonly #timers = new Map<number, () => void>();
-  #lastTimer = 0;
 
   constructor(node: Node) {
+    super();
     this.node = node;
   }
 
@@ -38,11 +37,6 @@ export class ClientTurn {
     this.#moment = moment;
   }
 
-  /** Adds an effect. */
-  ask(effect: ClientEffect): void {
-    this.#effects.push(effect);
-  }
-
   report(report: ClientReport): void {
     this.ask({ kind: "report", report });
   }
@@ -56,28 +50,9 @@ export class ClientTurn {
     this.#touched.add(one);
   }
 
-  startTimer(ms: number, then: () => void): number {
-    const timer = ++this.#lastTimer;
-    this.#timers.set(timer, then);
-    this.ask({ kind: "start-timer", timer, ms });
-    return timer;
-  }
-
-  /** Cancels a timer; does nothing if it fired already or is undefined. */
-  cancelTimer(timer: number | undefined): void {
-    if (timer !== undefined && this.#timers.delete(timer)) this.ask({ kind: "cancel-timer", timer });
-  }
-
-  /** Runs a timer that fired, unless it was cancelled meanwhile. */
-  fire(timer: number): void {
-    const then = this.#timers.get(timer);
-    this.#timers.delete(timer);
-    then?.();
-  }
-
   /** Moves the notifications of one event to the effects. */
   tell(): void {
-    this.#news.drainTo(this.#effects);
+    this.#news.drainTo((effect) => this.ask(effect));
   }
 
   /** Ends the turn and returns its effects. */
@@ -85,9 +60,7 @@ export class ClientTurn {
     for (const one of this.#touched) one.settle();
     this.#touched.clear();
     this.tell();
-    const effects = this.#effects;
-    this.#effects = [];
-    return effects;
+    return this.takeEffects();
   }
 }
 
@@ -106,9 +79,9 @@ class NewsQueue {
     this.#byKind[news.kind].push({ kind: "notify", watch, news });
   }
 
-  drainTo(effects: ClientEffect[]): void {
+  drainTo(take: (effect: ClientEffect) => void): void {
     for (const queue of Object.values(this.#byKind)) {
-      for (const effect of queue) effects.push(effect);
+      for (const effect of queue) take(effect);
       queue.length = 0;
     }
   }

@@ -51,7 +51,7 @@ export class Demands {
     }
     this.#judge(demand);
     if (!this.#demands.has(id)) return;
-    demand.timer = this.#turn.startTimer(timeoutMs ?? this.#timeoutMsOf(what), () => {
+    demand.timer = this.#turn.startLimit(timeoutMs ?? this.#timeoutMsOf(what), () => {
       demand.timer = undefined;
       this.#end(demand, "timeout");
     });

@@ -1,14 +1,12 @@
 import type { Moment } from "../client/event.ts";
 import type { SourceId } from "../client/source.ts";
+import { TimedTurn } from "../client/timed-turn.ts";
 import type { DependencyGroup, GraphEntry } from "./graph.ts";
 import type { MeshEffect, MeshReport } from "./mesh-effect.ts";
 
 /** What the parts of a mesh share: time, timers, the effects of one event, and the work left at its end. */
-export class MeshTurn {
+export class MeshTurn extends TimedTurn<MeshEffect> {
   #nowMs = 0;
-  #effects: MeshEffect[] = [];
-  #lastTimer = 0;
-  readonly #timers = new Map<number, () => void>();
   /** Entries to publish again. */
   readonly changed: Set<GraphEntry> = new Set();
   /** Entries that no longer exist, published or not. */
@@ -30,16 +28,8 @@ export class MeshTurn {
     return this.#nowMs;
   }
 
-  get timers(): number {
-    return this.#timers.size;
-  }
-
   begin({ nowMs }: Pick<Moment, "nowMs">): void {
     this.#nowMs = nowMs;
-  }
-
-  ask(effect: MeshEffect): void {
-    this.#effects.push(effect);
   }
 
   report(report: MeshReport): void {
@@ -47,33 +37,12 @@ export class MeshTurn {
   }
 
   /** Starts a timer; returns undefined for 0, which means no limit. */
-  startTimer(ms: number, then: () => void): number | undefined {
-    if (ms === 0) return undefined;
-    const timer = ++this.#lastTimer;
-    this.#timers.set(timer, then);
-    this.ask({ kind: "start-timer", timer, ms });
-    return timer;
-  }
-
-  cancelTimer(timer: number | undefined): void {
-    if (timer !== undefined && this.#timers.delete(timer)) this.ask({ kind: "cancel-timer", timer });
-  }
-
-  /** Runs a timer that fired, unless it was cancelled meanwhile. */
-  fire(timer: number): void {
-    const then = this.#timers.get(timer);
-    this.#timers.delete(timer);
-    then?.();
+  startLimit(ms: number, then: () => void): number | undefined {
+    return ms === 0 ? undefined : this.startTimer(ms, then);
   }
 
   /** Publishes the users of a group again, because it became usable or unusable. */
   touchUsers(group: DependencyGroup): void {
     for (const { owner } of group.users) this.changed.add(owner.entry);
-  }
-
-  takeEffects(): readonly MeshEffect[] {
-    const effects = this.#effects;
-    this.#effects = [];
-    return effects;
   }
 }

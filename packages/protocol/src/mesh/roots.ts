@@ -70,7 +70,7 @@ export class Roots {
     const group = this.#groups.open({ source, type, term, handed: undefined, wantsConfirmations: false });
     this.#groups.pin(group);
     root.group = group;
-    root.timer = this.#turn.startTimer(timeoutMs, () => {
+    root.timer = this.#turn.startLimit(timeoutMs, () => {
       root.timer = undefined;
       this.#finish(root);
       this.#versions.giveUpOn(group);

@@ -138,7 +138,7 @@ export class Versions {
     group.waiters.add(edge);
     const { dependency, owner } = edge;
     const timeoutMs = dependency.source.kind === "parent" ? (owner.entry.handed?.timeoutMs ?? 0) : dependency.timeoutMs;
-    edge.timer = this.#turn.startTimer(timeoutMs, () => this.#giveUp(edge, group));
+    edge.timer = this.#turn.startLimit(timeoutMs, () => this.#giveUp(edge, group));
   }
 
   #giveUp(edge: Edge, group: DependencyGroup): void {
