@@ -9,6 +9,17 @@ export interface Peer {
   readonly isTls: boolean;
   /** Names in the verified client certificate: subject common name and alternative names; empty without one. */
   readonly names: readonly string[];
+  /** What the verified client certificate says; undefined without one. */
+  readonly certificate?: PeerCertificate | undefined;
+}
+
+/** The names in a verified client certificate, by kind: a name of one kind never counts as one of another. */
+export interface PeerCertificate {
+  readonly commonName: string | undefined;
+  readonly uris: readonly string[];
+  readonly dnsNames: readonly string[];
+  /** When it expires. */
+  readonly validTo: Date;
 }
 
 /**
