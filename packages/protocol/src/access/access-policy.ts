@@ -38,3 +38,8 @@ export const wholeGrant: AccessGrant = { key: "", isWhole: true, visible: () => 
 
 /** Allows everything. */
 export const openAccess: AccessPolicy = { grant: () => wholeGrant };
+
+/** Whether nothing of a type in these layers is visible, whatever there is. */
+export function isTypeDenied(grant: AccessGrant, layers: readonly string[], type: TypeUrl): boolean {
+  return !grant.isWhole && layers.length > 0 && layers.every((layer) => grant.visible(layer, type) === "none");
+}

@@ -1,7 +1,7 @@
-/** The ways to ask a server for configuration: an aggregated stream, a stream of one type, a unary Fetch, a REST poll. */
-export type EntryPoint = "ads" | "stream" | "fetch" | "rest";
+/** The ways to ask a server for configuration: an aggregated stream, a stream of one type, a poll over REST. */
+export type EntryPoint = "ads" | "stream" | "rest";
 
-export const entryPoints: readonly EntryPoint[] = ["ads", "stream", "fetch", "rest"];
+export const entryPoints: readonly EntryPoint[] = ["ads", "stream", "rest"];
 
 /**
  * What some identities may have. A rule allows; with `deny` it forbids, and that wins over every rule that allows. In a
