@@ -1,6 +1,6 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
-import type { NodeMapping, Transaction } from "@xdskit/protocol";
+import type { AccessRules, NodeMapping, Transaction } from "@xdskit/protocol";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import { Describer } from "./admin/describe.ts";
 import { everyNode, findNodes } from "./admin/routes/nodes.ts";
@@ -105,6 +105,11 @@ export interface ManagementServer extends AsyncDisposable {
   commit(transaction: Transaction): number;
   /** Replaces the node mapping and maps every connected node again. */
   setNodeMapping(nodeMapping: NodeMapping): void;
+  /**
+   * Replaces the access rules; undefined: the defaults. A connected client that may no longer be its node is ended; the
+   * others get the difference. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
+   */
+  setAccess(access: AccessRules | undefined): void;
   /**
    * Changes the load reports that the server requests, for every client; absent fields stay as they are. Throws an
    * `XdsError` (OPTIONS_INVALID, or SERVER_STATE where `loadReports` is false).
@@ -259,6 +264,10 @@ class WiredServer implements ManagementServer {
 
   setNodeMapping(nodeMapping: NodeMapping): void {
     this.#hub.place(nodeMapping);
+  }
+
+  setAccess(access: AccessRules | undefined): void {
+    this.#hub.setAccess(access);
   }
 
   setLoadReporting(changes: LoadReportOptions): void {

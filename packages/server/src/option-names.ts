@@ -18,6 +18,7 @@ const ofServer: OptionNames<ManagementServerOptions> = {
   admin: true,
   tls: true,
   rest: true,
+  access: true,
   insecure: true,
   nodeMapping: true,
   requireNode: true,

@@ -11,6 +11,8 @@ export interface Peer {
   readonly names: readonly string[];
   /** What the verified client certificate says; undefined without one. */
   readonly certificate?: PeerCertificate | undefined;
+  /** A part of the server, which writes files: access does not concern it. */
+  readonly isInProcess?: boolean;
 }
 
 /** The names in a verified client certificate, by kind: a name of one kind never counts as one of another. */

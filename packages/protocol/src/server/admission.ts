@@ -1,4 +1,4 @@
-import { type AccessGrant, type AccessPolicy, openAccess } from "../access/access-policy.ts";
+import { type AccessGrant, type AccessPolicy, openAccess, wholeGrant } from "../access/access-policy.ts";
 import type { EntryPoint } from "../access/access-rules.ts";
 import type { Choices, ClientChoice, NamedChoice } from "../dialect/choice.ts";
 import type { Dialect } from "../dialect/dialect.ts";
@@ -76,6 +76,7 @@ export class Admission {
   place(node: Node, peer: Peer, entryPoint: EntryPoint): Placed | RejectedStream {
     const layers = this.#nodeMapping(node, peer);
     if ("refused" in layers) return refuse(statusCode.PERMISSION_DENIED, layers.refused);
+    if (peer.isInProcess === true) return { layers, grant: wholeGrant };
     const grant = this.#access.grant({ entryPoint, peer, node }, layers);
     if (!("denied" in grant)) return { layers, grant };
     const code = peer.certificate === undefined ? statusCode.UNAUTHENTICATED : statusCode.PERMISSION_DENIED;

@@ -1,3 +1,4 @@
+import type { AccessGrant } from "../access/access-policy.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import { type Status, statusCode } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
@@ -230,9 +231,10 @@ export class ServerMachine {
 
   /**
    * The resources of a type in a view of these layers: the top-most holder of each name, with all variants of a name.
+   * `grant`: only what it shows.
    */
-  *resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
-    for (const member of this.#layers.viewOf(layers).members(type)) if (member.isStandIn !== true) yield member;
+  *resources(layers: readonly string[], type: TypeUrl, grant?: AccessGrant): Iterable<Resource> {
+    for (const member of this.#layers.viewOf(layers, grant).members(type)) if (member.isStandIn !== true) yield member;
   }
 
   /** The resource that one layer holds under a name; may be a resource error. */
