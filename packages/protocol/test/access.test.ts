@@ -88,9 +88,8 @@ class Talk {
   }
 }
 
-test.each(["sotw", "delta"] as const)(
-  "S-ACC-06: over %s, what is not granted is as if it did not exist, before and after any change",
-  (variant) => {
+describe("S-ACC-06: what is not granted is as if it did not exist, before and after any change", () => {
+  test.each(["sotw", "delta"] as const)("over %s", (variant) => {
     fc.assert(
       fc.property(fc.array(stepArbitrary, { maxLength: 30 }), (steps) => {
         const granted = new Talk(variant, partly);
@@ -109,8 +108,8 @@ test.each(["sotw", "delta"] as const)(
       }),
       { numRuns: 300 },
     );
-  },
-);
+  });
+});
 
 describe("S-ACC-07: a change of access moves a stream without ending it", () => {
   const all = policyOf({ identities: ["anyone"] });

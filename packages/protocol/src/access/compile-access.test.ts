@@ -206,7 +206,7 @@ describe("S-ACC-03: an identity is what a verified certificate says, each name a
   });
 });
 
-test("S-ACC-04: equal grants have equal keys, others have not, whatever policy they come from", () => {
+test("equal grants have equal keys, others have not, whatever policy they come from", () => {
   const rule: AccessRule = { identities: ["spiffe://prod/ns/*/sa/{service}"], names: ["{service}/*"] };
   const keyFor = (peer: Peer, rules: readonly AccessRule[]): unknown => {
     const grant = compile(rules).grant({ entryPoint: "ads", peer, node: node("n") }, ["base"]);
@@ -225,16 +225,15 @@ test("S-ACC-05: every mistake in rules is told with its path", () => {
     { identities: [], entryPoints: ["grpc"] as unknown as readonly EntryPoint[] },
     { identities: ["spiffe://prod/{a}", "anyone"], nodes: ["{a}", "{"] },
   ];
-  expect(compileAccess({ rules }, { isSecret })).toMatchObject({
-    problems: [
-      { path: "rules[0].identities[0]" },
-      { path: "rules[0].identities[1]" },
-      { path: "rules[0].identities[2]" },
-      { path: "rules[0].identities[3]" },
-      { path: "rules[1].identities" },
-      { path: "rules[1].entryPoints[0]" },
-      { path: "rules[2].nodes[0]", message: "expected every entry of identities to capture {a}" },
-      { path: "rules[2].nodes[1]" },
-    ],
-  });
+  const compiled = compileAccess({ rules }, { isSecret });
+  expect("problems" in compiled && compiled.problems.map(({ path }) => path.join("."))).toEqual([
+    "rules.0.identities.0",
+    "rules.0.identities.1",
+    "rules.0.identities.2",
+    "rules.0.identities.3",
+    "rules.1.identities",
+    "rules.1.entryPoints.0",
+    "rules.2.nodes.0",
+    "rules.2.nodes.1",
+  ]);
 });

@@ -15,8 +15,8 @@ import { type Bindings, capturesIn, matchesPattern, type Pattern, parsePattern }
 
 /** A mistake in access rules. */
 export interface AccessProblem {
-  /** Such as `rules[2].nodes[0]`. */
-  readonly path: string;
+  /** Such as `rules`, 2, `nodes`, 0. */
+  readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
@@ -160,16 +160,16 @@ function isAmong(type: TypeUrl, types: readonly string[] | undefined): boolean {
 
 /** Reads the parts of one rule, and collects its mistakes. */
 function compileRule(rule: AccessRule, index: number, problems: AccessProblem[]): CompiledRule {
-  const path = `rules[${index}]`;
-  const add = (where: string, message: string): void => void problems.push({ path: `${path}.${where}`, message });
+  const add = (where: readonly (string | number)[], message: string): void =>
+    void problems.push({ path: ["rules", index, ...where], message });
   const identities = rule.identities.flatMap((text, at) => {
     const identity = parseIdentity(text);
     if (!("problem" in identity)) return [identity];
-    add(`identities[${at}]`, identity.problem);
+    add(["identities", at], identity.problem);
     return [];
   });
-  if (rule.identities.length === 0) add("identities", "expected at least one; the rule would match nobody");
-  const read = (where: string, text: string): readonly Pattern[] => {
+  if (rule.identities.length === 0) add(["identities"], "expected at least one; the rule would match nobody");
+  const read = (where: readonly (string | number)[], text: string): readonly Pattern[] => {
     const pattern = parsePattern(text);
     if (pattern === undefined) add(where, "expected {NAME} for each capture");
     const unbound = capturesIn(pattern ?? []).find(
@@ -179,9 +179,9 @@ function compileRule(rule: AccessRule, index: number, problems: AccessProblem[])
     return pattern === undefined ? [] : [pattern];
   };
   const readAll = (where: "nodes" | "clusters" | "layers" | "names"): readonly Pattern[] | undefined =>
-    rule[where]?.flatMap((text, at) => read(`${where}[${at}]`, text));
+    rule[where]?.flatMap((text, at) => read([where, at], text));
   for (const [at, point] of (rule.entryPoints ?? []).entries()) {
-    if (!entryPoints.includes(point)) add(`entryPoints[${at}]`, `expected ${entryPoints.join(", ")}, got "${point}"`);
+    if (!entryPoints.includes(point)) add(["entryPoints", at], `expected ${entryPoints.join(", ")}, got "${point}"`);
   }
   return {
     key: JSON.stringify(rule),
@@ -191,7 +191,7 @@ function compileRule(rule: AccessRule, index: number, problems: AccessProblem[])
     nodes: readAll("nodes"),
     clusters: readAll("clusters"),
     metadata: Object.entries(rule.metadata ?? {}).flatMap(([key, text]) =>
-      read(`metadata.${key}`, text).map((pattern) => [key, pattern] as const),
+      read(["metadata", key], text).map((pattern) => [key, pattern] as const),
     ),
     layers: readAll("layers"),
     types: rule.types?.map(typeNameOf),

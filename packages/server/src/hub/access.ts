@@ -24,6 +24,6 @@ export function createAccess({ rules, insecure, traits }: AccessOptions): Access
   if (rules === undefined) return insecure ? openAccess : defaultAccess({ isSecret });
   const policy = compileAccess(rules, { isSecret });
   if (!("problems" in policy)) return policy;
-  const problems = policy.problems.map(({ path, message }) => ({ path: `access.${path}`, message }));
+  const problems = policy.problems.map(({ path, message }) => ({ path: ["access", ...path].join("."), message }));
   throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
 }

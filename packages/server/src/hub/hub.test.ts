@@ -81,7 +81,7 @@ async function settled(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("a plaintext peer that is not on loopback", () => {
+describe("S-ACC-04: a client without an identity that is not on loopback", () => {
   test.each(SECRETS.flatMap((type) => [[type, type] as const, [type, undefined] as const]))(
     "asks for %s on a stream for %s: absent, or PERMISSION_DENIED on a stream of its own",
     async (type, onlyType) => {

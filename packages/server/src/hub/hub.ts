@@ -292,8 +292,7 @@ export class Hub implements HubPort {
   poll(asked: NewPoll, handle: PollHandle): PollId | undefined {
     const { connection, path, apiVersion, type, request, bytes, holdMs } = asked;
     const { peer, listener } = this.#connections.get(connection) ?? {};
-    const refusal =
-      peer === undefined ? cancelled : this.#admission.refusePoll({ peer, apiVersion, method: path });
+    const refusal = peer === undefined ? cancelled : this.#admission.refusePoll({ peer, apiVersion, method: path });
     if (refusal !== undefined || peer === undefined) {
       handle.refuse(refusal ?? cancelled);
       return undefined;

@@ -125,7 +125,7 @@ export const settingTable: readonly Setting[] = [
     "What to do with resources that violate Envoy's validation rules.",
   ),
   row("allow-empty", "boolean", "false", "Serve an empty configuration if the directory has no resources."),
-  row("insecure", "boolean", "false", "Send secrets and node layers to remote clients without TLS, too."),
+  row("insecure", "boolean", "false", "Without access rules: send secrets and node layers to every remote client."),
   row("require-node", "boolean", undefined, "Reject clients that send no node id."),
   words(
     "client-status",
