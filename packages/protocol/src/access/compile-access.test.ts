@@ -55,7 +55,7 @@ const node = (id: string, cluster = "web"): Node => ({ ...anonymousNode, id, clu
 const ruleArbitrary: fc.Arbitrary<AccessRule> = fc
   .record(
     {
-      identities: fc.constantFrom<readonly string[][]>(
+      identities: fc.constantFrom<(readonly string[])[]>(
         ["anyone"],
         ["loopback"],
         ["certificate"],
@@ -68,7 +68,11 @@ const ruleArbitrary: fc.Arbitrary<AccessRule> = fc
       entryPoints: fc.subarray([...entryPoints]),
       nodes: fc.subarray(["edge*", "*-1", "pay-1"], { minLength: 1 }),
       clusters: fc.subarray(["w*b", "other"], { minLength: 1 }),
-      metadata: fc.constantFrom({ zone: "z1" }, { zone: "*2" }, { constructor: "*" }),
+      metadata: fc.constantFrom<Readonly<Record<string, string>>[]>(
+        { zone: "z1" },
+        { zone: "*2" },
+        { constructor: "*" },
+      ),
       layers: fc.subarray(["base", "node/*"], { minLength: 1 }),
       types: fc.subarray(["Secret", "envoy.config.cluster.v3.Cluster", "*"], { minLength: 1 }),
       names: fc.subarray(["edge*", "*/key"], { minLength: 1 }),
@@ -76,9 +80,9 @@ const ruleArbitrary: fc.Arbitrary<AccessRule> = fc
     },
     { requiredKeys: ["identities"] },
   )
-  .chain((rule) => {
+  .chain((rule): fc.Arbitrary<AccessRule> => {
     // A rule that captures uses what it captured.
-    if (!rule.identities.every((one) => one.includes("{who}"))) return fc.constant(rule);
+    if (!rule.identities.every((one) => one.includes("{who}"))) return fc.constant<AccessRule>(rule);
     return fc.constantFrom<AccessRule>(rule, { ...rule, nodes: ["{who}-*"] }, { ...rule, names: ["{who}/*"] });
   });
 
