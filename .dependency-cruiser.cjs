@@ -31,6 +31,7 @@ const orders = {
   protocol: [
     "resource",
     "node",
+    "access",
     "message dialect",
     "state",
     "server/contract server/memory",

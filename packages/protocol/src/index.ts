@@ -1,3 +1,4 @@
+export type { AccessRule, AccessRules, EntryPoint } from "./access/access-rules.ts";
 export type { HeldStatus } from "./client/held.ts";
 export type { BackOff, RateLimit, SourceId } from "./client/source.ts";
 export type { Choice, ClientChoice } from "./dialect/choice.ts";
@@ -10,7 +11,7 @@ export type { MeshLink, NodeId } from "./mesh/mesh-node.ts";
 export type { Status } from "./message/status.ts";
 export type { Variant } from "./message/variant.ts";
 export { anonymousNode, type Node } from "./node/node.ts";
-export type { NodeMapping, NodeMappingRejection, Peer } from "./node/node-mapping.ts";
+export type { NodeMapping, NodeMappingRejection, Peer, PeerCertificate } from "./node/node-mapping.ts";
 export type { NodeMatch } from "./node/node-match.ts";
 export type { ApiVersion } from "./resource/api-version.ts";
 export type { Constraints, Parameters } from "./resource/constraints.ts";

@@ -1,5 +1,8 @@
 /** What the other packages of this project share. Not covered by semantic versioning: it may change in any release. */
 
+export { type AccessPolicy, openAccess } from "./access/access-policy.ts";
+export { type AccessProblem, compileAccess } from "./access/compile-access.ts";
+export { defaultAccess } from "./access/default-access.ts";
 export { pauseMs } from "./client/back-off.ts";
 export { ClientMachine, type ClientMachineOptions, type SourcedState } from "./client/client.ts";
 export type { ClientEffect, ClientReport } from "./client/effect.ts";

@@ -14,6 +14,7 @@ export type LogEvent =
   | "poller-forgotten"
   | "client-slow"
   | "client-odd"
+  | "access-denied"
   | "order-overdue"
   | "client-unprotected"
   | "history-restored"

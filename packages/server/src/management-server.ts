@@ -1,6 +1,6 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
-import type { NodeMapping, Transaction } from "@xdskit/protocol";
+import type { AccessRules, NodeMapping, Transaction } from "@xdskit/protocol";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
 import { Describer } from "./admin/describe.ts";
@@ -119,6 +119,11 @@ export interface ManagementServer extends AsyncDisposable {
    * `whenDeployed` waits for as for that of a commit.
    */
   setNodeMapping(nodeMapping: NodeMapping): number;
+  /**
+   * Replaces the access rules; undefined: the defaults. A connected client that may no longer be its node is ended; the
+   * others get the difference. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
+   */
+  setAccess(access: AccessRules | undefined): number;
   /**
    * Changes the load reports that the server requests, for every client; absent fields stay as they are. Throws an
    * `XdsError` (OPTIONS_INVALID, or SERVER_STATE where `loadReports` is false).
@@ -282,6 +287,10 @@ class WiredServer implements ManagementServer {
 
   setNodeMapping(nodeMapping: NodeMapping): number {
     return this.#hub.place(nodeMapping);
+  }
+
+  setAccess(access: AccessRules | undefined): number {
+    return this.#hub.setAccess(access);
   }
 
   setLoadReporting(changes: LoadReportOptions): void {

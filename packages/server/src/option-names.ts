@@ -19,6 +19,7 @@ const ofServer: OptionNames<ManagementServerOptions> = {
   adminSocket: true,
   tls: true,
   rest: true,
+  access: true,
   insecure: true,
   nodeMapping: true,
   requireNode: true,

@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type {
+  AccessRules,
   Choice,
   ClientChoice,
   ClientRule,
@@ -330,9 +331,12 @@ export interface ManagementServerOptions {
    */
   readonly rest?: RestOptions | false;
   /**
-   * Serves Secrets and `node/` layers also to plaintext clients that are not on loopback, and lets everybody read the
-   * admin API over plaintext.
+   * Who may have what. With rules, what none of them allows is denied.
+   * @default clients on loopback, and those whose certificate names their node, may have everything; others get no
+   * Secrets and no `node/` layers
    */
+  readonly access?: AccessRules;
+  /** Without `access`: every client may have everything, and everybody may read the admin API over plaintext. */
   readonly insecure?: boolean;
   /**
    * Maps a node and its peer to the layers of its view, top-most first.

@@ -39,11 +39,7 @@ export function createLoadReporting({ loadReports, limits, api }: CheckedOptions
     settings: loadReports === false ? undefined : loadReports,
     limits,
     clustersOf(node, peer) {
-      const layers = hub.view.layersOf(node, peer);
-      if ("refused" in layers || clusters === undefined) return [];
-      return [...hub.view.resources(layers, clusters.type)].flatMap(({ name, error }) =>
-        error === undefined ? [name] : [],
-      );
+      return clusters === undefined ? [] : [...hub.view.visibleTo(node, peer, clusters.type)].map(({ name }) => name);
     },
     report: (report) => hub.report(report),
     reportLimit: (limit, address, message) => hub.reportLimit(limit, address, message),
@@ -60,6 +56,7 @@ export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemet
     refusesV2: v2 === "off",
     nodeMapping,
     insecure,
+    rules: options.access,
     ...(edition === undefined ? {} : { edition }),
     dialect,
     ...(clients === undefined ? {} : { clients }),

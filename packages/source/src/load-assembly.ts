@@ -81,8 +81,17 @@ export class LoadAssembly {
     const problems = sortProblems(found);
     if (hasErrors(problems)) return { state: undefined, problems };
     const nodeMapping = this.#nodeMappingFor(content, new Set(layers.keys()));
-    const { settings, clients, listeners } = content;
-    const state: LoadedState = { layers, settings, clients, listeners, nodeMapping, files: files.length, resources };
+    const { settings, clients, access, listeners } = content;
+    const state: LoadedState = {
+      layers,
+      settings,
+      clients,
+      access,
+      listeners,
+      nodeMapping,
+      files: files.length,
+      resources,
+    };
     return { state, problems };
   }
 

@@ -1,4 +1,13 @@
-import type { ClientRule, Deletion, LayerChange, NodeMapping, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
+import type {
+  AccessRules,
+  ClientRule,
+  Deletion,
+  LayerChange,
+  NodeMapping,
+  Resource,
+  Transaction,
+  TypeUrl,
+} from "@xdskit/protocol";
 import { editBetween } from "./known-edits.ts";
 import type { Problem } from "./problem.ts";
 import type { ListenerSettings } from "./settings/choice-reading.ts";
@@ -15,6 +24,8 @@ export interface LoadedState {
   readonly settings: Settings;
   /** Rules for single clients; the same list while the file stays the same. */
   readonly clients: readonly ClientRule[];
+  /** Access rules; the same object while the file stays the same. */
+  readonly access?: AccessRules | undefined;
   /** Listen addresses besides `listen`. */
   readonly listeners: readonly ListenerSettings[];
   /** The node mapping, made from the group rules of `xdskit.yaml` and the existing layers. */

@@ -85,9 +85,9 @@ export async function serve(
   return exitCode.ok;
 }
 
-/** Errors in groups and client rules do not affect how the server listens; they can be fixed later. */
+/** Errors in groups, client and access rules do not affect how the server listens; they can be fixed later. */
 function leavesSettingsUnknown({ severity, path = "" }: Problem): boolean {
-  return severity === "error" && !/^(?:groups|clients)\b/.test(path);
+  return severity === "error" && !/^(?:groups|clients|access)\b/.test(path);
 }
 
 /** Without its settings the server would listen with the defaults, for one without TLS. */

@@ -1,6 +1,6 @@
 import type { Requirement } from "./requirement.ts";
 
-/** CON, CFG, VAL, OBS: connections, bootstraps, validation, observability. */
+/** CON, CFG, VAL, ACC, OBS: connections, bootstraps, validation, access, observability. */
 export const operationRequirements: readonly Requirement[] = [
   {
     id: "S-CON-02",
@@ -32,6 +32,54 @@ export const operationRequirements: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "Constraints come with the schema and nowhere else, because they change.",
+  },
+  {
+    id: "S-ACC-01",
+    level: "must",
+    scope: "everywhere",
+    says: "What a client gets is decided by one function of where it came in, who it is, the node that it claims to be, and the layer, type and name. What no rule allows is denied.",
+  },
+  {
+    id: "S-ACC-02",
+    level: "must",
+    scope: "everywhere",
+    says: "A rule that denies wins over every rule that allows.",
+  },
+  {
+    id: "S-ACC-03",
+    level: "must",
+    scope: "everywhere",
+    says: "A client is what a verified certificate says, each name as its own kind, or its address. Encryption and the node that it claims are no identity.",
+  },
+  {
+    id: "S-ACC-04",
+    level: "must",
+    scope: "everywhere",
+    says: "Without rules, Secrets and layers of single nodes go beyond loopback only to clients whose certificate names their node.",
+  },
+  {
+    id: "S-ACC-05",
+    level: "must",
+    scope: "everywhere",
+    says: "Every mistake in rules is told with its place.",
+  },
+  {
+    id: "S-ACC-06",
+    level: "must",
+    scope: "everywhere",
+    says: "A resource or a type that is not granted is as if it did not exist, before and after any change; a stream or poll of such a type alone ends with PERMISSION_DENIED.",
+  },
+  {
+    id: "S-ACC-07",
+    level: "must",
+    scope: "everywhere",
+    says: "A change of rules gives connected clients the difference, and ends those that may no longer be their node.",
+  },
+  {
+    id: "S-ACC-08",
+    level: "must",
+    scope: "everywhere",
+    says: "A client that may not be its node ends with PERMISSION_DENIED, or UNAUTHENTICATED without a certificate; only the operator is told why.",
   },
   {
     id: "S-OBS-02",

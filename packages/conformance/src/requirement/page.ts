@@ -38,6 +38,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   FBK: "Failures and fallback",
   CON: "Connections",
   VAL: "Checks of content",
+  ACC: "Access",
   OBS: "What operators see",
 };
 

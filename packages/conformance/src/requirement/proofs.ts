@@ -145,6 +145,46 @@ export const proofs: readonly Proof[] = [
     name: "S-ORD-09 a route to a cluster that does not exist is told",
   },
   {
+    id: "S-ACC-01",
+    test: "packages/protocol/src/access/compile-access.test.ts",
+    name: "S-ACC-01: rules decide as a plain reading of each of them does",
+  },
+  {
+    id: "S-ACC-02",
+    test: "packages/protocol/src/access/compile-access.test.ts",
+    name: "S-ACC-02: adding an allow rule never widens what a deny rule denied, and a deny rule never allows",
+  },
+  {
+    id: "S-ACC-03",
+    test: "packages/protocol/src/access/compile-access.test.ts",
+    name: "S-ACC-03: an identity is what a verified certificate says, each name as its own kind",
+  },
+  {
+    id: "S-ACC-04",
+    test: "packages/server/src/hub/hub.test.ts",
+    name: "S-ACC-04: a client without an identity that is not on loopback",
+  },
+  {
+    id: "S-ACC-05",
+    test: "packages/protocol/src/access/compile-access.test.ts",
+    name: "S-ACC-05: every mistake in rules is told with its path",
+  },
+  {
+    id: "S-ACC-06",
+    test: "packages/protocol/test/access.test.ts",
+    name: "S-ACC-06: what is not granted is as if it did not exist, before and after any change",
+  },
+  {
+    id: "S-ACC-07",
+    test: "packages/protocol/test/access.test.ts",
+    name: "S-ACC-07: a change of access moves a stream without ending it",
+  },
+  {
+    id: "S-ACC-08",
+    test: "packages/protocol/test/access.test.ts",
+    name: "S-ACC-08: a client that may not be its node is refused, and the operator is told why",
+  },
+  {
     id: "S-OBS-02",
     test: `${admin}/metrics.test.ts`,
     name: "S-OBS-02 streams, requests, responses, ACKs and NACKs are counted by type",

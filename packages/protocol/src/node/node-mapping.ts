@@ -9,6 +9,19 @@ export interface Peer {
   readonly isTls: boolean;
   /** Names in the verified client certificate: subject common name and alternative names; empty without one. */
   readonly names: readonly string[];
+  /** What the verified client certificate says; undefined without one. */
+  readonly certificate?: PeerCertificate | undefined;
+  /** A part of the server, which writes files: access does not concern it. */
+  readonly isInProcess?: boolean;
+}
+
+/** The names in a verified client certificate, by kind: a name of one kind never counts as one of another. */
+export interface PeerCertificate {
+  readonly commonName: string | undefined;
+  readonly uris: readonly string[];
+  readonly dnsNames: readonly string[];
+  /** When it expires. */
+  readonly validTo: Date;
 }
 
 /**

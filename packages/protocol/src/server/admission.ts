@@ -1,3 +1,5 @@
+import { type AccessGrant, type AccessPolicy, openAccess, wholeGrant } from "../access/access-policy.ts";
+import type { EntryPoint } from "../access/access-rules.ts";
 import type { Choices, ClientChoice, NamedChoice } from "../dialect/choice.ts";
 import type { Dialect } from "../dialect/dialect.ts";
 import { dialectFor } from "../dialect/presets.ts";
@@ -17,14 +19,20 @@ export interface Identified {
   readonly dialect: Dialect;
 }
 
-/** An identified client, with the layers that it sees. */
-export interface Admitted extends Identified {
+/** The layers that a node sees, and what it may have of them. */
+export interface Placed {
   readonly layers: readonly string[];
+  readonly grant: AccessGrant;
 }
+
+/** An identified client, with what it sees. */
+export interface Admitted extends Identified, Placed {}
 
 /** The status with which a client is rejected. */
 export interface RejectedStream {
   readonly refused: Status;
+  /** Why it may not be the node that it claims to be, for the operator. */
+  readonly denied?: string;
 }
 
 /** Decides which clients are served, with which dialect and layers, by the node mapping and the overrides in force. */
@@ -32,16 +40,25 @@ export class Admission {
   readonly #options: Pick<ServerMachineOptions, "traits" | "edition" | "dialect">;
   #nodeMapping: NodeMapping;
   #clients: ClientChoice | undefined;
+  #access: AccessPolicy;
 
-  constructor(options: Pick<ServerMachineOptions, "traits" | "edition" | "dialect" | "nodeMapping" | "clients">) {
+  constructor(
+    options: Pick<ServerMachineOptions, "traits" | "edition" | "dialect" | "nodeMapping" | "clients" | "access">,
+  ) {
     this.#options = options;
     this.#nodeMapping = options.nodeMapping;
     this.#clients = options.clients;
+    this.#access = options.access ?? openAccess;
   }
 
   /** Replaces the node mapping. */
   placeBy(nodeMapping: NodeMapping): void {
     this.#nodeMapping = nodeMapping;
+  }
+
+  /** Replaces what clients may have. */
+  grantBy(access: AccessPolicy): void {
+    this.#access = access;
   }
 
   /** Replaces the overrides of single clients, for clients that identify themselves from now on. */
@@ -55,20 +72,25 @@ export class Admission {
     return { node, choices, dialect: dialectFor(node, choices) };
   }
 
-  /** The layers that a node sees. */
-  place(node: Node, peer: Peer): { readonly layers: readonly string[] } | RejectedStream {
+  /** What a node sees. */
+  place(node: Node, peer: Peer, entryPoint: EntryPoint): Placed | RejectedStream {
     const layers = this.#nodeMapping(node, peer);
-    return "refused" in layers ? refuse(statusCode.PERMISSION_DENIED, layers.refused) : { layers };
+    if ("refused" in layers) return refuse(statusCode.PERMISSION_DENIED, layers.refused);
+    if (peer.isInProcess === true) return { layers, grant: wholeGrant };
+    const grant = this.#access.grant({ entryPoint, peer, node }, layers);
+    if (!("denied" in grant)) return { layers, grant };
+    const code = peer.certificate === undefined ? statusCode.UNAUTHENTICATED : statusCode.PERMISSION_DENIED;
+    return { ...refuse(code, `this client may not be node "${node.id}" here`), denied: grant.denied };
   }
 
   /** Admits or rejects a stream by its first request. */
-  admit({ peer, listener, needs }: StreamOpened, request: DiscoveryRequest): Admitted | RejectedStream {
+  admit({ peer, listener, needs, onlyType }: StreamOpened, request: DiscoveryRequest): Admitted | RejectedStream {
     const identified = this.identify(request.node, peer, listener);
     const { node, dialect } = identified;
     if (request.node === undefined && dialect.requireNode) {
       return refuse(statusCode.INVALID_ARGUMENT, "the first request of a stream needs a node");
     }
-    const placed = this.place(node, peer);
+    const placed = this.place(node, peer, entryPointOf(onlyType));
     if ("refused" in placed) return placed;
     if (needs !== undefined && !dialect[needs]) {
       return refuse(statusCode.UNIMPLEMENTED, `this method is only served where the switch "${needs}" is on`);
@@ -100,6 +122,16 @@ export class Admission {
     const message = `this stream carries ${messageNameOf(carried)} for its life, not ${messageNameOf(asked)}`;
     return refuse(statusCode.INVALID_ARGUMENT, message);
   }
+}
+
+/** How a client came in, by the type of its stream. */
+export function entryPointOf(onlyType: TypeUrl | undefined): EntryPoint {
+  return onlyType === undefined ? "ads" : "stream";
+}
+
+/** The status for a client that asks for one type only and may not have it. */
+export function typeDenied(type: TypeUrl): Status {
+  return { code: statusCode.PERMISSION_DENIED, message: `this client may not have ${messageNameOf(type)} here` };
 }
 
 /** Whether a later request names another node than the first request did. */

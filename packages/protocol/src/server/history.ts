@@ -109,12 +109,12 @@ export class History<W extends object> {
           yield { kind: "changed", revision, type, layer, puts, deletes: [] };
       }
     }
-    for (const served of this.#responses.served.current()) yield servedRecord(served, revision);
+    for (const served of this.#responses.served.current()) if (isKept(served)) yield servedRecord(served, revision);
   }
 
   /** Records of the versions that clients were sent since the last call. */
   served(): readonly Remember[] {
-    const news = this.#responses.served.takeNews();
+    const news = this.#responses.served.takeNews().filter(isKept);
     return news.length === 0 ? nothing : news.map((one) => remember(servedRecord(one, one.position.revision)));
   }
 
@@ -136,6 +136,11 @@ export class History<W extends object> {
 }
 
 const nothing: readonly Remember[] = [];
+
+/** A record names layers only, so what was served of parts of them is not kept. */
+function isKept({ position: { view } }: Served): boolean {
+  return view.grant.isWhole;
+}
 
 function servedRecord({ type, version, position: { view }, pendingRemovals }: Served, revision: number): Remembered {
   const layers = view.layers.map((layer) => layer.name);

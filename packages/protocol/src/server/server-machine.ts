@@ -1,6 +1,8 @@
+import type { AccessGrant } from "../access/access-policy.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import { type Status, statusCode } from "../message/status.ts";
-import type { NodeMapping } from "../node/node-mapping.ts";
+import type { Node } from "../node/node.ts";
+import type { Peer } from "../node/node-mapping.ts";
 import type { Resource } from "../resource/resource.ts";
 import { opaqueTraits } from "../resource/type-traits.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
@@ -9,7 +11,7 @@ import type { TableRules } from "../state/layer.ts";
 import { LayerSet, type LayerState } from "../state/layer-set.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { View } from "../state/view.ts";
-import { Admission, isOtherNode } from "./admission.ts";
+import { Admission, entryPointOf, isOtherNode, type RejectedStream, typeDenied } from "./admission.ts";
 import { ServedVersions } from "./cache/served.ts";
 import { SharedResponses } from "./cache/shared-responses.ts";
 import { Conversion, needsStructs } from "./contract/conversion.ts";
@@ -113,7 +115,11 @@ export class ServerMachine {
         this.#due.resume(event.stream, this.#streams.get(event.stream));
         return [];
       case "node-mapping-changed":
-        return this.#placeAll(event.nodeMapping);
+        this.#admission.placeBy(event.nodeMapping);
+        return this.#placeAll();
+      case "access-changed":
+        this.#admission.grantBy(event.access);
+        return this.#placeAll();
       case "clients-changed":
         this.#admission.chooseBy(event.clients);
         return [];
@@ -292,9 +298,10 @@ export class ServerMachine {
 
   /**
    * The resources of a type in a view of these layers: the top-most holder of each name, with all variants of a name.
+   * `grant`: only what it shows.
    */
-  *resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
-    for (const member of this.#layers.viewOf(layers).members(type)) if (member.isStandIn !== true) yield member;
+  *resources(layers: readonly string[], type: TypeUrl, grant?: AccessGrant): Iterable<Resource> {
+    for (const member of this.#layers.viewOf(layers, grant).members(type)) if (member.isStandIn !== true) yield member;
   }
 
   /** The resource that one layer holds under a name; may be a resource error. */
@@ -373,10 +380,12 @@ export class ServerMachine {
     const identified = known === undefined ? this.#identify(opened, request) : this.#checkNode(known, request);
     const stream = this.#streams.get(id);
     if (stream === undefined) return identified;
+    const denied = stream.types.has(type) ? [] : this.#denyType(stream, type);
+    if (denied.some((effect) => effect.kind === "close-stream")) return [...identified, ...denied];
     const traits = this.#options.traits(type);
     const isUnknown = traits === undefined && !this.#layers.holdsAny(type);
     const unknown = isUnknown && !stream.types.has(type) ? this.#meetUnknown(stream, type) : [];
-    if (unknown.some((effect) => effect.kind === "close-stream")) return [...identified, ...unknown];
+    if (unknown.some((effect) => effect.kind === "close-stream")) return [...identified, ...denied, ...unknown];
     this.#catchUp(stream);
     const effects = [
       ...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown),
@@ -386,7 +395,7 @@ export class ServerMachine {
     const owed = stream.identity.siblings.order.takeOwed();
     if (owed.size > 0) this.#owe(stream, owed);
     this.#wake(stream);
-    return [...identified, ...unknown, ...effects, ...this.#endBeyondLimits(stream)];
+    return [...identified, ...denied, ...unknown, ...effects, ...this.#endBeyondLimits(stream)];
   }
 
   /** Checked after a flush too: a silent client exceeds a limit when its responses pile up without ACK. */
@@ -402,10 +411,11 @@ export class ServerMachine {
 
   #identify(opened: StreamOpened, request: DiscoveryRequest): readonly ServerEffect[] {
     const admitted = this.#admission.admit(opened, request);
-    if ("refused" in admitted) return this.#end(opened.stream, admitted.refused);
-    const { node, choices, dialect, layers } = admitted;
+    if ("refused" in admitted)
+      return this.#refuse(opened, this.#admission.identify(request.node, opened.peer, opened.listener).node, admitted);
+    const { node, choices, dialect, layers, grant } = admitted;
     const siblings = this.#siblings.find(opened, node.id);
-    const view = this.#layers.viewOf(layers);
+    const view = this.#layers.viewOf(layers, grant);
     const conversion = needsStructs(node) ? this.#conversion : undefined;
     const stream = new Stream(opened, { node, dialect, choices, siblings, conversion }, view);
     this.#streams.set(opened.stream, stream);
@@ -413,6 +423,23 @@ export class ServerMachine {
     this.#siblings.join(siblings, stream);
     this.#progress.found(node);
     return [{ kind: "report", report: { kind: "node-identified", stream: opened.stream, node, layers } }];
+  }
+
+  /** Ends a stream whose node is not served, or is not who it claims to be. */
+  #refuse({ stream, peer }: StreamOpened, node: Node, { refused, denied }: RejectedStream): readonly ServerEffect[] {
+    const told = denied === undefined ? [] : [accessDenied({ stream, node, peer }, undefined, denied)];
+    return [...told, ...this.#end(stream, refused)];
+  }
+
+  /**
+   * Tells of a type that a stream may not have. On an aggregated stream it is as if the type had no resources; a stream
+   * of this type alone ends.
+   */
+  #denyType({ view, opened, identity }: Stream, type: TypeUrl): readonly ServerEffect[] {
+    if (!view.isDenied(type)) return [];
+    const { stream, peer, onlyType } = opened;
+    const told = accessDenied({ stream, node: identity.node, peer }, type, "its access does not cover the type");
+    return [told, ...(onlyType === undefined ? [] : this.#end(stream, typeDenied(type)))];
   }
 
   #checkNode(stream: Stream, request: DiscoveryRequest): readonly ServerEffect[] {
@@ -429,9 +456,11 @@ export class ServerMachine {
     return this.#end(stream.opened.stream, { code: statusCode.INVALID_ARGUMENT, message });
   }
 
-  /** Maps all nodes anew. Counts as a revision, unless it comes before the first: one can ask who has it. */
-  #placeAll(nodeMapping: NodeMapping): readonly ServerEffect[] {
-    this.#admission.placeBy(nodeMapping);
+  /**
+   * Maps all nodes anew, and decides again what each may have. Counts as a revision, unless it comes before the first:
+   * one can ask who has it.
+   */
+  #placeAll(): readonly ServerEffect[] {
     for (const stream of this.#streams.values()) stream.catchUp(this.#responses.revision);
     const { revision } = this.#responses;
     if (revision > 0) this.#responses.advance(revision + 1, undefined);
@@ -444,18 +473,22 @@ export class ServerMachine {
    */
   #place(stream: Stream): readonly ServerEffect[] {
     const { node } = stream.identity;
-    const placed = this.#admission.place(node, stream.opened.peer);
-    if ("refused" in placed) return this.#end(stream.opened.stream, placed.refused);
-    const { layers } = placed;
-    const view = this.#layers.viewOf(layers);
+    const { peer, onlyType } = stream.opened;
+    const placed = this.#admission.place(node, peer, entryPointOf(onlyType));
+    if ("refused" in placed) return this.#refuse(stream.opened, node, placed);
+    const { layers, grant } = placed;
+    const view = this.#layers.viewOf(layers, grant);
     if (view === stream.view) return [];
     this.#layers.unwatch(stream.view, stream);
     stream.view = view;
     this.#layers.watch(view, stream);
     // The old view's heartbeats no longer reach the stream, and the client may hold resources of that view only.
     for (const type of stream.types.keys()) stream.expectBeat(type);
+    const denied = [...stream.types.keys()].flatMap((type) => this.#denyType(stream, type));
+    if (denied.some((effect) => effect.kind === "close-stream")) return denied;
     this.#awaken(stream, this.#responses.revision - 1);
-    return [{ kind: "report", report: { kind: "node-moved", stream: stream.opened.stream, node, layers } }];
+    const moved = { kind: "node-moved", stream: stream.opened.stream, node, layers } as const;
+    return [...denied, { kind: "report", report: moved }];
   }
 
   /** Resends resources that depend on changed Clusters on the client's other streams (S-WRM-12). */
@@ -516,6 +549,14 @@ export class ServerMachine {
     this.#rest();
     return this.#waitTimers.forget(stream);
   }
+}
+
+function accessDenied(
+  of: { readonly stream: StreamId; readonly node: Node; readonly peer: Peer },
+  type: TypeUrl | undefined,
+  reason: string,
+): ServerEffect {
+  return { kind: "report", report: { kind: "access-denied", ...of, type, reason } };
 }
 
 function oddity(stream: Stream, type: TypeUrl | undefined, what: "node-changed" | "unknown-type"): ServerEffect {

@@ -4,7 +4,7 @@ import { withoutError } from "../resource/resource-error.ts";
 import { isSame, type Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Past, PastNames } from "./journal.ts";
-import type { Layer } from "./layer.ts";
+import type { VisibleLayer } from "./layer.ts";
 import type { Table, TableChange } from "./table.ts";
 import type { View } from "./view.ts";
 
@@ -156,7 +156,7 @@ function withVariants(names: Set<string>, from: Position, view: View, type: Type
 }
 
 /** Whether the layers that both views have are in the same order, so that the same layer wins. */
-function shareInOrder(a: readonly Layer[], b: readonly Layer[]): boolean {
+function shareInOrder(a: readonly VisibleLayer[], b: readonly VisibleLayer[]): boolean {
   const inB = a.filter((layer) => b.includes(layer));
   const inA = b.filter((layer) => a.includes(layer));
   return inB.every((layer, i) => layer === inA[i]);

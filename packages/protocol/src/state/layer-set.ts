@@ -1,5 +1,7 @@
+import { type AccessGrant, wholeGrant } from "../access/access-policy.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { formatVersion } from "../resource/version.ts";
+import { GrantedLayer } from "./granted-layer.ts";
 import { deletedKey, Layer, type TableRules } from "./layer.ts";
 import type { Table } from "./table.ts";
 import { TimedNames } from "./timed-names.ts";
@@ -37,6 +39,12 @@ interface Watched<W> {
   readonly watchers: Set<W>;
 }
 
+interface GrantedUse {
+  readonly granted: GrantedLayer;
+  /** How many watched views have it. */
+  readonly views: number;
+}
+
 /** Every layer, and every view that has a watcher. `W` is the type of a watcher. */
 export class LayerSet<W extends object> {
   readonly #rules: TableRules;
@@ -45,9 +53,13 @@ export class LayerSet<W extends object> {
   readonly #views = new Map<string, Watched<W>>();
   readonly #timedNames = new TimedNames();
   readonly #viewsOf = new Map<Layer, Set<Watched<W>>>();
+  /** The layers that watched views show in part, by the key of the grant. */
+  readonly #grantedOf = new Map<Layer, Map<string, GrantedUse>>();
+  /** That of the last change. */
+  #revision = 0;
   /** The journal size at which a table is next considered for trimming. */
   readonly #trimAt = new WeakMap<Table, JournalLimits>();
-  #long = new Map<Table, { readonly layer: Layer; readonly type: TypeUrl }>();
+  #long = new Map<Table, TypeUrl>();
 
   constructor(rules: TableRules, limits: JournalLimits) {
     this.#rules = rules;
@@ -62,23 +74,35 @@ export class LayerSet<W extends object> {
       const layer = this.#layer(change.layer);
       if (this.#change(layer, change, revision)) {
         isChanged = true;
+        for (const { granted } of this.#grantedOf.get(layer)?.values() ?? [])
+          this.#change(granted.partial, granted.changeOfPartial(change), revision);
         for (const { view } of this.#viewsOf.get(layer) ?? []) views.add(view);
       }
       this.#drop(layer);
     }
-    return isChanged ? { views } : undefined;
+    if (!isChanged) return undefined;
+    this.#revision = revision;
+    return { views };
   }
 
-  /** Returns the view of these layers; shared while it has a watcher. */
-  viewOf(names: readonly string[]): View {
-    const key = JSON.stringify(names);
-    return (
-      this.#views.get(key)?.view ??
-      new View(
-        key,
-        names.map((name) => this.#layers.get(name) ?? new Layer(name, this.#rules, this.#timedNames)),
-      )
+  /** Returns the view of these layers, as far as a grant shows them; shared while it has a watcher. */
+  viewOf(names: readonly string[], grant: AccessGrant = wholeGrant): View {
+    const key = JSON.stringify(grant.isWhole ? names : [names, grant.key]);
+    const known = this.#views.get(key)?.view;
+    if (known !== undefined) return known;
+    const layers = names.map((name) => this.#layers.get(name) ?? new Layer(name, this.#rules, this.#timedNames));
+    if (grant.isWhole) return new View(key, layers);
+    const granted = new Map(layers.map((layer) => [layer, this.#granted(layer, grant)]));
+    return new View(
+      key,
+      layers.map((layer) => granted.get(layer) ?? layer),
+      grant,
     );
+  }
+
+  #granted(layer: Layer, grant: AccessGrant): GrantedLayer {
+    const known = this.#grantedOf.get(layer)?.get(grant.key);
+    return known?.granted ?? new GrantedLayer(layer, grant, this.#rules, this.#revision);
   }
 
   watch(view: View, watcher: W): void {
@@ -86,8 +110,10 @@ export class LayerSet<W extends object> {
     if (watched === undefined) {
       watched = { view, watchers: new Set() };
       this.#views.set(view.key, watched);
-      for (const layer of view.layers) {
+      for (const shown of view.layers) {
+        const layer = shown.whole;
         this.#layers.set(layer.name, layer);
+        if (shown instanceof GrantedLayer) this.#use(shown, 1);
         const views = this.#viewsOf.get(layer) ?? new Set();
         this.#viewsOf.set(layer, views.add(watched));
       }
@@ -101,10 +127,23 @@ export class LayerSet<W extends object> {
     watched.watchers.delete(watcher);
     if (watched.watchers.size > 0) return;
     this.#views.delete(view.key);
-    for (const layer of view.layers) {
+    for (const shown of view.layers) {
+      const layer = shown.whole;
       this.#viewsOf.get(layer)?.delete(watched);
+      if (shown instanceof GrantedLayer) this.#use(shown, -1);
       this.#drop(layer);
     }
+  }
+
+  /** Counts the watched views that have a layer in part; the last one ends its upkeep. */
+  #use(granted: GrantedLayer, by: 1 | -1): void {
+    const { whole: layer, grantKey } = granted;
+    const ofLayer = this.#grantedOf.get(layer) ?? new Map<string, GrantedUse>();
+    this.#grantedOf.set(layer, ofLayer);
+    const views = (ofLayer.get(grantKey)?.views ?? 0) + by;
+    if (views > 0) ofLayer.set(grantKey, { granted, views });
+    else ofLayer.delete(grantKey);
+    if (ofLayer.size === 0) this.#grantedOf.delete(layer);
   }
 
   watchersOf(view: View): Iterable<W> {
@@ -126,12 +165,12 @@ export class LayerSet<W extends object> {
    * Trims journals that have grown long, up to the oldest position in use, and beyond it above the limits. Returns the
    * types in which positions may have been lost.
    */
-  trim(oldestCursor: (type: TypeUrl, layer: Layer) => number): readonly TypeUrl[] {
+  trim(oldestCursor: (type: TypeUrl, table: Table) => number): readonly TypeUrl[] {
     if (this.#long.size === 0) return [];
     const cut = new Set<TypeUrl>();
-    for (const [table, { layer, type }] of this.#long) {
+    for (const [table, type] of this.#long) {
       const { journal } = table;
-      const oldest = oldestCursor(type, layer);
+      const oldest = oldestCursor(type, table);
       // A reconnecting client may be further back than any connected one.
       journal.trim(this.#rules.keepsBodies(type) ? Math.min(oldest, journal.middle) : oldest);
       while (journal.length > this.#limits.lines || journal.bytes > this.#limits.bytes) {
@@ -183,7 +222,7 @@ export class LayerSet<W extends object> {
     }
     for (const [type, table] of layer.tables) {
       table.settle(revision);
-      if (this.#isLong(table)) this.#long.set(table, { layer, type });
+      if (this.#isLong(table)) this.#long.set(table, type);
     }
     return isChanged;
   }

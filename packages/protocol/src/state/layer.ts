@@ -14,8 +14,18 @@ export interface TableRules {
   readonly terms?: (type: TypeUrl) => TermRules | undefined;
 }
 
+/** A layer, as a view shows it. */
+export interface VisibleLayer {
+  readonly name: string;
+  readonly timedNames: TimedNames;
+  /** The layer itself. */
+  readonly whole: Layer;
+  readonly tables: ReadonlyMap<TypeUrl, Table>;
+  table(type: TypeUrl): Table | undefined;
+}
+
 /** A named set of resources of all types. */
-export class Layer {
+export class Layer implements VisibleLayer {
   readonly name: string;
   /** Shared by all layers. */
   readonly timedNames: TimedNames;
@@ -26,6 +36,10 @@ export class Layer {
     this.name = name;
     this.#rules = rules;
     this.timedNames = timedNames;
+  }
+
+  get whole(): Layer {
+    return this;
   }
 
   get tables(): ReadonlyMap<TypeUrl, Table> {

@@ -1,3 +1,4 @@
+import { type AccessGrant, isTypeDenied, wholeGrant } from "../access/access-policy.ts";
 import type { Segment } from "../message/body.ts";
 import { matches, type Parameters } from "../resource/constraints.ts";
 import { areSame, type ErrorSet, noErrors } from "../resource/error-set.ts";
@@ -7,7 +8,7 @@ import { isGlob } from "../resource/resource-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { parseLocated } from "../resource/variant-name.ts";
 import { addSums, formatVersion, subtractSums } from "../resource/version.ts";
-import type { Layer } from "./layer.ts";
+import type { VisibleLayer } from "./layer.ts";
 import type { Table } from "./table.ts";
 
 /** A summary of one type in a view, as of its last change. */
@@ -32,7 +33,8 @@ const nothingTimed: Timed = { resources: [], shortestMs: Number.POSITIVE_INFINIT
 /** The ordered layers, top-most first, that some nodes see; the top-most layer that holds a name wins. */
 export class View {
   readonly key: string;
-  readonly layers: readonly Layer[];
+  readonly layers: readonly VisibleLayer[];
+  readonly grant: AccessGrant;
   readonly #summaries = new Map<TypeUrl, TypeSummary>();
   readonly #errors = new Map<TypeUrl, { changedAt: number; errors: ErrorSet }>();
   /**
@@ -41,9 +43,19 @@ export class View {
   readonly #wholes = new Map<TypeUrl, { changedAt: number; segments: WeakRef<readonly Segment[]> }>();
   readonly #timed = new Map<TypeUrl, { changedAt: number; timed: Timed }>();
 
-  constructor(key: string, layers: readonly Layer[]) {
+  constructor(key: string, layers: readonly VisibleLayer[], grant: AccessGrant = wholeGrant) {
     this.key = key;
     this.layers = layers;
+    this.grant = grant;
+  }
+
+  /** Whether nothing of a type may be shown, whatever there is. */
+  isDenied(type: TypeUrl): boolean {
+    return isTypeDenied(
+      this.grant,
+      this.layers.map(({ name }) => name),
+      type,
+    );
   }
 
   /** Returns the resource of that name that the view shows. */

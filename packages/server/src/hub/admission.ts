@@ -1,9 +1,8 @@
-import type { ApiVersion, Peer, Status, TypeUrl } from "@xdskit/protocol";
-import { statusCode, type TypeTraits, typeKindTable } from "@xdskit/protocol/internal";
+import type { ApiVersion, Peer, Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { LimitName } from "../options.ts";
 import type { ConnectionLimits } from "./connection-limits.ts";
 import type { ReadinessTracker } from "./readiness.ts";
-import { isTrusted, secretsRefused } from "./trust.ts";
 
 /** A stream or poll that asks for admission. */
 export interface Candidate {
@@ -17,11 +16,8 @@ export interface Candidate {
 export interface AdmissionOptions {
   readonly readiness: ReadinessTracker;
   readonly connectionLimits: ConnectionLimits;
-  readonly traits: (type: TypeUrl) => TypeTraits | undefined;
   /** Rejects v2 methods. */
   readonly refusesV2: boolean;
-  /** Trusts plaintext peers that are not on loopback. */
-  readonly insecure: boolean;
   readonly limitHit: (limit: LimitName, address: string, message: string) => void;
   readonly v2Refused: (address: string, method: string) => void;
 }
@@ -40,19 +36,11 @@ export class Admission {
   }
 
   /** The status that rejects a poll, which is a stream and its request in one. */
-  refusePoll(candidate: Candidate, type: TypeUrl): Status | undefined {
-    const { peer } = candidate;
+  refusePoll(candidate: Candidate): Status | undefined {
     const refusal = this.#refuseMethod(candidate);
     if (refusal !== undefined) return refusal;
     if (this.#options.readiness.state === "starting") return notReady;
-    return this.refuseSecrets(peer, type) ?? this.#refuseOneTooMany(peer);
-  }
-
-  /** The status that rejects a request for Secrets of an untrusted peer. */
-  refuseSecrets(peer: Peer, type: TypeUrl | undefined): Status | undefined {
-    const kind = type === undefined ? undefined : this.#options.traits(type)?.kind;
-    const isSecret = kind !== undefined && typeKindTable[kind].isSecret;
-    return isSecret && !isTrusted(peer, this.#options.insecure) ? secretsRefused : undefined;
+    return this.#refuseOneTooMany(candidate.peer);
   }
 
   #refuseMethod({ peer, apiVersion, method }: Candidate): Status | undefined {

@@ -1,5 +1,6 @@
 import type { Node, NodeMapping, Peer, Resource, TypeUrl } from "@xdskit/protocol";
 import type {
+  AccessPolicy,
   LayerState,
   Remembered,
   ResourceState,
@@ -19,6 +20,7 @@ export interface HubViewParts {
   readonly streams: StreamRegistry;
   readonly converter: ApiVersionConverter | undefined;
   readonly layersOf: NodeMapping;
+  readonly access: () => AccessPolicy;
 }
 
 /** Read-only view of a hub, computed on access. */
@@ -72,6 +74,14 @@ export class HubView {
 
   limits(): readonly LimitUse[] {
     return this.#parts.connectionLimits.describe();
+  }
+
+  /** The resources of a type that a client may have; empty if it may not be the node. */
+  visibleTo(node: Node, peer: Peer, type: TypeUrl): Iterable<Resource> {
+    const layers = this.layersOf(node, peer);
+    if ("refused" in layers) return [];
+    const grant = this.#parts.access().grant({ entryPoint: "ads", peer, node }, layers);
+    return "denied" in grant ? [] : this.#parts.machine.resources(layers, type, grant);
   }
 
   /** The layers of a node, or why the node mapping rejects it. */

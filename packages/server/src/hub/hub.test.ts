@@ -5,6 +5,7 @@ import {
   createResource,
   formatTypeUrl,
   type Peer,
+  type PeerCertificate,
   type Resource,
   type Status,
   type TypeUrl,
@@ -21,6 +22,12 @@ const SECRETS: readonly TypeUrl[] = [
   formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret"),
   formatTypeUrl("envoy.api.v2.auth.Secret"),
 ];
+const certificateOf = (commonName: string): PeerCertificate => ({
+  commonName,
+  uris: [],
+  dnsNames: [],
+  validTo: new Date(0),
+});
 const remote: Peer = { address: "192.0.2.7:4000", isLoopback: false, isTls: false, names: [] };
 const api = createEnvoyApi();
 
@@ -74,24 +81,26 @@ async function settled(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("a plaintext peer that is not on loopback", () => {
+describe("S-ACC-04: a client without an identity that is not on loopback", () => {
   test.each(SECRETS.flatMap((type) => [[type, type] as const, [type, undefined] as const]))(
-    "asks for %s on a stream for %s: PERMISSION_DENIED",
+    "asks for %s on a stream for %s: absent, or PERMISSION_DENIED on a stream of its own",
     async (type, onlyType) => {
-      const { hub, open } = startHub();
+      const { hub, open, reports } = startHub();
       hub.commit({ changes: [{ layer: "base", puts: [resource(type, "s")] }] });
       const { ask, received, ended } = open(remote, onlyType);
       ask(request(type, ["s"]));
       await settled();
-      expect(received).toEqual([]);
-      expect(ended).toMatchObject([{ code: 7, message: /secrets are only served over TLS/ }]);
+      expect(received.flat()).toEqual([]);
+      expect(ended).toMatchObject(onlyType === undefined ? [] : [{ code: 7, message: /may not have .*Secret/ }]);
+      expect(reports.filter(({ kind }) => kind === "access-denied")).toMatchObject([{ type, peer: remote }]);
       hub.close();
     },
   );
 
   test.each([
     ["insecure", { insecure: true }, remote],
-    ["encrypted", {}, { ...remote, isTls: true }],
+    ["its certificate names its node", {}, { ...remote, isTls: true, certificate: certificateOf("n") }],
+    ["a rule allows it", { rules: { rules: [{ identities: ["address:192.0.2.0/24"], types: ["*"] }] } }, remote],
     ["on loopback", {}, { ...remote, isLoopback: true }],
   ])("is served secrets when %s", async (_, options, peer) => {
     const { hub, open } = startHub(options);
@@ -112,7 +121,7 @@ describe("a plaintext peer that is not on loopback", () => {
     await settled();
     hub.place(() => ["node/n", "base"]);
     expect(received).toEqual([["c"]]);
-    expect(ended).toMatchObject([{ code: 7, message: /layer "node\/n"/ }]);
+    expect(ended).toMatchObject([{ code: 16, message: /may not be node "n"/ }]);
     hub.close();
   });
 });

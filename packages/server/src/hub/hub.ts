@@ -1,6 +1,7 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
-import type { ClientChoice, NodeMapping, Peer, Status, Transaction, TypeUrl } from "@xdskit/protocol";
+import type { AccessRules, ClientChoice, NodeMapping, Peer, Status, Transaction, TypeUrl } from "@xdskit/protocol";
 import {
+  type AccessPolicy,
   type DiscoveryRequest,
   isOfV2,
   type NamedChoice,
@@ -12,6 +13,7 @@ import {
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
+import { createAccess } from "./access.ts";
 import { Admission, draining, notReady } from "./admission.ts";
 import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";
 import { ByteBudget } from "./byte-budget.ts";
@@ -36,9 +38,10 @@ import type {
 import { ReadinessTracker } from "./readiness.ts";
 import { spread } from "./spread.ts";
 import { cancelled, type OpenStream, StreamRegistry } from "./stream-registry.ts";
-import { guardNodeMapping } from "./trust.ts";
 
-export interface HubOptions extends ServerMachineOptions {
+export interface HubOptions extends Omit<ServerMachineOptions, "access"> {
+  /** Who may have what; without it, safe defaults. */
+  readonly rules?: AccessRules | undefined;
   readonly encoder: BodyEncoder;
   /** Converts resources between v2 and v3; without it each version holds only what it was given. */
   readonly convert?: ApiVersionConverterOptions["convert"];
@@ -48,7 +51,7 @@ export interface HubOptions extends ServerMachineOptions {
   readonly telemetry: Telemetry;
   /** State that outlives this server. */
   readonly memory?: Memory;
-  /** Trusts plaintext peers that are not on loopback. */
+  /** Allows everything where there are no rules. */
   readonly insecure: boolean;
 }
 
@@ -75,16 +78,18 @@ export class Hub implements HubPort {
   /** The poll that is being processed. */
   #arriving: PollId | undefined;
   #nodeMapping: NodeMapping;
+  #access: AccessPolicy;
   #lastStream = 0;
 
   constructor(options: HubOptions) {
     const { limits, insecure, encoder, refusesV2 = false, traits } = options;
     this.#options = options;
-    this.#nodeMapping = guardNodeMapping(options.nodeMapping, insecure);
-    const machineOptions = { ...options, nodeMapping: this.#nodeMapping };
+    this.#nodeMapping = options.nodeMapping;
+    this.#access = createAccess({ rules: options.rules, insecure, traits });
     this.#driver = new Driver(
       {
-        ...machineOptions,
+        ...options,
+        access: this.#access,
         maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream,
         maxTypesPerStream: limits.maxTypesPerStream,
         maxUnacknowledgedPerType: limits.maxUnacknowledgedPerType,
@@ -108,7 +113,7 @@ export class Hub implements HubPort {
     this.#connectionLimits = new ConnectionLimits(limits, this.budget);
     const connectionLimits = this.#connectionLimits;
     this.#admission = new Admission({
-      ...{ readiness: this.readiness, connectionLimits: connectionLimits, traits, refusesV2, insecure },
+      ...{ readiness: this.readiness, connectionLimits: connectionLimits, refusesV2 },
       limitHit: (limit, address, message) => this.reportLimit(limit, address, message),
       v2Refused: (address, method) => this.report({ kind: "v2-refused", address, method }),
     });
@@ -128,6 +133,7 @@ export class Hub implements HubPort {
         converter: this.#converter,
       },
       layersOf: (node, peer) => this.#nodeMapping(node, peer),
+      access: () => this.#access,
     });
   }
 
@@ -205,8 +211,16 @@ export class Hub implements HubPort {
 
   /** Replaces the node mapping and maps every node again; returns the revision of this change. */
   place(nodeMapping: NodeMapping): number {
-    this.#nodeMapping = guardNodeMapping(nodeMapping, this.#options.insecure);
+    this.#nodeMapping = nodeMapping;
     this.#driver.take({ kind: "node-mapping-changed", nodeMapping: this.#nodeMapping });
+    return this.revision;
+  }
+
+  /** Replaces the access rules and decides again what every client may have; returns the revision of this change. */
+  setAccess(rules: AccessRules | undefined): number {
+    const { insecure, traits } = this.#options;
+    this.#access = createAccess({ rules, insecure, traits });
+    this.#driver.take({ kind: "access-changed", access: this.#access });
     return this.revision;
   }
 
@@ -259,11 +273,6 @@ export class Hub implements HubPort {
     }
     const type = request.type ?? stream.onlyType;
     this.report({ kind: "request-received", stream: id, type, bytes });
-    const refusal = this.#admission.refuseSecrets(stream.peer, type);
-    if (refusal !== undefined) {
-      this.endStream(id, refusal, "refused");
-      return;
-    }
     this.#whenProvided(type, id, bytes, () => {
       if (this.#streams.get(id) !== undefined) this.#driver.take({ kind: "request-received", stream: id, request }, id);
     });
@@ -291,8 +300,7 @@ export class Hub implements HubPort {
   poll(asked: NewPoll, handle: PollHandle): PollId | undefined {
     const { connection, path, apiVersion, type, request, bytes, holdMs } = asked;
     const { peer, listener } = this.#connections.get(connection) ?? {};
-    const refusal =
-      peer === undefined ? cancelled : this.#admission.refusePoll({ peer, apiVersion, method: path }, type);
+    const refusal = peer === undefined ? cancelled : this.#admission.refusePoll({ peer, apiVersion, method: path });
     if (refusal !== undefined || peer === undefined) {
       handle.refuse(refusal ?? cancelled);
       return undefined;

@@ -146,6 +146,16 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
     }),
   );
   const lines = createLineLimit();
+  telemetry.observe("access-denied", ({ stream, node, peer, type, reason }, at) => {
+    const id = printable(node.id, 200);
+    const fields = { node: id, peer: peer.address, type, reason: printable(reason, 500), stream };
+    writeLimited(log, lines, {
+      event: "access-denied",
+      key: [peer.address, "access-denied", id, type ?? ""],
+      fields,
+      at,
+    });
+  });
   telemetry.observe("limit-hit", ({ limit, address, stream, message }, at) => {
     const fields = { limit, peer: address, stream, message: printable(message, 500) };
     writeLimited(log, lines, { event: "limit-hit", key: [address, limit], fields, at });

@@ -32,6 +32,7 @@ export type MetricName =
   | "xds_server_nacks_total"
   | "xds_server_heartbeats_total"
   | "xds_server_oddities_total"
+  | "xds_server_access_denied_total"
   | "xds_server_order_waits_total"
   | "xds_server_order_overdue_total"
   | "xds_server_unprotected_clients_total"
@@ -186,6 +187,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     help: "Time from a response to its ACK; includes warming in the client.",
     labels: ["type"],
     buckets: SECONDS,
+  },
+  xds_server_access_denied_total: {
+    kind: "counter",
+    help: "Types that clients asked for and may not have; with what=node, clients that may not be their node.",
+    labels: ["what"],
   },
   xds_server_admission_rejected_total: {
     kind: "counter",

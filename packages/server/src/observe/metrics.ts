@@ -118,6 +118,8 @@ function countRequests(telemetry: ObservedTelemetry, registry: Registry, nameOf:
   telemetry.observe("order-overdue", ({ type, wait }) => overdue.cell(nameOf(type), wait.for).value++);
   const unprotected = new CounterFamily("xds_server_unprotected_clients_total", registry).cell();
   telemetry.observe("client-unprotected", () => unprotected.value++);
+  const denied = new CounterFamily("xds_server_access_denied_total", registry);
+  telemetry.observe("access-denied", ({ type }) => denied.cell(type === undefined ? "node" : nameOf(type)).value++);
   telemetry.observe("oddity", ({ type, what }) => oddities.cell(nameOf(type), what).value++);
 }
 

@@ -6,12 +6,13 @@ import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
-import type { Peer } from "@xdskit/protocol";
+import { decodeSotwResponse, encodeSotwRequest } from "@xdskit/envoy-api/internal";
+import { type AccessRules, anonymousNode, type Node, type Peer } from "@xdskit/protocol";
 import { createServer, type ManagementServer } from "@xdskit/server";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { closed, RawPeer, until, within } from "../support/raw-peer.ts";
-import { ADS_SOTW, CLUSTER, cluster, put, sotwRequest, testApi } from "../support/test-server.ts";
+import { secret } from "../support/secret.ts";
+import { ADS_SOTW, CLUSTER, cluster, put, SECRET, sotwRequest, testApi } from "../support/test-server.ts";
 
 /** Certificates made for this run. */
 let made: string;
@@ -173,6 +174,61 @@ describe("a client certificate", () => {
     expect(await askOnce(await connect(address, "impostor"))).toBe(1);
     expect(await askOnce(await connect(address, "client"))).toBe(1);
     expect(told.map(({ names }) => names[0])).toEqual([undefined, undefined, "edge-7"]);
+  });
+});
+
+describe("S-ACC-03 over a real connection, a client is who its certificate says", () => {
+  const edge = { ...anonymousNode, id: "edge-1" };
+  const rules: AccessRules = {
+    loopback: "rules",
+    rules: [{ identities: ["spiffe://example/{service}"], nodes: ["{service}-*"], names: ["{service}/*", "shared"] }],
+  };
+
+  /** How many of three Secrets a client gets on an aggregated stream, or the status that ends it. */
+  async function secretsOf(peer: RawPeer, node: Node): Promise<unknown> {
+    const call = peer.open(ADS_SOTW);
+    const resourceNames = ["edge/key", "pay/key", "shared"];
+    call.send(encodeSotwRequest({ node, typeUrl: SECRET, resourceNames }));
+    const first = await Promise.race([call.next(), call.status]);
+    return first instanceof Uint8Array ? decodeSotwResponse(first).resources.length : first;
+  }
+
+  async function startWith(access: AccessRules | undefined): Promise<{ host: string; port: number }> {
+    server = createServer({
+      api: testApi(),
+      tls: {
+        cert: join(inUse, "server.crt"),
+        key: join(inUse, "server.key"),
+        ca: join(made, "authority.crt"),
+        requireClientCertificate: false,
+      },
+      ...(access !== undefined && { access }),
+    });
+    server.commit(put(cluster("shared"), secret("edge/key", "1"), secret("pay/key", "2"), secret("shared", "3")));
+    return (await server.listen()).address;
+  }
+
+  test("its own secrets and no others; another node's id and no certificate are refused", async () => {
+    const address = await startWith(rules);
+    const denied: unknown[] = [];
+    server?.on("access-denied", ({ node, reason }) => denied.push([node.id, reason.split(":")[0]]));
+    expect(await secretsOf(await connect(address, "client"), edge)).toBe(2);
+    expect(await secretsOf(await connect(address, "client"), { ...edge, id: "pay-1" })).toMatchObject({ code: 7 });
+    expect(await secretsOf(await connect(address), edge)).toMatchObject({ code: 16 });
+    expect(denied).toEqual([
+      ["pay-1", "no rule allows it"],
+      ["edge-1", "no rule allows it"],
+    ]);
+  });
+
+  test("S-ACC-07 rules that take its node away end its stream", async () => {
+    const address = await startWith(rules);
+    const peer = await connect(address, "client");
+    const call = peer.open(ADS_SOTW);
+    call.send(encodeSotwRequest({ node: edge, typeUrl: CLUSTER }));
+    await call.next();
+    server?.setAccess({ loopback: "rules", rules: [{ identities: ["spiffe://other/*"] }] });
+    expect(await call.status).toMatchObject({ code: 7, message: 'this client may not be node "edge-1" here' });
   });
 });
 

@@ -22,7 +22,7 @@ interface StateChange extends Pick<LoadedState, "files" | "resources"> {
   /** By name, in order; undefined for an unchanged layer. */
   readonly layers: readonly (readonly [string, readonly Run[] | undefined])[];
   /** Undefined if unchanged. */
-  readonly settings: Pick<LoadedState, "settings" | "clients" | "listeners"> | undefined;
+  readonly settings: Pick<LoadedState, "settings" | "clients" | "access" | "listeners"> | undefined;
   /** The rules of the node mapping; undefined if unchanged. */
   readonly groups: readonly GroupRule[] | undefined;
 }
@@ -58,14 +58,18 @@ function changeBetween(
   groups: readonly GroupRule[],
   fresh: Resource[],
 ): StateChange {
-  const { settings, clients, listeners, files, resources } = after;
-  const hasSameSettings = before?.settings === settings && before.clients === clients && before.listeners === listeners;
+  const { settings, clients, access, listeners, files, resources } = after;
+  const hasSameSettings =
+    before?.settings === settings &&
+    before.clients === clients &&
+    before.access === access &&
+    before.listeners === listeners;
   return {
     layers: [...after.layers].map(([layer, held]) => {
       const known = before?.layers.get(layer);
       return [layer, known === held ? undefined : runsBetween(known ?? [], held, fresh)] as const;
     }),
-    settings: hasSameSettings ? undefined : { settings, clients, listeners },
+    settings: hasSameSettings ? undefined : { settings, clients, access, listeners },
     groups: before?.nodeMapping === after.nodeMapping ? undefined : groups,
     files,
     resources,
@@ -104,6 +108,7 @@ function stateAfter(
     layers,
     settings: kept.settings,
     clients: kept.clients,
+    access: kept.access,
     listeners: kept.listeners,
     nodeMapping,
     files,

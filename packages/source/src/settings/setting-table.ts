@@ -160,7 +160,7 @@ export const settingTable: readonly Setting[] = [
     "insecure",
     "boolean",
     "false",
-    "Without TLS: send secrets and node layers to remote clients, and let them read the admin API.",
+    "Without access rules: send secrets and node layers to every remote client. Without TLS: let them read the admin API.",
   ),
   row("require-node", "boolean", undefined, "Reject clients that send no node id."),
   words(

@@ -1,10 +1,11 @@
-import type { ClientRule } from "@xdskit/protocol";
+import type { AccessRules, ClientRule } from "@xdskit/protocol";
 import { decodeText } from "../document/file-text.ts";
 import { entryOf, isMapping } from "../document/places.ts";
 import { SourceText } from "../document/source-text.ts";
 import { settingsFile } from "../layout.ts";
 import { nearest } from "../nearest.ts";
 import { optionalHint, type Problem, quote, type ValuePath } from "../problem.ts";
+import { readAccess } from "./access-reading.ts";
 import { type ListenerSettings, readClients, readGlobalSwitches, readListeners } from "./choice-reading.ts";
 import type { GroupRule } from "./group-rule.ts";
 import { readMatch } from "./match-reading.ts";
@@ -21,6 +22,8 @@ export interface SettingsContent {
   readonly groups: readonly PlacedRule[];
   /** Rules for single clients; the first match counts. */
   readonly clients: readonly ClientRule[];
+  /** Who may have what; undefined: the defaults. */
+  readonly access?: AccessRules | undefined;
   /** Listen addresses besides `listen`. */
   readonly listeners: readonly ListenerSettings[];
   readonly problems: readonly Problem[];
@@ -55,6 +58,7 @@ class SettingsReading {
   readonly #settings = new Map<SettingKey, SettingValue>();
   readonly #places = new Map<SettingKey, SettingPlace>();
   #clients: readonly ClientRule[] = [];
+  #access: AccessRules | undefined;
   #listeners: readonly ListenerSettings[] = [];
   readonly #groups: PlacedRule[] = [];
 
@@ -83,6 +87,7 @@ class SettingsReading {
       places: Object.fromEntries(this.#places),
       groups: this.#groups,
       clients: this.#clients,
+      access: this.#access,
       listeners: this.#listeners,
       problems: this.#notes.problems,
     };
@@ -96,6 +101,7 @@ class SettingsReading {
       const setting = settingTable.find((row) => row.key === key);
       if (key === "groups") this.#readGroups(value);
       else if (key === "clients") this.#clients = readClients(this.#notes, value);
+      else if (key === "access") this.#access = readAccess(this.#notes, value);
       else if (key === "listeners") this.#listeners = readListeners(this.#notes, value);
       else if (key === "switches") this.#set("switches", readGlobalSwitches(this.#notes, value), here);
       else if (setting !== undefined) {
@@ -115,7 +121,7 @@ class SettingsReading {
 
   #unknownSetting(path: readonly string[]): void {
     const key = path.join(".");
-    const known = [...settingTable.map((row) => row.key), "groups", "listeners", "clients"];
+    const known = [...settingTable.map((row) => row.key), "groups", "listeners", "clients", "access"];
     const meant = nearest(key, known);
     const group = key.slice(0, key.indexOf(".") + 1);
     const choice = known.filter((other) => other.startsWith(group));

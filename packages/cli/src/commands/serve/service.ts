@@ -34,7 +34,7 @@ function notShown(all: readonly Problem[], shown: readonly Problem[]): number {
 export interface ServiceParts {
   readonly server: Pick<
     ManagementServer,
-    "commit" | "setNodeMapping" | "reportSource" | "revision" | "setClientOverrides"
+    "commit" | "setNodeMapping" | "reportSource" | "revision" | "setClientOverrides" | "setAccess"
   >;
   readonly source: ResourceSource;
   readonly log: CommandLog;
@@ -113,6 +113,7 @@ export class Service {
     this.#inForce = state;
     server.reportSource({ state: "good", problems });
     if (before?.nodeMapping !== state.nodeMapping) server.setNodeMapping(state.nodeMapping);
+    if (before?.access !== state.access) server.setAccess(state.access);
     if (before?.clients !== state.clients) server.setClientOverrides(state.clients);
     const transaction = transactionBetween(before, state);
     // The first commit makes the server ready, even if it changes nothing.
@@ -164,7 +165,7 @@ export class Service {
     if (fresh.length > shown.length) log.write("problems-cut", { not_shown: notShown(fresh, shown) });
   }
 
-  /** Logs changed settings that need a restart; groups and client rules take effect with their load. */
+  /** Logs changed settings that need a restart; groups, client and access rules take effect with their load. */
   #tellSettings(state: LoadedState): void {
     const then = this.#toldSettings;
     const now = textsOf(state);

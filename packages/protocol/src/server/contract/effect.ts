@@ -135,6 +135,16 @@ export type Report =
       readonly node: Node;
       readonly type: TypeUrl;
     }
+  /** A client may not be the node that it claims to be, or not have a type that it asks for. */
+  | {
+      readonly kind: "access-denied";
+      readonly stream: StreamId;
+      readonly node: Node;
+      readonly peer: Peer;
+      /** Undefined: it may not be the node. */
+      readonly type: TypeUrl | undefined;
+      readonly reason: string;
+    }
   /** A client protocol anomaly that the server tolerated. */
   | {
       readonly kind: "oddity";

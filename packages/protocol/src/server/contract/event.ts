@@ -1,3 +1,4 @@
+import type { AccessPolicy } from "../../access/access-policy.ts";
 import type { ClientChoice, NamedChoice } from "../../dialect/choice.ts";
 import type { MethodSwitch } from "../../dialect/dialect.ts";
 import type { DiscoveryRequest } from "../../message/request.ts";
@@ -25,6 +26,8 @@ export type ServerEvent =
   | { readonly kind: "stream-drained"; readonly stream: StreamId }
   /** Maps every node to layers again: the function is another one, or something that it reads changed. */
   | { readonly kind: "node-mapping-changed"; readonly nodeMapping: NodeMapping }
+  /** Decides again what every client may have. */
+  | { readonly kind: "access-changed"; readonly access: AccessPolicy }
   /** Applies other client overrides to streams whose first request is still to come; other streams keep theirs. */
   | { readonly kind: "clients-changed"; readonly clients: ClientChoice | undefined }
   | { readonly kind: "timer-fired"; readonly timer: number }

@@ -1,3 +1,4 @@
+import type { AccessPolicy } from "../../access/access-policy.ts";
 import type { ClientChoice } from "../../dialect/choice.ts";
 import type { DialectOverrides } from "../../dialect/dialect.ts";
 import type { Edition } from "../../dialect/switches.ts";
@@ -14,6 +15,12 @@ export interface ServerMachineOptions extends StreamLimits {
   /** Traits of a type; undefined for a type without a description. */
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;
   readonly nodeMapping: NodeMapping;
+  /**
+   * What clients may have.
+   *
+   * @default everything
+   */
+  readonly access?: AccessPolicy;
   /** The edition for unknown clients without an edition of their own. */
   readonly edition?: Edition;
   /** Dialect overrides for every stream. */

@@ -4,6 +4,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Digest } from "../../resource/version.ts";
 import type { LayerSet } from "../../state/layer-set.ts";
 import type { View } from "../../state/view.ts";
+import type { Placed } from "../admission.ts";
 import type { SharedResponses } from "../cache/shared-responses.ts";
 import { Subscription } from "../subscription/subscription.ts";
 import { PolledSubscription } from "./polled-subscription.ts";
@@ -36,20 +37,17 @@ export class PolledViews {
     this.#options = options;
   }
 
-  /** The polled subscription for these layers and names; it is kept until `drop`. */
-  topic(layers: readonly string[], { traits, names, resourceErrors }: PollKey): PolledSubscription {
+  /** The polled subscription for what a node sees and names; it is kept until `drop`. */
+  topic(placed: Placed, { traits, names, resourceErrors }: PollKey): PolledSubscription {
     // A poll without names is a wildcard each time, because no request came before it (S-RST-14).
     const subscription = new Subscription({ legacyWildcard: true, wildcardSticky: false, terms: traits.terms });
     subscription.replace(names);
-    return this.#find(layers, { traits, subscription, resourceErrors });
+    return this.#find(placed, { traits, subscription, resourceErrors });
   }
 
-  /** The polled subscription with the same names for other layers. */
-  topicLike(
-    { traits, subscription, resourceErrors }: PolledSubscription,
-    layers: readonly string[],
-  ): PolledSubscription {
-    return this.#find(layers, { traits, subscription, resourceErrors });
+  /** The polled subscription with the same names for a node that sees something else. */
+  topicLike({ traits, subscription, resourceErrors }: PolledSubscription, placed: Placed): PolledSubscription {
+    return this.#find(placed, { traits, subscription, resourceErrors });
   }
 
   drop(topic: PolledSubscription): void {
@@ -71,11 +69,11 @@ export class PolledViews {
   }
 
   #find(
-    layers: readonly string[],
+    { layers, grant }: Placed,
     { traits, subscription, resourceErrors }: Omit<PollKey, "names"> & { readonly subscription: Subscription },
   ): PolledSubscription {
     const { layers: all, digest, responses } = this.#options;
-    const view = all.viewOf(layers);
+    const view = all.viewOf(layers, grant);
     let polled = this.#views.get(view);
     if (polled === undefined) {
       polled = { view, topics: new Map() };

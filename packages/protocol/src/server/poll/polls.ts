@@ -1,13 +1,16 @@
+import { isTypeDenied } from "../../access/access-policy.ts";
 import type { Dialect } from "../../dialect/dialect.ts";
 import { type Status, statusCode } from "../../message/status.ts";
+import type { Node } from "../../node/node.ts";
+import type { Peer } from "../../node/node-mapping.ts";
 import { termsOf } from "../../resource/resource-name.ts";
 import { opaqueTraits, type TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
-import type { Admission } from "../admission.ts";
+import { type Admission, type Placed, type RejectedStream, typeDenied } from "../admission.ts";
 import type { Report, ServerEffect } from "../contract/effect.ts";
 import type { StreamState } from "../contract/inspect.ts";
-import type { PollEvent, PollReceived } from "../contract/poll.ts";
+import type { PollEvent, PollId, PollReceived } from "../contract/poll.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { Progress } from "../progress/progress.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
@@ -109,10 +112,10 @@ export class Polls {
     const { node, choices, dialect } = this.#options.admission.identify(request.node, peer, event.listener);
     const refusal = this.#refusalOf(event, dialect);
     if (refusal !== undefined) return [{ kind: "refuse-poll", poll: id, status: refusal }];
-    const placed = this.#options.admission.place(node, peer);
-    if ("refused" in placed) return [{ kind: "refuse-poll", poll: id, status: placed.refused }];
     const { type } = event;
-    const topic = this.#views.topic(placed.layers, {
+    const placed = this.#place(node, peer, type);
+    if ("refused" in placed) return refusePoll({ poll: id, node, peer }, placed);
+    const topic = this.#views.topic(placed, {
       traits: this.#options.traits(type) ?? opaqueTraits(type),
       names: dialect.ignoreHints ? [] : termsOf(request.names, dialect.prefixGlob),
       // Messages of API version 2 have no field for errors.
@@ -135,6 +138,14 @@ export class Polls {
       end: undefined,
     });
     return effects;
+  }
+
+  /** What a poller sees, or why it gets no answer. */
+  #place(node: Node, peer: Peer, type: TypeUrl): Placed | DeniedPoll {
+    const placed = this.#options.admission.place(node, peer, "rest");
+    if ("refused" in placed) return { ...placed, type: undefined };
+    if (!isTypeDenied(placed.grant, placed.layers, type)) return placed;
+    return { refused: typeDenied(type), denied: "its access does not cover the type", type };
   }
 
   #refusalOf({ request }: PollReceived, { requireNode }: Dialect): Status | undefined {
@@ -194,15 +205,15 @@ export class Polls {
   }
 
   #move(poller: Poller, effects: ServerEffect[]): void {
-    const placed = this.#options.admission.place(poller.node, poller.peer);
+    const { node, peer, topic: before } = poller;
+    const placed = this.#place(node, peer, before.traits.type);
     if ("refused" in placed) {
-      for (const poll of [...poller.waiting]) {
-        effects.push(...this.#waiting.end(poll), { kind: "refuse-poll", poll: poll.id, status: placed.refused });
-      }
+      for (const poll of [...poller.waiting])
+        effects.push(...this.#waiting.end(poll), ...refusePoll({ poll: poll.id, node, peer }, placed));
       return;
     }
-    const topic = this.#views.topicLike(poller.topic, placed.layers);
-    if (topic !== poller.topic) this.#moveTo(poller, topic, effects);
+    const topic = this.#views.topicLike(before, placed);
+    if (topic !== before) this.#moveTo(poller, topic, effects);
   }
 
   #moveTo(poller: Poller, topic: PolledSubscription, effects: ServerEffect[]): void {
@@ -212,6 +223,23 @@ export class Polls {
     this.#leave(before);
     report(effects, { kind: "node-moved", stream: poller.id, node: poller.node, layers: topic.layers });
   }
+}
+
+/** Why a poll gets no answer. `type`: the type that it may not have; undefined: it may not be its node. */
+interface DeniedPoll extends RejectedStream {
+  readonly type: TypeUrl | undefined;
+}
+
+function refusePoll(
+  { poll, node, peer }: { readonly poll: PollId; readonly node: Node; readonly peer: Peer },
+  { refused, denied, type }: DeniedPoll,
+): readonly ServerEffect[] {
+  const refusal = { kind: "refuse-poll", poll, status: refused } as const;
+  if (denied === undefined) return [refusal];
+  return [
+    { kind: "report", report: { kind: "access-denied", stream: poll, node, peer, type, reason: denied } },
+    refusal,
+  ];
 }
 
 function report(effects: ServerEffect[], report: Report): void {

@@ -22,10 +22,10 @@ export function trimJournals<W extends object>(
       if (known !== undefined && cursor !== undefined) yield [stream, cursor, known];
     }
   };
-  const trimmed = layers.trim((type, layer) => {
+  const trimmed = layers.trim((type, table) => {
     let oldest = revision;
     for (const [, cursor] of cursors(type)) {
-      if (cursor.view.layers.includes(layer)) oldest = Math.min(oldest, cursor.revision);
+      if (cursor.view.layers.some((layer) => layer.table(type) === table)) oldest = Math.min(oldest, cursor.revision);
     }
     return oldest;
   });

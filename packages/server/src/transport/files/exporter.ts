@@ -171,7 +171,7 @@ export class FileExporter implements BodyHandle {
   #connect(): void {
     const { hub, output } = this.#parts;
     if (this.#isClosed || this.#stream !== undefined || hub.readiness.state !== "ready") return;
-    const peer = { address: `files:${output.directory}`, isLoopback: true, isTls: false, names: [] };
+    const peer = { address: `files:${output.directory}`, isLoopback: true, isTls: false, names: [], isInProcess: true };
     this.#connection ??= hub.openConnection(peer, "files", { name: "files", dialect: DIALECT });
     if (this.#connection === undefined) {
       this.#later(this.#retryMs);

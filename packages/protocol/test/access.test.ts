@@ -1,0 +1,189 @@
+import type { AccessRule, LayerChange, Peer, TypeUrl, Variant } from "@xdskit/protocol";
+import { type AccessPolicy, compileAccess, statusCode } from "@xdskit/protocol/internal";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, resource } from "./support/resources.ts";
+
+const TYPES = [CLUSTER, ENDPOINTS, LISTENER] as const;
+const NAMES = ["a/1", "a/2", "b/1"] as const;
+const LAYERS = ["group", "base"] as const;
+
+function policyOf(...rules: readonly AccessRule[]): AccessPolicy {
+  const policy = compileAccess({ loopback: "rules", rules }, { isSecret: () => false });
+  if ("problems" in policy) throw new Error(JSON.stringify(policy.problems));
+  return policy;
+}
+
+/** Names under `a/` are seen in one layer, all in the other; listeners in neither. */
+const partly = policyOf(
+  { identities: ["anyone"], layers: ["base"], types: ["Cluster", "ClusterLoadAssignment"], names: ["a/*"] },
+  { identities: ["anyone"], layers: ["group"], types: ["Cluster"] },
+);
+
+function isSeen(layer: string, type: TypeUrl, name: string): boolean {
+  if (layer === "group") return type === CLUSTER;
+  return type !== LISTENER && name.startsWith("a/");
+}
+
+interface Step {
+  readonly kind: "put" | "delete" | "subscribe";
+  readonly layer: (typeof LAYERS)[number];
+  readonly type: (typeof TYPES)[number];
+  readonly name: (typeof NAMES)[number];
+  readonly label: string;
+}
+
+const stepArbitrary: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constantFrom("put", "delete", "subscribe"),
+  layer: fc.constantFrom(...LAYERS),
+  type: fc.constantFrom(...TYPES),
+  name: fc.constantFrom(...NAMES),
+  label: fc.constantFrom("1", "2"),
+});
+
+/** A client that subscribes to names or to all, and ACKs whatever it is sent. */
+class Talk {
+  readonly conversation: Conversation;
+  readonly #variant: Variant;
+  readonly #names = new Map<TypeUrl, Set<string>>();
+
+  constructor(variant: Variant, access?: AccessPolicy) {
+    this.#variant = variant;
+    const nodeMapping = (): readonly string[] => LAYERS;
+    this.conversation = new Conversation({ nodeMapping, ...(access !== undefined && { access }) });
+    this.conversation.open(1, variant);
+  }
+
+  commit(change: LayerChange): readonly Said[] {
+    this.conversation.commit([change]);
+    return this.#settle(this.conversation.turns());
+  }
+
+  /** Subscribes to a name; `*` first where the type is one that clients ask for as a whole. */
+  subscribe(type: TypeUrl, name: string): readonly Said[] {
+    const names = this.#names.get(type) ?? new Set(type === ENDPOINTS ? [] : ["*"]);
+    this.#names.set(type, names.add(name));
+    const first = { node: node("n") };
+    const request =
+      this.#variant === "sotw"
+        ? sotw(type, { ...first, names: [...names] })
+        : delta(type, { ...first, subscribe: [...names] });
+    return this.#settle(this.conversation.hear(1, request));
+  }
+
+  #settle(said: readonly Said[]): readonly Said[] {
+    const all: Said[] = [];
+    for (let left = [...said]; left.length > 0; ) {
+      all.push(...left);
+      if (all.length > 100) throw new Error(`no end: ${JSON.stringify(all.slice(-4))}`);
+      left = left.flatMap(({ type, nonce, version }) => {
+        const names = [...(this.#names.get(type) ?? [])];
+        const ack =
+          this.#variant === "sotw" ? sotw(type, { names, nonce, versionInfo: version }) : delta(type, { nonce });
+        return this.conversation.hear(1, ack);
+      });
+    }
+    return all;
+  }
+}
+
+describe("S-ACC-06: what is not granted is as if it did not exist, before and after any change", () => {
+  test.each(["sotw", "delta"] as const)("over %s", (variant) => {
+    fc.assert(
+      fc.property(fc.array(stepArbitrary, { maxLength: 30 }), (steps) => {
+        const granted = new Talk(variant, partly);
+        const plain = new Talk(variant);
+        for (const { kind, layer, type, name, label } of steps) {
+          if (kind === "subscribe") {
+            const said = plain.subscribe(type, name);
+            expect(granted.subscribe(type, name)).toEqual(said);
+          } else if (kind === "put" || kind === "delete") {
+            const change: LayerChange =
+              kind === "put" ? { layer, puts: [resource(type, name, label)] } : { layer, deletes: [{ type, name }] };
+            const said = plain.commit(isSeen(layer, type, name) ? change : { layer });
+            expect(granted.commit(change)).toEqual(said);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe("S-ACC-07: a change of access moves a stream without ending it", () => {
+  const all = policyOf({ identities: ["anyone"] });
+  const changeTo = (talk: Conversation, access: AccessPolicy): readonly Said[] => {
+    talk.asked.push(
+      ...talk.machine.on({ kind: "access-changed", access }).filter(({ kind }) => kind === "close-stream"),
+    );
+    return talk.turns();
+  };
+  const filled = (): Conversation => {
+    const talk = new Conversation({ access: all });
+    talk.put(...["a/1", "b/1"].map((name) => resource(LISTENER, name, "1")));
+    return talk;
+  };
+  const aOnly = policyOf({ identities: ["anyone"], names: ["a/*"] });
+
+  test("what it may no longer have is removed, and is back with the right to it", () => {
+    const talk = filled();
+    talk.open(1, "delta");
+    expect(talk.hear(1, delta(LISTENER, { node: node("n") }))).toMatchObject([{ says: ["a/1@1", "b/1@1"] }]);
+    talk.hear(1, delta(LISTENER, { nonce: "1" }));
+    expect(changeTo(talk, aOnly)).toMatchObject([{ says: ["-b/1"] }]);
+    talk.hear(1, delta(LISTENER, { nonce: "2" }));
+    talk.put(resource(LISTENER, "b/1", "2"));
+    expect(talk.turns()).toEqual([]);
+    talk.put(resource(LISTENER, "a/1", "2"));
+    expect(talk.turns()).toMatchObject([{ says: ["a/1@2"] }]);
+    talk.hear(1, delta(LISTENER, { nonce: "3" }));
+    expect(changeTo(talk, all)).toMatchObject([{ says: ["b/1@2"] }]);
+    expect(talk.asked).toEqual([]);
+  });
+
+  test("a stream of one type ends once with the right to the type, others go on", () => {
+    const talk = filled();
+    talk.open(1, "delta", LISTENER);
+    talk.open(2, "delta");
+    talk.hear(1, delta(LISTENER, { node: node("n") }));
+    talk.hear(2, delta(LISTENER, { node: node("n") }));
+    talk.hear(2, delta(LISTENER, { nonce: "1" }));
+    const clustersOnly = policyOf({ identities: ["anyone"], types: ["Cluster"] });
+    expect(changeTo(talk, clustersOnly)).toMatchObject([{ stream: 2, says: ["-a/1", "-b/1"] }]);
+    const status = {
+      code: statusCode.PERMISSION_DENIED,
+      message: "this client may not have envoy.config.listener.v3.Listener here",
+    };
+    expect(talk.asked).toEqual([{ kind: "close-stream", stream: 1, status }]);
+  });
+});
+
+describe("S-ACC-08: a client that may not be its node is refused, and the operator is told why", () => {
+  const edge: AccessRule = { identities: ["spiffe://prod/{id}"], nodes: ["{id}"] };
+  const peer: Peer = { address: "192.0.2.7:1", isLoopback: false, isTls: true, names: [] };
+  const certified: Peer = {
+    ...peer,
+    certificate: { commonName: undefined, uris: ["spiffe://prod/pay"], dnsNames: [], validTo: new Date(0) },
+  };
+  test.each([
+    ["without a certificate", peer, statusCode.UNAUTHENTICATED],
+    ["with another one's", certified, statusCode.PERMISSION_DENIED],
+  ])("%s", (_, from, code) => {
+    const talk = new Conversation({ access: policyOf(edge) });
+    talk.machine.on({
+      ...{ kind: "stream-opened", stream: 1, variant: "delta", onlyType: undefined, apiVersion: "v3" },
+      ...{ peer: from, connection: 1 },
+    });
+    talk.hear(1, delta(CLUSTER, { node: node("edge") }));
+    const status = { code, message: 'this client may not be node "edge" here' };
+    expect(talk.asked).toEqual([{ kind: "close-stream", stream: 1, status }]);
+    expect(talk.reports).toMatchObject([{ kind: "access-denied", type: undefined, peer: from }]);
+    const poll = { kind: "poll-received", poll: 2, peer: from, type: CLUSTER, holdMs: 0, apiVersion: "v3" } as const;
+    const request = { ...sotw(CLUSTER, { node: node("edge") }) };
+    expect(talk.machine.on({ ...poll, request })).toMatchObject([
+      { kind: "report", report: { kind: "access-denied" } },
+      { kind: "refuse-poll", poll: 2, status },
+    ]);
+  });
+});

@@ -1,0 +1,29 @@
+import type { AccessRules, TypeUrl } from "@xdskit/protocol";
+import {
+  type AccessPolicy,
+  compileAccess,
+  defaultAccess,
+  openAccess,
+  type TypeTraits,
+  typeKindTable,
+} from "@xdskit/protocol/internal";
+import { describeProblems } from "../check-options.ts";
+import { XdsError } from "../error.ts";
+
+export interface AccessOptions {
+  /** Undefined: safe defaults. */
+  readonly rules: AccessRules | undefined;
+  /** Allows everything where there are no rules. */
+  readonly insecure: boolean;
+  readonly traits: (type: TypeUrl) => TypeTraits | undefined;
+}
+
+/** Creates what decides which clients may have what. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake. */
+export function createAccess({ rules, insecure, traits }: AccessOptions): AccessPolicy {
+  const isSecret = (type: TypeUrl): boolean => typeKindTable[traits(type)?.kind ?? "opaque"].isSecret;
+  if (rules === undefined) return insecure ? openAccess : defaultAccess({ isSecret });
+  const policy = compileAccess(rules, { isSecret });
+  if (!("problems" in policy)) return policy;
+  const problems = policy.problems.map(({ path, message }) => ({ path: ["access", ...path].join("."), message }));
+  throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
+}
