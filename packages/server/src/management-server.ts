@@ -121,7 +121,8 @@ export interface ManagementServer extends AsyncDisposable {
   setNodeMapping(nodeMapping: NodeMapping): number;
   /**
    * Replaces the access rules; undefined: the defaults. A connected client that may no longer be its node is ended; the
-   * others get the difference. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
+   * others get the difference. Returns the revision of this change. Throws an `XdsError` (OPTIONS_INVALID) that names
+   * every mistake.
    */
   setAccess(access: AccessRules | undefined): number;
   /**

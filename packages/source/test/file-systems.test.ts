@@ -8,8 +8,14 @@ import { asyncFileSystem, type FileSystem, syncFileSystem } from "../src/directo
 import { cluster, temporaryDirectory, write } from "./support/temporary-directory.ts";
 
 const api = createEnvoyApi();
-const options = { api, validation: undefined, maxFileBytes: 4096, allowEmpty: undefined, findsVersionLoss: false,
-  secretFiles: undefined };
+const options = {
+  api,
+  validation: undefined,
+  maxFileBytes: 4096,
+  allowEmpty: undefined,
+  findsVersionLoss: false,
+  secretFiles: undefined,
+};
 
 test("a directory reads the same whether the thread is blocked for it or not", async () => {
   const directory = temporaryDirectory({

@@ -124,7 +124,7 @@ export async function exportAndFollow(
       reportSource: () => undefined,
       // The only client is the file writer.
       setClientOverrides: () => undefined,
-      setAccess: () => undefined,
+      setAccess: () => writing.revision,
       get revision() {
         return writing.revision;
       },
