@@ -30,7 +30,7 @@ export function defaultAccess({ isSecret }: DefaultAccessOptions): AccessPolicy 
 }
 
 /** Why a client without rules is not trusted, for the operator. */
-export function needsIdentity({ certificate }: Peer, { id }: Node): string {
+function needsIdentity({ certificate }: Peer, { id }: Node): string {
   const has = certificate === undefined ? "the client has none" : `it names ${namesOf(certificate).join(", ")}`;
   return `needs a client certificate that names the node "${id}" (${has}), an access rule, or a server run insecure`;
 }
