@@ -90,6 +90,15 @@ describe("the types of messages", () => {
     ]);
   });
 
+  it("refuse two fields of one oneof, at any depth", () => {
+    const one = Cluster({ name: "a", type: "EDS", edsClusterConfig: { edsConfig: { ads: {} } } });
+    // @ts-expect-error: `type` or `clusterType`
+    const two = Cluster({ name: "a", type: "EDS", clusterType: { name: "b" } });
+    // @ts-expect-error: `ads` or `self`
+    const nested = Cluster({ name: "a", type: "EDS", edsClusterConfig: { edsConfig: { ads: {}, self: {} } } });
+    expect([one, two, nested].map(problemsOf)).toEqual([[], ["ONEOF_CONFLICT"], ["ONEOF_CONFLICT"]]);
+  });
+
   it("refuse the same in an Any", () => {
     const router = { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" } as const;
     const good = TypedExtensionConfig({ name: "a", typedConfig: router });

@@ -39,6 +39,10 @@ export interface JsonObject {
 export type TypedMessage<N extends MessageName> = { readonly "@type": \`type.googleapis.com/\${N}\` } & MessageTypes[N];
 /** What a \`google.protobuf.Any\` holds; for a type with a JSON form of its own that form is its \`value\`. */
 export type AnyMessage = { [N in TopLevelName]: TypedMessage<N> }[TopLevelName] | WellKnownMessage;
+/** At most one of these fields, as in a \`oneof\`. */
+type OneOf<T> = {
+  [K in keyof T]-?: { readonly [P in K]?: T[P] } & { readonly [P in Exclude<keyof T, K>]?: undefined };
+}[keyof T];
 /** The full name of a message. */
 export type MessageName = keyof MessageTypes;
 `;
@@ -82,13 +86,22 @@ function withNested(message) {
 
 function messageType(message) {
   const inner = [...message.nestedEnums.map(enumType), ...message.nestedMessages.flatMap(messageType)];
-  const fields = message.fields.map((field) => {
-    const deprecated = field.deprecated ? "  /** @deprecated */\n" : "";
-    return `${deprecated}  readonly ${field.jsonName}?: ${fieldType(field)};`;
-  });
-  const declared = [`interface ${message.name} {\n${fields.join("\n")}\n}`];
+  // Of a single member there is nothing to exclude.
+  const oneofs = message.oneofs.filter(({ fields }) => fields.length > 1);
+  const alone = message.fields.filter(({ oneof }) => !oneofs.includes(oneof));
+  const body = `{\n${alone.map(property).join("\n")}\n}`;
+  const members = oneofs.map(({ fields }) => `OneOf<{\n${fields.map(property).join("\n")}\n}>`);
+  const declared =
+    members.length === 0
+      ? [`interface ${message.name} ${body}`]
+      : [`type ${message.name} = ${[body, ...members].join(" & ")};`];
   if (inner.length > 0) declared.push(`namespace ${message.name} {\n${inner.join("\n")}\n}`);
   return declared;
+}
+
+function property(field) {
+  const deprecated = field.deprecated ? "  /** @deprecated */\n" : "";
+  return `${deprecated}  readonly ${field.jsonName}?: ${fieldType(field)};`;
 }
 
 function enumType({ name, values }) {

@@ -28,7 +28,9 @@ export interface MessageConstructor<N extends MessageName> {
 
 /** The same for a message without a constructor of its own, by its full name. */
 export function message<N extends MessageName>(name: N, fields: MessageTypes[N]): TypedMessage<N> {
-  return { "@type": `type.googleapis.com/${name}`, ...fields };
+  // The compiler cannot represent the spread of any of all messages.
+  const made: unknown = { "@type": `type.googleapis.com/${name}`, ...(fields as object) };
+  return made as TypedMessage<N>;
 }
 
 export function constructorOf<N extends MessageName>(name: N): MessageConstructor<N> {

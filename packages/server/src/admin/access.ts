@@ -55,13 +55,10 @@ function certifiedNames(socket: TLSSocket): readonly string[] {
   return [...namesByKind(certificate.subjectaltname ?? ""), ...[commonName ?? []].flat().map((name) => `cn:${name}`)];
 }
 
-/** Quoted values may hold anything, what looks like another name included. */
-const ENTRY = /(?:^|, )([A-Za-z ]+):(?:"(?:[^"\\]|\\.)*"|[^,]*)/g;
-
 /** Reads Node's text of the alternative names: `DNS:a.example, URI:spiffe://b/c`. */
 export function namesByKind(text: string): readonly string[] {
-  return [...text.matchAll(ENTRY)].flatMap(([entry, printed]) => {
+  return parseAlternativeNames(text).flatMap(({ kind: printed, name }) => {
     const kind = [...nameKinds].find(([, word]) => word === printed)?.[0];
-    return kind === undefined ? [] : parseAlternativeNames(entry.replace(/^, /, "")).map((name) => `${kind}:${name}`);
+    return kind === undefined ? [] : [`${kind}:${name}`];
   });
 }
