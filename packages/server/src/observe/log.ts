@@ -38,7 +38,7 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
       peer: peer.address,
       reason,
       code: status.code,
-      message: printable(status.message, 500),
+      status_message: printable(status.message, 500),
       age_ms: Math.round(ageMs),
     };
     if (isOrdinaryEnd(reason)) log.write("stream-closed", fields);
@@ -147,7 +147,7 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
   );
   const lines = createLineLimit();
   telemetry.observe("limit-hit", ({ limit, address, stream, message }, at) => {
-    const fields = { limit, peer: address, stream, message: printable(message, 500) };
+    const fields = { limit, peer: address, stream, reason: printable(message, 500) };
     writeLimited(log, lines, { event: "limit-hit", key: [address, limit], fields, at });
   });
   for (const event of ["connection-refused", "connection-broken"] as const) {
@@ -161,7 +161,7 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
     log.write("tls-refused", { files: files.join(","), reason: printableReason(error.message, 500) }),
   );
   telemetry.observe("listener-failed", ({ event, error }) =>
-    log.write("listener-failed", { event, error: describeFault(error) }),
+    log.write("listener-failed", { server_event: event, error: describeFault(error) }),
   );
   telemetry.observe("invariant-broken", ({ stream, during, error }) =>
     log.write("invariant-broken", { stream, during, error: describeFault(error) }),
