@@ -4,6 +4,7 @@ import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import { createResource, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { formatPath, readValue } from "@xdskit/source/checks";
 import type { ResourceProblem } from "../error.ts";
+import { describeKind } from "../option-kinds.ts";
 
 /** A resource read from the program's input; its warnings have paths relative to the resource. */
 export interface ReadInput {
@@ -24,6 +25,11 @@ export function readInput(
   { layer, path }: InputPlace,
   { api, problems }: { readonly api: EnvoyApi; readonly problems: ResourceProblem[] },
 ): ReadInput | undefined {
+  if (value instanceof Promise) {
+    const message = `expected a resource, got ${describeKind(value)}`;
+    problems.push({ layer, path, code: "ARGUMENT_INVALID", severity: "error", message });
+    return undefined;
+  }
   const { input, problems: found } = readValue(value, { api, validation: "warn" }, []);
   if (input !== undefined) {
     const { type, name } = input;

@@ -2,8 +2,9 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Deletion, LayerChange, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
 import { canonicalName } from "@xdskit/protocol/internal";
-import { type ResourceProblem, XdsError } from "../error.ts";
-import { duplicateProblem, type ReadInput, readInput } from "./resource-input.ts";
+import { describeProblems, type ResourceProblem, XdsError } from "../error.ts";
+import { describeKind } from "../option-kinds.ts";
+import { duplicateProblem, type InputPlace, type ReadInput, readInput } from "./resource-input.ts";
 
 /** A resource type: a constructor such as `Cluster`, or a type URL. */
 export type TypeReference = TypeUrl | { readonly typeUrl: TypeUrl };
@@ -29,10 +30,11 @@ export interface Update {
   layer(name: string): LayerUpdate;
 }
 
-/** Changes of one layer; a later one of the same resource replaces an earlier one. */
+/** Changes of one layer. */
 export interface LayerUpdate {
+  /** Adds or replaces resources. One update puts a name once, unless it deletes it in between. */
   put(...resources: readonly AnyMessage[]): this;
-  /** Deletes resources; ignores names that the layer does not hold. */
+  /** Deletes resources by their names, at least one; ignores names that the layer does not hold. */
   delete(type: TypeReference, ...names: readonly string[]): this;
 }
 
@@ -61,7 +63,8 @@ export class ResourceLayers {
   set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
     const problems: ResourceProblem[] = [];
     checkLayerName(layer, "layer", problems);
-    if (!Array.isArray(resources)) problems.push(misuse(layer, "resources", "a list of resources", resources));
+    if (!Array.isArray(resources))
+      problems.push(misuse(layer, "resources", "a list of resources", describeKind(resources)));
     const held = new Map<string, ReadInput>();
     const paths = new Map<string, string>();
     for (const [index, value] of problems.length > 0 ? [] : resources.entries()) {
@@ -82,9 +85,15 @@ export class ResourceLayers {
   update(change: (update: Update) => unknown): ChangeResult {
     const draft = new Draft(this.#api, this.#layers);
     const result = change(draft);
-    if (result instanceof Promise) draft.problems.push(misuse("", "update", "a function that is not async", result));
+    if (result instanceof Promise)
+      draft.problems.push(misuse("", "update", "a function that is not async", "an async one"));
     refuse(draft.problems);
     return this.#become(draft.layers);
+  }
+
+  /** The layers with resources, except one. */
+  namesBeside(usual: string): readonly string[] {
+    return [...this.#layers].flatMap(([layer, held]) => (layer === usual || held.size === 0 ? [] : [layer]));
   }
 
   /** Every resource of every layer. */
@@ -109,6 +118,8 @@ class Draft implements Update {
   readonly layers = new Map<string, Map<string, ReadInput>>();
   readonly #api: EnvoyApi;
   readonly #before: ReadonlyMap<string, Held>;
+  /** Where each resource was put, by layer and key. */
+  readonly #putAt = new Map<string, Map<string, string>>();
   #puts = 0;
 
   constructor(api: EnvoyApi, before: ReadonlyMap<string, Held>) {
@@ -120,25 +131,35 @@ class Draft implements Update {
     checkLayerName(layer, "layer", this.problems);
     const held = this.layers.get(layer) ?? new Map(this.#before.get(layer));
     this.layers.set(layer, held);
+    const putAt = this.#putAt.get(layer) ?? new Map<string, string>();
+    this.#putAt.set(layer, putAt);
     const update: LayerUpdate = {
       put: (...values) => {
-        for (const value of values) {
-          const read = readInput(
-            value,
-            { layer, path: `put[${this.#puts++}]` },
-            { api: this.#api, problems: this.problems },
-          );
-          if (read !== undefined) held.set(keyOf(read.resource), read);
-        }
+        for (const value of values) this.#put(value, { layer, path: `put[${this.#puts++}]` }, held, putAt);
         return update;
       },
       delete: (type, ...names) => {
         const typeUrl = typeof type === "string" ? type : type.typeUrl;
-        for (const name of names) held.delete(keyOf({ type: typeUrl, name: canonicalName(name) }));
+        if (names.length === 0) this.problems.push(misuse(layer, "delete", "at least one name", "none"));
+        for (const name of names) {
+          const key = keyOf({ type: typeUrl, name: canonicalName(name) });
+          held.delete(key);
+          putAt.delete(key);
+        }
         return update;
       },
     };
     return update;
+  }
+
+  #put(value: AnyMessage, place: InputPlace, held: Map<string, ReadInput>, putAt: Map<string, string>): void {
+    const read = readInput(value, place, { api: this.#api, problems: this.problems });
+    if (read === undefined) return;
+    const key = keyOf(read.resource);
+    const firstPath = putAt.get(key);
+    if (firstPath !== undefined) this.problems.push(duplicateProblem(read.resource, place, firstPath));
+    putAt.set(key, place.path);
+    held.set(key, read);
   }
 }
 
@@ -168,21 +189,15 @@ function changedBy({ layer, puts = [], deletes = [] }: LayerChange): readonly Re
 }
 
 function checkLayerName(layer: unknown, path: string, problems: ResourceProblem[]): void {
-  if (typeof layer !== "string" || layer === "") problems.push(misuse("", path, "the name of a layer", layer));
+  if (typeof layer !== "string" || layer === "")
+    problems.push(misuse("", path, "the name of a layer", describeKind(layer)));
 }
 
-function misuse(layer: string, path: string, expected: string, got: unknown): ResourceProblem {
-  const shown = typeof got === "string" ? JSON.stringify(got) : got instanceof Promise ? "an async one" : describe(got);
-  return { layer, path, code: "ARGUMENT_INVALID", severity: "error", message: `expected ${expected}, got ${shown}` };
-}
-
-function describe(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+function misuse(layer: string, path: string, expected: string, got: string): ResourceProblem {
+  return { layer, path, code: "ARGUMENT_INVALID", severity: "error", message: `expected ${expected}, got ${got}` };
 }
 
 function refuse(problems: readonly ResourceProblem[]): void {
   if (problems.length === 0) return;
-  const text = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new XdsError("RESOURCES_INVALID", `nothing was changed: ${text}`, { problems });
+  throw new XdsError("RESOURCES_INVALID", describeProblems("nothing was changed", problems), { problems });
 }
