@@ -1,6 +1,7 @@
 /** What the other packages of this project share. Not covered by semantic versioning: it may change in any release. */
 
 export { nearestName } from "./descriptor/nearest-name.ts";
+export { withoutFlags } from "./format/descriptor-hints.ts";
 export type { AnyMessage } from "./wire/any.ts";
 export { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./wire/body-encoder.ts";
 export {

@@ -1,5 +1,6 @@
 import type { EnvoyApi, FieldProblem } from "@xdskit/envoy-api";
 import { contentDigest } from "@xdskit/envoy-api";
+import { withoutFlags } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import { createResource, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { formatPath, readValue } from "@xdskit/source/checks";
@@ -65,7 +66,7 @@ function fieldProblem(
 ): Pick<ResourceProblem, "code" | "severity" | "message" | "hint" | "path"> {
   const field = formatPath(path);
   const joined = field === "" || field.startsWith("[") || prefix === "" ? `${prefix}${field}` : `${prefix}.${field}`;
-  return { code, severity, path: joined, message, ...(hint === undefined ? {} : { hint }) };
+  return { code, severity, path: joined, message, ...(hint === undefined ? {} : { hint: withoutFlags(hint) }) };
 }
 
 /** The type and name of a rejected value, as far as they can be read. */

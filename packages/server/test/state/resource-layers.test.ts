@@ -111,6 +111,14 @@ describe("set", () => {
     expect([server.revision, server.set("base", [a])]).toEqual([1, { revision: 1, changed: [] }]);
   });
 
+  it("hints in the spelling of the program, without flags of the command line", () => {
+    const wrong = { ...a, conectTimeout: "1s", quiteNew: 1, "@type": Cluster.typeUrl } as unknown as typeof a;
+    expect(problemsOf(() => create().set("base", [wrong])).map(({ hint }) => hint)).toEqual([
+      'did you mean "connectTimeout"?',
+      "what is newer than this version, or private, needs its descriptors",
+    ]);
+  });
+
   it("refuses what is no list, and what is no layer", () => {
     const server = create();
     expect(problemsOf(() => server.set("", a as never))).toEqual([
