@@ -254,7 +254,7 @@ describe("xds get and xds watch", () => {
     await until("it is ready", () => serving.isReady());
     for (const flags of [[], ["--sotw"], ["--per-type"], ["--per-type", "--sotw"]]) {
       const { code, stdout, stderr } = await serving.xds("get", "cds", "one", "none", "--timeout", "2s", ...flags);
-      expect([flags, code, stderr]).toEqual([flags, 1, 'xds: there is no cds "none"\n']);
+      expect([flags, code, stderr]).toEqual([flags, 1, 'xds: there is no resource "none" of type cds\n']);
       expect(parse(stdout)).toMatchObject({ name: "one" });
     }
     const nothing = await serving.xds("get", "rds", "--timeout", "300ms");

@@ -48,7 +48,7 @@ function formatDeliveries(
       { title: "NODE", text: ({ node }) => (node === "" ? "(no id)" : node) },
       { title: "TYPE", text: ({ shortName, type }) => shortName ?? type.slice(type.lastIndexOf(".") + 1) },
       { title: "STATE", text: ({ state }) => state, color: (text, { state }) => fateColor(state, colors)(text) },
-      { title: "VERSION", text: ({ version }) => version ?? "" },
+      { title: "VERSION", text: ({ version }) => version ?? "-" },
       { title: "AGE", text: ({ since }) => formatAge(since, now) },
       { title: "WHY", text: whyOf },
     ],
