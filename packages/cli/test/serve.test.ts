@@ -104,6 +104,9 @@ describe("xds serve", () => {
     expect(await serving.isReady()).toBe(true);
     expect((await serving.xds("get", "cds", "-o", "table")).stdout).not.toContain("three");
     expect((await serving.xds("validate", where.directory)).code).toBe(1);
+    expect(serving.logged("corrected")).toEqual([]);
+    await where.write("more.yaml", clusters("two"));
+    await until("it is corrected", () => serving.logged("corrected").length === 1);
   });
 
   test("a directory without resources is served only if allowed", async () => {

@@ -9,8 +9,8 @@ const cut = (errors: number, warnings: number, severity: "error" | "warning"): u
   code: "PROBLEMS_CUT",
   severity,
   file: "f.yaml",
-  message: `${errors} more errors and ${warnings} more warnings are not told`,
-  hint: "mend those that are told first",
+  message: `${errors} more errors and ${warnings} more warnings are not shown`,
+  hint: "correct those that are shown first",
 });
 
 test("ten thousand of each severity are told, and how many there are beside them", () => {

@@ -20,8 +20,8 @@ export class ProblemBound {
     const errors = Math.max(0, this.#counts.error - MOST);
     const warnings = Math.max(0, this.#counts.warning - MOST);
     if (errors + warnings === 0) return [];
-    const message = `${errors} more errors and ${warnings} more warnings are not told`;
+    const message = `${errors} more errors and ${warnings} more warnings are not shown`;
     const severity = errors > 0 ? "error" : "warning";
-    return [{ code: "PROBLEMS_CUT", severity, file, message, hint: "mend those that are told first" }];
+    return [{ code: "PROBLEMS_CUT", severity, file, message, hint: "correct those that are shown first" }];
   }
 }

@@ -27,7 +27,7 @@ export function failureOf(error: XdsClientError, asked: Asked): CommandError {
 
 /** Describes a rejected resource or a resource error, with the server. */
 export function describeError({ code, message }: XdsClientError, asked: Asked): string {
-  return placed(code === "REJECTED" && asked.by !== "file" ? `refused: ${message}` : message, asked);
+  return placed(code === "REJECTED" && asked.by !== "file" ? `rejected: ${message}` : message, asked);
 }
 
 /** Describes the status of a failed stream or connection, with the server. */
