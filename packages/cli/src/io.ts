@@ -1,3 +1,6 @@
+import { isatty } from "node:tty";
+import { watchTerminals } from "./terminals.ts";
+
 /** An output stream for text. */
 export interface Output {
   write(text: string): void;
@@ -21,7 +24,10 @@ export interface Io {
   needNoReader(): void;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as the reason. */
   readonly interrupted: AbortSignal;
-  /** From now on, SIGHUP calls the listener instead of ending the process. */
+  /**
+   * From now on, SIGHUP calls the listener instead of ending the process. If it comes because the terminal of the
+   * command was closed, it interrupts the command instead.
+   */
   onHangup(listener: () => void): void;
 }
 
@@ -60,7 +66,10 @@ export function createProcessIo(): Io {
       needsReader = false;
     },
     interrupted: interruption.signal,
-    onHangup: (listener) => void process.on("SIGHUP", listener),
+    onHangup: (listener) => {
+      const hasLostTerminal = watchTerminals(isatty);
+      process.on("SIGHUP", () => (hasLostTerminal() ? interruption.abort("SIGHUP") : listener()));
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { nearest } from "@xdskit/source/settings";
 import { Command, CommanderError } from "commander";
 import { commands } from "./command-line/commands.ts";
 import type { CommandContext } from "./commands/context.ts";
@@ -58,8 +59,18 @@ function build(program: Command, context: CommandContext): void {
 
 /** Formats Commander's errors like ours. */
 function inOurWords(text: string): string {
-  return text.replace(/^error: /, "xds: ").replace(/^\(Did you mean (.*)\?\)$/m, "hint: did you mean $1?");
+  return text
+    .replace(INVALID_CHOICE, (_, option = "", given, argument = "", choices) => {
+      const meant = nearest(given, String(choices).split(", "));
+      const hint = meant === undefined ? "" : `\nhint: did you mean "${meant}"?`;
+      return `xds: ${option || `<${argument}>`}: expected one of ${choices}, got "${given}"${hint}`;
+    })
+    .replace(/^error: /, "xds: ")
+    .replace(/^\(Did you mean (.*)\?\)$/m, "hint: did you mean $1?");
 }
+
+const INVALID_CHOICE =
+  /^error: (?:option '(.*)' argument|command-argument value) '(.*)' is invalid(?: for argument '(.*)')?\. Allowed choices are (.*)\.$/m;
 
 function describeExitCodes(): string {
   const codes = exitCodeMeanings.map(([code, meaning]) => `  ${String(code).padEnd(4)}${meaning}`);

@@ -71,7 +71,7 @@ describe("xds get --file", () => {
     expect(await get("cds", "b", "c", "--file", "clusters.yaml")).toEqual([
       1,
       `---\n"@type": ${CLUSTER}\nname: b\n`,
-      'xds: there is no cds "c"\n',
+      'xds: there is no resource "c" of type cds\n',
     ]);
   });
 

@@ -60,7 +60,7 @@ describe("xds get --rest", () => {
     expect([await ended, io.stdout.text, io.stderr.text]).toEqual([
       1,
       "NAME  VERSION  BYTES\na     7        3\n",
-      'xds: there is no eds "b"\n',
+      'xds: there is no resource "b" of type eds\n',
     ]);
   });
 
@@ -70,7 +70,7 @@ describe("xds get --rest", () => {
     const type = "type.googleapis.com/envoy.service.discovery.v2.Runtime";
     expect([poll.path, poll.body["typeUrl"]]).toEqual(["/v2/discovery:runtime", type]);
     poll.answer(200, { versionInfo: "7", resources: [] });
-    expect([await ended, io.stderr.text]).toEqual([1, "xds: there is no rtds\n"]);
+    expect([await ended, io.stderr.text]).toEqual([1, "xds: there are no resources of type rtds\n"]);
   });
 
   test("shows why a poll was refused, without what moves a terminal's cursor", async () => {
@@ -110,7 +110,7 @@ describe("xds get --rest", () => {
     const { io, ended } = start("get", "cds", "--rest");
     (await server.next()).answer(200, body);
     expect(await ended).toBe(1);
-    expect(io.stderr.text).toContain(`xds: ${server.address}: refused: ${message}`);
+    expect(io.stderr.text).toContain(`xds: ${server.address}: rejected: ${message}`);
   });
 
   test("says that nobody is there", async () => {

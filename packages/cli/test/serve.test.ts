@@ -104,6 +104,9 @@ describe("xds serve", () => {
     expect(await serving.isReady()).toBe(true);
     expect((await serving.xds("get", "cds", "-o", "table")).stdout).not.toContain("three");
     expect((await serving.xds("validate", where.directory)).code).toBe(1);
+    expect(serving.logged("corrected")).toEqual([]);
+    await where.write("more.yaml", clusters("two"));
+    await until("it is corrected", () => serving.logged("corrected").length === 1);
   });
 
   test("a directory without resources is served only if allowed", async () => {
@@ -254,7 +257,7 @@ describe("xds get and xds watch", () => {
     await until("it is ready", () => serving.isReady());
     for (const flags of [[], ["--sotw"], ["--per-type"], ["--per-type", "--sotw"]]) {
       const { code, stdout, stderr } = await serving.xds("get", "cds", "one", "none", "--timeout", "2s", ...flags);
-      expect([flags, code, stderr]).toEqual([flags, 1, 'xds: there is no cds "none"\n']);
+      expect([flags, code, stderr]).toEqual([flags, 1, 'xds: there is no resource "none" of type cds\n']);
       expect(parse(stdout)).toMatchObject({ name: "one" });
     }
     const nothing = await serving.xds("get", "rds", "--timeout", "300ms");

@@ -1,4 +1,5 @@
 import { LONGEST_TIMER_MS } from "@xdskit/disk";
+import { nearestName } from "@xdskit/envoy-api/internal";
 import { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
 
 /** Returns every problem of a value, each with its path inside that value; empty if the value is valid. */
@@ -24,7 +25,7 @@ export function fields(rules: Readonly<Record<string, Rule>>, needed: readonly s
     for (const name in value) {
       const field = value[name];
       if (field === undefined || !Object.hasOwn(value, name)) continue;
-      problems = joined(problems, name, (byName.get(name) ?? anUnknownOption)(field));
+      problems = joined(problems, name, byName.get(name)?.(field) ?? [unknownOption(name, byName.keys())]);
     }
     for (const name of needed) {
       if (value[name] === undefined) problems = joined(problems, name, byName.get(name)?.(undefined) ?? nothing);
@@ -52,7 +53,6 @@ export function optional(inner: Rule): Rule {
   return (value) => (value === undefined ? nothing : inner(value));
 }
 
-const anUnknownOption: Rule = () => [mistake("", "expected the name of an option")];
 export const anObject: Rule = rule("an object", isObject);
 export const aFlag: Rule = rule("true or false", (value) => typeof value === "boolean");
 export const aFunction: Rule = rule("a function", (value) => typeof value === "function");
@@ -122,13 +122,26 @@ export function problemsError(
   problems: readonly ConfigProblem[],
 ): XdsClientError {
   const errors = problems.filter(({ severity }) => severity === "error");
-  const lines = errors.map((one) => [placeOf(one), one.message].filter((part) => part !== "").join(": "));
+  const lines = errors.map((one) => {
+    const text = [placeOf(one), one.message].filter((part) => part !== "").join(": ");
+    return one.hint === undefined ? text : `${text} (${one.hint})`;
+  });
   return new XdsClientError(code, `${about}: ${lines.join("; ")}`, { problems });
 }
 
 /** A mistake in code, which has no file or line. */
 export function mistake(path: string, message: string): ConfigProblem {
   return { severity: "error", path, message };
+}
+
+function unknownOption(name: string, known: Iterable<string>): ConfigProblem {
+  return { ...mistake("", "unknown option"), ...nearHint(name, known) };
+}
+
+/** The hint at the likely spelling, if there is one. */
+export function nearHint(text: string, known: Iterable<string>): Pick<ConfigProblem, "hint"> {
+  const nearest = nearestName(text, known);
+  return nearest === undefined ? {} : { hint: `did you mean ${JSON.stringify(nearest)}?` };
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -29,7 +29,11 @@ const mistakes: readonly (readonly [call: () => unknown, told: string])[] = [
   [
     () => client.get(Cluster, any(5), any({ timeoutMs: "1s", retries: 3 })),
     "get: name: expected a name, got 5; " +
-      'options.timeoutMs: expected milliseconds from 0 on, got "1s"; options.retries: expected the name of an option',
+      'options.timeoutMs: expected milliseconds from 0 on, got "1s"; options.retries: unknown option',
+  ],
+  [
+    () => client.get(any("eds"), "a"),
+    'type: expected a type such as Cluster, or its URL, got "eds" (pass ClusterLoadAssignment of @xdskit/envoy-api/resources)',
   ],
   [() => client.list(Cluster, any("all")), 'list: options: expected an object, got "all"'],
   [() => client.watch(Cluster, any(null)), "watch: name: expected a name, got null"],
@@ -69,7 +73,7 @@ const mistakes: readonly (readonly [call: () => unknown, told: string])[] = [
   [() => client.reportLoad().drop(any(undefined)), "drop: place: expected a name, got undefined"],
   [
     () => client.checkHealth(any({ checkers: { UDP: () => true } })),
-    "checkHealth: options.checkers.UDP: expected the name of an option",
+    "checkHealth: options.checkers.UDP: unknown option",
   ],
   [() => resourceType(any(undefined)), "resourceType: messageName: expected a name, got undefined"],
   [() => validator(Cluster, any("no")), 'validator: check: expected a function, got "no"'],

@@ -4,6 +4,7 @@ export { type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./c
 export type { DiscoveryCall } from "./catalog/discovery-service.ts";
 export { pathsWithoutRest, type RestPath, restPaths } from "./catalog/rest-paths.ts";
 export { nearestName } from "./descriptor/nearest-name.ts";
+export { withoutFlags } from "./format/descriptor-hints.ts";
 export type { AnyMessage } from "./wire/any.ts";
 export { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./wire/body-encoder.ts";
 export {

@@ -19,6 +19,7 @@ test("every mistake is named at once", () => {
     expect.objectContaining({
       code: "OPTIONS_INVALID",
       problems: [
+        { path: "limits.maxSteams", message: "unknown option", hint: 'did you mean "limits.maxStreams"?' },
         { path: "listen.host", message: 'expected a host, got ""' },
         { path: "listen.port", message: "expected a port from 0 to 65535, got 70000" },
         { path: "admin.port", message: "expected a port from 0 to 65535, got -1" },
@@ -30,7 +31,6 @@ test("every mistake is named at once", () => {
           path: "limits.maxConnectionAgeMs",
           message: "expected a whole number from 0 to 2147483647, got 1099511627776",
         },
-        { path: "limits.maxSteams", message: "expected the name of a limit" },
       ],
     }),
   );
@@ -51,9 +51,9 @@ test("mistakes of listeners, switches and rules for clients are named with their
         { path: "listen[1].host", message: 'expected a host, got ""' },
         { path: "listen[1].tls.cert", message: "expected a file, got nothing" },
         { path: "listen[1].edition", message: 'expected one of 2018, 2020, 2021, current, got "old"' },
-        { path: "listen[1].dialect.sticky", message: "expected the name of a switch" },
+        { path: "listen[1].dialect.sticky", message: "unknown switch" },
         { path: "edition", message: 'expected one of 2018, 2020, 2021, current, got "1999"' },
-        { path: "dialect.nackByVersions", message: "expected the name of a switch" },
+        { path: "dialect.nackByVersions", message: "unknown switch", hint: 'did you mean "nackByVersion"?' },
         { path: "clientOverrides[1].edition", message: 'expected one of 2018, 2020, 2021, current, got "new"' },
       ],
     }),
@@ -92,12 +92,69 @@ test("what is no option is refused by its name, wherever it is", () => {
     files: [{ directory: "d", formt: "yaml" }],
   };
   const check = (): unknown => checkOptions(options as unknown as ManagementServerOptions);
-  const message = "expected the name of an option";
-  const paths = [
-    ...["listn", "listen[0].prot", "listen[1].tls.chain", "admin.ports", "rest.hold", "loadReports.interval"],
-    "files[0].formt",
-  ];
-  expect(check).toThrow(expect.objectContaining({ problems: paths.map((path) => ({ path, message })) }));
+  const message = "unknown option";
+  expect(check).toThrow(
+    expect.objectContaining({
+      problems: [
+        { path: "listn", message, hint: 'did you mean "listen"?' },
+        { path: "listen[0].prot", message },
+        { path: "listen[1].tls.chain", message },
+        { path: "admin.ports", message, hint: 'did you mean "admin.port"?' },
+        { path: "rest.hold", message },
+        { path: "loadReports.interval", message, hint: 'did you mean "loadReports.intervalMs"?' },
+        { path: "files[0].formt", message, hint: 'did you mean "files[0].format"?' },
+      ],
+    }),
+  );
+});
+
+test("an option in the wrong place is answered with its full path, in the message too", () => {
+  expect(() => checkOptions({ api, port: 18_000 } as ManagementServerOptions)).toThrow(
+    'the options are not valid: port: unknown option (did you mean "listen.port"?)',
+  );
+});
+
+test("a value of the wrong kind is a problem, not a TypeError", () => {
+  const problemsOf = (options: unknown): readonly string[] => {
+    try {
+      checkOptions(options as ManagementServerOptions);
+    } catch (error) {
+      if (error instanceof XdsError) return error.problems.map(({ path, message }) => `${path}: ${message}`);
+      throw error;
+    }
+    return [];
+  };
+  expect(problemsOf(18_200)).toEqual([": expected an object, got 18200"]);
+  expect(problemsOf({ api, listen: "0.0.0.0:18200", limits: { maxStreams: 0 } })).toEqual([
+    'listen: expected an object, or a list of objects, got "0.0.0.0:18200"',
+    "limits.maxStreams: expected a whole number from 1 to 9007199254740991, got 0",
+  ]);
+  const wrong = {
+    api,
+    ...{ listen: [{ port: "1", host: 7, tls: "cert.pem" }], admin: 18_101, tls: [], rest: true, insecure: 1 },
+    ...{ nodeMapping: "base", dialect: null, clientOverrides: {}, controlPlane: 5, limits: [], stateDir: 1 },
+    ...{ files: "out", log: console.log, loadReports: { clusters: "some" }, v2: false, edition: 2021 },
+  };
+  expect(problemsOf(wrong)).toEqual([
+    "admin: expected an object or false, got 18101",
+    "tls: expected an object, got a list",
+    "rest: expected an object or false, got true",
+    "insecure: expected true or false, got 1",
+    'nodeMapping: expected a function, got "base"',
+    "dialect: expected an object, got null",
+    "clientOverrides: expected a function, or a list of objects, got an object",
+    "controlPlane: expected a string, got 5",
+    "limits: expected an object, got a list",
+    "stateDir: expected a string, got 1",
+    'files: expected a list of objects, got "out"',
+    "log: expected an object, got a function",
+    "v2: expected a string, got false",
+    "edition: expected a string, got 2021",
+    'listen[0].port: expected a number, got "1"',
+    "listen[0].host: expected a string, got 7",
+    'listen[0].tls: expected an object or false, got "cert.pem"',
+    'loadReports.clusters: expected "all", or a list of strings, got "some"',
+  ]);
 });
 
 test("roles of the admin API need TLS, a CA, and names with a kind", () => {

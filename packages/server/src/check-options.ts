@@ -1,11 +1,12 @@
 import { LONGEST_TIMER_MS as LONGEST_MS } from "@xdskit/disk";
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
+import { nearestName } from "@xdskit/envoy-api/internal";
 import { type Choice, type ClientChoice, type DialectOverrides, editions, type NodeMapping } from "@xdskit/protocol";
-import { createClientChoice, isSwitchField } from "@xdskit/protocol/internal";
+import { createClientChoice, isSwitchField, switchFields } from "@xdskit/protocol/internal";
 import { hasNameKind } from "./certificate-name.ts";
-import { type OptionProblem, XdsError } from "./error.ts";
+import { type OptionProblem, optionsError } from "./error.ts";
 import { findFileOutputProblems } from "./file-output.ts";
-import { findUnknownOptions } from "./option-names.ts";
+import { readOptions } from "./option-names.ts";
 import {
   type AdminAddress,
   type ClientStatusAccess,
@@ -47,10 +48,13 @@ export type CheckedAdmin = Required<Omit<AdminAddress, "tls">> & Pick<AdminAddre
 
 const defaultLoadReports: Required<LoadReportOptions> = { intervalMs: 10_000, clusters: "all", endpoints: false };
 
+export const everyNodeSeesBase: NodeMapping = () => ["base"];
+
 /** Fills in the defaults. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake at once. */
-export function checkOptions(options: ManagementServerOptions): CheckedOptions {
-  const problems = findOptionProblems(options);
-  if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
+export function checkOptions(given: ManagementServerOptions): CheckedOptions {
+  const { options, problems: wrongKinds } = readOptions(given);
+  const problems = [...wrongKinds, ...findOptionProblems(options)];
+  if (problems.length > 0) throw optionsError(problems);
   return {
     ...options,
     api: options.api ?? createEnvoyApi(),
@@ -60,7 +64,7 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
         ? false
         : { host: "127.0.0.1", port: 0, names: [], viewers: [], operators: [], ...options.admin },
     rest: options.rest === false ? false : { holdMs: 800, maxHoldMs: 30_000, names: [], ...options.rest },
-    nodeMapping: options.nodeMapping ?? (() => ["base"]),
+    nodeMapping: options.nodeMapping ?? everyNodeSeesBase,
     dialect: { ...options.dialect, ...requireNodeOf(options) },
     clients: choiceOf(options.clientOverrides),
     insecure: options.insecure ?? false,
@@ -76,7 +80,7 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
 /** Checks the client overrides. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake at once. */
 export function checkClients(clients: ManagementServerOptions["clientOverrides"]): ClientChoice | undefined {
   const problems = findClientProblems(clients);
-  if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
+  if (problems.length > 0) throw optionsError(problems);
   return choiceOf(clients);
 }
 
@@ -95,10 +99,9 @@ function listenersOf({ listen = {} }: ManagementServerOptions): readonly ListenO
   return "length" in listen ? listen : [listen];
 }
 
-/** Finds every mistake in the options. */
+/** Finds every mistake in options of the right kinds. */
 function findOptionProblems(options: ManagementServerOptions): readonly OptionProblem[] {
   return [
-    ...findUnknownOptions(options),
     ...findListenerProblems(options),
     ...findChoiceProblems("", options),
     ...findClientProblems(options.clientOverrides),
@@ -159,10 +162,11 @@ function findClientProblems(clients: ManagementServerOptions["clientOverrides"] 
 
 function findChoiceProblems(prefix: string, { edition, dialect = {} }: Choice): readonly OptionProblem[] {
   const unknown = Object.keys(dialect).filter((field) => !isSwitchField(field));
-  const problems = unknown.map((field) => ({
-    path: `${prefix}dialect.${field}`,
-    message: "expected the name of a switch",
-  }));
+  const problems = unknown.map((field) => {
+    const nearest = nearestName(field, switchFields);
+    const hint = nearest === undefined ? {} : { hint: `did you mean "${nearest}"?` };
+    return { path: `${prefix}dialect.${field}`, message: "unknown switch", ...hint };
+  });
   if (edition === undefined || editions.includes(edition)) return problems;
   return [
     { path: `${prefix}edition`, message: `expected one of ${editions.join(", ")}, got "${edition}"` },
@@ -214,15 +218,10 @@ const MAY_BE_ZERO: readonly LimitName[] = [
 
 function findLimitProblems(limits: Partial<Limits>): readonly OptionProblem[] {
   return Object.entries(limits).flatMap(([name, value]): readonly OptionProblem[] => {
-    if (!isLimitName(name)) return [{ path: `limits.${name}`, message: "expected the name of a limit" }];
+    if (!isLimitName(name)) return [];
     const least = MAY_BE_ZERO.includes(name) ? 0 : 1;
     const most = name.endsWith("Ms") ? LONGEST_MS : Number.MAX_SAFE_INTEGER;
     if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return [];
     return [{ path: `limits.${name}`, message: `expected a whole number from ${least} to ${most}, got ${value}` }];
   });
-}
-
-/** All problems in one line. */
-export function describeProblems(problems: readonly OptionProblem[]): string {
-  return `the options are not valid: ${problems.map(({ path, message }) => `${path}: ${message}`).join("; ")}`;
 }

@@ -1,7 +1,6 @@
 import { LONGEST_TIMER_MS } from "@xdskit/disk";
 import { globMatches } from "@xdskit/protocol/internal";
-import { describeProblems } from "./check-options.ts";
-import { type OptionProblem, XdsError } from "./error.ts";
+import { type OptionProblem, optionsError, XdsError } from "./error.ts";
 import type { AwaitedNodes } from "./hub/deployments.ts";
 import type { DeploymentOptions } from "./options.ts";
 
@@ -15,7 +14,7 @@ export function checkDeployment(
     ...findCountProblems("minNodes", minNodes, Number.MAX_SAFE_INTEGER),
     ...(timeoutMs === undefined ? [] : findCountProblems("timeoutMs", timeoutMs, LONGEST_TIMER_MS)),
   ];
-  if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
+  if (problems.length > 0) throw optionsError(problems);
   if (!Number.isInteger(revision) || revision < 0 || revision > head)
     throw new XdsError("REVISION_UNKNOWN", `there is no revision ${revision}; the newest is ${head}`);
   const signals = [

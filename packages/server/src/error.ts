@@ -28,6 +28,8 @@ export interface OptionProblem {
   /** Path of the mistake, such as `limits.maxStreams`. */
   readonly path: string;
   readonly message: string;
+  /** How to fix it. */
+  readonly hint?: string;
 }
 
 /** A problem of a resource that the program passed in. */
@@ -40,8 +42,6 @@ export interface ResourceProblem extends OptionProblem {
   readonly type?: TypeUrl;
   /** Absent where it cannot be read. */
   readonly name?: string;
-  /** How to fix it. */
-  readonly hint?: string;
   /** The other resource of a problem between two. */
   readonly related?: { readonly layer: string; readonly type: TypeUrl; readonly name: string };
 }
@@ -62,4 +62,24 @@ export class XdsError extends Error {
     this.code = code;
     this.problems = details.problems ?? [];
   }
+}
+
+/** All problems in one line. */
+export function describeProblems(about: string, problems: readonly OptionProblem[]): string {
+  const texts = problems.map(({ path, message, hint }) => {
+    const text = path === "" ? message : `${path}: ${message}`;
+    return hint === undefined ? text : `${text} (${hint})`;
+  });
+  return `${about}: ${texts.join("; ")}`;
+}
+
+/** The error of invalid options. */
+export function optionsError(problems: readonly OptionProblem[]): XdsError {
+  return new XdsError("OPTIONS_INVALID", describeProblems("the options are not valid", problems), { problems });
+}
+
+/** The error of an address where the server cannot listen, with the reason that the system gave. */
+export function listenError(where: string, cause: unknown): XdsError {
+  const reason = cause instanceof Error ? `: ${cause.message}` : "";
+  return new XdsError("LISTEN_FAILED", `cannot listen ${where}${reason}`, { cause });
 }

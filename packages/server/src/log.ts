@@ -35,8 +35,10 @@ export type LogEvent =
   | "listener-failed"
   | "invariant-broken";
 
-/** Values of a line's fields; undefined ones are left out. */
-export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+/** Values of a line's fields; undefined ones are left out. No field has the name of a part that every line has. */
+export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>> & {
+  readonly [K in "level" | "time" | "event" | "message"]?: never;
+};
 
 /** Receives log lines. The first exception it throws is reported (`listener-failed`), and the server continues. */
 export interface Log {

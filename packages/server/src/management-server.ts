@@ -13,11 +13,11 @@ import {
   type CheckedOptions,
   checkClients,
   checkOptions,
-  describeProblems,
+  everyNodeSeesBase,
   findLoadReportProblems,
 } from "./check-options.ts";
 import { checkDeployment } from "./deployment-options.ts";
-import { type ResourceProblem, XdsError } from "./error.ts";
+import { listenError, optionsError, type ResourceProblem, XdsError } from "./error.ts";
 import { checkFileOutput } from "./file-output.ts";
 import { healthDiscoveryMethods } from "./health/methods.ts";
 import { healthDiscoveryHandlers } from "./health/rest.ts";
@@ -35,7 +35,7 @@ import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } fr
 import { createClientStatus, createExporter, createHub, createLoadReporting } from "./server-parts.ts";
 import { createServerView } from "./server-view.ts";
 import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
-import { StateCheck } from "./state/state-check.ts";
+import { StateCheck, unseenLayer } from "./state/state-check.ts";
 import { clientStatusMethods } from "./status/methods.ts";
 import { clientStatusHandlers } from "./status/rest.ts";
 import { checkTransaction } from "./transaction-shape.ts";
@@ -80,8 +80,9 @@ export interface ManagementServer extends AsyncDisposable {
   /**
    * Replaces the resources of a layer: sends new and changed ones, removes missing ones; unchanged ones keep their
    * version. Versions are digests of the content, so replicas agree on them. Resources that `commit` put there are not
-   * touched. Throws an `XdsError` and changes nothing: RESOURCES_INVALID with every error in the resources, or
-   * VARIANTS_AMBIGUOUS, as `commit` does.
+   * touched. Nodes see the layers that `nodeMapping` names; without one, `base` and no other. Throws an `XdsError` and
+   * changes nothing: RESOURCES_INVALID with every error in the resources, VARIANTS_AMBIGUOUS, as `commit` does, or
+   * SERVER_STATE if the server is closed.
    */
   set(layer: string, resources: readonly AnyMessage[]): ChangeResult;
   /**
@@ -91,7 +92,7 @@ export interface ManagementServer extends AsyncDisposable {
   update(change: (update: Update) => unknown): ChangeResult;
   /**
    * Checks all resources of `set` and `update`: broken validation rules, dangling references, listeners that share an
-   * address. Finds the same as `xds validate` in files. All results are warnings, because `set` and `update` reject
+   * address, layers that no node sees. Finds the same as `xds validate` in files. All results are warnings, because `set` and `update` reject
    * errors.
    */
   check(): readonly ResourceProblem[];
@@ -177,6 +178,7 @@ class WiredServer implements ManagementServer {
   #source: SourceStatus = { state: "loading", problems: [], since: new Date() };
   #address: BoundAddress | undefined;
   #state: "new" | "started" | "closed" = "new";
+  #nodeMapping: NodeMapping;
 
   constructor(options: CheckedOptions) {
     const { api, limits, tls: usual, listen, log } = options;
@@ -225,6 +227,7 @@ class WiredServer implements ManagementServer {
     const hasAdmin = options.admin !== false || options.adminSocket !== undefined;
     this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
     this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view.types) };
+    this.#nodeMapping = options.nodeMapping;
     this.#layers = new ResourceLayers(api, this.#hub);
     this.#check = new StateCheck(api);
     this.#exporters = (options.files ?? []).map((output) => createExporter(checkFileOutput(output), api, this.#hub));
@@ -253,20 +256,23 @@ class WiredServer implements ManagementServer {
     } catch (cause) {
       await this.close();
       if (cause instanceof XdsError) throw cause;
-      throw new XdsError("LISTEN_FAILED", "cannot listen for the admin API", { cause });
+      throw listenError("for the admin API", cause);
     }
   }
 
   set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
+    this.#requireOpen();
     return this.#layers.set(layer, resources);
   }
 
   update(change: (update: Update) => unknown): ChangeResult {
+    this.#requireOpen();
     return this.#layers.update(change);
   }
 
   check(): readonly ResourceProblem[] {
-    return this.#check.find(this.#layers.entries());
+    const unseen = this.#nodeMapping === everyNodeSeesBase ? this.#layers.namesBeside("base") : [];
+    return [...unseen.map(unseenLayer), ...this.#check.find(this.#layers.entries())];
   }
 
   *nodes(): Iterable<NodeAnswer> {
@@ -287,6 +293,7 @@ class WiredServer implements ManagementServer {
   }
 
   setNodeMapping(nodeMapping: NodeMapping): number {
+    this.#nodeMapping = nodeMapping;
     return this.#hub.place(nodeMapping);
   }
 
@@ -296,7 +303,7 @@ class WiredServer implements ManagementServer {
 
   setLoadReporting(changes: LoadReportOptions): void {
     const problems = findLoadReportProblems(changes);
-    if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
+    if (problems.length > 0) throw optionsError(problems);
     this.#loads.configure(changes);
   }
 
@@ -337,6 +344,10 @@ class WiredServer implements ManagementServer {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #requireOpen(): void {
+    if (this.#state === "closed") throw new XdsError("SERVER_STATE", "expected an open server, got one that is closed");
   }
 
   #createAdmin(

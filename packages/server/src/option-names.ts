@@ -1,99 +1,162 @@
+import { nearestName } from "@xdskit/envoy-api/internal";
 import type { OptionProblem } from "./error.ts";
 import type { FileOutput } from "./file-output.ts";
-import type {
-  AdminAddress,
-  ListenOptions,
-  LoadReportOptions,
-  ManagementServerOptions,
-  RestOptions,
-  TlsFiles,
+import { describeKind, hasFields, type Kind, kinds } from "./option-kinds.ts";
+import {
+  type AdminAddress,
+  defaultLimits,
+  type Limits,
+  type ListenOptions,
+  type LoadReportOptions,
+  type ManagementServerOptions,
+  type RestOptions,
+  type TlsFiles,
 } from "./options.ts";
 
-/** Every key of a type; a missing one fails to compile. */
-type OptionNames<T> = Readonly<Record<keyof T, true>>;
+/** The kind of every key of a type; a missing one fails to compile. */
+type OptionKinds<T> = Readonly<Record<keyof T, Kind>>;
+type Fields = Readonly<Record<string, Kind>>;
 
-const ofServer: OptionNames<ManagementServerOptions> = {
-  api: true,
-  listen: true,
-  admin: true,
-  adminSocket: true,
-  tls: true,
-  rest: true,
-  access: true,
-  insecure: true,
-  nodeMapping: true,
-  requireNode: true,
-  v2: true,
-  convertForStructs: true,
-  edition: true,
-  dialect: true,
-  clientOverrides: true,
-  controlPlane: true,
-  limits: true,
-  stateDir: true,
-  clientStatus: true,
-  loadReports: true,
-  healthDiscovery: true,
-  serveEmpty: true,
-  files: true,
-  refreshSource: true,
-  log: true,
+const ofServer: OptionKinds<ManagementServerOptions> = {
+  api: kinds.object,
+  listen: kinds.objectOrList,
+  admin: kinds.objectOrFalse,
+  adminSocket: kinds.text,
+  tls: kinds.object,
+  rest: kinds.objectOrFalse,
+  access: kinds.object,
+  insecure: kinds.flag,
+  nodeMapping: kinds.function,
+  requireNode: kinds.flag,
+  v2: kinds.text,
+  convertForStructs: kinds.function,
+  edition: kinds.text,
+  dialect: kinds.object,
+  clientOverrides: kinds.functionOrList,
+  controlPlane: kinds.text,
+  limits: kinds.object,
+  stateDir: kinds.text,
+  clientStatus: kinds.text,
+  loadReports: kinds.objectOrFalse,
+  healthDiscovery: kinds.object,
+  serveEmpty: kinds.flag,
+  files: kinds.listOfObjects,
+  refreshSource: kinds.function,
+  log: kinds.object,
 };
-const ofListener: OptionNames<ListenOptions> = {
-  host: true,
-  port: true,
-  name: true,
-  tls: true,
-  edition: true,
-  dialect: true,
+const ofListener: OptionKinds<ListenOptions> = {
+  host: kinds.text,
+  port: kinds.number,
+  name: kinds.text,
+  tls: kinds.objectOrFalse,
+  edition: kinds.text,
+  dialect: kinds.object,
 };
-const ofAdmin: OptionNames<AdminAddress> = {
-  host: true,
-  port: true,
-  names: true,
-  tls: true,
-  viewers: true,
-  operators: true,
+const ofAdmin: OptionKinds<AdminAddress> = {
+  host: kinds.text,
+  port: kinds.number,
+  names: kinds.texts,
+  tls: kinds.object,
+  viewers: kinds.texts,
+  operators: kinds.texts,
 };
-const ofTls: OptionNames<TlsFiles> = { cert: true, key: true, ca: true, requireClientCertificate: true };
-const ofRest: OptionNames<RestOptions> = { holdMs: true, maxHoldMs: true, names: true };
-const ofLoadReports: OptionNames<LoadReportOptions> = { intervalMs: true, clusters: true, endpoints: true };
-const ofFiles: OptionNames<FileOutput> = {
-  directory: true,
-  format: true,
-  node: true,
-  rewriteSources: true,
-  symlinks: true,
-  apiVersion: true,
-  settleMs: true,
+const ofTls: OptionKinds<TlsFiles> = {
+  cert: kinds.text,
+  key: kinds.text,
+  ca: kinds.text,
+  requireClientCertificate: kinds.flag,
+};
+const ofRest: OptionKinds<RestOptions> = { holdMs: kinds.number, maxHoldMs: kinds.number, names: kinds.texts };
+const ofLoadReports: OptionKinds<LoadReportOptions> = {
+  intervalMs: kinds.number,
+  clusters: kinds.allOrTexts,
+  endpoints: kinds.flag,
+};
+const ofLimits: OptionKinds<Limits> = mapValues(defaultLimits, () => kinds.number);
+const ofFiles: OptionKinds<FileOutput> = {
+  directory: kinds.text,
+  format: kinds.text,
+  node: kinds.object,
+  rewriteSources: kinds.flag,
+  symlinks: kinds.flag,
+  apiVersion: kinds.text,
+  settleMs: kinds.number,
 };
 
-/** Finds unknown options: a misspelt one would silently have no effect. */
-export function findUnknownOptions(options: ManagementServerOptions): readonly OptionProblem[] {
-  const { listen, files = [] } = options;
-  const isOne = listen === undefined || !("length" in listen);
-  const listeners = isOne ? [listen] : listen;
-  return [
-    ...unknownIn("", options, ofServer),
-    ...listeners.flatMap((listener, index) => {
-      const path = isOne ? "listen" : `listen[${index}]`;
-      return [
-        ...unknownIn(path, listener, ofListener),
-        ...unknownIn(`${path}.tls`, listener === undefined || listener.tls === false ? undefined : listener.tls, ofTls),
-      ];
-    }),
-    ...unknownIn("admin", options.admin === false ? undefined : options.admin, ofAdmin),
-    ...unknownIn("admin.tls", options.admin === false ? undefined : options.admin?.tls, ofTls),
-    ...unknownIn("tls", options.tls, ofTls),
-    ...unknownIn("rest", options.rest === false ? undefined : options.rest, ofRest),
-    ...unknownIn("loadReports", options.loadReports === false ? undefined : options.loadReports, ofLoadReports),
-    ...files.flatMap((file, index) => unknownIn(`files[${index}]`, file, ofFiles)),
-  ];
+/** Where a name may have been meant: `port` stands in `listen` and in `admin`. */
+const paths: readonly string[] = [
+  ...Object.keys(ofServer),
+  ...Object.entries({
+    listen: ofListener,
+    limits: ofLimits,
+    tls: ofTls,
+    rest: ofRest,
+    loadReports: ofLoadReports,
+    admin: ofAdmin,
+  }).flatMap(([path, known]) => Object.keys(known).map((name) => `${path}.${name}`)),
+];
+
+/**
+ * Finds unknown options, since a misspelt one would silently have no effect, and values of another kind, such as a
+ * number in place of an object. The returned options are those of the right kinds.
+ */
+export function readOptions(options: ManagementServerOptions): {
+  readonly options: ManagementServerOptions;
+  readonly problems: readonly OptionProblem[];
+} {
+  const problems: OptionProblem[] = [];
+  const read = (path: string, given: unknown, known: Fields): unknown => {
+    if (!hasFields(given)) return given;
+    const right: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(given)) {
+      const place = path === "" ? name : `${path}.${name}`;
+      const kind = Object.hasOwn(known, name) ? known[name] : undefined;
+      if (kind === undefined) problems.push(unknownOption(place, name, known));
+      else if (value === undefined || kind.holds(value)) right[name] = value;
+      else problems.push({ path: place, message: `expected ${kind.expected}, got ${describeKind(value)}` });
+    }
+    return right;
+  };
+  const readListener = (listener: unknown, path: string): unknown => {
+    const right = read(path, listener, ofListener);
+    return hasFields(right) ? { ...right, ...optional("tls", read(`${path}.tls`, right["tls"], ofTls)) } : right;
+  };
+  const readAdmin = (admin: unknown): unknown => {
+    const right = read("admin", admin, ofAdmin);
+    return hasFields(right) ? { ...right, ...optional("tls", read("admin.tls", right["tls"], ofTls)) } : right;
+  };
+  const all = kinds.object.holds(options) ? options : {};
+  if (all !== options) problems.push({ path: "", message: `expected an object, got ${describeKind(options)}` });
+  const right = read("", all, ofServer) as Record<string, unknown>;
+  const { listen, files } = right;
+  const below = {
+    listen: Array.isArray(listen)
+      ? listen.map((listener, index) => readListener(listener, `listen[${index}]`))
+      : readListener(listen, "listen"),
+    admin: readAdmin(right["admin"]),
+    tls: read("tls", right["tls"], ofTls),
+    rest: read("rest", right["rest"], ofRest),
+    limits: read("limits", right["limits"], ofLimits),
+    loadReports: read("loadReports", right["loadReports"], ofLoadReports),
+    files: Array.isArray(files) ? files.map((file, index) => read(`files[${index}]`, file, ofFiles)) : undefined,
+  };
+  for (const [name, value] of Object.entries(below)) Object.assign(right, optional(name, value));
+  return { options: right as ManagementServerOptions, problems };
 }
 
-function unknownIn(path: string, given: object | undefined, known: Readonly<Record<string, true>>): OptionProblem[] {
-  return Object.keys(given ?? {}).flatMap((name) => {
-    if (Object.hasOwn(known, name)) return [];
-    return [{ path: path === "" ? name : `${path}.${name}`, message: "expected the name of an option" }];
-  });
+function optional(name: string, value: unknown): Readonly<Record<string, unknown>> {
+  return value === undefined ? {} : { [name]: value };
+}
+
+function unknownOption(path: string, name: string, known: Fields): OptionProblem {
+  const sameName = paths.find((one) => one.endsWith(`.${name}`));
+  const nearest = nearestName(name, Object.keys(known));
+  const nearby = nearest === undefined ? undefined : `${path.slice(0, path.length - name.length)}${nearest}`;
+  const meant = nearby ?? sameName ?? nearestName(name, paths);
+  const hint = meant === undefined ? {} : { hint: `did you mean "${meant}"?` };
+  return { path, message: "unknown option", ...hint };
+}
+
+function mapValues<K extends string>(of: Readonly<Record<K, unknown>>, value: () => Kind): Readonly<Record<K, Kind>> {
+  return Object.fromEntries(Object.keys(of).map((key) => [key, value()])) as Record<K, Kind>;
 }

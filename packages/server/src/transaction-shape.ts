@@ -1,5 +1,5 @@
 import type { LayerChange, Transaction } from "@xdskit/protocol";
-import { type OptionProblem, XdsError } from "./error.ts";
+import { describeProblems, type OptionProblem, XdsError } from "./error.ts";
 
 const namesOfChange: Readonly<Record<keyof LayerChange, true>> = {
   layer: true,
@@ -19,8 +19,7 @@ export function checkTransaction(transaction: Transaction): void {
     ? findProblems(transaction)
     : [{ path: "transaction", message: `expected { changes: [...] }, got ${describe(transaction)}` }];
   if (problems.length === 0) return;
-  const text = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new XdsError("TRANSACTION_INVALID", `nothing was committed: ${text}`, { problems });
+  throw new XdsError("TRANSACTION_INVALID", describeProblems("nothing was committed", problems), { problems });
 }
 
 function findProblems({ changes }: { readonly changes?: unknown }): readonly OptionProblem[] {

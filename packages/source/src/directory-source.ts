@@ -230,7 +230,7 @@ function withWatchProblem(load: Load, refused: ReadonlyMap<string, string>): Loa
     code: "SOURCE_UNWATCHED",
     severity: "warning",
     file: ".",
-    message: `the system does not tell of changes in ${refused.size === 1 ? "one folder" : `${refused.size} folders`} (${first}), they are looked for from time to time`,
+    message: `the system does not report changes in ${refused.size === 1 ? "one folder" : `${refused.size} folders`} (${first}), they are looked for from time to time`,
     ...(first === "ENOSPC" ? { hint: "raise fs.inotify.max_user_watches" } : {}),
   };
   return { ...load, problems: sortProblems([...load.problems, unwatched]) };

@@ -10,7 +10,7 @@ const cut = (errors: number, warnings: number, severity: "error" | "warning", me
   severity,
   file: "f.yaml",
   message,
-  hint: "fix the reported ones first",
+  hint: "correct those that are shown first",
   omitted: { errors, warnings },
 });
 

@@ -50,6 +50,6 @@ export class ProblemBound {
     if (parts.length === 0) return [];
     const message = `and ${parts.map(([kind, count]) => `${count.toLocaleString("en")} more ${kind}`).join(" and ")}`;
     const severity = omitted.errors > 0 ? "error" : "warning";
-    return [{ code: "PROBLEMS_CUT", severity, file, message, hint: "fix the reported ones first", omitted }];
+    return [{ code: "PROBLEMS_CUT", severity, file, message, hint: "correct those that are shown first", omitted }];
   }
 }

@@ -19,7 +19,7 @@ test("of very many problems in all, a bounded number is told, and the counts are
     10_001,
     {
       ...{ code: "PROBLEMS_CUT", severity: "error", file: ".", message: "and 2,012 more errors" },
-      ...{ hint: "fix the reported ones first", omitted: { errors: 2_012, warnings: 0 } },
+      ...{ hint: "correct those that are shown first", omitted: { errors: 2_012, warnings: 0 } },
     },
   ]);
   expect(problemCounts(problems)).toEqual({ errors: 12_012, warnings: 0 });

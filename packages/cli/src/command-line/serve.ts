@@ -5,7 +5,7 @@ import { type AddCommand, addExamples } from "./add-command.ts";
 export const addServeCommand: AddCommand = (program, context) => {
   const command = program
     .command("serve")
-    .summary("serve a directory of resources")
+    .summary("serve a directory or a module of resources")
     .description(
       "Serve a directory of resources, or what a module exports, to Envoy and gRPC clients. Changes are applied atomically and without " +
         "a restart; if anything has an error, the last valid configuration stays in force.",
@@ -25,7 +25,9 @@ export const addServeCommand: AddCommand = (program, context) => {
     "\nEach setting is a flag, the environment variable in brackets, and a key of xdskit.yaml; a flag goes\n" +
       "before a variable, and that before the file. With an error in the settings of xdskit.yaml it does\n" +
       "not listen and exits with 1. Without resources, or with another error in the first load, clients are\n" +
-      "refused (UNAVAILABLE) until that is mended.",
+      "refused (UNAVAILABLE) until that is corrected.\n" +
+      "\nSIGHUP reloads the directory and the certificates; closing the terminal in which it runs ends it.\n" +
+      "The directory must exist at the start; it may be replaced while it is served.",
   );
   addExamples(command, [
     ["xds serve config", "serve ./config at 127.0.0.1:18000, the admin API at 127.0.0.1:18001"],

@@ -82,7 +82,7 @@ function formatDeliveries(
       { title: "NODE", text: ({ node }) => (node === "" ? "(no id)" : node) },
       { title: "TYPE", text: ({ shortName, type }) => shortName ?? type.slice(type.lastIndexOf(".") + 1) },
       { title: "STATE", text: ({ state }) => state, color: (text, { state }) => fateColor(state, colors)(text) },
-      { title: "VERSION", text: ({ version }) => version ?? "" },
+      { title: "VERSION", text: ({ version }) => version ?? "-" },
       { title: "AGE", text: ({ since }) => formatAge(since, now) },
       { title: "WHY", text: whyOf },
     ],
@@ -95,7 +95,9 @@ function formatDeliveries(
 }
 
 function describeRefusal({ node, type, shortName, version, reason }: DeliveryAnswer): readonly string[] {
-  return reason === undefined ? [] : [`${node} refused ${shortName ?? type} ${version}:\n  ${trimReason(reason)}`];
+  return reason === undefined
+    ? []
+    : [`${node} rejected (NACKed) ${shortName ?? type} ${version}:\n  ${trimReason(reason)}`];
 }
 
 function whyOf({ reason, refused = [], missing = [], ackedVersion, waits, heldOver, ttl }: DeliveryAnswer): string {

@@ -180,7 +180,7 @@ function report(
     say(`${shown(to.type)} ${to.name}${needed}: ${danglingWords[why]}`);
   }
   for (const { type, version, error } of refusals) {
-    say(`refused ${shown(type)}${version === "" ? "" : ` ${version}`}: ${error}`);
+    say(`rejected ${shown(type)}${version === "" ? "" : ` ${version}`}: ${error}`);
   }
   for (const { type, error } of unanswered) {
     const why = error === undefined ? "" : `: ${describeStatus(error)}`;

@@ -108,8 +108,9 @@ function report(
     return exitCode.problems;
   }
   for (const error of errors) io.stderr.write(`xds: ${describeError(error, asked)}\n`);
-  for (const name of missing) io.stderr.write(`xds: there is no ${type} "${name}"\n`);
+  for (const name of missing) io.stderr.write(`xds: there is no resource "${name}" of type ${type}\n`);
   const isEmpty = resources.length === 0;
-  if (missing.length === 0 && isEmpty && errors.length === 0) io.stderr.write(`xds: there is no ${type}\n`);
+  if (missing.length === 0 && isEmpty && errors.length === 0)
+    io.stderr.write(`xds: there are no resources of type ${type}\n`);
   return missing.length > 0 || errors.length > 0 || isEmpty ? exitCode.problems : exitCode.ok;
 }

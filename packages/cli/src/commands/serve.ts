@@ -10,7 +10,7 @@ import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
 import { serverOptionsOf } from "../settings/server-options.ts";
 import { createSource } from "../settings/source.ts";
-import { sourcePlaceOf } from "../settings/source-place.ts";
+import { requireDirectory, sourcePlaceOf } from "../settings/source-place.ts";
 import { stateDirOf } from "../settings/state-dir.ts";
 import type { CommandContext } from "./context.ts";
 import { Service } from "./serve/service.ts";
@@ -36,6 +36,7 @@ export async function serve(
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
   const options = serverOptionsOf(values, file.listeners, directory);
   await requireReadableFiles(values, file.listeners, directory);
+  await requireDirectory(place);
   const descriptorFiles = values.list("descriptors");
   const descriptors = await loadDescriptors(descriptorFiles);
   const api = createApi(descriptorFiles, descriptors);

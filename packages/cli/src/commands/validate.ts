@@ -5,7 +5,9 @@ import { formatJson } from "../output/json.ts";
 import { countProblems, formatGithubProblems, formatProblems, plural } from "../output/problems.ts";
 import { createStatusLine } from "../output/status-line.ts";
 import { loadApi } from "../settings/load-api.ts";
+import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
+import { serverOptionsOf } from "../settings/server-options.ts";
 import { createSource } from "../settings/source.ts";
 import { type SourcePlace, sourcePlaceOf } from "../settings/source-place.ts";
 import { STANDARD_INPUT, withStandardInput } from "../standard-input.ts";
@@ -52,6 +54,10 @@ async function validateAt(place: SourcePlace, flags: ValidateFlags, context: Com
   const { v2: asksOfV2, ...settings } = flags;
   const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
+  if (!file.problems.some(({ severity }) => severity === "error")) {
+    serverOptionsOf(values, file.listeners, directory);
+    await requireReadableFiles(values, file.listeners, directory, "within");
+  }
   const load = await loadOnce(place, { values, findsVersionLoss: asksOfV2 === true }, context);
   print(
     shown === STANDARD_INPUT ? ofStandardInput(load) : load,

@@ -27,7 +27,7 @@ export function failureOf(error: XdsClientError, asked: Asked): CommandError {
 
 /** Describes a rejected resource or a resource error, with the server. */
 export function describeError({ code, message }: XdsClientError, asked: Asked): string {
-  return placed(code === "REJECTED" && asked.by !== "file" ? `refused: ${message}` : message, asked);
+  return placed(code === "REJECTED" && asked.by !== "file" ? `rejected: ${message}` : message, asked);
 }
 
 /** Describes the status of a failed stream or connection, with the server. */
@@ -74,9 +74,9 @@ function connectionHint(status: Status, { where, by, tls, otherWay }: Asked): st
 }
 
 function plainHint(message: string): string | undefined {
-  if (/Protocol error|Parse Error/.test(message)) {
-    return "something answers, but no xDS server: is that its admin port?";
-  }
+  // Over gRPC the client says so itself.
+  if (/something answers/.test(message)) return undefined;
+  if (/Parse Error/.test(message)) return "something answers, but no xDS server: is that its admin port?";
   if (!isOfConnection(message)) return undefined;
   return "something takes connections there: does it speak TLS? try --tls, or --ca FILE";
 }

@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { ApiVersion, TypeUrl } from "@xdskit/protocol";
+import { nearest } from "@xdskit/source/settings";
 import { CommandError, exitCode } from "../exit-code.ts";
 
 /** Words for types in help and completion. A test keeps them equal to the known ones. */
@@ -19,7 +20,9 @@ export function typeNamed(text: string, version: ApiVersion, api: EnvoyApi): Typ
   const type = api.typeNamed(typeNames.get(text) ?? text);
   if (type === undefined) {
     const known = api.types.flatMap(({ shortName }) => (shortName === "" ? [] : [shortName]));
-    throw new CommandError(exitCode.usage, `unknown type "${text}"`, `it may be ${known.join(", ")}, or a type URL`);
+    const meant = nearest(text, [...known, ...typeNames.keys()]);
+    const hint = meant === undefined ? `it may be ${known.join(", ")}, or a type URL` : `did you mean "${meant}"?`;
+    throw new CommandError(exitCode.usage, `unknown type "${text}"`, hint);
   }
   const entry = api.types.find((one) => one.type === type);
   // A type URL includes its version, and may be requested over the methods of the other version too.

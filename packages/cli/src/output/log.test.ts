@@ -1,3 +1,4 @@
+import { logTable } from "@xdskit/server";
 import { expect, test } from "vitest";
 import { chooseColors } from "./color.ts";
 import { commandLogTable, createLog } from "./log.ts";
@@ -29,6 +30,14 @@ test("a line for machines is JSON with the event's name", () => {
     message: commandLogTable.loaded.message,
     resources: 1,
   });
+});
+
+test("no field has the name of a part that every line has", () => {
+  const ofLine = ["level", "time", "event", "message"];
+  const colliding = Object.entries({ ...logTable, ...commandLogTable }).flatMap(([event, { fields }]) =>
+    fields.filter((field) => ofLine.includes(field)).map((field) => `${event}: ${field}`),
+  );
+  expect(colliding).toEqual([]);
 });
 
 test("the level leaves out what is less important", () => {

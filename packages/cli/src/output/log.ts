@@ -8,6 +8,7 @@ export type CommandLogEvent =
   | "serving"
   | "loaded"
   | "load-failed"
+  | "corrected"
   | "problem"
   | "warning"
   | "problems-cut"
@@ -36,6 +37,12 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
     fields: ["errors", "warnings", "in_force"],
     means:
       "this load is discarded: the last valid configuration stays in force; without one, no client is served until the errors are fixed",
+  },
+  corrected: {
+    level: "info",
+    message: "the errors in the resources are corrected",
+    fields: [],
+    means: "the load before was discarded; this one is in force, and loaded follows",
   },
   problem: {
     level: "error",

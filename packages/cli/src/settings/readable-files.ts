@@ -1,5 +1,5 @@
 import { access, constants } from "node:fs/promises";
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { type ListenerSettings, type SettingKey, settingsFile } from "@xdskit/source";
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { SettingValues } from "./resolve-settings.ts";
@@ -11,11 +11,15 @@ const FILES: readonly SettingKey[] = [
   ...(["admin-tls.cert", "admin-tls.key", "admin-tls.ca"] as const),
 ];
 
-/** Throws a `CommandError` that lists every unreadable file, with the setting that names it. */
+/**
+ * Throws a `CommandError` that lists every unreadable file, with the setting that names it. `within` is for checks on
+ * another machine than the server's: of files outside the directory nothing can be said there.
+ */
 export async function requireReadableFiles(
   values: SettingValues,
   listeners: readonly ListenerSettings[],
   directory: string,
+  files: "all" | "within" = "all",
 ): Promise<void> {
   const ofServer = FILES.flatMap((key) => {
     return filesOf(values, key).map((file) => ({ from: values.originOf(key) ?? key, file }));
@@ -28,10 +32,14 @@ export async function requireReadableFiles(
       file: resolve(directory, file),
     }));
   });
-  const named = [...ofServer, ...ofListeners];
+  const named = [...ofServer, ...ofListeners].filter(({ file }) => files === "all" || isWithin(directory, file));
   const troubles = await Promise.all(named.map(async ({ from, file }) => ({ from, why: await whyUnreadable(file) })));
   const lines = troubles.filter(({ why }) => why !== undefined).map(({ from, why }) => `${from}: ${why}`);
   if (lines.length > 0) throw new CommandError(exitCode.problems, lines.join("\n"));
+}
+
+function isWithin(directory: string, file: string): boolean {
+  return !/^\.\.(?:[\\/]|$)/.test(relative(directory, file));
 }
 
 function filesOf(values: SettingValues, key: SettingKey): readonly string[] {

@@ -18,7 +18,8 @@ export interface SourcePlace {
 const MODULES = [".ts", ".mts", ".js", ".mjs"];
 
 /**
- * Resolves a path to a directory, which need not exist yet, or a module. Throws a `CommandError` for any other file.
+ * Resolves a path to a directory, which need not exist, or a module. Throws a `CommandError` for any other file, and for
+ * a module that does not exist.
  */
 export async function sourcePlaceOf(given: string, cwd: string): Promise<SourcePlace> {
   const path = resolve(cwd, given);
@@ -29,10 +30,17 @@ export async function sourcePlaceOf(given: string, cwd: string): Promise<SourceP
     return { directory: path, module: undefined, shownDirectory: shown, shown };
   }
   const directory = dirname(path);
+  if (isModule && found === undefined) throw new CommandError(exitCode.problems, `there is no file ${given}`);
   if (isModule) return { directory, module: path, shownDirectory: shownPath(directory, cwd), shown };
   throw new CommandError(
     exitCode.usage,
     `expected a directory or a module (${MODULES.join(", ")}), ${given} is a file`,
     `its directory is ${dirname(given)}`,
   );
+}
+
+/** Throws a `CommandError` if there is no directory: a server would wait for a mistyped one for ever. */
+export async function requireDirectory({ directory, shown }: SourcePlace): Promise<void> {
+  if ((await stat(directory).catch(() => undefined)) !== undefined) return;
+  throw new CommandError(exitCode.problems, `there is no directory ${shown}`, "create it, or give another path");
 }

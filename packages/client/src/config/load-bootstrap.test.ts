@@ -257,17 +257,17 @@ describe("mistakes", () => {
     );
     expect(lines).toMatchInlineSnapshot(`
       [
-        "3:12 error node.clutser: expected a field of envoy.config.core.v3.Node, got "clutser" (did you mean "cluster"? What is newer needs added descriptors)",
+        "3:12 error node.clutser: expected a field of envoy.config.core.v3.Node, got "clutser" (did you mean "cluster"?)",
         "6:15 error dynamic_resources.ads_config.api_type: expected GRPC or DELTA_GRPC, got REST: there is no ADS over REST",
-        "11:27 error dynamic_resources.cds_config.resource_api_version: expected one of AUTO, V2, V3, got "V4" (did you mean "V2"? What is newer needs added descriptors)",
+        "11:27 error dynamic_resources.cds_config.resource_api_version: expected one of AUTO, V2, V3, got "V4" (did you mean "V2"?)",
         "12:5 error dynamic_resources.cds_config.api_config_source.refresh_delay: expected a refresh_delay, which REST has no default for (write how long to wait between two polls, such as 5s)",
         "15:23 error dynamic_resources.cds_config.api_config_source.cluster_names[0]: expected the name of a static cluster of the bootstrap, got "poler" (did you mean "poller"?)",
         "16:24 error dynamic_resources.cds_config.api_config_source.request_timeout: expected a request_timeout above 0, got 0s",
         "19:7 warning static_resources.clusters[0]: expected a cluster that speaks HTTP/2, as gRPC wants it: Envoy would speak HTTP/1.1 with it (set http2_protocol_options)",
         "27:48 error static_resources.clusters[0].load_assignment.endpoints[0].lb_endpoints[0].endpoint.address.socket_address.address: expected an IP address in a STATIC cluster, got "poller.example" (a name is looked up where the type is STRICT_DNS)",
         "29:13 error static_resources.clusters[1].type: expected a STATIC, STRICT_DNS or LOGICAL_DNS cluster, got EDS (who is to be asked for endpoints would have to be asked for its own)",
-        "30:18 warning static_resources.clusters[1].lb_policy: expected one of ROUND_ROBIN, LEAST_REQUEST, RING_HASH, RANDOM, MAGLEV, CLUSTER_PROVIDED, LOAD_BALANCING_POLICY_CONFIG, got "NONE_OF_IT" (what is newer than the built-in descriptors, or private, is added as descriptors)",
-        "34:16 warning stats_sinks[0].typed_config.@type: expected a type that is known, got "type.googleapis.com/example.Sink" (add its descriptors to the built-in ones, or give the message encoded: in a .pb file, or as "value" in base64)",
+        "30:18 warning static_resources.clusters[1].lb_policy: expected one of ROUND_ROBIN, LEAST_REQUEST, RING_HASH, RANDOM, MAGLEV, CLUSTER_PROVIDED, LOAD_BALANCING_POLICY_CONFIG, got "NONE_OF_IT" (what is newer than this version, or private, needs its descriptors)",
+        "34:16 warning stats_sinks[0].typed_config.@type: expected a type that is known, got "type.googleapis.com/example.Sink" (add its descriptors, or give the message encoded: in a .pb file, or as "value" in base64)",
         "43:33 error config_sources[0].path_config_source.path: expected a path that exists, got "/nowhere/lds.yaml"",
       ]
     `);

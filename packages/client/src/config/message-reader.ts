@@ -1,4 +1,5 @@
 import type { EnvoyApi, FieldProblem } from "@xdskit/envoy-api";
+import { withoutFlags } from "@xdskit/envoy-api/internal";
 import { formatTypeUrl } from "@xdskit/protocol";
 import { isObject } from "../argument.ts";
 import type { Place } from "./place.ts";
@@ -76,16 +77,12 @@ function repair(
 }
 
 function tell({ code, path, message, hint }: FieldProblem, place: Place, problems: Problems): void {
-  const known = hint
-    ?.replace("is added with --descriptors FILE", "is added as descriptors")
-    .replace("needs --descriptors FILE", "needs added descriptors")
-    .replace("with --descriptors FILE", "to the built-in ones");
   problems.unread({
     // Unknown extensions are common, and matter only where the client needs them.
     severity: code === "TYPE_UNKNOWN" ? "warning" : "error",
     path: [...place.path, ...path],
     message,
-    ...(known !== undefined && { hint: known }),
+    ...(hint !== undefined && { hint: withoutFlags(hint) }),
   });
 }
 

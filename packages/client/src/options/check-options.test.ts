@@ -50,14 +50,24 @@ test("every mistake is told at once, and never what may be a secret", () => {
     "backOff: expected baseMs above 0, and maxMs no smaller, got something else",
     "rateLimit: expected maxTokens and tokensPerSecond above 0, got something else",
     "validators: expected a list, got something else",
-    "nodeId: expected the name of an option",
+    "nodeId: unknown option",
     'cache.path: expected the path of a file, got ""',
     "cache.maxBytes: expected a whole number from 1 to 9007199254740991, got -1",
     "signal: expected an AbortSignal, got something else",
     'onReport: expected a function, got "log"',
     "server: expected a server, a bootstrap or a file, got server and bootstrap",
-    "dialect.nackByVersion: expected the name of a switch",
+    "dialect.nackByVersion: unknown switch",
   ]);
+});
+
+test("the error says what was meant, and the variable that names a bootstrap", () => {
+  expect(() => checkOptions({ server: "a:1", maxResponseByte: 1 } as XdsClientOptions, {})).toThrow(
+    'the configuration is not valid: maxResponseByte: unknown option (did you mean "maxResponseBytes"?)',
+  );
+  expect(() => checkOptions({}, {})).toThrow(
+    "server: expected a server, a bootstrap or a file, got none of them " +
+      "(pass one, or set GRPC_XDS_BOOTSTRAP to the path of a gRPC bootstrap)",
+  );
 });
 
 test("a client has to know where to start", () => {

@@ -12,6 +12,7 @@ import {
   milliseconds,
   millisecondsOr0,
   mistake,
+  nearHint,
   objectOr,
   oneOf,
   problemsError,
@@ -133,7 +134,12 @@ function findStartProblems(options: XdsClientOptions, environment: Environment):
   }
   if (first === "server" || first === "file") return [];
   if (first === undefined && bootstrapFromEnvironment(options.environment ?? environment) === undefined)
-    return [mistake("server", "expected a server, a bootstrap or a file, got none of them")];
+    return [
+      {
+        ...mistake("server", "expected a server, a bootstrap or a file, got none of them"),
+        hint: "pass one, or set GRPC_XDS_BOOTSTRAP to the path of a gRPC bootstrap",
+      },
+    ];
   return saidByBootstraps
     .filter((name) => options[name] !== undefined)
     .map((name) => mistake(name, "expected it in the bootstrap, where it is said of each server, got it as an option"));
@@ -143,7 +149,10 @@ function findSwitchProblems({ dialect }: XdsClientOptions): readonly ConfigProbl
   if (!isObject(dialect)) return [];
   return Object.keys(dialect)
     .filter((field) => !Object.hasOwn(clientSwitchTable, field))
-    .map((field) => mistake(`dialect.${field}`, "expected the name of a switch"));
+    .map((field) => ({
+      ...mistake(`dialect.${field}`, "unknown switch"),
+      ...nearHint(field, Object.keys(clientSwitchTable)),
+    }));
 }
 
 function isAbove0(value: unknown): value is number {

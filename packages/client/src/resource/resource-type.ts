@@ -1,5 +1,6 @@
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { aName, argumentCheck, isObject, problemsError, rule } from "../argument.ts";
+import type { ConfigProblem } from "../error.ts";
 
 /**
  * A type of resource, with the type of its canonical JSON: one of the constructors of `@xdskit/envoy-api/resources`, or what `resourceType` returns. Of a source that speaks of resources in v2, its twin there is asked for; a
@@ -19,6 +20,23 @@ const aType = rule("a type such as Cluster, or its URL", (value) => {
   return typeof url === "string" && url.includes("/");
 });
 
+/** The constructors of the types that are known by short names. */
+const constructors: ReadonlyMap<unknown, string> = new Map([
+  ["lds", "Listener"],
+  ["rds", "RouteConfiguration"],
+  ["cds", "Cluster"],
+  ["eds", "ClusterLoadAssignment"],
+  ["sds", "Secret"],
+  ["rtds", "Runtime"],
+  ["srds", "ScopedRouteConfiguration"],
+  ["vhds", "VirtualHost"],
+]);
+
+function shortNameHint(type: unknown): Pick<ConfigProblem, "hint"> {
+  const name = constructors.get(type);
+  return name === undefined ? {} : { hint: `pass ${name} of @xdskit/envoy-api/resources` };
+}
+
 /**
  * The URL of a type.
  *
@@ -26,7 +44,14 @@ const aType = rule("a type such as Cluster, or its URL", (value) => {
  */
 export function typeUrlOf(type: TypeOrUrl): TypeUrl {
   const problems = aType(type);
-  if (problems.length > 0) throw problemsError("ARGUMENT_INVALID", "type", problems);
+  if (problems.length > 0) {
+    const hint = shortNameHint(type);
+    throw problemsError(
+      "ARGUMENT_INVALID",
+      "type",
+      problems.map((problem) => ({ ...problem, ...hint })),
+    );
+  }
   return typeof type === "string" ? type : type.typeUrl;
 }
 

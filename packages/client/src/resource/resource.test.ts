@@ -47,7 +47,7 @@ test("what a resource names is found in its bytes", () => {
 test("a text that is no type URL is refused at once, for whoever has no compiler to say so", () => {
   expect(typeUrlOf(Cluster)).toBe("type.googleapis.com/envoy.config.cluster.v3.Cluster");
   const mistakes: readonly (readonly [unknown, string])[] = [
-    ["cds", '"cds"'],
+    ["cds", '"cds" (pass Cluster of @xdskit/envoy-api/resources)'],
     [undefined, "undefined"],
     [{}, "something else"],
   ];

@@ -11,6 +11,7 @@ import { representationOf } from "../descriptor/message-shape.ts";
 import { nearestName } from "../descriptor/nearest-name.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import { type AnyContent, type Content, encodeContent, rememberDecoded } from "./content.ts";
+import { DESCRIPTORS_HINT, TYPE_HINT } from "./descriptor-hints.ts";
 import type { ProblemList } from "./problem-list.ts";
 import { decodeBase64, readMapKey, readScalar } from "./scalar.ts";
 import { listValueMessage, structMessage, valueMessage } from "./struct-message.ts";
@@ -29,10 +30,6 @@ import {
 // Like other protobuf decoders, Envoy's stops at 100 levels of one encoded message; an Any starts anew.
 const DEEPEST_MESSAGE = 100;
 const DEEPEST_VALUE = 400;
-
-const DESCRIPTORS_HINT = "what is newer than the built-in descriptors, or private, is added with --descriptors FILE";
-const TYPE_HINT =
-  'add its descriptors with --descriptors FILE, or give the message encoded: in a .pb file, or as "value" in base64';
 
 /**
  * Reads JSON values as messages and reports every problem in them, not only the first. Accepts proto names and JSON
@@ -246,7 +243,8 @@ export class JsonReader {
     const { path } = this.#problems;
     const nearest = nearestName(
       key,
-      message.fields.map((field) => field.name),
+      // In the author's spelling: both names of a field are valid.
+      message.fields.map((field) => (/[A-Z]/.test(key) ? field.jsonName : field.name)),
     );
     path.push(key);
     const shown = key.length > 60 ? `${key.slice(0, 60)}…` : key;
@@ -377,7 +375,7 @@ function numbersByName(descriptor: DescEnum): ReadonlyMap<string, number> {
 }
 
 function withNearest(nearest: string | undefined, hint: string): string {
-  return nearest === undefined ? hint : `did you mean "${nearest}"? What is newer needs --descriptors FILE`;
+  return nearest === undefined ? hint : `did you mean "${nearest}"?`;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -2,6 +2,7 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { fromText, toText } from "@bufbuild/protobuf/txtpb";
 import type { Schema } from "../descriptor/schema.ts";
 import type { TextProblem } from "../problem.ts";
+import { DESCRIPTORS_HINT } from "./descriptor-hints.ts";
 
 /** A parsed text, or the first problem in it, where the parser stops. */
 export type ParsedText =
@@ -58,9 +59,7 @@ function locate(message: DescMessage, text: string, schema: Schema, reason: stri
     message: `expected ${message.typeName} in the text format: ${withoutQuotes(reason)}`,
   } as const;
   const isUnknown = /unknown (field|extension)|cannot find/.test(reason);
-  return isUnknown
-    ? { ...problem, hint: "what is newer than the built-in descriptors, or private, is added with --descriptors FILE" }
-    : problem;
+  return isUnknown ? { ...problem, hint: DESCRIPTORS_HINT } : problem;
 }
 
 /** The unexpected text may be an unquoted secret; the position is enough. */

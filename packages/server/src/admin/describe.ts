@@ -93,8 +93,9 @@ export class Describer {
     const fate = fateOf(state);
     const times = this.#deliveries.type(stream.stream, state.type);
     const { missing, acked, nacked } = state;
-    const about = fate === "nacked" ? nacked : fate === "pending" ? state.pending[0] : acked;
-    const ackedVersion = fate === "acked" ? undefined : acked?.version;
+    const isMissing = fate === "requested-but-missing";
+    const about = fate === "nacked" ? nacked : fate === "pending" ? state.pending[0] : isMissing ? undefined : acked;
+    const ackedVersion = fate === "acked" || isMissing ? undefined : acked?.version;
     const since = {
       acked: times?.ackedAt,
       nacked: times?.nackedAt,
@@ -195,9 +196,15 @@ function refusalOf(nacked: NonNullable<TypeState["nacked"]>): Pick<RefusalAnswer
 function fateOf(state: TypeState): DeliveryFate {
   if (state.nacked !== undefined) return "nacked";
   if (state.pending.length > 0) return "pending";
+  if (missesAll(state)) return "requested-but-missing";
   if (state.acked !== undefined) return "acked";
   if (state.sentVersion !== undefined) return "sent";
   return state.missing.length > 0 ? "requested-but-missing" : "requested";
+}
+
+/** In State of the World the client ACKs that there is nothing; then the ACKed version is that of an empty response. */
+function missesAll({ isWildcard, names, missing }: TypeState): boolean {
+  return !isWildcard && names > 0 && missing.length === names;
 }
 
 /** An object with a time field, or an empty one. */

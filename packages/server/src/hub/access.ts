@@ -7,8 +7,7 @@ import {
   type TypeTraits,
   typeKindTable,
 } from "@xdskit/protocol/internal";
-import { describeProblems } from "../check-options.ts";
-import { XdsError } from "../error.ts";
+import { optionsError } from "../error.ts";
 
 export interface AccessOptions {
   /** Undefined: safe defaults. */
@@ -25,5 +24,5 @@ export function createAccess({ rules, insecure, traits }: AccessOptions): Access
   const policy = compileAccess(rules, { isSecret });
   if (!("problems" in policy)) return policy;
   const problems = policy.problems.map(({ path, message }) => ({ path: ["access", ...path].join("."), message }));
-  throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
+  throw optionsError(problems);
 }

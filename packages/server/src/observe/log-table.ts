@@ -67,15 +67,15 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   "stream-closed": {
     level: "debug",
     message: "stream closed",
-    fields: ["stream", "peer", "reason", "code", "message", "age_ms"],
+    fields: ["stream", "peer", "reason", "code", "status_message", "age_ms"],
     means: "the client or the connection ended the stream",
   },
   "stream-ended": {
     level: "warn",
     message: "stream ended by the server",
-    fields: ["stream", "peer", "reason", "code", "message", "age_ms", "suppressed"],
+    fields: ["stream", "peer", "reason", "code", "status_message", "age_ms", "suppressed"],
     means:
-      "the message says why; the client reconnects, and its stream ends again until the cause is fixed. At most one line per host and reason in 10 s; suppressed is the number of lines left out",
+      "status_message says why; the client reconnects, and its stream ends again until the cause is fixed. At most one line per host and reason in 10 s; suppressed is the number of lines left out",
   },
   "poller-met": {
     level: "debug",
@@ -150,7 +150,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   "limit-hit": {
     level: "warn",
     message: "limit exceeded",
-    fields: ["limit", "peer", "stream", "message", "suppressed"],
+    fields: ["limit", "peer", "stream", "reason", "suppressed"],
     means:
       "raise the limit if the client is legitimate. At most one line per host and limit in 10 s; suppressed is the number of lines left out",
   },
@@ -221,7 +221,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   "listener-failed": {
     level: "error",
     message: "event listener of the embedding program failed",
-    fields: ["event", "error"],
+    fields: ["server_event", "error"],
     means: "a bug in the program around the server",
   },
   "invariant-broken": {

@@ -38,7 +38,7 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
       peer: peer.address,
       reason,
       code: status.code,
-      message: printable(status.message, 500),
+      status_message: printable(status.message, 500),
       age_ms: Math.round(ageMs),
     };
     if (isOrdinaryEnd(reason)) log.write("stream-closed", fields);
@@ -157,7 +157,7 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
     });
   });
   telemetry.observe("limit-hit", ({ limit, address, stream, message }, at) => {
-    const fields = { limit, peer: address, stream, message: printable(message, 500) };
+    const fields = { limit, peer: address, stream, reason: printable(message, 500) };
     writeLimited(log, lines, { event: "limit-hit", key: [address, limit], fields, at });
   });
   telemetry.observe("admin-refused", ({ address, path, names }, at) => {
@@ -179,7 +179,7 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
     log.write("tls-refused", { files: files.join(","), reason: printableReason(error.message, 500) }),
   );
   telemetry.observe("listener-failed", ({ event, error }) =>
-    log.write("listener-failed", { event, error: describeFault(error) }),
+    log.write("listener-failed", { server_event: event, error: describeFault(error) }),
   );
   telemetry.observe("invariant-broken", ({ stream, during, error }) =>
     log.write("invariant-broken", { stream, during, error: describeFault(error) }),

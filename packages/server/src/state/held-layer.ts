@@ -5,6 +5,10 @@ export class HeldLayer {
   readonly #byKey = new Map<string, ReadInput>();
   readonly #byDigest = new Map<bigint, ReadInput>();
 
+  get size(): number {
+    return this.#byKey.size;
+  }
+
   get all(): Iterable<ReadInput> {
     return this.#byKey.values();
   }

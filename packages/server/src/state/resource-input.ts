@@ -1,9 +1,11 @@
 import type { EnvoyApi, FieldProblem } from "@xdskit/envoy-api";
 import { contentDigest } from "@xdskit/envoy-api";
+import { withoutFlags } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import { createResource, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { formatPath, readValue } from "@xdskit/source/checks";
 import type { ResourceProblem } from "../error.ts";
+import { describeKind } from "../option-kinds.ts";
 
 /** A resource read from the program's input; its warnings have paths relative to the resource. */
 export interface ReadInput {
@@ -32,6 +34,11 @@ export function readInput(
     digest,
   }: { readonly api: EnvoyApi; readonly problems: ResourceProblem[]; readonly digest: bigint | undefined },
 ): ReadInput | undefined {
+  if (value instanceof Promise) {
+    const message = `expected a resource, got ${describeKind(value)}`;
+    problems.push({ layer, path, code: "ARGUMENT_INVALID", severity: "error", message });
+    return undefined;
+  }
   const { input, problems: found } = readValue(value, { api, validation: "warn" }, []);
   if (input !== undefined) {
     const { type, name } = input;
@@ -72,7 +79,7 @@ function fieldProblem(
 ): Pick<ResourceProblem, "code" | "severity" | "message" | "hint" | "path"> {
   const field = formatPath(path);
   const joined = field === "" || field.startsWith("[") || prefix === "" ? `${prefix}${field}` : `${prefix}.${field}`;
-  return { code, severity, path: joined, message, ...(hint === undefined ? {} : { hint }) };
+  return { code, severity, path: joined, message, ...(hint === undefined ? {} : { hint: withoutFlags(hint) }) };
 }
 
 /** The type and name of a rejected value, as far as they can be read. */

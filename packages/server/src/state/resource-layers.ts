@@ -2,10 +2,11 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Deletion, LayerChange, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
 import { canonicalName } from "@xdskit/protocol/internal";
-import { type ResourceProblem, XdsError } from "../error.ts";
+import { describeProblems, type ResourceProblem, XdsError } from "../error.ts";
+import { describeKind } from "../option-kinds.ts";
 import { HeldLayer } from "./held-layer.ts";
 import { plainDigest } from "./plain-digest.ts";
-import { duplicateProblem, keyOf, type ReadInput, readInput } from "./resource-input.ts";
+import { duplicateProblem, type InputPlace, keyOf, type ReadInput, readInput } from "./resource-input.ts";
 
 /** A resource type: a constructor such as `Cluster`, or a type URL. */
 export type TypeReference = TypeUrl | { readonly typeUrl: TypeUrl };
@@ -31,10 +32,11 @@ export interface Update {
   layer(name: string): LayerUpdate;
 }
 
-/** Changes of one layer; a later one of the same resource replaces an earlier one. */
+/** Changes of one layer. */
 export interface LayerUpdate {
+  /** Adds or replaces resources. One update puts a name once, unless it deletes it in between. */
   put(...resources: readonly AnyMessage[]): this;
-  /** Deletes resources; ignores names that the layer does not hold. */
+  /** Deletes resources by their names, at least one; ignores names that the layer does not hold. */
   delete(type: TypeReference, ...names: readonly string[]): this;
 }
 
@@ -60,7 +62,8 @@ export class ResourceLayers {
   set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
     const problems: ResourceProblem[] = [];
     checkLayerName(layer, "layer", problems);
-    if (!Array.isArray(resources)) problems.push(misuse(layer, "resources", "a list of resources", resources));
+    if (!Array.isArray(resources))
+      problems.push(misuse(layer, "resources", "a list of resources", describeKind(resources)));
     refuse(problems);
     const before = this.#layers.get(layer) ?? new HeldLayer();
     const held = new HeldLayer();
@@ -87,7 +90,8 @@ export class ResourceLayers {
   update(change: (update: Update) => unknown): ChangeResult {
     const draft = new Draft(this.#api, this.#layers);
     const result = change(draft);
-    if (result instanceof Promise) draft.problems.push(misuse("", "update", "a function that is not async", result));
+    if (result instanceof Promise)
+      draft.problems.push(misuse("", "update", "a function that is not async", "an async one"));
     refuse(draft.problems);
     const changes = [...draft.layers].flatMap(([layer, { before, puts, deletes }]) => {
       const one = changeOf(layer, before, puts.values(), deletes);
@@ -100,6 +104,11 @@ export class ResourceLayers {
       this.#layers.set(layer, before);
     }
     return this.#resultOf(changes);
+  }
+
+  /** The layers with resources, except one. */
+  namesBeside(usual: string): readonly string[] {
+    return [...this.#layers].flatMap(([layer, held]) => (layer === usual || held.size === 0 ? [] : [layer]));
   }
 
   /** Every resource of every layer. */
@@ -143,6 +152,8 @@ class Draft implements Update {
   readonly layers = new Map<string, DraftLayer>();
   readonly #api: EnvoyApi;
   readonly #before: ReadonlyMap<string, HeldLayer>;
+  /** Where each resource was put, by layer and key. */
+  readonly #putAt = new Map<string, Map<string, string>>();
   #puts = 0;
 
   constructor(api: EnvoyApi, before: ReadonlyMap<string, HeldLayer>) {
@@ -159,31 +170,38 @@ class Draft implements Update {
       deletes: new Set(),
     };
     this.layers.set(layer, draft);
-    const { before, puts, deletes } = draft;
+    const { puts, deletes } = draft;
+    const putAt = this.#putAt.get(layer) ?? new Map<string, string>();
+    this.#putAt.set(layer, putAt);
     const update: LayerUpdate = {
       put: (...values) => {
-        for (const value of values) {
-          const place = { layer, path: `put[${this.#puts++}]` };
-          const digest = plainDigest(value);
-          const read =
-            before.recall(digest) ?? readInput(value, place, { api: this.#api, problems: this.problems, digest });
-          if (read === undefined) continue;
-          deletes.delete(read.key);
-          puts.set(read.key, read);
-        }
+        for (const value of values) this.#put(value, { layer, path: `put[${this.#puts++}]` }, draft, putAt);
         return update;
       },
       delete: (type, ...names) => {
         const typeUrl = typeof type === "string" ? type : type.typeUrl;
+        if (names.length === 0) this.problems.push(misuse(layer, "delete", "at least one name", "none"));
         for (const name of names) {
           const key = keyOf({ type: typeUrl, name: canonicalName(name) });
           puts.delete(key);
           deletes.add(key);
+          putAt.delete(key);
         }
         return update;
       },
     };
     return update;
+  }
+
+  #put(value: AnyMessage, place: InputPlace, { before, puts, deletes }: DraftLayer, putAt: Map<string, string>): void {
+    const digest = plainDigest(value);
+    const read = before.recall(digest) ?? readInput(value, place, { api: this.#api, problems: this.problems, digest });
+    if (read === undefined) return;
+    const firstPath = putAt.get(read.key);
+    if (firstPath !== undefined) this.problems.push(duplicateProblem(read.resource, place, firstPath));
+    putAt.set(read.key, place.path);
+    deletes.delete(read.key);
+    puts.set(read.key, read);
   }
 }
 
@@ -216,21 +234,15 @@ function changedBy({ layer, puts = [], deletes = [] }: LayerChange): readonly Re
 }
 
 function checkLayerName(layer: unknown, path: string, problems: ResourceProblem[]): void {
-  if (typeof layer !== "string" || layer === "") problems.push(misuse("", path, "the name of a layer", layer));
+  if (typeof layer !== "string" || layer === "")
+    problems.push(misuse("", path, "the name of a layer", describeKind(layer)));
 }
 
-function misuse(layer: string, path: string, expected: string, got: unknown): ResourceProblem {
-  const shown = typeof got === "string" ? JSON.stringify(got) : got instanceof Promise ? "an async one" : describe(got);
-  return { layer, path, code: "ARGUMENT_INVALID", severity: "error", message: `expected ${expected}, got ${shown}` };
-}
-
-function describe(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+function misuse(layer: string, path: string, expected: string, got: string): ResourceProblem {
+  return { layer, path, code: "ARGUMENT_INVALID", severity: "error", message: `expected ${expected}, got ${got}` };
 }
 
 function refuse(problems: readonly ResourceProblem[]): void {
   if (problems.length === 0) return;
-  const text = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new XdsError("RESOURCES_INVALID", `nothing was changed: ${text}`, { problems });
+  throw new XdsError("RESOURCES_INVALID", describeProblems("nothing was changed", problems), { problems });
 }

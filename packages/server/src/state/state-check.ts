@@ -67,3 +67,15 @@ function resourceProblem(
     ...(other === undefined ? {} : { related: other }),
   }));
 }
+
+/** The problem of a layer that the default node mapping shows to nobody. */
+export function unseenLayer(layer: string): ResourceProblem {
+  return {
+    layer,
+    path: "",
+    code: "LAYER_UNSEEN",
+    severity: "warning",
+    message: `no node sees the layer ${JSON.stringify(layer)}: without a nodeMapping, nodes see only "base"`,
+    hint: 'pass a nodeMapping that names the layer, or put the resources into "base"',
+  };
+}

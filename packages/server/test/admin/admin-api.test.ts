@@ -319,6 +319,21 @@ describe("K2 the fate of deliveries", () => {
     expect(await rows("?node=n3")).toMatchObject([{ state: "requested-but-missing", missing: ["e9"] }]);
   });
 
+  test("who ACKed that nothing is there still misses all of it", async () => {
+    const gone = createResource({ type: CDS, name: "gone", bytes: Buffer.from("g") }, contentDigest);
+    world.commit([{ layer: "base", puts: [gone] }]);
+    const sotw = world.open("sotw");
+    const request = { kind: "sotw", type: CDS, names: ["gone"] } as const;
+    world.receive(sotw, { ...request, node: node("n3") });
+    world.receive(sotw, { ...request, nonce: world.lastNonce });
+    expect(await rows("?node=n3")).toMatchObject([{ state: "acked" }]);
+    world.commit([{ layer: "base", deletes: [{ type: CDS, name: "gone" }] }]);
+    world.receive(sotw, { ...request, nonce: world.lastNonce });
+    const [row] = await rows("?node=n3");
+    expect(row).toMatchObject({ state: "requested-but-missing", missing: ["gone"] });
+    expect([row?.version, row?.ackedVersion]).toEqual([undefined, undefined]);
+  });
+
   test("errors in place of resources are told, of the state and of what a client was told", async () => {
     const text = "no registry\u001b[31m";
     const error = { code: 14, message: "no registry\\u{1b}[31m" };

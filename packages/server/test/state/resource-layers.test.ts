@@ -144,6 +144,14 @@ describe("set", () => {
     expect([server.revision, server.set("base", [a])]).toEqual([1, { revision: 1, changed: [] }]);
   });
 
+  it("hints in the spelling of the program, without flags of the command line", () => {
+    const wrong = { ...a, conectTimeout: "1s", quiteNew: 1, "@type": Cluster.typeUrl } as unknown as typeof a;
+    expect(problemsOf(() => create().set("base", [wrong])).map(({ hint }) => hint)).toEqual([
+      'did you mean "connectTimeout"?',
+      "what is newer than this version, or private, needs its descriptors",
+    ]);
+  });
+
   it("refuses what is no list, and what is no layer", () => {
     const server = create();
     expect(problemsOf(() => server.set("", a as never))).toEqual([
@@ -209,6 +217,67 @@ describe("update", () => {
   });
 });
 
+describe("what silently did nothing is refused", () => {
+  const argument = { code: "ARGUMENT_INVALID", severity: "error" };
+
+  it("an update that puts one name twice, unless it deletes it in between", () => {
+    const server = create();
+    const path = "put[1]";
+    expect(problemsOf(() => server.update((tx) => tx.layer("base").put(a, a)))).toEqual([
+      {
+        ...{ layer: "base", type: Cluster.typeUrl, name: "a", code: "RESOURCE_DUPLICATE", severity: "error", path },
+        message: 'expected one envoy.config.cluster.v3.Cluster named "a", got another at put[0]',
+      },
+    ]);
+    const replaced = server.update((tx) => tx.layer("base").put(a).delete(Cluster, "a").put(a));
+    expect(replaced.changed).toEqual([change("put", "a")]);
+  });
+
+  it("a deletion without names", () => {
+    expect(problemsOf(() => create().update((tx) => tx.layer("base").delete(Cluster)))).toEqual([
+      { ...argument, layer: "base", path: "delete", message: "expected at least one name, got none" },
+    ]);
+  });
+
+  it("promises in place of resources", () => {
+    const server = create();
+    const message = "expected a resource, got a promise: is an await missing?";
+    expect(problemsOf(() => server.set("base", [Promise.resolve(a)] as never))).toEqual([
+      { ...argument, layer: "base", path: "resources[0]", message },
+    ]);
+    expect(problemsOf(() => server.set("base", Promise.resolve([a]) as never))).toEqual([
+      {
+        ...{ ...argument, layer: "base", path: "resources" },
+        message: "expected a list of resources, got a promise: is an await missing?",
+      },
+    ]);
+  });
+
+  it("changes of a closed server", async () => {
+    const server = create();
+    await server.close();
+    const closed = expect.objectContaining({ code: "SERVER_STATE" });
+    expect(() => server.set("base", [a])).toThrow(closed);
+    expect(() => server.update((tx) => tx.layer("base").put(a))).toThrow(closed);
+  });
+
+  it("a layer that no node sees is a warning, until a node mapping is set", () => {
+    const server = create();
+    const cluster = Cluster({ name: "a", type: "ORIGINAL_DST", lbPolicy: "CLUSTER_PROVIDED" });
+    server.set("canary", [cluster]);
+    server.set("base", [cluster]);
+    expect(server.check()).toEqual([
+      {
+        ...{ layer: "canary", path: "", code: "LAYER_UNSEEN", severity: "warning" },
+        message: 'no node sees the layer "canary": without a nodeMapping, nodes see only "base"',
+        hint: 'pass a nodeMapping that names the layer, or put the resources into "base"',
+      },
+    ]);
+    server.setNodeMapping(() => ["canary", "base"]);
+    expect(server.check()).toEqual([]);
+  });
+});
+
 describe("check", () => {
   const routes = RouteConfiguration({
     name: "routes",
@@ -238,6 +307,7 @@ describe("check", () => {
       ClusterLoadAssignment({ clusterName: "orphan" }),
     ]);
     server.set("group/canary", [listener("two")]);
+    server.setNodeMapping(() => ["group/canary", "base"]);
     expect(server.check().map(({ hint, ...problem }) => problem)).toEqual([
       {
         ...{ layer: "base", type: Cluster.typeUrl, name: "slow", code: "PGV_GT", severity: "warning" },

@@ -128,7 +128,7 @@ export class ModuleReading {
         return this.#problem("MODULE_TIMEOUT", message, "look for an endless loop, or raise limits.module-timeout");
       }
       case "ended":
-        return this.#problem("MODULE_FAILED", `the module told nothing: ${outcome.message}`);
+        return this.#problem("MODULE_FAILED", `the module returned nothing: ${outcome.message}`);
     }
   }
 

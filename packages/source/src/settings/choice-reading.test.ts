@@ -47,7 +47,7 @@ listeners:
       column: 16,
     },
     {
-      address: ":18004",
+      address: "127.0.0.1:18004",
       tls: { cert: "a.pem", key: "b.pem", ca: "c.pem", requireClientCertificate: false },
       line: 6,
       column: 14,

@@ -10,7 +10,7 @@ export type SettingKind =
   | "count"
   /** A whole number, at least 0, optionally with `KiB`, `MiB` or `GiB` (bytes). */
   | "bytes"
-  /** `host:port`, `:port`, or `off` (string). */
+  /** `host:port`, `:port` (all addresses), a port (of 127.0.0.1), or `off` (string). */
   | "address"
   /** A path, relative to the directory of the file (string). */
   | "path"

@@ -89,7 +89,8 @@ function readBytes(given: unknown): ValueResult {
 
 function readAddress(given: unknown): ValueResult {
   if (given === false || given === "off") return good("off");
-  const text = typeof given === "number" ? `:${given}` : given;
+  // A port alone means this machine, as every default does; `:18000` means all addresses.
+  const text = /^[0-9]{1,5}$/.test(String(given)) ? `127.0.0.1:${given}` : given;
   const [, port] = /^(?:\[[0-9A-Fa-f:.]+\]|[^\s:[\]]*):([0-9]{1,5})$/.exec(typeof text === "string" ? text : "") ?? [];
   if (port !== undefined && Number(port) <= 65_535) return good(String(text));
   return bad(

@@ -122,10 +122,11 @@ class SettingsReading {
   #unknownSetting(path: readonly string[]): void {
     const key = path.join(".");
     const known = [...settingTable.map((row) => row.key), "groups", "listeners", "clients", "access"];
-    const meant = nearest(key, known);
     const group = key.slice(0, key.indexOf(".") + 1);
-    const choice = known.filter((other) => other.startsWith(group));
-    const listed = (choice.length === 0 ? known : choice).join(", ");
+    const choice = known.filter((other) => group !== "" && other.startsWith(group));
+    const firstParts = [...new Set(known.map((other) => other.split(".", 1).join()))];
+    const meant = nearest(key, [...known, ...firstParts]);
+    const listed = (choice.length === 0 ? firstParts : choice).join(", ");
     const hint = meant === undefined ? `there are ${listed}` : `did you mean ${quote(meant)}?`;
     this.#notes.note("SETTING_UNKNOWN", path, "key", `expected a setting, got ${quote(key)}`, hint);
   }

@@ -21,7 +21,7 @@ export function serverCluster(options: ServerClusterOptions): object {
   const { server, version, protocol, tls } = options;
   return {
     name: SERVER_CLUSTER,
-    type: isIP(server.host) === 0 ? "STRICT_DNS" : "STATIC",
+    ...discovery(options),
     connect_timeout: "1s",
     ...(protocol === "http2" && http2Options[version]),
     // Keepalive detects a server that disappears without closing the connection.
@@ -32,6 +32,16 @@ export function serverCluster(options: ServerClusterOptions): object {
     },
     ...(tls !== undefined && { transport_socket: tlsSocket(options, tls) }),
   };
+}
+
+/**
+ * By default Envoy uses IPv6 addresses alone where a name has any: `localhost` is ::1 then, while the server usually
+ * listens at 127.0.0.1. The API of v2 has no V4_PREFERRED.
+ */
+function discovery({ server: { host }, version }: ServerClusterOptions): object {
+  if (isIP(host) !== 0) return { type: "STATIC" };
+  if (version === "v3") return { type: "STRICT_DNS", dns_lookup_family: "V4_PREFERRED" };
+  return { type: "STRICT_DNS", ...(host === "localhost" && { dns_lookup_family: "V4_ONLY" }) };
 }
 
 /** An address as Envoy's Address message. */

@@ -100,6 +100,7 @@ export class Service {
   #take(load: Load, tookMs: number | undefined): void {
     const { server, log } = this.#parts;
     const { state, problems } = load;
+    const hadErrors = this.#last !== undefined && this.#last.state === undefined;
     this.#last = load;
     this.#tellProblems(problems);
     const { errors, warnings } = problemCounts(problems);
@@ -120,6 +121,7 @@ export class Service {
     if (transaction !== undefined || before === undefined) server.commit(transaction ?? { changes: [] });
     const { resources, files, layers } = state;
     const took = tookMs === undefined ? undefined : Math.round(tookMs);
+    if (hadErrors) log.write("corrected", {});
     log.write("loaded", { resources, files, layers: layers.size, warnings, took_ms: took });
     if (before === undefined) this.#parts.onServing();
   }

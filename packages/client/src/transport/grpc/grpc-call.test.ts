@@ -19,6 +19,10 @@ test.each([
     "Name resolution failed for target dns:nowhere.invalid:1",
     "Name resolution failed for target dns:nowhere.invalid:1",
   ],
+  [
+    "No connection established. Last error: Error: Protocol error (2026-01-02T03:04:05.678Z). Resolution note: ",
+    "no connection: Protocol error: something answers, but no xDS server: is that its admin port?",
+  ],
   ["go away", "go away"],
 ])("of %j an operator reads what the system says", (details, words) => {
   expect(systemWords(details)).toBe(words);

@@ -162,6 +162,7 @@ export function systemWords(details: string): string {
     .replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)/, "")
     .replace(/[0-9A-F]+:error:[0-9A-F]+:SSL routines:\w*:([^:]+):.*$/s, "$1")
     .replace(/^no connection: $/, "no connection")
+    .replace(/^(no connection: Protocol error)$/, "$1: something answers, but no xDS server: is that its admin port?")
     .trim();
 }
 

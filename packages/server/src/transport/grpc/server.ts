@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { Choice } from "@xdskit/protocol";
 import type { NamedChoice } from "@xdskit/protocol/internal";
-import { XdsError } from "../../error.ts";
+import { listenError } from "../../error.ts";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits, TlsFiles } from "../../options.ts";
 import { addressOf, describePeer } from "../peer.ts";
@@ -63,7 +63,7 @@ export class GrpcTransport implements Transport {
     const address = await listen(this.#listener, this.#options).catch((cause: unknown) => {
       this.#tls?.close();
       const { host, port } = this.#options;
-      throw new XdsError("LISTEN_FAILED", `cannot listen at ${host}:${port}`, { cause });
+      throw listenError(`at ${host}:${port}`, cause);
     });
     const { name = formatAddress(address), edition, dialect } = this.#options.choice ?? {};
     this.#choice = { name, edition, dialect };
