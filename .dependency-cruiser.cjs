@@ -35,6 +35,7 @@ const orders = {
     "message dialect",
     "state",
     "server/contract server/memory",
+    "server/progress",
     "server/subscription",
     "server/ack server/cache",
     "server/type",

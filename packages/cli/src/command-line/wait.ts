@@ -2,6 +2,7 @@ import { Option } from "commander";
 import type { WaitFlags } from "../commands/wait.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 import { addAdminFlag } from "./admin-flag.ts";
+import { readDuration } from "./duration-flag.ts";
 
 /** `xds wait`: a gate for scripts. */
 export const addWaitCommand: AddCommand = (program, context) => {
@@ -16,8 +17,11 @@ export const addWaitCommand: AddCommand = (program, context) => {
     .option("--min-nodes <count>", "how many of them must have it at least", "1")
     .option("--timeout <duration>", "how long to wait", "60s")
     .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
-    .action((flags: WaitFlags) =>
-      context.perform(async () => (await import("../commands/wait.ts")).wait(flags, context)),
+    .action(({ timeout, ...flags }: Omit<WaitFlags, "timeoutMs"> & { readonly timeout: string }) =>
+      context.perform(async () => {
+        const timeoutMs = readDuration("--timeout", timeout);
+        return (await import("../commands/wait.ts")).wait({ ...flags, timeoutMs }, context);
+      }),
     );
   addExamples(command, [
     ["xds wait", "after a change to the files: exits with 0 when everybody has it"],

@@ -4,10 +4,10 @@ import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
 import { plural } from "../output/problems.ts";
-import { countNodes, formatStragglers } from "../output/stragglers.ts";
 import { formatTable } from "../output/table.ts";
 import { type AdminFlags, askAdmin } from "./admin-request.ts";
 import type { CommandContext } from "./context.ts";
+import { countNodes, formatStragglers } from "./stragglers.ts";
 
 export interface StatusFlags extends AdminFlags {
   readonly output: "text" | "json";

@@ -1,18 +1,17 @@
 import type { ProgressAnswer } from "@xdskit/server";
-import { readDuration } from "../command-line/duration-flag.ts";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { createStatusLine } from "../output/status-line.ts";
-import { countNodes, formatStragglers } from "../output/stragglers.ts";
 import { type AdminFlags, askAdmin } from "./admin-request.ts";
 import type { CommandContext } from "./context.ts";
+import { countNodes, formatStragglers } from "./stragglers.ts";
 
 export interface WaitFlags extends AdminFlags {
   readonly source?: boolean;
   readonly revision?: string;
   readonly nodes?: string;
   readonly minNodes: string;
-  readonly timeout: string;
+  readonly timeoutMs: number;
   readonly output: "text" | "json";
 }
 
@@ -22,7 +21,6 @@ const BAR_WIDTH = 20;
 
 export async function wait(flags: WaitFlags, context: CommandContext): Promise<ExitCode> {
   const { io } = context;
-  const timeoutMs = readDuration("--timeout", flags.timeout);
   const minNodes = readCount("--min-nodes", flags.minNodes);
   if (flags.revision !== undefined && flags.revision !== "head") readCount("--revision", flags.revision);
   const startedAt = io.now().getTime();
@@ -36,7 +34,7 @@ export async function wait(flags: WaitFlags, context: CommandContext): Promise<E
     );
   const line = createStatusLine(io);
   let answer = await ask(flags.revision ?? "source", 0);
-  while (isUndecided(answer) && io.now().getTime() - startedAt < timeoutMs) {
+  while (isUndecided(answer) && io.now().getTime() - startedAt < flags.timeoutMs) {
     const shown = answer;
     line.update(() => describeProgress(shown));
     answer = await ask(`${answer.revision}`, ASK_AGAIN_SECONDS);

@@ -25,13 +25,13 @@ export function redact(message: DescMessage, content: Content, schema: Schema): 
  * Returns the path of the first secret that reads "[redacted]" in a decoded message, in proto names; undefined if there
  * is none. Redacts the message.
  */
-export function findRedacted(message: DescMessage, content: Content, schema: Schema): Path | undefined {
+export function findRedacted(message: DescMessage, content: Content, schema: Schema): RedactedPath | undefined {
   const redaction = new Redaction(schema, schema.shapeOf(message).isSecret);
   redaction.visit(message, content, false);
   return redaction.redactedBefore;
 }
 
-type Path = readonly (string | number)[];
+type RedactedPath = readonly (string | number)[];
 
 class Redaction {
   readonly #schema: Schema;
@@ -39,7 +39,7 @@ class Redaction {
   readonly #path: (string | number)[] = [];
   #anyLevels = DEEPEST_ANY;
   #hasFound = false;
-  #redactedBefore: Path | undefined;
+  #redactedBefore: RedactedPath | undefined;
 
   constructor(schema: Schema, hidesUnreadable: boolean) {
     this.#schema = schema;
@@ -51,7 +51,7 @@ class Redaction {
   }
 
   /** The path of the first secret that was redacted before. */
-  get redactedBefore(): Path | undefined {
+  get redactedBefore(): RedactedPath | undefined {
     return this.#redactedBefore;
   }
 

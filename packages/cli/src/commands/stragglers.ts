@@ -1,11 +1,11 @@
 import type { ProgressAnswer, StragglerAnswer } from "@xdskit/server";
-import { describeWait } from "../commands/describe-wait.ts";
-import type { Colors } from "./color.ts";
-import { trimReason } from "./reason.ts";
-import { formatTable } from "./table.ts";
+import type { Colors } from "../output/color.ts";
+import { trimReason } from "../output/reason.ts";
+import { formatTable } from "../output/table.ts";
+import { describeWait } from "./describe-wait.ts";
 
 type Straggling = StragglerAnswer["types"][number];
-interface Row extends Straggling {
+interface StragglerRow extends Straggling {
   readonly node: string;
 }
 
@@ -15,12 +15,12 @@ export function formatStragglers(
   { colors, width }: { readonly colors: Colors; readonly width: number | undefined },
 ): string {
   const nodes = [...rejected.nodes, ...pending.nodes];
-  const rows: readonly Row[] = nodes.flatMap(({ id, types }) => types.map((type) => ({ node: id, ...type })));
+  const rows: readonly StragglerRow[] = nodes.flatMap(({ id, types }) => types.map((type) => ({ node: id, ...type })));
   if (rows.length === 0) return "";
   const table = formatTable(
     rows,
     [
-      { title: "NODE", text: ({ node }: Row) => (node === "" ? "(no id)" : node) },
+      { title: "NODE", text: ({ node }: StragglerRow) => (node === "" ? "(no id)" : node) },
       { title: "TYPE", text: ({ shortName, type }) => shortName ?? type.slice(type.lastIndexOf(".") + 1) },
       {
         title: "STATE",
