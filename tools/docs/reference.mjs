@@ -283,7 +283,9 @@ export function checkProblemCodes(root) {
     ),
     ...unionOf(root, "packages/server/src/error.ts", "XdsErrorCode"),
     ...unionOf(root, "packages/cli/src/commands/check/finding.ts", "FindingCode"),
-    ...literals(root, "packages/cli/src", /code: "([A-Z]+_[A-Z_]+)"/g),
+    ...["packages/cli/src", "packages/server/src/state"].flatMap((folder) =>
+      literals(root, folder, /code: "([A-Z]+_[A-Z_]+)"/g),
+    ),
   ]);
   const onPage = new Set(listedOn(root, page));
   return [
