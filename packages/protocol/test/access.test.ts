@@ -187,3 +187,17 @@ describe("S-ACC-08: a client that may not be its node is refused, and the operat
     ]);
   });
 });
+
+test("polls of two identities behind one address are two pollers", () => {
+  const talk = new Conversation();
+  talk.put(resource(CLUSTER, "a", "1"));
+  const asking = (poll: number, uri: string): void => {
+    const certificate = { commonName: undefined, uris: [uri], dnsNames: [], validTo: new Date(0) };
+    const peer: Peer = { address: "192.0.2.7:1", isLoopback: false, isTls: true, names: [uri], certificate };
+    const request = sotw(CLUSTER, { node: node("n") });
+    talk.machine.on({ kind: "poll-received", poll, peer, type: CLUSTER, holdMs: 0, apiVersion: "v3", request });
+    talk.turns();
+  };
+  for (const [poll, uri] of ["spiffe://prod/a", "spiffe://prod/b", "spiffe://prod/a"].entries()) asking(poll, uri);
+  expect([...talk.machine.streams()].map(({ peer }) => peer.names)).toEqual([["spiffe://prod/b"], ["spiffe://prod/a"]]);
+});

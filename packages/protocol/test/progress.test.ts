@@ -246,6 +246,51 @@ describe("a poller", () => {
   });
 });
 
+test("a poller between two polls does not have a new node mapping", () => {
+  const talk = fleet();
+  const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
+  const poll = (id: number, versionInfo?: string): void => {
+    const request = { ...sotw(CLUSTER, { versionInfo }), node: node("p") };
+    talk.machine.on({ kind: "poll-received", poll: id, peer, apiVersion: "v3", type: CLUSTER, request, holdMs: 1_000 });
+    talk.turns();
+  };
+  poll(1);
+  const versionInfo = [...talk.machine.streams()][0]?.types[0]?.sentVersion;
+  poll(2, versionInfo);
+  talk.machine.on({ kind: "poll-closed", poll: 2 });
+  expect(talk.who()).toEqual(["1 of 1"]);
+  talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
+  expect(talk.who()).toEqual(["0 of 1", "p Cluster unsent"]);
+});
+
+test("a stream that closes long before its node leaves does not say what the node had", () => {
+  const talk = fleet();
+  talk.join(1, "n");
+  talk.join(2, "n", LISTENER);
+  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+  talk.machine.on({ kind: "stream-closed", stream: 2 });
+  talk.put(resource(CLUSTER, "a", "2", { references: [] }));
+  talk.turns();
+  talk.hear(1, delta(CLUSTER, { nonce: "2" }));
+  talk.machine.on({ kind: "stream-closed", stream: 1 });
+  talk.put(resource(CLUSTER, "a", "3", { references: [] }));
+  expect(talk.who()).toEqual(["0 of 0", "n left at 2"]);
+});
+
+test("many streams of few nodes are no more nodes", () => {
+  const talk = fleet();
+  for (const stream of [1, 2, 3]) {
+    talk.join(stream, stream === 3 ? "b" : "a");
+    talk.hear(stream, delta(CLUSTER, { nonce: "1" }));
+  }
+  const follower = talk.machine.follow(1, everybody);
+  expect([follower.pending, follower.deployedNodes]).toEqual([0, 2]);
+  talk.machine.on({ kind: "stream-closed", stream: 1 });
+  expect(follower.deployedNodes).toBe(2);
+  talk.machine.on({ kind: "stream-closed", stream: 2 });
+  expect(follower.deployedNodes).toBe(1);
+});
+
 test("following a revision is told of each client as it goes on, and ends", () => {
   const talk = fleet();
   talk.join(1, "n");

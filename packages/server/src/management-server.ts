@@ -111,8 +111,8 @@ export interface ManagementServer extends AsyncDisposable {
   /**
    * Waits until a revision is everywhere: until no connected node that counts has anything up to it unsent or without
    * an ACK or NACK. The answer says who has it and who rejected it, and how far it is if the time is over. Nodes that
-   * connect while waiting count too. Rejects with an `XdsError` (REVISION_UNKNOWN) for a revision that does not exist
-   * yet, and (OPTIONS_INVALID).
+   * connect while waiting count too. Rejects with an `XdsError`: REVISION_UNKNOWN for a revision that does not exist yet,
+   * OPTIONS_INVALID, and SERVER_STATE when the server closes.
    */
   whenDeployed(revision: number, options?: DeploymentOptions): Promise<ProgressAnswer>;
   /**
@@ -285,6 +285,7 @@ class WiredServer implements ManagementServer {
   }
 
   async whenDeployed(revision: number, options: DeploymentOptions = {}): Promise<ProgressAnswer> {
+    this.#requireOpen();
     const { isWanted, minNodes, signal } = checkDeployment(revision, this.revision, options);
     const { deployments } = this.#hub;
     await deployments.whenSettled(revision, { isWanted, minNodes }, signal);

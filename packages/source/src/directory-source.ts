@@ -103,6 +103,8 @@ class WatchedDirectory implements DirectorySource {
   #turn: Promise<unknown> = Promise.resolve();
   #last: Load | undefined;
   #lookMs = 0;
+  /** While a watch runs. */
+  #folders: FolderWatch | undefined;
 
   constructor(options: DirectorySourceOptions) {
     const {
@@ -124,13 +126,16 @@ class WatchedDirectory implements DirectorySource {
     this.#pollMs = pollMs;
   }
 
-  load(onProgress?: (progress: Progress) => void): Promise<Load> {
-    return this.#inTurn(() => this.#look(EVERYTHING, { isPatient: false, ...(onProgress && { onProgress }) }));
+  async load(onProgress?: (progress: Progress) => void): Promise<Load> {
+    const how: HowToLook = { isPatient: false, ...(onProgress && { onProgress }) };
+    const load = await this.#inTurn(() => this.#look(EVERYTHING, how));
+    return this.#folders === undefined ? load : withWatchProblem(load, this.#folders.refused);
   }
 
   async *watch(signal: AbortSignal): AsyncIterable<Load> {
     const attention = new Attention(this.#patience, signal);
     const folders = new FolderWatch(this.#directory, (path) => attention.call(path));
+    this.#folders = folders;
     const close = (): void => this.#reader.close();
     signal.addEventListener("abort", close, { once: true });
     const look = async (paths: ReadonlySet<string>): Promise<Load | undefined> => {
@@ -148,6 +153,7 @@ class WatchedDirectory implements DirectorySource {
       signal.removeEventListener("abort", close);
       close();
       folders.close();
+      this.#folders = undefined;
     }
   }
 

@@ -141,7 +141,9 @@ async function write(types: readonly DumpedType[], directory: string, flags: Dum
     const file = fileOf(one, flags.format);
     const path = join(directory, file);
     // Written to a temporary file and renamed, so that readers never see a partial file.
-    await writeFile(`${path}~`, one.content, showsSecrets(flags) ? { mode: 0o600 } : {});
+    await rm(`${path}~`, { force: true });
+    // A mode counts only for a new file.
+    await writeFile(`${path}~`, one.content, { flag: "wx", ...(showsSecrets(flags) && { mode: 0o600 }) });
     await rename(`${path}~`, path);
     written.add(file);
   }

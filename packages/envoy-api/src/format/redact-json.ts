@@ -8,6 +8,8 @@ const ABOUT_A_SECRET =
   /(?:^|_)(?:name|endpoint|ur[il]|bucket|type|header|interval|lifetime|ttl|path|file|filename|cluster|prefix|algorithm|enabled|format|required|timeout|refill|fill)$/;
 /** Keys of objects whose members have keys of their own. */
 const GROUPS_SECRETS = /credentials?$/;
+/** Keys of a secret given in place. */
+const INLINE: ReadonlySet<string> = new Set(["inline_string", "inline_bytes"]);
 // Keys that only say where a secret is; operators need to see them.
 const PLACES: ReadonlySet<string> = new Set(["filename", "environment_variable", "watched_directory"]);
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
@@ -35,22 +37,28 @@ export function holdsPrivateKey(text: string): boolean {
 
 /**
  * Returns JSON of unknown meaning in which the values of keys that name secrets are replaced, and every text with a
- * private key; the same value if there are none. `isSecret`: all text in it is replaced.
+ * private key; the same value if there are none. `isSecret`: all texts and numbers in it are replaced. `isGroup`: it is
+ * what a key such as `credentials` holds.
  */
-export function redactJson(value: unknown, isSecret = false): unknown {
+export function redactJson(value: unknown, isSecret = false, isGroup = false): unknown {
   if (typeof value === "string") return (isSecret && value !== "") || holdsPrivateKey(value) ? REDACTED : value;
+  if (typeof value === "number" && isSecret) return REDACTED;
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
-    const elements = value.map((element) => redactJson(element, isSecret));
+    const elements = value.map((element) => redactJson(element, isSecret, isGroup));
     return elements.some((element, index) => element !== value[index]) ? elements : value;
   }
   const entries = Object.entries(value);
-  // A reference to a secret that is served elsewhere.
-  if (entries.some(([key]) => wordsOf(key) === "sds_config")) return value;
+  // A reference to a secret that is served elsewhere is none by itself; how to get there may hold one.
+  const isReference = entries.some(([key]) => wordsOf(key) === "sds_config");
   const isSecretPair = entries.some(([key, name]) => key === "key" && typeof name === "string" && isSecretHeader(name));
   const shown = entries.map(([key, member]): [string, unknown] => [
     key,
-    redactMember(key, member, isSecret || (isSecretPair && key !== "key")),
+    redactMember(
+      key,
+      member,
+      (isSecret && !isReference) || (isSecretPair && key !== "key") || (isGroup && INLINE.has(wordsOf(key))),
+    ),
   ]);
   return shown.some(([, member], index) => member !== entries[index]?.[1]) ? Object.fromEntries(shown) : value;
 }
@@ -58,10 +66,12 @@ export function redactJson(value: unknown, isSecret = false): unknown {
 function redactMember(key: string, member: unknown, isSecret: boolean): unknown {
   if (isPlaceOfSecret(wordsOf(key))) return member;
   if (!isSecretKey(key)) return redactJson(member, isSecret);
-  // A password of digits is a number to YAML; a plural is a count.
+  // A password of digits is a number to YAML.
   if (typeof member === "number" && !key.endsWith("s")) return REDACTED;
   const isGroup = typeof member === "object" && GROUPS_SECRETS.test(wordsOf(key));
-  return redactJson(member, isSecret || !isGroup);
+  // A plural is a count.
+  if (typeof member === "number") return isSecret ? REDACTED : member;
+  return redactJson(member, isSecret || !isGroup, isGroup);
 }
 
 /** `clientSecret` and `client-secret` as `client_secret`. */

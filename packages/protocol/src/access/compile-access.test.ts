@@ -121,9 +121,10 @@ function isAllowed({ loopback = "trusted", rules }: AccessRules, asked: Asked): 
 }
 
 function identityMatches(identity: string, peer: Peer): readonly { who: string | undefined; isSure: boolean }[] {
-  const { isLoopback: isSure, certificate, address } = peer;
+  const { certificate, address } = peer;
+  const isSure = false;
   if (identity === "anyone") return [{ who: undefined, isSure }];
-  if (identity === "loopback") return isSure ? [{ who: undefined, isSure }] : [];
+  if (identity === "loopback") return peer.isLoopback ? [{ who: undefined, isSure: true }] : [];
   if (identity === "certificate") return certificate === undefined ? [] : [{ who: undefined, isSure: true }];
   if (identity === "address:10.0.0.0/8") return address.startsWith("10.") ? [{ who: undefined, isSure }] : [];
   if (identity.startsWith("address:")) return address.startsWith("[2001:db8:") ? [{ who: undefined, isSure }] : [];
@@ -240,4 +241,44 @@ test("S-ACC-05: every mistake in rules is told with its path", () => {
     "rules.2.nodes.0",
     "rules.2.nodes.1",
   ]);
+});
+
+test("S-ACC-05: what would silently match nobody or everybody is a mistake", () => {
+  const rules = [
+    { identities: ["uri:spiffe://prod/a", "cn:ops", "ip:10.0.0.1"] },
+    { identities: ["anyone"], node: ["a"], deny: "true" } as unknown as AccessRule,
+    { identities: ["anyone"], types: ["secret", "Secret", "*", "envoy.config.cluster.v3.Cluster"], deny: true },
+  ];
+  const compiled = compileAccess({ rules }, { isSecret });
+  expect("problems" in compiled && compiled.problems.map(({ path }) => path.join("."))).toEqual([
+    "rules.0.identities.0",
+    "rules.0.identities.1",
+    "rules.0.identities.2",
+    "rules.1.node",
+    "rules.1.deny",
+    "rules.2.types.0",
+  ]);
+});
+
+test("a rule about a type is about its twin in the other version of the API", () => {
+  const v2: TypeUrl = "type.googleapis.com/envoy.api.v2.auth.Secret";
+  const rules: readonly AccessRule[] = [
+    { identities: ["certificate"] },
+    { identities: ["anyone"], types: [SECRET], deny: true },
+  ];
+  const twinOf = (type: TypeUrl): TypeUrl | undefined => (type === v2 ? SECRET : undefined);
+  const policy = compileAccess({ rules }, { isSecret, twinOf });
+  if ("problems" in policy) throw new Error("there are no mistakes");
+  const grant = policy.grant({ entryPoint: "ads", peer: certified({ uris: [] }), node: node("n") }, ["base"]);
+  if ("denied" in grant) throw new Error("it may be that node");
+  expect([v2, SECRET, CLUSTER].map((type) => grant.visible("base", type))).toEqual(["none", "none", "all"]);
+});
+
+test("with loopback under the rules, anyone is nobody in particular there too", () => {
+  const peer = peers["loopback"] ?? plaintext;
+  const seen = (identities: readonly string[]): unknown => {
+    const grant = compile([{ identities }], "rules").grant({ entryPoint: "ads", peer, node: node("n") }, ["base"]);
+    return "denied" in grant ? grant : grant.visible("base", SECRET);
+  };
+  expect([["anyone"], ["loopback"]].map(seen)).toEqual(["none", "all"]);
 });

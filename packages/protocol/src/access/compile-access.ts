@@ -22,6 +22,8 @@ export interface AccessProblem {
 
 export interface CompileAccessOptions {
   readonly isSecret: (type: TypeUrl) => boolean;
+  /** The type in the other version of the API: a rule about one is about both. */
+  readonly twinOf?: (type: TypeUrl) => TypeUrl | undefined;
 }
 
 interface CompiledRule {
@@ -43,14 +45,14 @@ interface CompiledRule {
 interface Clause {
   readonly rule: CompiledRule;
   readonly bindings: Bindings;
-  /** The client met it by its certificate, or is on the loopback interface. */
+  /** The client met it by its certificate, or the rule names the loopback interface. */
   readonly isVerified: boolean;
 }
 
 /** Compiles rules into a policy, or says what is wrong with them. */
 export function compileAccess(
   { loopback = "trusted", rules }: AccessRules,
-  { isSecret }: CompileAccessOptions,
+  options: CompileAccessOptions,
 ): AccessPolicy | { readonly problems: readonly AccessProblem[] } {
   const problems: AccessProblem[] = [];
   const compiled = rules.map((rule, index) => compileRule(rule, index, problems));
@@ -58,7 +60,7 @@ export function compileAccess(
   return {
     grant(claim) {
       if (loopback === "trusted" && claim.peer.isLoopback) return wholeGrant;
-      return grantBy(compiled, claim, isSecret);
+      return grantBy(compiled, claim, options);
     },
   };
 }
@@ -66,7 +68,7 @@ export function compileAccess(
 function grantBy(
   rules: readonly CompiledRule[],
   claim: AccessClaim,
-  isSecret: CompileAccessOptions["isSecret"],
+  options: CompileAccessOptions,
 ): AccessGrant | AccessRefusal {
   const clauses = rules.flatMap((rule) => clausesOf(rule, claim));
   const forbidden = clauses.find(({ rule }) => rule.isDeny && isAboutAll(rule));
@@ -74,7 +76,7 @@ function grantBy(
   const allows = clauses.filter(({ rule }) => !rule.isDeny);
   if (allows.length === 0) return { denied: `no rule allows it: ${describe(claim)}` };
   const denies = clauses.filter(({ rule }) => rule.isDeny);
-  return new ClauseGrant(allows, denies, isSecret);
+  return new ClauseGrant(allows, denies, options);
 }
 
 function describe({ entryPoint, peer: { certificate, address }, node }: AccessClaim): string {
@@ -93,7 +95,7 @@ function clausesOf(rule: CompiledRule, { entryPoint, peer, node }: AccessClaim):
   return rule.identities.flatMap((identity) =>
     bindingsOf(identity, peer)
       .filter((bindings) => mayClaim(rule, bindings, node))
-      .map((bindings) => ({ rule, bindings, isVerified: isVerified(identity) || peer.isLoopback })),
+      .map((bindings) => ({ rule, bindings, isVerified: isVerified(identity) })),
   );
 }
 
@@ -118,12 +120,12 @@ class ClauseGrant implements AccessGrant {
   readonly isWhole: boolean;
   readonly #allows: readonly Clause[];
   readonly #denies: readonly Clause[];
-  readonly #isSecret: CompileAccessOptions["isSecret"];
+  readonly #options: CompileAccessOptions;
 
-  constructor(allows: readonly Clause[], denies: readonly Clause[], isSecret: CompileAccessOptions["isSecret"]) {
+  constructor(allows: readonly Clause[], denies: readonly Clause[], options: CompileAccessOptions) {
     this.#allows = allows;
     this.#denies = denies;
-    this.#isSecret = isSecret;
+    this.#options = options;
     this.isWhole = denies.length === 0 && allows.some((clause) => clause.isVerified && isAboutAll(clause.rule));
     this.key = this.isWhole ? wholeGrant.key : JSON.stringify([...allows, ...denies].map(keyOf));
   }
@@ -131,7 +133,7 @@ class ClauseGrant implements AccessGrant {
   visible(layer: string, type: TypeUrl): NameFilter {
     const allows = this.#allows.filter((clause) => this.#allowsLayer(clause, layer) && this.#allowsType(clause, type));
     const denies = this.#denies.filter(
-      ({ rule, bindings }) => isAnyMet(rule.layers, bindings, layer) && isAmong(type, rule.types),
+      ({ rule, bindings }) => isAnyMet(rule.layers, bindings, layer) && this.#isAmong(type, rule.types),
     );
     if (allows.length === 0 || denies.some(({ rule }) => rule.names === undefined)) return "none";
     if (denies.length === 0 && allows.some(({ rule }) => rule.names === undefined)) return "all";
@@ -144,7 +146,12 @@ class ClauseGrant implements AccessGrant {
   }
 
   #allowsType({ rule: { types }, isVerified: isSure }: Clause, type: TypeUrl): boolean {
-    return types === undefined ? isSure || !this.#isSecret(type) : isAmong(type, types);
+    return types === undefined ? isSure || !this.#options.isSecret(type) : this.#isAmong(type, types);
+  }
+
+  #isAmong(type: TypeUrl, types: readonly string[] | undefined): boolean {
+    const twin = this.#options.twinOf?.(type);
+    return isAmong(type, types) || (twin !== undefined && isAmong(twin, types));
   }
 }
 
@@ -162,6 +169,15 @@ function isAmong(type: TypeUrl, types: readonly string[] | undefined): boolean {
 function compileRule(rule: AccessRule, index: number, problems: AccessProblem[]): CompiledRule {
   const add = (where: readonly (string | number)[], message: string): void =>
     void problems.push({ path: ["rules", index, ...where], message });
+  for (const key of Object.keys(rule)) {
+    // A misspelt "nodes" would allow every node.
+    if (!Object.hasOwn(ruleKeys, key)) add([key], `expected one of ${Object.keys(ruleKeys).join(", ")}`);
+  }
+  if (rule.deny !== undefined && typeof rule.deny !== "boolean") add(["deny"], "expected true or false");
+  for (const [at, type] of (rule.types ?? []).entries()) {
+    if (type !== "*" && !isTypeName(type))
+      add(["types", at], `expected a message name such as "Secret", its type URL or "*", got "${type}"`);
+  }
   const identities = rule.identities.flatMap((text, at) => {
     const identity = parseIdentity(text);
     if (!("problem" in identity)) return [identity];
@@ -198,6 +214,17 @@ function compileRule(rule: AccessRule, index: number, problems: AccessProblem[])
     names: readAll("names"),
     isDeny: rule.deny === true,
   };
+}
+
+/** Every key of a rule; a missing one fails to compile. */
+const ruleKeys: Readonly<Record<keyof AccessRule, true>> = {
+  ...{ name: true, identities: true, entryPoints: true, nodes: true, clusters: true, metadata: true },
+  ...{ layers: true, types: true, names: true, deny: true },
+};
+
+/** Whether a text may be a type URL, or a message name or its last part: those begin with a capital. */
+function isTypeName(text: string): boolean {
+  return /^[A-Z]\w*$/.test(typeNameOf(text).split(".").at(-1) ?? "");
 }
 
 function typeNameOf(text: string): string {

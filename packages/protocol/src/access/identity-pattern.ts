@@ -22,7 +22,8 @@ export function parseIdentity(text: string): IdentityPattern | { readonly proble
       : { kind: "address", range };
   }
   const kind = text.startsWith("dns:") ? "dns" : "uri";
-  if (kind === "uri" && !/^[a-z][a-z0-9+.-]*:/i.test(text)) return { problem: expected };
+  if (kind === "uri" && (!/^[a-z][a-z0-9+.-]*:/i.test(text) || /^(?:uri|cn|email|ip):/i.test(text)))
+    return { problem: expected };
   const segments: Pattern[] = [];
   for (const segment of kind === "dns" ? labelsOf(text.slice("dns:".length)) : text.split("/")) {
     const pattern = parsePattern(segment);
@@ -41,9 +42,9 @@ export function capturesOf(identity: IdentityPattern): readonly string[] {
   return "segments" in identity ? identity.segments.flatMap(capturesIn) : [];
 }
 
-/** Whether the pattern is met by a verified certificate. */
+/** Whether whoever meets the pattern has a verified certificate, or is on the loopback interface by the rule's own words. */
 export function isVerified({ kind }: IdentityPattern): boolean {
-  return kind === "uri" || kind === "dns" || kind === "certificate";
+  return kind === "uri" || kind === "dns" || kind === "certificate" || kind === "loopback";
 }
 
 const nothingBound: readonly Bindings[] = [new Map()];

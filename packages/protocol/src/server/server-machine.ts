@@ -155,11 +155,12 @@ export class ServerMachine {
     return effects;
   }
 
-  /** Flushes one stream ahead of the others, if it waits for a flush. Throws as `next` does. */
-  flushAhead(id: StreamId): readonly ServerEffect[] {
-    const effects: ServerEffect[] = [];
+  /** Flushes one stream ahead of the others; undefined: it does not wait for a flush. Throws as `next` does. */
+  flushAhead(id: StreamId): readonly ServerEffect[] | undefined {
     const stream = this.#streams.get(id);
-    if (stream !== undefined && this.#due.takeAhead(stream)) this.#flush(stream, effects);
+    if (stream === undefined || !this.#due.takeAhead(stream)) return undefined;
+    const effects: ServerEffect[] = [];
+    this.#flush(stream, effects);
     this.#rest();
     return effects;
   }
@@ -541,7 +542,8 @@ export class ServerMachine {
     if (stream === undefined) return [];
     this.#streams.delete(id);
     stream.catchUp(this.#responses.revision);
-    this.#progress.left(stream, Math.min(stream.reached, this.#responses.revision));
+    const head = this.#responses.revision;
+    this.#progress.left(stream, Math.min(stream.reached, head), head);
     this.#askers.forget(stream);
     this.#layers.unwatch(stream.view, stream);
     this.#siblings.leave(stream);

@@ -141,7 +141,7 @@ export class LayerSet<W extends object> {
     const ofLayer = this.#grantedOf.get(layer) ?? new Map<string, GrantedUse>();
     this.#grantedOf.set(layer, ofLayer);
     const views = (ofLayer.get(grantKey)?.views ?? 0) + by;
-    if (views > 0) ofLayer.set(grantKey, { granted, views });
+    if (views > 0) ofLayer.set(grantKey, { granted: ofLayer.get(grantKey)?.granted ?? granted, views });
     else ofLayer.delete(grantKey);
     if (ofLayer.size === 0) this.#grantedOf.delete(layer);
   }

@@ -21,7 +21,7 @@ export interface AccessOptions {
 export function createAccess({ rules, insecure, traits }: AccessOptions): AccessPolicy {
   const isSecret = (type: TypeUrl): boolean => typeKindTable[traits(type)?.kind ?? "opaque"].isSecret;
   if (rules === undefined) return insecure ? openAccess : defaultAccess({ isSecret });
-  const policy = compileAccess(rules, { isSecret });
+  const policy = compileAccess(rules, { isSecret, twinOf: (type) => traits(type)?.twin });
   if (!("problems" in policy)) return policy;
   const problems = policy.problems.map(({ path, message }) => ({ path: ["access", ...path].join("."), message }));
   throw optionsError(problems);

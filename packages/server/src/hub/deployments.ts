@@ -8,9 +8,11 @@ export interface AwaitedNodes {
   readonly minNodes: number;
 }
 
-interface DeploymentWait extends AwaitedNodes {
+interface DeploymentWait {
+  readonly minNodes: number;
   readonly follower: RevisionFollower;
   readonly done: () => void;
+  readonly fail: (reason: Error) => void;
 }
 
 /** Those who wait until a revision is everywhere. */
@@ -32,21 +34,27 @@ export class Deployments {
     return this.#machine.progress(revision, isWanted);
   }
 
-  /** Resolves once nothing of a revision is pending on enough wanted nodes, or when the signal is aborted. */
-  async whenSettled(revision: number, nodes: AwaitedNodes, signal: AbortSignal): Promise<void> {
-    const follower = this.#machine.follow(revision, nodes.isWanted);
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        signal.removeEventListener("abort", done);
-        this.#waits.delete(wait);
-        resolve();
-      };
-      const wait: DeploymentWait = { ...nodes, follower, done };
-      this.#waits.add(wait);
-      signal.addEventListener("abort", done);
-      if (signal.aborted || this.#isSettled(wait)) done();
-    });
-    this.#machine.unfollow(follower);
+  /**
+   * Resolves once nothing of a revision is pending on enough wanted nodes, or when the signal is aborted; rejects on
+   * `close`.
+   */
+  async whenSettled(revision: number, { isWanted, minNodes }: AwaitedNodes, signal: AbortSignal): Promise<void> {
+    const follower = this.#machine.follow(revision, isWanted);
+    let wait: DeploymentWait | undefined;
+    let onAbort: (() => void) | undefined;
+    try {
+      await new Promise<void>((done, fail) => {
+        wait = { minNodes, follower, done, fail };
+        this.#waits.add(wait);
+        onAbort = done;
+        signal.addEventListener("abort", onAbort);
+        if (signal.aborted || this.#isSettled(wait)) done();
+      });
+    } finally {
+      if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+      if (wait !== undefined) this.#waits.delete(wait);
+      this.#machine.unfollow(follower);
+    }
   }
 
   /** Clients went on: ends the waits that are over. */
@@ -54,11 +62,13 @@ export class Deployments {
     for (const wait of this.#waits) if (this.#isSettled(wait)) wait.done();
   }
 
-  #isSettled({ follower, isWanted, minNodes }: DeploymentWait): boolean {
+  /** Rejects all waits. */
+  close(reason: Error): void {
+    for (const wait of this.#waits) wait.fail(reason);
+  }
+
+  #isSettled({ follower, minNodes }: DeploymentWait): boolean {
     if (follower.pending > 0) return false;
-    // A node may have several streams: only a count of nodes says whether they are enough.
-    if (follower.rejected > 0 || minNodes === 0) return true;
-    if (follower.deployed < minNodes) return false;
-    return this.#machine.progress(follower.revision, isWanted).deployed >= minNodes;
+    return follower.rejected > 0 || follower.deployedNodes >= minNodes;
   }
 }

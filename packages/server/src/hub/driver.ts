@@ -79,7 +79,7 @@ export class Driver {
       this.#performer.failed(stream, event.kind, cause);
     }
     if (event.kind === "request-received" && changesSubscription(event.request)) this.turns.asked(event.stream);
-    if (event.kind === "transaction-committed" || event.kind === "node-mapping-changed") this.turns.changed();
+    if (fansOut.has(event.kind)) this.turns.changed();
     this.turns.schedule();
     this.#performer.advanced();
   }
@@ -122,6 +122,13 @@ export class Driver {
     }
   }
 }
+
+/** The events that may make many streams due. */
+const fansOut: ReadonlySet<ServerEvent["kind"]> = new Set([
+  "transaction-committed",
+  "node-mapping-changed",
+  "access-changed",
+]);
 
 /** The flushes of the machine, whose effects are performed, and the large responses that wait. */
 class MachineFlushes implements DueFlushes {
@@ -167,8 +174,10 @@ class MachineFlushes implements DueFlushes {
     this.#effects.add(this.#machine.next(1));
   }
 
-  flushAhead(stream: StreamId): void {
-    this.#effects.add(this.#machine.flushAhead(stream));
+  flushAhead(stream: StreamId): boolean {
+    const effects = this.#machine.flushAhead(stream);
+    if (effects !== undefined) this.#effects.add(effects);
+    return effects !== undefined;
   }
 
   pollAhead(): void {

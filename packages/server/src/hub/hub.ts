@@ -368,6 +368,7 @@ export class Hub implements HubPort {
   /** Ends all streams, polls and timers at once. */
   close(): void {
     this.readiness.become("draining");
+    this.deployments.close(new XdsError("SERVER_STATE", "the server was closed"));
     this.#conversion?.close();
     this.#streams.close(draining, "draining");
     this.#polls.close(draining);

@@ -23,8 +23,8 @@ export interface DueFlushes {
   sendLarge(): void;
   /** Flushes the first stream or poll of the queue. */
   flushNext(): void;
-  /** Flushes one stream ahead of the others, if it waits. */
-  flushAhead(stream: StreamId): void;
+  /** Flushes one stream ahead of the others. Returns whether it waited. */
+  flushAhead(stream: StreamId): boolean;
   /** Evaluates one poll ahead of the streams. */
   pollAhead(): void;
 }
@@ -173,7 +173,10 @@ export class Turns {
     // With streams to flush in the queue as well, these take turns.
     for (const stream of this.#ahead) {
       this.#ahead.delete(stream);
-      this.#give(() => due.flushAhead(stream));
+      this.#give(() => {
+        // The rest of a paused answer does not wait for the next fan-out either.
+        if (due.flushAhead(stream) && due.isPaused(stream)) this.#ahead.add(stream);
+      });
       if (!mayFlush) return true;
       break;
     }

@@ -83,6 +83,15 @@ describe("whenDeployed", () => {
     expect(await world.server.whenDeployed(1, { signal: abort.signal })).toMatchObject({ state: "pending" });
   });
 
+  test("rejects when the server closes, and after it", async () => {
+    world = await startWorld();
+    await subscribe(await world.connect());
+    const waiting = world.server.whenDeployed(1).catch((cause: unknown) => cause);
+    await world.server.close();
+    expect(await within("the end", waiting)).toMatchObject({ name: "XdsError", code: "SERVER_STATE" });
+    await expect(world.server.whenDeployed(1)).rejects.toMatchObject({ code: "SERVER_STATE" });
+  });
+
   test.each([
     [2, {}, "REVISION_UNKNOWN", "there is no revision 2; the newest is 1"],
     [0.5, {}, "REVISION_UNKNOWN", "there is no revision 0.5; the newest is 1"],

@@ -31,10 +31,13 @@ export class PollerMemory implements Iterable<Poller> {
   }
 
   /**
-   * The key includes the address, because clients with the same node id, such as cloned pods, have different addresses.
+   * The key includes the address, because clients with the same node id, such as cloned pods, have different addresses,
+   * and who the client is, because two behind one address may have different rights.
    */
-  keyOf({ id }: Node, peer: Peer, { traits, key }: PolledSubscription): string {
-    return `${id}\n${hostOf(peer.address)}\n${traits.type}\n${key}`;
+  keyOf({ id }: Node, { address, isLoopback, certificate }: Peer, { traits, key }: PolledSubscription): string {
+    const { uris = [], dnsNames = [], commonName = "" } = certificate ?? {};
+    const identity = JSON.stringify([isLoopback, certificate !== undefined, commonName, uris, dnsNames]);
+    return `${id}\n${hostOf(address)}\n${identity}\n${traits.type}\n${key}`;
   }
 
   /** The poller of this key, marked as having polled just now; undefined: unknown. */

@@ -56,7 +56,8 @@ export interface UnderstoodPoll {
 export class Poller implements ProgressMember {
   readonly id: PollId;
   readonly key: string;
-  readonly peer: Peer;
+  /** Of its last poll. */
+  peer: Peer;
   node: Node;
   /** The API version of the messages of its last poll. */
   apiVersion: ApiVersion;

@@ -86,10 +86,10 @@ export class Polls {
     }
   }
 
-  /** Maps the pollers with waiting polls to layers again; their polls go on waiting there. */
+  /** Maps all pollers to layers again; waiting polls go on waiting there. */
   place(): readonly ServerEffect[] {
     const effects: ServerEffect[] = [];
-    for (const poller of this.#waiting.pollers) this.#move(poller, effects);
+    for (const poller of this.#pollers) this.#move(poller, effects);
     return effects;
   }
 
@@ -126,7 +126,10 @@ export class Polls {
     const { as, reports } = poller.understand(request, () => topic.told(this.#options.responses));
     report(effects, { kind: "request-understood", stream: poller.id, node, type, as });
     for (const each of reports) report(effects, each);
-    if (poller.isBack) this.#options.progress.note(poller);
+    if (poller.isBack) {
+      this.#options.progress.found(node);
+      this.#options.progress.note(poller);
+    }
     this.#waiting.add({
       id,
       poller,
@@ -182,6 +185,7 @@ export class Polls {
       return poller;
     }
     known.node = node;
+    known.peer = peer;
     known.choices = choices;
     known.apiVersion = apiVersion;
     if (known.topic !== topic) this.#moveTo(known, topic, effects);
@@ -190,7 +194,7 @@ export class Polls {
 
   #forget(poller: Poller): readonly ServerEffect[] {
     const effects: ServerEffect[] = [];
-    if (poller.isBack) this.#options.progress.left(poller, poller.reached);
+    if (poller.isBack) this.#options.progress.left(poller, poller.reached, this.#options.responses.revision);
     this.#waiting.stopRest(poller, effects);
     this.#leave(poller.topic);
     report(effects, { kind: "poller-forgotten", stream: poller.id, node: poller.node, type: poller.topic.traits.type });

@@ -31,11 +31,6 @@ export class WaitingPolls {
     return !this.#due.isEmpty || !this.#touched.isEmpty;
   }
 
-  /** The pollers with a waiting poll. */
-  get pollers(): ReadonlySet<Poller> {
-    return new Set([...this.#waiting.values()].map((poll) => poll.poller));
-  }
-
   /** Adds a poll, to be evaluated in its turn. */
   add(poll: WaitingPoll): void {
     this.#waiting.set(poll.id, poll);

@@ -8,6 +8,8 @@ export class RevisionFollower {
   readonly #pending = new Set<ProgressMember>();
   readonly #rejected = new Set<ProgressMember>();
   readonly #deployed = new Set<ProgressMember>();
+  /** How many clients of each node have it, by node id. */
+  readonly #deployedNodes = new Map<string, number>();
 
   constructor(revision: number, isWanted: (member: ProgressMember) => boolean) {
     this.revision = revision;
@@ -24,9 +26,9 @@ export class RevisionFollower {
     return this.#rejected.size;
   }
 
-  /** How many clients have it; a node may be several. */
-  get deployed(): number {
-    return this.#deployed.size;
+  /** How many nodes have a client that has it; while nothing is pending or rejected, all clients of a node have it. */
+  get deployedNodes(): number {
+    return this.#deployedNodes.size;
   }
 
   /** Takes in how far a client is now. */
@@ -35,14 +37,23 @@ export class RevisionFollower {
     const standing: Standing = member.standing(this.revision);
     move(this.#pending, member, standing === "pending");
     move(this.#rejected, member, standing === "rejected");
-    move(this.#deployed, member, standing === "deployed");
+    this.#noteDeployed(member, standing === "deployed");
   }
 
   /** A client disconnected. */
   forget(member: ProgressMember): void {
     this.#pending.delete(member);
     this.#rejected.delete(member);
-    this.#deployed.delete(member);
+    this.#noteDeployed(member, false);
+  }
+
+  #noteDeployed(member: ProgressMember, isDeployed: boolean): void {
+    if (this.#deployed.has(member) === isDeployed) return;
+    move(this.#deployed, member, isDeployed);
+    const { id } = member.node;
+    const clients = (this.#deployedNodes.get(id) ?? 0) + (isDeployed ? 1 : -1);
+    if (clients === 0) this.#deployedNodes.delete(id);
+    else this.#deployedNodes.set(id, clients);
   }
 }
 

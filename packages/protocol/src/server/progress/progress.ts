@@ -14,8 +14,8 @@ const LONGEST_ID = 1_024;
 export class Progress {
   readonly #members: () => Iterable<ProgressMember>;
   readonly #followers = new Set<RevisionFollower>();
-  /** Nodes whose last stream closed, by id, with the revision that they had; the newest last. */
-  readonly #lost = new Map<string, number>();
+  /** Nodes of which a client disconnected, by id: what it had, and the newest revision then; the newest last. */
+  readonly #lost = new Map<string, { readonly reached: number; readonly head: number }>();
 
   /** `members`: every connected client whose node is known. */
   constructor(members: () => Iterable<ProgressMember>) {
@@ -32,14 +32,16 @@ export class Progress {
     this.#lost.delete(node.id);
   }
 
-  /** A client disconnected, having everything up to `reached`. */
-  left(member: ProgressMember, reached: number): void {
+  /** A client disconnected, having everything up to `reached`, when `head` was the newest revision. */
+  left(member: ProgressMember, reached: number, head: number): void {
     for (const follower of this.#followers) follower.forget(member);
     const { id } = member.node;
     if (id.length > LONGEST_ID) return;
     const known = this.#lost.get(id);
     this.#lost.delete(id);
-    this.#lost.set(id, Math.min(known ?? reached, reached));
+    // The clients of a node that goes away disconnect together: what one of them lacks, the node lacks.
+    const together = known?.head === head ? Math.min(known.reached, reached) : reached;
+    this.#lost.set(id, { reached: together, head });
     const [oldest] = this.#lost.keys();
     if (this.#lost.size > MOST_LOST && oldest !== undefined) this.#lost.delete(oldest);
   }
@@ -80,7 +82,7 @@ export class Progress {
   }
 
   *#lostBefore(revision: number, connected: ReadonlyMap<string, unknown>): Iterable<LostNode> {
-    for (const [id, reached] of this.#lost) if (reached < revision && !connected.has(id)) yield { id, reached };
+    for (const [id, { reached }] of this.#lost) if (reached < revision && !connected.has(id)) yield { id, reached };
   }
 }
 

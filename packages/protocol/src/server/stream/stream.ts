@@ -213,7 +213,8 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     for (const type of this.#inOrder) {
       const waits = this.#waits.find(type, this.view, responses);
       if (waits === undefined || waits.maySpeak) this.#speak(type, responses, effects, owed, waits?.names);
-      isUnfinished = type.isPaused;
+      // A paused answer that has to wait goes on when the wait ends.
+      isUnfinished = type.isPaused && waits?.maySpeak !== false;
       if (isUnfinished) break;
     }
     for (const type of this.#inOrder) {
