@@ -140,6 +140,7 @@ export type { Remembered } from "./server/contract/remembered.ts";
 export type { ServerMachineOptions } from "./server/contract/server-machine-options.ts";
 export type { Wait } from "./server/contract/wait.ts";
 export type { RevisionFollower } from "./server/progress/follower.ts";
+export type { Progress } from "./server/progress/progress.ts";
 export { ServerMachine } from "./server/server-machine.ts";
 export { type Ambiguity, findAmbiguity } from "./state/ambiguity.ts";
 export { deletedKey } from "./state/layer.ts";

@@ -24,7 +24,7 @@ function shown({ nodes, deployed, pending, rejected, disconnected }: RevisionPro
 class Fleet extends Conversation {
   /** Who has a revision; the newest, unless given. */
   who(revision = this.machine.revision, isWanted: (id: string) => boolean = everybody): readonly string[] {
-    return shown(this.machine.progress(revision, isWanted));
+    return shown(this.machine.progress.of(revision, isWanted));
   }
 
   join(stream: number, id: string, type: TypeUrl = CLUSTER): void {
@@ -218,7 +218,7 @@ describe("a node that disconnected", () => {
       talk.join(i, id);
       talk.machine.on({ kind: "stream-closed", stream: i });
     }
-    const { disconnected } = talk.machine.progress(1, everybody);
+    const { disconnected } = talk.machine.progress.of(1, everybody);
     expect([disconnected.length, disconnected[0]?.id]).toEqual([10_000, "n1"]);
   });
 });
@@ -283,7 +283,7 @@ test("many streams of few nodes are no more nodes", () => {
     talk.join(stream, stream === 3 ? "b" : "a");
     talk.hear(stream, delta(CLUSTER, { nonce: "1" }));
   }
-  const follower = talk.machine.follow(1, everybody);
+  const follower = talk.machine.progress.follow(1, everybody);
   expect([follower.pending, follower.deployedNodes]).toEqual([0, 2]);
   talk.machine.on({ kind: "stream-closed", stream: 1 });
   expect(follower.deployedNodes).toBe(2);
@@ -295,7 +295,7 @@ test("following a revision is told of each client as it goes on, and ends", () =
   const talk = fleet();
   talk.join(1, "n");
   talk.join(2, "m");
-  const follower = talk.machine.follow(1, everybody);
+  const follower = talk.machine.progress.follow(1, everybody);
   const left = (): readonly number[] => [follower.pending, follower.rejected];
   expect(left()).toEqual([2, 0]);
   talk.hear(1, delta(CLUSTER, { nonce: "1" }));
@@ -308,7 +308,7 @@ test("following a revision is told of each client as it goes on, and ends", () =
   talk.machine.on({ kind: "stream-closed", stream: 2 });
   expect(left()).toEqual([0, 0]);
   talk.join(4, "p");
-  talk.machine.unfollow(follower);
+  talk.machine.progress.unfollow(follower);
   talk.hear(4, delta(CLUSTER, { nonce: "1" }));
   expect(left()).toEqual([1, 0]);
 });

@@ -19,14 +19,12 @@ import type { ServerEffect } from "./contract/effect.ts";
 import type { ServerEvent, StreamId, StreamOpened } from "./contract/event.ts";
 import type { ResourceState, StreamState } from "./contract/inspect.ts";
 import { InvariantError } from "./contract/invariant-error.ts";
-import type { RevisionProgress } from "./contract/progress.ts";
 import type { Remembered } from "./contract/remembered.ts";
 import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
 import { excessOf, type PassedLimit } from "./contract/stream-limits.ts";
 import { History } from "./history.ts";
 import type { PolledView } from "./poll/polled-view.ts";
 import { Polls } from "./poll/polls.ts";
-import type { RevisionFollower } from "./progress/follower.ts";
 import type { ProgressMember } from "./progress/member.ts";
 import { Progress } from "./progress/progress.ts";
 import { FlushQueue } from "./stream/flush-queue.ts";
@@ -64,7 +62,8 @@ export class ServerMachine {
   readonly #conversion: Conversion | undefined;
   #lastTimer = 0;
   readonly #heartbeats = new HeartbeatSchedule(() => ++this.#lastTimer);
-  readonly #progress = new Progress(() => this.#members());
+  /** Which clients have which revision. */
+  readonly progress: Progress = new Progress(() => this.#members());
 
   constructor(options: ServerMachineOptions) {
     this.#options = options;
@@ -92,7 +91,7 @@ export class ServerMachine {
       responses: responses,
       admission,
       nextTimer: () => ++this.#lastTimer,
-      progress: this.#progress,
+      progress: this.progress,
     });
   }
 
@@ -197,7 +196,7 @@ export class ServerMachine {
     if (turn.isUnfinished) this.#awaken(stream);
     if (turn.hasMoved) this.#wake(stream);
     effects.push(...this.#waitTimers.update(stream, this.#responses.revision));
-    this.#progress.note(stream);
+    this.progress.note(stream);
     if (stream.tellsTtls) this.#keepBeating(stream, effects);
   }
 
@@ -243,20 +242,6 @@ export class ServerMachine {
   /** The revision of the newest transaction that changed anything. */
   get revision(): number {
     return this.#responses.revision;
-  }
-
-  /** How far the nodes whose ids are wanted are with a revision. Costs a look at every stream. */
-  progress(revision: number, isWanted: (nodeId: string) => boolean): RevisionProgress {
-    return this.#progress.of(revision, isWanted);
-  }
-
-  /** Follows a revision until `unfollow`; the answer is kept current as events come. */
-  follow(revision: number, isWanted: (nodeId: string) => boolean): RevisionFollower {
-    return this.#progress.follow(revision, isWanted);
-  }
-
-  unfollow(follower: RevisionFollower): void {
-    this.#progress.unfollow(follower);
   }
 
   *#members(): Iterable<ProgressMember> {
@@ -357,7 +342,7 @@ export class ServerMachine {
     stream.unsettle();
     this.#askers.unsettle(stream);
     this.#due.add(stream);
-    this.#progress.note(stream);
+    this.progress.note(stream);
   }
 
   /** Advances the settled streams of one client past the changes that do not concern them. */
@@ -422,7 +407,7 @@ export class ServerMachine {
     this.#streams.set(opened.stream, stream);
     this.#layers.watch(view, stream);
     this.#siblings.join(siblings, stream);
-    this.#progress.found(node);
+    this.progress.found(node);
     return [{ kind: "report", report: { kind: "node-identified", stream: opened.stream, node, layers } }];
   }
 
@@ -543,7 +528,7 @@ export class ServerMachine {
     this.#streams.delete(id);
     stream.catchUp(this.#responses.revision);
     const head = this.#responses.revision;
-    this.#progress.left(stream, Math.min(stream.reached, head), head);
+    this.progress.left(stream, Math.min(stream.reached, head), head);
     this.#askers.forget(stream);
     this.#layers.unwatch(stream.view, stream);
     this.#siblings.leave(stream);

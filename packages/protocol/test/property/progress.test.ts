@@ -30,7 +30,7 @@ describe.each(mixes)("with %s", (_, trouble) => {
           world.step(step);
           for (const [i, client] of world.clients.entries()) {
             if (client.outbox.length > 0) continue;
-            const { deployed } = world.machine.progress(world.machine.revision, (id) => id === String(i));
+            const { deployed } = world.machine.progress.of(world.machine.revision, (id) => id === String(i));
             if (deployed === 0) continue;
             const { held, wanted } = holdingsOf(world, client);
             expect(held).toEqual(wanted);
@@ -46,16 +46,16 @@ describe.each(mixes)("with %s", (_, trouble) => {
       fc.property(script, (steps) => {
         const world = new World(trouble);
         const followers = steps.flatMap((step, i) => {
-          const follower = i % 5 === 0 ? [world.machine.follow(world.machine.revision, everybody)] : [];
+          const follower = i % 5 === 0 ? [world.machine.progress.follow(world.machine.revision, everybody)] : [];
           world.step(step);
           return follower;
         });
         for (const step of steps) {
           world.step(step);
           for (const follower of followers) {
-            const again = world.machine.follow(follower.revision, everybody);
+            const again = world.machine.progress.follow(follower.revision, everybody);
             expect([follower.pending, follower.rejected]).toEqual([again.pending, again.rejected]);
-            world.machine.unfollow(again);
+            world.machine.progress.unfollow(again);
           }
         }
       }),
@@ -70,7 +70,7 @@ describe.each(mixes)("with %s", (_, trouble) => {
         for (const step of steps) world.step(step);
         world.settle();
         const { revision } = world.machine;
-        const progress = world.machine.progress(revision, everybody);
+        const progress = world.machine.progress.of(revision, everybody);
         expect(progress.pending).toEqual([]);
         if (trouble.refusals) return;
         expect(progress.deployed).toBe(progress.nodes);

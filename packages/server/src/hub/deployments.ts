@@ -1,4 +1,4 @@
-import type { RevisionFollower, RevisionProgress, ServerMachine } from "@xdskit/protocol/internal";
+import type { Progress, RevisionFollower, RevisionProgress } from "@xdskit/protocol/internal";
 
 /** What a wait for a revision waits for. */
 export interface AwaitedNodes {
@@ -17,11 +17,11 @@ interface DeploymentWait {
 
 /** Those who wait until a revision is everywhere. */
 export class Deployments {
-  readonly #machine: ServerMachine;
+  readonly #progress: Progress;
   readonly #waits = new Set<DeploymentWait>();
 
-  constructor(machine: ServerMachine) {
-    this.#machine = machine;
+  constructor(progress: Progress) {
+    this.#progress = progress;
   }
 
   /** How many waits there are. */
@@ -31,7 +31,7 @@ export class Deployments {
 
   /** How far the wanted nodes are with a revision. */
   progress(revision: number, { isWanted }: Pick<AwaitedNodes, "isWanted">): RevisionProgress {
-    return this.#machine.progress(revision, isWanted);
+    return this.#progress.of(revision, isWanted);
   }
 
   /**
@@ -39,7 +39,7 @@ export class Deployments {
    * `close`.
    */
   async whenSettled(revision: number, { isWanted, minNodes }: AwaitedNodes, signal: AbortSignal): Promise<void> {
-    const follower = this.#machine.follow(revision, isWanted);
+    const follower = this.#progress.follow(revision, isWanted);
     let wait: DeploymentWait | undefined;
     let onAbort: (() => void) | undefined;
     try {
@@ -53,7 +53,7 @@ export class Deployments {
     } finally {
       if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
       if (wait !== undefined) this.#waits.delete(wait);
-      this.#machine.unfollow(follower);
+      this.#progress.unfollow(follower);
     }
   }
 

@@ -106,7 +106,7 @@ export class Hub implements HubPort {
         failed: (stream, during, cause) => this.#fail(stream, during, cause),
       },
     );
-    this.deployments = new Deployments(this.#driver.machine);
+    this.deployments = new Deployments(this.#driver.machine.progress);
     this.#converter = options.convert && this.#createTwins(options, options.convert);
     this.#conversion = this.#converter && this.#createConversion(this.#converter);
     this.budget = new ByteBudget(limits);

@@ -84,7 +84,7 @@ export class RealMachine {
     report: (report) => this.telemetry.report(report, new Date(this.now)),
     reportLimit: () => undefined,
   });
-  readonly deployments = new Deployments(this.machine);
+  readonly deployments = new Deployments(this.machine.progress);
   readonly view: AdminView = {
     version: "0.1.0",
     controlPlane: "test",

@@ -46,7 +46,7 @@ export class Progress {
     if (this.#lost.size > MOST_LOST && oldest !== undefined) this.#lost.delete(oldest);
   }
 
-  /** Starts to follow a revision that is not in the future. */
+  /** Follows a revision that is not in the future until `unfollow`; the answer is kept current as events come. */
   follow(revision: number, isWanted: (nodeId: string) => boolean): RevisionFollower {
     const follower = new RevisionFollower(revision, ({ node }) => isWanted(node.id));
     for (const member of this.#members()) follower.note(member);
@@ -58,7 +58,7 @@ export class Progress {
     this.#followers.delete(follower);
   }
 
-  /** How far the wanted nodes are with a revision. */
+  /** How far the wanted nodes are with a revision. Costs a look at every client. */
   of(revision: number, isWanted: (nodeId: string) => boolean): RevisionProgress {
     const nodes = new Map<string, Straggler>();
     for (const member of this.#members()) {
