@@ -10,7 +10,6 @@ export interface AwaitedNodes {
 
 interface DeploymentWait {
   readonly minNodes: number;
-  readonly follower: RevisionFollower;
   readonly done: () => void;
   readonly fail: (reason: Error) => void;
 }
@@ -18,7 +17,7 @@ interface DeploymentWait {
 /** Those who wait until a revision is everywhere. */
 export class Deployments {
   readonly #progress: Progress;
-  readonly #waits = new Set<DeploymentWait>();
+  readonly #waits = new Map<RevisionFollower, DeploymentWait>();
 
   constructor(progress: Progress) {
     this.#progress = progress;
@@ -40,35 +39,31 @@ export class Deployments {
    */
   async whenSettled(revision: number, { isWanted, minNodes }: AwaitedNodes, signal: AbortSignal): Promise<void> {
     const follower = this.#progress.follow(revision, isWanted);
-    let wait: DeploymentWait | undefined;
-    let onAbort: (() => void) | undefined;
+    const ended = new AbortController();
     try {
       await new Promise<void>((done, fail) => {
-        wait = { minNodes, follower, done, fail };
-        this.#waits.add(wait);
-        onAbort = done;
-        signal.addEventListener("abort", onAbort);
-        if (signal.aborted || this.#isSettled(wait)) done();
+        this.#waits.set(follower, { minNodes, done, fail });
+        signal.addEventListener("abort", () => done(), { signal: ended.signal });
+        if (signal.aborted || isSettled(follower, minNodes)) done();
       });
     } finally {
-      if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
-      if (wait !== undefined) this.#waits.delete(wait);
+      ended.abort();
+      this.#waits.delete(follower);
       this.#progress.unfollow(follower);
     }
   }
 
   /** Clients went on: ends the waits that are over. */
   check(): void {
-    for (const wait of this.#waits) if (this.#isSettled(wait)) wait.done();
+    for (const [follower, { minNodes, done }] of this.#waits) if (isSettled(follower, minNodes)) done();
   }
 
   /** Rejects all waits. */
   close(reason: Error): void {
-    for (const wait of this.#waits) wait.fail(reason);
+    for (const { fail } of this.#waits.values()) fail(reason);
   }
+}
 
-  #isSettled({ follower, minNodes }: DeploymentWait): boolean {
-    if (follower.pending > 0) return false;
-    return follower.rejected > 0 || follower.deployedNodes >= minNodes;
-  }
+function isSettled({ pending, rejected, deployedNodes }: RevisionFollower, minNodes: number): boolean {
+  return pending === 0 && (rejected > 0 || deployedNodes >= minNodes);
 }
