@@ -55,6 +55,7 @@ async function scratch(): Promise<string> {
 }
 
 const asJson = ["--summary", "json"];
+const dumpByBootstrap = ["dump", "--bootstrap", "envoy.yaml", "-o", "dump", "--show-secrets", ...asJson];
 
 describe("xds dump", () => {
   test("tells a pipe of its files in plain text, as it tells a terminal", async () => {
@@ -109,16 +110,7 @@ describe("xds dump", () => {
     const where = { cwd: await scratch(), server: serving.address };
     const { stdout: bootstrap } = await serving.xds("bootstrap", "envoy", "--server", serving.address);
     await writeFile(join(where.cwd, "envoy.yaml"), bootstrap);
-    const { code, stdout } = await xds(
-      where,
-      "dump",
-      "--bootstrap",
-      "envoy.yaml",
-      "-o",
-      "dump",
-      "--show-secrets",
-      ...asJson,
-    );
+    const { code, stdout } = await xds(where, ...dumpByBootstrap);
     const { types } = JSON.parse(stdout);
     expect([code, types.map((one: { name: string; resources: number }) => [one.name, one.resources])]).toEqual([
       0,
@@ -140,16 +132,7 @@ describe("xds dump", () => {
     const where = { cwd: await scratch(), server: serving.address };
     const { stdout: bootstrap } = await serving.xds("bootstrap", "envoy", "--server", serving.address);
     await writeFile(join(where.cwd, "envoy.yaml"), bootstrap);
-    const { code, stdout, stderr } = await xds(
-      where,
-      "dump",
-      "--bootstrap",
-      "envoy.yaml",
-      "-o",
-      "dump",
-      "--show-secrets",
-      ...asJson,
-    );
+    const { code, stdout, stderr } = await xds(where, ...dumpByBootstrap);
     const note =
       "cds xds_server is left out: the bootstrap has one of that name, which stands; that of the server is not used";
     expect([code, JSON.parse(stdout).notes, stderr]).toEqual([0, [note], `xds: ${note}\n`]);
