@@ -33,24 +33,21 @@ describeWith("envoy", "Envoy", () => {
     draw(`swap, ${name}`, said);
   });
 
-  test.each(modes.map((mode) => [mode.name, mode] as const))(
-    "what did not change is not said (%s)",
-    async (_, mode) => {
-      await using stack = createStack();
-      const scene = await startScene(stack, mode);
-      const other = listener({ name: "other", port: await freePort(), routes: "routes", source: configSource(mode) });
-      scene.edit("add a listener", { "other.json": [other] });
-      await until({ says: "Envoy has it", withinMs: 3_000 }, async () => {
-        return (await scene.envoy.stats())("listener_manager.total_listeners_active") === 2;
-      });
-      scene.edit("change a route", { "routes.json": [{ ...routeTo("blue"), response_headers_to_remove: ["x"] }] });
-      const said = (await scene.settled()).flatMap((one) => (one.by === "server" ? [`${one.type} ${one.names}`] : []));
-      const isWhole = mode.apiType === "GRPC";
-      expect(said).toEqual([isWhole ? "lds http,other" : "lds other", "rds routes"]);
-    },
-  );
+  test.each(modes.map((mode) => [mode.name, mode] as const))("only what changed is sent (%s)", async (_, mode) => {
+    await using stack = createStack();
+    const scene = await startScene(stack, mode);
+    const other = listener({ name: "other", port: await freePort(), routes: "routes", source: configSource(mode) });
+    scene.edit("add a listener", { "other.json": [other] });
+    await until({ says: "Envoy has it", withinMs: 3_000 }, async () => {
+      return (await scene.envoy.stats())("listener_manager.total_listeners_active") === 2;
+    });
+    scene.edit("change a route", { "routes.json": [{ ...routeTo("blue"), response_headers_to_remove: ["x"] }] });
+    const said = (await scene.settled()).flatMap((one) => (one.by === "server" ? [`${one.type} ${one.names}`] : []));
+    const isWhole = mode.apiType === "GRPC";
+    expect(said).toEqual([isWhole ? "lds http,other" : "lds other", "rds routes"]);
+  });
 
-  test("a cluster gets another name", async () => {
+  test("a renamed cluster", async () => {
     await using stack = createStack();
     const [mode] = modes as [Mode];
     const scene = await startScene(stack, mode);
@@ -61,19 +58,19 @@ describeWith("envoy", "Envoy", () => {
     draw("rename, ads-delta", said);
   });
 
-  test("a route that is refused in mid-sequence", async () => {
+  test("a route that Envoy rejects midway", async () => {
     await using stack = createStack();
     const [mode] = modes as [Mode];
     const scene = await startScene(stack, mode);
     const refused = [{ ...routeTo("green"), virtual_hosts: [{ name: "all", domains: ["*"], routes: [BAD_ROUTE] }] }];
     const files = swapTo(mode, "green", scene.greenPort);
-    scene.edit("replace cluster blue by green, and write a route that is wrong", { ...files, "routes.json": refused });
-    await until({ says: "Envoy refuses the route", withinMs: 3_000 }, async () =>
+    scene.edit("replace cluster blue by green, and break the route", { ...files, "routes.json": refused });
+    await until({ says: "Envoy rejects the route", withinMs: 3_000 }, async () =>
       (await deliveries(scene.server)).some(({ shortName, state }) => shortName === "rds" && state === "nacked"),
     );
     await watchFor(500);
     expect(await clusterNames(scene.envoy)).toEqual(["blue", "green"]);
-    scene.edit("mend the route", { "routes.json": [routeTo("green")] });
+    scene.edit("fix the route", { "routes.json": [routeTo("green")] });
     await scene.load.answeredBy("green", 5_000);
     await onlyCluster(scene, "green");
     const said = await scene.settled();
@@ -84,7 +81,7 @@ describeWith("envoy", "Envoy", () => {
     draw("refused route, ads-delta", said);
   });
 
-  test("the same swap where everything is said at once", async () => {
+  test("the same swap with make before break off", async () => {
     await using stack = createStack();
     const [mode] = modes as [Mode];
     const scene = await startScene(stack, mode, ["--no-make-before-break"]);

@@ -19,9 +19,9 @@ export function sequenceDiagram(said: readonly Said[]): string {
 
 function serverText({ type, isWhole, names, removed, clusters, empty }: ServerSaid): string {
   const parts: string[] = [];
-  if (names.length > 0 || isWhole) parts.push(`${isWhole ? "all there is: " : ""}${names.join(", ") || "nothing"}`);
+  if (names.length > 0 || isWhole) parts.push(`${isWhole ? "complete set: " : ""}${names.join(", ") || "empty"}`);
   if (clusters.length > 0) parts.push(`to ${clusters.join(", ")}`);
-  if (empty.length > 0) parts.push("without endpoints");
+  if (empty.length > 0) parts.push("with no endpoints");
   if (removed.length > 0) parts.push(`${parts.length > 0 ? "and " : ""}remove ${removed.join(", ")}`);
   return `${type.toUpperCase()} ${parts.join(" ")}`;
 }
@@ -29,10 +29,10 @@ function serverText({ type, isWhole, names, removed, clusters, empty }: ServerSa
 function clientText({ type, answer, asks, drops }: ClientSaid): string {
   const parts = [
     answer ?? "",
-    asks.length > 0 ? `ask for ${asks.join(", ")}` : "",
-    drops.length > 0 ? `let go of ${drops.join(", ")}` : "",
+    asks.length > 0 ? `subscribe to ${asks.join(", ")}` : "",
+    drops.length > 0 ? `unsubscribe from ${drops.join(", ")}` : "",
   ].filter((part) => part !== "");
-  return `${type.toUpperCase()} ${parts.join(", ") || "asks again"}`;
+  return `${type.toUpperCase()} ${parts.join(", ") || "request without a change"}`;
 }
 
 /**
