@@ -4,7 +4,7 @@
 // `node tools/ci.mjs NAME…` runs only the named steps. It needs no package: the first step installs them.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -119,34 +119,63 @@ function node(script, ...args) {
   return command(process.execPath, [script, ...args]);
 }
 
-/** Counts results in vitest's JSON; a file that could not be loaded counts as a failure. */
+/**
+ * Counts results in vitest's JSON, and names what failed by file; a file that could not be loaded counts as a failure.
+ */
 function countVitest(file) {
-  if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0 };
+  if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0, skippedNames: [], failures: [] };
   const report = JSON.parse(readFileSync(file, "utf8"));
-  const broken = report.testResults.filter(
-    (suite) => suite.status === "failed" && suite.assertionResults.every((one) => one.status !== "failed"),
-  );
+  const failures = report.testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const failed = assertionResults.filter((one) => one.status === "failed");
+    if (failed.length === 0) return status === "failed" ? [{ file: name, test: "(the file)", reason: message }] : [];
+    return failed.map((one) => ({ file: name, test: one.fullName, reason: one.failureMessages[0] ?? "" }));
+  });
   const skippedNames = report.testResults
     .flatMap((suite) => suite.assertionResults)
     .filter(({ status }) => status !== "passed" && status !== "failed")
     .map(({ fullName }) => fullName);
   return {
     passed: report.numPassedTests,
-    failed: report.numFailedTests + broken.length,
+    failed: failures.length,
     skipped: skippedNames.length,
     skippedNames,
+    failures,
   };
 }
 
-async function vitest(name, [program, ...args]) {
-  const file = join(reports, `${name}.json`);
-  const result = await command(program, [
-    ...args,
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${file}`,
-  ]);
-  return { ...result, counted: countVitest(file) };
+/** How many failed files are run again. More than these are no accident. */
+const MOST_AGAIN = 3;
+
+/**
+ * Runs vitest on the files that the filters name; none: all. A few files that fail run once more, alone: what passes
+ * then is counted as passed and listed at the end as unstable, which is a bug to fix.
+ */
+async function vitest(name, [program, ...args], filters = []) {
+  const run = async (report, files) => {
+    const file = join(reports, `${report}.json`);
+    const output = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+    const result = await command(program, [...args, ...output, ...files]);
+    return { ...result, counted: countVitest(file) };
+  };
+  const first = await run(name, filters);
+  const { failures } = first.counted;
+  const files = [...new Set(failures.map(({ file }) => file))];
+  // Without a failed test, a bad exit code says that something else is wrong.
+  if (first.isLate || files.length === 0 || files.length > MOST_AGAIN) return first;
+  console.log(`\n${files.length} failed: once more, to tell an unstable test from a broken one\n`);
+  const second = await run(`${name}-again`, files);
+  const isAgain = ({ file, test }) =>
+    second.counted.failures.some(
+      (again) => again.file === file && (again.test === test || again.test === "(the file)"),
+    );
+  // A file that could not be loaded has no number of tests in the first run.
+  if (second.code !== 0 || failures.some((one) => isAgain(one) || one.test === "(the file)")) return first;
+  const { passed, ...counted } = first.counted;
+  return {
+    ...first,
+    code: 0,
+    counted: { ...counted, passed: passed + failures.length, failed: 0, failures: [], unstable: failures },
+  };
 }
 
 /** Counts installed peers; one that cannot be installed is skipped, by name. */
@@ -198,7 +227,7 @@ const closestToNode = [
 async function onNode26() {
   const peer = (await peers()).get("node-26");
   if (!peer?.installed) return skip("node-26 is not installed");
-  return vitest("node-26", [...peer.command, "node_modules/vitest/vitest.mjs", "run", ...closestToNode]);
+  return vitest("node-26", [...peer.command, "node_modules/vitest/vitest.mjs", "run"], closestToNode);
 }
 
 /** Runs the conformance cases against our server and another one; known failures of the other count as skipped. */
@@ -243,6 +272,10 @@ function minutes(ms) {
   return `${Math.floor(ms / 60_000)}:${String(Math.round((ms % 60_000) / 1000)).padStart(2, "0")}`;
 }
 
+function describeFailure({ file, test, reason }) {
+  return `${relative(root, file)} > ${test}: ${reason.split("\n")[0]}`;
+}
+
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !steps.some((step) => step.name === name));
 if (unknown.length > 0) {
@@ -282,5 +315,9 @@ for (const row of rows) {
   );
 }
 console.log(`${minutes(performance.now() - began).padStart(8)}          in all\n`);
+for (const { name, failures = [], unstable = [] } of rows) {
+  for (const one of failures) console.log(`failed: ${name}: ${describeFailure(one)}`);
+  for (const one of unstable) console.log(`unstable, failed and then passed: ${name}: ${describeFailure(one)}`);
+}
 console.log(`${sum("passed")} passed, ${sum("failed")} failed, ${sum("skipped")} skipped`);
 process.exitCode = sum("failed") === 0 ? 0 : 1;
