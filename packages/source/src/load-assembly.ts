@@ -1,11 +1,10 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { NodeMapping } from "@xdskit/protocol";
+import type { GroupRule } from "@xdskit/protocol";
 import { Assembler } from "./assemble.ts";
 import type { CrossProblem, LayerFile } from "./file-content.ts";
 import { settingsFile } from "./layout.ts";
 import { ListenerAddresses } from "./listener-addresses.ts";
 import type { Load, LoadedState } from "./loaded-state.ts";
-import { createNodeMapping } from "./node-mapping.ts";
 import { hasErrors, type Problem, quote, sortProblems } from "./problem.ts";
 import { mostInLoad, ProblemBound } from "./problem-bound.ts";
 import { checkReferences } from "./references.ts";
@@ -42,9 +41,7 @@ export class LoadAssembly {
   readonly #options: LoadAssemblyOptions;
   readonly #assembler = new Assembler();
   readonly #listenerAddresses: ListenerAddresses;
-  #placed:
-    | { readonly settings: SettingsContent; readonly layers: string; readonly nodeMapping: NodeMapping }
-    | undefined;
+  #groups: { readonly of: SettingsContent; readonly rules: readonly GroupRule[] } | undefined;
   #hasGoodReferences = false;
 
   constructor(options: LoadAssemblyOptions) {
@@ -80,28 +77,26 @@ export class LoadAssembly {
     if (resources === 0 && !hasErrors(found) && !this.#mayBeEmpty(content)) found.push(this.#options.nothingFound);
     const problems = sortProblems(found);
     if (hasErrors(problems)) return { state: undefined, problems };
-    const nodeMapping = this.#nodeMappingFor(content, new Set(layers.keys()));
     const { settings, clients, access, listeners } = content;
+    const groups = this.#groupsOf(content);
     const state: LoadedState = {
       layers,
       settings,
       clients,
       access,
       listeners,
-      nodeMapping,
+      groups,
       files: files.length,
       resources,
     };
     return { state, problems };
   }
 
-  /** Returns the same function while rules and layers are unchanged, so that no node is mapped again. */
-  #nodeMappingFor(settings: SettingsContent, layers: ReadonlySet<string>): NodeMapping {
-    const key = JSON.stringify([...layers]);
-    if (this.#placed?.settings !== settings || this.#placed.layers !== key) {
-      this.#placed = { settings, layers: key, nodeMapping: createNodeMapping(settings.groups, layers) };
-    }
-    return this.#placed.nodeMapping;
+  /** The group rules without their places; the same list while the file is unchanged, so that no node is mapped again. */
+  #groupsOf(content: SettingsContent): readonly GroupRule[] {
+    if (this.#groups?.of !== content)
+      this.#groups = { of: content, rules: content.groups.map(({ name, match }) => ({ name, match })) };
+    return this.#groups.rules;
   }
 
   #mayBeEmpty({ settings }: SettingsContent): boolean {
