@@ -1,6 +1,6 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
-import type { AccessRules, NodeMapping, Transaction } from "@xdskit/protocol";
+import type { AccessFunction, AccessRules, NodeMapping, Transaction } from "@xdskit/protocol";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
 import { Describer } from "./admin/describe.ts";
@@ -125,7 +125,7 @@ export interface ManagementServer extends AsyncDisposable {
    * others get the difference. Returns the revision of this change. Throws an `XdsError` (OPTIONS_INVALID) that names
    * every mistake.
    */
-  setAccess(access: AccessRules | undefined): number;
+  setAccess(access: AccessRules | AccessFunction | undefined): number;
   /**
    * Changes the load reports that the server requests, for every client; absent fields stay as they are. Throws an
    * `XdsError` (OPTIONS_INVALID, or SERVER_STATE where `loadReports` is false).
@@ -298,7 +298,7 @@ class WiredServer implements ManagementServer {
     return this.#hub.place(nodeMapping);
   }
 
-  setAccess(access: AccessRules | undefined): number {
+  setAccess(access: AccessRules | AccessFunction | undefined): number {
     return this.#hub.setAccess(access);
   }
 
@@ -371,6 +371,7 @@ class WiredServer implements ManagementServer {
       names,
       tls,
       rules: { viewers, operators, insecure },
+      access: { grant: (claim) => this.#hub.view.grantOf(claim) },
       view,
       metrics,
       deliveries,

@@ -1,7 +1,7 @@
 /** Creates the parts of a server from its options. */
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
-import type { Remembered } from "@xdskit/protocol/internal";
+import { isVisible, type Remembered } from "@xdskit/protocol/internal";
 import type { CheckedOptions } from "./check-options.ts";
 import type { CheckedFileOutput } from "./file-output.ts";
 import { Hub } from "./hub/hub.ts";
@@ -15,10 +15,9 @@ import { FileExporter } from "./transport/files/exporter.ts";
 export function createClientStatus(options: CheckedOptions, hub: Hub, deliveries: DeliveryTimes): ClientStatus {
   return new ClientStatus({
     api: options.api,
-    access: options.clientStatus,
     maxBytes: options.limits.maxStatusBytes,
-    streams: () => hub.view.streams(),
-    resourceStates: (stream) => hub.view.resourceStates(stream),
+    view: hub.view,
+    admit: (peer) => hub.admit("csds", peer),
     times: deliveries,
   });
 }
@@ -39,7 +38,14 @@ export function createLoadReporting({ loadReports, limits, api }: CheckedOptions
     settings: loadReports === false ? undefined : loadReports,
     limits,
     clustersOf(node, peer) {
-      return clusters === undefined ? [] : [...hub.view.visibleTo(node, peer, clusters.type)].map(({ name }) => name);
+      if (clusters === undefined) return [];
+      return [...hub.view.visibleTo({ entryPoint: "lrs", node, peer }, clusters.type)].map(({ name }) => name);
+    },
+    visibleTo(node, peer) {
+      const layers = hub.view.layersOf(node, peer);
+      const grant = hub.view.grantOf({ entryPoint: "lrs", node, peer });
+      if ("denied" in grant || "refused" in layers || clusters === undefined) return () => false;
+      return (name) => grant.isWhole || layers.some((layer) => isVisible(grant, layer, { type: clusters.type, name }));
     },
     report: (report) => hub.report(report),
     reportLimit: (limit, address, message) => hub.reportLimit(limit, address, message),
@@ -57,6 +63,7 @@ export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemet
     nodeMapping,
     insecure,
     rules: options.access,
+    statusReaders: options.clientStatus,
     ...(edition === undefined ? {} : { edition }),
     dialect,
     ...(clients === undefined ? {} : { clients }),

@@ -2,7 +2,6 @@ import type { AccessGrant } from "../access/access-policy.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import { type Status, statusCode } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
-import type { Peer } from "../node/node-mapping.ts";
 import type { Resource } from "../resource/resource.ts";
 import { opaqueTraits } from "../resource/type-traits.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
@@ -412,9 +411,9 @@ export class ServerMachine {
   }
 
   /** Ends a stream whose node is not served, or is not who it claims to be. */
-  #refuse({ stream, peer }: StreamOpened, node: Node, { refused, denied }: RejectedStream): readonly ServerEffect[] {
-    const told = denied === undefined ? [] : [accessDenied({ stream, node, peer }, undefined, denied)];
-    return [...told, ...this.#end(stream, refused)];
+  #refuse(opened: StreamOpened, node: Node, { refused, denied }: RejectedStream): readonly ServerEffect[] {
+    const told = denied === undefined ? [] : [accessDenied(opened, node, undefined, denied)];
+    return [...told, ...this.#end(opened.stream, refused)];
   }
 
   /**
@@ -423,9 +422,8 @@ export class ServerMachine {
    */
   #denyType({ view, opened, identity }: Stream, type: TypeUrl): readonly ServerEffect[] {
     if (!view.isDenied(type)) return [];
-    const { stream, peer, onlyType } = opened;
-    const told = accessDenied({ stream, node: identity.node, peer }, type, "its access does not cover the type");
-    return [told, ...(onlyType === undefined ? [] : this.#end(stream, typeDenied(type)))];
+    const told = accessDenied(opened, identity.node, type, "its access does not cover the type");
+    return [told, ...(opened.onlyType === undefined ? [] : this.#end(opened.stream, typeDenied(type)))];
   }
 
   #checkNode(stream: Stream, request: DiscoveryRequest): readonly ServerEffect[] {
@@ -459,9 +457,9 @@ export class ServerMachine {
    */
   #place(stream: Stream): readonly ServerEffect[] {
     const { node } = stream.identity;
-    const { peer, onlyType } = stream.opened;
-    const placed = this.#admission.place(node, peer, entryPointOf(onlyType));
-    if ("refused" in placed) return this.#refuse(stream.opened, node, placed);
+    const { opened } = stream;
+    const placed = this.#admission.place(node, opened.peer, entryPointOf(opened));
+    if ("refused" in placed) return this.#refuse(opened, node, placed);
     const { layers, grant } = placed;
     const view = this.#layers.viewOf(layers, grant);
     if (view === stream.view) return [];
@@ -538,12 +536,10 @@ export class ServerMachine {
   }
 }
 
-function accessDenied(
-  of: { readonly stream: StreamId; readonly node: Node; readonly peer: Peer },
-  type: TypeUrl | undefined,
-  reason: string,
-): ServerEffect {
-  return { kind: "report", report: { kind: "access-denied", ...of, type, reason } };
+function accessDenied(opened: StreamOpened, node: Node, type: TypeUrl | undefined, reason: string): ServerEffect {
+  const { stream, peer } = opened;
+  const entryPoint = entryPointOf(opened);
+  return { kind: "report", report: { kind: "access-denied", entryPoint, stream, node, peer, type, reason } };
 }
 
 function oddity(stream: Stream, type: TypeUrl | undefined, what: "node-changed" | "unknown-type"): ServerEffect {

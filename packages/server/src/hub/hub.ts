@@ -1,13 +1,29 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
-import type { AccessRules, ClientChoice, NodeMapping, Peer, Status, Transaction, TypeUrl } from "@xdskit/protocol";
 import {
+  type AccessFunction,
+  type AccessRules,
+  anonymousNode,
+  type ClientChoice,
+  type EntryPoint,
+  type Node,
+  type NodeMapping,
+  type Peer,
+  type Status,
+  type Transaction,
+  type TypeUrl,
+} from "@xdskit/protocol";
+import {
+  type AccessGrant,
   type AccessPolicy,
   type DiscoveryRequest,
+  deniedCode,
   isOfV2,
   type NamedChoice,
+  nodeDenied,
   type PollId,
   type ServerEffect,
   type ServerMachineOptions,
+  type StatusReaders,
   type StreamId,
   statusCode,
 } from "@xdskit/protocol/internal";
@@ -41,7 +57,9 @@ import { cancelled, type OpenStream, StreamRegistry } from "./stream-registry.ts
 
 export interface HubOptions extends Omit<ServerMachineOptions, "access"> {
   /** Who may have what; without it, safe defaults. */
-  readonly rules?: AccessRules | undefined;
+  readonly rules?: AccessRules | AccessFunction | undefined;
+  /** Who may see client status where there are no rules; this machine without it. */
+  readonly statusReaders?: StatusReaders;
   readonly encoder: BodyEncoder;
   /** Converts resources between v2 and v3; without it each version holds only what it was given. */
   readonly convert?: ApiVersionConverterOptions["convert"];
@@ -79,13 +97,14 @@ export class Hub implements HubPort {
   #arriving: PollId | undefined;
   #nodeMapping: NodeMapping;
   #access: AccessPolicy;
+  readonly #accessWatchers = new Set<() => void>();
   #lastStream = 0;
 
   constructor(options: HubOptions) {
-    const { limits, insecure, encoder, refusesV2 = false, traits } = options;
+    const { limits, encoder, refusesV2 = false } = options;
     this.#options = options;
     this.#nodeMapping = options.nodeMapping;
-    this.#access = createAccess({ rules: options.rules, insecure, traits });
+    this.#access = this.#createAccess(options.rules);
     this.#driver = new Driver(
       {
         ...options,
@@ -217,11 +236,41 @@ export class Hub implements HubPort {
   }
 
   /** Replaces the access rules and decides again what every client may have; returns the revision of this change. */
-  setAccess(rules: AccessRules | undefined): number {
-    const { insecure, traits } = this.#options;
-    this.#access = createAccess({ rules, insecure, traits });
+  setAccess(rules: AccessRules | AccessFunction | undefined): number {
+    this.#access = this.#createAccess(rules);
     this.#driver.take({ kind: "access-changed", access: this.#access });
+    for (const watcher of [...this.#accessWatchers]) watcher();
     return this.revision;
+  }
+
+  #createAccess(access: AccessRules | AccessFunction | undefined): AccessPolicy {
+    const { insecure, traits, statusReaders = "loopback" } = this.#options;
+    const onThrown = (error: unknown): void => this.report({ kind: "listener-failed", event: "access", error });
+    return createAccess({ access, insecure, statusReaders, traits, onThrown });
+  }
+
+  admit(entryPoint: EntryPoint, peer: Peer, node?: Node): AccessGrant | Status {
+    const granted = this.view.grantOf({ entryPoint, peer, node });
+    if (!("denied" in granted)) return granted;
+    const { denied: reason, told } = granted;
+    const type = undefined;
+    this.report({
+      kind: "access-denied",
+      entryPoint,
+      stream: undefined,
+      node: node ?? anonymousNode,
+      peer,
+      type,
+      reason,
+    });
+    if (told !== undefined) return { code: statusCode.PERMISSION_DENIED, message: told };
+    if (node !== undefined) return nodeDenied(peer, node);
+    return { code: deniedCode(peer), message: "this client may not call this here" };
+  }
+
+  watchAccess(watcher: () => void): () => void {
+    this.#accessWatchers.add(watcher);
+    return () => void this.#accessWatchers.delete(watcher);
   }
 
   openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined {
