@@ -1,4 +1,11 @@
-export type { AccessRule, AccessRules, EntryPoint } from "./access/access-rules.ts";
+export type {
+  AccessedResource,
+  AccessFunction,
+  AccessQuestion,
+  AccessRule,
+  AccessRules,
+  EntryPoint,
+} from "./access/access-rules.ts";
 export type { HeldStatus } from "./client/held.ts";
 export type { BackOff, RateLimit, SourceId } from "./client/source.ts";
 export type { Choice, ClientChoice } from "./dialect/choice.ts";

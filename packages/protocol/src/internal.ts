@@ -1,8 +1,23 @@
 /** What the other packages of this project share. Not covered by semantic versioning: it may change in any release. */
 
-export { type AccessPolicy, openAccess } from "./access/access-policy.ts";
-export { type AccessProblem, compileAccess } from "./access/compile-access.ts";
+export {
+  type AccessClaim,
+  type AccessGrant,
+  type AccessPolicy,
+  type AccessRefusal,
+  type AccessVerdict,
+  type AskedResource,
+  isVisible,
+  openAccess,
+  type RuleMiss,
+  wholeGrant,
+} from "./access/access-policy.ts";
+export { entryPoints } from "./access/access-rules.ts";
+export { compileAccess } from "./access/compile-access.ts";
+export type { AccessProblem } from "./access/compile-rule.ts";
+export { createAccess } from "./access/create-access.ts";
 export { defaultAccess } from "./access/default-access.ts";
+export type { StatusReaders } from "./access/usual-access.ts";
 export { pauseMs } from "./client/back-off.ts";
 export { ClientMachine, type ClientMachineOptions, type SourcedState } from "./client/client.ts";
 export type { ClientEffect, ClientReport } from "./client/effect.ts";
@@ -117,6 +132,7 @@ export {
   type VirtualHostName,
   virtualHostTerms,
 } from "./resource/virtual-host-name.ts";
+export { deniedCode, nodeDenied } from "./server/admission.ts";
 export type { Anomaly, Report, RequestKind, ServerEffect } from "./server/contract/effect.ts";
 export type { ServerEvent, StreamId, StreamOpened, TransactionCommitted } from "./server/contract/event.ts";
 export type {

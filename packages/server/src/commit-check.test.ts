@@ -1,12 +1,16 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import { type Commit, createResource, formatTypeUrl } from "@xdskit/protocol";
-import { openAccess } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { readCommit } from "./commit-check.ts";
 
 const type = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 const good = createResource({ type, name: "a", bytes: new Uint8Array() }, contentDigest);
-const context = { insecure: true, traits: () => undefined };
+const context = {
+  insecure: true,
+  statusReaders: "loopback",
+  traits: () => undefined,
+  onThrown: () => undefined,
+} as const;
 const check = (given: unknown) => readCommit(given as Commit, context);
 
 test("a transaction is taken as it is", () => {
@@ -19,7 +23,11 @@ test("rules are compiled, and those that are not given stay away", () => {
   const read = check({ changes: [], nodeMapping, access: "default", clientOverrides: [] });
   expect(read).toEqual({
     transaction: { changes: [] },
-    rules: { nodeMapping, access: openAccess, clients: expect.any(Function) },
+    rules: {
+      nodeMapping,
+      access: { grant: expect.any(Function), explain: expect.any(Function) },
+      clients: expect.any(Function),
+    },
   });
 });
 
@@ -51,7 +59,12 @@ test.each([
     {
       ...{ changes: {}, systemVersion: 1, nodemapping: {} },
       nodeMapping: { groups: [{ name: "", match: { id: "a", zone: ["b"], locality: { zne: ["c"] } } }, "d"] },
-      access: { rules: [{ identities: ["anyone"], nodes: ["{who}"] }, { identities: ["certificate"], types: ["x"] }] },
+      access: {
+        rules: [
+          { identities: ["anyone"], nodes: ["{who}"] },
+          { identities: ["certificate"], types: ["x"] },
+        ],
+      },
       clientOverrides: [{ match: { metadata: { a: { b: 1 } } }, edition: "2017" }],
     },
     [

@@ -1,8 +1,7 @@
-import type { AccessRules, Commit, Transaction, TypeUrl } from "@xdskit/protocol";
-import type { TypeTraits } from "@xdskit/protocol/internal";
+import type { AccessFunction, AccessRules, Commit, Transaction } from "@xdskit/protocol";
 import { choiceOf, findClientProblems } from "./check-options.ts";
 import type { OptionProblem } from "./error.ts";
-import { readAccess } from "./hub/access.ts";
+import { type AccessOptions, readAccess } from "./hub/access.ts";
 import type { HubRules } from "./hub/hub.ts";
 import { findMappingProblems } from "./node-match-check.ts";
 import { describeKind, hasFields, kinds } from "./option-kinds.ts";
@@ -12,10 +11,7 @@ import { findTransactionProblems } from "./transaction-shape.ts";
 export type CommitRules = Pick<Commit, "nodeMapping" | "access" | "clientOverrides">;
 
 /** What the meaning of access rules depends on. */
-export interface RulesContext {
-  readonly insecure: boolean;
-  readonly traits: (type: TypeUrl) => TypeTraits | undefined;
-}
+export type RulesContext = Omit<AccessOptions, "access">;
 
 export interface CheckedCommit {
   readonly transaction: Transaction;
@@ -52,7 +48,7 @@ export function readCommit(given: Commit, context: RulesContext): CheckedCommit 
 /** Checks node mapping, access rules and client overrides, and compiles those that are given. */
 export function readRules(
   { nodeMapping, access, clientOverrides }: CommitRules,
-  { insecure, traits }: RulesContext,
+  context: RulesContext,
 ): HubRules | Invalid {
   const shape = [
     ...(nodeMapping === undefined ? [] : findMappingProblems(nodeMapping)),
@@ -61,7 +57,7 @@ export function readRules(
   ];
   const isReadable = !shape.some(({ path }) => path.startsWith("access"));
   const rules = access === "default" ? undefined : access;
-  const policy = access === undefined || !isReadable ? undefined : readAccess({ rules, insecure, traits });
+  const policy = access === undefined || !isReadable ? undefined : readAccess({ access: rules, ...context });
   const problems = policy !== undefined && "problems" in policy ? [...shape, ...policy.problems] : shape;
   if (problems.length > 0) return { problems };
   return {
@@ -83,15 +79,20 @@ function findOverrideProblems(clients: NonNullable<Commit["clientOverrides"]>): 
 const LISTS = ["identities", "entryPoints", "nodes", "clusters", "layers", "types", "names"] as const;
 
 /** Finds values of the wrong kind, so that the rules can be compiled, which finds the other mistakes. */
-function findAccessProblems(access: AccessRules): readonly OptionProblem[] {
+function findAccessProblems(access: AccessRules | AccessFunction): readonly OptionProblem[] {
+  if (typeof access === "function") return [];
   const { rules } = hasFields(access) ? access : { rules: undefined };
   if (!kinds.listOfObjects.holds(rules))
-    return [{ path: "access", message: `expected "default", or { rules: [...] }, got ${describeKind(access)}` }];
+    return [
+      { path: "access", message: `expected "default", { rules: [...] } or a function, got ${describeKind(access)}` },
+    ];
   return (rules as AccessRules["rules"]).flatMap((rule, index) =>
     LISTS.flatMap((key) => {
       const list: unknown = rule[key];
       if (kinds.texts.holds(list) || (list === undefined && key !== "identities")) return [];
-      return [{ path: `access.rules.${index}.${key}`, message: `expected a list of strings, got ${describeKind(list)}` }];
+      return [
+        { path: `access.rules.${index}.${key}`, message: `expected a list of strings, got ${describeKind(list)}` },
+      ];
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
-import type { AccessRules, Commit, NodeMapping } from "@xdskit/protocol";
+import type { AccessFunction, AccessRules, Commit, NodeMapping } from "@xdskit/protocol";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
 import { Describer } from "./admin/describe.ts";
@@ -32,7 +32,7 @@ import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
-import { createClientStatus, createExporter, createHub, createLoadReporting } from "./server-parts.ts";
+import { createClientStatus, createExporter, createHub, createLoadReporting, rulesContextOf } from "./server-parts.ts";
 import { createServerView } from "./server-view.ts";
 import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
 import { StateCheck, unseenLayer } from "./state/state-check.ts";
@@ -124,7 +124,7 @@ export interface ManagementServer extends AsyncDisposable {
    * others get the difference. Returns the revision of this change. Throws an `XdsError` (OPTIONS_INVALID) that names
    * every mistake.
    */
-  setAccess(access: AccessRules | undefined): number;
+  setAccess(access: AccessRules | AccessFunction | undefined): number;
   /**
    * Changes the load reports that the server requests, for every client; absent fields stay as they are. Throws an
    * `XdsError` (OPTIONS_INVALID, or SERVER_STATE where `loadReports` is false).
@@ -227,7 +227,7 @@ class WiredServer implements ManagementServer {
     const hasAdmin = options.admin !== false || options.adminSocket !== undefined;
     this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
     this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view.types) };
-    this.#rulesContext = { insecure: options.insecure, traits: (type) => api.traits(type) };
+    this.#rulesContext = rulesContextOf(options, (fault) => this.#hub.report(fault));
     this.#nodeMapping = options.nodeMapping;
     this.#layers = new ResourceLayers(api, this.#hub);
     this.#check = new StateCheck(api);
@@ -304,7 +304,7 @@ class WiredServer implements ManagementServer {
     return this.#replace({ nodeMapping });
   }
 
-  setAccess(access: AccessRules | undefined): number {
+  setAccess(access: AccessRules | AccessFunction | undefined): number {
     return this.#replace({ access: access ?? "default" });
   }
 
@@ -386,6 +386,7 @@ class WiredServer implements ManagementServer {
       names,
       tls,
       rules: { viewers, operators, insecure },
+      access: { grant: (claim) => this.#hub.view.grantOf(claim) },
       view,
       metrics,
       deliveries,

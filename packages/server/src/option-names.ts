@@ -24,7 +24,7 @@ const ofServer: OptionKinds<ManagementServerOptions> = {
   adminSocket: kinds.text,
   tls: kinds.object,
   rest: kinds.objectOrFalse,
-  access: kinds.object,
+  access: kinds.functionOrObject,
   insecure: kinds.flag,
   nodeMapping: kinds.functionOrObject,
   requireNode: kinds.flag,

@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type {
+  AccessFunction,
   AccessRules,
   Choice,
   ClientChoice,
@@ -331,11 +332,11 @@ export interface ManagementServerOptions {
    */
   readonly rest?: RestOptions | false;
   /**
-   * Who may have what. With rules, what none of them allows is denied.
+   * Who may have what: rules, of which what none allows is denied, or a function.
    * @default clients on loopback, and those whose certificate names their node, may have everything; others get no
    * Secrets and no `node/` layers
    */
-  readonly access?: AccessRules;
+  readonly access?: AccessRules | AccessFunction;
   /** Without `access`: every client may have everything, and everybody may read the admin API over plaintext. */
   readonly insecure?: boolean;
   /**
@@ -386,7 +387,8 @@ export interface ManagementServerOptions {
    */
   readonly stateDir?: string;
   /**
-   * Who may request the status of all clients (CSDS) on the client port.
+   * Who may request the status of all clients (CSDS) on the client port, where there are no access rules. With rules,
+   * they decide, and only `off` has an effect.
    * @default "loopback"
    */
   readonly clientStatus?: ClientStatusAccess;

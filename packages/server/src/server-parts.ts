@@ -1,13 +1,14 @@
 /** Creates the parts of a server from its options. */
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
-import type { AccessPolicy, Remembered } from "@xdskit/protocol/internal";
+import { type AccessPolicy, isVisible, type Remembered } from "@xdskit/protocol/internal";
 import type { CheckedOptions } from "./check-options.ts";
+import type { RulesContext } from "./commit-check.ts";
 import { optionsError } from "./error.ts";
 import type { CheckedFileOutput } from "./file-output.ts";
 import { readAccess } from "./hub/access.ts";
 import { Hub } from "./hub/hub.ts";
-import type { Telemetry } from "./hub/port.ts";
+import type { ServerReport, Telemetry } from "./hub/port.ts";
 import { LoadReporting } from "./load/load-reporting.ts";
 import type { DeliveryTimes } from "./observe/deliveries.ts";
 import { ClientStatus } from "./status/client-status.ts";
@@ -17,10 +18,9 @@ import { FileExporter } from "./transport/files/exporter.ts";
 export function createClientStatus(options: CheckedOptions, hub: Hub, deliveries: DeliveryTimes): ClientStatus {
   return new ClientStatus({
     api: options.api,
-    access: options.clientStatus,
     maxBytes: options.limits.maxStatusBytes,
-    streams: () => hub.view.streams(),
-    resourceStates: (stream) => hub.view.resourceStates(stream),
+    view: hub.view,
+    admit: (peer) => hub.admit("csds", peer),
     times: deliveries,
   });
 }
@@ -41,7 +41,14 @@ export function createLoadReporting({ loadReports, limits, api }: CheckedOptions
     settings: loadReports === false ? undefined : loadReports,
     limits,
     clustersOf(node, peer) {
-      return clusters === undefined ? [] : [...hub.view.visibleTo(node, peer, clusters.type)].map(({ name }) => name);
+      if (clusters === undefined) return [];
+      return [...hub.view.visibleTo({ entryPoint: "lrs", node, peer }, clusters.type)].map(({ name }) => name);
+    },
+    visibleTo(node, peer) {
+      const layers = hub.view.layersOf(node, peer);
+      const grant = hub.view.grantOf({ entryPoint: "lrs", node, peer });
+      if ("denied" in grant || "refused" in layers || clusters === undefined) return () => false;
+      return (name) => grant.isWhole || layers.some((layer) => isVisible(grant, layer, { type: clusters.type, name }));
     },
     report: (report) => hub.report(report),
     reportLimit: (limit, address, message) => hub.reportLimit(limit, address, message),
@@ -57,7 +64,7 @@ export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemet
     ...(v2 === "convert" && { convert: (type, bytes) => api.convert(type, bytes) }),
     refusesV2: v2 === "off",
     nodeMapping,
-    access: accessOf(options),
+    access: accessOf(options, (fault) => hub.report(fault)),
     ...(edition === undefined ? {} : { edition }),
     dialect,
     ...(clients === undefined ? {} : { clients }),
@@ -70,8 +77,17 @@ export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemet
   return hub;
 }
 
-function accessOf({ access: rules, insecure, api }: CheckedOptions): AccessPolicy {
-  const access = readAccess({ rules, insecure, traits: (type) => api.traits(type) });
+/** What the meaning of access rules of a server depends on. */
+export function rulesContextOf(
+  { insecure, clientStatus: statusReaders, api }: CheckedOptions,
+  report: (fault: ServerReport) => void,
+): RulesContext {
+  const onThrown = (error: unknown): void => report({ kind: "listener-failed", event: "access", error });
+  return { insecure, statusReaders, traits: (type) => api.traits(type), onThrown };
+}
+
+function accessOf(options: CheckedOptions, report: (fault: ServerReport) => void): AccessPolicy {
+  const access = readAccess({ access: options.access, ...rulesContextOf(options, report) });
   if ("problems" in access) throw optionsError(access.problems);
   return access;
 }

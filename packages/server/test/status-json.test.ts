@@ -1,5 +1,5 @@
 import { anonymousNode, type Peer } from "@xdskit/protocol";
-import type { ResourceState, StreamState } from "@xdskit/protocol/internal";
+import { defaultAccess, type ResourceState, type StreamState, statusCode } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { createDeliveryTimes } from "../src/observe/deliveries.ts";
 import { createTelemetry } from "../src/observe/telemetry.ts";
@@ -27,12 +27,21 @@ function statusOf(access: "loopback" | "certificate" | "everybody", states?: rea
     error: undefined,
     isTold: true,
   };
+  const policy = defaultAccess({ isSecret: () => false, statusReaders: access });
   return new ClientStatus({
     api: testApi(),
-    access,
     maxBytes: 1_000_000,
-    streams: () => streams,
-    resourceStates: () => states ?? [held],
+    admit(from) {
+      const granted = policy.grant({ entryPoint: "csds", peer: from, node: undefined }, []);
+      return "denied" in granted ? { code: statusCode.PERMISSION_DENIED, message: granted.told ?? "" } : granted;
+    },
+    view: {
+      streams: () => streams,
+      resourceStates: () => states ?? [held],
+      layersOf: () => ["base"],
+      layerHolding: () => "base",
+      grantOf: (claim) => policy.grant(claim, ["base"]),
+    },
     times: createDeliveryTimes(createTelemetry()),
   });
 }

@@ -82,6 +82,12 @@ export const operationRequirements: readonly Requirement[] = [
     says: "A client that may not be its node ends with PERMISSION_DENIED, or UNAUTHENTICATED without a certificate; only the operator is told why.",
   },
   {
+    id: "S-ACC-20",
+    level: "must",
+    scope: "everywhere",
+    says: "Every way into a server is decided like discovery: client status, load reports, health discovery, unary fetches, health, reflection, metrics and the admin API. Who is refused is told once and counted, and who is let in is shown what its rules give it.",
+  },
+  {
     id: "S-OBS-02",
     level: "should",
     scope: "everywhere",

@@ -185,6 +185,11 @@ export const proofs: readonly Proof[] = [
     name: "S-ACC-08: a client that may not be its node is refused, and the operator is told why",
   },
   {
+    id: "S-ACC-20",
+    test: "packages/server/test/wire/access-entry-points.test.ts",
+    name: "S-ACC-20 every entry point is decided by the rules",
+  },
+  {
     id: "S-OBS-02",
     test: `${admin}/metrics.test.ts`,
     name: "S-OBS-02 streams, requests, responses, ACKs and NACKs are counted by type",

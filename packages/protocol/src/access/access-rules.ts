@@ -1,7 +1,33 @@
-/** The ways to ask a server for configuration: an aggregated stream, a stream of one type, a poll over REST. */
-export type EntryPoint = "ads" | "stream" | "rest";
+import type { Node } from "../node/node.ts";
+import type { Peer } from "../node/node-mapping.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
 
-export const entryPoints: readonly EntryPoint[] = ["ads", "stream", "rest"];
+/**
+ * The ways into a server: an aggregated stream, a stream of one type, a unary fetch, a poll over REST; client status
+ * (CSDS), load reports (LRS), health discovery (HDS); gRPC health and the probes of the admin API, reflection, metrics;
+ * reading the admin API, and changing something there.
+ */
+export type EntryPoint =
+  | "ads"
+  | "stream"
+  | "fetch"
+  | "rest"
+  | "csds"
+  | "lrs"
+  | "hds"
+  | "health"
+  | "reflection"
+  | "metrics"
+  | "admin"
+  | "admin-change";
+
+export const entryPoints: readonly EntryPoint[] = [
+  ...(["ads", "stream", "fetch", "rest", "csds", "lrs", "hds"] as const),
+  ...(["health", "reflection", "metrics", "admin", "admin-change"] as const),
+];
+
+/** Where a client speaks for its own node: what a rule that allows is about unless it names others. */
+export const nodeEntryPoints: readonly EntryPoint[] = ["ads", "stream", "fetch", "rest", "lrs", "hds"];
 
 /**
  * What some identities may have. A rule allows; with `deny` it forbids, and that wins over every rule that allows. In a
@@ -17,7 +43,7 @@ export interface AccessRule {
    */
   readonly identities: readonly string[];
   /**
-   * @default every entry point
+   * @default `ads`, `stream`, `fetch`, `rest`, `lrs` and `hds`; with `deny` every entry point
    */
   readonly entryPoints?: readonly EntryPoint[];
   /**
@@ -62,3 +88,26 @@ export interface AccessRules {
   readonly loopback?: "trusted" | "rules";
   readonly rules: readonly AccessRule[];
 }
+
+/** What an access function is asked. */
+export interface AccessQuestion {
+  readonly entryPoint: EntryPoint;
+  readonly peer: Peer;
+  /** Undefined where a caller speaks for no node. */
+  readonly node: Node | undefined;
+  /** Undefined in the first question about a client: whether it may come in at all, as that node. */
+  readonly resource: AccessedResource | undefined;
+}
+
+/** A resource that a client may have or not. */
+export interface AccessedResource {
+  readonly layer: string;
+  readonly type: TypeUrl;
+  readonly name: string;
+}
+
+/**
+ * Decides who may have what, one resource at a time. Must be pure: equal clients are asked for once. What it throws
+ * denies, and is told to the operator.
+ */
+export type AccessFunction = (question: AccessQuestion) => boolean;

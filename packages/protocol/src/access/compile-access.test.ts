@@ -4,7 +4,7 @@ import { anonymousNode, type Node } from "../node/node.ts";
 import type { Peer } from "../node/node-mapping.ts";
 import { formatTypeUrl, type TypeUrl } from "../resource/type-url.ts";
 import type { AccessPolicy } from "./access-policy.ts";
-import { type AccessRule, type AccessRules, type EntryPoint, entryPoints } from "./access-rules.ts";
+import { type AccessRule, type AccessRules, type EntryPoint, entryPoints, nodeEntryPoints } from "./access-rules.ts";
 import { compileAccess } from "./compile-access.ts";
 
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
@@ -26,6 +26,7 @@ function compile(rules: readonly AccessRule[], loopback?: AccessRules["loopback"
 
 interface Asked {
   readonly entryPoint: EntryPoint;
+  readonly role: "viewer" | "operator" | undefined;
   readonly peer: Peer;
   readonly node: Node;
   readonly layer: string;
@@ -33,8 +34,8 @@ interface Asked {
   readonly name: string;
 }
 
-function allows(policy: AccessPolicy, { entryPoint, peer, node, layer, type, name }: Asked): boolean {
-  const grant = policy.grant({ entryPoint, peer, node }, [layer]);
+function allows(policy: AccessPolicy, { entryPoint, role, peer, node, layer, type, name }: Asked): boolean {
+  const grant = policy.grant({ entryPoint, role, peer, node }, [layer]);
   if ("denied" in grant) return false;
   const filter = grant.visible(layer, type);
   return typeof filter === "string" ? filter === "all" : filter(name);
@@ -87,7 +88,8 @@ const ruleArbitrary: fc.Arbitrary<AccessRule> = fc
   });
 
 const askedArbitrary: fc.Arbitrary<Asked> = fc.record({
-  entryPoint: fc.constantFrom(...entryPoints),
+  entryPoint: fc.oneof(fc.constantFrom(...entryPoints), fc.constant<EntryPoint>("ads")),
+  role: fc.constantFrom<("viewer" | "operator" | undefined)[]>(undefined, "viewer", "operator"),
   peer: fc.constantFrom(...Object.values(peers)),
   node: fc.constantFrom(node("edge-1"), node("pay-1"), node("pay-2", "other"), node("")),
   layer: fc.constantFrom("base", "node/edge-1"),
@@ -97,16 +99,29 @@ const askedArbitrary: fc.Arbitrary<Asked> = fc.record({
 
 /** The same rules, judged one resource at a time by regular expressions. */
 function isAllowed({ loopback = "trusted", rules }: AccessRules, asked: Asked): boolean {
-  if (loopback === "trusted" && asked.peer.isLoopback) return true;
+  const isAdmin = asked.entryPoint.startsWith("admin");
+  const hasRole = asked.role === "operator" || (asked.role === "viewer" && asked.entryPoint === "admin");
+  if (loopback === "trusted" && asked.peer.isLoopback && !(isAdmin && asked.role === undefined))
+    return !isAdmin || hasRole;
+  // Some have no resources: who comes in has everything there.
+  const isWithout = isAdmin || ["health", "reflection", "metrics"].includes(asked.entryPoint);
+  const isOpen = isAdmin
+    ? hasRole
+    : isWithout && !rules.some((rule) => rule.deny !== true && rule.entryPoints?.includes(asked.entryPoint) === true);
   const meets = (rule: AccessRule): readonly { who: string | undefined; isSure: boolean }[] =>
     rule.identities.flatMap((identity) => identityMatches(identity, asked.peer));
   const applies = (rule: AccessRule, who: string | undefined, isSure: boolean): boolean => {
     const fit = (patterns: readonly string[] | undefined, text: string) =>
       patterns === undefined || patterns.some((pattern) => expression(pattern, who).test(text));
-    if (!(rule.entryPoints ?? entryPoints).includes(asked.entryPoint)) return false;
+    const usual = rule.deny === true ? entryPoints : nodeEntryPoints;
+    if (!(rule.entryPoints ?? usual).includes(asked.entryPoint)) return false;
     if (!fit(rule.nodes, asked.node.id) || !fit(rule.clusters, asked.node.cluster)) return false;
     for (const [key, pattern] of Object.entries(rule.metadata ?? {})) {
       if (key !== "zone" || !expression(pattern, who).test("z1")) return false;
+    }
+    if (isWithout) {
+      const isAboutSome = rule.layers !== undefined || rule.types !== undefined || rule.names !== undefined;
+      return rule.deny !== true || !isAboutSome;
     }
     if (!fit(rule.layers, asked.layer) || !fit(rule.names, asked.name)) return false;
     const short = asked.type === SECRET ? "Secret" : "envoy.config.cluster.v3.Cluster";
@@ -117,7 +132,7 @@ function isAllowed({ loopback = "trusted", rules }: AccessRules, asked: Asked): 
     );
   };
   const hits = rules.filter((rule) => meets(rule).some(({ who, isSure }) => applies(rule, who, isSure)));
-  return hits.length > 0 && hits.every(({ deny }) => deny !== true);
+  return (hits.length > 0 || isOpen) && hits.every(({ deny }) => deny !== true);
 }
 
 function identityMatches(identity: string, peer: Peer): readonly { who: string | undefined; isSure: boolean }[] {
@@ -149,7 +164,10 @@ const rulesArbitrary = fc.record({
 test("S-ACC-01: rules decide as a plain reading of each of them does", () => {
   fc.assert(
     fc.property(rulesArbitrary, askedArbitrary, ({ loopback, rules }, asked) => {
-      expect(allows(compile(rules, loopback), asked)).toBe(isAllowed({ loopback, rules }, asked));
+      const policy = compile(rules, loopback);
+      expect(allows(policy, asked)).toBe(isAllowed({ loopback, rules }, asked));
+      // What is explained is what is decided.
+      expect(policy.explain(asked, [asked.layer], asked).isAllowed).toBe(allows(policy, asked));
     }),
     { numRuns: 5_000 },
   );
@@ -162,7 +180,7 @@ test("S-ACC-02: adding an allow rule never widens what a deny rule denied, and a
       const deny = { ...one, deny: true };
       const denied = [...rules, deny];
       const isDenied = !allows(
-        compile([{ identities: ["anyone"], layers: ["*"], types: ["*"] }, deny], "rules"),
+        compile([{ identities: ["anyone"], entryPoints, layers: ["*"], types: ["*"] }, deny], "rules"),
         asked,
       );
       if (isDenied) expect(allows(compile([...denied, allow], "rules"), asked)).toBe(false);

@@ -1,28 +1,55 @@
-import type { Node } from "../node/node.ts";
+import { anonymousNode, type Node } from "../node/node.ts";
 import { NODE_LAYER, type Peer, type PeerCertificate } from "../node/node-mapping.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import { type AccessGrant, type AccessPolicy, wholeGrant } from "./access-policy.ts";
+import {
+  type AccessClaim,
+  type AccessGrant,
+  type AccessPolicy,
+  type AccessRefusal,
+  verdictOf,
+  wholeGrant,
+} from "./access-policy.ts";
+import { type StatusReaders, usualAccess } from "./usual-access.ts";
 
 export interface DefaultAccessOptions {
   readonly isSecret: (type: TypeUrl) => boolean;
+  readonly statusReaders?: StatusReaders;
+  /** Every client may have everything. */
+  readonly insecure?: boolean;
 }
+
+const REASONS = {
+  allowed: "without access rules it is allowed",
+  hidden: "Secrets need loopback, a client certificate that names the node, an access rule, or a server run insecure",
+};
+const REASONS_INSECURE = { allowed: "the server is run insecure, without access rules", hidden: "" };
 
 /**
  * Access without rules. Clients on the loopback interface, and those whose certificate names the node that they claim to
  * be, may have everything; others get no Secrets, and are refused where the node has a layer of its own.
  */
-export function defaultAccess({ isSecret }: DefaultAccessOptions): AccessPolicy {
+export function defaultAccess({
+  isSecret,
+  statusReaders = "loopback",
+  insecure = false,
+}: DefaultAccessOptions): AccessPolicy {
   const withoutSecrets: AccessGrant = {
     key: "no secrets",
     isWhole: false,
     visible: (_layer, type) => (isSecret(type) ? "none" : "all"),
   };
+  const grant = (claim: AccessClaim, layers: readonly string[]): AccessGrant | AccessRefusal => {
+    const usual = usualAccess(claim, statusReaders);
+    if (usual !== undefined) return usual;
+    const { peer, node = anonymousNode } = claim;
+    if (insecure || peer.isLoopback || isNamedBy(peer.certificate, node)) return wholeGrant;
+    const own = layers.find((layer) => layer.startsWith(NODE_LAYER));
+    return own === undefined ? withoutSecrets : { denied: `layer "${own}" ${needsIdentity(peer, node)}` };
+  };
   return {
-    grant({ peer, node }, layers) {
-      if (peer.isLoopback || isNamedBy(peer.certificate, node)) return wholeGrant;
-      const own = layers.find((layer) => layer.startsWith(NODE_LAYER));
-      return own === undefined ? withoutSecrets : { denied: `layer "${own}" ${needsIdentity(peer, node)}` };
-    },
+    grant,
+    explain: (claim, layers, asked) =>
+      verdictOf(grant(claim, layers), layers, asked, insecure ? REASONS_INSECURE : REASONS),
   };
 }
 

@@ -57,6 +57,8 @@ export interface LoadReportsOptions {
   readonly limits: LoadLimits;
   /** Returns the names of a node's clusters, for clients that do not support a request for all. */
   clustersOf(node: Node, peer: Peer): readonly string[];
+  /** Which clusters a client may have: others are neither named to it, nor counted when it reports them. */
+  visibleTo?(node: Node, peer: Peer): (cluster: string) => boolean;
 }
 
 type Reporter = { -readonly [K in keyof ReporterState]: ReporterState[K] };
@@ -132,8 +134,9 @@ export class LoadReports {
     reporter.lastAt = at;
     const { clusters } = this.#settings;
     const wanted = clusters === "all" ? undefined : new Set(clusters);
+    const isVisible = this.#options.visibleTo?.(reporter.node, reporter.peer) ?? everything;
     const loads = report.clusters
-      .filter(({ cluster }) => wanted === undefined || wanted.has(cluster))
+      .filter(({ cluster }) => (wanted === undefined || wanted.has(cluster)) && isVisible(cluster))
       .map((load) => (load.intervalMs > 0 ? load : { ...load, intervalMs: sinceMs }));
     this.#sums.add(id, loads, at);
     return isFirst ? this.#ask(reporter, reporter.node) : [];
@@ -151,7 +154,10 @@ export class LoadReports {
     const mayAskForAll = node.clientFeatures.includes(SEND_ALL_CLUSTERS);
     const { lrsIgnoresFirstCluster } = dialectFor(node);
     const sendAllClusters = mayAskForAll && (clusters === "all" || lrsIgnoresFirstCluster);
-    const named = clusters === "all" ? this.#options.clustersOf(node, peer) : clusters;
+    const isVisible = this.#options.visibleTo?.(node, peer) ?? everything;
+    const named = clusters === "all" ? this.#options.clustersOf(node, peer) : clusters.filter(isVisible);
     return { clusters: sendAllClusters ? [] : named, sendAllClusters, intervalMs, endpoints };
   }
 }
+
+const everything = (): boolean => true;

@@ -54,6 +54,11 @@ export class Admission {
     this.#access = options.access ?? openAccess;
   }
 
+  /** Who may have what. */
+  get access(): AccessPolicy {
+    return this.#access;
+  }
+
   /** Replaces what is given. */
   replace({ nodeMapping, access, clients }: Omit<TransactionCommitted, "kind" | "transaction">): void {
     this.#nodeMapping = nodeMapping ?? this.#nodeMapping;
@@ -85,18 +90,18 @@ export class Admission {
     if (peer.isInProcess === true) return { layers, grant: wholeGrant };
     const grant = this.#access.grant({ entryPoint, peer, node }, layers);
     if (!("denied" in grant)) return { layers, grant };
-    const code = peer.certificate === undefined ? statusCode.UNAUTHENTICATED : statusCode.PERMISSION_DENIED;
-    return { ...refuse(code, `this client may not be node "${node.id}" here`), denied: grant.denied };
+    return { refused: nodeDenied(peer, node), denied: grant.denied };
   }
 
   /** Admits or rejects a stream by its first request. */
-  admit({ peer, listener, needs, onlyType }: StreamOpened, request: DiscoveryRequest): Admitted | RejectedStream {
+  admit(opened: StreamOpened, request: DiscoveryRequest): Admitted | RejectedStream {
+    const { peer, listener, needs } = opened;
     const identified = this.identify(request.node, peer, listener);
     const { node, dialect } = identified;
     if (request.node === undefined && dialect.requireNode) {
       return refuse(statusCode.INVALID_ARGUMENT, "the first request of a stream needs a node");
     }
-    const placed = this.place(node, peer, entryPointOf(onlyType));
+    const placed = this.place(node, peer, entryPointOf(opened));
     if ("refused" in placed) return placed;
     if (needs !== undefined && !dialect[needs]) {
       return refuse(statusCode.UNIMPLEMENTED, `this method is only served where the switch "${needs}" is on`);
@@ -130,9 +135,20 @@ export class Admission {
   }
 }
 
-/** How a client came in, by the type of its stream. */
-export function entryPointOf(onlyType: TypeUrl | undefined): EntryPoint {
+/** How a client of a stream came in. */
+export function entryPointOf({ onlyType, isFetch = false }: StreamOpened): EntryPoint {
+  if (isFetch) return "fetch";
   return onlyType === undefined ? "ads" : "stream";
+}
+
+/** The status for a client that may not be the node that it claims to be. */
+export function nodeDenied(peer: Peer, { id }: Node): Status {
+  return { code: deniedCode(peer), message: `this client may not be node "${id}" here` };
+}
+
+/** Another certificate may help who has none. */
+export function deniedCode({ certificate }: Peer): number {
+  return certificate === undefined ? statusCode.UNAUTHENTICATED : statusCode.PERMISSION_DENIED;
 }
 
 /** The status for a client that asks for one type only and may not have it. */

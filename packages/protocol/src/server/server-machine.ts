@@ -1,4 +1,4 @@
-import type { AccessGrant } from "../access/access-policy.ts";
+import type { AccessGrant, AccessPolicy } from "../access/access-policy.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import { type Status, statusCode } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
@@ -287,10 +287,9 @@ export class ServerMachine {
     return this.#admission.layersOf(node, peer);
   }
 
-  /** The resources of a type that a client may have; none if it may not be the node. */
-  visibleTo(node: Node, peer: Peer, type: TypeUrl): Iterable<Resource> {
-    const placed = this.#admission.place(node, peer, "ads");
-    return "refused" in placed ? [] : this.resources(placed.layers, type, placed.grant);
+  /** Who may have what. */
+  get access(): AccessPolicy {
+    return this.#admission.access;
   }
 
   /** The resource that one layer holds under a name; may be a resource error. */
@@ -424,9 +423,9 @@ export class ServerMachine {
   }
 
   /** Ends a stream whose node is not served, or is not who it claims to be. */
-  #refuse({ stream, peer }: StreamOpened, node: Node, { refused, denied }: RejectedStream): readonly ServerEffect[] {
-    const told = denied === undefined ? [] : [accessDenied({ stream, node, peer }, undefined, denied)];
-    return [...told, ...this.#end(stream, refused)];
+  #refuse(opened: StreamOpened, node: Node, { refused, denied }: RejectedStream): readonly ServerEffect[] {
+    const told = denied === undefined ? [] : [accessDenied(opened, node, undefined, denied)];
+    return [...told, ...this.#end(opened.stream, refused)];
   }
 
   /**
@@ -435,9 +434,8 @@ export class ServerMachine {
    */
   #denyType({ view, opened, identity }: Stream, type: TypeUrl): readonly ServerEffect[] {
     if (!view.isDenied(type)) return [];
-    const { stream, peer, onlyType } = opened;
-    const told = accessDenied({ stream, node: identity.node, peer }, type, "its access does not cover the type");
-    return [told, ...(onlyType === undefined ? [] : this.#end(stream, typeDenied(type)))];
+    const told = accessDenied(opened, identity.node, type, "its access does not cover the type");
+    return [told, ...(opened.onlyType === undefined ? [] : this.#end(opened.stream, typeDenied(type)))];
   }
 
   #checkNode(stream: Stream, request: DiscoveryRequest): readonly ServerEffect[] {
@@ -469,9 +467,9 @@ export class ServerMachine {
    */
   #place(stream: Stream, before: number): readonly ServerEffect[] {
     const { node } = stream.identity;
-    const { peer, onlyType } = stream.opened;
-    const placed = this.#admission.place(node, peer, entryPointOf(onlyType));
-    if ("refused" in placed) return this.#refuse(stream.opened, node, placed);
+    const { opened } = stream;
+    const placed = this.#admission.place(node, opened.peer, entryPointOf(opened));
+    if ("refused" in placed) return this.#refuse(opened, node, placed);
     const { layers, grant } = placed;
     const view = this.#layers.viewOf(layers, grant);
     if (view === stream.view) return [];
@@ -548,12 +546,10 @@ export class ServerMachine {
   }
 }
 
-function accessDenied(
-  of: { readonly stream: StreamId; readonly node: Node; readonly peer: Peer },
-  type: TypeUrl | undefined,
-  reason: string,
-): ServerEffect {
-  return { kind: "report", report: { kind: "access-denied", ...of, type, reason } };
+function accessDenied(opened: StreamOpened, node: Node, type: TypeUrl | undefined, reason: string): ServerEffect {
+  const { stream, peer } = opened;
+  const entryPoint = entryPointOf(opened);
+  return { kind: "report", report: { kind: "access-denied", entryPoint, stream, node, peer, type, reason } };
 }
 
 function oddity(stream: Stream, type: TypeUrl | undefined, what: "node-changed" | "unknown-type"): ServerEffect {

@@ -1,4 +1,4 @@
-import type { AccessRules } from "../access/access-rules.ts";
+import type { AccessFunction, AccessRules } from "../access/access-rules.ts";
 import type { ClientChoice } from "../dialect/choice.ts";
 import type { ClientRule } from "../dialect/client-rules.ts";
 import type { NodeMapping } from "../node/node-mapping.ts";
@@ -44,7 +44,7 @@ export interface Commit extends Transaction {
    * Replaces the access rules; `default`: those of a server without rules. A connected client that may no longer be its
    * node is ended.
    */
-  readonly access?: AccessRules | "default";
+  readonly access?: AccessRules | AccessFunction | "default";
   /**
    * Replaces the protocol overrides of single clients; an empty list removes them. Streams that have already sent their
    * node keep theirs.

@@ -1,4 +1,4 @@
-import type { LayerChange, NodeMapping, Variant } from "@xdskit/protocol";
+import { anonymousNode, type LayerChange, type NodeMapping, type Variant } from "@xdskit/protocol";
 import { type AccessPolicy, type ServerEffect, ServerMachine, type StreamId } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -68,7 +68,13 @@ function policyOf({ access: { nodes, layers, names } }: Published): AccessPolicy
   const grant = { key: shown.join(), isWhole: false, visible: () => (name: string) => shown.includes(name) };
   const isRefused = (id: string, given: readonly string[]): boolean =>
     !chosen(NODES, nodes).includes(id) || given.some((layer) => !chosen(LAYERS, layers).includes(layer));
-  return { grant: ({ node: { id } }, given) => (isRefused(id, given) ? { denied: "no" } : grant) };
+  const policy: Pick<AccessPolicy, "grant"> = {
+    grant: ({ node: { id } = anonymousNode }, given) => (isRefused(id, given) ? { denied: "no" } : grant),
+  };
+  return {
+    ...policy,
+    explain: (claim, given) => ({ isAllowed: !("denied" in policy.grant(claim, given)), reason: "" }),
+  };
 }
 
 /** What a node has in a state; undefined: it is refused. */

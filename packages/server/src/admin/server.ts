@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Server as NetServer, Socket } from "node:net";
+import type { EntryPoint } from "@xdskit/protocol";
+import { type AccessClaim, type AccessPolicy, defaultAccess } from "@xdskit/protocol/internal";
 import { isExpectedHost } from "../expected-host.ts";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { TlsFiles } from "../options.ts";
 import { TlsListener, type TlsReloads } from "../transport/grpc/tls.ts";
-import { addressOf } from "../transport/peer.ts";
+import { addressOf, describePeer } from "../transport/peer.ts";
 import { type AdminCaller, type AdminRules, callerOf, roleOf } from "./access.ts";
 import type { ErrorAnswer } from "./answers/page.ts";
 import { Describer } from "./describe.ts";
@@ -34,6 +36,8 @@ export interface AdminServerOptions {
   /** With it, the certificates of clients decide at the port, on loopback too. */
   readonly tls?: TlsFiles | undefined;
   readonly rules?: AdminRules;
+  /** Decides with the role of a caller; without it the role alone does. */
+  readonly access?: Pick<AccessPolicy, "grant">;
   /** Host names, besides IP addresses and localhost, that requests may use; `*` allows all. */
   readonly names?: readonly string[];
   /** Receives internal errors of routes. */
@@ -178,9 +182,9 @@ async function answerRequest(
     return;
   }
   const isRead = request.method === "GET" || request.method === "HEAD";
-  const role = roleOf(caller, options.rules ?? nobody);
-  if (!isProbe(request.url, isRead) && role !== "operator" && (!isRead || role === undefined)) {
-    refuseCaller(request, response, caller, options);
+  const entryPoint = entryPointOf(request.url, isRead);
+  if (!isAdmitted(request, entryPoint, { caller, options })) {
+    refuseCaller(request, response, caller, { entryPoint, options });
     return;
   }
   if (!isRead) {
@@ -197,26 +201,46 @@ async function answerRequest(
   await write(answer, response);
 }
 
-/** Whether anybody may ask: health for orchestrators, metrics for scrapers. */
-function isProbe(target: string | undefined, isRead: boolean): boolean {
+type AdminEntryPoint = Extract<EntryPoint, "health" | "metrics" | "admin" | "admin-change">;
+
+/** Health for orchestrators and metrics for scrapers are entry points of their own. */
+function entryPointOf(target: string | undefined, isRead: boolean): AdminEntryPoint {
+  if (!isRead) return "admin-change";
   const path = target?.replace(/[?#].*$/s, "");
-  return isRead && probes.some((route) => route.path === path);
+  if (path === metrics.path) return "metrics";
+  return probes.some((route) => route.path === path) ? "health" : "admin";
 }
+
+/** The local socket always works. */
+function isAdmitted(
+  request: IncomingMessage,
+  entryPoint: AdminEntryPoint,
+  { caller, options }: Pick<Called, "caller" | "options">,
+): boolean {
+  if (caller.kind === "socket") return true;
+  const role = roleOf(caller, options.rules ?? nobody);
+  const claim: AccessClaim = { entryPoint, peer: describePeer(request.socket), node: undefined, role };
+  return !("denied" in (options.access ?? byRole).grant(claim, []));
+}
+
+const byRole = defaultAccess({ isSecret: () => true });
 
 /** Says the same whether there is something at the path or not. */
 function refuseCaller(
   request: IncomingMessage,
   response: ServerResponse,
   caller: AdminCaller,
-  { onRefused }: AdminServerOptions,
+  { entryPoint, options }: { readonly entryPoint: AdminEntryPoint; readonly options: AdminServerOptions },
 ): void {
   const names = caller.kind === "tls" ? caller.names : [];
-  onRefused?.({ address: addressOf(request.socket) ?? "", path: request.url ?? "", names });
+  options.onRefused?.({ address: addressOf(request.socket) ?? "", path: request.url ?? "", names });
   const hint =
     caller.kind === "tls"
       ? "name your client certificate in admin-viewers or admin-operators"
       : "ask from that machine, at its local socket (admin-socket), or over TLS with a client certificate (admin-tls)";
-  refuse(response, 403, { error: "you may read health and metrics only", hint });
+  const isProbe = entryPoint === "health" || entryPoint === "metrics";
+  const error = isProbe ? `you may not read ${entryPoint} here` : "you may read health and metrics only";
+  refuse(response, 403, { error, hint });
 }
 
 async function findAnswer(target: string, wantsHtml: boolean, sources: AdminSources): Promise<AdminAnswer> {

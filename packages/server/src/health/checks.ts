@@ -19,6 +19,8 @@ export class Checks {
   readonly #peer: Peer;
   #checker: HealthChecker | undefined;
   #told: Uint8Array | undefined;
+  /** Whether access lets in the client as the node that it claims to be. */
+  #isAdmitted = false;
 
   constructor(
     discovery: HealthDiscovery,
@@ -53,11 +55,14 @@ export class Checks {
         };
       case "request": {
         const { node = anonymousNode, protocols } = message;
+        this.#isAdmitted = false;
         this.#checker = { node, peer: this.#peer, protocols };
         this.#told = undefined;
-        return this.#specify(this.#checker);
+        return this.#refuse() ?? this.#specify(this.#checker);
       }
       case "response": {
+        const refusal = this.#refuse();
+        if (refusal !== undefined) return refusal;
         const returned: unknown = this.#discovery.onHealth(this.#api.toJson(RESPONSE, message.bytes), this.#checker);
         if (isThenable(returned)) returned.then(undefined, (error: unknown) => this.#failed(error));
         return this.#checker === undefined ? undefined : this.#specify(this.#checker);
@@ -65,6 +70,21 @@ export class Checks {
       default:
         return message satisfies never;
     }
+  }
+
+  /** Decides again whether the client may go on: the status that refuses it, or undefined. */
+  admitAgain(): Status | undefined {
+    if (!this.#isAdmitted) return undefined;
+    this.#isAdmitted = false;
+    return this.#refuse();
+  }
+
+  #refuse(): Status | undefined {
+    if (this.#isAdmitted) return undefined;
+    const granted = this.#hub.admit("hds", this.#peer, this.#checker?.node ?? anonymousNode);
+    if ("code" in granted) return granted;
+    this.#isAdmitted = true;
+    return undefined;
   }
 
   #failed(error: unknown): void {

@@ -28,6 +28,12 @@ function stream(call: GrpcCall, { hub }: MethodPorts, checks: Checks): Dismiss {
   const unwatch = hub.readiness.watch(() => {
     if (hub.readiness.state === "draining") call.end(draining);
   });
+  call.onGone(
+    hub.watchAccess(() => {
+      const refusal = checks.admitAgain();
+      if (refusal !== undefined) call.end(refusal);
+    }),
+  );
   call.accept({
     onMessage: async (bytes) => {
       const said = checks.take(bytes);

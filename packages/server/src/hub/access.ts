@@ -1,9 +1,8 @@
-import type { AccessRules, TypeUrl } from "@xdskit/protocol";
+import type { AccessFunction, AccessRules, TypeUrl } from "@xdskit/protocol";
 import {
   type AccessPolicy,
-  compileAccess,
-  defaultAccess,
-  openAccess,
+  createAccess,
+  type StatusReaders,
   type TypeTraits,
   typeKindTable,
 } from "@xdskit/protocol/internal";
@@ -11,21 +10,25 @@ import type { OptionProblem } from "../error.ts";
 
 export interface AccessOptions {
   /** Undefined: safe defaults. */
-  readonly rules: AccessRules | undefined;
+  readonly access: AccessRules | AccessFunction | undefined;
   /** Allows everything where there are no rules. */
   readonly insecure: boolean;
+  readonly statusReaders: StatusReaders;
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;
+  /** Is told what an access function threw. */
+  readonly onThrown: (error: unknown) => void;
 }
 
 /** Creates what decides which clients may have what, or says what is wrong with the rules. */
 export function readAccess({
-  rules,
-  insecure,
   traits,
+  ...settings
 }: AccessOptions): AccessPolicy | { readonly problems: readonly OptionProblem[] } {
-  const isSecret = (type: TypeUrl): boolean => typeKindTable[traits(type)?.kind ?? "opaque"].isSecret;
-  if (rules === undefined) return insecure ? openAccess : defaultAccess({ isSecret });
-  const policy = compileAccess(rules, { isSecret, twinOf: (type) => traits(type)?.twin });
+  const policy = createAccess({
+    ...settings,
+    isSecret: (type) => typeKindTable[traits(type)?.kind ?? "opaque"].isSecret,
+    twinOf: (type) => traits(type)?.twin,
+  });
   if (!("problems" in policy)) return policy;
   return { problems: policy.problems.map(({ path, message }) => ({ path: ["access", ...path].join("."), message })) };
 }

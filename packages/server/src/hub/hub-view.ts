@@ -1,5 +1,10 @@
 import type { Node, NodeMappingFunction, Peer, Resource, TypeUrl } from "@xdskit/protocol";
 import type {
+  AccessClaim,
+  AccessGrant,
+  AccessRefusal,
+  AccessVerdict,
+  AskedResource,
   LayerState,
   Remembered,
   ResourceState,
@@ -73,9 +78,36 @@ export class HubView {
     return this.#parts.connectionLimits.describe();
   }
 
-  /** The resources of a type that a client may have; empty if it may not be the node. */
-  visibleTo(node: Node, peer: Peer, type: TypeUrl): Iterable<Resource> {
-    return this.#parts.machine.visibleTo(node, peer, type);
+  /** The resources of a type that a client may have by a way; empty if it may not be the node. */
+  visibleTo(claim: AccessClaim & { readonly node: Node }, type: TypeUrl): Iterable<Resource> {
+    const layers = this.layersOf(claim.node, claim.peer);
+    if ("refused" in layers) return [];
+    const grant = this.#parts.machine.access.grant(claim, layers);
+    return "denied" in grant ? [] : this.#parts.machine.resources(layers, type, grant);
+  }
+
+  /**
+   * What a caller may have of a node's layers. `ofPeer`: the peer that the node connects from, where the caller is
+   * another one.
+   */
+  grantOf(claim: AccessClaim, ofPeer: Peer = claim.peer): AccessGrant | AccessRefusal {
+    const layers = claim.node === undefined ? [] : this.layersOf(claim.node, ofPeer);
+    if ("refused" in layers) return { denied: layers.refused };
+    return this.#parts.machine.access.grant(claim, layers);
+  }
+
+  /** Why a caller may come in, or have a type or a resource of it, or why not. */
+  explainAccess(claim: AccessClaim, asked: AskedResource | undefined): AccessVerdict {
+    const layers = claim.node === undefined ? [] : this.layersOf(claim.node, claim.peer);
+    if ("refused" in layers)
+      return { isAllowed: false, reason: `the node mapping refuses the node: ${layers.refused}` };
+    return this.#parts.machine.access.explain(claim, layers, asked);
+  }
+
+  /** The layer of a node that holds this very resource. */
+  layerHolding(layers: readonly string[], resource: Resource): string | undefined {
+    const { type, name } = resource;
+    return layers.find((layer) => this.#parts.machine.holder(layer, type, name) === resource);
   }
 
   /** The layers of a node, or why the node mapping rejects it. */

@@ -43,8 +43,12 @@ function request(type: TypeUrl, subscribe: readonly string[] = []): DeltaRequest
   return { kind: "delta", type, node, subscribe, ...nothing };
 }
 
-function accessOf(options: { rules?: AccessRules; insecure?: boolean } = {}): AccessPolicy {
-  const access = readAccess({ rules: undefined, insecure: false, traits: (type) => api.traits(type), ...options });
+function accessOf(options: { access?: AccessRules; insecure?: boolean } = {}): AccessPolicy {
+  const access = readAccess({
+    ...{ access: undefined, insecure: false, statusReaders: "loopback" },
+    ...{ traits: (type) => api.traits(type), onThrown: () => undefined },
+    ...options,
+  });
   if ("problems" in access) throw new Error(access.problems[0]?.message);
   return access;
 }
@@ -108,7 +112,11 @@ describe("S-ACC-04: a client without an identity that is not on loopback", () =>
   test.each([
     ["insecure", { access: accessOf({ insecure: true }) }, remote],
     ["its certificate names its node", {}, { ...remote, isTls: true, certificate: certificateOf("n") }],
-    ["a rule allows it", { access: accessOf({ rules: { rules: [{ identities: ["address:192.0.2.0/24"], types: ["*"] }] } }) }, remote],
+    [
+      "a rule allows it",
+      { access: accessOf({ access: { rules: [{ identities: ["address:192.0.2.0/24"], types: ["*"] }] } }) },
+      remote,
+    ],
     ["on loopback", {}, { ...remote, isLoopback: true }],
   ])("is served secrets when %s", async (_, options, peer) => {
     const { hub, open } = startHub(options);

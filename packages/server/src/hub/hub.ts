@@ -1,9 +1,20 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
-import type { Peer, Status, Transaction, TypeUrl } from "@xdskit/protocol";
 import {
+  anonymousNode,
+  type EntryPoint,
+  type Node,
+  type Peer,
+  type Status,
+  type Transaction,
+  type TypeUrl,
+} from "@xdskit/protocol";
+import {
+  type AccessGrant,
   type DiscoveryRequest,
+  deniedCode,
   isOfV2,
   type NamedChoice,
+  nodeDenied,
   type PollId,
   type ServerEffect,
   type ServerMachineOptions,
@@ -75,6 +86,7 @@ export class Hub implements HubPort {
   readonly #polls: PollRegistry;
   /** The poll that is being processed. */
   #arriving: PollId | undefined;
+  readonly #accessWatchers = new Set<() => void>();
   #lastStream = 0;
 
   constructor(options: HubOptions) {
@@ -156,6 +168,7 @@ export class Hub implements HubPort {
     const before = this.revision;
     const startedAt = performance.now();
     this.#driver.take({ kind: "transaction-committed", ...given });
+    if (given.access !== undefined) for (const watcher of [...this.#accessWatchers]) watcher();
     const { revision } = this;
     if (revision !== before) this.report({ kind: "committed", revision, tookMs: performance.now() - startedAt });
     return revision;
@@ -200,6 +213,30 @@ export class Hub implements HubPort {
     if (conversion?.isWaiting(id) === true || (isOfTwin && conversion?.mustWait(id) === true))
       conversion.wait(id, bytes, then);
     else then();
+  }
+
+  admit(entryPoint: EntryPoint, peer: Peer, node?: Node): AccessGrant | Status {
+    const granted = this.view.grantOf({ entryPoint, peer, node });
+    if (!("denied" in granted)) return granted;
+    const { denied: reason, told } = granted;
+    const type = undefined;
+    this.report({
+      kind: "access-denied",
+      entryPoint,
+      stream: undefined,
+      node: node ?? anonymousNode,
+      peer,
+      type,
+      reason,
+    });
+    if (told !== undefined) return { code: statusCode.PERMISSION_DENIED, message: told };
+    if (node !== undefined) return nodeDenied(peer, node);
+    return { code: deniedCode(peer), message: "this client may not call this here" };
+  }
+
+  watchAccess(watcher: () => void): () => void {
+    this.#accessWatchers.add(watcher);
+    return () => void this.#accessWatchers.delete(watcher);
   }
 
   openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined {

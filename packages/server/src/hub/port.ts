@@ -1,6 +1,7 @@
 import type { FieldProblem } from "@xdskit/envoy-api";
-import type { ApiVersion, LoadReport, Node, Peer, Status, TypeUrl, Variant } from "@xdskit/protocol";
+import type { ApiVersion, EntryPoint, LoadReport, Node, Peer, Status, TypeUrl, Variant } from "@xdskit/protocol";
 import type {
+  AccessGrant,
   Body,
   DiscoveryRequest,
   MethodSwitch,
@@ -51,6 +52,8 @@ export interface NewStream {
    * an aggregated stream.
    */
   readonly onlyType: TypeUrl | undefined;
+  /** A unary fetch. */
+  readonly isFetch?: boolean;
   /** The API version of its messages. */
   readonly apiVersion: ApiVersion;
   /** The dialect switch that must be on to serve the method; undefined: none. */
@@ -73,6 +76,13 @@ export interface HubPort {
   closeConnection(connection: number, reason: string): void;
   /** Counts a call that is not a discovery stream, or returns the status that rejects it. */
   openCall(peer: Peer): Status | undefined;
+  /**
+   * What a caller may have at an entry point, as that node where it speaks for one, or the status that refuses it. Counts
+   * and tells refusals.
+   */
+  admit(entryPoint: EntryPoint, peer: Peer, node?: Node): AccessGrant | Status;
+  /** Calls the watcher after each change of the access rules, until the returned function is called. */
+  watchAccess(watcher: () => void): () => void;
   /** Ends a counted call. */
   closeCall(peer: Peer): void;
   /** Opens a stream and returns its number, or the status that rejects it. The transport ends a rejected stream. */
@@ -267,7 +277,7 @@ export type ShellReport =
   /** A listener or the log of the program threw, or its promise rejected. */
   | {
       readonly kind: "listener-failed";
-      readonly event: ServerReport["kind"] | "health-discovery" | "log";
+      readonly event: ServerReport["kind"] | "access" | "health-discovery" | "log";
       readonly error: unknown;
     }
   /** Internal error: an invariant of the server is broken. Always a bug; an affected stream ends with INTERNAL. */

@@ -23,6 +23,8 @@ export interface LoadReportingOptions {
   readonly settings: LoadReportSettings | undefined;
   readonly limits: Pick<Limits, "maxLoadReporters" | "maxLoadEntries">;
   clustersOf(node: Node, peer: Peer): readonly string[];
+  /** Which clusters a client may have. */
+  visibleTo(node: Node, peer: Peer): (cluster: string) => boolean;
   report(report: ServerReport): void;
   reportLimit(limit: LimitName, address: string, message: string): void;
 }
@@ -66,6 +68,7 @@ export class LoadReporting {
       settings,
       limits: { maxEntries, maxStandings: maxEntries * STANDINGS_PER_ENTRY },
       clustersOf: (node, peer) => options.clustersOf(node, peer),
+      visibleTo: (node, peer) => options.visibleTo(node, peer),
     });
   }
 

@@ -5,9 +5,10 @@ import {
   NodeSizeError,
   WireError,
 } from "@xdskit/envoy-api/internal";
-import type { LoadReport, Status } from "@xdskit/protocol";
+import { anonymousNode, type LoadReport, type Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 import type { GrpcCall } from "../transport/grpc/call.ts";
+import { guard } from "../transport/grpc/guard.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "../transport/grpc/method.ts";
 import { refuseNode } from "../transport/node-limit.ts";
 import type { LoadReporting } from "./load-reporting.ts";
@@ -34,11 +35,16 @@ function serve(call: GrpcCall, ports: MethodPorts, loads: LoadReporting): Dismis
   const unwatch = hub.readiness.watch(() => {
     if (hub.readiness.state === "draining") call.end(draining);
   });
+  let isAdmitted = false;
   call.accept({
     onMessage: (bytes) => {
       const report = read(reader, bytes, ports);
-      if ("code" in report) call.end(report);
-      else loads.receive(reporter, report);
+      if ("code" in report) {
+        call.end(report);
+        return;
+      }
+      isAdmitted ||= guard(call, ports, "lrs", report.node ?? anonymousNode);
+      if (isAdmitted) loads.receive(reporter, report);
     },
     onHalfClose: () => call.end({ code: statusCode.OK, message: "" }),
     onFailure: (status) => call.end(status),

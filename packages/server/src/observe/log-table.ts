@@ -131,9 +131,9 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   "access-denied": {
     level: "warn",
     message: "access denied",
-    fields: ["node", "peer", "type", "reason", "stream", "suppressed"],
+    fields: ["entry", "node", "peer", "type", "reason", "stream", "suppressed"],
     means:
-      "without a type: the client may not be that node, and its stream ended. With a type: it gets no resources of that type. Change the access rules or the client's certificate if it is legitimate. At most one line per host, node and type in 10 s; suppressed is the number of lines left out",
+      "without a type: the client may not be that node, or not come in there, and its stream or call ended. With a type: it gets no resources of that type. Change the access rules or the client's certificate if it is legitimate. At most one line per host, entry point, node and type in 10 s; suppressed is the number of lines left out",
   },
   "load-reporter-connected": {
     level: "debug",

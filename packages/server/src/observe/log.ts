@@ -146,12 +146,15 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
     }),
   );
   const lines = createLineLimit();
-  telemetry.observe("access-denied", ({ stream, node, peer, type, reason }, at) => {
+  telemetry.observe("access-denied", ({ entryPoint, stream, node, peer, type, reason }, at) => {
     const id = printable(node.id, 200);
-    const fields = { node: id, peer: peer.address, type, reason: printable(reason, 500), stream };
+    const fields = {
+      ...{ entry: entryPoint, node: id, peer: peer.address, type },
+      ...{ reason: printable(reason, 500), stream },
+    };
     writeLimited(log, lines, {
       event: "access-denied",
-      key: [peer.address, "access-denied", id, type ?? ""],
+      key: [peer.address, "access-denied", entryPoint, id, type ?? ""],
       fields,
       at,
     });

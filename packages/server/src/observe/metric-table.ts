@@ -190,7 +190,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_access_denied_total: {
     kind: "counter",
-    help: "Types that clients asked for and may not have; with what=node, clients that may not be their node.",
+    help: "Types that clients asked for and may not have; with what=node, clients that may not be their node; with an entry point such as csds, callers that may not come in.",
     labels: ["what"],
   },
   xds_server_admission_rejected_total: {

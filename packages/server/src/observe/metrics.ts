@@ -119,7 +119,10 @@ function countRequests(telemetry: ObservedTelemetry, registry: Registry, nameOf:
   const unprotected = new CounterFamily("xds_server_unprotected_clients_total", registry).cell();
   telemetry.observe("client-unprotected", () => unprotected.value++);
   const denied = new CounterFamily("xds_server_access_denied_total", registry);
-  telemetry.observe("access-denied", ({ type }) => denied.cell(type === undefined ? "node" : nameOf(type)).value++);
+  telemetry.observe("access-denied", ({ type, entryPoint, stream }) => {
+    const what = stream === undefined ? entryPoint : "node";
+    denied.cell(type === undefined ? what : nameOf(type)).value++;
+  });
   telemetry.observe("oddity", ({ type, what }) => oddities.cell(nameOf(type), what).value++);
 }
 

@@ -7,10 +7,18 @@ import {
   decodeClientStatusRequest,
 } from "@xdskit/envoy-api/internal";
 import { type ApiVersion, anonymousNode, type Node, type Peer, type Resource, type Status } from "@xdskit/protocol";
-import { type ResourceState, type StreamId, type StreamState, statusCode } from "@xdskit/protocol/internal";
+import {
+  type AccessGrant,
+  isVisible,
+  plainName,
+  type ResourceState,
+  type StreamId,
+  type StreamState,
+  statusCode,
+} from "@xdskit/protocol/internal";
+import type { HubView } from "../hub/hub-view.ts";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import { printableReason } from "../observe/printable.ts";
-import type { ClientStatusAccess } from "../options.ts";
 import type { MessagePieces } from "../transport/grpc/simple-call.ts";
 import { compileNodeMatchers, MatcherError } from "./node-matching.ts";
 import { RegexError } from "./regex/part.ts";
@@ -20,15 +28,16 @@ const SLICE_MS = 3;
 
 export interface ClientStatusOptions {
   readonly api: Pick<EnvoyApi, "redacted">;
-  readonly access: ClientStatusAccess;
   /** Maximum bytes of a response; a larger one is rejected. */
   readonly maxBytes: number;
-  streams(): Iterable<StreamState>;
-  resourceStates(stream: StreamId): Iterable<ResourceState>;
+  readonly view: Pick<HubView, "streams" | "resourceStates" | "layersOf" | "layerHolding" | "grantOf">;
+  /** Whether a caller may ask for client status at all. */
+  admit(peer: Peer): AccessGrant | Status;
   readonly times: DeliveryTimes;
 }
 
 interface Asked {
+  readonly by: Peer;
   readonly version: ApiVersion;
   readonly isAskedFor: (node: Node) => boolean;
   readonly withContents: boolean;
@@ -37,6 +46,9 @@ interface Asked {
 
 interface Client {
   readonly node: Node;
+  /** What the caller may see of the client. */
+  readonly grant: AccessGrant;
+  readonly layers: readonly string[];
   readonly streams: StreamState[];
 }
 
@@ -75,11 +87,12 @@ export class ClientStatus {
     peer: Peer,
     resourcesInPart: number,
   ): Promise<readonly (readonly Uint8Array[])[] | Status> {
-    if (!mayAsk(peer, this.#options.access)) return refusalOf(this.#options.access);
+    const admitted = this.#options.admit(peer);
+    if ("code" in admitted) return admitted;
     const { nodeMatchers, excludeResourceContents } = decodeClientStatusRequest(request);
     try {
       const isAskedFor = compileNodeMatchers(nodeMatchers);
-      const asked = { version, isAskedFor, withContents: !excludeResourceContents, resourcesInPart };
+      const asked = { by: peer, version, isAskedFor, withContents: !excludeResourceContents, resourcesInPart };
       const made = this.#last.then(() => this.#make(asked));
       this.#last = made.catch(() => undefined);
       return await made;
@@ -93,11 +106,11 @@ export class ClientStatus {
     const slices = new Slices();
     const made: (readonly Uint8Array[])[] = [];
     let byteLength = 0;
-    for (const client of await this.#clients(asked.isAskedFor, slices)) {
+    for (const client of await this.#clients(asked, slices)) {
       const config = new ConfigParts(asked, client);
       for (const { stream } of client.streams) {
-        for (const state of this.#options.resourceStates(stream)) {
-          config.add(this.#describe(stream, state, asked.withContents));
+        for (const state of this.#options.view.resourceStates(stream)) {
+          if (this.#isShown(client, state)) config.add(this.#describe(stream, state, asked.withContents));
           if (byteLength + config.byteLength > this.#options.maxBytes) return tooLarge(this.#options.maxBytes);
           if (slices.isOver) await slices.next();
         }
@@ -109,18 +122,34 @@ export class ClientStatus {
     return made;
   }
 
-  /** Groups the streams of each client (S-WRM-12). */
-  async #clients(isAskedFor: (node: Node) => boolean, slices: Slices): Promise<Iterable<Client>> {
-    const clients = new Map<string, Client>();
-    for (const state of this.#options.streams()) {
+  /** Groups the streams of each client that the caller may see (S-WRM-12). */
+  async #clients({ by, isAskedFor }: Asked, slices: Slices): Promise<Iterable<Client>> {
+    const clients = new Map<string, Client | "hidden">();
+    for (const state of this.#options.view.streams()) {
       if (slices.isOver) await slices.next();
-      const { node, client: key } = state;
-      if (key === undefined || !isAskedFor(node ?? anonymousNode)) continue;
+      const { node = anonymousNode, client: key } = state;
+      if (key === undefined || !isAskedFor(node)) continue;
       const client = clients.get(key);
-      if (client === undefined) clients.set(key, { node: node ?? anonymousNode, streams: [state] });
-      else client.streams.push(state);
+      if (client === undefined) clients.set(key, this.#clientOf(state, by) ?? "hidden");
+      else if (client !== "hidden") client.streams.push(state);
     }
-    return clients.values();
+    return [...clients.values()].filter((client) => client !== "hidden");
+  }
+
+  #clientOf(state: StreamState, by: Peer): Client | undefined {
+    const { node = anonymousNode, peer } = state;
+    const { view } = this.#options;
+    const grant = view.grantOf({ entryPoint: "csds", peer: by, node }, peer);
+    const layers = view.layersOf(node, peer);
+    return "denied" in grant || "refused" in layers ? undefined : { node, grant, layers, streams: [state] };
+  }
+
+  /** What no layer holds any more, or never held, is shown to whom every layer would show it. */
+  #isShown({ grant, layers }: Client, { type, name, resource }: ResourceState): boolean {
+    if (grant.isWhole) return true;
+    const asked = { type, name: plainName(resource?.name ?? name) };
+    const holding = resource && this.#options.view.layerHolding(layers, resource);
+    return (holding === undefined ? layers : [holding]).every((layer) => isVisible(grant, layer, asked));
   }
 
   #describe(stream: StreamId, state: ResourceState, withContents: boolean): ClientResource {
@@ -153,34 +182,6 @@ export class ClientStatus {
     }
     return shown === "hidden" ? undefined : shown;
   }
-}
-
-/**
- * Whether a peer may request client status, which reveals the configuration of every client; by default only this
- * machine may, as with the admin API.
- */
-function mayAsk(peer: Peer, access: ClientStatusAccess): boolean {
-  switch (access) {
-    case "off":
-      return false;
-    case "loopback":
-      return peer.isLoopback;
-    case "certificate":
-      return peer.isLoopback || peer.names.length > 0;
-    case "everybody":
-      return true;
-    default:
-      return access satisfies never;
-  }
-}
-
-function refusalOf(access: ClientStatusAccess): Status {
-  if (access === "off") {
-    return { code: statusCode.PERMISSION_DENIED, message: "client status is not told here (client-status)" };
-  }
-  const who = access === "certificate" ? "this machine and clients with a certificate" : "this machine";
-  const message = `client status is only told to ${who} (client-status)`;
-  return { code: statusCode.PERMISSION_DENIED, message };
 }
 
 function tooLarge(maxBytes: number): Status {

@@ -81,6 +81,7 @@ export class RealMachine {
     settings: { intervalMs: 10_000, clusters: "all", endpoints: false },
     limits: { maxLoadReporters: 10, maxLoadEntries: 100 },
     clustersOf: () => [],
+    visibleTo: () => () => true,
     report: (report) => this.telemetry.report(report, new Date(this.now)),
     reportLimit: () => undefined,
   });

@@ -1,3 +1,4 @@
+import type { EntryPoint } from "../../access/access-rules.ts";
 import type { Body } from "../../message/body.ts";
 import type { Status } from "../../message/status.ts";
 import type { Node } from "../../node/node.ts";
@@ -135,13 +136,16 @@ export type Report =
       readonly node: Node;
       readonly type: TypeUrl;
     }
-  /** A client may not be the node that it claims to be, or not have a type that it asks for. */
+  /** A client may not be the node that it claims to be, not have a type that it asks for, or not come in at all. */
   | {
       readonly kind: "access-denied";
-      readonly stream: StreamId;
+      readonly entryPoint: EntryPoint;
+      /** Undefined: a call that is no discovery stream. */
+      readonly stream: StreamId | undefined;
+      /** Without an id where the caller speaks for no node. */
       readonly node: Node;
       readonly peer: Peer;
-      /** Undefined: it may not be the node. */
+      /** Undefined: it may not be the node, or not come in. */
       readonly type: TypeUrl | undefined;
       readonly reason: string;
     }

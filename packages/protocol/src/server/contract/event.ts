@@ -53,6 +53,8 @@ export interface StreamOpened {
    * on an aggregated stream.
    */
   readonly onlyType: TypeUrl | undefined;
+  /** A unary fetch: a stream that ends after its first answer. */
+  readonly isFetch?: boolean;
   /** The API version of the messages; that of the resource types in them may differ (B-TYP-08). */
   readonly apiVersion: ApiVersion;
   /** The dialect switch that must be on for a client of this method; undefined: none. */

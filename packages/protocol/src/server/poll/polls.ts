@@ -241,7 +241,10 @@ function refusePoll(
   const refusal = { kind: "refuse-poll", poll, status: refused } as const;
   if (denied === undefined) return [refusal];
   return [
-    { kind: "report", report: { kind: "access-denied", stream: poll, node, peer, type, reason: denied } },
+    {
+      kind: "report",
+      report: { kind: "access-denied", entryPoint: "rest", stream: poll, node, peer, type, reason: denied },
+    },
     refusal,
   ];
 }

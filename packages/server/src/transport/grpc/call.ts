@@ -53,7 +53,7 @@ export class GrpcCall implements StreamHandle {
   readonly #parser: MessageParser;
   readonly #options: CallOptions;
   #listener: CallListener | undefined;
-  #gone: (() => void) | undefined;
+  readonly #gone: (() => void)[] = [];
   #deadline: NodeJS.Timeout | undefined;
   /** Timer of an incomplete message. */
   #messageTimeout: NodeJS.Timeout | undefined;
@@ -181,7 +181,7 @@ export class GrpcCall implements StreamHandle {
 
   /** Sets the callback for the stream's close, also of a call that is never accepted. */
   onGone(gone: () => void): void {
-    if (this.#closedBy === undefined) this.#gone = gone;
+    if (this.#closedBy === undefined) this.#gone.push(gone);
     else gone();
   }
 
@@ -190,8 +190,7 @@ export class GrpcCall implements StreamHandle {
     this.#isOver = true;
     this.#closedBy = reason;
     this.#letGo();
-    this.#gone?.();
-    this.#gone = undefined;
+    for (const gone of this.#gone.splice(0)) gone();
     this.#listener?.onClose(reason);
     this.#listener = undefined;
   }

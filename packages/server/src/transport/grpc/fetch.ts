@@ -22,7 +22,7 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, onlyType, apiVersion,
   const { hub, connection } = ports;
   const reader = createRequestReader("sotw", hub.limits.maxNodeBytes);
   const answer = new FetchAnswer(call, onlyType);
-  const opened = { connection, variant: "sotw", onlyType, apiVersion, method: path } as const;
+  const opened = { connection, variant: "sotw", onlyType, isFetch: true, apiVersion, method: path } as const;
   const stream = hub.openStream({ ...opened, ...(needs !== undefined && { needs }) }, answer);
   if (typeof stream !== "number") {
     call.end(stream);

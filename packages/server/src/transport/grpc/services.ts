@@ -1,6 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { type DiscoveryMethod, discoveryMethods } from "@xdskit/envoy-api/internal";
 import { discoveryFetch } from "./fetch.ts";
+import { guarded } from "./guard.ts";
 import { HEALTH_SERVICE, healthMethods } from "./health.ts";
 import type { GrpcMethod } from "./method.ts";
 import { REFLECTION_SERVICES, reflectionMethods } from "./reflection.ts";
@@ -15,7 +16,11 @@ export function grpcMethods(
   const services = [...new Set([...paths.map(serviceOf), HEALTH_SERVICE, ...REFLECTION_SERVICES])].sort();
   return new Map([
     ...discoveryMethods.flatMap(entryOf),
-    ...[...further, ...healthMethods(new Set(services)), ...reflectionMethods(api, services)].map(counted),
+    ...[
+      ...further,
+      ...[...healthMethods(new Set(services))].map(([path, method]) => [path, guarded(method, "health")] as const),
+      ...[...reflectionMethods(api, services)].map(([path, method]) => [path, guarded(method, "reflection")] as const),
+    ].map(counted),
   ]);
 }
 
