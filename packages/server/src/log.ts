@@ -24,6 +24,7 @@ export type LogEvent =
   | "limit-hit"
   | "page-refused"
   | "admin-refused"
+  | "certificate-ended"
   | "connection-refused"
   | "connection-broken"
   | "files-written"

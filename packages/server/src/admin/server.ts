@@ -132,7 +132,15 @@ class ListeningAdmin implements AdminServer {
     this.#tls = await TlsListener.open(
       // Health and metrics are for callers without a certificate too.
       { ...files, requireClientCertificate: false },
-      { onSocket: (socket) => this.#take(socket), handshakeTimeoutMs: HANDSHAKE_MS, protocols: ["http/1.1"] },
+      {
+        onSocket: (socket) => this.#take(socket),
+        // The role of a connection ends with its certificate; one that only expires soon keeps it.
+        onNotice: (socket, notice) => {
+          if (notice !== "expiring") socket.destroy();
+        },
+        handshakeTimeoutMs: HANDSHAKE_MS,
+        protocols: ["http/1.1"],
+      },
       this.#options.tlsReloads ?? nothing,
     );
     return this.#tls.server;

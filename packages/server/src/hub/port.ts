@@ -111,6 +111,8 @@ export type StreamEnd =
   | "blocked"
   | "not-ready"
   | "connection-age"
+  /** The client's certificate expires, or is not trusted any more. */
+  | "certificate"
   | "draining"
   | "closed"
   /** Internal error, or a listener of the program failed. */
@@ -258,6 +260,15 @@ export type ShellReport =
       readonly peer: Peer;
       readonly node: Node | undefined;
       readonly report: LoadReport;
+    }
+  /**
+   * A client's certificate expires soon, and the client is asked to connect anew; or it has expired, or a reloaded CA or
+   * revocation list takes it away, and the connection is closed.
+   */
+  | {
+      readonly kind: "certificate-ended";
+      readonly peer: Peer;
+      readonly reason: "expiring" | "expired" | "untrusted" | "revoked";
     }
   | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
   /** The changed TLS files are invalid; the previous certificates stay in use. */

@@ -168,6 +168,13 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     means:
       "a page in a browser polled at a host name that is not allowed, or from another origin: DNS rebinding, or a proxy whose name `rest.names` lacks. At most one line per host in 10 s; suppressed is the number of lines left out",
   },
+  "certificate-ended": {
+    level: "warn",
+    message: "connection closed because of its client certificate",
+    fields: ["peer", "certificate", "reason", "suppressed"],
+    means:
+      "reason is expiring: the client has a while to connect anew, with a renewed certificate if it has one; expired; untrusted: no CA in the reloaded `tls.ca` vouches for it; revoked: `tls.crl` names it. A certificate that is logged as expired was not renewed in time, or the client did not take it up. At most one line per certificate and reason in 10 s; suppressed is the number of lines left out",
+  },
   "connection-refused": {
     level: "warn",
     message: "connection closed before a valid handshake",
@@ -210,7 +217,8 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     level: "info",
     message: "certificates reloaded",
     fields: ["files"],
-    means: "new connections use them",
+    means:
+      "new connections use them; connections whose client certificate the new CAs or revocation lists take away are closed",
   },
   "tls-refused": {
     level: "error",

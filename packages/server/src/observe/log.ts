@@ -86,7 +86,9 @@ function writeLimited(log: Log, limit: LineLimit, { event, key: [address, ...wha
 }
 
 function isOrdinaryEnd(reason: string): boolean {
-  return ["finished", "cancelled", "connection-lost", "connection-age", "draining", "closed"].includes(reason);
+  return ["finished", "cancelled", "connection-lost", "connection-age", "certificate", "draining", "closed"].includes(
+    reason,
+  );
 }
 
 function logNacks(telemetry: ObservedTelemetry, log: Log): void {
@@ -159,6 +161,16 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("limit-hit", ({ limit, address, stream, message }, at) => {
     const fields = { limit, peer: address, stream, reason: printable(message, 500) };
     writeLimited(log, lines, { event: "limit-hit", key: [address, limit], fields, at });
+  });
+  telemetry.observe("certificate-ended", ({ peer, reason }, at) => {
+    const certificate = printable(peer.names.join(","), 500);
+    const fields = { peer: peer.address, certificate, reason };
+    writeLimited(log, lines, {
+      event: "certificate-ended",
+      key: [certificate, "certificate-ended", reason],
+      fields,
+      at,
+    });
   });
   telemetry.observe("admin-refused", ({ address, path, names }, at) => {
     const fields = { peer: address, path: printable(path, 200), certificate: printable(names.join(","), 500) };
