@@ -180,6 +180,18 @@ export type ShellReport =
       /** The names of its verified certificate, by kind. */
       readonly names: readonly string[];
     }
+  /** An operator's request to the admin API that is no read was answered. */
+  | {
+      readonly kind: "admin-change";
+      /** Undefined at the local socket. */
+      readonly address: string | undefined;
+      /** The names of its verified certificate by kind, or where it came from. */
+      readonly caller: string;
+      readonly role: "viewer" | "operator";
+      readonly method: string;
+      readonly path: string;
+      readonly status: number;
+    }
   /** A browser polled for a page that may not; the poll ended with 403. */
   | {
       readonly kind: "page-refused";

@@ -161,6 +161,13 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     means:
       "beyond loopback, the admin API answers certificates in `admin-viewers` and `admin-operators` only; health and metrics everybody. At most one line per host in 10 s; suppressed is the number of lines left out",
   },
+  "admin-change": {
+    level: "info",
+    message: "change requested through the admin API",
+    fields: ["peer", "caller", "role", "method", "path", "status", "suppressed"],
+    means:
+      "the audit of the admin API: one line for each request that is no read, with the names of the caller's certificate (or local socket, loopback) and the HTTP status. Of failed ones at most one line per host and status in 10 s; suppressed is the number of lines left out",
+  },
   "page-refused": {
     level: "warn",
     message: "poll of a web page rejected",

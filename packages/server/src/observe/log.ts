@@ -176,6 +176,13 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
     const fields = { peer: address, path: printable(path, 200), certificate: printable(names.join(","), 500) };
     writeLimited(log, lines, { event: "admin-refused", key: [address, "admin-refused"], fields, at });
   });
+  telemetry.observe("admin-change", ({ address, caller, role, method, path, status }, at) => {
+    const who = printable(caller, 500);
+    const fields = { peer: address, caller: who, role, method, path: printable(path, 200), status };
+    // What changed something is never left out.
+    if (status < 400) log.write("admin-change", fields);
+    else writeLimited(log, lines, { event: "admin-change", key: [address ?? who, "admin-change", status], fields, at });
+  });
   telemetry.observe("page-refused", ({ address, host, origin }, at) => {
     const fields = { peer: address, host: printable(host, 200), origin: origin && printable(origin, 200) };
     writeLimited(log, lines, { event: "page-refused", key: [address, "page-refused"], fields, at });
