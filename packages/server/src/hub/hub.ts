@@ -14,6 +14,7 @@ import {
 import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
 import { createAccess } from "./access.ts";
+import type { Account } from "./account.ts";
 import { Admission, draining, notReady } from "./admission.ts";
 import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";
 import { ByteBudget } from "./byte-budget.ts";
@@ -36,6 +37,7 @@ import type {
   Telemetry,
 } from "./port.ts";
 import { ReadinessTracker } from "./readiness.ts";
+import { RequestRate } from "./request-rate.ts";
 import { spread } from "./spread.ts";
 import { cancelled, type OpenStream, StreamRegistry } from "./stream-registry.ts";
 
@@ -73,6 +75,7 @@ export class Hub implements HubPort {
   readonly #connectionLimits: ConnectionLimits;
   readonly #admission: Admission;
   readonly #connections: Connections;
+  readonly #requestRate: RequestRate;
   readonly #streams: StreamRegistry;
   readonly #polls: PollRegistry;
   /** The poll that is being processed. */
@@ -118,6 +121,7 @@ export class Hub implements HubPort {
       v2Refused: (address, method) => this.report({ kind: "v2-refused", address, method }),
     });
     this.#connections = new Connections(connectionLimits);
+    this.#requestRate = new RequestRate(limits.maxRequestsPerSecondPerIdentity);
     this.#polls = new PollRegistry(connectionLimits);
     this.#streams = new StreamRegistry({
       ...{ encoder, limits, connectionLimits: connectionLimits },
@@ -239,6 +243,12 @@ export class Hub implements HubPort {
     if (closed === undefined) return;
     const { peer, transport } = closed;
     this.report({ kind: "connection-closed", connection, peer, transport, reason });
+  }
+
+  delayRequest(account: Account, address: string): number {
+    const delayMs = this.#requestRate.delayOf(account);
+    if (delayMs > 0) this.reportLimit("maxRequestsPerSecondPerIdentity", address, slowed(this.limits));
+    return delayMs;
   }
 
   openCall(peer: Peer): Status | undefined {
@@ -421,6 +431,10 @@ export class Hub implements HubPort {
 
 const refusedByListener: Status = { code: statusCode.UNKNOWN, message: "refused by this server" };
 const ourMistake: Status = { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" };
+
+function slowed({ maxRequestsPerSecondPerIdentity: most }: Limits): string {
+  return `more than ${most} requests a second from this identity; they wait (maxRequestsPerSecondPerIdentity)`;
+}
 
 /** Throws if two variants of a name match the same client (S-LOC-08). */
 function refuseAmbiguous(ambiguities: readonly string[]): void {
