@@ -30,8 +30,11 @@ import { responseFormats } from "./response-formats.ts";
 const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxConnections: "limits.max-connections",
   maxConnectionsPerPeer: "limits.max-connections-per-peer",
+  maxConnectionsPerIdentity: "limits.max-connections-per-identity",
   maxStreams: "limits.max-streams",
   maxStreamsPerPeer: "limits.max-streams-per-peer",
+  maxStreamsPerIdentity: "limits.max-streams-per-identity",
+  maxRequestsPerSecondPerIdentity: "limits.max-requests-per-second-per-identity",
   maxSubscriptionsPerStream: "limits.max-subscriptions-per-stream",
   maxTypesPerStream: "limits.max-types-per-stream",
   maxUnacknowledgedPerType: "limits.max-unacknowledged-per-type",
@@ -40,6 +43,7 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxNodeBytes: "limits.max-node-bytes",
   maxReceivedBytes: "limits.max-received-bytes",
   maxReceivedBytesPerPeer: "limits.max-received-bytes-per-peer",
+  maxReceivedBytesPerIdentity: "limits.max-received-bytes-per-identity",
   maxMessageMs: "limits.max-message-time",
   maxPendingBytes: "limits.max-pending-bytes",
   maxBlockedMs: "limits.max-blocked",
@@ -149,11 +153,12 @@ function listenerOf(
 }
 
 /** Paths in the file are relative to its directory. */
-function tlsFilesOf({ cert, key, ca, requireClientCertificate }: ListenerTls, directory: string): TlsFiles {
+function tlsFilesOf({ cert, key, ca, crl, requireClientCertificate }: ListenerTls, directory: string): TlsFiles {
   return {
     cert: resolve(directory, cert),
     key: resolve(directory, key),
     ...(ca !== undefined && { ca: resolve(directory, ca) }),
+    ...(crl !== undefined && { crl: resolve(directory, crl) }),
     ...(requireClientCertificate !== undefined && { requireClientCertificate }),
   };
 }
@@ -219,17 +224,19 @@ function tlsOf(values: SettingValues, of: "tls" | "admin-tls"): TlsFiles | undef
   const cert = values.text(`${of}.cert`);
   const key = values.text(`${of}.key`);
   const ca = values.text(`${of}.ca`);
+  const crl = values.text(`${of}.crl`);
   const requireClientCertificate = of === "tls" ? values.flag("tls.require-client-certificate") : undefined;
   if (cert !== undefined && key !== undefined) {
     return {
       cert,
       key,
       ...(ca !== undefined && { ca }),
+      ...(crl !== undefined && { crl }),
       ...(requireClientCertificate !== undefined && { requireClientCertificate }),
     };
   }
-  if (cert === undefined && key === undefined && ca === undefined && requireClientCertificate !== true)
-    return undefined;
+  const isAbsent = [cert, key, ca, crl].every((file) => file === undefined);
+  if (isAbsent && requireClientCertificate !== true) return undefined;
   throw new CommandError(
     exitCode.usage,
     "TLS needs both a certificate and its key",

@@ -41,6 +41,18 @@ export function roleOf(caller: AdminCaller, { viewers, operators, insecure }: Ad
   }
 }
 
+/** The caller in a line of the log. */
+export function describeCaller(caller: AdminCaller): string {
+  switch (caller.kind) {
+    case "socket":
+      return "local socket";
+    case "plaintext":
+      return caller.isLoopback ? "loopback" : "plaintext";
+    case "tls":
+      return caller.names.join(",");
+  }
+}
+
 /** Describes the caller at a TCP port. */
 export function callerOf(socket: Socket): AdminCaller {
   if (socket instanceof TLSSocket) return { kind: "tls", names: certifiedNames(socket) };

@@ -8,7 +8,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { TlsFiles } from "../options.ts";
 import { TlsListener, type TlsReloads } from "../transport/grpc/tls.ts";
 import { addressOf, describePeer } from "../transport/peer.ts";
-import { type AdminCaller, type AdminRules, callerOf, roleOf } from "./access.ts";
+import { type AdminCaller, type AdminRole, type AdminRules, callerOf, describeCaller, roleOf } from "./access.ts";
 import type { ErrorAnswer } from "./answers/page.ts";
 import { Describer } from "./describe.ts";
 import { listenAtPath } from "./local-socket.ts";
@@ -43,6 +43,8 @@ export interface AdminServerOptions {
   /** Receives internal errors of routes. */
   readonly onFault?: (path: string, cause: unknown) => void;
   readonly onRefused?: (refused: AdminRefusal) => void;
+  /** A request that is no read was answered. */
+  readonly onChange?: (change: AdminChange) => void;
   readonly tlsReloads?: TlsReloads;
 }
 
@@ -50,11 +52,28 @@ export interface AdminServerOptions {
 export interface AdminRefusal {
   /** `host:port` of the caller. */
   readonly address: string;
+  /** Its beginning, without the query. */
   readonly path: string;
   /** The names of its certificate, by kind. */
   readonly names: readonly string[];
 }
 
+/** A request of an operator that changes something, or tried to, for the audit. */
+export interface AdminChange {
+  /** `host:port` of the caller; undefined at the local socket. */
+  readonly address: string | undefined;
+  /** The names of its certificate, or where it came from. */
+  readonly caller: string;
+  readonly role: AdminRole;
+  readonly method: string;
+  /** Its beginning, without the query. */
+  readonly path: string;
+  /** The HTTP status. */
+  readonly status: number;
+}
+
+/** Characters of a path that are reported. */
+const MAX_PATH = 200;
 const HANDSHAKE_MS = 10_000;
 const nobody: AdminRules = { viewers: [], operators: [], insecure: false };
 
@@ -136,7 +155,15 @@ class ListeningAdmin implements AdminServer {
     this.#tls = await TlsListener.open(
       // Health and metrics are for callers without a certificate too.
       { ...files, requireClientCertificate: false },
-      { onSocket: (socket) => this.#take(socket), handshakeTimeoutMs: HANDSHAKE_MS, protocols: ["http/1.1"] },
+      {
+        onSocket: (socket) => this.#take(socket),
+        // The role of a connection ends with its certificate; one that only expires soon keeps it.
+        onNotice: (socket, notice) => {
+          if (notice !== "expiring") socket.destroy();
+        },
+        handshakeTimeoutMs: HANDSHAKE_MS,
+        protocols: ["http/1.1"],
+      },
       this.#options.tlsReloads ?? nothing,
     );
     return this.#tls.server;
@@ -183,10 +210,12 @@ async function answerRequest(
   }
   const isRead = request.method === "GET" || request.method === "HEAD";
   const entryPoint = entryPointOf(request.url, isRead);
-  if (!isAdmitted(request, entryPoint, { caller, options })) {
+  const role = roleOf(caller, options.rules ?? nobody);
+  if (!isAdmitted(request, entryPoint, { caller, role, options })) {
     refuseCaller(request, response, caller, { entryPoint, options });
     return;
   }
+  if (!isRead && role !== undefined) audit(request, response, { caller, role, options });
   if (!isRead) {
     response.setHeader("allow", "GET, HEAD");
     refuse(response, 405, { error: `method ${request.method} is not allowed`, hint: "the admin API only reads" });
@@ -215,15 +244,31 @@ function entryPointOf(target: string | undefined, isRead: boolean): AdminEntryPo
 function isAdmitted(
   request: IncomingMessage,
   entryPoint: AdminEntryPoint,
-  { caller, options }: Pick<Called, "caller" | "options">,
+  { caller, role, options }: Pick<Called, "caller" | "options"> & { readonly role: AdminRole | undefined },
 ): boolean {
   if (caller.kind === "socket") return true;
-  const role = roleOf(caller, options.rules ?? nobody);
   const claim: AccessClaim = { entryPoint, peer: describePeer(request.socket), node: undefined, role };
   return !("denied" in (options.access ?? byRole).grant(claim, []));
 }
 
 const byRole = defaultAccess({ isSecret: () => true });
+/** Reports the request once it was answered, or its caller went away. */
+function audit(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { caller, role, options }: { caller: AdminCaller; role: AdminRole; options: AdminServerOptions },
+): void {
+  const address = addressOf(request.socket);
+  const { method = "" } = request;
+  response.once("close", () => {
+    const { statusCode: status } = response;
+    options.onChange?.({ address, caller: describeCaller(caller), role, method, path: pathOf(request), status });
+  });
+}
+
+function pathOf({ url = "" }: IncomingMessage): string {
+  return url.slice(0, MAX_PATH).replace(/[?#].*$/s, "");
+}
 
 /** Says the same whether there is something at the path or not. */
 function refuseCaller(
@@ -233,7 +278,7 @@ function refuseCaller(
   { entryPoint, options }: { readonly entryPoint: AdminEntryPoint; readonly options: AdminServerOptions },
 ): void {
   const names = caller.kind === "tls" ? caller.names : [];
-  options.onRefused?.({ address: addressOf(request.socket) ?? "", path: request.url ?? "", names });
+  options.onRefused?.({ address: addressOf(request.socket) ?? "", path: pathOf(request), names });
   const hint =
     caller.kind === "tls"
       ? "name your client certificate in admin-viewers or admin-operators"

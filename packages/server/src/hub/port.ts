@@ -13,6 +13,7 @@ import type {
   StreamId,
 } from "@xdskit/protocol/internal";
 import type { LimitName, Limits } from "../options.ts";
+import type { Account } from "./account.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { NewPoll, PollHandle } from "./poll-registry.ts";
 import type { ReadinessTracker } from "./readiness.ts";
@@ -74,6 +75,8 @@ export interface HubPort {
    */
   openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined;
   closeConnection(connection: number, reason: string): void;
+  /** Counts a request from `host:port`; returns the milliseconds that it has to wait. */
+  delayRequest(account: Account, address: string): number;
   /** Counts a call that is not a discovery stream, or returns the status that rejects it. */
   openCall(peer: Peer): Status | undefined;
   /**
@@ -121,6 +124,8 @@ export type StreamEnd =
   | "blocked"
   | "not-ready"
   | "connection-age"
+  /** The client's certificate expires, or is not trusted any more. */
+  | "certificate"
   | "draining"
   | "closed"
   /** Internal error, or a listener of the program failed. */
@@ -187,6 +192,18 @@ export type ShellReport =
       readonly path: string;
       /** The names of its verified certificate, by kind. */
       readonly names: readonly string[];
+    }
+  /** An operator's request to the admin API that is no read was answered. */
+  | {
+      readonly kind: "admin-change";
+      /** Undefined at the local socket. */
+      readonly address: string | undefined;
+      /** The names of its verified certificate by kind, or where it came from. */
+      readonly caller: string;
+      readonly role: "viewer" | "operator";
+      readonly method: string;
+      readonly path: string;
+      readonly status: number;
     }
   /** A browser polled for a page that may not; the poll ended with 403. */
   | {
@@ -268,6 +285,15 @@ export type ShellReport =
       readonly peer: Peer;
       readonly node: Node | undefined;
       readonly report: LoadReport;
+    }
+  /**
+   * A client's certificate expires soon, and the client is asked to connect anew; or it has expired, or a reloaded CA or
+   * revocation list takes it away, and the connection is closed.
+   */
+  | {
+      readonly kind: "certificate-ended";
+      readonly peer: Peer;
+      readonly reason: "expiring" | "expired" | "untrusted" | "revoked";
     }
   | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
   /** The changed TLS files are invalid; the previous certificates stay in use. */

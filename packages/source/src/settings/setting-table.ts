@@ -54,6 +54,7 @@ export type SettingKey =
   | "admin-tls.cert"
   | "admin-tls.key"
   | "admin-tls.ca"
+  | "admin-tls.crl"
   | "admin-viewers"
   | "admin-operators"
   | "control-plane"
@@ -82,6 +83,7 @@ export type SettingKey =
   | "tls.cert"
   | "tls.key"
   | "tls.ca"
+  | "tls.crl"
   | "tls.require-client-certificate"
   | "export.directory"
   | "export.format"
@@ -97,8 +99,11 @@ export type SettingKey =
   | "max-debounce"
   | "limits.max-connections"
   | "limits.max-connections-per-peer"
+  | "limits.max-connections-per-identity"
   | "limits.max-streams"
   | "limits.max-streams-per-peer"
+  | "limits.max-streams-per-identity"
+  | "limits.max-requests-per-second-per-identity"
   | "limits.max-subscriptions-per-stream"
   | "limits.max-types-per-stream"
   | "limits.max-unacknowledged-per-type"
@@ -107,6 +112,7 @@ export type SettingKey =
   | "limits.max-node-bytes"
   | "limits.max-received-bytes"
   | "limits.max-received-bytes-per-peer"
+  | "limits.max-received-bytes-per-identity"
   | "limits.max-message-time"
   | "limits.max-response-bytes"
   | "limits.max-pending-bytes"
@@ -129,6 +135,7 @@ export const settingTable: readonly Setting[] = [
   row("admin-tls.cert", "path", undefined, "PEM file with the certificate of the admin API and its chain."),
   row("admin-tls.key", "path", undefined, "PEM file with the private key of the admin API."),
   row("admin-tls.ca", "path", undefined, "PEM file with the CAs of those who may use the admin API."),
+  row("admin-tls.crl", "path", undefined, "PEM file with the revocation lists of admin-tls.ca, one for each CA."),
   row(
     "admin-viewers",
     "texts",
@@ -202,6 +209,7 @@ export const settingTable: readonly Setting[] = [
   row("tls.cert", "path", undefined, "PEM file with the server certificate and its chain."),
   row("tls.key", "path", undefined, "PEM file with the server's private key."),
   row("tls.ca", "path", undefined, "PEM file with the CAs that sign client certificates."),
+  row("tls.crl", "path", undefined, "PEM file with the revocation lists of tls.ca, one for each CA."),
   row("tls.require-client-certificate", "boolean", undefined, "Require a client certificate."),
   row(
     "export.directory",
@@ -222,8 +230,21 @@ export const settingTable: readonly Setting[] = [
   row("max-debounce", "duration", "100ms", "Longest pause to gather changes after a costly update; 0 for none."),
   row("limits.max-connections", "count", "50000", "Maximum open connections."),
   row("limits.max-connections-per-peer", "count", "10000", "Maximum open connections per client address."),
+  row(
+    "limits.max-connections-per-identity",
+    "count",
+    "10000",
+    "Maximum open connections per client certificate identity.",
+  ),
   row("limits.max-streams", "count", "50000", "Maximum open discovery streams, and as many other calls."),
   row("limits.max-streams-per-peer", "count", "10000", "Maximum open streams per client address."),
+  row("limits.max-streams-per-identity", "count", "10000", "Maximum open streams per client certificate identity."),
+  row(
+    "limits.max-requests-per-second-per-identity",
+    "count",
+    "10000",
+    "Requests a second per client certificate identity; more of them wait; 0 for no limit.",
+  ),
   row("limits.max-subscriptions-per-stream", "count", "250000", "Maximum subscribed names per stream."),
   row("limits.max-types-per-stream", "count", "64", "Maximum resource types per stream."),
   row("limits.max-unacknowledged-per-type", "count", "1000", "Maximum unacknowledged responses per stream and type."),
@@ -236,6 +257,12 @@ export const settingTable: readonly Setting[] = [
     "bytes",
     "256MiB",
     "Maximum memory held by incomplete requests per client address.",
+  ),
+  row(
+    "limits.max-received-bytes-per-identity",
+    "bytes",
+    "256MiB",
+    "Maximum memory held by incomplete requests per client certificate identity.",
   ),
   row("limits.max-message-time", "duration", "30s", "Maximum time to receive a request once it has begun."),
   row(

@@ -10,12 +10,15 @@ import type { Socket } from "node:net";
 import { startTimer, type Timer } from "@xdskit/disk";
 import type { Peer, Status } from "@xdskit/protocol";
 import { type NamedChoice, statusCode } from "@xdskit/protocol/internal";
-import type { HubPort } from "../../hub/port.ts";
+import { type Account, accountOf } from "../../hub/account.ts";
+import type { HubPort, StreamEnd } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
 import { Http2Exchange } from "../rest/http2-exchange.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { isGone } from "../stream-state.ts";
 import { openCall } from "./call.ts";
+import { certificateStatus } from "./certificate-status.ts";
+import type { CertificateNotice } from "./certificate-watch.ts";
 import type { Decompression } from "./decompression.ts";
 import { isGrpc } from "./metadata.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
@@ -43,6 +46,8 @@ const PING_SPREAD = 0.1;
 const PING_STEPS = 32;
 /** Milliseconds that an aged connection has to close after its streams ended. */
 const LEAVE_WITHIN_MS = 1_000;
+/** Milliseconds that a connection has to close after its client's certificate became invalid. */
+const LAPSE_WITHIN_MS = 500;
 
 const tooOld: Status = {
   code: statusCode.UNAVAILABLE,
@@ -64,6 +69,7 @@ export class GrpcConnection {
   readonly #session: ServerHttp2Session;
   readonly #options: ConnectionOptions;
   readonly #peer: Peer;
+  readonly #account: Account;
   readonly #id: number;
   readonly #calls = new Set<Dismiss>();
   readonly #streams = new Set<ServerHttp2Stream>();
@@ -85,8 +91,11 @@ export class GrpcConnection {
   private constructor(socket: Socket, peer: Peer, id: number, options: ConnectionOptions) {
     this.#options = options;
     this.#peer = peer;
+    this.#account = accountOf(peer);
     this.#id = id;
-    const maxStreams = Math.min(MAX_STREAMS, options.limits.maxStreamsPerPeer + SPARE_STREAMS);
+    const { maxStreamsPerIdentity, maxStreamsPerPeer } = options.limits;
+    const ofAccount = this.#account.by === "identity" ? maxStreamsPerIdentity : maxStreamsPerPeer;
+    const maxStreams = Math.min(MAX_STREAMS, ofAccount + SPARE_STREAMS);
     const settings: Settings = {
       initialWindowSize: RECEIVE_WINDOW_BYTES,
       maxConcurrentStreams: firstLimit(maxStreams),
@@ -136,8 +145,25 @@ export class GrpcConnection {
   }
 
   /** Ends all calls with a status. */
-  dismissCalls(status: Status): void {
-    for (const dismiss of [...this.#calls]) dismiss(status);
+  dismissCalls(status: Status, reason: StreamEnd): void {
+    for (const dismiss of [...this.#calls]) dismiss(status, reason);
+  }
+
+  /**
+   * The client's certificate expires soon: calls get a while to end. Or it is not valid any more: calls end at once, and
+   * the connection after them, since clients reopen streams on a connection that stays.
+   */
+  lapse(notice: CertificateNotice): void {
+    if (this.#session.destroyed) return;
+    const status = certificateStatus(notice);
+    this.#age?.cancel();
+    if (notice === "expiring") {
+      this.#retire(status, "certificate");
+      return;
+    }
+    this.leave(status.message);
+    this.dismissCalls(status, "certificate");
+    this.#age = startTimer(LAPSE_WITHIN_MS, () => this.destroy(status.message));
   }
 
   destroy(reason: string): void {
@@ -175,13 +201,15 @@ export class GrpcConnection {
       return;
     }
     const { address } = this.#peer;
+    const account = this.#account;
     const call = openCall(stream, headers, {
-      address,
       maxBytes: limits.maxRequestBytes,
       maxMessageMs: limits.maxMessageMs,
       maxBlockedMs: limits.maxBlockedMs,
       decompression: this.#options.decompression,
-      held: hub.budget.open(address),
+      account,
+      held: hub.budget.open(account),
+      delayRequest: () => hub.delayRequest(account, address),
       onLimit: (limit, message) => hub.reportLimit(limit, address, message),
       onMistake: (error) => this.#reportMistake(headers[":path"], error),
     });
@@ -229,7 +257,7 @@ export class GrpcConnection {
     }
     if (maxConnectionAgeMs > 0) {
       const ageMs = maxConnectionAgeMs * (1 + AGE_JITTER * (2 * Math.random() - 1));
-      this.#age = startTimer(ageMs, () => this.#retire());
+      this.#age = startTimer(ageMs, () => this.#retire(tooOld, "connection-age"));
     }
   }
 
@@ -255,11 +283,11 @@ export class GrpcConnection {
     });
   }
 
-  #retire(): void {
-    this.leave("maxConnectionAgeMs");
+  #retire(status: Status, reason: StreamEnd): void {
+    this.leave(status.message);
     this.#age = startTimer(this.#options.limits.maxConnectionAgeGraceMs, () => {
-      this.dismissCalls(tooOld);
-      this.#age = startTimer(LEAVE_WITHIN_MS, () => this.destroy("maxConnectionAgeMs"));
+      this.dismissCalls(status, reason);
+      this.#age = startTimer(LEAVE_WITHIN_MS, () => this.destroy(status.message));
     });
   }
 }
