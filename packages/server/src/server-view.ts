@@ -35,7 +35,7 @@ export function createServerView({ options, hub, encoder, loads, address, source
     streams: () => hub.view.streams(),
     layers: () => hub.view.layers(),
     resources: (layers, type) => hub.view.resources(layers, type),
-    place: (node, peer) => hub.view.layersOf(node, peer),
+    nodeView: (node, peer) => hub.view.nodeView(node, peer),
     limits: () => hub.view.limits(),
     writes: () => hub.view.backlog,
     encoder: () => encoder.counters,

@@ -27,7 +27,7 @@ export function nodeFilterOf({ cluster, userAgent }: NodeFilterFlags): Readonly<
  */
 export async function askAdmin<T>(
   path: string,
-  query: Readonly<Record<string, string | undefined>>,
+  query: Readonly<Record<string, string | readonly string[] | undefined>>,
   flags: AdminFlags,
   io: Io,
   codes: Readonly<Record<number, ExitCode>> = {},
@@ -49,12 +49,14 @@ export async function askAdmin<T>(
 function adminUrl(
   address: string,
   path: string,
-  query: Readonly<Record<string, string | undefined>>,
+  query: Readonly<Record<string, string | readonly string[] | undefined>>,
   name: "XDS_ADMIN" | "--admin",
 ): URL {
   try {
     const url = new URL(path, socketPathOf(address) === undefined ? `http://${address}` : "http://localhost");
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+    for (const [key, given] of Object.entries(query)) {
+      for (const value of typeof given === "string" ? [given] : (given ?? [])) url.searchParams.append(key, value);
+    }
     return url;
   } catch {
     // Every failure here means that the address is invalid.

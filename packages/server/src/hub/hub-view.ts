@@ -1,4 +1,4 @@
-import type { Node, NodeMapping, Peer, Resource, TypeUrl } from "@xdskit/protocol";
+import type { Node, NodeMapping, NodeMappingRejection, Peer, Resource, TypeUrl } from "@xdskit/protocol";
 import type {
   AccessPolicy,
   LayerState,
@@ -21,6 +21,14 @@ export interface HubViewParts {
   readonly converter: ApiVersionConverter | undefined;
   readonly layersOf: NodeMapping;
   readonly access: () => AccessPolicy;
+}
+
+/** What one node may see. */
+export interface NodeView {
+  /** Top-most first. */
+  readonly layers: readonly string[];
+  /** Whether its access covers a resource. */
+  sees(layer: string, type: TypeUrl, name: string): boolean;
 }
 
 /** Read-only view of a hub, computed on access. */
@@ -78,14 +86,24 @@ export class HubView {
 
   /** The resources of a type that a client may have; empty if it may not be the node. */
   visibleTo(node: Node, peer: Peer, type: TypeUrl): Iterable<Resource> {
-    const layers = this.layersOf(node, peer);
+    const layers = this.#parts.layersOf(node, peer);
     if ("refused" in layers) return [];
     const grant = this.#parts.access().grant({ entryPoint: "ads", peer, node }, layers);
     return "denied" in grant ? [] : this.#parts.machine.resources(layers, type, grant);
   }
 
-  /** The layers of a node, or why the node mapping rejects it. */
-  layersOf(node: Node, peer: Peer): ReturnType<NodeMapping> {
-    return this.#parts.layersOf(node, peer);
+  /** What a node may see, or why the node mapping or its access rejects it. */
+  nodeView(node: Node, peer: Peer): NodeView | NodeMappingRejection {
+    const layers = this.#parts.layersOf(node, peer);
+    if ("refused" in layers) return layers;
+    const grant = this.#parts.access().grant({ entryPoint: "ads", peer, node }, layers);
+    if ("denied" in grant) return { refused: grant.denied };
+    return {
+      layers,
+      sees: (layer, type, name) => {
+        const filter = grant.visible(layer, type);
+        return typeof filter === "string" ? filter === "all" : filter(name);
+      },
+    };
   }
 }

@@ -185,16 +185,41 @@ describe("resources", () => {
   });
 
   test("a node sees the top-most holder of each name", async () => {
-    const { items } = await json<ResourcesAnswer>("/api/v1/resources?node=n1&type=cds&body=true");
+    const { items } = await json<ResourcesAnswer>("/api/v1/resources?node=n1&cluster=&type=cds&body=true");
     expect(items.map(({ layer, name, body }) => [layer, name, body])).toEqual([
       ["node/n1", "a", { "@type": CDS, text: "other" }],
       ["base", "b", { "@type": CDS, text: "b" }],
     ]);
-    const refused = await ask("/api/v1/resources?node=bad");
+    const refused = await ask("/api/v1/resources?node=bad&cluster=");
     expect([refused.status, JSON.parse(refused.text).error]).toEqual([
       404,
       'node "bad" would be refused: not this one',
     ]);
+  });
+
+  test("a connected node sees what its cluster and metadata bring, any other what the parameters describe", async () => {
+    world.commit([{ layer: "stage/canary", puts: [resource(CDS, "b", "canary")] }]);
+    const list = async (query: string): Promise<string[]> =>
+      (await json<ResourcesAnswer>(`/api/v1/resources?node=n2&${query}`)).items.map(
+        ({ layer, name }) => `${layer}:${name}`,
+      );
+    expect(JSON.parse((await ask("/api/v1/resources?node=n2")).text)).toEqual({
+      error: 'node "n2" is not connected',
+      hint: expect.stringContaining("cluster, metadata and locality"),
+    });
+    world.receive(world.open(), {
+      kind: "delta",
+      type: CDS,
+      node: node("n2", { cluster: "remote", metadata: { stage: "canary" } }),
+      subscribe: ["*"],
+    });
+    expect(await list("")).toEqual(["stage/canary:b", "base:a"]);
+    expect(await list("cluster=local&metadata=team%3Dblue&locality=eu/eu-1")).toEqual(["base:a", "base:b", "base:key"]);
+    expect(await list("metadata=stage%3Dcanary&type=cds")).toEqual(["stage/canary:b", "base:a"]);
+    const wrong = await ask("/api/v1/resources?node=n2&metadata=stage");
+    expect([wrong.status, JSON.parse(wrong.text).error]).toEqual([400, 'metadata: expected key=value, got "stage"']);
+    const named = await json<ResourcesAnswer>("/api/v1/resources?node=n2&name=a&body=true&field-names=proto");
+    expect(named.items.map(({ body }) => body)).toEqual([{ "@type": CDS, its_text: "a" }]);
   });
 
   test("H2 secrets are never shown, and what cannot be read is said to be so", async () => {
