@@ -2,7 +2,7 @@ import { type TypeOrUrl, XdsClientError } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { ResourceAnswer } from "@xdskit/server";
 import { type Collected, collect } from "../discovery/collect.ts";
-import { type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
+import { descriptorFilesOf } from "../discovery/connection-flags.ts";
 import { type Asked, describeError, failureOf } from "../discovery/connection-hint.ts";
 import { openClient, wantedType } from "../discovery/open-client.ts";
 import { formatYaml, type ResourceFormat, resourceValue, unreadableNote } from "../discovery/resource-value.ts";
@@ -14,16 +14,14 @@ import { plural } from "../output/problems.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { type InputFile, STANDARD_INPUT, withStandardInput } from "../standard-input.ts";
-import type { AdminFlags } from "./admin-request.ts";
 import type { CommandContext } from "./context.ts";
-import { resourcesOfNode } from "./node-resources.ts";
+import { type NodeResourcesFlags, resourcesOfNode } from "./node-resources.ts";
 
 const QUIET_MS = 300;
 
-export interface GetFlags extends ConnectionFlags, AdminFlags {
+export interface GetFlags extends NodeResourcesFlags {
   readonly output: "yaml" | "json" | "table";
   readonly timeout: number;
-  readonly showSecrets?: boolean;
 }
 
 export async function get(

@@ -1,13 +1,17 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { ResourceAnswer, ResourcesAnswer, StreamsAnswer } from "@xdskit/server";
-import { saysHowAServerIsAsked } from "../discovery/connection-flags.ts";
+import { type ConnectionFlags, saysHowAServerIsAsked } from "../discovery/connection-flags.ts";
 import type { Locality } from "../discovery/node-flags.ts";
 import { typeNamed } from "../discovery/type-named.ts";
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { oneLine } from "../output/one-line.ts";
 import { type AdminFlags, askAdmin } from "./admin-request.ts";
-import type { GetFlags } from "./get.ts";
+
+/** Flags that say whose resources, and how to ask. */
+export interface NodeResourcesFlags extends ConnectionFlags, AdminFlags {
+  readonly showSecrets?: boolean;
+}
 
 const RESOURCES = "/api/v1/resources";
 
@@ -18,7 +22,7 @@ const RESOURCES = "/api/v1/resources";
 export async function resourcesOfNode(
   type: string,
   names: readonly string[],
-  { flags, api, io }: { readonly flags: GetFlags; readonly api: EnvoyApi; readonly io: Io },
+  { flags, api, io }: { readonly flags: NodeResourcesFlags; readonly api: EnvoyApi; readonly io: Io },
 ): Promise<readonly ResourceAnswer[] | undefined> {
   const { node, admin } = flags;
   if (node === undefined) {
@@ -38,7 +42,7 @@ export async function resourcesOfNode(
 }
 
 /** Whether the flags or the environment describe the node, name a server without its admin API, or ask for secrets. */
-function isOtherwiseAsked(flags: GetFlags, { env }: Io): boolean {
+function isOtherwiseAsked(flags: NodeResourcesFlags, { env }: Io): boolean {
   const isDescribed = Object.keys(descriptionOf(flags)).length > 0;
   const servers = ["XDS_SERVER", "GRPC_XDS_BOOTSTRAP", "GRPC_XDS_BOOTSTRAP_CONFIG"];
   const isElsewhere = !env["XDS_ADMIN"] && servers.some((name) => env[name]);
@@ -60,7 +64,11 @@ async function isConnected(node: string, flags: AdminFlags, io: Io): Promise<boo
 }
 
 /** What the flags say of a node that is not connected, as query parameters. */
-function descriptionOf({ cluster, metadata = {}, locality = {} }: GetFlags): Readonly<Record<string, Parameter>> {
+function descriptionOf({
+  cluster,
+  metadata = {},
+  locality = {},
+}: NodeResourcesFlags): Readonly<Record<string, Parameter>> {
   const pairs = Object.entries(metadata).map(([key, value]) => `${key}=${value}`);
   const place = formatLocality(locality);
   return {

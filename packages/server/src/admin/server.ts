@@ -17,6 +17,7 @@ import { livez, metrics, readyz } from "./routes/health.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
 import { loadReporters, loads } from "./routes/loads.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
+import { openapi } from "./routes/openapi.ts";
 import { progress } from "./routes/progress.ts";
 import { resources } from "./routes/resources.ts";
 import { layers, server, source } from "./routes/server.ts";
@@ -81,6 +82,7 @@ const routes: readonly Route[] = [
   progress,
   loads,
   loadReporters,
+  openapi,
 ];
 
 export function createAdminServer(options: AdminServerOptions): AdminServer {
@@ -90,6 +92,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     deliveries: times,
     metrics: options.metrics,
     describe: new Describer(times, view.types),
+    routes,
   };
   const serverFor = (callerAt: (socket: Socket) => AdminCaller): Server =>
     createServer((request, response) => {

@@ -7,6 +7,7 @@ import type { NodesAnswer, StreamsAnswer } from "../../src/admin/answers/nodes.t
 import type { ResourcesAnswer } from "../../src/admin/answers/resources.ts";
 import type { LayersAnswer, ServerAnswer, SourceAnswer } from "../../src/admin/answers/server.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
+import { type ApiDocument, mismatches } from "../support/json-schema.ts";
 import { CDS, EDS, node, RDS, RealMachine, resource, SDS } from "./real-machine.ts";
 
 interface Reply {
@@ -49,6 +50,8 @@ function ask(path: string, options: { method?: string; host?: string; accept?: s
 async function json<T>(path: string): Promise<T> {
   const { status, text } = await ask(path);
   expect({ path, status }).toEqual({ path, status: 200 });
+  const described = JSON.parse((await ask("/api/v1/openapi.json")).text) as ApiDocument;
+  expect([path, mismatches(described, path, status, JSON.parse(text))]).toEqual([path, []]);
   return JSON.parse(text);
 }
 

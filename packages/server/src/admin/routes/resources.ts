@@ -4,8 +4,12 @@ import type { NodeView } from "../../hub/hub-view.ts";
 import type { ResourceAnswer } from "../answers/resources.ts";
 import { type Describer, describeError } from "../describe.ts";
 import { type Query, QueryError } from "../query.ts";
-import { page, pageParameters, type Route, type Step } from "../route.ts";
+import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
+import { resourcesAnswer } from "../schema/answers.ts";
 import type { AdminView } from "../view.ts";
+
+const FIELD_NAMES = ["json", "proto"] as const;
+type FieldNames = (typeof FIELD_NAMES)[number];
 
 /** The resources of the layers. Secrets are redacted. */
 export const resources: Route = {
@@ -23,13 +27,15 @@ export const resources: Route = {
     "field-names": "field names in it: json (connectTimeout; the default) or proto (connect_timeout)",
     ...pageParameters,
   },
+  kinds: { metadata: "texts", name: "texts", body: "flag", "field-names": FIELD_NAMES, ...pageKinds },
+  answers: { 200: resourcesAnswer },
   answer: ({ view, describe }, query) => page(query, findResources(view, describe, query)),
 };
 
 function* findResources(view: AdminView, describe: Describer, query: Query): Iterable<Step> {
   const wantedNames = query.texts("name");
   const withBody = query.flag("body");
-  const fieldNames = query.oneOf("field-names", ["json", "proto"]) ?? "json";
+  const fieldNames = query.oneOf("field-names", FIELD_NAMES) ?? "json";
   for (const { layer, types, sees } of chosenLayers(view, query)) {
     for (const [type, seen] of types) {
       for (const resource of view.resources([layer], type)) {
@@ -171,8 +177,6 @@ function describeResource(
     ...(body !== undefined && bodyOf(view, resource, body)),
   };
 }
-
-type FieldNames = "json" | "proto";
 
 function bodyOf(
   view: AdminView,
