@@ -30,6 +30,7 @@ export function createServerView({ options, hub, encoder, loads, address, source
     types: options.api,
     readiness: () => describeReadiness(hub, source()),
     revision: () => hub.revision,
+    nodeStates: () => hub.deployments.states(hub.revision),
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),

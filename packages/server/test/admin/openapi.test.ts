@@ -86,7 +86,7 @@ test("every answer is as the document says", async () => {
     layer: "base",
     type: CDS,
     name: "a",
-    findings: [{ code: "LOST", severity: "warning", path: ["b", "c"], message: "lost" }],
+    findings: [{ code: "VERSION_LOSS", severity: "warning", path: ["b", "c"], message: "lost" }],
   });
   const since = new Date(world.now);
   world.source = { state: "failed", problems: [{ code: "NAME_TAKEN", ...problem, related, omitted }], since };

@@ -106,6 +106,7 @@ export class RealMachine {
     refreshSource: async () => this.refresh(),
     deployments: this.deployments,
     revision: () => this.machine.revision,
+    nodeStates: () => this.deployments.states(this.machine.revision),
     streams: () => this.machine.streams(),
     layers: () => this.machine.layers(),
     resources: (layers, type) => [
@@ -133,6 +134,7 @@ export class RealMachine {
     telemetry: this.telemetry,
     deliveries: this.deliveries,
     gauges: this.view,
+    now: () => this.now,
     types,
     version: "0.1.0",
   });
