@@ -1,17 +1,4 @@
-import type { Progress, RevisionFollower, RevisionProgress } from "@xdskit/protocol/internal";
-
-/** Numbers of nodes by how far they are with a revision. */
-export interface NodeStates {
-  readonly deployed: number;
-  /** Something is on its way, or was not sent yet. */
-  readonly pending: number;
-  /** Something has to come before what they lack (make before break). */
-  readonly waiting: number;
-  /** Nothing is pending, and they rejected something. */
-  readonly rejected: number;
-  /** They left without it and did not come back; only the most recent ones are known. */
-  readonly disconnected: number;
-}
+import type { NodeStates, Progress, RevisionFollower, RevisionProgress } from "@xdskit/protocol/internal";
 
 /** What a wait for a revision waits for. */
 export interface AwaitedNodes {
@@ -48,15 +35,7 @@ export class Deployments {
 
   /** How many nodes are how far with a revision. */
   states(revision: number): NodeStates {
-    const { deployed, pending, rejected, disconnected } = this.#progress.of(revision, () => true);
-    const waiting = pending.filter(({ types }) => types.some(({ wait }) => wait !== undefined)).length;
-    return {
-      deployed,
-      pending: pending.length - waiting,
-      waiting,
-      rejected: rejected.length,
-      disconnected: disconnected.length,
-    };
+    return this.#progress.states(revision);
   }
 
   /**

@@ -1,5 +1,4 @@
-import type { LayerState } from "@xdskit/protocol/internal";
-import type { NodeStates } from "../hub/deployments.ts";
+import type { LayerState, NodeStates } from "@xdskit/protocol/internal";
 import type { ConversionFindings } from "../hub/port.ts";
 import type { LoadView } from "../load/load-reporting.ts";
 import type { SourceStatus } from "./source-status.ts";
