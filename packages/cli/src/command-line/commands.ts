@@ -10,6 +10,7 @@ import { addLoadsCommand } from "./loads.ts";
 import { addNodesCommand } from "./nodes.ts";
 import { addServeCommand } from "./serve.ts";
 import { addStatusCommand } from "./status.ts";
+import { addTopCommand } from "./top.ts";
 import { addValidateCommand } from "./validate.ts";
 import { addWaitCommand } from "./wait.ts";
 import { addWatchCommand } from "./watch.ts";
@@ -24,6 +25,7 @@ export const commands: readonly AddCommand[] = [
   addDumpCommand,
   addCheckCommand,
   addStatusCommand,
+  addTopCommand,
   addWaitCommand,
   addNodesCommand,
   addDeliveriesCommand,

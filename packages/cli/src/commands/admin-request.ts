@@ -3,6 +3,9 @@ import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { reachedAddress } from "../settings/address.ts";
 
+/** A limit that is more than any fleet has. */
+export const EVERY_NODE = "999999999";
+
 const TIMEOUT_MS = 30_000;
 
 /** The flag that names the admin API. */
