@@ -3,6 +3,7 @@ import { addBootstrapCommand } from "./bootstrap.ts";
 import { addCheckCommand } from "./check.ts";
 import { addCompletionCommand } from "./completion.ts";
 import { addDeliveriesCommand } from "./deliveries.ts";
+import { addDiffCommand } from "./diff.ts";
 import { addDumpCommand } from "./dump.ts";
 import { addExportCommand } from "./export.ts";
 import { addGetCommand } from "./get.ts";
@@ -29,6 +30,7 @@ export const commands: readonly AddCommand[] = [
   addWaitCommand,
   addNodesCommand,
   addDeliveriesCommand,
+  addDiffCommand,
   addLoadsCommand,
   addBootstrapCommand,
   addCompletionCommand,
