@@ -34,6 +34,7 @@ export function createServerView({ options, hub, encoder, loads, address, source
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),
+    resourceStates: (stream) => hub.view.resourceStates(stream),
     layers: () => hub.view.layers(),
     resources: (layers, type) => hub.view.resources(layers, type),
     nodeView: (node, peer) => hub.view.nodeView(node, peer),

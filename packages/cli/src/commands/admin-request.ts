@@ -49,6 +49,22 @@ export async function askAdmin<T>(
   throw new CommandError(codes[status] ?? exitCode.problems, message, hint);
 }
 
+/** GETs JSON from another server; undefined if it answers with anything else. `what` names it in errors. */
+export async function askJson(url: URL, what: string, io: Io): Promise<unknown> {
+  try {
+    const { status, text } = await read(
+      url,
+      undefined,
+      AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]),
+    );
+    return status === 200 ? parse(text) : undefined;
+  } catch (cause) {
+    if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(exitCode.unreachable, `cannot reach ${what} at ${url.host}: ${why}`);
+  }
+}
+
 function adminUrl(
   address: string,
   path: string,

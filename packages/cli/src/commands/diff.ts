@@ -3,23 +3,27 @@ import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
 import { plural } from "../output/problems.ts";
-import type { AdminFlags } from "./admin-request.ts";
 import type { CommandContext } from "./context.ts";
 import { compareSides, type FieldDifference, type ResourceDifference } from "./diff/compare.ts";
+import { diffEnvoy } from "./diff/diff-envoy.ts";
+import type { DiffFlags } from "./diff/flags.ts";
 import { type DiffSide, readSide, viewThrough } from "./diff/side.ts";
-
-export interface DiffFlags extends AdminFlags {
-  readonly output: "text" | "json";
-}
 
 /** Compares two sides; the second is the running server unless it is given. */
 export async function diff(
-  a: string,
+  a: string | undefined,
   b: string | undefined,
   flags: DiffFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io, colorsOf } = context;
+  const { node, envoy } = flags;
+  if (node !== undefined || envoy !== undefined) {
+    if (node !== undefined && envoy !== undefined && a === undefined) return diffEnvoy({ node, envoy }, flags, context);
+    throw new CommandError(exitCode.usage, "--node and --envoy go together, without other sides");
+  }
+  if (a === undefined)
+    throw new CommandError(exitCode.usage, "what is to be compared?", "xds diff --help has examples");
   const [sideA, sideB] = sameScope(await readSide(a, flags, io), await readSide(b, flags, io));
   const { equal, differences } = compareSides(sideA, sideB);
   if (flags.output === "json") io.stdout.write(formatJson({ equal, differences }));

@@ -16,6 +16,7 @@ import { conversions } from "./routes/conversions.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
 import { loadReporters, loads } from "./routes/loads.ts";
+import { nodeResources } from "./routes/node-resources.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
 import { openapi } from "./routes/openapi.ts";
 import { progress } from "./routes/progress.ts";
@@ -77,6 +78,7 @@ const routes: readonly Route[] = [
   resources,
   conversions,
   nodes,
+  nodeResources,
   streams,
   deliveries,
   progress,

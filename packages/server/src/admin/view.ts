@@ -1,5 +1,5 @@
 import type { Node, NodeMappingRejection, Peer, Resource, TypeUrl } from "@xdskit/protocol";
-import type { LayerState, StreamState, TypeKind } from "@xdskit/protocol/internal";
+import type { LayerState, ResourceState, StreamId, StreamState, TypeKind } from "@xdskit/protocol/internal";
 import type { Deployments } from "../hub/deployments.ts";
 import type { NodeView } from "../hub/hub-view.ts";
 import type { ConversionFindings } from "../hub/port.ts";
@@ -24,6 +24,8 @@ export interface AdminView extends Gauges {
    * missing, all others appear once.
    */
   streams(): Iterable<StreamState>;
+  /** The state of each resource that a stream subscribes to. May be iterated like `streams`. */
+  resourceStates(stream: StreamId): Iterable<ResourceState>;
   layers(): Iterable<LayerState>;
   /**
    * The resources and resource errors of a type in a view of these layers, one per name. May be iterated like

@@ -4,7 +4,7 @@ import { createResource, createResourceError, type Resource } from "@xdskit/prot
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { DeliveriesAnswer } from "../../src/admin/answers/deliveries.ts";
 import type { NodesAnswer, StreamsAnswer } from "../../src/admin/answers/nodes.ts";
-import type { ResourcesAnswer } from "../../src/admin/answers/resources.ts";
+import type { NodeResourcesAnswer, ResourcesAnswer } from "../../src/admin/answers/resources.ts";
 import type { LayersAnswer, ServerAnswer, SourceAnswer } from "../../src/admin/answers/server.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
 import { type ApiDocument, mismatches } from "../support/json-schema.ts";
@@ -235,6 +235,28 @@ describe("resources", () => {
     expect(items.find(({ name }) => name === "c")).toMatchObject({ problem: "not a message" });
     expect(items.find(({ name }) => name === "d")?.problem).toMatch(/may be secret/);
   });
+});
+
+test("what a node has is told resource by resource, with what is on its way and what it refused", async () => {
+  world.commit([{ layer: "base", puts: [resource(CDS, "a"), resource(CDS, "b"), resource(EDS, "e")] }]);
+  const stream = world.open();
+  world.receive(stream, { kind: "delta", type: CDS, node: node("n1"), subscribe: ["a", "b", "none"] });
+  world.receive(stream, { kind: "delta", type: CDS, nonce: world.lastNonce });
+  world.receive(stream, { kind: "delta", type: EDS, subscribe: ["e"] });
+  world.commit([{ layer: "base", puts: [resource(CDS, "b", "bad")] }]);
+  world.receive(stream, { kind: "delta", type: CDS, nonce: world.lastNonce, error: { code: 3, message: "no" } });
+  const { items } = await json<NodeResourcesAnswer>("/api/v1/node-resources?node=n1&body=true");
+  const digest = (type: string, name: string, body = name): string => resource(type as typeof CDS, name, body).version;
+  expect(
+    items.map(({ shortName, name, status, version, reason }) => [shortName, name, status, version, reason]),
+  ).toEqual([
+    ["cds", "a", "synced", digest(CDS, "a"), undefined],
+    ["cds", "b", "refused", digest(CDS, "b", "bad"), "no"],
+    ["cds", "none", "missing", undefined, undefined],
+    ["eds", "e", "stale", digest(EDS, "e"), undefined],
+  ]);
+  expect(items[0]?.body).toEqual({ "@type": CDS, text: "a" });
+  expect((await ask("/api/v1/node-resources?node=n9")).status).toBe(404);
 });
 
 describe("K2 the fate of deliveries", () => {

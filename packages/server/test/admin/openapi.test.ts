@@ -50,18 +50,20 @@ test("operations have names of their own, and every reference leads somewhere", 
 
 test("a parameter takes what the document says, and nothing else", async () => {
   const taken: string[] = [];
+  const needed = new Map([["/api/v1/node-resources", "node=n1&"]]);
+  world.receive(world.open(), { kind: "delta", type: CDS, node: node("n1"), subscribe: ["*"] });
   for (const [path, { get }] of Object.entries(document.paths)) {
     for (const { name, in: where, schema } of get.parameters) {
       if (where === "path" || schema["type"] === "array") continue;
       const isText = schema["type"] === "string" && schema["enum"] === undefined;
       // A node that is asked for may not be connected, a type or a layer may not exist: but no text is malformed.
-      const target = `${path.replace("{revision}", "head")}?${name}=no-such-thing`;
+      const target = `${path.replace("{revision}", "head")}?${name === "node" ? "" : (needed.get(path) ?? "")}${name}=no-such-thing`;
       const { status } = await fetch(root + target);
       if ((status === 400) === isText) taken.push(`${target} was answered ${status}`);
     }
   }
   // Of a type that does not exist the API says so with 400 as well, and so it does of metadata without a value.
-  expect(taken.filter((line) => !line.includes("?type="))).toEqual([]);
+  expect(taken.filter((line) => !/[?&]type=/.test(line))).toEqual([]);
 });
 
 test("every answer is as the document says", async () => {
@@ -99,8 +101,11 @@ test("every answer is as the document says", async () => {
     "/api/v1/progress/999",
     "/api/v1/nodes?unknown=1",
     "/api/v1/nodes?nacked=true",
+    "/api/v1/node-resources?node=n1&body=true",
+    "/api/v1/node-resources?node=n2&type=cds",
   ];
   const answers = new Map<string, number>();
+  const nodeResources = "/api/v1/node-resources";
   for (const target of [...targets.map((path) => path.replace("{revision}", "head")), ...more]) {
     const { status, wrong } = await ask(target);
     expect([target, wrong]).toEqual([target, []]);
@@ -108,6 +113,7 @@ test("every answer is as the document says", async () => {
   }
   expect(Object.fromEntries(answers)).toEqual({
     ...Object.fromEntries([...answers.keys()].map((target) => [target, 200])),
+    [nodeResources]: 400,
     "/api/v1/progress/source": 409,
     "/api/v1/progress/999": 404,
     "/api/v1/nodes?unknown=1": 400,

@@ -108,6 +108,7 @@ export class RealMachine {
     revision: () => this.machine.revision,
     nodeStates: () => this.deployments.states(this.machine.revision),
     streams: () => this.machine.streams(),
+    resourceStates: (stream) => this.machine.resourceStates(stream),
     layers: () => this.machine.layers(),
     resources: (layers, type) => [
       ...this.machine.resources(layers, type),

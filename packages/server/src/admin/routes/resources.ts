@@ -8,8 +8,8 @@ import { page, pageKinds, pageParameters, type Route, type Step } from "../route
 import { resourcesAnswer } from "../schema/answers.ts";
 import type { AdminView } from "../view.ts";
 
-const FIELD_NAMES = ["json", "proto"] as const;
-type FieldNames = (typeof FIELD_NAMES)[number];
+export const FIELD_NAMES = ["json", "proto"] as const;
+export type FieldNames = (typeof FIELD_NAMES)[number];
 
 /** The resources of the layers. Secrets are redacted. */
 export const resources: Route = {
@@ -178,7 +178,8 @@ function describeResource(
   };
 }
 
-function bodyOf(
+/** The redacted body of a resource, or why it cannot be shown. */
+export function bodyOf(
   view: AdminView,
   { type, bytes }: Resource,
   names: FieldNames,

@@ -25,7 +25,14 @@ import type {
 } from "../answers/nodes.ts";
 import type { ErrorAnswer, ErrorDetailAnswer, Page } from "../answers/page.ts";
 import type { LostNodeAnswer, ProgressAnswer, StragglerAnswer, StragglersAnswer } from "../answers/progress.ts";
-import type { ConversionAnswer, ConversionsAnswer, ResourceAnswer, ResourcesAnswer } from "../answers/resources.ts";
+import type {
+  ConversionAnswer,
+  ConversionsAnswer,
+  NodeResourceAnswer,
+  NodeResourcesAnswer,
+  ResourceAnswer,
+  ResourcesAnswer,
+} from "../answers/resources.ts";
 import type {
   LayerAnswer,
   LayersAnswer,
@@ -164,6 +171,23 @@ export const resourcesAnswer: SchemaOf<ResourcesAnswer> = page(
       onDemand: optional(truth),
       references: list(object<ResourceAnswer["references"][number]>({ type: text, name: text })),
       error: optional(errorDetail),
+      body: optional(anything),
+      problem: optional(text),
+    }),
+  ),
+);
+
+export const nodeResourcesAnswer: SchemaOf<NodeResourcesAnswer> = page(
+  "NodeResources",
+  named(
+    "NodeResource",
+    object<NodeResourceAnswer>({
+      ...typed,
+      name: text,
+      stream: count,
+      status: choice("synced", "stale", "refused", "not-sent", "missing", "failed", "unknown"),
+      version: optional(text),
+      reason: optional(text),
       body: optional(anything),
       problem: optional(text),
     }),
