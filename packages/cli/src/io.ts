@@ -1,4 +1,5 @@
 import { isatty } from "node:tty";
+import { openScreen, type Screen } from "./screen.ts";
 import { watchTerminals } from "./terminals.ts";
 
 /** An output stream for text. */
@@ -17,6 +18,8 @@ export interface Io {
   readonly stderr: Output;
   /** Reads standard input to its end. */
   readInput(): Promise<Uint8Array>;
+  /** Takes the whole terminal; undefined if stdout is none. */
+  openScreen(): Screen | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   now(): Date;
@@ -59,6 +62,7 @@ export function createProcessIo(): Io {
       for await (const chunk of process.stdin) chunks.push(chunk);
       return Buffer.concat(chunks);
     },
+    openScreen: () => (process.stdout.isTTY ? openScreen(process.stdout, process.stdin) : undefined),
     env: process.env,
     cwd: process.cwd(),
     now: () => new Date(),

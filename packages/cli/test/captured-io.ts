@@ -1,4 +1,5 @@
 import type { Io, Output } from "../src/io.ts";
+import type { Screen } from "../src/screen.ts";
 
 /** An output that keeps what it is given. */
 export class CapturedOutput implements Output {
@@ -45,6 +46,13 @@ export class CapturedIo implements Io {
   /** A time at which nothing in the golden files is older than a day. */
   now(): Date {
     return new Date("2026-01-01T12:00:00Z");
+  }
+
+  /** What `openScreen` gives. */
+  screen: Screen | undefined = undefined;
+
+  openScreen(): Screen | undefined {
+    return this.screen;
   }
 
   async readInput(): Promise<Uint8Array> {

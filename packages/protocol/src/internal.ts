@@ -147,6 +147,7 @@ export { InvariantError } from "./server/contract/invariant-error.ts";
 export type { PollEffect, PollEvent, PollId, PollReceived } from "./server/contract/poll.ts";
 export type {
   LostNode,
+  NodeStates,
   RevisionProgress,
   Standing,
   Straggler,

@@ -34,6 +34,8 @@ export type {
 export type {
   ConversionAnswer,
   ConversionsAnswer,
+  NodeResourceAnswer,
+  NodeResourcesAnswer,
   ResourceAnswer,
   ResourcesAnswer,
 } from "./admin/answers/resources.ts";

@@ -333,7 +333,8 @@ class WiredServer implements ManagementServer {
   }
 
   reportSource({ state, problems, since = new Date() }: SourceReport): void {
-    this.#source = { state, problems, since };
+    const failedSince = this.#source.failedSince ?? since;
+    this.#source = { state, problems, since, ...(state === "failed" && { failedSince }) };
   }
 
   on<K extends keyof ServerEvents>(kind: K, listener: (event: ServerEvents[K]) => unknown): () => void {

@@ -3,6 +3,7 @@ import { addBootstrapCommand } from "./bootstrap.ts";
 import { addCheckCommand } from "./check.ts";
 import { addCompletionCommand } from "./completion.ts";
 import { addDeliveriesCommand } from "./deliveries.ts";
+import { addDiffCommand } from "./diff.ts";
 import { addDumpCommand } from "./dump.ts";
 import { addExportCommand } from "./export.ts";
 import { addGetCommand } from "./get.ts";
@@ -10,6 +11,7 @@ import { addLoadsCommand } from "./loads.ts";
 import { addNodesCommand } from "./nodes.ts";
 import { addServeCommand } from "./serve.ts";
 import { addStatusCommand } from "./status.ts";
+import { addTopCommand } from "./top.ts";
 import { addValidateCommand } from "./validate.ts";
 import { addWaitCommand } from "./wait.ts";
 import { addWatchCommand } from "./watch.ts";
@@ -24,9 +26,11 @@ export const commands: readonly AddCommand[] = [
   addDumpCommand,
   addCheckCommand,
   addStatusCommand,
+  addTopCommand,
   addWaitCommand,
   addNodesCommand,
   addDeliveriesCommand,
+  addDiffCommand,
   addLoadsCommand,
   addBootstrapCommand,
   addCompletionCommand,

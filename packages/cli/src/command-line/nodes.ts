@@ -14,7 +14,12 @@ export const addNodesCommand: AddCommand = (program, context) => {
   addNodeFilterFlags(addAdminFlag(command))
     .option("-t, --type <type>", "only nodes that ask for this type: cds, eds … or a type URL")
     .option("--nacked", "only nodes that NACKed something")
-    .addOption(new Option("--group-by <what>", "count nodes by what they have in common").choices(groupings))
+    .addOption(
+      new Option(
+        "--group-by <what>",
+        "count nodes by what they have in common; state: how far they are with the newest revision",
+      ).choices(groupings),
+    )
     .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
     .action((node: string | undefined, flags: NodesFlags) =>
       context.perform(async () => (await import("../commands/nodes.ts")).nodes(node, flags, context)),
@@ -23,6 +28,10 @@ export const addNodesCommand: AddCommand = (program, context) => {
     ["xds nodes", "everybody, a line each"],
     ["xds nodes 'edge-*' --nacked", "those of a fleet that NACKed something"],
     ["xds nodes --type cds --group-by version", "how many nodes hold which version of the clusters"],
+    [
+      "xds nodes 'edge-*' --group-by state",
+      "how many of them have the newest revision, wait for something or rejected it",
+    ],
     ["xds nodes edge-7", "one node: versions, refusals and missing names of each type"],
   ]);
 };

@@ -3,6 +3,9 @@ import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { reachedAddress } from "../settings/address.ts";
 
+/** A limit that is more than any fleet has. */
+export const EVERY_NODE = "999999999";
+
 const TIMEOUT_MS = 30_000;
 
 /** The flag that names the admin API. */
@@ -27,7 +30,7 @@ export function nodeFilterOf({ cluster, userAgent }: NodeFilterFlags): Readonly<
  */
 export async function askAdmin<T>(
   path: string,
-  query: Readonly<Record<string, string | undefined>>,
+  query: Readonly<Record<string, string | readonly string[] | undefined>>,
   flags: AdminFlags,
   io: Io,
   codes: Readonly<Record<number, ExitCode>> = {},
@@ -46,15 +49,33 @@ export async function askAdmin<T>(
   throw new CommandError(codes[status] ?? exitCode.problems, message, hint);
 }
 
+/** GETs JSON from another server; undefined if it answers with anything else. `what` names it in errors. */
+export async function askJson(url: URL, what: string, io: Io): Promise<unknown> {
+  try {
+    const { status, text } = await read(
+      url,
+      undefined,
+      AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]),
+    );
+    return status === 200 ? parse(text) : undefined;
+  } catch (cause) {
+    if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(exitCode.unreachable, `cannot reach ${what} at ${url.host}: ${why}`);
+  }
+}
+
 function adminUrl(
   address: string,
   path: string,
-  query: Readonly<Record<string, string | undefined>>,
+  query: Readonly<Record<string, string | readonly string[] | undefined>>,
   name: "XDS_ADMIN" | "--admin",
 ): URL {
   try {
     const url = new URL(path, socketPathOf(address) === undefined ? `http://${address}` : "http://localhost");
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+    for (const [key, given] of Object.entries(query)) {
+      for (const value of typeof given === "string" ? [given] : (given ?? [])) url.searchParams.append(key, value);
+    }
     return url;
   } catch {
     // Every failure here means that the address is invalid.

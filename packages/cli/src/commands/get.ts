@@ -1,10 +1,11 @@
-import { type TypeOrUrl, XdsClientError, type XdsResource } from "@xdskit/client";
+import { type TypeOrUrl, XdsClientError } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { ResourceAnswer } from "@xdskit/server";
 import { type Collected, collect } from "../discovery/collect.ts";
-import { type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
+import { descriptorFilesOf } from "../discovery/connection-flags.ts";
 import { type Asked, describeError, failureOf } from "../discovery/connection-hint.ts";
 import { openClient, wantedType } from "../discovery/open-client.ts";
-import { formatYaml, resourceValue, unreadableNote } from "../discovery/resource-value.ts";
+import { formatYaml, type ResourceFormat, resourceValue, unreadableNote } from "../discovery/resource-value.ts";
 import { startOf } from "../discovery/start.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
@@ -14,13 +15,13 @@ import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { type InputFile, STANDARD_INPUT, withStandardInput } from "../standard-input.ts";
 import type { CommandContext } from "./context.ts";
+import { type NodeResourcesFlags, resourcesOfNode } from "./node-resources.ts";
 
 const QUIET_MS = 300;
 
-export interface GetFlags extends ConnectionFlags {
+export interface GetFlags extends NodeResourcesFlags {
   readonly output: "yaml" | "json" | "table";
   readonly timeout: number;
-  readonly showSecrets?: boolean;
 }
 
 export async function get(
@@ -41,6 +42,8 @@ async function getFrom(
 ): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
+  const ofNode = await resourcesOfNode(type, names, { flags, api, io });
+  if (ofNode !== undefined) return tellOfNode(ofNode, { type, names, flags }, context);
   const start = await startOf(flags, io, input);
   const wanted = wantedType(type, start, flags, api);
   const opened = await openClient(start, flags, { api, io, timeoutMs: flags.timeout });
@@ -50,7 +53,7 @@ async function getFrom(
     const how = { names, isWhole, timeoutMs: flags.timeout, quietMs: QUIET_MS, answers };
     const collected = await collect(client, wanted, how);
     if (io.interrupted.aborted) return exitCode.interrupted;
-    print(collected, { api, flags }, context);
+    print(shownOf(collected, { api, showsSecrets: flags.showSecrets === true }), flags, context);
     return report(collected, { type, asked }, context);
   } catch (cause) {
     if (io.interrupted.aborted) return exitCode.interrupted;
@@ -66,18 +69,42 @@ function answersWhole(type: TypeOrUrl, { rest, file, sotw }: GetFlags, api: Envo
   return rest === true || file !== undefined || (sotw === true && api.traits(typeUrl)?.isFullState === true);
 }
 
-function print(
-  { resources, version }: Collected,
-  { api, flags }: { readonly api: EnvoyApi; readonly flags: GetFlags },
-  { io, colorsOf }: CommandContext,
-): void {
-  const format = { api, showsSecrets: flags.showSecrets === true };
+/** A resource to print. */
+interface ShownResource {
+  readonly key: string;
+  readonly version: string;
+  readonly bytes: number;
+  /** Why `value` is less than the resource. */
+  readonly note: string | undefined;
+  value(): unknown;
+}
+
+interface Shown {
+  readonly resources: readonly ShownResource[];
+  /** The version of the response. */
+  readonly version: string | undefined;
+}
+
+function shownOf({ resources, version }: Collected, format: ResourceFormat): Shown {
+  const shown = resources.map(
+    (resource): ShownResource => ({
+      key: resource.key,
+      version: resource.version,
+      bytes: resource.bytes.byteLength,
+      note: unreadableNote(resource, format),
+      value: () => resourceValue(resource, format),
+    }),
+  );
+  return { resources: shown, version };
+}
+
+function print({ resources, version }: Shown, { output }: GetFlags, { io, colorsOf }: CommandContext): void {
   const sorted = [...resources].sort((a, b) => (a.key < b.key ? -1 : 1));
-  if (flags.output === "table") {
+  if (output === "table") {
     const columns = [
-      { title: "NAME", text: (row: XdsResource) => row.key },
-      { title: "VERSION", text: (row: XdsResource) => row.version },
-      { title: "BYTES", text: (row: XdsResource) => `${row.bytes.byteLength}` },
+      { title: "NAME", text: (row: ShownResource) => row.key },
+      { title: "VERSION", text: (row: ShownResource) => row.version },
+      { title: "BYTES", text: (row: ShownResource) => `${row.bytes}` },
     ];
     const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
     io.stdout.write(formatTable(sorted, columns, { colors: colorsOf(io.stdout), width }));
@@ -86,15 +113,35 @@ function print(
     if (isOther) io.stdout.write(`${plural(sorted.length, "resource")}, response version ${version}\n`);
     return;
   }
-  for (const resource of sorted) {
-    const note = unreadableNote(resource, format);
-    if (note !== undefined) io.stderr.write(`xds: ${oneLine(note)}\n`);
-  }
-  if (flags.output === "json") {
-    io.stdout.write(formatJson(sorted.map((resource) => resourceValue(resource, format))));
+  for (const { note } of sorted) if (note !== undefined) io.stderr.write(`xds: ${oneLine(note)}\n`);
+  if (output === "json") {
+    io.stdout.write(formatJson(sorted.map((resource) => resource.value())));
     return;
   }
-  for (const resource of sorted) io.stdout.write(formatYaml(resourceValue(resource, format)));
+  for (const resource of sorted) io.stdout.write(formatYaml(resource.value()));
+}
+
+/** Prints what the admin API says that a node sees. */
+function tellOfNode(
+  found: readonly ResourceAnswer[],
+  { type, names, flags }: { readonly type: string; readonly names: readonly string[]; readonly flags: GetFlags },
+  context: CommandContext,
+): ExitCode {
+  const { io } = context;
+  const resources = found.filter(({ error }) => error === undefined);
+  const shown = resources.map(({ type: typeUrl, name, constraints, version, bytes, body, problem }): ShownResource => {
+    const key = constraints === undefined ? name : `${name} (${constraints})`;
+    const note = problem === undefined ? undefined : `${key}: ${problem}`;
+    return { key, version, bytes, note, value: () => body ?? { "@type": typeUrl, value: "[redacted]" } };
+  });
+  print({ resources: shown, version: undefined }, flags, context);
+  for (const { name, error } of found)
+    if (error !== undefined) io.stderr.write(`xds: ${oneLine(`error ${error.code} for ${name}: ${error.message}`)}\n`);
+  const given = new Set(found.map(({ name }) => name));
+  const missing = names.filter((name) => !given.has(name));
+  for (const name of missing) io.stderr.write(`xds: this node has no resource "${name}" of type ${type}\n`);
+  if (found.length === 0 && names.length === 0) io.stderr.write(`xds: this node has no resources of type ${type}\n`);
+  return missing.length > 0 || resources.length < found.length || found.length === 0 ? exitCode.problems : exitCode.ok;
 }
 
 function report(

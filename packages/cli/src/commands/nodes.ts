@@ -1,4 +1,4 @@
-import type { NodeAnswer, NodesAnswer, TypeAnswer } from "@xdskit/server";
+import type { NodeAnswer, NodesAnswer, ProgressAnswer, TypeAnswer } from "@xdskit/server";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
@@ -6,13 +6,13 @@ import { formatJson } from "../output/json.ts";
 import { plural } from "../output/problems.ts";
 import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
-import { type AdminFlags, askAdmin, type NodeFilterFlags, nodeFilterOf } from "./admin-request.ts";
+import { type AdminFlags, askAdmin, EVERY_NODE, type NodeFilterFlags, nodeFilterOf } from "./admin-request.ts";
 import type { CommandContext } from "./context.ts";
 import { describeDialects } from "./describe-dialect.ts";
 import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
-import { type Grouping, groupNodes, type NodeGroup } from "./node-groups.ts";
+import { type Grouping, groupNodes, type NodeGroup, nodeStates } from "./node-groups.ts";
 
 export interface NodesFlags extends AdminFlags, NodeFilterFlags {
   readonly type?: string;
@@ -27,14 +27,20 @@ export async function nodes(node: string | undefined, flags: NodesFlags, context
   const query = { id: node, ...nodeFilterOf(flags), type, ...(nacked === true && { nacked: "true" }) };
   const answer = await askAdmin<NodesAnswer>("/api/v1/nodes", query, flags, io);
   const isFound = node === undefined || answer.items.length > 0;
-  if (groupBy !== undefined) printGroups(groupNodes(answer.items, groupBy), flags, context);
-  else if (flags.output === "json") io.stdout.write(formatJson(answer));
+  if (groupBy !== undefined) {
+    const stateOf = groupBy === "state" ? nodeStates(await askHead(flags, context)) : () => "deployed" as const;
+    printGroups(groupNodes(answer.items, groupBy, stateOf), flags, context);
+  } else if (flags.output === "json") io.stdout.write(formatJson(answer));
   else if (!isFound) io.stderr.write(`xds: node "${node}" is not connected\n`);
   else if (answer.items.length === 0) io.stderr.write("xds: nobody is connected\n");
   else if (node === undefined || /[*?]/.test(node))
     io.stdout.write(formatNodes(answer.items, colorsOf(io.stdout), context));
   else for (const item of answer.items) io.stdout.write(formatNode(item, colorsOf(io.stdout), context));
   return isFound ? exitCode.ok : exitCode.problems;
+}
+
+function askHead(flags: AdminFlags, { io }: CommandContext): Promise<ProgressAnswer> {
+  return askAdmin<ProgressAnswer>("/api/v1/progress/head", { limit: EVERY_NODE }, flags, io);
 }
 
 function printGroups(groups: readonly NodeGroup[], { output, groupBy }: NodesFlags, context: CommandContext): void {

@@ -5,7 +5,7 @@ import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
 import { plural } from "../output/problems.ts";
 import { formatTable } from "../output/table.ts";
-import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import { type AdminFlags, askAdmin, EVERY_NODE } from "./admin-request.ts";
 import type { CommandContext } from "./context.ts";
 import { countNodes, formatStragglers } from "./stragglers.ts";
 
@@ -21,9 +21,6 @@ interface StatusGroup {
   pending: number;
   rejected: number;
 }
-
-/** More than any fleet has. */
-const EVERY_NODE = "999999999";
 
 export async function status(flags: StatusFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
   const server = await askAdmin<ServerAnswer>("/api/v1/server", {}, flags, io);

@@ -12,7 +12,16 @@ interface StragglerRow extends Straggling {
 /** The nodes without a revision: a line for each type that keeps them back. */
 export function formatStragglers(
   { pending, rejected }: ProgressAnswer,
-  { colors, width }: { readonly colors: Colors; readonly width: number | undefined },
+  {
+    colors,
+    width,
+    behindFor,
+  }: {
+    readonly colors: Colors;
+    readonly width: number | undefined;
+    /** For how long a node has lacked it. */
+    readonly behindFor?: (id: string) => string;
+  },
 ): string {
   const nodes = [...rejected.nodes, ...pending.nodes];
   const rows: readonly StragglerRow[] = nodes.flatMap(({ id, types }) => types.map((type) => ({ node: id, ...type })));
@@ -27,6 +36,7 @@ export function formatStragglers(
         text: ({ state }) => state,
         color: (text, { state }) => (state === "rejected" ? colors.red(text) : colors.yellow(text)),
       },
+      ...(behindFor === undefined ? [] : [{ title: "FOR", text: ({ node }: StragglerRow) => behindFor(node) }]),
       { title: "WHY", text: whyOf },
     ],
     { colors, width },

@@ -38,7 +38,7 @@ export interface ConnectionFlags {
 
 const HOW_A_SERVER_IS_ASKED = ["server", "delta", "sotw", "perType", "rest", "tls", "ca", "cert", "key", "serverName"];
 /** Flags that conflict with `--bootstrap`. */
-const NOT_WITH_A_BOOTSTRAP = [...HOW_A_SERVER_IS_ASKED, "v2", "file"];
+export const NOT_WITH_A_BOOTSTRAP: readonly string[] = [...HOW_A_SERVER_IS_ASKED, "v2", "file"];
 const DEFAULT_SERVER = "127.0.0.1:18000";
 const DEFAULT_NODE = "xds-cli";
 
@@ -91,7 +91,7 @@ function addServerFlags(command: Command): Command {
       new Option(
         "--bootstrap <file>",
         "use the servers and node of this bootstrap [GRPC_XDS_BOOTSTRAP, GRPC_XDS_BOOTSTRAP_CONFIG]",
-      ).conflicts(NOT_WITH_A_BOOTSTRAP),
+      ).conflicts([...NOT_WITH_A_BOOTSTRAP]),
     );
 }
 

@@ -63,6 +63,28 @@ describe.each(mixes)("with %s", (_, trouble) => {
     );
   });
 
+  test("counts by state agree with the named nodes after each step", () => {
+    fc.assert(
+      fc.property(script, (steps) => {
+        const world = new World(trouble);
+        for (const step of steps) {
+          world.step(step);
+          const { revision, progress } = world.machine;
+          const { deployed, pending, rejected, disconnected } = progress.of(revision, everybody);
+          const waiting = pending.filter(({ types }) => types.some(({ wait }) => wait !== undefined)).length;
+          expect(progress.states(revision)).toEqual({
+            deployed,
+            pending: pending.length - waiting,
+            waiting,
+            rejected: rejected.length,
+            disconnected: disconnected.length,
+          });
+        }
+      }),
+      tries,
+    );
+  });
+
   test("in the end nothing is pending, and without refusals everybody has every revision", () => {
     fc.assert(
       fc.property(script, (steps) => {

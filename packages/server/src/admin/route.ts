@@ -2,6 +2,7 @@ import type { DeliveryTimes } from "../observe/deliveries.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Describer } from "./describe.ts";
 import type { Query } from "./query.ts";
+import type { AnswerSchema } from "./schema/schema.ts";
 import type { AdminView } from "./view.ts";
 
 /** The data that routes read. */
@@ -10,7 +11,12 @@ export interface AdminSources {
   readonly deliveries: DeliveryTimes;
   readonly metrics: Metrics;
   readonly describe: Describer;
+  /** Every route. */
+  readonly routes: readonly Route[];
 }
+
+/** What a parameter takes: a whole number, true or false, any number of texts, or one of these words. */
+export type ParameterKind = "count" | "flag" | "texts" | readonly string[];
 
 /** A route of the admin API. */
 export interface Route {
@@ -19,6 +25,12 @@ export interface Route {
   readonly says: string;
   /** Accepted parameters with their descriptions. Any other is an error. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** Parameters that are not any text. */
+  readonly kinds?: Readonly<Record<string, ParameterKind>>;
+  /** The schemas of its JSON answers, by status. */
+  readonly answers?: Readonly<Record<number, AnswerSchema>>;
+  /** The media type of an answer that is text. */
+  readonly textType?: string;
   answer(sources: AdminSources, query: Query): AdminAnswer | Promise<AdminAnswer>;
 }
 
@@ -44,6 +56,8 @@ export const pageParameters: Readonly<Record<string, string>> = {
   limit: "maximum number of items",
   offset: "number of items to skip; `next` of the previous page",
 };
+
+export const pageKinds: Readonly<Record<string, ParameterKind>> = { limit: "count", offset: "count" };
 
 /** The requested page of a list. */
 export function page(query: Query, steps: Iterable<Step>): PageAnswer {

@@ -18,7 +18,9 @@ import { conversions } from "./routes/conversions.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
 import { loadReporters, loads } from "./routes/loads.ts";
+import { nodeResources } from "./routes/node-resources.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
+import { openapi } from "./routes/openapi.ts";
 import { progress } from "./routes/progress.ts";
 import { resources } from "./routes/resources.ts";
 import { layers, server, source } from "./routes/server.ts";
@@ -99,11 +101,13 @@ const routes: readonly Route[] = [
   resources,
   conversions,
   nodes,
+  nodeResources,
   streams,
   deliveries,
   progress,
   loads,
   loadReporters,
+  openapi,
 ];
 
 export function createAdminServer(options: AdminServerOptions): AdminServer {
@@ -113,6 +117,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     deliveries: times,
     metrics: options.metrics,
     describe: new Describer(times, view.types),
+    routes,
   };
   const serverFor = (callerAt: (socket: Socket) => AdminCaller): Server =>
     createServer((request, response) => {

@@ -1,6 +1,7 @@
 import type { Node, NodeMappingRejection, Peer, Resource, TypeUrl } from "@xdskit/protocol";
-import type { LayerState, StreamState, TypeKind } from "@xdskit/protocol/internal";
+import type { LayerState, ResourceState, StreamId, StreamState, TypeKind } from "@xdskit/protocol/internal";
 import type { Deployments } from "../hub/deployments.ts";
+import type { NodeView } from "../hub/hub-view.ts";
 import type { ConversionFindings } from "../hub/port.ts";
 import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
@@ -23,14 +24,16 @@ export interface AdminView extends Gauges {
    * missing, all others appear once.
    */
   streams(): Iterable<StreamState>;
+  /** The state of each resource that a stream subscribes to. May be iterated like `streams`. */
+  resourceStates(stream: StreamId): Iterable<ResourceState>;
   layers(): Iterable<LayerState>;
   /**
    * The resources and resource errors of a type in a view of these layers, one per name. May be iterated like
    * `streams`.
    */
   resources(layers: readonly string[], type: TypeUrl): Iterable<Resource>;
-  /** The layers of a node, or why the node mapping rejects it. */
-  place(node: Node, peer: Peer): readonly string[] | NodeMappingRejection;
+  /** What a node may see, or why the node mapping or its access rejects it. */
+  nodeView(node: Node, peer: Peer): NodeView | NodeMappingRejection;
   conversionFindings(): ReadonlyMap<unknown, ConversionFindings>;
   readonly types: ResourceTypes;
 }
@@ -48,5 +51,9 @@ export interface ResourceTypes {
   /** Whether such a resource can be decoded, and so redacted. */
   knows(type: TypeUrl): boolean;
   /** Canonical JSON; `redact` replaces secrets. Throws on malformed bytes. */
-  toJson(type: TypeUrl, bytes: Uint8Array, options: { readonly redact: boolean }): unknown;
+  toJson(
+    type: TypeUrl,
+    bytes: Uint8Array,
+    options: { readonly redact: boolean; readonly names?: "json" | "proto" },
+  ): unknown;
 }

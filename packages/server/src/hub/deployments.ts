@@ -1,4 +1,4 @@
-import type { Progress, RevisionFollower, RevisionProgress } from "@xdskit/protocol/internal";
+import type { NodeStates, Progress, RevisionFollower, RevisionProgress } from "@xdskit/protocol/internal";
 
 /** What a wait for a revision waits for. */
 export interface AwaitedNodes {
@@ -31,6 +31,11 @@ export class Deployments {
   /** How far the wanted nodes are with a revision. */
   progress(revision: number, { isWanted }: Pick<AwaitedNodes, "isWanted">): RevisionProgress {
     return this.#progress.of(revision, isWanted);
+  }
+
+  /** How many nodes are how far with a revision. */
+  states(revision: number): NodeStates {
+    return this.#progress.states(revision);
   }
 
   /**

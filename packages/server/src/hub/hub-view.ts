@@ -1,16 +1,17 @@
-import type { Node, NodeMappingFunction, Peer, Resource, TypeUrl } from "@xdskit/protocol";
-import type {
-  AccessClaim,
-  AccessGrant,
-  AccessRefusal,
-  AccessVerdict,
-  AskedResource,
-  LayerState,
-  Remembered,
-  ResourceState,
-  ServerMachine,
-  StreamId,
-  StreamState,
+import type { Node, NodeMappingFunction, NodeMappingRejection, Peer, Resource, TypeUrl } from "@xdskit/protocol";
+import {
+  type AccessClaim,
+  type AccessGrant,
+  type AccessRefusal,
+  type AccessVerdict,
+  type AskedResource,
+  isVisible,
+  type LayerState,
+  type Remembered,
+  type ResourceState,
+  type ServerMachine,
+  type StreamId,
+  type StreamState,
 } from "@xdskit/protocol/internal";
 import type { ApiVersionConverter } from "./api-version-converter.ts";
 import type { ConnectionLimits, LimitUse } from "./connection-limits.ts";
@@ -23,6 +24,14 @@ export interface HubViewParts {
   readonly connectionLimits: ConnectionLimits;
   readonly streams: StreamRegistry;
   readonly converter: ApiVersionConverter | undefined;
+}
+
+/** What one node may see. */
+export interface NodeView {
+  /** Top-most first. */
+  readonly layers: readonly string[];
+  /** Whether its access covers a resource. */
+  sees(layer: string, type: TypeUrl, name: string): boolean;
 }
 
 /** Read-only view of a hub, computed on access. */
@@ -113,5 +122,17 @@ export class HubView {
   /** The layers of a node, or why the node mapping rejects it. */
   layersOf(node: Node, peer: Peer): ReturnType<NodeMappingFunction> {
     return this.#parts.machine.layersOf(node, peer);
+  }
+
+  /** What a node may see, or why the node mapping or its access rejects it. */
+  nodeView(node: Node, peer: Peer): NodeView | NodeMappingRejection {
+    const layers = this.layersOf(node, peer);
+    if ("refused" in layers) return layers;
+    const grant = this.#parts.machine.access.grant({ entryPoint: "ads", peer, node }, layers);
+    if ("denied" in grant) return { refused: grant.denied };
+    return {
+      layers,
+      sees: (layer, type, name) => isVisible(grant, layer, { type, name }),
+    };
   }
 }

@@ -1,4 +1,4 @@
-import type { LayerState } from "@xdskit/protocol/internal";
+import type { LayerState, NodeStates } from "@xdskit/protocol/internal";
 import type { ConversionFindings } from "../hub/port.ts";
 import type { LoadView } from "../load/load-reporting.ts";
 import type { SourceStatus } from "./source-status.ts";
@@ -9,6 +9,8 @@ export interface Gauges {
   source(): SourceStatus;
   /** The newest revision. */
   revision(): number;
+  /** How many nodes are how far with the newest revision. Costs a look at every client. */
+  nodeStates(): NodeStates;
   layers(): Iterable<LayerState>;
   connections(): number;
   /** Open discovery streams. */

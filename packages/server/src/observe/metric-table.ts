@@ -49,6 +49,8 @@ export type MetricName =
   | "xds_server_conversions_incomplete"
   | "xds_server_turns_seconds"
   | "xds_server_revision"
+  | "xds_server_revision_age_seconds"
+  | "xds_server_nodes"
   | "xds_server_snapshot_resources"
   | "xds_server_layers"
   | "xds_server_ready"
@@ -56,6 +58,7 @@ export type MetricName =
   | "xds_server_source_state"
   | "xds_server_source_problems"
   | "xds_server_source_state_timestamp_seconds"
+  | "xds_server_source_failed_seconds"
   | "xds_server_limit"
   | "xds_server_limit_used"
   | "xds_server_limit_hits_total"
@@ -233,6 +236,16 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     buckets: SECONDS,
   },
   xds_server_revision: { kind: "gauge", help: "Revision: number of the newest transaction.", labels: [] },
+  xds_server_revision_age_seconds: {
+    kind: "gauge",
+    help: "Time since the newest transaction; 0 before the first.",
+    labels: [],
+  },
+  xds_server_nodes: {
+    kind: "gauge",
+    help: "Nodes by how far they are with the newest revision: deployed, pending, waiting (for what has to come before), rejected, disconnected without it.",
+    labels: ["state"],
+  },
   xds_server_snapshot_resources: {
     kind: "gauge",
     help: "Resources by type, summed over all layers.",
@@ -254,6 +267,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   xds_server_source_state_timestamp_seconds: {
     kind: "gauge",
     help: "Time at which the source entered its current state.",
+    labels: [],
+  },
+  xds_server_source_failed_seconds: {
+    kind: "gauge",
+    help: "Time since the loads of the source began to fail; 0 if the newest did not.",
     labels: [],
   },
   xds_server_limit: { kind: "gauge", help: "Configured limits, each in its own unit.", labels: ["limit"] },

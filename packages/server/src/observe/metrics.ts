@@ -19,6 +19,8 @@ export interface MetricsOptions {
   /** Types with a short name; all others count as `other`, because clients choose type URLs. */
   readonly types: readonly { readonly type: TypeUrl; readonly shortName: string; readonly v2Twin?: TypeUrl }[];
   readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
 }
 
 /** The metrics of one server, in a registry of its own. */
@@ -222,9 +224,16 @@ function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
 }
 
 function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf): void {
-  const { gauges, version } = options;
+  const { gauges, deliveries, version, now = Date.now } = options;
   gauge("xds_server_info", registry, (set) => set(1, version, process.version));
   gauge("xds_server_revision", registry, (set) => set(gauges.revision()));
+  gauge("xds_server_revision_age_seconds", registry, (set) => {
+    const madeAt = deliveries.revisionMadeAt(gauges.revision());
+    if (madeAt !== undefined) set(Math.max(0, now() - madeAt) / 1000);
+  });
+  gauge("xds_server_nodes", registry, (set) => {
+    for (const [state, nodes] of Object.entries(gauges.nodeStates())) set(nodes, state);
+  });
   gauge("xds_server_ready", registry, (set) => set(gauges.readiness().isReady ? 1 : 0));
   gauge("xds_server_draining", registry, (set) => set(gauges.readiness().isDraining ? 1 : 0));
   gauge("xds_server_slow_clients", registry, (set) => set(gauges.writes().slowClients));
@@ -247,6 +256,10 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
     set(warnings, "warning");
   });
   gauge("xds_server_source_state_timestamp_seconds", registry, (set) => set(gauges.source().since.getTime() / 1000));
+  gauge("xds_server_source_failed_seconds", registry, (set) => {
+    const { failedSince } = gauges.source();
+    set(failedSince === undefined ? 0 : Math.max(0, now() - failedSince.getTime()) / 1000);
+  });
   readLimits(gauges, registry);
   readEncoder(gauges, registry);
 }

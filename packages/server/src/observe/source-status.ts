@@ -4,6 +4,8 @@ export interface SourceStatus {
   readonly problems: readonly SourceProblem[];
   /** When this state began. */
   readonly since: Date;
+  /** When its loads began to fail, if the newest one did. */
+  readonly failedSince?: Date;
 }
 
 /** A problem in the operator's input, as the admin API shows it; `Problem` of `@xdskit/source` is one. */

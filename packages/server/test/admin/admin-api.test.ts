@@ -4,9 +4,10 @@ import { createResource, createResourceError, type Resource } from "@xdskit/prot
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { DeliveriesAnswer } from "../../src/admin/answers/deliveries.ts";
 import type { NodesAnswer, StreamsAnswer } from "../../src/admin/answers/nodes.ts";
-import type { ResourcesAnswer } from "../../src/admin/answers/resources.ts";
+import type { NodeResourcesAnswer, ResourcesAnswer } from "../../src/admin/answers/resources.ts";
 import type { LayersAnswer, ServerAnswer, SourceAnswer } from "../../src/admin/answers/server.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
+import { type ApiDocument, mismatches } from "../support/json-schema.ts";
 import { CDS, EDS, node, RDS, RealMachine, resource, SDS } from "./real-machine.ts";
 
 interface Reply {
@@ -49,6 +50,8 @@ function ask(path: string, options: { method?: string; host?: string; accept?: s
 async function json<T>(path: string): Promise<T> {
   const { status, text } = await ask(path);
   expect({ path, status }).toEqual({ path, status: 200 });
+  const described = JSON.parse((await ask("/api/v1/openapi.json")).text) as ApiDocument;
+  expect([path, mismatches(described, path, status, JSON.parse(text))]).toEqual([path, []]);
   return JSON.parse(text);
 }
 
@@ -185,16 +188,41 @@ describe("resources", () => {
   });
 
   test("a node sees the top-most holder of each name", async () => {
-    const { items } = await json<ResourcesAnswer>("/api/v1/resources?node=n1&type=cds&body=true");
+    const { items } = await json<ResourcesAnswer>("/api/v1/resources?node=n1&cluster=&type=cds&body=true");
     expect(items.map(({ layer, name, body }) => [layer, name, body])).toEqual([
       ["node/n1", "a", { "@type": CDS, text: "other" }],
       ["base", "b", { "@type": CDS, text: "b" }],
     ]);
-    const refused = await ask("/api/v1/resources?node=bad");
+    const refused = await ask("/api/v1/resources?node=bad&cluster=");
     expect([refused.status, JSON.parse(refused.text).error]).toEqual([
       404,
       'node "bad" would be refused: not this one',
     ]);
+  });
+
+  test("a connected node sees what its cluster and metadata bring, any other what the parameters describe", async () => {
+    world.commit([{ layer: "stage/canary", puts: [resource(CDS, "b", "canary")] }]);
+    const list = async (query: string): Promise<string[]> =>
+      (await json<ResourcesAnswer>(`/api/v1/resources?node=n2&${query}`)).items.map(
+        ({ layer, name }) => `${layer}:${name}`,
+      );
+    expect(JSON.parse((await ask("/api/v1/resources?node=n2")).text)).toEqual({
+      error: 'node "n2" is not connected',
+      hint: expect.stringContaining("cluster, metadata and locality"),
+    });
+    world.receive(world.open(), {
+      kind: "delta",
+      type: CDS,
+      node: node("n2", { cluster: "remote", metadata: { stage: "canary" } }),
+      subscribe: ["*"],
+    });
+    expect(await list("")).toEqual(["stage/canary:b", "base:a"]);
+    expect(await list("cluster=local&metadata=team%3Dblue&locality=eu/eu-1")).toEqual(["base:a", "base:b", "base:key"]);
+    expect(await list("metadata=stage%3Dcanary&type=cds")).toEqual(["stage/canary:b", "base:a"]);
+    const wrong = await ask("/api/v1/resources?node=n2&metadata=stage");
+    expect([wrong.status, JSON.parse(wrong.text).error]).toEqual([400, 'metadata: expected key=value, got "stage"']);
+    const named = await json<ResourcesAnswer>("/api/v1/resources?node=n2&name=a&body=true&field-names=proto");
+    expect(named.items.map(({ body }) => body)).toEqual([{ "@type": CDS, its_text: "a" }]);
   });
 
   test("H2 secrets are never shown, and what cannot be read is said to be so", async () => {
@@ -207,6 +235,28 @@ describe("resources", () => {
     expect(items.find(({ name }) => name === "c")).toMatchObject({ problem: "not a message" });
     expect(items.find(({ name }) => name === "d")?.problem).toMatch(/may be secret/);
   });
+});
+
+test("what a node has is told resource by resource, with what is on its way and what it refused", async () => {
+  world.commit([{ layer: "base", puts: [resource(CDS, "a"), resource(CDS, "b"), resource(EDS, "e")] }]);
+  const stream = world.open();
+  world.receive(stream, { kind: "delta", type: CDS, node: node("n1"), subscribe: ["a", "b", "none"] });
+  world.receive(stream, { kind: "delta", type: CDS, nonce: world.lastNonce });
+  world.receive(stream, { kind: "delta", type: EDS, subscribe: ["e"] });
+  world.commit([{ layer: "base", puts: [resource(CDS, "b", "bad")] }]);
+  world.receive(stream, { kind: "delta", type: CDS, nonce: world.lastNonce, error: { code: 3, message: "no" } });
+  const { items } = await json<NodeResourcesAnswer>("/api/v1/node-resources?node=n1&body=true");
+  const digest = (type: string, name: string, body = name): string => resource(type as typeof CDS, name, body).version;
+  expect(
+    items.map(({ shortName, name, status, version, reason }) => [shortName, name, status, version, reason]),
+  ).toEqual([
+    ["cds", "a", "synced", digest(CDS, "a"), undefined],
+    ["cds", "b", "refused", digest(CDS, "b", "bad"), "no"],
+    ["cds", "none", "missing", undefined, undefined],
+    ["eds", "e", "stale", digest(EDS, "e"), undefined],
+  ]);
+  expect(items[0]?.body).toEqual({ "@type": CDS, text: "a" });
+  expect((await ask("/api/v1/node-resources?node=n9")).status).toBe(404);
 });
 
 describe("K2 the fate of deliveries", () => {

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
+import { createServer } from "@xdskit/server";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { metricTable } from "../../src/observe/metric-table.ts";
 import { lintMetrics } from "../support/promlint.ts";
-import { CDS, EDS, node, RealMachine, resource } from "./real-machine.ts";
+import { CDS, EDS, node, RDS, RealMachine, resource } from "./real-machine.ts";
 
 let world: RealMachine;
 
@@ -122,6 +123,68 @@ test("gauges are read when somebody asks", async () => {
   expect(await linesOf("xds_server_encoded_bytes_total")).toEqual(["xds_server_encoded_bytes_total 4"]);
   world.source = { ...world.source, state: "failed" };
   expect(await linesOf("xds_server_source_state")).toContain('xds_server_source_state{state="failed"} 1');
+});
+
+test("S-OBS-02 nodes are counted by how far they are with the newest revision", async () => {
+  const states = async (): Promise<Readonly<Record<string, number>>> =>
+    Object.fromEntries(
+      (await linesOf("xds_server_nodes{")).map((line) => {
+        const [, state = "", nodes] = /state="(.*)"} (\d+)$/.exec(line) ?? [];
+        return [state, Number(nodes)];
+      }),
+    );
+  const nobody = { deployed: 0, pending: 0, waiting: 0, rejected: 0, disconnected: 0 };
+  expect(await linesOf("xds_server_revision_age_seconds")).toEqual(["xds_server_revision_age_seconds 0"]);
+  expect(await states()).toEqual(nobody);
+  world.commit([{ layer: "base", puts: [resource(CDS, "a"), resource(RDS, "r")] }]);
+  const streams = ["has", "refuses", "is-slow", "waits", "leaves"].map((id) => {
+    const stream = world.open();
+    world.receive(stream, { kind: "delta", node: node(id), subscribe: ["*"] });
+    world.receive(stream, { kind: "delta", nonce: world.lastNonce });
+    return stream;
+  });
+  world.receive(streams[3] ?? 0, { kind: "delta", type: RDS, subscribe: ["r"] });
+  world.receive(streams[3] ?? 0, { kind: "delta", type: RDS, nonce: world.lastNonce });
+  expect(await states()).toEqual({ ...nobody, deployed: 5 });
+
+  const before = world.sent.length;
+  world.commit([
+    {
+      layer: "base",
+      puts: [resource(CDS, "a", "new"), resource(CDS, "b"), resource(RDS, "r", "new", [{ type: CDS, name: "b" }])],
+    },
+  ]);
+  const nonceOf = (stream: number | undefined): string =>
+    world.sent.slice(before).find((sent) => sent.stream === stream)?.nonce ?? "";
+  world.receive(streams[0] ?? 0, { kind: "delta", nonce: nonceOf(streams[0]) });
+  world.receive(streams[1] ?? 0, { kind: "delta", nonce: nonceOf(streams[1]), error: { code: 13, message: "no" } });
+  world.close(streams[4] ?? 0);
+  world.now += 90_000;
+  expect(await states()).toEqual({ deployed: 1, rejected: 1, pending: 1, waiting: 1, disconnected: 1 });
+  expect(await linesOf("xds_server_revision_age_seconds")).toEqual(["xds_server_revision_age_seconds 90"]);
+});
+
+test("S-OBS-02 a source that fails tells for how long", async () => {
+  const failedSince = new Date(world.now);
+  world.source = { state: "failed", problems: [], since: new Date(world.now + 30_000), failedSince };
+  world.now += 40_000;
+  expect(await linesOf("xds_server_source_failed_seconds")).toEqual(["xds_server_source_failed_seconds 40"]);
+  world.source = { state: "good", problems: [], since: new Date(world.now) };
+  expect(await linesOf("xds_server_source_failed_seconds")).toEqual(["xds_server_source_failed_seconds 0"]);
+});
+
+test("S-OBS-02 a source that fails again fails since the first time", async () => {
+  await using server = createServer({ admin: {} });
+  const { adminAddress } = await server.listen();
+  const failedSeconds = async (): Promise<number> => {
+    const text = await (await fetch(`http://${adminAddress?.host}:${adminAddress?.port}/metrics`)).text();
+    return Number(/^xds_server_source_failed_seconds (.*)$/m.exec(text)?.[1]);
+  };
+  server.reportSource({ state: "failed", problems: [], since: new Date(Date.now() - 1_000_000) });
+  server.reportSource({ state: "failed", problems: [] });
+  expect(await failedSeconds()).toBeGreaterThanOrEqual(1000);
+  server.reportSource({ state: "good", problems: [] });
+  expect(await failedSeconds()).toBe(0);
 });
 
 describe("labels are bounded", () => {

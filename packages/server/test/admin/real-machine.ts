@@ -95,11 +95,11 @@ export class RealMachine {
       types,
       typeNamed: (text) => types.find(({ shortName, type }) => text === shortName || text === type)?.type,
       knows: (type) => types.some((entry) => entry.type === type),
-      toJson: (type, bytes, { redact }) => {
+      toJson: (type, bytes, { redact, names }) => {
         if (!redact) throw new Error("must be asked to redact");
         const text = Buffer.from(bytes).toString();
         if (text === "broken") throw new Error("not a message");
-        return { "@type": type, text: type === SDS ? "[redacted]" : text };
+        return { "@type": type, [names === "proto" ? "its_text" : "text"]: type === SDS ? "[redacted]" : text };
       },
     },
     readiness: () => this.readiness,
@@ -107,13 +107,23 @@ export class RealMachine {
     refreshSource: async () => this.refresh(),
     deployments: this.deployments,
     revision: () => this.machine.revision,
+    nodeStates: () => this.deployments.states(this.machine.revision),
     streams: () => this.machine.streams(),
+    resourceStates: (stream) => this.machine.resourceStates(stream),
     layers: () => this.machine.layers(),
     resources: (layers, type) => [
       ...this.machine.resources(layers, type),
       ...this.machine.resourceErrors(layers, type),
     ],
-    place: (who) => (who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, "base"]),
+    nodeView: (who) => {
+      if (who.id.startsWith("bad")) return { refused: "not this one" };
+      const stage = who.metadata["stage"] === undefined ? [] : [`stage/${who.metadata["stage"]}`];
+      const isRemote = who.cluster === "remote";
+      return {
+        layers: [`node/${who.id}`, ...stage, "base"],
+        sees: (_layer, type) => type !== SDS || !isRemote,
+      };
+    },
     connections: () => 1,
     openStreams: () => [...this.machine.streams()].length,
     limits: () => this.limits,
@@ -126,6 +136,7 @@ export class RealMachine {
     telemetry: this.telemetry,
     deliveries: this.deliveries,
     gauges: this.view,
+    now: () => this.now,
     types,
     version: "0.1.0",
   });

@@ -1,5 +1,6 @@
 import type { LoadReportOptions, ManagementServerOptions } from "@xdskit/server";
 import { afterEach, describe, expect, test } from "vitest";
+import { type ApiDocument, mismatches } from "../support/json-schema.ts";
 import { decoded, encoded } from "../support/messages.ts";
 import { type RawCall, until, within } from "../support/raw-peer.ts";
 import { cluster, startWorld, type World } from "../support/test-server.ts";
@@ -46,7 +47,10 @@ function stats(clusterName: string, issued: number, more: object = {}): unknown 
 
 async function get<T>(path: string): Promise<{ readonly items: readonly T[]; readonly total: number }> {
   const response = await fetch(`${admin}${path}`);
-  return (await response.json()) as { items: T[]; total: number };
+  const answer: unknown = await response.json();
+  const document = (await (await fetch(`${admin}/api/v1/openapi.json`)).json()) as ApiDocument;
+  expect([path, mismatches(document, path, response.status, answer)]).toEqual([path, []]);
+  return answer as { items: T[]; total: number };
 }
 
 describe.each([

@@ -25,6 +25,19 @@ export interface RevisionProgress {
   readonly disconnected: readonly LostNode[];
 }
 
+/** Numbers of nodes by how far they are with a revision. */
+export interface NodeStates {
+  readonly deployed: number;
+  /** Something is on its way, or was not sent yet. */
+  readonly pending: number;
+  /** Something has to come before what they lack (make before break). */
+  readonly waiting: number;
+  /** Nothing is pending, and they rejected something. */
+  readonly rejected: number;
+  /** They disconnected without it and did not come back; only the most recent ones are known. */
+  readonly disconnected: number;
+}
+
 /** A connected node that does not have a revision. */
 export interface Straggler {
   readonly node: Node;

@@ -1,5 +1,5 @@
 import type { Node } from "../../node/node.ts";
-import type { LostNode, RevisionProgress, Straggler, StragglerType } from "../contract/progress.ts";
+import type { LostNode, NodeStates, RevisionProgress, Straggler, StragglerType } from "../contract/progress.ts";
 import { RevisionFollower } from "./follower.ts";
 import type { ProgressMember } from "./member.ts";
 
@@ -81,9 +81,36 @@ export class Progress {
     };
   }
 
+  /** How many nodes are how far with a revision. Costs a look at every client, as `of`, and builds nothing for most. */
+  states(revision: number): NodeStates {
+    const ranks = new Map<string, number>();
+    for (const member of this.#members()) {
+      const rank = rankOf(member, revision);
+      const { id } = member.node;
+      if (rank > (ranks.get(id) ?? -1)) ranks.set(id, rank);
+    }
+    const [deployed = 0, rejected = 0, pending = 0, waiting = 0] = countRanks(ranks.values());
+    const disconnected = [...this.#lostBefore(revision, ranks)].length;
+    return { deployed, pending, waiting, rejected, disconnected };
+  }
+
   *#lostBefore(revision: number, connected: ReadonlyMap<string, unknown>): Iterable<LostNode> {
     for (const [id, { reached }] of this.#lost) if (reached < revision && !connected.has(id)) yield { id, reached };
   }
+}
+
+/** 0: deployed, 1: rejected, 2: pending, 3: waiting. What is furthest from done counts for a node. */
+function rankOf(member: ProgressMember, revision: number): number {
+  const standing = member.standing(revision);
+  if (standing === "deployed") return 0;
+  if (standing === "rejected") return 1;
+  return member.behind(revision).some(({ wait }) => wait !== undefined) ? 3 : 2;
+}
+
+function countRanks(ranks: Iterable<number>): readonly number[] {
+  const counts = [0, 0, 0, 0];
+  for (const rank of ranks) counts[rank] = (counts[rank] ?? 0) + 1;
+  return counts;
 }
 
 function isRejected({ state }: StragglerType): boolean {

@@ -24,6 +24,30 @@ export interface ResourceAnswer {
   readonly problem?: string;
 }
 
+/** `GET /api/v1/node-resources` */
+export type NodeResourcesAnswer = Page<NodeResourceAnswer>;
+
+/** A resource that a connected node subscribes to. */
+export interface NodeResourceAnswer {
+  readonly type: string;
+  readonly shortName?: string;
+  readonly name: string;
+  readonly stream: number;
+  /**
+   * `synced`: the node has it. `stale`: it is on its way. `refused`: the node NACKed it. `not-sent`: it is to be sent.
+   * `missing`: it does not exist. `failed`: a resource error stands in its place. `unknown`: nothing is known of its type.
+   */
+  readonly status: "synced" | "stale" | "refused" | "not-sent" | "missing" | "failed" | "unknown";
+  /** The version that the status is about. */
+  readonly version?: string;
+  /** Why the node NACKed it, or why it does not exist. */
+  readonly reason?: string;
+  /** With `body=true`: canonical JSON, secrets replaced. */
+  readonly body?: unknown;
+  /** With `body=true`: why there is no body. */
+  readonly problem?: string;
+}
+
 /** `GET /api/v1/conversions` */
 export type ConversionsAnswer = Page<ConversionAnswer>;
 

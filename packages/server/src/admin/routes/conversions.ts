@@ -1,13 +1,16 @@
 import type { ConversionFindings } from "../../hub/port.ts";
 import type { ConversionAnswer } from "../answers/resources.ts";
 import type { Describer } from "../describe.ts";
-import { page, pageParameters, type Route, type Step } from "../route.ts";
+import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
+import { conversionsAnswer } from "../schema/answers.ts";
 
 /** What v2 cannot express of v3 resources, and vice versa (S-TYP-10). */
 export const conversions: Route = {
   path: "/api/v1/conversions",
   says: "fields lost in conversion between v2 and v3, by resource",
   parameters: pageParameters,
+  kinds: pageKinds,
+  answers: { 200: conversionsAnswer },
   answer: ({ view, describe }, query) => {
     function* steps(): Iterable<Step> {
       for (const one of view.conversionFindings().values()) yield () => describeFindings(one, describe);

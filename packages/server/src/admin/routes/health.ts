@@ -1,11 +1,13 @@
 import type { ReadyAnswer } from "../answers/server.ts";
 import type { Route } from "../route.ts";
+import { readyAnswer } from "../schema/answers.ts";
 
 /** The process runs and its event loop turns. */
 export const livez: Route = {
   path: "/livez",
   says: "200 while the process works",
   parameters: {},
+  textType: "text/plain",
   answer: () => ({ kind: "text", text: "ok\n" }),
 };
 
@@ -14,6 +16,7 @@ export const readyz: Route = {
   path: "/readyz",
   says: "200 when clients are served, else 503 with the reasons",
   parameters: {},
+  answers: { 200: readyAnswer, 503: readyAnswer },
   answer({ view }) {
     const { isReady, isDraining, reasons } = view.readiness();
     const value: ReadyAnswer = { ready: isReady, draining: isDraining, reasons };
@@ -26,6 +29,7 @@ export const metrics: Route = {
   path: "/metrics",
   says: "metrics in Prometheus' text format",
   parameters: {},
+  textType: "text/plain",
   async answer(sources) {
     return { kind: "text", contentType: sources.metrics.contentType, text: await sources.metrics.scrape() };
   },

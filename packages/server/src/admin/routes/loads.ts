@@ -2,13 +2,16 @@ import type { ClusterSums, LocalitySums, ReporterState } from "@xdskit/protocol/
 import { printable } from "../../observe/printable.ts";
 import type { LoadAnswer, LoadReporterAnswer } from "../answers/loads.ts";
 import { type Describer, time } from "../describe.ts";
-import { page, pageParameters, type Route, type Step } from "../route.ts";
+import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
+import { loadReportersAnswer, loadsAnswer } from "../schema/answers.ts";
 
 /** The load that clients report, by cluster (S-LRS-06). */
 export const loads: Route = {
   path: "/api/v1/loads",
   says: "load reports (LRS): requests by cluster, service and locality",
   parameters: { cluster: "only this cluster", ...pageParameters },
+  kinds: pageKinds,
+  answers: { 200: loadsAnswer },
   answer: ({ view }, query) => {
     const cluster = query.text("cluster");
     function* steps(): Iterable<Step> {
@@ -55,6 +58,8 @@ export const loadReporters: Route = {
   path: "/api/v1/load-reporters",
   says: "clients that report load, and the clusters requested from them",
   parameters: { node: "only this node", ...pageParameters },
+  kinds: pageKinds,
+  answers: { 200: loadReportersAnswer },
   answer: ({ view, describe }, query) => {
     const node = query.text("node");
     function* steps(): Iterable<Step> {

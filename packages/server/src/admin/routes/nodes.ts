@@ -4,7 +4,8 @@ import type { NodeAnswer } from "../answers/nodes.ts";
 import { type Describer, describeDialect, time, userAgentOf } from "../describe.ts";
 import type { Query } from "../query.ts";
 import type { AdminSources } from "../route.ts";
-import { page, pageParameters, type Route, type Step } from "../route.ts";
+import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
+import { deliveriesAnswer, nodesAnswer, streamsAnswer } from "../schema/answers.ts";
 import { chosenType } from "./resources.ts";
 
 /** Parameters that select nodes by their identity. */
@@ -24,6 +25,8 @@ export const nodes: Route = {
     nacked: "true: only nodes and types with a NACK",
     ...pageParameters,
   },
+  kinds: { nacked: "flag", ...pageKinds },
+  answers: { 200: nodesAnswer },
   answer: (sources, query) => page(query, findNodes(sources, nodeChoice(sources, query))),
 };
 
@@ -113,6 +116,8 @@ export const streams: Route = {
   path: "/api/v1/streams",
   says: "open streams, including those whose node is not known yet",
   parameters: { node: "only those of this node", ...pageParameters },
+  kinds: pageKinds,
+  answers: { 200: streamsAnswer },
   answer({ view, describe }, query) {
     const node = query.text("node");
     function* steps(): Iterable<Step> {
@@ -137,6 +142,8 @@ export const deliveries: Route = {
     state: `only rows in this state: ${FATES.join(", ")}. requested-but-missing: all that miss something`,
     ...pageParameters,
   },
+  kinds: { state: FATES, ...pageKinds },
+  answers: { 200: deliveriesAnswer },
   answer({ view, describe }, query) {
     const isWanted = nodeFilter(query, "node");
     const only = chosenType(view, query);

@@ -2,6 +2,7 @@ import { globMatches } from "@xdskit/protocol/internal";
 import { describeProgress, NODES_NAMED } from "../describe-progress.ts";
 import { type Query, QueryError } from "../query.ts";
 import type { AdminAnswer, AdminSources, Route } from "../route.ts";
+import { errorAnswer, progressAnswer } from "../schema/answers.ts";
 
 /** The longest wait of one request, in seconds. */
 const MAX_WAIT_SECONDS = 30;
@@ -16,6 +17,8 @@ export const progress: Route = {
     limit: `how many nodes a list names at most (default: ${NODES_NAMED})`,
     wait: `seconds to wait until nothing is pending, at most ${MAX_WAIT_SECONDS} (default: 0)`,
   },
+  kinds: { "min-nodes": "count", limit: "count", wait: "count" },
+  answers: { 200: progressAnswer, 409: errorAnswer },
   async answer(sources, query) {
     const waits = query.count("wait") ?? 0;
     if (waits > MAX_WAIT_SECONDS)

@@ -1,7 +1,8 @@
 import { problemCounts } from "@xdskit/source/checks";
 import type { SourceProblem } from "../../observe/source-status.ts";
 import type { LayerAnswer, LimitAnswer, ServerAnswer, SourceAnswer } from "../answers/server.ts";
-import { page, pageParameters, type Route, type Step } from "../route.ts";
+import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
+import { layersAnswer, serverAnswer, sourceAnswer } from "../schema/answers.ts";
 import type { AdminView } from "../view.ts";
 
 /** The version, uptime and load of the server. */
@@ -9,6 +10,7 @@ export const server: Route = {
   path: "/api/v1/server",
   says: "version, readiness, revision, limits and their use",
   parameters: {},
+  answers: { 200: serverAnswer },
   answer: ({ view }) => ({ kind: "json", value: describeServer(view) }),
 };
 
@@ -43,6 +45,8 @@ export const layers: Route = {
   path: "/api/v1/layers",
   says: "layers, with their numbers of resources",
   parameters: pageParameters,
+  kinds: pageKinds,
+  answers: { 200: layersAnswer },
   answer: ({ view, describe }, query) => {
     function* steps(): Iterable<Step> {
       for (const { name, types } of view.layers()) {
@@ -76,6 +80,7 @@ export const source: Route = {
   path: "/api/v1/source",
   says: "state of the source, and its problems",
   parameters: {},
+  answers: { 200: sourceAnswer },
   answer({ view }) {
     const { state, since, problems } = view.source();
     const { errors, warnings } = problemCounts(problems);

@@ -1,0 +1,448 @@
+import type { SourceProblem } from "../../observe/source-status.ts";
+import type {
+  DeliveriesAnswer,
+  DeliveryAnswer,
+  DeliveryFate,
+  RefusalAnswer,
+  ResponseAnswer,
+  TypeAnswer,
+  WaitAnswer,
+} from "../answers/deliveries.ts";
+import type {
+  LoadAnswer,
+  LoadReporterAnswer,
+  LoadReportersAnswer,
+  LoadsAnswer,
+  LocalityLoadAnswer,
+} from "../answers/loads.ts";
+import type {
+  DialectAnswer,
+  NodeAnswer,
+  NodeAnswerIdentity,
+  NodesAnswer,
+  StreamAnswer,
+  StreamsAnswer,
+} from "../answers/nodes.ts";
+import type { ErrorAnswer, ErrorDetailAnswer, Page } from "../answers/page.ts";
+import type { LostNodeAnswer, ProgressAnswer, StragglerAnswer, StragglersAnswer } from "../answers/progress.ts";
+import type {
+  ConversionAnswer,
+  ConversionsAnswer,
+  NodeResourceAnswer,
+  NodeResourcesAnswer,
+  ResourceAnswer,
+  ResourcesAnswer,
+} from "../answers/resources.ts";
+import type {
+  LayerAnswer,
+  LayersAnswer,
+  LimitAnswer,
+  ReadyAnswer,
+  ServerAnswer,
+  SourceAnswer,
+} from "../answers/server.ts";
+import {
+  anything,
+  choice,
+  count,
+  decimal,
+  either,
+  list,
+  named,
+  object,
+  optional,
+  record,
+  type SchemaOf,
+  text,
+  time,
+  truth,
+  yes,
+} from "./schema.ts";
+
+function page<T>(name: string, item: SchemaOf<T>): SchemaOf<Page<T>> {
+  return named(name, object<Page<T>>({ items: list(item), total: count, next: optional(count) }));
+}
+
+/** The members that every object with a type has. */
+const typed = { type: text, shortName: optional(text) };
+
+export const errorAnswer: SchemaOf<ErrorAnswer> = named(
+  "Error",
+  object<ErrorAnswer>({ error: text, hint: optional(text) }),
+);
+
+const errorDetail: SchemaOf<ErrorDetailAnswer> = named(
+  "ErrorDetail",
+  object<ErrorDetailAnswer>({ code: count, message: text }),
+);
+
+export const readyAnswer: SchemaOf<ReadyAnswer> = named(
+  "Ready",
+  object<ReadyAnswer>({ ready: truth, draining: truth, reasons: list(text) }),
+);
+
+const limit: SchemaOf<LimitAnswer> = named(
+  "Limit",
+  object<LimitAnswer>({ name: text, value: count, used: optional(count), hits: count }),
+);
+
+export const serverAnswer: SchemaOf<ServerAnswer> = named(
+  "Server",
+  object<ServerAnswer>({
+    version: text,
+    controlPlane: text,
+    address: optional(text),
+    startedAt: time,
+    uptimeSeconds: count,
+    revision: count,
+    ready: truth,
+    draining: truth,
+    reasons: list(text),
+    connections: count,
+    streams: count,
+    source: object<ServerAnswer["source"]>({ state: text, since: time, errors: count, warnings: count }),
+    limits: list(limit),
+    writes: object<ServerAnswer["writes"]>({ slowClients: count, bufferedBytes: count }),
+    encoder: object<ServerAnswer["encoder"]>({
+      segmentsEncoded: count,
+      framesEncoded: count,
+      bodiesEncoded: count,
+      bytesEncoded: count,
+    }),
+    process: object<ServerAnswer["process"]>({ pid: count, node: text, residentBytes: count }),
+  }),
+);
+
+export const layersAnswer: SchemaOf<LayersAnswer> = page(
+  "Layers",
+  named(
+    "Layer",
+    object<LayerAnswer>({
+      name: text,
+      types: list(
+        object<LayerAnswer["types"][number]>({ ...typed, resources: count, version: text, changedAt: count }),
+      ),
+    }),
+  ),
+);
+
+const problem: SchemaOf<SourceProblem> = named(
+  "Problem",
+  object<SourceProblem>({
+    code: text,
+    severity: choice("error", "warning"),
+    file: text,
+    line: optional(count),
+    column: optional(count),
+    excerpt: optional(text),
+    path: optional(text),
+    message: text,
+    hint: optional(text),
+    related: optional(
+      object<NonNullable<SourceProblem["related"]>>({ file: text, line: optional(count), column: optional(count) }),
+    ),
+    omitted: optional(object<NonNullable<SourceProblem["omitted"]>>({ errors: count, warnings: count })),
+  }),
+);
+
+export const sourceAnswer: SchemaOf<SourceAnswer> = named(
+  "Source",
+  object<SourceAnswer>({
+    state: choice("loading", "good", "failed"),
+    since: time,
+    problems: list(problem),
+    total: count,
+  }),
+);
+
+export const resourcesAnswer: SchemaOf<ResourcesAnswer> = page(
+  "Resources",
+  named(
+    "Resource",
+    object<ResourceAnswer>({
+      ...typed,
+      name: text,
+      constraints: optional(text),
+      version: text,
+      layer: text,
+      bytes: count,
+      aliases: optional(list(text)),
+      ttlMs: optional(count),
+      onDemand: optional(truth),
+      references: list(object<ResourceAnswer["references"][number]>({ type: text, name: text })),
+      error: optional(errorDetail),
+      body: optional(anything),
+      problem: optional(text),
+    }),
+  ),
+);
+
+export const nodeResourcesAnswer: SchemaOf<NodeResourcesAnswer> = page(
+  "NodeResources",
+  named(
+    "NodeResource",
+    object<NodeResourceAnswer>({
+      ...typed,
+      name: text,
+      stream: count,
+      status: choice("synced", "stale", "refused", "not-sent", "missing", "failed", "unknown"),
+      version: optional(text),
+      reason: optional(text),
+      body: optional(anything),
+      problem: optional(text),
+    }),
+  ),
+);
+
+export const conversionsAnswer: SchemaOf<ConversionsAnswer> = page(
+  "Conversions",
+  named(
+    "Conversion",
+    object<ConversionAnswer>({
+      ...typed,
+      name: text,
+      layer: text,
+      findings: list(object<ConversionAnswer["findings"][number]>({ path: text, message: text })),
+    }),
+  ),
+);
+
+const locality = object<NonNullable<NodeAnswerIdentity["locality"]>>({ region: text, zone: text, subZone: text });
+const identity = { id: text, cluster: text, locality: optional(locality), userAgent: text };
+
+const dialect: SchemaOf<DialectAnswer> = named(
+  "Dialect",
+  object<DialectAnswer>({
+    edition: text,
+    editionBy: optional(text),
+    client: optional(text),
+    listener: optional(text),
+    clients: optional(text),
+    switches: list(object<DialectAnswer["switches"][number]>({ name: text, value: text, by: text })),
+  }),
+);
+
+const fate: SchemaOf<DeliveryFate> = choice("acked", "pending", "nacked", "sent", "requested-but-missing", "requested");
+
+const wait: SchemaOf<WaitAnswer> = named(
+  "Wait",
+  object<WaitAnswer>({
+    for: choice("cluster", "endpoints", "secret", "users", "release", "return"),
+    name: optional(text),
+    resources: optional(list(text)),
+    type: optional(text),
+    shortName: optional(text),
+    refused: optional(truth),
+    since: optional(time),
+  }),
+);
+
+const ttl = choice("told", "not-announced", "unsafe", "v2");
+
+const response = {
+  nonce: text,
+  version: text,
+  revision: count,
+  resources: count,
+  removed: count,
+  sentAt: optional(time),
+};
+
+const typeAnswer: SchemaOf<TypeAnswer> = named(
+  "Type",
+  object<TypeAnswer>({
+    ...typed,
+    stream: count,
+    state: fate,
+    isWildcard: truth,
+    names: count,
+    missing: list(text),
+    errors: optional(
+      list(object<ErrorDetailAnswer & { readonly name: string }>({ code: count, message: text, name: text })),
+    ),
+    toldRevision: optional(count),
+    sentVersion: optional(text),
+    acked: optional(object<ResponseAnswer & { readonly ackedAt?: string }>({ ...response, ackedAt: optional(time) })),
+    nacked: optional(
+      object<RefusalAnswer & { readonly nackedAt?: string }>({
+        ...response,
+        code: count,
+        reason: text,
+        refused: list(text),
+        nackedAt: optional(time),
+      }),
+    ),
+    waits: optional(wait),
+    heldOver: optional(list(text)),
+    ttl: optional(ttl),
+    pending: list(named("Response", object<ResponseAnswer>(response))),
+  }),
+);
+
+const onStream = {
+  stream: count,
+  apiVersion: choice("v2", "v3"),
+  variant: choice("sotw", "delta"),
+  isPoller: optional(yes),
+};
+
+export const nodesAnswer: SchemaOf<NodesAnswer> = page(
+  "Nodes",
+  named(
+    "Node",
+    object<NodeAnswer>({
+      ...identity,
+      streams: list(object<NodeAnswer["streams"][number]>({ ...onStream, peer: text, dialect: optional(dialect) })),
+      layers: list(text),
+      connectedAt: optional(time),
+      lastRequestAt: optional(time),
+      types: list(typeAnswer),
+    }),
+  ),
+);
+
+const nodeIdentity: SchemaOf<NodeAnswerIdentity> = named("NodeIdentity", object<NodeAnswerIdentity>(identity));
+
+export const streamsAnswer: SchemaOf<StreamsAnswer> = page(
+  "Streams",
+  named(
+    "Stream",
+    object<StreamAnswer>({
+      ...onStream,
+      onlyType: optional(text),
+      peer: object<StreamAnswer["peer"]>({ address: text, isTls: truth, names: list(text) }),
+      node: optional(nodeIdentity),
+      dialect: optional(dialect),
+      layers: list(text),
+      openedAt: optional(time),
+      lastRequestAt: optional(time),
+      lastResponseAt: optional(time),
+      types: list(typeAnswer),
+    }),
+  ),
+);
+
+export const deliveriesAnswer: SchemaOf<DeliveriesAnswer> = page(
+  "Deliveries",
+  named(
+    "Delivery",
+    object<DeliveryAnswer>({
+      node: text,
+      userAgent: text,
+      ...typed,
+      stream: count,
+      state: fate,
+      version: optional(text),
+      nonce: optional(text),
+      revision: optional(count),
+      since: optional(time),
+      ackedVersion: optional(text),
+      reason: optional(text),
+      refused: optional(list(text)),
+      missing: optional(list(text)),
+      waits: optional(wait),
+      heldOver: optional(list(text)),
+      ttl: optional(ttl),
+    }),
+  ),
+);
+
+const stragglers: SchemaOf<StragglersAnswer> = named(
+  "Stragglers",
+  object<StragglersAnswer>({
+    total: count,
+    nodes: list(
+      object<StragglerAnswer>({
+        ...identity,
+        types: list(
+          object<StragglerAnswer["types"][number]>({
+            ...typed,
+            state: choice("unsent", "unacked", "removal", "rejected"),
+            waits: optional(wait),
+            names: optional(list(text)),
+            reason: optional(text),
+          }),
+        ),
+      }),
+    ),
+  }),
+);
+
+export const progressAnswer: SchemaOf<ProgressAnswer> = named(
+  "Progress",
+  object<ProgressAnswer>({
+    revision: count,
+    head: count,
+    state: choice("deployed", "pending", "rejected", "too-few-nodes"),
+    nodes: count,
+    deployed: count,
+    pending: stragglers,
+    rejected: stragglers,
+    disconnected: object<ProgressAnswer["disconnected"]>({
+      total: count,
+      nodes: list(object<LostNodeAnswer>({ id: text, reached: optional(count) })),
+    }),
+  }),
+);
+
+const results = object<{ readonly issued: number; readonly succeeded: number; readonly failed: number }>({
+  issued: count,
+  succeeded: count,
+  failed: count,
+});
+
+export const loadsAnswer: SchemaOf<LoadsAnswer> = page(
+  "Loads",
+  named(
+    "Load",
+    object<LoadAnswer>({
+      cluster: text,
+      service: optional(text),
+      dropped: count,
+      droppedBy: optional(record(count)),
+      lastReportAt: time,
+      localities: list(
+        object<LocalityLoadAnswer>({
+          region: text,
+          zone: text,
+          subZone: text,
+          priority: count,
+          issued: count,
+          succeeded: count,
+          failed: count,
+          inProgress: count,
+          requestsPerSecond: decimal,
+          reporters: count,
+          connections: optional(
+            object<NonNullable<LocalityLoadAnswer["connections"]>>({ active: count, new: count, failed: count }),
+          ),
+          metrics: optional(
+            record(object<{ readonly requests: number; readonly total: number }>({ requests: count, total: decimal })),
+          ),
+          endpoints: optional(record(results)),
+        }),
+      ),
+    }),
+  ),
+);
+
+export const loadReportersAnswer: SchemaOf<LoadReportersAnswer> = page(
+  "LoadReporters",
+  named(
+    "LoadReporter",
+    object<LoadReporterAnswer>({
+      peer: text,
+      node: optional(nodeIdentity),
+      reports: count,
+      openedAt: time,
+      lastReportAt: optional(time),
+      asked: optional(
+        object<NonNullable<LoadReporterAnswer["asked"]>>({
+          clusters: either(choice("all"), list(text)),
+          intervalMs: count,
+          endpoints: truth,
+        }),
+      ),
+    }),
+  ),
+);
