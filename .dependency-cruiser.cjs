@@ -160,6 +160,8 @@ const doors = [
       "^packages/server/src/transport/files/",
       // The mode of its socket.
       "^packages/server/src/admin/local-socket",
+      // What the build of the console wrote.
+      "^packages/server/src/admin/console",
       "^packages/envoy-api/src/platform\\.ts$",
       "^packages/cli/src/",
       "^packages/bench/",

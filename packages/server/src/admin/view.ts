@@ -1,7 +1,8 @@
 import type { Node, NodeMappingRejection, Peer, Resource, TypeUrl } from "@xdskit/protocol";
-import type { LayerState, StreamState, TypeKind } from "@xdskit/protocol/internal";
+import type { LayerState, StreamId, StreamState, TypeKind } from "@xdskit/protocol/internal";
 import type { Deployments } from "../hub/deployments.ts";
 import type { ConversionFindings } from "../hub/port.ts";
+import type { Fleet } from "../observe/fleet.ts";
 import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
 
@@ -23,6 +24,10 @@ export interface AdminView extends Gauges {
    * missing, all others appear once.
    */
   streams(): Iterable<StreamState>;
+  /** The state of one stream or poller; undefined if there is none. */
+  streamState(stream: StreamId): StreamState | undefined;
+  /** The connected nodes by id. */
+  readonly fleet: Fleet;
   layers(): Iterable<LayerState>;
   /**
    * The resources and resource errors of a type in a view of these layers, one per name. May be iterated like
