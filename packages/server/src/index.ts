@@ -42,6 +42,10 @@ export type {
 export type {
   ConversionAnswer,
   ConversionsAnswer,
+  GraphAnswer,
+  GraphNodeAnswer,
+  HolderAnswer,
+  HoldersAnswer,
   ResourceAnswer,
   ResourcesAnswer,
 } from "./admin/answers/resources.ts";

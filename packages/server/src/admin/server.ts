@@ -17,7 +17,9 @@ import { writeEvents } from "./live/event-stream.ts";
 import { Samples } from "./live/samples.ts";
 import type { AdminAnswer, AdminSources, FileAnswer, Route } from "./route.ts";
 import { conversions } from "./routes/conversions.ts";
+import { graph } from "./routes/graph.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
+import { holders } from "./routes/holders.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
 import { events, samples } from "./routes/live.ts";
 import { loadReporters, loads } from "./routes/loads.ts";
@@ -79,6 +81,8 @@ const routes: readonly Route[] = [
   source,
   layers,
   resources,
+  holders,
+  graph,
   conversions,
   nodes,
   streams,

@@ -1,5 +1,5 @@
 import type { Node, NodeMappingRejection, Peer, Resource, TypeUrl } from "@xdskit/protocol";
-import type { LayerState, StreamId, StreamState, TypeKind } from "@xdskit/protocol/internal";
+import type { LayerState, ResourceState, StreamId, StreamState, TypeKind } from "@xdskit/protocol/internal";
 import type { Deployments } from "../hub/deployments.ts";
 import type { ConversionFindings } from "../hub/port.ts";
 import type { Fleet } from "../observe/fleet.ts";
@@ -26,6 +26,8 @@ export interface AdminView extends Gauges {
   streams(): Iterable<StreamState>;
   /** The state of one stream or poller; undefined if there is none. */
   streamState(stream: StreamId): StreamState | undefined;
+  /** The resources that a stream subscribes to, with their states. */
+  resourceStates(stream: StreamId): Iterable<ResourceState>;
   /** The connected nodes by id. */
   readonly fleet: Fleet;
   layers(): Iterable<LayerState>;

@@ -110,6 +110,7 @@ export class RealMachine {
     revision: () => this.machine.revision,
     streams: () => this.machine.streams(),
     streamState: (stream) => this.machine.streamState(stream),
+    resourceStates: (stream) => this.machine.resourceStates(stream),
     fleet: this.fleet,
     layers: () => this.machine.layers(),
     resources: (layers, type) => [

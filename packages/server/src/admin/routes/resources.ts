@@ -1,5 +1,5 @@
 import { anonymousNode, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { describeConstraints, type LayerState } from "@xdskit/protocol/internal";
+import { describeConstraints, globMatches, type LayerState } from "@xdskit/protocol/internal";
 import type { ResourceAnswer } from "../answers/resources.ts";
 import { type Describer, describeError } from "../describe.ts";
 import { type Query, QueryError } from "../query.ts";
@@ -15,6 +15,7 @@ export const resources: Route = {
     layer: "only this layer",
     node: "only resources that this node sees: of each name, the one in its highest layer",
     name: "only this name; may be repeated",
+    matches: "only names that match this glob",
     body: "true: include the resource as JSON",
     ...pageParameters,
   },
@@ -23,6 +24,7 @@ export const resources: Route = {
 
 function* findResources(view: AdminView, describe: Describer, query: Query): Iterable<Step> {
   const names = query.texts("name");
+  const pattern = query.text("matches");
   const withBody = query.flag("body");
   for (const { layer, types } of chosenLayers(view, query)) {
     for (const [type, seen] of types) {
@@ -30,7 +32,8 @@ function* findResources(view: AdminView, describe: Describer, query: Query): Ite
         const name = resource.variant?.name ?? resource.name;
         const isShadowed = (seen?.get(name) ?? layer) !== layer;
         if (!isShadowed) seen?.set(name, layer);
-        const isWanted = !isShadowed && (names === undefined || names.has(name));
+        const isNamed = (names?.has(name) ?? true) && (pattern === undefined || globMatches(pattern, name));
+        const isWanted = !isShadowed && isNamed;
         yield isWanted ? () => describeResource(view, describe, { layer, resource, withBody }) : undefined;
       }
     }
