@@ -25,16 +25,15 @@ export function App(): JSX.Element {
   }, [title]);
   // Who follows a link by keyboard goes on at the new page.
   const isFirst = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page, also where its title is the same.
   useEffect(() => {
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
   }, [place.path, title]);
   return (
     <>
-      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to content
-      </a>
+      </button>
       <header>
         <a class="brand" href={linkTo("/")}>
           <img src="./icon.svg" alt="" width="24" height="24" />
@@ -84,7 +83,7 @@ function Page({ place }: { readonly place: Place }): JSX.Element {
       return (
         <>
           <h1>Not found</h1>
-          <p>
+          <p class="note">
             There is no such page. <a href={linkTo("/")}>Go to the overview.</a>
           </p>
         </>
@@ -106,7 +105,7 @@ function Status(): JSX.Element {
     <p class="status" role="status">
       {progress !== undefined && <span class="head">revision {count(progress.head)}</span>}
       <span class={`dot ${state}`} />
-      {text}
+      <span>{text}</span>
     </p>
   );
 }

@@ -17,9 +17,10 @@ export function linkTo(path: string, query: Readonly<Record<string, string | und
   return `#${path}${given.length === 0 ? "" : `?${new URLSearchParams(given)}`}`;
 }
 
-/** Changes the query without a step in the browser's history. */
-export function replaceQuery({ path }: Place, query: Readonly<Record<string, string | undefined>>): void {
-  history.replaceState(null, "", linkTo(path, query));
+/** Changes one parameter of the current place without a step in the browser's history. */
+export function setParameter(name: string, value: string): void {
+  const { path, query } = readPlace();
+  history.replaceState(null, "", linkTo(path, { ...query, [name]: value }));
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 

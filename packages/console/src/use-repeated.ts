@@ -11,7 +11,6 @@ export function useRepeated(
   run: (signal: AbortSignal) => Promise<void>,
 ): void {
   const again = useRef<() => void>(undefined);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `run` is what `question` says.
   useEffect(() => {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -42,7 +41,6 @@ export function useRepeated(
     };
   }, [question]);
   const isFirst = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a change is what it runs for.
   useEffect(() => {
     if (!isFirst.current) again.current?.();
     isFirst.current = false;

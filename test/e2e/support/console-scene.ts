@@ -14,25 +14,33 @@ const BUILDS = ["1.39.0", "1.39.0", "1.39.0", "1.38.2", "1.38.2", "1.34.1"];
 export const MARKUP = `<img src=x onerror="window.attacked='name'">`;
 export const MARKUP_REASON = `<script>window.attacked='reason'</script> route: no such cluster`;
 
+const REASON = "cluster ledger-v2: unknown field in the HTTP protocol options";
+
 export interface ConsoleScene {
   readonly server: XdsServer;
   readonly site: Site;
   readonly fleet: SimulatedFleet;
   readonly url: string;
+  /** Moves every endpoint to other ports, and waits until every node ACKed that. */
+  move(by: number): Promise<void>;
   /** Makes a change that some nodes reject, some leave unanswered, and the others ACK. */
   change(): Promise<void>;
   /** The nodes by state, as the server counts them. */
   nodesIn(state: string): Promise<number>;
 }
 
-/** `xds serve` with a few services, and so many nodes. */
-export async function startConsoleScene(stack: Stack, nodes: number): Promise<ConsoleScene> {
-  const site = stack.use(createSite(await filesOf(SERVICES)));
-  const server = stack.use(await startXdsServer({ site }));
+/** `xds serve` with a few services, and so many nodes. `hasMarkup`: names and reasons that try to be markup. */
+export async function startConsoleScene(
+  stack: Stack,
+  { nodes, hasMarkup }: { readonly nodes: number; readonly hasMarkup: boolean },
+): Promise<ConsoleScene> {
+  const site = stack.use(createSite(filesOf(SERVICES)));
+  // The node that stays silent has to be waited for as long as the tests look at it.
+  const server = stack.use(await startXdsServer({ site, flags: ["--order-limit", "1h"] }));
   const ids = Array.from({ length: nodes }, (_, index) => {
     const group = GROUPS[index % GROUPS.length] ?? "";
     return {
-      id: index === 1 ? `edge-${MARKUP}` : `${group}-${String(index).padStart(5, "0")}`,
+      id: index === 1 && hasMarkup ? `edge-${MARKUP}` : `${group}-${String(index).padStart(5, "0")}`,
       cluster: group,
       userAgentName: "envoy",
       userAgentVersion: BUILDS[(index * 7) % BUILDS.length] ?? "",
@@ -46,24 +54,34 @@ export async function startConsoleScene(stack: Stack, nodes: number): Promise<Co
     const { total } = (await server.admin(`/api/v1/nodes?state=${state}&limit=0`)) as { total: number };
     return total;
   };
-  await until({ says: "all nodes ACKed everything", withinMs: 60_000, everyMs: 100 }, async () => {
-    return (await nodesIn("acked")) === nodes;
-  });
+  const allAcked = async (): Promise<unknown> =>
+    await until({ says: "all nodes ACKed everything", withinMs: 60_000, everyMs: 100 }, async () => {
+      const { state, deployed } = (await server.admin("/api/v1/progress/source")) as {
+        state: string;
+        deployed: number;
+      };
+      return state === "deployed" && deployed === nodes && (await nodesIn("acked")) === nodes;
+    });
+  await allAcked();
   return {
     server,
     site,
     fleet,
     url: `http://127.0.0.1:${server.adminPort}/console/`,
     nodesIn,
+    async move(by) {
+      site.write(filesOf(SERVICES, by));
+      await allAcked();
+    },
     async change() {
       const [rejecting, silent] = [ids[1]?.id, ids[2]?.id];
       fleet.answers = (id, type) => {
         if (type !== CLUSTER) return "ack";
-        if (id === rejecting) return { nack: MARKUP_REASON };
+        if (id === rejecting) return { nack: hasMarkup ? MARKUP_REASON : REASON };
         if (id === silent) return "silence";
-        return id.endsWith("77") ? { nack: "cluster ledger-v2: unknown field in the HTTP protocol options" } : "ack";
+        return id.endsWith("77") ? { nack: REASON } : "ack";
       };
-      site.write(await filesOf([...SERVICES, "ledger-v2"]));
+      site.write(filesOf([...SERVICES, "ledger-v2"]));
       await until({ says: "the change is with those who take it", withinMs: 60_000, everyMs: 100 }, async () => {
         const states = await Promise.all(["waiting", "pending", "rejected"].map(nodesIn));
         return states[0] === 1 && states[1] === 0 && (states[2] ?? 0) > 0;
@@ -72,7 +90,7 @@ export async function startConsoleScene(stack: Stack, nodes: number): Promise<Co
   };
 }
 
-async function filesOf(services: readonly string[]): Promise<Record<string, readonly object[]>> {
+function filesOf(services: readonly string[], offset = 0): Record<string, readonly object[]> {
   const split = (name: string): readonly { cluster: string }[] =>
     name === "ledger" && services.includes("ledger-v2") ? [{ cluster: "ledger-v2" }] : [{ cluster: name }];
   return {
@@ -86,7 +104,7 @@ async function filesOf(services: readonly string[]): Promise<Record<string, read
       routes("identity-routes", [{ cluster: "identity" }]),
     ],
     "clusters.json": services.map((name) => cluster({ name })),
-    "endpoints.json": services.map((name, index) => endpoints(name, [9_000 + index, 9_100 + index])),
+    "endpoints.json": services.map((name, index) => endpoints(name, [9_000 + index + offset, 9_100 + index + offset])),
     "secrets.json": [SECRET],
   };
 }

@@ -83,15 +83,16 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
 }
 
 /** Whether it has the newest revision, and what it waits for. */
-function AtHead({ id, progress }: { readonly id: string; readonly progress: ProgressAnswer | undefined }): JSX.Element | null {
+function AtHead({
+  id,
+  progress,
+}: {
+  readonly id: string;
+  readonly progress: ProgressAnswer | undefined;
+}): JSX.Element | null {
   if (progress === undefined) return null;
   const straggler = [...progress.pending.nodes, ...progress.rejected.nodes].find((one) => one.id === id);
-  if (straggler === undefined)
-    return (
-      <p class="verdict acked">
-        Has revision {count(progress.revision)}, the newest.
-      </p>
-    );
+  if (straggler === undefined) return <p class="verdict acked">Has revision {count(progress.revision)}, the newest.</p>;
   return (
     <section class="verdict pending" aria-labelledby="at-head">
       <h2 id="at-head">Does not have revision {count(progress.revision)}</h2>
@@ -158,9 +159,15 @@ function TypeCard({
         <Badge condition={conditionOfType(type)} />
       </h3>
       <dl class="facts small">
-        <Fact name="Subscribes to">{type.isWildcard ? (type.names > 0 ? `* and ${count(type.names)}` : "*") : count(type.names)}</Fact>
+        <Fact name="Subscribes to">
+          {type.isWildcard ? (type.names > 0 ? `* and ${count(type.names)}` : "*") : count(type.names)}
+        </Fact>
         <Fact name="Has">
-          {acked === undefined ? "nothing ACKed" : <Version version={acked.version} revision={acked.revision} at={acked.ackedAt} />}
+          {acked === undefined ? (
+            "nothing ACKed"
+          ) : (
+            <Version version={acked.version} revision={acked.revision} at={acked.ackedAt} />
+          )}
         </Fact>
         <Fact name="Should have">
           {sentVersion === undefined ? (
@@ -185,7 +192,8 @@ function TypeCard({
       {nacked !== undefined && (
         <div class="say rejected">
           <p>
-            Rejected {since(nacked.nackedAt)} ago, revision {count(nacked.revision)}: {nacked.refused.slice(0, 10).join(", ")}
+            Rejected {since(nacked.nackedAt)} ago, revision {count(nacked.revision)}:{" "}
+            {nacked.refused.slice(0, 10).join(", ")}
           </p>
           <pre>{nacked.reason}</pre>
         </div>

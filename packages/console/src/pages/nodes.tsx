@@ -2,12 +2,12 @@ import type { NodeAnswer } from "@xdskit/server";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { conditionOf, conditions } from "../condition.ts";
-import { counted, since, typeName } from "../format.ts";
+import { count, since, typeName } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Badge } from "../parts/condition.tsx";
 import { Field, Select } from "../parts/fields.tsx";
 import { type Column, VirtualTable } from "../parts/virtual-table.tsx";
-import { linkTo, type Place, replaceQuery } from "../router.ts";
+import { linkTo, type Place, setParameter } from "../router.ts";
 
 const filters = ["id", "state", "cluster", "user-agent", "layer", "has", "lacks"] as const;
 
@@ -16,21 +16,26 @@ export function Nodes({ place }: { readonly place: Place }): JSX.Element {
   const { nodes, reloads } = useLive();
   const [total, setTotal] = useState<number>();
   const { query } = place;
-  const set = (name: string, value: string): void => replaceQuery(place, { ...query, [name]: value });
-  const parameters = Object.fromEntries(filters.map((name) => [name, valueOf(name, query[name])]));
+  const parameters = Object.fromEntries(filters.map((name) => [name, patternOf(name, query[name])]));
   const isFiltered = filters.some((name) => query[name] !== undefined);
   return (
     <>
       <h1>
-        Nodes <small>{total === undefined ? "" : counted(total, "node")}</small>
+        Nodes <small>{total === undefined ? "" : count(total)}</small>
       </h1>
       <search class="filters" aria-label="Filter nodes">
-        <Field label="Id" name="id" value={query["id"]} hint="edge-*" onChange={set} />
-        <Select label="State" name="state" value={query["state"]} options={conditions} onChange={set} />
-        <Field label="Cluster" name="cluster" value={query["cluster"]} hint="any" onChange={set} />
-        <Field label="Client build" name="user-agent" value={query["user-agent"]} hint="envoy 1.3*" onChange={set} />
-        <Field label="Layer" name="layer" value={query["layer"]} hint="any" onChange={set} />
-        <Field label="Lacks revision" name="lacks" value={query["lacks"]} hint="head" onChange={set} />
+        <Field label="Id" name="id" value={query["id"]} hint="edge-*" onChange={setParameter} />
+        <Select label="State" name="state" value={query["state"]} options={conditions} onChange={setParameter} />
+        <Field label="Cluster" name="cluster" value={query["cluster"]} hint="any" onChange={setParameter} />
+        <Field
+          label="Client build"
+          name="user-agent"
+          value={query["user-agent"]}
+          hint="envoy 1.3*"
+          onChange={setParameter}
+        />
+        <Field label="Layer" name="layer" value={query["layer"]} hint="any" onChange={setParameter} />
+        <Field label="Lacks revision" name="lacks" value={query["lacks"]} hint="head" onChange={setParameter} />
         {isFiltered && (
           <a class="clear" href={linkTo("/nodes")}>
             Clear filters
@@ -51,7 +56,7 @@ export function Nodes({ place }: { readonly place: Place }): JSX.Element {
 }
 
 /** An id without a wildcard is what the id contains. */
-function valueOf(name: string, value: string | undefined): string | undefined {
+function patternOf(name: string, value: string | undefined): string | undefined {
   return name === "id" && value !== undefined && !value.includes("*") ? `*${value}*` : value;
 }
 

@@ -157,8 +157,8 @@ function Hour({ revision }: { readonly revision: number | undefined }): JSX.Elem
   const tick = useClock(10_000);
   const { answer } = useAnswer<SamplesAnswer>("samples", {}, `${tick} ${revision}`);
   const items = answer?.items ?? [];
-  const plot = (valueOf: (sample: SampleAnswer) => number): readonly Point[] =>
-    items.map((sample) => ({ x: Date.parse(sample.at), y: valueOf(sample), label: timeOf(sample.at) }));
+  const plot = (read: (sample: SampleAnswer) => number): readonly Point[] =>
+    items.map((sample) => ({ x: Date.parse(sample.at), y: read(sample), label: timeOf(sample.at) }));
   const revisions = (answer?.revisions ?? []).slice(-40).map(
     ({ revision: number, acks, lastAckMs }): Point => ({
       x: number,

@@ -68,15 +68,14 @@ function Content({ resource }: { readonly resource: ResourceAnswer }): JSX.Eleme
   return (
     <article class="card">
       <p class="note">
-        layer <a href={linkTo("/resources", { layer })}>{layer}</a> · version <code title={version}>{shortVersion(version)}</code>{" "}
-        · {bytes(size)}
+        layer <a href={linkTo("/resources", { layer })}>{layer}</a> · version{" "}
+        <code title={version}>{shortVersion(version)}</code> · {bytes(size)}
         {ttlMs !== undefined && ` · TTL ${ttlMs} ms`}
         {constraints !== undefined && ` · for ${constraints}`}
       </p>
       {error !== undefined && <p class="say rejected">{error.message}</p>}
       {problem !== undefined && <p class="say pending">{problem}</p>}
       {body !== undefined && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
         <pre class="yaml" tabIndex={0} role="region" aria-label={`Content in layer ${layer}`}>
           {toYaml(body)}
         </pre>

@@ -1,12 +1,12 @@
 import type { LayersAnswer, ResourceAnswer } from "@xdskit/server";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { bytes, counted, shortVersion, typeName } from "../format.ts";
+import { bytes, count, shortVersion, typeName } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Field, Select } from "../parts/fields.tsx";
 import { Problems } from "../parts/problems.tsx";
 import { type Column, VirtualTable } from "../parts/virtual-table.tsx";
-import { linkTo, type Place, replaceQuery } from "../router.ts";
+import { linkTo, type Place, setParameter } from "../router.ts";
 import { useAnswer } from "../use-answer.ts";
 
 const filters = ["type", "layer", "node"] as const;
@@ -18,7 +18,6 @@ export function Resources({ place }: { readonly place: Place }): JSX.Element {
   const { query } = place;
   const changes = `${progress?.head} ${reloads}`;
   const layers = useAnswer<LayersAnswer>("layers", {}, changes);
-  const set = (name: string, value: string): void => replaceQuery(place, { ...query, [name]: value });
   const { name } = query;
   const parameters = {
     ...Object.fromEntries(filters.map((filter) => [filter, query[filter]])),
@@ -33,19 +32,19 @@ export function Resources({ place }: { readonly place: Place }): JSX.Element {
   return (
     <>
       <h1>
-        Resources <small>{total === undefined ? "" : counted(total, "resource")}</small>
+        Resources <small>{total === undefined ? "" : count(total)}</small>
       </h1>
       <search class="filters" aria-label="Filter resources">
-        <Field label="Name" name="name" value={name} hint="checkout" onChange={set} />
-        <Select label="Type" name="type" value={query["type"]} options={[...types]} onChange={set} />
+        <Field label="Name" name="name" value={name} hint="checkout" onChange={setParameter} />
+        <Select label="Type" name="type" value={query["type"]} options={[...types]} onChange={setParameter} />
         <Select
           label="Layer"
           name="layer"
           value={query["layer"]}
           options={(layers.answer?.items ?? []).map((layer) => layer.name)}
-          onChange={set}
+          onChange={setParameter}
         />
-        <Field label="Seen by node" name="node" value={query["node"]} hint="any" onChange={set} />
+        <Field label="Seen by node" name="node" value={query["node"]} hint="any" onChange={setParameter} />
         {isFiltered && (
           <a class="clear" href={linkTo("/resources")}>
             Clear filters

@@ -1,5 +1,5 @@
 import type { JSX, TargetedPointerEvent } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 export interface Point {
   readonly x: number;
@@ -9,6 +9,8 @@ export interface Point {
 }
 
 const [WIDTH, HEIGHT] = [320, 84];
+/** Fewer bars are as wide as if there were so many. */
+const MIN_BARS = 12;
 
 /** A plot of one value: its newest, and its range. As bars where the points are events and not a course. */
 export function Chart({
@@ -22,7 +24,6 @@ export function Chart({
   readonly format: (value: number) => string;
   readonly kind?: "line" | "bars";
 }): JSX.Element {
-  const id = useId();
   const [at, setAt] = useState<number>();
   const top = Math.max(1e-9, ...points.map(({ y }) => y));
   const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 0];
@@ -32,13 +33,16 @@ export function Chart({
   const nearest = (event: TargetedPointerEvent<SVGSVGElement>): void => {
     const box = event.currentTarget.getBoundingClientRect();
     const share = (event.clientX - box.left) / box.width;
-    if (kind === "bars") return setAt(Math.min(points.length - 1, Math.floor(share * points.length)));
+    if (kind === "bars") {
+      setAt(Math.min(points.length - 1, Math.floor(share * Math.max(points.length, MIN_BARS))));
+      return;
+    }
     const distances = points.map((point) => Math.abs(xOf(point) - share * WIDTH));
     setAt(distances.indexOf(Math.min(...distances)));
   };
   return (
     <figure class="chart">
-      <figcaption id={id}>
+      <figcaption>
         <span>{title}</span>
         <strong>{shown === undefined ? "–" : format(shown.y)}</strong>
       </figcaption>
@@ -46,10 +50,10 @@ export function Chart({
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-labelledby={id}
         onPointerMove={nearest}
         onPointerLeave={() => setAt(undefined)}
       >
+        <title>{title}</title>
         {kind === "bars" ? (
           <Bars points={points} yOf={yOf} at={at} />
         ) : (
@@ -68,7 +72,7 @@ interface Drawn {
 }
 
 function Bars({ points, yOf, at }: Drawn): JSX.Element {
-  const step = WIDTH / Math.max(points.length, 12);
+  const step = WIDTH / Math.max(points.length, MIN_BARS);
   return (
     <g>
       {points.map((point, index) => (

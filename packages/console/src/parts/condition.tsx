@@ -13,7 +13,11 @@ export function Badge({ condition }: { readonly condition: Condition }): JSX.Ele
 export function FleetBar({ counts }: { readonly counts: NodeCountsAnswer }): JSX.Element {
   const shown = conditions.toReversed().filter((one) => counts[one] > 0);
   return (
-    <div class="bar" role="img" aria-label={shown.map((one) => `${count(counts[one])} ${one}`).join(", ") || "no nodes"}>
+    <div
+      class="bar"
+      role="img"
+      aria-label={shown.map((one) => `${count(counts[one])} ${one}`).join(", ") || "no nodes"}
+    >
       {shown.map((one) => (
         <span key={one} class={one} style={{ flexGrow: counts[one] }} />
       ))}

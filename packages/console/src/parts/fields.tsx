@@ -21,7 +21,6 @@ export function Field({
   const id = useId();
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed counts.
   useEffect(() => {
     if (text === value) return undefined;
     const timer = setTimeout(() => onChange(name, text), PAUSE_MS);

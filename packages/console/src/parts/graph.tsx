@@ -20,10 +20,18 @@ export function Graph({ graph }: { readonly graph: GraphAnswer }): JSX.Element {
   const height = Math.max(...boxes.map(({ y }) => y)) + BOX_HEIGHT + 4;
   return (
     <div class="graph">
-      <svg width={width} height={height} viewBox={`-2 -2 ${width} ${height}`} aria-label="References around this resource" role="group">
+      <svg
+        width={width}
+        height={height}
+        viewBox={`-2 -2 ${width} ${height}`}
+        aria-label="References around this resource"
+        role="group"
+      >
         {graph.edges.map(({ from, to }) => {
           const [a, b] = [boxes[from], boxes[to]];
-          return a === undefined || b === undefined ? null : <path key={`${from} ${to}`} class="edge" d={curve(a, b)} />;
+          return a === undefined || b === undefined ? null : (
+            <path key={`${from} ${to}`} class="edge" d={curve(a, b)} />
+          );
         })}
         {boxes.map((box, index) => (
           <BoxOf key={`${box.node.type} ${box.node.name}`} box={box} isCenter={index === 0} />
@@ -37,15 +45,13 @@ export function Graph({ graph }: { readonly graph: GraphAnswer }): JSX.Element {
 function BoxOf({ box: { node, x, y }, isCenter }: { readonly box: Box; readonly isCenter: boolean }): JSX.Element {
   const kind = node.missing === true ? "box missing" : isCenter ? "box center" : "box";
   const name = node.name.length > 24 ? `${node.name.slice(0, 11)}…${node.name.slice(-12)}` : node.name;
-  const label = `${typeName(node)} ${node.name}${node.missing === true ? ", missing" : ""}`;
   return (
-    <a href={linkTo("/resource", { type: node.type, name: node.name })} aria-label={label} aria-current={isCenter}>
+    <a href={linkTo("/resource", { type: node.type, name: node.name })} aria-current={isCenter ? "true" : undefined}>
       <g class={kind} transform={`translate(${x} ${y})`}>
-        <title>{label}</title>
+        {name !== node.name && <title>{node.name}</title>}
         <rect width={BOX_WIDTH} height={BOX_HEIGHT} rx={8} />
         <text class="type" x={12} y={18}>
-          {typeName(node)}
-          {node.missing === true ? " · missing" : ""}
+          {`${typeName(node)}${node.missing === true ? ", missing" : ""} `}
         </text>
         <text x={12} y={35}>
           {name}
@@ -67,7 +73,7 @@ function layOut({ nodes, edges }: GraphAnswer): readonly Box[] {
     const members = nodes.flatMap((node, index) => (columnOf(node) === column ? [index] : []));
     const weights = new Map(members.map((index) => [index, averageRow(index)] as const));
     members.sort((a, b) => (weights.get(a) ?? 0) - (weights.get(b) ?? 0));
-    members.forEach((index, row) => rowOf.set(index, row));
+    for (const [row, index] of members.entries()) rowOf.set(index, row);
   }
   function averageRow(index: number): number {
     const rows = edges.flatMap(({ from, to }) => {

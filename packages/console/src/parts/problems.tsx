@@ -22,7 +22,7 @@ export function Problems({ changes }: { readonly changes: unknown }): JSX.Elemen
         {problems.slice(0, SHOWN).map(({ severity, file, line, column, message, hint, excerpt, code }) => (
           <li key={`${file}:${line}:${column}:${message}`}>
             <span class={`badge ${severity === "error" ? "rejected" : "pending"}`}>{severity}</span>
-            <div>
+            <div class="found">
               <code class="place">
                 {file}
                 {line !== undefined && `:${line}`}

@@ -53,44 +53,50 @@ export function VirtualTable<T>({
     if (total !== undefined) onTotal?.(total);
   }, [total]);
   const question = JSON.stringify(parameters);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another question begins at its first row.
   useEffect(() => scroller.current?.scrollTo(0, 0), [question]);
   const height = scroller.current?.clientHeight ?? 800;
   const first = Math.max(0, Math.floor(scrolled / ROW_HEIGHT) - BEYOND);
   const last = Math.min(total ?? 0, Math.ceil((scrolled + height) / ROW_HEIGHT) + BEYOND);
   const rows = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
   return (
-    <div class="table" role="table" aria-label={label} aria-rowcount={(total ?? 0) + 1} aria-busy={total === undefined}>
-      <div class="row head" role="row" aria-rowindex={1}>
-        {columns.map(({ title, kind }) => (
-          <span key={title} role="columnheader" class={kind}>
-            {title}
-          </span>
-        ))}
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard. */}
+    <div class="table">
       <div
-        class="rows"
-        role="rowgroup"
-        tabIndex={0}
-        ref={scroller}
-        onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop)}
-        onKeyDown={moveByArrow}
+        class="grid"
+        role="table"
+        aria-label={label}
+        aria-rowcount={(total ?? 0) + 1}
+        aria-busy={total === undefined}
       >
-        <div role="presentation" style={{ height: `${(total ?? 0) * ROW_HEIGHT}px` }} class="all">
-          <div role="presentation" class="seen" style={{ transform: `translateY(${first * ROW_HEIGHT}px)` }}>
-            {rows.map((index) => (
-              <Row key={index} index={index} item={itemAt(index)} columns={columns} />
-            ))}
+        <div class="row head" role="row" aria-rowindex={1}>
+          {columns.map(({ title, kind }) => (
+            <span key={title} role="columnheader" class={kind}>
+              {title}
+            </span>
+          ))}
+        </div>
+        <div
+          class="rows"
+          role="rowgroup"
+          tabIndex={0}
+          ref={scroller}
+          onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop)}
+          onKeyDown={moveByArrow}
+        >
+          <div role="presentation" style={{ height: `${(total ?? 0) * ROW_HEIGHT}px` }} class="all">
+            <div role="presentation" class="seen" style={{ transform: `translateY(${first * ROW_HEIGHT}px)` }}>
+              {rows.map((index) => (
+                <Row key={index} index={index} item={itemAt(index)} columns={columns} />
+              ))}
+            </div>
           </div>
         </div>
-        {total === 0 && error === undefined && <p class="empty">{empty}</p>}
-        {error !== undefined && (
-          <p class="problem" role="alert">
-            {error}
-          </p>
-        )}
       </div>
+      {total === 0 && error === undefined && <p class="empty">{empty}</p>}
+      {error !== undefined && (
+        <p class="problem" role="alert">
+          {error}
+        </p>
+      )}
       <p class="total" aria-live="polite">
         {total === undefined ? "asking…" : count(total)}
       </p>

@@ -35,7 +35,8 @@ function WaitedFor({ waits }: { readonly waits: WaitAnswer }): JSX.Element {
     case "users":
       return (
         <>
-          waits until the client ACKs {waits.type === undefined ? "its users" : typeName({ ...waits, type: waits.type })}
+          waits until the client ACKs{" "}
+          {waits.type === undefined ? "its users" : typeName({ ...waits, type: waits.type })}
           {waits.refused === true && ", which it rejected"}
         </>
       );

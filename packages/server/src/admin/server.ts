@@ -10,11 +10,11 @@ import { type AdminCaller, type AdminRules, callerOf, roleOf } from "./access.ts
 import type { ErrorAnswer } from "./answers/page.ts";
 import { CONSOLE_PATH, ConsoleFiles } from "./console.ts";
 import { Describer } from "./describe.ts";
-import { listenAtPath } from "./local-socket.ts";
-import { Query, QueryError } from "./query.ts";
 import { EventFeed } from "./live/event-feed.ts";
 import { writeEvents } from "./live/event-stream.ts";
 import { Samples } from "./live/samples.ts";
+import { listenAtPath } from "./local-socket.ts";
+import { Query, QueryError } from "./query.ts";
 import type { AdminAnswer, AdminSources, FileAnswer, Route } from "./route.ts";
 import { conversions } from "./routes/conversions.ts";
 import { graph } from "./routes/graph.ts";
@@ -350,11 +350,20 @@ async function write(answer: AdminAnswer, request: IncomingMessage, response: Se
   }
 }
 
-function writeFile({ headers, body, compressed }: FileAnswer, request: IncomingMessage, response: ServerResponse): void {
+function writeFile(
+  { headers, body, compressed }: FileAnswer,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const isCompressed = /\bgzip\b/.test(request.headers["accept-encoding"]?.toString() ?? "");
-  const encoding = isCompressed ? { "content-encoding": "gzip" } : {};
-  response.writeHead(200, { ...headers, ...encoding, vary: "accept-encoding" });
-  response.end(isCompressed ? compressed : body);
+  const sent = isCompressed ? compressed : body;
+  response.writeHead(200, {
+    ...headers,
+    ...(isCompressed && { "content-encoding": "gzip" }),
+    "content-length": sent.byteLength,
+    vary: "accept-encoding",
+  });
+  response.end(sent);
 }
 
 function refuse(response: ServerResponse, status: number, answer: ErrorAnswer): void {

@@ -86,7 +86,10 @@ describe("who may ask, and how", () => {
     const wrong = await ask("/api/v1/nodes?ids=1");
     expect([wrong.status, JSON.parse(wrong.text)]).toEqual([
       400,
-      { error: 'unknown parameter "ids"', hint: "it takes id, cluster, user-agent, state, layer, has, lacks, type, nacked, limit, offset" },
+      {
+        error: 'unknown parameter "ids"',
+        hint: "it takes id, cluster, user-agent, state, layer, has, lacks, type, nacked, limit, offset",
+      },
     ]);
     expect((await ask("/api/v1/nodes?limit=-1")).status).toBe(400);
     expect((await ask("/api/v1/deliveries?state=bad")).status).toBe(400);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type IncomingMessage, request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LiveEvents } from "../../src/admin/answers/live.ts";
 import { EventFeed, type FeedEvent } from "../../src/admin/live/event-feed.ts";

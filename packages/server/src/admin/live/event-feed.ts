@@ -7,19 +7,19 @@ import type { LiveEvents, NodeGroupAnswer } from "../answers/live.ts";
 import type { AdminView } from "../view.ts";
 
 /** How often readers are told what changed, in milliseconds. */
-export const TICK_MS = 500;
+const TICK_MS = 500;
 /** Following another revision looks at every client once, so that it has to wait a tick for each so many nodes. */
 const NODES_PER_TICK = 5_000;
 const MAX_GROUPS = 20;
 
-type Part = keyof LiveEvents;
-const parts: readonly Part[] = ["server", "source", "progress", "nodes"];
+type LivePart = keyof LiveEvents;
+const parts: readonly LivePart[] = ["server", "source", "progress", "nodes"];
 
 /** One event as it is written. */
 export interface FeedEvent {
   /** The cursor with which a reader comes back. */
   readonly id: string;
-  readonly name: Part;
+  readonly name: LivePart;
   readonly data: string;
 }
 
@@ -38,13 +38,17 @@ export class EventFeed {
   /** Tells the cursors of this run from those of another. */
   readonly #run = randomBytes(6).toString("base64url");
   readonly #readers = new Set<FeedReader>();
-  readonly #now = new Map<Part, FeedEvent & { readonly number: number }>();
+  readonly #now = new Map<LivePart, FeedEvent & { readonly number: number }>();
   #lastNumber = 0;
   #timer: NodeJS.Timeout | undefined;
   #followed: RevisionFollower | undefined;
   #ticksToWait = 0;
-  #counted: { readonly problems: readonly SourceProblem[]; readonly counts: ReturnType<typeof problemCounts> } | undefined;
-  #groups: { readonly changes: number; readonly clusters: Groups; readonly userAgents: Groups } | undefined;
+  #counted:
+    | { readonly problems: readonly SourceProblem[]; readonly counts: ReturnType<typeof problemCounts> }
+    | undefined;
+  #groups:
+    | { readonly changes: number; readonly clusters: LargestGroups; readonly userAgents: LargestGroups }
+    | undefined;
 
   constructor(view: AdminView) {
     this.#view = view;
@@ -96,7 +100,7 @@ export class EventFeed {
     this.#ticksToWait = 0;
   }
 
-  #changed(name: Part): FeedEvent | undefined {
+  #changed(name: LivePart): FeedEvent | undefined {
     const data = JSON.stringify(this.#read(name));
     if (this.#now.get(name)?.data === data) return undefined;
     const number = ++this.#lastNumber;
@@ -105,7 +109,7 @@ export class EventFeed {
     return event;
   }
 
-  #read(name: Part): LiveEvents[Part] {
+  #read(name: LivePart): LiveEvents[LivePart] {
     switch (name) {
       case "server":
         return this.#readServer();
@@ -165,9 +169,9 @@ export class EventFeed {
   }
 }
 
-type Groups = readonly NodeGroupAnswer[];
+type LargestGroups = readonly NodeGroupAnswer[];
 
-function largest(groups: ReadonlyMap<string, NodeGroup>): Groups {
+function largest(groups: ReadonlyMap<string, NodeGroup>): LargestGroups {
   return [...groups]
     .sort(([nameA, a], [nameB, b]) => b.total - a.total || (nameA < nameB ? -1 : 1))
     .slice(0, MAX_GROUPS)

@@ -3,7 +3,7 @@ import type { DeliveryTimes } from "../../observe/deliveries.ts";
 import type { RevisionTimeAnswer, SampleAnswer, SamplesAnswer } from "../answers/live.ts";
 import type { AdminView } from "../view.ts";
 
-export const SAMPLE_INTERVAL_MS = 10_000;
+const SAMPLE_INTERVAL_MS = 10_000;
 /** An hour of samples. */
 const MAX_SAMPLES = 360;
 const MAX_REVISIONS = 100;
