@@ -1,4 +1,4 @@
-import type { NodeAnswer, NodesAnswer, ProgressAnswer, TypeAnswer } from "@xdskit/server";
+import type { NodeAnswer, NodesAnswer, ProgressAnswer, StragglerAnswer, TypeAnswer } from "@xdskit/server";
 import type { ComponentChildren, JSX } from "preact";
 import { conditionOf, conditionOfType } from "../condition.ts";
 import { count, counted, shortVersion, since, typeName } from "../format.ts";
@@ -16,6 +16,9 @@ export function NodePage({ id }: { readonly id: string }): JSX.Element {
   const head = useAnswer<ProgressAnswer>("progress/head", { node: id, limit: 1_000 }, changes);
   // The id is a glob to the server.
   const node = answer?.items.find((one) => one.id === id);
+  const straggler = [head.answer?.pending, head.answer?.rejected]
+    .flatMap((list) => list?.nodes ?? [])
+    .find((one) => one.id === id);
   return (
     <>
       <p class="trail">
@@ -33,8 +36,8 @@ export function NodePage({ id }: { readonly id: string }): JSX.Element {
       {node !== undefined && (
         <>
           <Identity node={node} />
-          <AtHead id={id} progress={head.answer} />
-          <Types node={node} head={progress?.head} />
+          {head.answer !== undefined && <AtHead revision={head.answer.revision} straggler={straggler} />}
+          <Types node={node} head={progress?.head} straggler={straggler} />
         </>
       )}
     </>
@@ -84,18 +87,16 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
 
 /** Whether it has the newest revision, and what it waits for. */
 function AtHead({
-  id,
-  progress,
+  revision,
+  straggler,
 }: {
-  readonly id: string;
-  readonly progress: ProgressAnswer | undefined;
-}): JSX.Element | null {
-  if (progress === undefined) return null;
-  const straggler = [...progress.pending.nodes, ...progress.rejected.nodes].find((one) => one.id === id);
-  if (straggler === undefined) return <p class="verdict acked">Has revision {count(progress.revision)}, the newest.</p>;
+  readonly revision: number;
+  readonly straggler: StragglerAnswer | undefined;
+}): JSX.Element {
+  if (straggler === undefined) return <p class="verdict acked">Has revision {count(revision)}, the newest.</p>;
   return (
     <section class="verdict pending" aria-labelledby="at-head">
-      <h2 id="at-head">Does not have revision {count(progress.revision)}</h2>
+      <h2 id="at-head">Does not have revision {count(revision)}</h2>
       <ol class="sequence">
         {straggler.types.map((type) => (
           <li key={type.type}>
@@ -127,14 +128,24 @@ const stateText = {
   rejected: "was rejected",
 } as const;
 
-function Types({ node, head }: { readonly node: NodeAnswer; readonly head: number | undefined }): JSX.Element {
+function Types({
+  node,
+  head,
+  straggler,
+}: {
+  readonly node: NodeAnswer;
+  readonly head: number | undefined;
+  readonly straggler: StragglerAnswer | undefined;
+}): JSX.Element {
+  const isUnsent = (type: TypeAnswer): boolean =>
+    straggler?.types.some((one) => one.type === type.type && one.state === "unsent") === true;
   return (
     <section aria-labelledby="types">
       <h2 id="types">What it has</h2>
       {node.types.length === 0 && <p class="note">It subscribes to nothing yet.</p>}
       <div class="types">
         {node.types.map((type) => (
-          <TypeCard key={`${type.stream} ${type.type}`} type={type} node={node} head={head} />
+          <TypeCard key={`${type.stream} ${type.type}`} type={type} node={node} head={head} isUnsent={isUnsent(type)} />
         ))}
       </div>
     </section>
@@ -145,10 +156,13 @@ function TypeCard({
   type,
   node,
   head,
+  isUnsent,
 }: {
   readonly type: TypeAnswer;
   readonly node: NodeAnswer;
   readonly head: number | undefined;
+  /** Something newer is there for it, and not sent yet. */
+  readonly isUnsent: boolean;
 }): JSX.Element {
   const { acked, nacked, sentVersion, waits, missing, heldOver, pending, errors = [] } = type;
   const isCurrent = sentVersion === undefined || acked?.version === sentVersion;
@@ -170,7 +184,9 @@ function TypeCard({
           )}
         </Fact>
         <Fact name="Should have">
-          {sentVersion === undefined ? (
+          {isUnsent ? (
+            "a newer version, not sent yet"
+          ) : sentVersion === undefined ? (
             "nothing"
           ) : isCurrent ? (
             "the same"

@@ -1,8 +1,9 @@
-import { once } from "node:events";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { EventEmitter, once } from "node:events";
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { LiveEvents } from "../../src/admin/answers/live.ts";
 import { EventFeed, type FeedEvent } from "../../src/admin/live/event-feed.ts";
+import { writeEvents } from "../../src/admin/live/event-stream.ts";
 import { Samples } from "../../src/admin/live/samples.ts";
 import { CDS, node, RealMachine, resource } from "./real-machine.ts";
 
@@ -66,8 +67,8 @@ describe("the feed", () => {
     stay();
   });
 
-  test("costs the same for 2,000 nodes as for none: clients are looked at once for each followed revision", () => {
-    for (let index = 0; index < 2_000; index++) connect(`n${index}`);
+  test("costs the same for 500 nodes as for none: clients are looked at once for each followed revision", () => {
+    for (let index = 0; index < 500; index++) connect(`n${index}`);
     let walks = 0;
     let follows = 0;
     const { deployments } = world;
@@ -128,6 +129,74 @@ describe("/api/v1/events", () => {
   test("a cursor of another run is told to reload", async () => {
     const response = await open("/api/v1/events", { "last-event-id": "elsewhere.7" });
     expect(await readTo(response, "event: nodes")).toMatch(/^retry: 2000\n\nevent: reload\ndata: \{\}\n\nid: /);
+  });
+});
+
+describe("a reader that does not read", () => {
+  /** A response whose reader stops and goes on as the test says. */
+  class Reader extends EventEmitter {
+    writableNeedDrain = false;
+    readonly written: string[] = [];
+    isDestroyed = false;
+    writeHead(): this {
+      return this;
+    }
+    write(text: string): boolean {
+      this.written.push(text);
+      return !this.writableNeedDrain;
+    }
+    destroy(): void {
+      this.isDestroyed = true;
+      this.emit("close");
+    }
+  }
+
+  function follow(feed: EventFeed): Reader {
+    const reader = new Reader();
+    writeEvents(feed, reader as unknown as ServerResponse, undefined);
+    return reader;
+  }
+
+  const namesIn = (texts: readonly string[]): readonly string[] =>
+    [...texts.join("").matchAll(/^event: (.*)$/gm)].flatMap(([, name]) => name ?? []);
+
+  test("is owed nothing: once it reads, it is told to reload, and how things are then", () => {
+    const feed = new EventFeed(world.view);
+    const reader = follow(feed);
+    reader.writableNeedDrain = true;
+    reader.written.length = 0;
+    for (let index = 0; index < 100; index++) {
+      world.commit([{ layer: "base", puts: [resource(CDS, "a", `${index}`)] }]);
+      feed.tick();
+    }
+    expect(reader.written).toEqual([]);
+    reader.writableNeedDrain = false;
+    reader.emit("drain");
+    expect(namesIn(reader.written)).toEqual(["reload", "server", "source", "nodes", "progress"]);
+    expect(reader.written.join("")).toContain('"head":100');
+    reader.written.length = 0;
+    reader.emit("drain");
+    expect(reader.written).toEqual([]);
+    reader.emit("close");
+    expect(feed.readers).toBe(0);
+  });
+
+  test("is disconnected after a minute, and one that reads is not", () => {
+    vi.useFakeTimers();
+    try {
+      const feed = new EventFeed(world.view);
+      const [stuck, reads] = [follow(feed), follow(feed)];
+      stuck.writableNeedDrain = true;
+      vi.advanceTimersByTime(45_000);
+      expect([stuck.isDestroyed, feed.readers]).toEqual([false, 2]);
+      vi.advanceTimersByTime(15_000);
+      expect([stuck.isDestroyed, reads.isDestroyed, feed.readers]).toEqual([true, false, 1]);
+      expect(reads.written.filter((text) => text.startsWith(":"))).toHaveLength(4);
+      reads.emit("close");
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 
