@@ -22,28 +22,51 @@ const pureGlobals = [
   "queueMicrotask",
 ].map((name) => ({ name, message: "the protocol is pure: events in, effects out" }));
 
+const typedRules = {
+  // A promise that nobody waits for hides its error.
+  "@typescript-eslint/no-floating-promises": "error",
+  "@typescript-eslint/no-misused-promises": "error",
+  // A union that grows must be seen by every switch over it.
+  "@typescript-eslint/switch-exhaustiveness-check": [
+    "error",
+    { considerDefaultExhaustiveForUnions: true, requireDefaultForNonUnion: false },
+  ],
+  // Whoever catches reads a code and a cause.
+  "@typescript-eslint/only-throw-error": "error",
+};
+
 export default tseslint.config(
-  { ignores: ["**/dist/**", "**/gen/**", "**/node_modules/**", ".cache/**", "coverage/**", "reports/**"] },
+  {
+    ignores: [
+      "**/dist/**",
+      "**/gen/**",
+      "packages/server/console/**",
+      "**/node_modules/**",
+      ".cache/**",
+      "coverage/**",
+      "reports/**",
+    ],
+  },
   {
     files: ["packages/**/*.ts", "test/**/*.ts", "examples/**/*.ts"],
+    ignores: ["packages/console/**"],
     plugins: { "@typescript-eslint": tseslint.plugin },
     linterOptions: { reportUnusedDisableDirectives: "error" },
     languageOptions: {
       parser: tseslint.parser,
       parserOptions: { project: ["./tsconfig.test.json"], tsconfigRootDir: import.meta.dirname },
     },
-    rules: {
-      // A promise that nobody waits for hides its error.
-      "@typescript-eslint/no-floating-promises": "error",
-      "@typescript-eslint/no-misused-promises": "error",
-      // A union that grows must be seen by every switch over it.
-      "@typescript-eslint/switch-exhaustiveness-check": [
-        "error",
-        { considerDefaultExhaustiveForUnions: true, requireDefaultForNonUnion: false },
-      ],
-      // Whoever catches reads a code and a cause.
-      "@typescript-eslint/only-throw-error": "error",
+    rules: typedRules,
+  },
+  {
+    files: ["packages/console/src/**/*.{ts,tsx}"],
+    plugins: { "@typescript-eslint": tseslint.plugin },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    languageOptions: {
+      parser: tseslint.parser,
+      parserOptions: { project: ["./packages/console/tsconfig.json"], tsconfigRootDir: import.meta.dirname },
     },
+    rules: typedRules,
   },
   {
     // L5: one queue of events and one caller. Everything else sees the server machine through the hub.

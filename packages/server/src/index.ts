@@ -10,6 +10,14 @@ export type {
   WaitAnswer,
 } from "./admin/answers/deliveries.ts";
 export type {
+  LiveEvents,
+  NodeCountsAnswer,
+  NodeGroupAnswer,
+  RevisionTimeAnswer,
+  SampleAnswer,
+  SamplesAnswer,
+} from "./admin/answers/live.ts";
+export type {
   LoadAnswer,
   LoadReporterAnswer,
   LoadReportersAnswer,
@@ -36,6 +44,10 @@ export type {
   ConversionsAnswer,
   NodeResourceAnswer,
   NodeResourcesAnswer,
+  GraphAnswer,
+  GraphNodeAnswer,
+  HolderAnswer,
+  HoldersAnswer,
   ResourceAnswer,
   ResourcesAnswer,
 } from "./admin/answers/resources.ts";

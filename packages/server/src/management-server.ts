@@ -26,6 +26,7 @@ import type { ServerEvents } from "./hub/listeners.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import { loadReportMethods } from "./load/methods.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "./observe/deliveries.ts";
+import { Fleet } from "./observe/fleet.ts";
 import { guardLog } from "./observe/guarded-log.ts";
 import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
@@ -192,6 +193,7 @@ class WiredServer implements ManagementServer {
     };
     if (log !== undefined) attachLog(telemetry, guardLog(log, logFailed));
     const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
+    const fleet = new Fleet(telemetry);
     hub = createHub(options, encoder, telemetry);
     this.#hub = hub;
     const deliveries = createDeliveryTimes(telemetry);
@@ -220,6 +222,7 @@ class WiredServer implements ManagementServer {
       options,
       hub: this.#hub,
       encoder,
+      fleet,
       loads: this.#loads,
       address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
       source: () => this.#source,

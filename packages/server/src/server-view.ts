@@ -3,6 +3,7 @@ import type { AdminView } from "./admin/view.ts";
 import type { CheckedOptions } from "./check-options.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
+import type { Fleet } from "./observe/fleet.ts";
 import type { Readiness } from "./observe/gauges.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
 import { VERSION } from "./version.ts";
@@ -12,13 +13,14 @@ export interface ServerViewParts {
   readonly options: CheckedOptions;
   readonly hub: Hub;
   readonly encoder: BodyEncoder;
+  readonly fleet: Fleet;
   readonly loads: LoadReporting;
   address(): string | undefined;
   source(): SourceStatus;
 }
 
 /** Creates the read-only view of a server, computed on access. */
-export function createServerView({ options, hub, encoder, loads, address, source }: ServerViewParts): AdminView {
+export function createServerView({ options, hub, encoder, fleet, loads, address, source }: ServerViewParts): AdminView {
   return {
     version: VERSION,
     controlPlane: options.controlPlane,
@@ -34,7 +36,9 @@ export function createServerView({ options, hub, encoder, loads, address, source
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),
+    streamState: (stream) => hub.view.streamState(stream),
     resourceStates: (stream) => hub.view.resourceStates(stream),
+    fleet,
     layers: () => hub.view.layers(),
     resources: (layers, type) => hub.view.resources(layers, type),
     nodeView: (node, peer) => hub.view.nodeView(node, peer),

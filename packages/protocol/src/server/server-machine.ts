@@ -246,17 +246,23 @@ export class ServerMachine {
 
   /** The current state of every stream, and of every recent poller. */
   *streams(): Iterable<StreamState> {
-    for (const opened of this.#opened.values()) {
-      const stream = this.#streams.get(opened.stream);
-      stream?.catchUp(this.#responses.revision);
-      if (stream !== undefined) yield stream.describe(this.#siblings.clientOf(stream));
-      else {
-        const { stream: id, variant, onlyType, apiVersion, peer } = opened;
-        const unknown = { node: undefined, client: undefined, dialect: undefined } as const;
-        yield { stream: id, variant, onlyType, apiVersion, peer, ...unknown, layers: [], types: [] };
-      }
-    }
+    for (const opened of this.#opened.values()) yield this.#describe(opened);
     yield* this.#polls.describe();
+  }
+
+  /** The current state of one stream or recent poller; undefined if there is no such one. */
+  streamState(id: StreamId): StreamState | undefined {
+    const opened = this.#opened.get(id);
+    return opened === undefined ? this.#polls.describePoller(id) : this.#describe(opened);
+  }
+
+  #describe(opened: StreamOpened): StreamState {
+    const stream = this.#streams.get(opened.stream);
+    stream?.catchUp(this.#responses.revision);
+    if (stream !== undefined) return stream.describe(this.#siblings.clientOf(stream));
+    const { stream: id, variant, onlyType, apiVersion, peer } = opened;
+    const unknown = { node: undefined, client: undefined, dialect: undefined } as const;
+    return { stream: id, variant, onlyType, apiVersion, peer, ...unknown, layers: [], types: [] };
   }
 
   /**

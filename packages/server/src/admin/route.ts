@@ -1,6 +1,8 @@
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Describer } from "./describe.ts";
+import type { EventFeed } from "./live/event-feed.ts";
+import type { Samples } from "./live/samples.ts";
 import type { Query } from "./query.ts";
 import type { AnswerSchema } from "./schema/schema.ts";
 import type { AdminView } from "./view.ts";
@@ -13,6 +15,8 @@ export interface AdminSources {
   readonly describe: Describer;
   /** Every route. */
   readonly routes: readonly Route[];
+  readonly feed: EventFeed;
+  readonly samples: Samples;
 }
 
 /** What a parameter takes: a whole number, true or false, any number of texts, or one of these words. */
@@ -37,7 +41,19 @@ export interface Route {
 export type AdminAnswer =
   | { readonly kind: "text"; readonly status?: number; readonly contentType?: string; readonly text: string }
   | { readonly kind: "json"; readonly status?: number; readonly value: unknown }
+  | { readonly kind: "events"; readonly feed: EventFeed }
+  | { readonly kind: "redirect"; readonly to: string }
+  | FileAnswer
   | PageAnswer;
+
+/** A file of the console. */
+export interface FileAnswer {
+  readonly kind: "file";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** The body in gzip. */
+  readonly compressed: Uint8Array;
+}
 
 /** A list that may be long; it is built and sent step by step. */
 export interface PageAnswer {

@@ -10,13 +10,20 @@ import { TlsListener, type TlsReloads } from "../transport/grpc/tls.ts";
 import { addressOf, describePeer } from "../transport/peer.ts";
 import { type AdminCaller, type AdminRole, type AdminRules, callerOf, describeCaller, roleOf } from "./access.ts";
 import type { ErrorAnswer } from "./answers/page.ts";
+import { CONSOLE_PATH, ConsoleFiles } from "./console.ts";
 import { Describer } from "./describe.ts";
+import { EventFeed } from "./live/event-feed.ts";
+import { writeEvents } from "./live/event-stream.ts";
+import { Samples } from "./live/samples.ts";
 import { listenAtPath } from "./local-socket.ts";
 import { Query, QueryError } from "./query.ts";
-import type { AdminAnswer, AdminSources, Route } from "./route.ts";
+import type { AdminAnswer, AdminSources, FileAnswer, Route } from "./route.ts";
 import { conversions } from "./routes/conversions.ts";
+import { graph } from "./routes/graph.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
+import { holders } from "./routes/holders.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
+import { events, samples } from "./routes/live.ts";
 import { loadReporters, loads } from "./routes/loads.ts";
 import { nodeResources } from "./routes/node-resources.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
@@ -99,12 +106,16 @@ const routes: readonly Route[] = [
   source,
   layers,
   resources,
+  holders,
+  graph,
   conversions,
   nodes,
   nodeResources,
   streams,
   deliveries,
   progress,
+  events,
+  samples,
   loads,
   loadReporters,
   openapi,
@@ -112,16 +123,21 @@ const routes: readonly Route[] = [
 
 export function createAdminServer(options: AdminServerOptions): AdminServer {
   const { view, deliveries: times } = options;
+  const taken = new Samples(view, times);
+  const feed = new EventFeed(view);
   const sources: AdminSources = {
     view,
     deliveries: times,
     metrics: options.metrics,
     describe: new Describer(times, view.types),
     routes,
+    feed,
+    samples: taken,
   };
+  const files = new ConsoleFiles();
   const serverFor = (callerAt: (socket: Socket) => AdminCaller): Server =>
     createServer((request, response) => {
-      answerRequest(request, response, { sources, options, caller: callerAt(request.socket) }).catch(
+      answerRequest(request, response, { sources, files, options, caller: callerAt(request.socket) }).catch(
         (cause: unknown) => {
           options.onFault?.(request.url ?? "", cause);
           fail(response);
@@ -130,6 +146,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     });
   return new ListeningAdmin(
     options,
+    { samples: taken, feed },
     serverFor(callerOf),
     serverFor(() => ({ kind: "socket" })),
   );
@@ -137,13 +154,20 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
 
 class ListeningAdmin implements AdminServer {
   readonly #options: AdminServerOptions;
+  readonly #live: Pick<AdminSources, "samples" | "feed">;
   readonly #atPort: Server;
   readonly #atPath: Server;
   readonly #secured = new Set<Socket>();
   #tls: TlsListener | undefined;
 
-  constructor(options: AdminServerOptions, atPort: Server, atPath: Server) {
+  constructor(
+    options: AdminServerOptions,
+    live: Pick<AdminSources, "samples" | "feed">,
+    atPort: Server,
+    atPath: Server,
+  ) {
     this.#options = options;
+    this.#live = live;
     this.#atPort = atPort;
     this.#atPath = atPath;
   }
@@ -151,6 +175,7 @@ class ListeningAdmin implements AdminServer {
   async start(): Promise<{ readonly host: string; readonly port: number } | undefined> {
     const { listen: address, socket, tls } = this.#options;
     if (socket !== undefined) await listenAtPath(this.#atPath, socket);
+    this.#live.samples.start();
     if (address === undefined) return undefined;
     return await listen(tls === undefined ? this.#atPort : await this.#openTls(tls), address);
   }
@@ -185,6 +210,8 @@ class ListeningAdmin implements AdminServer {
   }
 
   async close(): Promise<void> {
+    this.#live.samples.close();
+    this.#live.feed.close();
     this.#tls?.close();
     const closing = Promise.all([this.#atPort, this.#atPath, this.#tls?.server].map((server) => closed(server)));
     for (const server of [this.#atPort, this.#atPath]) server.closeAllConnections();
@@ -195,6 +222,7 @@ class ListeningAdmin implements AdminServer {
 
 interface Called {
   readonly sources: AdminSources;
+  readonly files: ConsoleFiles;
   readonly options: AdminServerOptions;
   readonly caller: AdminCaller;
 }
@@ -202,7 +230,7 @@ interface Called {
 async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { sources, options, caller }: Called,
+  { sources, files, options, caller }: Called,
 ): Promise<void> {
   // Request bodies are discarded: the API only reads.
   request.resume();
@@ -227,12 +255,12 @@ async function answerRequest(
     return;
   }
   const wantsHtml = request.headers.accept?.includes("text/html") === true;
-  const answer = await findAnswer(request.url ?? "/", wantsHtml, sources);
+  const answer = await findAnswer(request.url ?? "/", wantsHtml, sources, files);
   if (request.method === "HEAD") {
-    response.writeHead(answer.kind === "page" ? 200 : (answer.status ?? 200)).end();
+    response.writeHead(("status" in answer ? answer.status : undefined) ?? 200).end();
     return;
   }
-  await write(answer, response);
+  await write(answer, request, response);
 }
 
 type AdminEntryPoint = Extract<EntryPoint, "health" | "metrics" | "admin" | "admin-change">;
@@ -293,10 +321,19 @@ function refuseCaller(
   refuse(response, 403, { error, hint });
 }
 
-async function findAnswer(target: string, wantsHtml: boolean, sources: AdminSources): Promise<AdminAnswer> {
+async function findAnswer(
+  target: string,
+  wantsHtml: boolean,
+  sources: AdminSources,
+  files: ConsoleFiles,
+): Promise<AdminAnswer> {
   try {
     const url = new URL(target, "http://admin");
     if (url.pathname === "/") return indexPage(wantsHtml, sources);
+    // Relative, so that a path prefix of a proxy stays.
+    if (`${url.pathname}/` === CONSOLE_PATH) return { kind: "redirect", to: `.${CONSOLE_PATH}` };
+    const file = url.pathname.startsWith(CONSOLE_PATH) ? await files.at(url.pathname) : undefined;
+    if (file !== undefined) return file;
     const found = findRoute(url.pathname);
     if (found === undefined)
       throw new QueryError(404, `there is nothing at ${url.pathname}`, "GET / lists what there is");
@@ -359,7 +396,7 @@ function errorAnswer(status: number, error: string, hint?: string): AdminAnswer 
   return { kind: "json", status, value };
 }
 
-async function write(answer: AdminAnswer, response: ServerResponse): Promise<void> {
+async function write(answer: AdminAnswer, request: IncomingMessage, response: ServerResponse): Promise<void> {
   switch (answer.kind) {
     case "text":
       response.writeHead(answer.status ?? 200, { "content-type": answer.contentType ?? "text/plain; charset=utf-8" });
@@ -373,9 +410,34 @@ async function write(answer: AdminAnswer, response: ServerResponse): Promise<voi
       response.writeHead(200, { "content-type": "application/json" });
       await writePage(answer, response);
       return;
+    case "events":
+      writeEvents(answer.feed, response, request.headers["last-event-id"]?.toString());
+      return;
+    case "redirect":
+      response.writeHead(308, { location: answer.to }).end();
+      return;
+    case "file":
+      writeFile(answer, request, response);
+      return;
     default:
       answer satisfies never;
   }
+}
+
+function writeFile(
+  { headers, body, compressed }: FileAnswer,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const isCompressed = /\bgzip\b/.test(request.headers["accept-encoding"]?.toString() ?? "");
+  const sent = isCompressed ? compressed : body;
+  response.writeHead(200, {
+    ...headers,
+    ...(isCompressed && { "content-encoding": "gzip" }),
+    "content-length": sent.byteLength,
+    vary: "accept-encoding",
+  });
+  response.end(sent);
 }
 
 function refuse(response: ServerResponse, status: number, answer: ErrorAnswer): void {

@@ -3,6 +3,7 @@ import type { LayerState, ResourceState, StreamId, StreamState, TypeKind } from 
 import type { Deployments } from "../hub/deployments.ts";
 import type { NodeView } from "../hub/hub-view.ts";
 import type { ConversionFindings } from "../hub/port.ts";
+import type { Fleet } from "../observe/fleet.ts";
 import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
 
@@ -24,8 +25,12 @@ export interface AdminView extends Gauges {
    * missing, all others appear once.
    */
   streams(): Iterable<StreamState>;
-  /** The state of each resource that a stream subscribes to. May be iterated like `streams`. */
+  /** The state of one stream or poller; undefined if there is none. */
+  streamState(stream: StreamId): StreamState | undefined;
+  /** The resources that a stream subscribes to, with their states. */
   resourceStates(stream: StreamId): Iterable<ResourceState>;
+  /** The connected nodes by id. */
+  readonly fleet: Fleet;
   layers(): Iterable<LayerState>;
   /**
    * The resources and resource errors of a type in a view of these layers, one per name. May be iterated like

@@ -38,6 +38,15 @@ export class Deployments {
     return this.#progress.states(revision);
   }
 
+  /** Follows a revision on every node until `unfollow`. */
+  follow(revision: number): RevisionFollower {
+    return this.#progress.follow(revision, () => true);
+  }
+
+  unfollow(follower: RevisionFollower): void {
+    this.#progress.unfollow(follower);
+  }
+
   /**
    * Resolves once nothing of a revision is pending on enough wanted nodes, or when the signal is aborted; rejects on
    * `close`.

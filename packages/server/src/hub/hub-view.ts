@@ -59,6 +59,10 @@ export class HubView {
     return this.#parts.machine.streams();
   }
 
+  streamState(stream: StreamId): StreamState | undefined {
+    return this.#parts.machine.streamState(stream);
+  }
+
   resourceStates(stream: StreamId): Iterable<ResourceState> {
     return this.#parts.machine.resourceStates(stream);
   }

@@ -30,6 +30,8 @@ export interface StreamTimes {
 /** Latency of one ACK, in milliseconds. */
 export interface Latency {
   readonly type: TypeUrl;
+  /** The revision of the response. */
+  readonly revision: number;
   /** From the response to the ACK. */
   readonly sendToAckMs: number;
   /** From the transaction to the ACK, for streams that were open when it was committed; else undefined. */
@@ -106,7 +108,12 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
     const madeAt = revisions.get(sent.revision);
     const stood = madeAt !== undefined && sent.revision > record.openedAtRevision;
     const now = at.getTime();
-    const latency = { type, sendToAckMs: now - sent.at, propagationMs: stood ? now - madeAt : undefined };
+    const latency = {
+      type,
+      revision: sent.revision,
+      sendToAckMs: now - sent.at,
+      propagationMs: stood ? now - madeAt : undefined,
+    };
     for (const listener of listeners) listener(latency);
   });
   telemetry.observe("response-nacked", ({ stream, type, nonce }, at) => {

@@ -149,6 +149,20 @@ describe("over TLS", () => {
     expect(refused).toEqual(["/api/v1/nodes", "/api/v1/nothing", "/livez"].map((path) => ({ path, names })));
   });
 
+  test.each([
+    ["operator", 200],
+    ["viewer", 200],
+    ["nobody", 403],
+    ["", 403],
+  ])("the certificate %j gets the console and what it asks for with %i", async (certificate, status) => {
+    const admin = { tls: tls(), viewers: ["dns:grafana.example"], operators: ["uri:spiffe://prod/ns/ops/*"] } as const;
+    const world = await start({ admin } as Partial<ManagementServerOptions>);
+    const at = { host: "127.0.0.1", port: world.adminAddress?.port ?? 0, method: "HEAD" };
+    const asked = ["graph?type=cds&name=a", "holders?type=cds&name=a", "events", "samples", "nodes", "resources"];
+    for (const path of ["/console/", "/console/icon.svg", ...asked.map((route) => `/api/v1/${route}`)])
+      expect([path, (await ask({ ...at, path }, certificate)).status]).toEqual([path, status]);
+  });
+
   test("other host names than those configured are refused as they are over plaintext", async () => {
     const world = await start({ admin: { tls: tls() } } as Partial<ManagementServerOptions>);
     const at = { host: "127.0.0.1", port: world.adminAddress?.port ?? 0, path: "/livez" };

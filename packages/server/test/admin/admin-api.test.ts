@@ -69,8 +69,8 @@ describe("who may ask, and how", () => {
     const lines = (await ask("/", { accept: "*/*" })).text.match(/^ {2}\/\S+/gm)?.map((line) => line.trim()) ?? [];
     expect(lines).toContain("/api/v1/nodes");
     for (const path of lines) {
-      expect(text).toContain(`<a href="${path}">${path}</a>`);
-      expect([path, (await ask(path)).status]).toEqual([path, expect.not.toBeOneOf([404, 500])]);
+      expect(text).toContain(`<a href=".${path}">${path}</a>`);
+      expect([path, (await ask(path, { method: "HEAD" })).status]).toEqual([path, expect.not.toBeOneOf([404, 500])]);
     }
   });
 
@@ -89,7 +89,10 @@ describe("who may ask, and how", () => {
     const wrong = await ask("/api/v1/nodes?ids=1");
     expect([wrong.status, JSON.parse(wrong.text)]).toEqual([
       400,
-      { error: 'unknown parameter "ids"', hint: "it takes id, cluster, user-agent, type, nacked, limit, offset" },
+      {
+        error: 'unknown parameter "ids"',
+        hint: "it takes id, cluster, user-agent, state, layer, has, lacks, type, nacked, limit, offset",
+      },
     ]);
     expect((await ask("/api/v1/nodes?limit=-1")).status).toBe(400);
     expect((await ask("/api/v1/deliveries?state=bad")).status).toBe(400);

@@ -25,6 +25,7 @@ import { Deployments } from "../../src/hub/deployments.ts";
 import type { ConversionFindings } from "../../src/hub/port.ts";
 import { LoadReporting } from "../../src/load/load-reporting.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "../../src/observe/deliveries.ts";
+import { Fleet } from "../../src/observe/fleet.ts";
 import type { LimitState, Readiness } from "../../src/observe/gauges.ts";
 import { createMetrics, type Metrics } from "../../src/observe/metrics.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
@@ -61,6 +62,7 @@ export function resource(
 export class RealMachine {
   readonly telemetry: ObservedTelemetry = createTelemetry();
   readonly deliveries: DeliveryTimes = createDeliveryTimes(this.telemetry);
+  readonly fleet = new Fleet(this.telemetry);
   readonly sent: Extract<ServerEffect, { kind: "send" }>[] = [];
   now = Date.UTC(2026, 0, 1);
   readiness: Readiness = { isReady: true, isDraining: false, reasons: [] };
@@ -109,7 +111,9 @@ export class RealMachine {
     revision: () => this.machine.revision,
     nodeStates: () => this.deployments.states(this.machine.revision),
     streams: () => this.machine.streams(),
+    streamState: (stream) => this.machine.streamState(stream),
     resourceStates: (stream) => this.machine.resourceStates(stream),
+    fleet: this.fleet,
     layers: () => this.machine.layers(),
     resources: (layers, type) => [
       ...this.machine.resources(layers, type),

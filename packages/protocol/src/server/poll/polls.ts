@@ -56,6 +56,12 @@ export class Polls {
     for (const poller of this.#pollers) yield poller.describe();
   }
 
+  /** Describes one remembered poller. */
+  describePoller(id: PollId): StreamState | undefined {
+    for (const poller of this.#pollers) if (poller.id === id) return poller.describe();
+    return undefined;
+  }
+
   /** The pollers that have come back at least once: a single poll is no client that stays. */
   *members(): Iterable<ProgressMember> {
     for (const poller of this.#pollers) if (poller.isBack) yield poller;

@@ -48,6 +48,40 @@ export interface NodeResourceAnswer {
   readonly problem?: string;
 }
 
+/** `GET /api/v1/holders` */
+export type HoldersAnswer = Page<HolderAnswer>;
+
+/** What a node has of one resource. */
+export interface HolderAnswer {
+  readonly node: string;
+  /**
+   * `synced`: sent and ACKed. `stale`: sent, without ACK or NACK. `refused`: NACKed. `not-sent`: waits to be sent.
+   * `missing`: subscribed to, and does not exist. `failed`: a resource error stands in its place.
+   */
+  readonly status: "synced" | "stale" | "refused" | "not-sent" | "missing" | "failed" | "unknown" | "not-subscribed";
+  /** The version that the status is about. */
+  readonly version?: string;
+  readonly error?: ErrorDetailAnswer;
+}
+
+/** `GET /api/v1/graph`: a resource, which is the first, with what it refers to and what refers to it. */
+export interface GraphAnswer {
+  readonly nodes: readonly GraphNodeAnswer[];
+  /** References, by the positions of the resources in `nodes`. */
+  readonly edges: readonly { readonly from: number; readonly to: number }[];
+  /** True if there are more than are shown. */
+  readonly isCut?: true;
+}
+
+export interface GraphNodeAnswer {
+  readonly type: string;
+  readonly shortName?: string;
+  readonly name: string;
+  readonly layer?: string;
+  /** No layer has it. */
+  readonly missing?: true;
+}
+
 /** `GET /api/v1/conversions` */
 export type ConversionsAnswer = Page<ConversionAnswer>;
 

@@ -17,7 +17,7 @@ export function describeRoutesAsHtml(routes: readonly Route[], version: string):
     const own = Object.entries(parameters).filter(([name]) => !(name in pageParameters));
     const items = own.map(([name, meaning]) => `<li><code>?${escapeHtml(name)}=</code> ${escapeHtml(meaning)}</li>`);
     const list = items.length === 0 ? "" : `<ul>${items.join("")}</ul>`;
-    return `<tr><td><a href="${escapeHtml(path)}">${escapeHtml(path)}</a></td><td>${escapeHtml(says)}${list}</td></tr>`;
+    return `<tr><td><a href=".${escapeHtml(path)}">${escapeHtml(path)}</a></td><td>${escapeHtml(says)}${list}</td></tr>`;
   });
   return `<!doctype html>
 <html lang="en">
@@ -34,6 +34,7 @@ ul{margin:.2em 0 0;padding-left:1.2em;opacity:.8;font-size:.9em}
 </head>
 <body>
 <h1>${title}</h1>
+<p><a href="./console/">Open the console</a></p>
 <p>Read only. Lists take <code>?limit=</code> and <code>?offset=</code>.</p>
 <table>
 ${rows.join("\n")}

@@ -1,11 +1,14 @@
 import type { Node } from "@xdskit/protocol";
 import { globMatches, type StreamState, type TypeState } from "@xdskit/protocol/internal";
+import { type FleetNode, NODE_CONDITIONS } from "../../observe/fleet.ts";
 import type { NodeAnswer } from "../answers/nodes.ts";
 import { type Describer, describeDialect, time, userAgentOf } from "../describe.ts";
 import type { Query } from "../query.ts";
 import type { AdminSources } from "../route.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
 import { deliveriesAnswer, nodesAnswer, streamsAnswer } from "../schema/answers.ts";
+import type { AdminView } from "../view.ts";
+import { readRevision } from "./progress.ts";
 import { chosenType } from "./resources.ts";
 
 /** Parameters that select nodes by their identity. */
@@ -21,6 +24,10 @@ export const nodes: Route = {
   parameters: {
     id: "only nodes whose id matches this glob",
     ...nodeParameters,
+    state: `only nodes in this state: ${NODE_CONDITIONS.join(", ")}; the worst of their types counts`,
+    layer: "only nodes whose view has this layer",
+    has: "only nodes that have this revision: a number, or `head`",
+    lacks: "only nodes that do not have this revision: a number, or `head`",
     type: "only this type, and nodes that subscribe to it",
     nacked: "true: only nodes and types with a NACK",
     ...pageParameters,
@@ -30,22 +37,21 @@ export const nodes: Route = {
   answer: (sources, query) => page(query, findNodes(sources, nodeChoice(sources, query))),
 };
 
-/** Filters streams by node; a stream without a node matches only if no node parameter is given. */
-function nodeFilter(query: Query, idParameter: "id" | "node"): (state: StreamState) => boolean {
+/** Tests the node for the patterns of a query; undefined: it has none. */
+function nodeFilter(query: Query, idParameter: "id" | "node"): ((node: Node) => boolean) | undefined {
   const wanted: readonly (readonly [string | undefined, (node: Node) => string])[] = [
     [query.text(idParameter), ({ id }) => id],
     [query.text("cluster"), ({ cluster }) => cluster],
     [query.text("user-agent"), userAgentOf],
   ];
-  return ({ node }) =>
-    wanted.every(
-      ([pattern, textOf]) => pattern === undefined || (node !== undefined && globMatches(pattern, textOf(node))),
-    );
+  const given = wanted.filter(([pattern]) => pattern !== undefined);
+  if (given.length === 0) return undefined;
+  return (node) => given.every(([pattern = "*", textOf]) => globMatches(pattern, textOf(node)));
 }
 
 /** Selects the nodes of a list, and the types shown of each. */
 export interface NodeChoice {
-  readonly isWanted: (stream: StreamState) => boolean;
+  readonly isWanted: (node: FleetNode) => boolean;
   /** Nodes without a shown type are omitted. Undefined: every type, and nodes without any. */
   readonly isShown: ((type: TypeState) => boolean) | undefined;
 }
@@ -54,9 +60,18 @@ export interface NodeChoice {
 export const everyNode: NodeChoice = { isWanted: () => true, isShown: undefined };
 
 function nodeChoice({ view }: AdminSources, query: Query): NodeChoice {
-  const isWanted = nodeFilter(query, "id");
+  const matches = nodeFilter(query, "id");
+  const condition = query.oneOf("state", NODE_CONDITIONS);
+  const layer = query.text("layer");
   const only = chosenType(view, query);
   const isNacked = query.flag("nacked");
+  const hasRevision = revisionFilter(view, query);
+  const isWanted = (one: FleetNode): boolean =>
+    (matches === undefined || matches(one.node)) &&
+    (condition === undefined || one.condition === condition) &&
+    (layer === undefined || one.layers.includes(layer)) &&
+    (!isNacked || one.condition === "rejected") &&
+    (hasRevision === undefined || hasRevision(one.node.id));
   if (only === undefined && !isNacked) return { isWanted, isShown: undefined };
   return {
     isWanted,
@@ -64,24 +79,42 @@ function nodeChoice({ view }: AdminSources, query: Query): NodeChoice {
   };
 }
 
-/** Groups streams by node id. A stream before its first request has no node. */
+/** Tests whether a node has, or lacks, the revisions of a query; undefined: it names none. */
+function revisionFilter(view: AdminView, query: Query): ((id: string) => boolean) | undefined {
+  const [has, lacks] = [query.text("has"), query.text("lacks")].map((text) =>
+    text === undefined ? undefined : stragglersOf(view, readRevision(view, text)),
+  );
+  if (has === undefined && lacks === undefined) return undefined;
+  return (id) => has?.has(id) !== true && lacks?.has(id) !== false;
+}
+
+/** The ids of the nodes that do not have a revision. */
+function stragglersOf({ deployments }: AdminView, revision: number): ReadonlySet<string> {
+  const { pending, rejected } = deployments.progress(revision, { isWanted: () => true });
+  return new Set([...pending, ...rejected].map(({ node }) => node.id));
+}
+
+/** The nodes that are wanted, in the order of their ids. Describes only those that are stepped into. */
 export function* findNodes(
   { view, describe, deliveries }: Pick<AdminSources, "view" | "describe" | "deliveries">,
   { isWanted, isShown }: NodeChoice,
 ): Iterable<Step<NodeAnswer>> {
-  const byId = new Map<string, StreamState[]>();
-  for (const state of view.streams()) {
-    yield undefined;
-    if (state.node === undefined || !isWanted(state)) continue;
-    const shown = isShown === undefined ? state : { ...state, types: state.types.filter(isShown) };
-    if (isShown !== undefined && shown.types.length === 0) continue;
-    const streams = byId.get(state.node.id);
-    if (streams === undefined) byId.set(state.node.id, [shown]);
-    else streams.push(shown);
-  }
-  for (const nodeId of [...byId.keys()].sort()) {
-    const streams = byId.get(nodeId) ?? [];
-    yield () => describeNode(streams, describe, deliveries);
+  for (const id of view.fleet.ids) {
+    const one = view.fleet.node(id);
+    if (one === undefined || !isWanted(one)) {
+      yield undefined;
+      continue;
+    }
+    const open = (): readonly StreamState[] => [...one.streams].flatMap((stream) => view.streamState(stream) ?? []);
+    if (isShown === undefined) {
+      yield () => describeNode(open(), describe, deliveries);
+      continue;
+    }
+    const shown = open().flatMap((state) => {
+      const types = state.types.filter(isShown);
+      return types.length === 0 ? [] : [{ ...state, types }];
+    });
+    yield shown.length === 0 ? undefined : () => describeNode(shown, describe, deliveries);
   }
 }
 
@@ -145,13 +178,13 @@ export const deliveries: Route = {
   kinds: { state: FATES, ...pageKinds },
   answers: { 200: deliveriesAnswer },
   answer({ view, describe }, query) {
-    const isWanted = nodeFilter(query, "node");
+    const matches = nodeFilter(query, "node");
     const only = chosenType(view, query);
     const fate = query.oneOf("state", FATES);
     function* steps(): Iterable<Step> {
       for (const state of view.streams()) {
         yield undefined;
-        if (!isWanted(state)) continue;
+        if (matches !== undefined && (state.node === undefined || !matches(state.node))) continue;
         for (const type of state.types) {
           if (only !== undefined && type.type !== only) continue;
           const row = describe.delivery(state, type);

@@ -3,6 +3,7 @@ import { describeProgress, NODES_NAMED } from "../describe-progress.ts";
 import { type Query, QueryError } from "../query.ts";
 import type { AdminAnswer, AdminSources, Route } from "../route.ts";
 import { errorAnswer, progressAnswer } from "../schema/answers.ts";
+import type { AdminView } from "../view.ts";
 
 /** The longest wait of one request, in seconds. */
 const MAX_WAIT_SECONDS = 30;
@@ -48,7 +49,6 @@ async function answerProgress(
 /** The revision in the path. A source with errors is an answer with status 409. */
 async function askedRevision({ view }: AdminSources, query: Query): Promise<number | AdminAnswer> {
   const text = query.text("revision") ?? "";
-  if (text === "head") return view.revision();
   if (text === "source") {
     if (view.refreshSource === undefined)
       throw new QueryError(404, "this server has no source to look at", "ask for head, or for a number");
@@ -59,6 +59,12 @@ async function askedRevision({ view }: AdminSources, query: Query): Promise<numb
       errors === 0 ? "the source is not loaded yet" : `the source has ${errors} ${errors === 1 ? "error" : "errors"}`;
     return { kind: "json", status: 409, value: { error, hint: "GET /api/v1/source lists its problems" } };
   }
+  return readRevision(view, text);
+}
+
+/** The revision that a parameter names: a number, or `head`. */
+export function readRevision(view: AdminView, text: string): number {
+  if (text === "head") return view.revision();
   if (!/^\d{1,15}$/.test(text))
     throw new QueryError(400, `expected a revision, head or source, got ${JSON.stringify(text)}`);
   const revision = Number(text);

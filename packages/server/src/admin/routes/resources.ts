@@ -1,5 +1,5 @@
 import { anonymousNode, type Node, type Peer, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { describeConstraints, type LayerState } from "@xdskit/protocol/internal";
+import { describeConstraints, globMatches, type LayerState } from "@xdskit/protocol/internal";
 import type { NodeView } from "../../hub/hub-view.ts";
 import type { ResourceAnswer } from "../answers/resources.ts";
 import { type Describer, describeError } from "../describe.ts";
@@ -23,6 +23,7 @@ export const resources: Route = {
     metadata: "metadata of a node that is not connected: key=value; may be repeated",
     locality: "locality of a node that is not connected: region/zone/sub-zone",
     name: "only this name; may be repeated",
+    matches: "only names that match this glob",
     body: "true: include the resource as JSON",
     "field-names": "field names in it: json (connectTimeout; the default) or proto (connect_timeout)",
     ...pageParameters,
@@ -33,7 +34,8 @@ export const resources: Route = {
 };
 
 function* findResources(view: AdminView, describe: Describer, query: Query): Iterable<Step> {
-  const wantedNames = query.texts("name");
+  const names = query.texts("name");
+  const pattern = query.text("matches");
   const withBody = query.flag("body");
   const fieldNames = query.oneOf("field-names", FIELD_NAMES) ?? "json";
   for (const { layer, types, sees } of chosenLayers(view, query)) {
@@ -46,7 +48,8 @@ function* findResources(view: AdminView, describe: Describer, query: Query): Ite
         }
         const isShadowed = (seen?.get(name) ?? layer) !== layer;
         if (!isShadowed) seen?.set(name, layer);
-        const isWanted = !isShadowed && (wantedNames === undefined || wantedNames.has(name));
+        const isNamed = (names?.has(name) ?? true) && (pattern === undefined || globMatches(pattern, name));
+        const isWanted = !isShadowed && isNamed;
         yield isWanted
           ? () => describeResource(view, describe, { layer, resource, body: withBody ? fieldNames : undefined })
           : undefined;

@@ -23,11 +23,16 @@ import type {
   StreamAnswer,
   StreamsAnswer,
 } from "../answers/nodes.ts";
+import type { NodeCountsAnswer, RevisionTimeAnswer, SampleAnswer, SamplesAnswer } from "../answers/live.ts";
 import type { ErrorAnswer, ErrorDetailAnswer, Page } from "../answers/page.ts";
 import type { LostNodeAnswer, ProgressAnswer, StragglerAnswer, StragglersAnswer } from "../answers/progress.ts";
 import type {
   ConversionAnswer,
   ConversionsAnswer,
+  GraphAnswer,
+  GraphNodeAnswer,
+  HolderAnswer,
+  HoldersAnswer,
   NodeResourceAnswer,
   NodeResourcesAnswer,
   ResourceAnswer,
@@ -192,6 +197,52 @@ export const nodeResourcesAnswer: SchemaOf<NodeResourcesAnswer> = page(
       problem: optional(text),
     }),
   ),
+);
+
+export const holdersAnswer: SchemaOf<HoldersAnswer> = page(
+  "Holders",
+  named(
+    "Holder",
+    object<HolderAnswer>({
+      node: text,
+      status: choice("synced", "stale", "refused", "not-sent", "missing", "failed", "unknown", "not-subscribed"),
+      version: optional(text),
+      error: optional(errorDetail),
+    }),
+  ),
+);
+
+export const graphAnswer: SchemaOf<GraphAnswer> = named(
+  "Graph",
+  object<GraphAnswer>({
+    nodes: list(
+      object<GraphNodeAnswer>({ ...typed, name: text, layer: optional(text), missing: optional(yes) }),
+    ),
+    edges: list(object<GraphAnswer["edges"][number]>({ from: count, to: count })),
+    isCut: optional(yes),
+  }),
+);
+
+const nodeCounts = { total: count, rejected: count, waiting: count, pending: count, acked: count };
+
+export const samplesAnswer: SchemaOf<SamplesAnswer> = named(
+  "Samples",
+  object<SamplesAnswer>({
+    intervalSeconds: count,
+    items: list(
+      object<SampleAnswer>({
+        at: time,
+        streams: count,
+        nodes: object<NodeCountsAnswer>(nodeCounts),
+        heapBytes: count,
+        residentBytes: count,
+        lagMs: decimal,
+      }),
+    ),
+    revisions: list(
+      object<RevisionTimeAnswer>({ revision: count, at: optional(time), acks: count, lastAckMs: decimal }),
+    ),
+  }),
 );
 
 export const conversionsAnswer: SchemaOf<ConversionsAnswer> = page(

@@ -1,0 +1,111 @@
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { count } from "./format.ts";
+import { connect, useLive } from "./live.ts";
+import { NodePage } from "./pages/node.tsx";
+import { Nodes } from "./pages/nodes.tsx";
+import { Overview } from "./pages/overview.tsx";
+import { ResourcePage } from "./pages/resource.tsx";
+import { Resources } from "./pages/resources.tsx";
+import { linkTo, type Place, usePlace } from "./router.ts";
+
+const pages = [
+  { path: "/", title: "Overview" },
+  { path: "/nodes", title: "Nodes" },
+  { path: "/resources", title: "Resources" },
+] as const;
+
+export function App(): JSX.Element {
+  const place = usePlace();
+  const main = useRef<HTMLElement>(null);
+  useEffect(connect, []);
+  const title = titleOf(place);
+  useEffect(() => {
+    document.title = `${title} · xdskit`;
+  }, [title]);
+  // Who follows a link by keyboard goes on at the new page.
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) main.current?.focus();
+    isFirst.current = false;
+  }, [place.path, title]);
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to content
+      </button>
+      <header>
+        <a class="brand" href={linkTo("/")}>
+          <img src="./icon.svg" alt="" width="24" height="24" />
+          xdskit
+        </a>
+        <nav aria-label="Pages">
+          {pages.map(({ path, title: name }) => (
+            <a key={path} href={linkTo(path)} aria-current={isWithin(place.path, path) ? "page" : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <Status />
+      </header>
+      <main id="main" ref={main} tabIndex={-1}>
+        <Page place={place} />
+      </main>
+    </>
+  );
+}
+
+function titleOf({ path, query }: Place): string {
+  if (path === "/node") return query["id"] ?? "Node";
+  if (path === "/resource") return query["name"] ?? "Resource";
+  return pages.find((page) => page.path === path)?.title ?? "Not found";
+}
+
+/** A node is among the nodes. */
+function isWithin(path: string, page: string): boolean {
+  return path === page || (page !== "/" && `${path}s` === page);
+}
+
+function Page({ place }: { readonly place: Place }): JSX.Element {
+  const { path, query } = place;
+  switch (path) {
+    case "/":
+      return <Overview />;
+    case "/nodes":
+      return <Nodes place={place} />;
+    case "/node":
+      return <NodePage key={query["id"]} id={query["id"] ?? ""} />;
+    case "/resources":
+      return <Resources place={place} />;
+    case "/resource":
+      return <ResourcePage key={location.hash} type={query["type"] ?? ""} name={query["name"] ?? ""} />;
+    default:
+      return (
+        <>
+          <h1>Not found</h1>
+          <p class="note">
+            There is no such page. <a href={linkTo("/")}>Go to the overview.</a>
+          </p>
+        </>
+      );
+  }
+}
+
+/** What everybody should see on every page: whether it is live, and whether the server is ready. */
+function Status(): JSX.Element {
+  const { connection, server, progress } = useLive();
+  const state = connection !== "live" ? connection : server?.ready === false ? "not-ready" : "live";
+  const text = {
+    live: "live",
+    connecting: "connecting…",
+    lost: "connection lost, retrying…",
+    "not-ready": server?.draining === true ? "draining" : "not ready",
+  }[state];
+  return (
+    <p class="status" role="status">
+      {progress !== undefined && <span class="head">revision {count(progress.head)}</span>}
+      <span class={`dot ${state}`} />
+      <span>{text}</span>
+    </p>
+  );
+}

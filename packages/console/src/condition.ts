@@ -1,0 +1,24 @@
+import type { NodeAnswer, TypeAnswer } from "@xdskit/server";
+
+/** The states of a node, the worst first. */
+export const conditions = ["rejected", "waiting", "pending", "acked"] as const;
+export type Condition = (typeof conditions)[number];
+
+/** What a state means, in a few words. */
+export const meaning: Readonly<Record<Condition, string>> = {
+  rejected: "a NACK is in force",
+  waiting: "held back until something else is ACKed",
+  pending: "sent, not ACKed yet",
+  acked: "ACKed everything sent",
+};
+
+export function conditionOfType({ nacked, waits, pending }: TypeAnswer): Condition {
+  if (nacked !== undefined) return "rejected";
+  if (waits !== undefined) return "waiting";
+  return pending.length > 0 ? "pending" : "acked";
+}
+
+export function conditionOf({ types }: NodeAnswer): Condition {
+  const found = new Set(types.map(conditionOfType));
+  return conditions.find((one) => found.has(one)) ?? "acked";
+}

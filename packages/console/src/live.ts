@@ -1,0 +1,46 @@
+import type { LiveEvents } from "@xdskit/server";
+import { useEffect, useState } from "preact/hooks";
+import { apiUrl } from "./api.ts";
+
+/** Whether the events arrive. */
+export type Connection = "connecting" | "live" | "lost";
+
+export type Live = { readonly [K in keyof LiveEvents]?: LiveEvents[K] } & {
+  readonly connection: Connection;
+  /** Grows when everything shown has to be asked for again. */
+  readonly reloads: number;
+};
+
+const names: readonly (keyof LiveEvents)[] = ["server", "source", "progress", "nodes"];
+
+let live: Live = { connection: "connecting", reloads: 0 };
+const listeners = new Set<(live: Live) => void>();
+
+function change(changes: Partial<Live>): void {
+  live = { ...live, ...changes };
+  for (const listener of listeners) listener(live);
+}
+
+/** Listens to the server's events for as long as the page is open; the browser connects again by itself. */
+export function connect(): void {
+  const source = new EventSource(apiUrl("events"));
+  source.onopen = () => change({ connection: "live" });
+  source.onerror = () => change({ connection: "lost" });
+  for (const name of names) {
+    source.addEventListener(name, ({ data }: MessageEvent<string>) => {
+      change({ [name]: JSON.parse(data) as LiveEvents[typeof name] });
+    });
+  }
+  source.addEventListener("reload", () => change({ reloads: live.reloads + 1 }));
+}
+
+/** What the server told last. */
+export function useLive(): Live {
+  const [shown, setShown] = useState(live);
+  useEffect(() => {
+    setShown(live);
+    listeners.add(setShown);
+    return () => void listeners.delete(setShown);
+  }, []);
+  return shown;
+}

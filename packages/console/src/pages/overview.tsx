@@ -1,0 +1,214 @@
+import type { LiveEvents, NodeGroupAnswer, NodesAnswer, SampleAnswer, SamplesAnswer } from "@xdskit/server";
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { bytes, count, counted, since, span, typeName } from "../format.ts";
+import { useLive } from "../live.ts";
+import { Chart, type Point } from "../parts/chart.tsx";
+import { FleetBar, FleetCounts } from "../parts/condition.tsx";
+import { Problems } from "../parts/problems.tsx";
+import { linkTo } from "../router.ts";
+import { useAnswer } from "../use-answer.ts";
+
+/** Whether the fleet has what it should, who has not, and how the server is doing. */
+export function Overview(): JSX.Element {
+  const { nodes, progress, source, server } = useLive();
+  return (
+    <>
+      <h1>Overview</h1>
+      {server?.ready === false && (
+        <p class="alarm" role="alert">
+          <strong>{server.draining ? "The server is draining." : "The server is not ready."}</strong>{" "}
+          {server.reasons.join("; ")}
+        </p>
+      )}
+      <div class="cards">
+        <Fleet nodes={nodes} />
+        <Revision progress={progress} total={nodes?.total ?? 0} />
+        <Source source={source} />
+      </div>
+      {source !== undefined && source.errors > 0 && <Problems changes={source.since} />}
+      <Rejections changes={nodes?.changes} rejected={nodes?.rejected ?? 0} />
+      <Hour revision={progress?.head} />
+      <div class="columns">
+        <Groups title="By cluster" groups={nodes?.clusters ?? []} filter="cluster" />
+        <Groups title="By client build" groups={nodes?.userAgents ?? []} filter="user-agent" />
+      </div>
+    </>
+  );
+}
+
+function Fleet({ nodes }: { readonly nodes: LiveEvents["nodes"] | undefined }): JSX.Element {
+  const counts = nodes ?? { total: 0, rejected: 0, waiting: 0, pending: 0, acked: 0, streams: 0 };
+  return (
+    <section class="card wide" aria-labelledby="fleet">
+      <h2 id="fleet">
+        <a href={linkTo("/nodes")}>{counted(counts.total, "node")}</a>
+        <small>{counted(counts.streams, "stream")}</small>
+      </h2>
+      <FleetBar counts={counts} />
+      <FleetCounts counts={counts} />
+    </section>
+  );
+}
+
+function Revision({
+  progress,
+  total,
+}: {
+  readonly progress: LiveEvents["progress"] | undefined;
+  readonly total: number;
+}): JSX.Element {
+  const { head = 0, deployed = 0, pending = 0, rejected = 0 } = progress ?? {};
+  const has = Math.min(deployed, total);
+  const share = total === 0 ? 1 : has / total;
+  const percent = share === 1 ? 100 : Math.min(99, Math.floor(share * 100));
+  const state = pending > 0 ? "being deployed" : rejected > 0 ? "rejected by some" : "deployed";
+  return (
+    <section class="card" aria-labelledby="revision">
+      <h2 id="revision">
+        Revision {count(head)} <small>{state}</small>
+      </h2>
+      <p class="figure">
+        {percent} <small>% of the nodes have it</small>
+      </p>
+      <div class="meter" role="img" aria-label={`${percent} % of the nodes have revision ${head}`}>
+        <span class={rejected > 0 && pending === 0 ? "rejected" : "acked"} style={{ width: `${share * 100}%` }} />
+      </div>
+      <p class="note">
+        <a href={linkTo("/nodes", { has: "head" })}>{count(has)} have it</a>
+        {has < total && (
+          <>
+            {" · "}
+            <a href={linkTo("/nodes", { lacks: "head" })}>{count(total - has)} do not</a>
+          </>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function Source({ source }: { readonly source: LiveEvents["source"] | undefined }): JSX.Element {
+  const { state = "loading", errors = 0, warnings = 0 } = source ?? {};
+  const text = { good: "Good", failed: "Failed", loading: "Loading" }[state];
+  return (
+    <section class="card" aria-labelledby="source">
+      <h2 id="source">Source</h2>
+      <p class={`figure ${state === "failed" ? "rejected" : state === "good" ? "acked" : ""}`}>{text}</p>
+      <p class="note">
+        {source === undefined ? "" : `for ${since(source.since)}`}
+        {errors > 0 && ` · ${counted(errors, "error")}`}
+        {warnings > 0 && (
+          <>
+            {" · "}
+            <a href={linkTo("/resources")}>{counted(warnings, "warning")}</a>
+          </>
+        )}
+      </p>
+      {state === "failed" && <p class="note">The previous configuration stays in force.</p>}
+    </section>
+  );
+}
+
+/** The first refusals, each with its reason. */
+function Rejections({
+  changes,
+  rejected,
+}: {
+  readonly changes: number | undefined;
+  readonly rejected: number;
+}): JSX.Element | null {
+  const { answer } = useAnswer<NodesAnswer>("nodes", { nacked: "true", limit: 5 }, rejected === 0 ? 0 : changes);
+  if (rejected === 0 || answer === undefined) return null;
+  return (
+    <section class="card" aria-labelledby="rejections">
+      <h2 id="rejections">Rejected (NACK)</h2>
+      <ul class="plain">
+        {answer.items.map(({ id, types }) => (
+          <li key={id}>
+            <a href={linkTo("/node", { id })}>{id}</a>{" "}
+            {types.slice(0, 1).map((type) => (
+              <span key={type.type}>
+                {typeName(type)}: <q class="reason">{type.nacked?.reason}</q>
+              </span>
+            ))}
+          </li>
+        ))}
+      </ul>
+      {rejected > answer.items.length && (
+        <p class="note">
+          <a href={linkTo("/nodes", { state: "rejected" })}>All {count(rejected)} of them</a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Grows every few seconds. */
+function useClock(ms: number): number {
+  const [tick, setTick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setTick((value) => value + 1), ms);
+    return () => clearInterval(timer);
+  }, [ms]);
+  return tick;
+}
+
+function Hour({ revision }: { readonly revision: number | undefined }): JSX.Element {
+  const tick = useClock(10_000);
+  const { answer } = useAnswer<SamplesAnswer>("samples", {}, `${tick} ${revision}`);
+  const items = answer?.items ?? [];
+  const plot = (read: (sample: SampleAnswer) => number): readonly Point[] =>
+    items.map((sample) => ({ x: Date.parse(sample.at), y: read(sample), label: timeOf(sample.at) }));
+  const revisions = (answer?.revisions ?? []).slice(-40).map(
+    ({ revision: number, acks, lastAckMs }): Point => ({
+      x: number,
+      y: lastAckMs,
+      label: `revision ${count(number)}, ${counted(acks, "ACK")}`,
+    }),
+  );
+  return (
+    <section aria-labelledby="hour">
+      <h2 id="hour">The last hour</h2>
+      <div class="charts">
+        <Chart title="Time to last ACK" points={revisions} format={span} kind="bars" />
+        <Chart title="Streams" points={plot(({ streams }) => streams)} format={count} />
+        <Chart title="Nodes not in sync" points={plot(({ nodes }) => nodes.total - nodes.acked)} format={count} />
+        <Chart title="Memory" points={plot(({ residentBytes }) => residentBytes)} format={bytes} />
+        <Chart title="Heap" points={plot(({ heapBytes }) => heapBytes)} format={bytes} />
+        <Chart title="Event-loop delay" points={plot(({ lagMs }) => lagMs)} format={span} />
+      </div>
+    </section>
+  );
+}
+
+function timeOf(at: string): string {
+  return new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+}
+
+function Groups({
+  title,
+  groups,
+  filter,
+}: {
+  readonly title: string;
+  readonly groups: readonly NodeGroupAnswer[];
+  readonly filter: string;
+}): JSX.Element {
+  return (
+    <section class="card" aria-label={title}>
+      <h2>{title}</h2>
+      {groups.length === 0 && <p class="note">No node is connected.</p>}
+      <ul class="groups">
+        {groups.map((group) => (
+          <li key={group.name}>
+            <a href={linkTo("/nodes", { [filter]: group.name })}>
+              <span class="name">{group.name === "" ? "(none)" : group.name}</span>
+              <span class="number">{count(group.total)}</span>
+              <FleetBar counts={group} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

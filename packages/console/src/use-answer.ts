@@ -1,0 +1,28 @@
+import { useState } from "preact/hooks";
+import { ask, type Parameters } from "./api.ts";
+import { useRepeated } from "./use-repeated.ts";
+
+export interface Asked<T> {
+  readonly answer: T | undefined;
+  readonly error: string | undefined;
+}
+
+/** How long an answer stands before it is asked for again, however much changes, in milliseconds. */
+const REST_MS = 1_000;
+
+/**
+ * Asks the admin API, and again when `changes` is another value. The last answer stays until the next one is there,
+ * unless the question is another one.
+ */
+export function useAnswer<T>(route: string, parameters: Parameters = {}, changes: unknown = undefined): Asked<T> {
+  const question = `${route}?${JSON.stringify(parameters)}`;
+  const [asked, setAsked] = useState<Asked<T> & { readonly question: string }>();
+  useRepeated(question, changes, REST_MS, async (signal) => {
+    try {
+      setAsked({ question, answer: await ask<T>(route, parameters, signal), error: undefined });
+    } catch (cause) {
+      if (!signal.aborted) setAsked({ question, answer: undefined, error: (cause as Error).message });
+    }
+  });
+  return asked?.question === question ? asked : { answer: undefined, error: undefined };
+}

@@ -1,0 +1,179 @@
+import { randomBytes } from "node:crypto";
+import type { RevisionFollower } from "@xdskit/protocol/internal";
+import { problemCounts } from "@xdskit/source/checks";
+import type { NodeGroup } from "../../observe/fleet.ts";
+import type { SourceProblem } from "../../observe/source-status.ts";
+import type { LiveEvents, NodeGroupAnswer } from "../answers/live.ts";
+import type { AdminView } from "../view.ts";
+
+/** How often readers are told what changed, in milliseconds. */
+const TICK_MS = 500;
+/** Following another revision looks at every client once, so that it has to wait a tick for each so many nodes. */
+const NODES_PER_TICK = 5_000;
+const MAX_GROUPS = 20;
+
+type LivePart = keyof LiveEvents;
+const parts: readonly LivePart[] = ["server", "source", "progress", "nodes"];
+
+/** One event as it is written. */
+export interface FeedEvent {
+  /** The cursor with which a reader comes back. */
+  readonly id: string;
+  readonly name: LivePart;
+  readonly data: string;
+}
+
+/** Who is told of changes. */
+export interface FeedReader {
+  take(events: readonly FeedEvent[]): void;
+}
+
+/**
+ * What the server is like now, in a few parts, each told as a whole when it changed. So a reader that was away needs
+ * only the parts that changed since, and nothing is kept for it. Nothing runs without readers, and with them a tick
+ * costs the same whatever the number of nodes.
+ */
+export class EventFeed {
+  readonly #view: AdminView;
+  /** Tells the cursors of this run from those of another. */
+  readonly #run = randomBytes(6).toString("base64url");
+  readonly #readers = new Set<FeedReader>();
+  readonly #now = new Map<LivePart, FeedEvent & { readonly number: number }>();
+  #lastNumber = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #followed: RevisionFollower | undefined;
+  #ticksToWait = 0;
+  #counted:
+    | { readonly problems: readonly SourceProblem[]; readonly counts: ReturnType<typeof problemCounts> }
+    | undefined;
+  #groups:
+    | { readonly changes: number; readonly clusters: LargestGroups; readonly userAgents: LargestGroups }
+    | undefined;
+
+  constructor(view: AdminView) {
+    this.#view = view;
+  }
+
+  get readers(): number {
+    return this.#readers.size;
+  }
+
+  /**
+   * Tells a reader what changed since the event with that id, and everything from now on until the returned function is
+   * called. Undefined, or an id that is not of this run: everything is new to it.
+   */
+  subscribe(reader: FeedReader, lastId?: string): () => void {
+    if (this.#timer === undefined) {
+      this.tick();
+      this.#timer = setInterval(() => this.tick(), TICK_MS).unref();
+    }
+    this.#readers.add(reader);
+    const since = this.#numberIn(lastId) ?? 0;
+    reader.take(this.current().filter(({ id }) => (this.#numberIn(id) ?? 0) > since));
+    return () => {
+      this.#readers.delete(reader);
+      if (this.#readers.size === 0) this.close();
+    };
+  }
+
+  /** Whether an event id is of this run. */
+  knows(id: string): boolean {
+    return this.#numberIn(id) !== undefined;
+  }
+
+  /** The newest event of every part. */
+  current(): readonly FeedEvent[] {
+    return [...this.#now.values()].sort((a, b) => a.number - b.number);
+  }
+
+  /** Tells the parts that changed. */
+  tick(): void {
+    const events = parts.flatMap((name) => this.#changed(name) ?? []);
+    if (events.length > 0) for (const reader of this.#readers) reader.take(events);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    if (this.#followed !== undefined) this.#view.deployments.unfollow(this.#followed);
+    this.#followed = undefined;
+    this.#ticksToWait = 0;
+  }
+
+  #changed(name: LivePart): FeedEvent | undefined {
+    const data = JSON.stringify(this.#read(name));
+    if (this.#now.get(name)?.data === data) return undefined;
+    const number = ++this.#lastNumber;
+    const event = { id: `${this.#run}.${number}`, name, data, number };
+    this.#now.set(name, event);
+    return event;
+  }
+
+  #read(name: LivePart): LiveEvents[LivePart] {
+    switch (name) {
+      case "server":
+        return this.#readServer();
+      case "source":
+        return this.#readSource();
+      case "progress":
+        return this.#readProgress();
+      case "nodes":
+        return this.#readNodes();
+    }
+  }
+
+  #readServer(): LiveEvents["server"] {
+    const { isReady, isDraining, reasons } = this.#view.readiness();
+    return { version: this.#view.version, ready: isReady, draining: isDraining, reasons };
+  }
+
+  #readSource(): LiveEvents["source"] {
+    const { state, since, problems } = this.#view.source();
+    if (this.#counted?.problems !== problems) this.#counted = { problems, counts: problemCounts(problems) };
+    return { state, since: since.toISOString(), ...this.#counted.counts };
+  }
+
+  #readProgress(): LiveEvents["progress"] {
+    const head = this.#view.revision();
+    const followed = this.#follow(head);
+    const { revision, deployedNodes, pending, rejected } = followed;
+    return { head, revision, deployed: deployedNodes, pending, rejected };
+  }
+
+  /** Follows the newest revision, or still the one before. */
+  #follow(head: number): RevisionFollower {
+    const { deployments, fleet } = this.#view;
+    if (this.#ticksToWait > 0) this.#ticksToWait--;
+    if (this.#followed !== undefined) {
+      if (this.#followed.revision === head || this.#ticksToWait > 0) return this.#followed;
+      deployments.unfollow(this.#followed);
+    }
+    this.#ticksToWait = 1 + Math.ceil(fleet.size / NODES_PER_TICK);
+    this.#followed = deployments.follow(head);
+    return this.#followed;
+  }
+
+  #readNodes(): LiveEvents["nodes"] {
+    const { fleet } = this.#view;
+    const { size, changes, conditions } = fleet;
+    if (this.#groups?.changes !== changes) {
+      this.#groups = { changes, clusters: largest(fleet.clusters), userAgents: largest(fleet.builds) };
+    }
+    const { clusters, userAgents } = this.#groups;
+    return { total: size, ...conditions, changes, streams: this.#view.openStreams(), clusters, userAgents };
+  }
+
+  #numberIn(id: string | undefined): number | undefined {
+    const [run, number] = id?.split(".") ?? [];
+    return run === this.#run && number !== undefined && /^\d{1,15}$/.test(number) ? Number(number) : undefined;
+  }
+}
+
+type LargestGroups = readonly NodeGroupAnswer[];
+
+function largest(groups: ReadonlyMap<string, NodeGroup>): LargestGroups {
+  return [...groups]
+    .sort(([nameA, a], [nameB, b]) => b.total - a.total || (nameA < nameB ? -1 : 1))
+    .slice(0, MAX_GROUPS)
+    .map(([name, { total, conditions }]) => ({ name, total, ...conditions }));
+}
