@@ -44,6 +44,7 @@ const orders = {
     "server/stream server/poll",
     "server client",
     "load mesh",
+    "control",
   ],
   "envoy-api": [
     "problem digest platform resources",
@@ -66,6 +67,7 @@ const orders = {
     "check-options transaction-shape",
     "hub",
     "store",
+    "ledger",
     "transport",
     "load",
     "observe",

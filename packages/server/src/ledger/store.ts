@@ -1,0 +1,63 @@
+/** The newest record of a ledger. */
+export interface LedgerHead {
+  /** 0: there is no record. */
+  readonly number: number;
+  /** A digest of the record's text and the id of the record before: equal ids have an equal past. Empty at number 0. */
+  readonly id: string;
+}
+
+/** A record as stored; its text is JSON that the store does not read. */
+export interface StoredRecord {
+  readonly number: number;
+  readonly id: string;
+  readonly text: string;
+}
+
+/** The state at a number, as one text that the store does not read, in place of the records up to there. */
+export interface StoredSnapshot {
+  readonly head: LedgerHead;
+  readonly text: string;
+}
+
+/** What an append puts into the ledger, all of it or nothing. */
+export interface Appended {
+  /** Texts of the new records, in order; they get the numbers after `expected`. */
+  readonly records: readonly string[];
+  /** Bodies that the records name and the store may not have yet, by digest. */
+  readonly bodies: ReadonlyMap<string, Uint8Array>;
+}
+
+export type AppendResult =
+  | { readonly kind: "appended"; readonly head: LedgerHead }
+  /** Another writer was first; nothing was appended. */
+  | { readonly kind: "conflict"; readonly head: LedgerHead }
+  /** The disk is full, the store is read-only, the engine is away: nothing was appended. */
+  | { readonly kind: "unavailable"; readonly reason: string };
+
+/**
+ * A ledger's records and bodies. Everything that was answered is durable. Every implementation passes the same contract
+ * suite.
+ */
+export interface LedgerStore {
+  /** Random, made with the ledger: a store with another epoch is another ledger. */
+  readonly epoch: string;
+  readonly head: LedgerHead;
+  /** The newest snapshot; undefined: there is none. */
+  snapshot(): Promise<StoredSnapshot | undefined>;
+  /** The records with numbers above `after`, in order, up to the head at the time of the call. */
+  read(after: number): AsyncIterable<StoredRecord>;
+  /** Undefined: the store does not have it (any more). */
+  body(digest: string): Promise<Uint8Array | undefined>;
+  append(expected: LedgerHead, appended: Appended): Promise<AppendResult>;
+  /**
+   * Keeps a snapshot, lets go of the records up to `keepAfter`, and of the bodies that neither `bodies` names nor a kept record,
+   * once they are old enough.
+   */
+  compact(
+    snapshot: StoredSnapshot,
+    keep: { readonly after: number; readonly bodies: ReadonlySet<string> },
+  ): Promise<void>;
+  /** Resolves when the head moves past the number, or the signal aborts. */
+  whenPast(number: number, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
