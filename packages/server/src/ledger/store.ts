@@ -21,9 +21,9 @@ export interface StoredSnapshot {
 
 /** What an append puts into the ledger, all of it or nothing. */
 export interface Appended {
-  /** Texts of the new records, in order; they get the numbers after `expected`. */
+  /** Texts of the new records, each in one line, in order; they get the numbers after `expected`. */
   readonly records: readonly string[];
-  /** Bodies that the records name and the store may not have yet, by digest. */
+  /** The bodies that the records name, by digest. Those that the store has are not written again. */
   readonly bodies: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -44,18 +44,18 @@ export interface LedgerStore {
   readonly head: LedgerHead;
   /** The newest snapshot; undefined: there is none. */
   snapshot(): Promise<StoredSnapshot | undefined>;
-  /** The records with numbers above `after`, in order, up to the head at the time of the call. */
+  /** The records with numbers above `after` that are kept, in order, up to the head at the time of the call. */
   read(after: number): AsyncIterable<StoredRecord>;
   /** Undefined: the store does not have it (any more). */
   body(digest: string): Promise<Uint8Array | undefined>;
   append(expected: LedgerHead, appended: Appended): Promise<AppendResult>;
   /**
-   * Keeps a snapshot, lets go of the records up to `keepAfter`, and of the bodies that neither `bodies` names nor a kept record,
-   * once they are old enough.
+   * Replaces the records up to the snapshot by it. Of these records only those with a number in `keep.records` stay, and
+   * of the bodies that came with them only those in `keep.bodies`; `read` leaves the others out.
    */
   compact(
     snapshot: StoredSnapshot,
-    keep: { readonly after: number; readonly bodies: ReadonlySet<string> },
+    keep: { readonly records: ReadonlySet<number>; readonly bodies: ReadonlySet<string> },
   ): Promise<void>;
   /** Resolves when the head moves past the number, or the signal aborts. */
   whenPast(number: number, signal: AbortSignal): Promise<void>;
