@@ -50,8 +50,8 @@ export interface LedgerStore {
   body(digest: string): Promise<Uint8Array | undefined>;
   append(expected: LedgerHead, appended: Appended): Promise<AppendResult>;
   /**
-   * Replaces the records up to the snapshot by it. Of these records only those with a number in `keep.records` stay, and
-   * of the bodies that came with them only those in `keep.bodies`; `read` leaves the others out.
+   * Replaces the records up to the snapshot by it. Of these records only those with a number in `keep.records` stay;
+   * of the bodies that came with them those in `keep.bodies` do, and others may go.
    */
   compact(
     snapshot: StoredSnapshot,
