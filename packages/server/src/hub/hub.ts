@@ -148,6 +148,13 @@ export class Hub implements HubPort {
     return this.#driver.machine.revision;
   }
 
+  /** Throws what `commit` or `setAccess` would for these; changes nothing. */
+  check(transaction: Transaction, rules: AccessRules | undefined): void {
+    const { insecure, traits } = this.#options;
+    refuseAmbiguous(this.#driver.machine.ambiguities(transaction));
+    createAccess({ rules, insecure, traits });
+  }
+
   /**
    * Commits at once; responses follow in later slices of the event loop. Throws what the machine throws for an invalid
    * transaction.
