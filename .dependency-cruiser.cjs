@@ -62,6 +62,7 @@ const orders = {
   server: [
     "error",
     "health-discovery",
+    "ledger/store",
     "options",
     "option-names",
     "check-options transaction-shape",

@@ -10,6 +10,28 @@ export type { ClientEvent, ClientStreamId, Moment, WatchId, WatchStarted } from 
 export type { HeldFailure, HeldResource, HeldState, KeptResource } from "./client/held.ts";
 export type { SourceSpec } from "./client/source.ts";
 export type { AbsenceReason, FailureReason, WatchEvent } from "./client/watch-event.ts";
+export { type Applied, type LedgerEffect, type LedgerSnapshot, LedgerState } from "./control/ledger-state.ts";
+export type { Amount } from "./control/peaks.ts";
+export { type PlacedEntry, placeKey } from "./control/place.ts";
+export type {
+  ApprovedRecord,
+  BodyId,
+  Entry,
+  EntryChange,
+  EntryPlace,
+  FuseTrip,
+  GroupMembers,
+  HeldRecord,
+  LedgerRecord,
+  LiveRecord,
+  Origin,
+  Pin,
+  Placement,
+  RejectedRecord,
+  RevisionRecord,
+  RolledBackRecord,
+  UnpinnedRecord,
+} from "./control/record.ts";
 export type { Choices, NamedChoice } from "./dialect/choice.ts";
 export { type ClientSwitchTable, clientDialect, clientSwitchTable } from "./dialect/client-dialect.ts";
 export { createClientChoice } from "./dialect/client-rules.ts";

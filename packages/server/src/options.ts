@@ -11,6 +11,7 @@ import type {
 } from "@xdskit/protocol";
 import type { FileOutput } from "./file-output.ts";
 import type { HealthDiscovery } from "./health-discovery.ts";
+import type { LedgerStore } from "./ledger/store.ts";
 import type { Log } from "./log.ts";
 
 /** Limits of a server. A client that exceeds one gets a status that names the limit; other clients are not affected. */
@@ -385,6 +386,13 @@ export interface ManagementServerOptions {
    * @default none
    */
   readonly stateDir?: string;
+  /**
+   * Where the history of what was published is kept, by numbers, so that the server serves it again after a restart,
+   * before anything is published. With a ledger, `publish` is the way to change resources. Nothing that holds a secret
+   * is written. A directory is created if missing, and one server uses it at a time.
+   * @default none
+   */
+  readonly ledger?: { readonly directory: string } | { readonly store: LedgerStore };
   /**
    * Who may request the status of all clients (CSDS) on the client port.
    * @default "loopback"

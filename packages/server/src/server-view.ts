@@ -5,6 +5,7 @@ import type { Hub } from "./hub/hub.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import type { Readiness } from "./observe/gauges.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
+import type { ServerLedger } from "./server-ledger.ts";
 import { VERSION } from "./version.ts";
 
 /** The parts of a server that its admin API and metrics read. */
@@ -15,10 +16,11 @@ export interface ServerViewParts {
   readonly loads: LoadReporting;
   address(): string | undefined;
   source(): SourceStatus;
+  readonly ledger: ServerLedger | undefined;
 }
 
 /** Creates the read-only view of a server, computed on access. */
-export function createServerView({ options, hub, encoder, loads, address, source }: ServerViewParts): AdminView {
+export function createServerView({ options, hub, encoder, loads, address, source, ledger }: ServerViewParts): AdminView {
   return {
     version: VERSION,
     controlPlane: options.controlPlane,
@@ -30,6 +32,7 @@ export function createServerView({ options, hub, encoder, loads, address, source
     types: options.api,
     readiness: () => describeReadiness(hub, source()),
     revision: () => hub.revision,
+    ledger: () => ledger?.publisher,
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),

@@ -1,5 +1,4 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { NodeMapping } from "@xdskit/protocol";
 import { Assembler } from "./assemble.ts";
 import type { CrossProblem, LayerFile } from "./file-content.ts";
 import { settingsFile } from "./layout.ts";
@@ -37,13 +36,15 @@ export interface LoadAssemblyOptions {
   addToLayer(layer: string): string;
 }
 
+type PlacedNodes = Pick<LoadedState, "groups" | "nodeMapping">;
+
 /** Assembles loads from all files. Unchanged parts are the same objects in the next load. */
 export class LoadAssembly {
   readonly #options: LoadAssemblyOptions;
   readonly #assembler = new Assembler();
   readonly #listenerAddresses: ListenerAddresses;
   #placed:
-    | { readonly settings: SettingsContent; readonly layers: string; readonly nodeMapping: NodeMapping }
+    | { readonly settings: SettingsContent; readonly layers: string; readonly placed: PlacedNodes }
     | undefined;
   #hasGoodReferences = false;
 
@@ -80,7 +81,7 @@ export class LoadAssembly {
     if (resources === 0 && !hasErrors(found) && !this.#mayBeEmpty(content)) found.push(this.#options.nothingFound);
     const problems = sortProblems(found);
     if (hasErrors(problems)) return { state: undefined, problems };
-    const nodeMapping = this.#nodeMappingFor(content, new Set(layers.keys()));
+    const placed = this.#placedNodes(content, new Set(layers.keys()));
     const { settings, clients, access, listeners } = content;
     const state: LoadedState = {
       layers,
@@ -88,20 +89,21 @@ export class LoadAssembly {
       clients,
       access,
       listeners,
-      nodeMapping,
+      ...placed,
       files: files.length,
       resources,
     };
     return { state, problems };
   }
 
-  /** Returns the same function while rules and layers are unchanged, so that no node is mapped again. */
-  #nodeMappingFor(settings: SettingsContent, layers: ReadonlySet<string>): NodeMapping {
+  /** Returns the same objects while rules and layers are unchanged, so that no node is mapped again. */
+  #placedNodes(settings: SettingsContent, layers: ReadonlySet<string>): PlacedNodes {
     const key = JSON.stringify([...layers]);
     if (this.#placed?.settings !== settings || this.#placed.layers !== key) {
-      this.#placed = { settings, layers: key, nodeMapping: createNodeMapping(settings.groups, layers) };
+      const groups = settings.groups.map(({ name, match }) => ({ name, match }));
+      this.#placed = { settings, layers: key, placed: { groups, nodeMapping: createNodeMapping(groups, layers) } };
     }
-    return this.#placed.nodeMapping;
+    return this.#placed.placed;
   }
 
   #mayBeEmpty({ settings }: SettingsContent): boolean {

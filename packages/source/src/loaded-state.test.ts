@@ -12,7 +12,7 @@ function resource(name: string, content = name, ttlMs?: number): Resource {
 }
 
 function state(layers: Readonly<Record<string, readonly Resource[]>>): LoadedState {
-  const nothing = { settings: {}, clients: [], listeners: [], nodeMapping: () => [] };
+  const nothing = { settings: {}, clients: [], listeners: [], groups: [], nodeMapping: () => [] };
   return { layers: new Map(Object.entries(layers)), ...nothing, files: 1, resources: 1 };
 }
 

@@ -11,6 +11,7 @@ import type {
 import { editBetween } from "./known-edits.ts";
 import type { Problem } from "./problem.ts";
 import type { ListenerSettings } from "./settings/choice-reading.ts";
+import type { GroupRule } from "./settings/group-rule.ts";
 import type { Settings } from "./settings/setting-table.ts";
 
 /** The content of a directory without errors. */
@@ -28,6 +29,8 @@ export interface LoadedState {
   readonly access?: AccessRules | undefined;
   /** Listen addresses besides `listen`. */
   readonly listeners: readonly ListenerSettings[];
+  /** The group rules of `xdskit.yaml`; the same list while the node mapping stays the same. */
+  readonly groups: readonly GroupRule[];
   /** The node mapping, made from the group rules of `xdskit.yaml` and the existing layers. */
   readonly nodeMapping: NodeMapping;
   /** The number of resource files. */
@@ -44,7 +47,10 @@ export interface Load {
 }
 
 /** The transaction from one state to the next; undefined when nothing changed. Removed layers are emptied. */
-export function transactionBetween(before: LoadedState | undefined, after: LoadedState): Transaction | undefined {
+export function transactionBetween(
+  before: Pick<LoadedState, "layers"> | undefined,
+  after: Pick<LoadedState, "layers">,
+): Transaction | undefined {
   const changes: LayerChange[] = [];
   for (const [layer, resources] of after.layers) {
     const change = changeOf(layer, before?.layers.get(layer) ?? [], resources);

@@ -77,10 +77,10 @@ function comparable({ state, problems }: Load): unknown {
 }
 
 /** A load as it arrives in another thread. */
-function carry(teller: LoadTeller, follower: LoadFollower, load: Load, groups: readonly GroupRule[]): Load {
+function carry(teller: LoadTeller, follower: LoadFollower, load: Load): Load {
   const resources: Resource[] = [];
   const problems: Problem[] = [];
-  const parts = teller.tell(load, groups);
+  const parts = teller.tell(load);
   for (;;) {
     const { done, value } = parts.next();
     if (done === true) return follower.follow(structuredClone(value), resources, problems);
@@ -137,7 +137,7 @@ describe("a thread reads as it is read without one", () => {
   test.each(readdirSync(goldenCases))("%s", async (name) => {
     const reading = new DirectoryReading(readingOf(join(goldenCases, name, "in")));
     const { load } = await reading.look(everything, asPatient);
-    expect(comparable(carry(new LoadTeller(), new LoadFollower(), load, reading.groups))).toEqual(comparable(load));
+    expect(comparable(carry(new LoadTeller(), new LoadFollower(), load))).toEqual(comparable(load));
   });
 
   test("through changes, errors and their mending, in several layers", async () => {

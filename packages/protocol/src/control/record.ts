@@ -11,6 +11,8 @@ export interface Entry {
   readonly version: string;
   /** Undefined: the body is not kept, because it holds a secret. */
   readonly body: BodyId | undefined;
+  /** Of the resource's message, in bytes; fuses compare sums of it. */
+  readonly size: number;
 }
 
 /** A place of the published state. */

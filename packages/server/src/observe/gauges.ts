@@ -1,5 +1,6 @@
 import type { LayerState } from "@xdskit/protocol/internal";
 import type { ConversionFindings } from "../hub/port.ts";
+import type { Publisher } from "../ledger/publisher.ts";
 import type { LoadView } from "../load/load-reporting.ts";
 import type { SourceStatus } from "./source-status.ts";
 
@@ -9,6 +10,8 @@ export interface Gauges {
   source(): SourceStatus;
   /** The newest revision. */
   revision(): number;
+  /** Undefined: there is none, or it is not open yet. */
+  ledger(): Pick<Publisher, "number" | "held" | "missing"> | undefined;
   layers(): Iterable<LayerState>;
   connections(): number;
   /** Open discovery streams. */

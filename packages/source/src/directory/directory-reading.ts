@@ -4,7 +4,6 @@ import { LoadAssembly } from "../load-assembly.ts";
 import type { Load } from "../loaded-state.ts";
 import { type Problem, sameProblems } from "../problem.ts";
 import type { ValidationLevel } from "../read-resource.ts";
-import type { GroupRule } from "../settings/group-rule.ts";
 import type { Settings } from "../settings/setting-table.ts";
 import { DirectoryTree } from "./directory-tree.ts";
 import { FileCache, type Progress } from "./file-cache.ts";
@@ -79,11 +78,6 @@ export class DirectoryReading {
       fileOf: folderOfLayer,
       addToLayer: (layer) => `put its resources into ${folderOfLayer(layer)}/`,
     });
-  }
-
-  /** The group rules of the last load's node mapping. */
-  get groups(): readonly GroupRule[] {
-    return this.#cache.settings.groups;
   }
 
   /** The real paths of all folders to watch, by path. */

@@ -37,11 +37,11 @@ export class LoadTeller {
   #state: LoadedState | undefined;
 
   /** All parts must be sent, in order, before the returned change. */
-  *tell({ state, problems }: Load, groups: readonly GroupRule[]): Generator<LoadPart, LoadChange> {
+  *tell({ state, problems }: Load): Generator<LoadPart, LoadChange> {
     const newResources: Resource[] = [];
     const newProblems: Problem[] = [];
     const runs = runsBetween(this.#problems, problems, newProblems);
-    const stateChange = state === undefined ? undefined : changeBetween(this.#state, state, groups, newResources);
+    const stateChange = state === undefined ? undefined : changeBetween(this.#state, state, newResources);
     this.#problems = problems;
     this.#state = state ?? this.#state;
     for (const packed of packInParts(newResources)) yield { kind: "resources", packed };
@@ -55,7 +55,6 @@ export class LoadTeller {
 function changeBetween(
   before: LoadedState | undefined,
   after: LoadedState,
-  groups: readonly GroupRule[],
   fresh: Resource[],
 ): StateChange {
   const { settings, clients, access, listeners, files, resources } = after;
@@ -70,7 +69,7 @@ function changeBetween(
       return [layer, known === held ? undefined : runsBetween(known ?? [], held, fresh)] as const;
     }),
     settings: hasSameSettings ? undefined : { settings, clients, access, listeners },
-    groups: before?.nodeMapping === after.nodeMapping ? undefined : groups,
+    groups: before?.nodeMapping === after.nodeMapping ? undefined : after.groups,
     files,
     resources,
   };
@@ -92,7 +91,7 @@ export class LoadFollower {
 
 function stateAfter(
   before: LoadedState | undefined,
-  { layers: edits, settings, groups, files, resources }: StateChange,
+  { layers: edits, settings, groups: newGroups, files, resources }: StateChange,
   fresh: readonly Resource[],
 ): LoadedState {
   const layers = new Map(
@@ -102,14 +101,17 @@ function stateAfter(
     }),
   );
   const kept = settings ?? before;
-  const nodeMapping = groups === undefined ? before?.nodeMapping : createNodeMapping(groups, new Set(layers.keys()));
-  if (kept === undefined || nodeMapping === undefined) throw new TypeError("expected settings with the first state");
+  const groups = newGroups ?? before?.groups;
+  const nodeMapping =
+    newGroups === undefined ? before?.nodeMapping : createNodeMapping(newGroups, new Set(layers.keys()));
+  if (kept === undefined || groups === undefined || nodeMapping === undefined) throw new TypeError("expected settings with the first state");
   return {
     layers,
     settings: kept.settings,
     clients: kept.clients,
     access: kept.access,
     listeners: kept.listeners,
+    groups,
     nodeMapping,
     files,
     resources,

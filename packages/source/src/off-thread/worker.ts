@@ -39,7 +39,7 @@ class Worker {
   }
 
   async #tellParts(load: Load): Promise<LoadChange> {
-    const parts = this.#teller.tell(load, this.#reading.groups);
+    const parts = this.#teller.tell(load);
     for (;;) {
       const { done, value } = parts.next();
       if (done === true) return value;

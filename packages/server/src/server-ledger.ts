@@ -1,0 +1,141 @@
+import { contentDigest } from "@xdskit/envoy-api";
+import type { EntryChange, LedgerRecord, Placement } from "@xdskit/protocol/internal";
+import { createNodeMapping } from "@xdskit/source";
+import { type CheckedOptions, checkClients } from "./check-options.ts";
+import { XdsError } from "./error.ts";
+import type { Hub } from "./hub/hub.ts";
+import type { RecordedChange } from "./hub/port.ts";
+import { namesByType } from "./hub/withheld-requests.ts";
+import { openDirectoryLedger } from "./ledger/directory-store.ts";
+import { MemoryLedgerStore } from "./ledger/memory-store.ts";
+import type { MissingContent } from "./ledger/publication.ts";
+import { Publisher, type PublishTarget, type StateChange } from "./ledger/publisher.ts";
+import type { LedgerStore } from "./ledger/store.ts";
+
+/** How many changes of a record are told by name. */
+const CHANGES_NAMED = 10;
+
+/** The ledger of a server, opened when it is first needed. */
+export class ServerLedger {
+  readonly #options: CheckedOptions;
+  readonly #hub: Hub;
+  readonly #target: PublishTarget;
+  #opening: Promise<Publisher> | undefined;
+  #publisher: Publisher | undefined;
+
+  constructor(options: CheckedOptions, hub: Hub) {
+    this.#options = options;
+    this.#hub = hub;
+    this.#target = new HubTarget(hub);
+  }
+
+  /** The publisher, once it is open. */
+  get publisher(): Publisher | undefined {
+    return this.#publisher;
+  }
+
+  /** Opens the ledger and puts in force what was; a ledger that cannot be used is reported, and one in memory takes its place. */
+  async open(): Promise<Publisher> {
+    this.#opening ??= this.#open();
+    return await this.#opening;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opening)?.close();
+  }
+
+  async #open(): Promise<Publisher> {
+    try {
+      this.#publisher = await this.#openWith(await this.#openStore());
+    } catch (cause) {
+      this.#tellProblem(cause instanceof Error ? cause.message : String(cause));
+      this.#publisher = await this.#openWith(new MemoryLedgerStore());
+    }
+    return this.#publisher;
+  }
+
+  async #openStore(): Promise<LedgerStore> {
+    const { ledger } = this.#options;
+    if (ledger === undefined) throw new XdsError("SERVER_STATE", "this server has no ledger");
+    if ("store" in ledger) return ledger.store;
+    return await openDirectoryLedger({
+      directory: ledger.directory,
+      onProblem: (message) => this.#tellProblem(message),
+    });
+  }
+
+  async #openWith(store: LedgerStore): Promise<Publisher> {
+    const { api } = this.#options;
+    try {
+      return await Publisher.open({
+        store,
+        digest: contentDigest,
+        holdsSecret: ({ type, bodyType = type, bytes }) => api.holdsSecret(bodyType, bytes),
+        kindOf: (type) => api.traits(type)?.kind ?? "opaque",
+        target: this.#target,
+        onRecorded: (record, changes) => this.#tellRecorded(record, changes),
+        onResumed: (resumed) => this.#hub.report({ kind: "ledger-resumed", ...resumed }),
+        onProblem: (message) => this.#tellProblem(message),
+      });
+    } catch (cause) {
+      await store.close();
+      throw cause;
+    }
+  }
+
+  #tellProblem(message: string): void {
+    this.#hub.report({ kind: "ledger-problem", message });
+  }
+
+  #tellRecorded(record: LedgerRecord, changes: readonly EntryChange[]): void {
+    const { number, kind, author, message } = record;
+    const reasons = record.kind === "held" ? record.trips.map((trip) => trip.message) : [];
+    const named = changes.slice(0, CHANGES_NAMED).map(describeChange);
+    const told = { number, as: kind, author, message, changes: named, total: changes.length, reasons };
+    this.#hub.report({ kind: "ledger-recorded", ...told });
+  }
+}
+
+function describeChange({ layer, type, name, before, after }: EntryChange): RecordedChange {
+  const change = before === undefined ? "added" : after === undefined ? "deleted" : "changed";
+  return { change, layer, type, name };
+}
+
+/** Applies published changes to the hub. */
+class HubTarget implements PublishTarget {
+  readonly #hub: Hub;
+
+  constructor(hub: Hub) {
+    this.#hub = hub;
+  }
+
+  get revision(): number {
+    return this.#hub.revision;
+  }
+
+  check({ changes, placement }: Pick<StateChange, "changes" | "placement">): string | undefined {
+    try {
+      this.#hub.check({ changes }, placement?.access);
+      if (placement !== undefined) checkClients(placement.clients);
+      return undefined;
+    } catch (cause) {
+      if (cause instanceof XdsError) return cause.message;
+      throw cause;
+    }
+  }
+
+  apply({ changes, placement, layers }: StateChange): number {
+    if (placement !== undefined) this.#place(placement, layers);
+    return this.#hub.commit({ changes });
+  }
+
+  setMissing(missing: readonly MissingContent[]): void {
+    this.#hub.setMissing(namesByType(missing));
+  }
+
+  #place({ groups, clients, access }: Placement, layers: ReadonlySet<string>): void {
+    this.#hub.setAccess(access);
+    this.#hub.place(createNodeMapping(groups, layers));
+    this.#hub.setClients(checkClients(clients));
+  }
+}
