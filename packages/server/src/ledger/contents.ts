@@ -10,7 +10,7 @@ import {
   parseWord,
   readLines,
 } from "./segment-format.ts";
-import type { LedgerHead } from "./store.ts";
+import type { LedgerHead, StoredRecord } from "./store.ts";
 
 /** Where a body stands. */
 export interface BodyPlace extends LinePart {
@@ -129,6 +129,30 @@ export async function openToRead(files: LedgerFiles, name: string): Promise<Ledg
   if (await hasHeader(file)) return file;
   await file.close();
   throw new Error(`${name} is not of this version ("${HEADER}")`);
+}
+
+/** The records of a file with numbers from after `after` to `last`. `bytes`: up to there; undefined: the whole file. */
+export async function* readRecords(
+  files: LedgerFiles,
+  name: string,
+  bytes: number | undefined,
+  after: number,
+  last: number,
+): AsyncIterable<StoredRecord> {
+  const file = await openToRead(files, name);
+  try {
+    for await (const lines of readLines(file, bytes ?? (await file.size()) ?? 0)) {
+      for (const line of lines) {
+        if (line.kind === undefined) throw new Error(`${name}:${line.number} is damaged`);
+        const parsed = line.kind === "record" ? parseHead(line.content) : undefined;
+        if (parsed === undefined || parsed.head.number <= after) continue;
+        if (parsed.head.number > last) return;
+        yield { ...parsed.head, text: parsed.rest.toString("utf8") };
+      }
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 async function readSnapshot(
