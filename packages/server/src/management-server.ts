@@ -23,6 +23,8 @@ import { healthDiscoveryMethods } from "./health/methods.ts";
 import { healthDiscoveryHandlers } from "./health/rest.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
+import type { Authorship, Publication, PublishResult } from "./ledger/publication.ts";
+import type { Publisher } from "./ledger/publisher.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import { loadReportMethods } from "./load/methods.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "./observe/deliveries.ts";
@@ -32,6 +34,7 @@ import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
+import { ServerLedger } from "./server-ledger.ts";
 import { createClientStatus, createExporter, createHub, createLoadReporting } from "./server-parts.ts";
 import { createServerView } from "./server-view.ts";
 import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
@@ -109,6 +112,15 @@ export interface ManagementServer extends AsyncDisposable {
    */
   commit(transaction: Transaction): number;
   /**
+   * Records a change in the ledger and then puts it in force, or says why not. Live data (EDS, LEDS, SDS) flows at once,
+   * also if the rest is held. Throws an `XdsError` (SERVER_STATE) without a ledger, or if the server is closed.
+   */
+  publish(publication: Publication): Promise<PublishResult>;
+  /** Puts the held change of that number in force. Throws as `publish` does. */
+  approve(number: number, by?: Authorship): Promise<PublishResult>;
+  /** Drops the held change of that number. Throws as `publish` does. */
+  reject(number: number, by?: Authorship): Promise<PublishResult>;
+  /**
    * Waits until a revision is everywhere: until no connected node that counts has anything up to it unsent or without
    * an ACK or NACK. The answer says who has it and who rejected it, and how far it is if the time is over. Nodes that
    * connect while waiting count too. Rejects with an `XdsError`: REVISION_UNKNOWN for a revision that does not exist yet,
@@ -172,6 +184,7 @@ class WiredServer implements ManagementServer {
   readonly #transports: readonly Transport[];
   readonly #admin: AdminServer | undefined;
   readonly #exporters: readonly FileExporter[];
+  readonly #ledger: ServerLedger | undefined;
   readonly #layers: ResourceLayers;
   readonly #check: StateCheck;
   readonly #nodeSources: Parameters<typeof findNodes>[0];
@@ -194,6 +207,7 @@ class WiredServer implements ManagementServer {
     const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
     hub = createHub(options, encoder, telemetry);
     this.#hub = hub;
+    this.#ledger = options.ledger === undefined ? undefined : new ServerLedger(options, hub);
     const deliveries = createDeliveryTimes(telemetry);
     this.#loads = createLoadReporting(options, this.#hub);
     const clientStatus = createClientStatus(options, this.#hub, deliveries);
@@ -223,6 +237,7 @@ class WiredServer implements ManagementServer {
       loads: this.#loads,
       address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
       source: () => this.#source,
+      ledger: this.#ledger,
     });
     const hasAdmin = options.admin !== false || options.adminSocket !== undefined;
     this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
@@ -243,6 +258,7 @@ class WiredServer implements ManagementServer {
       throw new XdsError("SERVER_STATE", `expected a new server, got one that is ${this.#state}`);
     this.#state = "started";
     try {
+      await this.#ledger?.open();
       // First, because a server that cannot write its files must not accept clients.
       for (const exporter of this.#exporters) await exporter.start();
       const [first, ...others] = this.#transports;
@@ -262,11 +278,13 @@ class WiredServer implements ManagementServer {
 
   set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
     this.#requireOpen();
+    this.#requireNoLedger();
     return this.#layers.set(layer, resources);
   }
 
   update(change: (update: Update) => unknown): ChangeResult {
     this.#requireOpen();
+    this.#requireNoLedger();
     return this.#layers.update(change);
   }
 
@@ -280,8 +298,21 @@ class WiredServer implements ManagementServer {
   }
 
   commit(transaction: Transaction): number {
+    this.#requireNoLedger();
     checkTransaction(transaction);
     return this.#hub.commit(transaction);
+  }
+
+  async publish(publication: Publication): Promise<PublishResult> {
+    return (await this.#openLedger()).publish(publication);
+  }
+
+  async approve(number: number, by?: Authorship): Promise<PublishResult> {
+    return (await this.#openLedger()).approve(number, by);
+  }
+
+  async reject(number: number, by?: Authorship): Promise<PublishResult> {
+    return (await this.#openLedger()).reject(number, by);
   }
 
   async whenDeployed(revision: number, options: DeploymentOptions = {}): Promise<ProgressAnswer> {
@@ -294,11 +325,13 @@ class WiredServer implements ManagementServer {
   }
 
   setNodeMapping(nodeMapping: NodeMapping): number {
+    this.#requireNoLedger();
     this.#nodeMapping = nodeMapping;
     return this.#hub.place(nodeMapping);
   }
 
   setAccess(access: AccessRules | undefined): number {
+    this.#requireNoLedger();
     return this.#hub.setAccess(access);
   }
 
@@ -309,6 +342,7 @@ class WiredServer implements ManagementServer {
   }
 
   setClientOverrides(clients: ManagementServerOptions["clientOverrides"]): void {
+    this.#requireNoLedger();
     this.#hub.setClients(checkClients(clients));
   }
 
@@ -339,6 +373,7 @@ class WiredServer implements ManagementServer {
     if (this.#state === "closed") return;
     this.#state = "closed";
     await Promise.all(this.#exporters.map((exporter) => exporter.close()));
+    await this.#ledger?.close();
     this.#hub.close();
     await Promise.all([...this.#transports.map((transport) => transport.stop()), this.#admin?.close()]);
   }
@@ -349,6 +384,19 @@ class WiredServer implements ManagementServer {
 
   #requireOpen(): void {
     if (this.#state === "closed") throw new XdsError("SERVER_STATE", "expected an open server, got one that is closed");
+  }
+
+  async #openLedger(): Promise<Publisher> {
+    this.#requireOpen();
+    if (this.#ledger === undefined)
+      throw new XdsError("SERVER_STATE", "expected a server with a ledger, got one without");
+    return await this.#ledger.open();
+  }
+
+  /** What is not recorded would be lost at the next start, and would differ from the history. */
+  #requireNoLedger(): void {
+    if (this.#ledger !== undefined)
+      throw new XdsError("SERVER_STATE", "this server has a ledger: changes are made by publish, which records them");
   }
 
   #createAdmin(

@@ -20,7 +20,15 @@ export interface ServerViewParts {
 }
 
 /** Creates the read-only view of a server, computed on access. */
-export function createServerView({ options, hub, encoder, loads, address, source, ledger }: ServerViewParts): AdminView {
+export function createServerView({
+  options,
+  hub,
+  encoder,
+  loads,
+  address,
+  source,
+  ledger,
+}: ServerViewParts): AdminView {
   return {
     version: VERSION,
     controlPlane: options.controlPlane,

@@ -1,6 +1,13 @@
 import type { LayerChange, Resource } from "@xdskit/protocol";
-import type { Digest, Entry, EntryChange, EntryPlace, LedgerState } from "@xdskit/protocol/internal";
-import { deletedKey } from "@xdskit/protocol/internal";
+import {
+  type Digest,
+  deletedKey,
+  type Entry,
+  type EntryChange,
+  type EntryPlace,
+  type LedgerState,
+  placeKey,
+} from "@xdskit/protocol/internal";
 import { encodeBody } from "./body.ts";
 import type { PublishedChange } from "./publication.ts";
 
@@ -30,8 +37,9 @@ export class EntryMaker {
     const known = this.#entries.get(resource);
     if (known !== undefined) return known;
     const { digest, holdsSecret } = this.#options;
+    const { version, bytes } = resource;
     const body = holdsSecret(resource) ? undefined : encodeBody(resource, digest).id;
-    const entry = { version: resource.version, body };
+    const entry = { version, body, size: bytes.byteLength };
     this.#entries.set(resource, entry);
     return entry;
   }
@@ -47,8 +55,8 @@ export class EntryMaker {
     return bodies;
   }
 
-  /** What changes if these are all resources of all layers. */
-  changesTo(layers: ReadonlyMap<string, readonly Resource[]>, state: LedgerState): ResourceChanges {
+  /** What changes if these are all resources of all layers of a writer. */
+  changesTo(layers: ReadonlyMap<string, readonly Resource[]>, writer: string, state: LedgerState): ResourceChanges {
     const changes: EntryChange[] = [];
     const resources = new Map<EntryChange, Resource>();
     const stays = new Map<string, Map<string, Set<string>>>();
@@ -62,9 +70,10 @@ export class EntryMaker {
         this.#change({ layer, type, name }, resource, state.entry({ layer, type, name }), { changes, resources });
       }
     }
-    for (const { layer, type, name, version, body } of state.entries()) {
-      if (stays.get(layer)?.get(type)?.has(name) === true) continue;
-      changes.push({ layer, type, name, before: { version, body }, after: undefined });
+    for (const { layer, type, name, entry } of state.entries()) {
+      const isAnothers = !stays.has(layer) && state.writerOf(layer) !== writer;
+      if (isAnothers || stays.get(layer)?.get(type)?.has(name) === true) continue;
+      changes.push({ layer, type, name, before: entry, after: undefined });
     }
     return { changes, resources };
   }
@@ -73,7 +82,7 @@ export class EntryMaker {
   changesBy(published: readonly PublishedChange[], state: LedgerState): ResourceChanges {
     const afters = new Map<string, { readonly place: EntryPlace; readonly resource: Resource | undefined }>();
     const note = (place: EntryPlace, resource: Resource | undefined): void => {
-      afters.set(JSON.stringify([place.layer, place.type, place.name]), { place, resource });
+      afters.set(placeKey(place), { place, resource });
     };
     for (const { layer, puts = [], deletes = [] } of published) {
       for (const resource of puts) note({ layer, type: resource.type, name: resource.name }, resource);

@@ -2,14 +2,13 @@ import type { LayerChange, Resource, TypeUrl } from "@xdskit/protocol";
 import {
   type Digest,
   type EntryChange,
-  type EntryPlace,
   type FuseTrip,
   type HeldRecord,
   type LedgerRecord,
   type LedgerState,
   type Origin,
   type Placement,
-  splitLive,
+  placeKey,
   type TypeKind,
 } from "@xdskit/protocol/internal";
 import { transactionBetween } from "@xdskit/source";
@@ -106,6 +105,8 @@ export class Publisher {
   /** The resources of the held change, while they are at hand. */
   #heldResources: { readonly number: number; readonly resources: ReadonlyMap<EntryChange, Resource> } | undefined;
   #running: Promise<void> | undefined;
+  /** The number at the start; the earlier ones are in force by the same revision. */
+  #resumed = 0;
   #isClosed = false;
 
   private constructor(options: PublisherOptions, state: LedgerState) {
@@ -136,9 +137,9 @@ export class Publisher {
     return [...this.#missing.values()];
   }
 
-  /** The revision of the server that a number is; undefined if it was before this start, or is not known any more. */
+  /** The revision of the server that a number is; undefined if it is not reached, or not known any more. */
   revisionOf(number: number): number | undefined {
-    return this.#revisions.get(number);
+    return this.#revisions.get(Math.max(number, this.#resumed));
   }
 
   publish(publication: Publication): Promise<PublishResult> {
@@ -291,8 +292,8 @@ export class Publisher {
   async #resume(): Promise<void> {
     const { target, onResumed } = this.#options;
     const changes: EntryChange[] = [];
-    for (const { layer, type, name, version, body } of this.#state.entries())
-      changes.push({ layer, type, name, before: undefined, after: { version, body } });
+    for (const { layer, type, name, entry } of this.#state.entries())
+      changes.push({ layer, type, name, before: undefined, after: entry });
     const resources = await this.#bodiesOf(changes);
     for (const change of changes)
       if (!resources.has(change))
@@ -305,6 +306,7 @@ export class Publisher {
       layers: new Set(this.#layerSizes.keys()),
     });
     const { number } = this.#state;
+    this.#resumed = number;
     this.#note(number, revision);
     onResumed({ number, resources: resources.size, missing: this.#missing.size });
   }
@@ -317,9 +319,8 @@ export class Publisher {
     if (made.changes.length === 0 && placement === undefined) return this.#planNothing(publication, state, restored);
     const problem = this.#options.target.check({ changes: layerChanges(made), placement });
     if (problem !== undefined) return refuse(problem);
-    const { live, stable } = splitLive(made.changes);
+    const { live, stable } = this.#split(made.changes);
     const isStable = stable.length > 0 || placement !== undefined;
-    const judged = { changes: stable, placement, origin: publication.origin };
     const trips: readonly FuseTrip[] = [];
     const common = { origin: publication.origin, ...authorOf(publication) };
     const change = { changes: stable, ...(placement !== undefined && { placement }) };
@@ -359,14 +360,22 @@ export class Publisher {
     };
   }
 
-  #changesOf({ layers, changes = [] }: Publication, state: LedgerState): ResourceChanges {
+  #changesOf({ layers, changes = [], origin }: Publication, state: LedgerState): ResourceChanges {
     const before = this.#inForce;
     if (layers === undefined) {
       this.#inForce = undefined;
       return this.#entries.changesBy(changes, state);
     }
-    if (before === undefined) return this.#entries.changesTo(layers, state);
+    if (before === undefined) return this.#entries.changesTo(layers, origin.writer, state);
     return this.#entries.changesBy(transactionBetween({ layers: before }, { layers })?.changes ?? [], state);
+  }
+
+  /** Splits what flows at once from what fuses judge. */
+  #split(changes: readonly EntryChange[]): { readonly live: EntryChange[]; readonly stable: EntryChange[] } {
+    const live: EntryChange[] = [];
+    const stable: EntryChange[] = [];
+    for (const change of changes) (liveKinds.has(this.#options.kindOf(change.type)) ? live : stable).push(change);
+    return { live, stable };
   }
 
   /** Resources of a publication that are in force already, but whose content was not at hand. */
@@ -391,6 +400,7 @@ export class Publisher {
   }
 }
 
+const liveKinds: ReadonlySet<TypeKind> = new Set(["eds", "leds", "sds"]);
 const none: ResourceChanges = { changes: [], resources: new Map() };
 
 function join(a: ResourceChanges, b: ResourceChanges): ResourceChanges {
@@ -412,10 +422,6 @@ function notHeld(number: number, held: HeldRecord | undefined): string {
 
 function authorOf({ author, message }: Authorship): Pick<LedgerRecord, "author" | "message"> {
   return { ...(author !== undefined && { author }), ...(message !== undefined && { message }) };
-}
-
-function placeKey({ layer, type, name }: EntryPlace): string {
-  return JSON.stringify([layer, type, name]);
 }
 
 /** Whether a placement changes nothing; undefined: it is not given. */
