@@ -34,6 +34,7 @@ export interface Segment {
 export interface Generation {
   readonly number: number;
   readonly head: LedgerHead;
+  readonly completeAfter: number;
   /** The line of the snapshot's text. */
   readonly text: LinePart;
 }
@@ -164,6 +165,7 @@ async function readSnapshot(
   const file = await openToRead(files, name);
   let epoch = "";
   let head = NO_RECORDS;
+  let completeAfter = 0;
   let text: LinePart | undefined;
   let isWhole = false;
   try {
@@ -172,6 +174,7 @@ async function readSnapshot(
         if (line.kind === undefined) throw new Error(`${name}:${line.number} is damaged`);
         if (line.kind === "epoch") epoch = line.content.toString("latin1");
         else if (line.kind === "base") head = parseHead(line.content)?.head ?? head;
+        else if (line.kind === "complete-after") completeAfter = Number(line.content.toString("latin1"));
         else if (line.kind === "kept") {
           const [digest = "", offset, length] = line.content.toString("latin1").split(" ");
           bodies.set(digest, { file: bodiesName(number), offset: Number(offset), length: Number(length), number: 0 });
@@ -183,7 +186,7 @@ async function readSnapshot(
     await file.close();
   }
   if (text === undefined || !isWhole) throw new Error(`${name} is damaged: its end is missing`);
-  return { epoch, generation: { number, head, text } };
+  return { epoch, generation: { number, head, completeAfter, text } };
 }
 
 const partOf = ({ offset, length }: Line): LinePart => ({ offset, length });

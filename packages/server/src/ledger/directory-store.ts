@@ -14,11 +14,11 @@ import {
   segmentName,
   snapshotName,
 } from "./contents.ts";
-import { type CompactionInput, generationNames, type Kept, writeGeneration } from "./generation.ts";
+import { type CompactionInput, generationNames, writeGeneration } from "./generation.ts";
 import { HeadWaiters } from "./head-waiters.ts";
 import { diskFiles, type LedgerFile, type LedgerFiles } from "./ledger-files.ts";
 import { formatHead, formatLine, HEADER, parseWord, readLineAt } from "./segment-format.ts";
-import type { Appended, AppendResult, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
+import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
 
 /** A new segment is begun when the newest is longer. */
 const SEGMENT_BYTES = 8 * 1024 * 1024;
@@ -115,6 +115,10 @@ export class DirectoryLedgerStore implements LedgerStore {
 
   get head(): LedgerHead {
     return this.#head;
+  }
+
+  get completeAfter(): number {
+    return this.#generation?.completeAfter ?? 0;
   }
 
   async snapshot(): Promise<StoredSnapshot | undefined> {
@@ -339,6 +343,7 @@ export class DirectoryLedgerStore implements LedgerStore {
       number: (this.#generation?.number ?? 0) + 1,
       epoch: this.epoch,
       snapshot,
+      completeAfter: keep.completeAfter,
       bodies: kept,
       records: this.#recordsOf([...covered, ...this.#sealed.filter(({ name }) => staying.has(name))], keep, number),
       readBody: async (place) => await this.#readLine(place.file, place),

@@ -5,8 +5,7 @@ import {
   type LedgerState,
   placeKey,
 } from "@xdskit/protocol/internal";
-import type { Kept } from "./generation.ts";
-import type { LedgerHead, LedgerStore } from "./store.ts";
+import type { Kept, LedgerHead, LedgerStore } from "./store.ts";
 
 /** How much of the past a ledger keeps; what exceeds either goes, but never the newest record. */
 export interface Retention {
@@ -24,22 +23,24 @@ const DAY_MS = 24 * 60 * 60_000;
 type HistoryRecord = Exclude<LedgerRecord, { readonly kind: "live" }>;
 
 /**
- * What is kept of the records up to the state: those that the retention allows, the held one, those whose pins are in
- * force, and those to which an approval or a rejection that stays belongs; and every body that these or the state name.
+ * What is kept of the records up to the state: the newest that the retention allows, the held one, those whose pins are
+ * in force, and those on which one that stays decides; and every body that these or the state name. `completeAfter`: the
+ * past of the records is complete after that number.
  */
 export async function keptOf(
   records: AsyncIterable<LedgerRecord>,
   state: LedgerState,
   { revisions, days }: Retention,
-  now: number,
+  { now, completeAfter }: { readonly now: number; readonly completeAfter: number },
 ): Promise<Kept> {
   const { number, held } = state;
   const bodies = bodiesIn(state);
   const pinned = new Set(state.pins.map(placeKey));
   const history: HistoryRecord[] = [];
   for await (const record of records) if (record.number <= number && record.kind !== "live") history.push(record);
-  const allowed = history.slice(-revisions).filter(({ time }) => now - time <= days * DAY_MS);
-  const kept = new Set([...allowed, ...history.slice(-1)].map((record) => record.number));
+  const young = history.findIndex(({ time }) => now - time <= days * DAY_MS);
+  const from = Math.max(history.length - revisions, young < 0 ? history.length - 1 : young, 0);
+  const kept = new Set(history.slice(from).map((record) => record.number));
   for (const record of history) if ("of" in record && kept.has(record.number)) kept.add(record.of);
   if (held !== undefined) kept.add(held.number);
   for (const record of history) {
@@ -47,7 +48,11 @@ export async function keptOf(
     if (isPinning) kept.add(record.number);
     if (kept.has(record.number) && "changes" in record) addBodies(record.changes, bodies);
   }
-  return { records: new Set(history.flatMap((record) => (kept.has(record.number) ? [record.number] : []))), bodies };
+  return {
+    completeAfter: from === 0 ? completeAfter : (history[from - 1]?.number ?? completeAfter),
+    records: new Set(history.flatMap((record) => (kept.has(record.number) ? [record.number] : []))),
+    bodies,
+  };
 }
 
 export interface CompactorOptions {
@@ -96,7 +101,9 @@ export class Compactor {
     const { store, retention, now, onProblem } = this.#options;
     try {
       const text = JSON.stringify(state.toSnapshot());
-      await store.compact({ head, text }, await keptOf(recordsOf(store), state, retention, now()));
+      const { completeAfter } = store;
+      const kept = keptOf(recordsOf(store), state, retention, { now: now(), completeAfter });
+      await store.compact({ head, text }, await kept);
     } catch (error) {
       onProblem(`the ledger cannot be compacted: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -71,30 +71,31 @@ describe("what a ledger keeps of the past", () => {
       record.kind === "held" && record.number === 9 ? { ...record, origin: { writer: "directory" } } : record,
   );
   const kept = async (retention: Partial<typeof DEFAULT_RETENTION>, now = timeOf(10)) => {
-    const { records: numbers, bodies } = await keptOf(
-      each(records),
-      fold(records),
-      { ...DEFAULT_RETENTION, ...retention },
-      now,
-    );
-    return { numbers: [...numbers], bodies: [...bodies].toSorted() };
+    const {
+      records: numbers,
+      bodies,
+      completeAfter,
+    } = await keptOf(each(records), fold(records), { ...DEFAULT_RETENTION, ...retention }, { now, completeAfter: 0 });
+    return { completeAfter, numbers: [...numbers], bodies: [...bodies].toSorted() };
   };
   const inForce = ["a-1", "c-2", "d-1", "e-2"];
 
   test("is every revision and decision within its limits, and the bodies before and after them, but no live data", async () => {
     expect(await kept({})).toEqual({
+      completeAfter: 0,
       numbers: [1, 3, 4, 5, 6, 8, 9, 10],
       bodies: ["a-1", "a-2", "b-1", "c-1", "c-2", "d-1", "e-2"],
     });
   });
 
   test("is always the newest, the held one, and a rollback whose pins are in force", async () => {
-    const least = { numbers: [6, 9, 10], bodies: [...inForce, "a-2", "c-1"].toSorted() };
+    const least = { completeAfter: 9, numbers: [6, 9, 10], bodies: [...inForce, "a-2", "c-1"].toSorted() };
     expect([await kept({ revisions: 1 }), await kept({}, timeOf(100))]).toEqual([least, least]);
   });
 
   test("is so many, and of so many days", async () => {
-    expect((await kept({ revisions: 3 })).numbers).toEqual([6, 8, 9, 10]);
+    const { numbers, completeAfter } = await kept({ revisions: 3 });
+    expect([numbers, completeAfter]).toEqual([[6, 8, 9, 10], 6]);
     expect((await kept({ days: 2 })).numbers).toEqual([6, 8, 9, 10]);
   });
 

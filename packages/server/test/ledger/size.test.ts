@@ -16,7 +16,11 @@ test("a ledger that is opened reads its snapshot and what came after it, and not
       numbersTo(100).map((n) => `record ${i}.${n}`),
       [`body-${i}`],
     );
-  const keep = { records: new Set(numbersTo(5_000)), bodies: new Set(numbersTo(50).map((i) => `body-${i - 1}`)) };
+  const keep = {
+    completeAfter: 0,
+    records: new Set(numbersTo(5_000)),
+    bodies: new Set(numbersTo(50).map((i) => `body-${i - 1}`)),
+  };
   await store.compact({ head: store.head, text: "the state" }, keep);
   await add(store, ["after"], ["body-after"]);
   await store.close();
@@ -36,7 +40,10 @@ test("live changes without end leave as much on disk and in the index as the new
   for (let round = 0; round < 30; round++) {
     for (let i = 0; i < 100; i++) await add(store, [`live ${round}.${i}`], [`endpoints-${i % 10}-${round}-${i}`]);
     const newest = numbersTo(10).map((i) => `endpoints-${i - 1}-${round}-${89 + i}`);
-    await store.compact({ head: store.head, text: "x".repeat(100) }, { records: new Set(), bodies: new Set(newest) });
+    await store.compact(
+      { head: store.head, text: "x".repeat(100) },
+      { completeAfter: 0, records: new Set(), bodies: new Set(newest) },
+    );
     sizes.push(files.size);
   }
   expect((await files.list()).toSorted()).toEqual([
