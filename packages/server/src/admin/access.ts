@@ -41,6 +41,12 @@ export function roleOf(caller: AdminCaller, { viewers, operators, insecure }: Ad
   }
 }
 
+/** A name for the caller in the records of what it changes. */
+export function authorOf(caller: AdminCaller): string {
+  if (caller.kind === "tls") return caller.names[0] ?? "certificate";
+  return caller.kind === "socket" ? "local user" : "loopback";
+}
+
 /** Describes the caller at a TCP port. */
 export function callerOf(socket: Socket): AdminCaller {
   if (socket instanceof TLSSocket) return { kind: "tls", names: certifiedNames(socket) };

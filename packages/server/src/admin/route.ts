@@ -10,10 +10,17 @@ export interface AdminSources {
   readonly deliveries: DeliveryTimes;
   readonly metrics: Metrics;
   readonly describe: Describer;
+  /** Who asks, for the record of a change. */
+  readonly author: string;
 }
 
 /** A route of the admin API. */
 export interface Route {
+  /**
+   * A route that changes something is for operators.
+   * @default "GET"
+   */
+  readonly method?: "POST";
   readonly path: string;
   /** Description in the index. */
   readonly says: string;

@@ -6,19 +6,21 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { TlsFiles } from "../options.ts";
 import { TlsListener, type TlsReloads } from "../transport/grpc/tls.ts";
 import { addressOf } from "../transport/peer.ts";
-import { type AdminCaller, type AdminRules, callerOf, roleOf } from "./access.ts";
+import { type AdminCaller, type AdminRules, authorOf, callerOf, roleOf } from "./access.ts";
 import type { ErrorAnswer } from "./answers/page.ts";
 import { Describer } from "./describe.ts";
 import { listenAtPath } from "./local-socket.ts";
 import { Query, QueryError } from "./query.ts";
 import type { AdminAnswer, AdminSources, Route } from "./route.ts";
 import { conversions } from "./routes/conversions.ts";
+import { approve, reject } from "./routes/decisions.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
 import { loadReporters, loads } from "./routes/loads.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
 import { progress } from "./routes/progress.ts";
 import { resources } from "./routes/resources.ts";
+import { difference, revision, revisions } from "./routes/revisions.ts";
 import { layers, server, source } from "./routes/server.ts";
 import type { AdminView } from "./view.ts";
 import { writePage } from "./write-page.ts";
@@ -54,7 +56,7 @@ export interface AdminRefusal {
 const HANDSHAKE_MS = 10_000;
 const nobody: AdminRules = { viewers: [], operators: [], insecure: false };
 
-/** The read-only admin API: resources, clients and deliveries. */
+/** The admin API: resources, clients, deliveries and the history. */
 export interface AdminServer {
   /** Starts listening. Rejects with the system's error if it cannot. */
   start(): Promise<{ readonly host: string; readonly port: number } | undefined>;
@@ -79,13 +81,18 @@ const routes: readonly Route[] = [
   streams,
   deliveries,
   progress,
+  revisions,
+  revision,
+  difference,
+  approve,
+  reject,
   loads,
   loadReporters,
 ];
 
 export function createAdminServer(options: AdminServerOptions): AdminServer {
   const { view, deliveries: times } = options;
-  const sources: AdminSources = {
+  const sources: Omit<AdminSources, "author"> = {
     view,
     deliveries: times,
     metrics: options.metrics,
@@ -158,7 +165,7 @@ class ListeningAdmin implements AdminServer {
 }
 
 interface Called {
-  readonly sources: AdminSources;
+  readonly sources: Omit<AdminSources, "author">;
   readonly options: AdminServerOptions;
   readonly caller: AdminCaller;
 }
@@ -168,7 +175,7 @@ async function answerRequest(
   response: ServerResponse,
   { sources, options, caller }: Called,
 ): Promise<void> {
-  // Request bodies are discarded: the API only reads.
+  // No route takes a body.
   request.resume();
   response.setHeader("cache-control", "no-store");
   response.setHeader("x-content-type-options", "nosniff");
@@ -183,13 +190,22 @@ async function answerRequest(
     refuseCaller(request, response, caller, options);
     return;
   }
-  if (!isRead) {
-    response.setHeader("allow", "GET, HEAD");
-    refuse(response, 405, { error: `method ${request.method} is not allowed`, hint: "the admin API only reads" });
+  if (!isRead && request.method !== "POST") {
+    response.setHeader("allow", "GET, HEAD, POST");
+    refuse(response, 405, { error: `method ${request.method} is not allowed` });
     return;
   }
-  const wantsHtml = request.headers.accept?.includes("text/html") === true;
-  const answer = await findAnswer(request.url ?? "/", wantsHtml, sources);
+  // A page of another site could post to a server on the browser's own machine.
+  if (!isRead && request.headers.origin !== undefined) {
+    refuse(response, 403, { error: "a web page may not change anything", hint: "use the xds command or curl" });
+    return;
+  }
+  const asked = {
+    target: request.url ?? "/",
+    method: isRead ? undefined : ("POST" as const),
+    wantsHtml: request.headers.accept?.includes("text/html") === true,
+  };
+  const answer = await findAnswer(asked, { ...sources, author: authorOf(caller) });
   if (request.method === "HEAD") {
     response.writeHead(answer.kind === "page" ? 200 : (answer.status ?? 200)).end();
     return;
@@ -219,14 +235,22 @@ function refuseCaller(
   refuse(response, 403, { error: "you may read health and metrics only", hint });
 }
 
-async function findAnswer(target: string, wantsHtml: boolean, sources: AdminSources): Promise<AdminAnswer> {
+interface Asked {
+  readonly target: string;
+  readonly method: Route["method"];
+  readonly wantsHtml: boolean;
+}
+
+async function findAnswer({ target, method, wantsHtml }: Asked, sources: AdminSources): Promise<AdminAnswer> {
   try {
     const url = new URL(target, "http://admin");
-    if (url.pathname === "/") return indexPage(wantsHtml, sources);
+    if (url.pathname === "/" && method === undefined) return indexPage(wantsHtml, sources);
     const found = findRoute(url.pathname);
     if (found === undefined)
       throw new QueryError(404, `there is nothing at ${url.pathname}`, "GET / lists what there is");
     const { route, inPath } = found;
+    if (route.method !== method)
+      return errorAnswer(405, `${url.pathname} takes ${route.method ?? "GET"} requests`, "GET / lists what there is");
     const query = new Query(url.searchParams, Object.keys(route.parameters), inPath);
     return await begin(await route.answer(sources, query));
   } catch (cause) {

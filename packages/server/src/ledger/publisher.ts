@@ -13,6 +13,7 @@ import {
 } from "@xdskit/protocol/internal";
 import { transactionBetween } from "@xdskit/source";
 import { EntryMaker, layerChanges, type ResourceChanges } from "./entries.ts";
+import { LedgerHistory } from "./history.ts";
 import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
 import { readLedger, resourcesOf } from "./reading.ts";
 import type { LedgerHead, LedgerStore } from "./store.ts";
@@ -92,6 +93,8 @@ interface Operation {
  * effect one after the other; those that wait during an append go into the next one together.
  */
 export class Publisher {
+  /** What was recorded. */
+  readonly history: LedgerHistory;
   readonly #options: PublisherOptions;
   readonly #entries: EntryMaker;
   readonly #queue: Operation[] = [];
@@ -110,6 +113,7 @@ export class Publisher {
   #isClosed = false;
 
   private constructor(options: PublisherOptions, state: LedgerState) {
+    this.history = new LedgerHistory(options.store);
     this.#options = options;
     this.#entries = new EntryMaker(options);
     this.#state = state;

@@ -11,7 +11,7 @@ export interface Gauges {
   /** The newest revision. */
   revision(): number;
   /** Undefined: there is none, or it is not open yet. */
-  ledger(): Pick<Publisher, "number" | "held" | "missing"> | undefined;
+  ledger(): Publisher | undefined;
   layers(): Iterable<LayerState>;
   connections(): number;
   /** Open discovery streams. */
