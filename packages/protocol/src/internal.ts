@@ -140,7 +140,7 @@ export {
   virtualHostTerms,
 } from "./resource/virtual-host-name.ts";
 export type { Anomaly, Report, RequestKind, ServerEffect } from "./server/contract/effect.ts";
-export type { ServerEvent, StreamId, StreamOpened } from "./server/contract/event.ts";
+export type { ServerEvent, StreamId, StreamOpened, TransactionCommitted } from "./server/contract/event.ts";
 export type {
   DeliveryState,
   ResourceErrorState,
