@@ -10,7 +10,7 @@ import {
   parseWord,
   readLines,
 } from "./segment-format.ts";
-import type { LedgerHead } from "./store.ts";
+import type { LedgerHead, StoredRecord } from "./store.ts";
 
 /** Where a body stands. */
 export interface BodyPlace extends LinePart {
@@ -34,6 +34,7 @@ export interface Segment {
 export interface Generation {
   readonly number: number;
   readonly head: LedgerHead;
+  readonly completeAfter: number;
   /** The line of the snapshot's text. */
   readonly text: LinePart;
 }
@@ -131,6 +132,30 @@ export async function openToRead(files: LedgerFiles, name: string): Promise<Ledg
   throw new Error(`${name} is not of this version ("${HEADER}")`);
 }
 
+/** The records of a file with numbers from after `after` to `last`. `bytes`: up to there; undefined: the whole file. */
+export async function* readRecords(
+  files: LedgerFiles,
+  name: string,
+  bytes: number | undefined,
+  after: number,
+  last: number,
+): AsyncIterable<StoredRecord> {
+  const file = await openToRead(files, name);
+  try {
+    for await (const lines of readLines(file, bytes ?? (await file.size()) ?? 0)) {
+      for (const line of lines) {
+        if (line.kind === undefined) throw new Error(`${name}:${line.number} is damaged`);
+        const parsed = line.kind === "record" ? parseHead(line.content) : undefined;
+        if (parsed === undefined || parsed.head.number <= after) continue;
+        if (parsed.head.number > last) return;
+        yield { ...parsed.head, text: parsed.rest.toString("utf8") };
+      }
+    }
+  } finally {
+    await file.close();
+  }
+}
+
 async function readSnapshot(
   files: LedgerFiles,
   number: number,
@@ -140,6 +165,7 @@ async function readSnapshot(
   const file = await openToRead(files, name);
   let epoch = "";
   let head = NO_RECORDS;
+  let completeAfter = 0;
   let text: LinePart | undefined;
   let isWhole = false;
   try {
@@ -148,6 +174,7 @@ async function readSnapshot(
         if (line.kind === undefined) throw new Error(`${name}:${line.number} is damaged`);
         if (line.kind === "epoch") epoch = line.content.toString("latin1");
         else if (line.kind === "base") head = parseHead(line.content)?.head ?? head;
+        else if (line.kind === "complete-after") completeAfter = Number(line.content.toString("latin1"));
         else if (line.kind === "kept") {
           const [digest = "", offset, length] = line.content.toString("latin1").split(" ");
           bodies.set(digest, { file: bodiesName(number), offset: Number(offset), length: Number(length), number: 0 });
@@ -159,7 +186,7 @@ async function readSnapshot(
     await file.close();
   }
   if (text === undefined || !isWhole) throw new Error(`${name} is damaged: its end is missing`);
-  return { epoch, generation: { number, head, text } };
+  return { epoch, generation: { number, head, completeAfter, text } };
 }
 
 const partOf = ({ offset, length }: Line): LinePart => ({ offset, length });

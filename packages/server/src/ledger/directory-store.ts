@@ -9,15 +9,16 @@ import {
   historyName,
   openToRead,
   readContents,
+  readRecords,
   type Segment,
   segmentName,
   snapshotName,
 } from "./contents.ts";
-import { type CompactionInput, generationNames, type Kept, writeGeneration } from "./generation.ts";
+import { type CompactionInput, generationNames, writeGeneration } from "./generation.ts";
 import { HeadWaiters } from "./head-waiters.ts";
 import { diskFiles, type LedgerFile, type LedgerFiles } from "./ledger-files.ts";
-import { formatHead, formatLine, HEADER, parseHead, parseWord, readLineAt, readLines } from "./segment-format.ts";
-import type { Appended, AppendResult, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
+import { formatHead, formatLine, HEADER, parseWord, readLineAt } from "./segment-format.ts";
+import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
 
 /** A new segment is begun when the newest is longer. */
 const SEGMENT_BYTES = 8 * 1024 * 1024;
@@ -114,6 +115,10 @@ export class DirectoryLedgerStore implements LedgerStore {
 
   get head(): LedgerHead {
     return this.#head;
+  }
+
+  get completeAfter(): number {
+    return this.#generation?.completeAfter ?? 0;
   }
 
   async snapshot(): Promise<StoredSnapshot | undefined> {
@@ -338,6 +343,7 @@ export class DirectoryLedgerStore implements LedgerStore {
       number: (this.#generation?.number ?? 0) + 1,
       epoch: this.epoch,
       snapshot,
+      completeAfter: keep.completeAfter,
       bodies: kept,
       records: this.#recordsOf([...covered, ...this.#sealed.filter(({ name }) => staying.has(name))], keep, number),
       readBody: async (place) => await this.#readLine(place.file, place),
@@ -370,31 +376,14 @@ export class DirectoryLedgerStore implements LedgerStore {
     this.#readers++;
     try {
       if (generation !== undefined && after < generation.head.number)
-        yield* this.#readFile(historyName(generation.number), undefined, after, last);
+        yield* readRecords(this.#files, historyName(generation.number), undefined, after, last);
       for (const segment of segments) {
         if (segment.head.number <= from) continue;
-        yield* this.#readFile(segment.name, segment.bytes, from, last);
+        yield* readRecords(this.#files, segment.name, segment.bytes, from, last);
       }
     } finally {
       this.#readers--;
       await this.#removeUnneeded();
-    }
-  }
-
-  async *#readFile(name: string, bytes: number | undefined, after: number, last: number): AsyncIterable<StoredRecord> {
-    const file = await openToRead(this.#files, name);
-    try {
-      for await (const lines of readLines(file, bytes ?? (await file.size()) ?? 0)) {
-        for (const line of lines) {
-          if (line.kind === undefined) throw new Error(`${name}:${line.number} is damaged`);
-          const parsed = line.kind === "record" ? parseHead(line.content) : undefined;
-          if (parsed === undefined || parsed.head.number <= after) continue;
-          if (parsed.head.number > last) return;
-          yield { ...parsed.head, text: parsed.rest.toString("utf8") };
-        }
-      }
-    } finally {
-      await file.close();
     }
   }
 

@@ -5,16 +5,11 @@ import type { StoredRecord, StoredSnapshot } from "./store.ts";
 
 const WRITTEN_AT_ONCE = 1024 * 1024;
 
-/** What a compaction keeps of the records up to its snapshot, and of the bodies that came with them. */
-export interface Kept {
-  readonly records: ReadonlySet<number>;
-  readonly bodies: ReadonlySet<string>;
-}
-
 export interface CompactionInput {
   readonly number: number;
   readonly epoch: string;
   readonly snapshot: StoredSnapshot;
+  readonly completeAfter: number;
   readonly records: AsyncIterable<StoredRecord>;
   readonly bodies: ReadonlyMap<string, BodyPlace>;
   /** Undefined: it is damaged. */
@@ -32,7 +27,7 @@ export async function writeGeneration(
   files: LedgerFiles,
   input: CompactionInput,
 ): Promise<{ readonly generation: Generation; readonly bodies: ReadonlyMap<string, BodyPlace> }> {
-  const { number, epoch, snapshot } = input;
+  const { number, epoch, snapshot, completeAfter } = input;
   try {
     const places = new Map<string, BodyPlace>();
     await writeFile(files, bodiesName(number), async (write) => {
@@ -49,12 +44,13 @@ export async function writeGeneration(
     const text = await writeFile(files, snapshotName(number), async (write) => {
       await write("epoch", epoch);
       await write("base", formatHead(snapshot.head));
+      await write("complete-after", `${completeAfter}`);
       for (const [digest, { offset, length }] of places) await write("kept", `${digest} ${offset} ${length}`);
       const part = await write("snapshot", snapshot.text);
       await write("commit", "");
       return part;
     });
-    return { generation: { number, head: snapshot.head, text }, bodies: places };
+    return { generation: { number, head: snapshot.head, completeAfter, text }, bodies: places };
   } catch (error) {
     for (const name of generationNames(number)) {
       for (const one of [name, `${name}.new`]) await files.remove(one).catch(() => undefined);

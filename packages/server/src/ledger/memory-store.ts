@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { headOf, isSameHead, NO_RECORDS, recordsAfter } from "./chain.ts";
 import { HeadWaiters } from "./head-waiters.ts";
-import type { Appended, AppendResult, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
+import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
 
 /** A ledger that ends with its process. */
 export class MemoryLedgerStore implements LedgerStore {
@@ -13,10 +13,15 @@ export class MemoryLedgerStore implements LedgerStore {
   #records: StoredRecord[] = [];
   /** With the number of the first record of the newest append that brought it. */
   readonly #bodies = new Map<string, { readonly number: number; readonly bytes: Uint8Array }>();
+  #completeAfter = 0;
   #isClosed = false;
 
   get head(): LedgerHead {
     return this.#head;
+  }
+
+  get completeAfter(): number {
+    return this.#completeAfter;
   }
 
   snapshot(): Promise<StoredSnapshot | undefined> {
@@ -42,11 +47,9 @@ export class MemoryLedgerStore implements LedgerStore {
     return Promise.resolve({ kind: "appended", head: this.#head });
   }
 
-  compact(
-    snapshot: StoredSnapshot,
-    keep: { readonly records: ReadonlySet<number>; readonly bodies: ReadonlySet<string> },
-  ): Promise<void> {
+  compact(snapshot: StoredSnapshot, keep: Kept): Promise<void> {
     this.#snapshot = snapshot;
+    this.#completeAfter = keep.completeAfter;
     this.#records = this.#records.filter(({ number }) => number > snapshot.head.number || keep.records.has(number));
     for (const [digest, { number }] of this.#bodies) {
       if (number <= snapshot.head.number && !keep.bodies.has(digest)) this.#bodies.delete(digest);

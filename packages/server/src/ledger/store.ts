@@ -34,6 +34,14 @@ export type AppendResult =
   /** The disk is full, the store is read-only, the engine is away: nothing was appended. */
   | { readonly kind: "unavailable"; readonly reason: string };
 
+/** What stays of the records up to a snapshot, and of the bodies that came with them. */
+export interface Kept {
+  /** All records after this number but live ones are among those that stay. */
+  readonly completeAfter: number;
+  readonly records: ReadonlySet<number>;
+  readonly bodies: ReadonlySet<string>;
+}
+
 /**
  * A ledger's records and bodies. Everything that was answered is durable. Every implementation passes the same contract
  * suite.
@@ -42,6 +50,8 @@ export interface LedgerStore {
   /** Random, made with the ledger: a store with another epoch is another ledger. */
   readonly epoch: string;
   readonly head: LedgerHead;
+  /** The past is complete after this number, but for live records. */
+  readonly completeAfter: number;
   /** The newest snapshot; undefined: there is none. */
   snapshot(): Promise<StoredSnapshot | undefined>;
   /** The records with numbers above `after` that are kept, in order, up to the head at the time of the call. */
@@ -53,10 +63,7 @@ export interface LedgerStore {
    * Replaces the records up to the snapshot by it. Of these records only those with a number in `keep.records` stay;
    * of the bodies that came with them those in `keep.bodies` do, and others may go.
    */
-  compact(
-    snapshot: StoredSnapshot,
-    keep: { readonly records: ReadonlySet<number>; readonly bodies: ReadonlySet<string> },
-  ): Promise<void>;
+  compact(snapshot: StoredSnapshot, keep: Kept): Promise<void>;
   /** Resolves when the head moves past the number, or the signal aborts. */
   whenPast(number: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;

@@ -184,8 +184,9 @@ export function describeLedgerStore(name: string, open: () => Promise<OpenedLedg
       await add(store, ["d"], ["D"]);
       const before = await collect(store);
       const snapshot = { head, text: "abc" };
-      await store.compact(snapshot, { records: new Set([2]), bodies: new Set(["B", "A"]) });
-      expect(await store.snapshot()).toEqual(snapshot);
+      expect(store.completeAfter).toBe(0);
+      await store.compact(snapshot, { completeAfter: 1, records: new Set([2]), bodies: new Set(["B", "A"]) });
+      expect([await store.snapshot(), store.completeAfter]).toEqual([snapshot, 1]);
       expect(await collect(store)).toEqual([before[1], before[3]]);
       expect(await collect(store, 3)).toEqual([before[3]]);
       const bodies = await Promise.all(["A", "B", "D"].map((digest) => bodyText(store, digest)));
@@ -197,7 +198,7 @@ export function describeLedgerStore(name: string, open: () => Promise<OpenedLedg
     test("in which a body that an append after the snapshot brought again stays", async () => {
       const head = await add(store, ["a"], ["A", "B"]);
       await add(store, ["b"], ["A"]);
-      await store.compact({ head, text: "a" }, { records: new Set(), bodies: new Set() });
+      await store.compact({ head, text: "a" }, { completeAfter: 0, records: new Set(), bodies: new Set() });
       expect(await bodyText(store, "A")).toBe("A");
       await add(store, ["c"], ["B"]);
       expect([await bodyText(store, "A"), await bodyText(store, "B")]).toEqual(["A", "B"]);
@@ -205,7 +206,10 @@ export function describeLedgerStore(name: string, open: () => Promise<OpenedLedg
 
     test("in which a body that is brought during the compaction stays", async () => {
       const head = await add(store, ["a"], ["A", "B"]);
-      const compaction = store.compact({ head, text: "a" }, { records: new Set(), bodies: new Set() });
+      const compaction = store.compact(
+        { head, text: "a" },
+        { completeAfter: 0, records: new Set(), bodies: new Set() },
+      );
       const appends = [add(store, ["b"], ["A"]), compaction.then(() => add(store, ["c"], ["B"]))];
       await Promise.all([compaction, ...appends]);
       expect([await bodyText(store, "A"), await bodyText(store, "B")]).toEqual(["A", "B"]);
@@ -242,7 +246,11 @@ export function describeLedgerStore(name: string, open: () => Promise<OpenedLedg
               if (head !== undefined && head.number >= old)
                 await current.compact(
                   { head, text: JSON.stringify(names(head.number)) },
-                  { records: new Set(), bodies: new Set(names(head.number).map((text) => bodyOf(text))) },
+                  {
+                    completeAfter: 0,
+                    records: new Set(),
+                    bodies: new Set(names(head.number).map((text) => bodyOf(text))),
+                  },
                 );
             }
           }
@@ -268,12 +276,14 @@ export function describeLedgerStore(name: string, open: () => Promise<OpenedLedg
       if (ledger.reopen === undefined) return;
       await add(store, ["a"], ["A"]);
       const head = await add(store, ["b"], ["B"]);
-      await store.compact({ head, text: "ab" }, { records: new Set([1]), bodies: new Set(["B"]) });
+      await store.compact({ head, text: "ab" }, { completeAfter: 2, records: new Set([1]), bodies: new Set(["B"]) });
       await add(store, ["c"], ["C"]);
-      const before = [store.epoch, store.head, await store.snapshot(), await collect(store)];
+      const before = [store.epoch, store.head, store.completeAfter, await store.snapshot(), await collect(store)];
       await store.close();
       const again = await ledger.reopen();
-      expect([again.epoch, again.head, await again.snapshot(), await collect(again)]).toEqual(before);
+      expect([again.epoch, again.head, again.completeAfter, await again.snapshot(), await collect(again)]).toEqual(
+        before,
+      );
       const bodies = await Promise.all(["A", "B", "C"].map((digest) => bodyText(again, digest)));
       expect(bodies).toEqual([undefined, "B", "C"]);
       await add(again, ["d"]);
