@@ -57,11 +57,16 @@ export function transactionBetween(before: LoadedState | undefined, after: Loade
     if (!after.layers.has(layer) && resources.length > 0) changes.push({ layer, deletes: resources.map(deletionOf) });
   }
   const rules = {
-    ...(before?.groups !== after.groups && { nodeMapping: { groups: after.groups } }),
-    ...(before?.access !== after.access && { access: after.access ?? ("default" as const) }),
-    ...(before?.clients !== after.clients && { clientOverrides: after.clients }),
+    ...(!isSame(before?.groups, after.groups) && { nodeMapping: { groups: after.groups } }),
+    ...(!isSame(before?.access, after.access) && { access: after.access ?? ("default" as const) }),
+    ...(!isSame(before?.clients, after.clients) && { clientOverrides: after.clients }),
   };
   return changes.length + Object.keys(rules).length === 0 ? undefined : { changes, ...rules };
+}
+
+/** Whether plain data is equal; a thread that begins anew tells equal data again. */
+function isSame(before: unknown, after: unknown): boolean {
+  return before === after || JSON.stringify(before) === JSON.stringify(after);
 }
 
 function changeOf(layer: string, before: readonly Resource[], after: readonly Resource[]): LayerChange | undefined {
