@@ -11,7 +11,15 @@ export type { MeshLink, NodeId } from "./mesh/mesh-node.ts";
 export type { Status } from "./message/status.ts";
 export type { Variant } from "./message/variant.ts";
 export { anonymousNode, type Node } from "./node/node.ts";
-export type { NodeMapping, NodeMappingRejection, Peer, PeerCertificate } from "./node/node-mapping.ts";
+export type {
+  GroupRule,
+  GroupRules,
+  NodeMapping,
+  NodeMappingFunction,
+  NodeMappingRejection,
+  Peer,
+  PeerCertificate,
+} from "./node/node-mapping.ts";
 export type { NodeMatch } from "./node/node-match.ts";
 export type { ApiVersion } from "./resource/api-version.ts";
 export type { Constraints, Parameters } from "./resource/constraints.ts";
@@ -21,4 +29,4 @@ export { formatResourceName, parseResourceName } from "./resource/resource-name.
 export { formatTypeUrl, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
 export { createResource } from "./resource/version.ts";
 export type { StructConverter } from "./server/contract/conversion.ts";
-export type { Deletion, LayerChange, Transaction } from "./state/transaction.ts";
+export type { Commit, Deletion, LayerChange, Transaction } from "./state/transaction.ts";

@@ -10,6 +10,19 @@ export type { ClientEvent, ClientStreamId, Moment, WatchId, WatchStarted } from 
 export type { HeldFailure, HeldResource, HeldState, KeptResource } from "./client/held.ts";
 export type { SourceSpec } from "./client/source.ts";
 export type { AbsenceReason, FailureReason, WatchEvent } from "./client/watch-event.ts";
+export {
+  changesBetween,
+  type KindOf,
+  type Reversal,
+  type ReversalResult,
+  reverseTo,
+  type SplitChange,
+  splitLive,
+} from "./control/changes.ts";
+export { EmptiedHold, type EmptiedVerdict } from "./control/emptied.ts";
+export type { FuseContext, JudgedNode } from "./control/fuse-context.ts";
+export { defaultFuses, type FuseSettings } from "./control/fuse-settings.ts";
+export { tripFuses } from "./control/fuses.ts";
 export { type Applied, type LedgerEffect, type LedgerSnapshot, LedgerState } from "./control/ledger-state.ts";
 export type { Amount } from "./control/peaks.ts";
 export { type PlacedEntry, placeKey } from "./control/place.ts";
@@ -140,7 +153,7 @@ export {
   virtualHostTerms,
 } from "./resource/virtual-host-name.ts";
 export type { Anomaly, Report, RequestKind, ServerEffect } from "./server/contract/effect.ts";
-export type { ServerEvent, StreamId, StreamOpened } from "./server/contract/event.ts";
+export type { ServerEvent, StreamId, StreamOpened, TransactionCommitted } from "./server/contract/event.ts";
 export type {
   DeliveryState,
   ResourceErrorState,

@@ -115,7 +115,7 @@ describe("S-ACC-07: a change of access moves a stream without ending it", () => 
   const all = policyOf({ identities: ["anyone"] });
   const changeTo = (talk: Conversation, access: AccessPolicy): readonly Said[] => {
     talk.asked.push(
-      ...talk.machine.on({ kind: "access-changed", access }).filter(({ kind }) => kind === "close-stream"),
+      ...talk.machine.on({ kind: "transaction-committed", access }).filter(({ kind }) => kind === "close-stream"),
     );
     return talk.turns();
   };

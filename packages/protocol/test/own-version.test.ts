@@ -61,7 +61,7 @@ describe("a version that the caller set", () => {
     talk.open(1, "delta");
     const [first] = talk.hear(1, delta(CLUSTER, { node: node("n") }));
     talk.hear(1, delta(CLUSTER, { nonce: first?.nonce }));
-    talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["group/b"] });
+    talk.machine.on({ kind: "transaction-committed", nodeMapping: () => ["group/b"] });
     expect(says(talk.turns())).toEqual([["c@b"]]);
   });
 

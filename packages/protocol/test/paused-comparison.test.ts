@@ -182,7 +182,7 @@ describe("while the comparison of a client that comes back is paused", () => {
     clients.talk.change({ layer: "other", puts: [route("r1", "2"), ...["r2", "r4", "r5"].map((name) => route(name))] });
     clients.comeBack(1);
     clients.turns(2);
-    clients.talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
+    clients.talk.machine.on({ kind: "transaction-committed", nodeMapping: () => ["other"] });
     expect(clients.turns(10)).toEqual([["r1@2", "-r3"]]);
   });
 });
@@ -270,7 +270,7 @@ describe("the first answer to many names takes several turns", () => {
     const clients = come();
     clients.talk.change({ layer: "other", puts: [route("r1", "2")] });
     clients.turns(1);
-    clients.talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
+    clients.talk.machine.on({ kind: "transaction-committed", nodeMapping: () => ["other"] });
     expect(clients.turns(10)).toEqual([["r1@2", "-r2", "-r3", "-r4", "-none"]]);
   });
 });

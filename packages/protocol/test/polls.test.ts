@@ -285,9 +285,9 @@ describe("a held poll", () => {
     const polled = new Polled();
     polled.change({ layer: "base", puts: [cluster("a")] }, { layer: "other", puts: [cluster("b")] });
     const poll = polled.poll({ version: polled.version(polled.poll()) });
-    polled.on({ kind: "node-mapping-changed", nodeMapping: () => ["base"] });
+    polled.on({ kind: "transaction-committed", nodeMapping: () => ["base"] });
     expect(polled.said(poll)).toBe("waits");
-    polled.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
+    polled.on({ kind: "transaction-committed", nodeMapping: () => ["other"] });
     expect(polled.said(poll)).toBe("given b");
   });
 
@@ -295,7 +295,7 @@ describe("a held poll", () => {
     const polled = new Polled();
     polled.put(cluster("a"));
     const poll = polled.poll({ version: polled.version(polled.poll()) });
-    polled.on({ kind: "node-mapping-changed", nodeMapping: () => ({ refused: "no" }) });
+    polled.on({ kind: "transaction-committed", nodeMapping: () => ({ refused: "no" }) });
     expect(polled.said(poll)).toBe("refused 7");
   });
 

@@ -115,7 +115,7 @@ describe("a node has a revision", () => {
     for (const stream of [1, 2]) talk.hear(stream, delta(CLUSTER, { nonce: "1" }));
     expect(talk.who()).toEqual(["2 of 2"]);
     talk.machine.on({
-      kind: "node-mapping-changed",
+      kind: "transaction-committed",
       nodeMapping: ({ id }) => (id === "n" ? ["other", "base"] : ["base"]),
     });
     expect([talk.machine.revision, talk.who()]).toEqual([3, ["1 of 2", "n Cluster unsent"]]);
@@ -259,7 +259,7 @@ test("a poller between two polls does not have a new node mapping", () => {
   poll(2, versionInfo);
   talk.machine.on({ kind: "poll-closed", poll: 2 });
   expect(talk.who()).toEqual(["1 of 1"]);
-  talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
+  talk.machine.on({ kind: "transaction-committed", nodeMapping: () => ["other"] });
   expect(talk.who()).toEqual(["0 of 1", "p Cluster unsent"]);
 });
 

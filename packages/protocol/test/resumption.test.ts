@@ -122,7 +122,7 @@ describe("a comparison that takes several turns", () => {
     const talk = comeBack();
     talk.turns(1);
     talk.change({ layer: "other", puts: [resource(CLUSTER, name(0), "other"), resource(CLUSTER, name(1), "1")] });
-    talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
+    talk.machine.on({ kind: "transaction-committed", nodeMapping: () => ["other"] });
     const said: string[] = [];
     for (let turn = 0; turn < 20; turn++) {
       for (const { nonce, says: words } of talk.turns(1)) {

@@ -244,7 +244,7 @@ describe("a client that knows ttls", () => {
     talk.change({ layer: "with", puts: [resource(CLUSTER, "a", "1", { ttlMs: TTL })] });
     talk.open(1, variant);
     talk.ack(talk.ask(CLUSTER));
-    talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["base"] });
+    talk.machine.on({ kind: "transaction-committed", nodeMapping: () => ["base"] });
     expect(says(talk.turns())).toEqual([["a@1"]]);
   });
 

@@ -140,7 +140,7 @@ test("a value of the wrong kind is a problem, not a TypeError", () => {
     "tls: expected an object, got a list",
     "rest: expected an object or false, got true",
     "insecure: expected true or false, got 1",
-    'nodeMapping: expected a function, got "base"',
+    'nodeMapping: expected a function or an object, got "base"',
     "dialect: expected an object, got null",
     "clientOverrides: expected a function, or a list of objects, got an object",
     "controlPlane: expected a string, got 5",

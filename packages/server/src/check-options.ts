@@ -6,6 +6,7 @@ import { createClientChoice, isSwitchField, switchFields } from "@xdskit/protoco
 import { hasNameKind } from "./certificate-name.ts";
 import { type OptionProblem, optionsError } from "./error.ts";
 import { findFileOutputProblems } from "./file-output.ts";
+import { findMappingProblems, findMatchProblems } from "./node-match-check.ts";
 import { readOptions } from "./option-names.ts";
 import {
   type AdminAddress,
@@ -77,14 +78,8 @@ export function checkOptions(given: ManagementServerOptions): CheckedOptions {
   };
 }
 
-/** Checks the client overrides. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake at once. */
-export function checkClients(clients: ManagementServerOptions["clientOverrides"]): ClientChoice | undefined {
-  const problems = findClientProblems(clients);
-  if (problems.length > 0) throw optionsError(problems);
-  return choiceOf(clients);
-}
-
-function choiceOf(clients: ManagementServerOptions["clientOverrides"]): ClientChoice | undefined {
+/** Undefined: overrides for nobody. */
+export function choiceOf(clients: ManagementServerOptions["clientOverrides"]): ClientChoice | undefined {
   if (clients === undefined || typeof clients === "function") return clients;
   return clients.length === 0 ? undefined : createClientChoice(clients);
 }
@@ -104,6 +99,7 @@ function findOptionProblems(options: ManagementServerOptions): readonly OptionPr
   return [
     ...findListenerProblems(options),
     ...findChoiceProblems("", options),
+    ...(options.nodeMapping === undefined ? [] : findMappingProblems(options.nodeMapping)),
     ...findClientProblems(options.clientOverrides),
     ...(options.admin === false ? [] : findAdminProblems(options.admin)),
     ...findTlsProblems(options.tls),
@@ -155,9 +151,13 @@ function findListenerProblems(options: ManagementServerOptions): readonly Option
   });
 }
 
-function findClientProblems(clients: ManagementServerOptions["clientOverrides"] = []): readonly OptionProblem[] {
+/** Finds every mistake in client overrides of the right kind. */
+export function findClientProblems(clients: ManagementServerOptions["clientOverrides"] = []): readonly OptionProblem[] {
   if (typeof clients === "function") return [];
-  return clients.flatMap((rule, index) => findChoiceProblems(`clientOverrides[${index}].`, rule));
+  return clients.flatMap((rule, index) => {
+    const path = `clientOverrides[${index}].`;
+    return [...findMatchProblems(`${path}match`, rule.match), ...findChoiceProblems(path, rule)];
+  });
 }
 
 function findChoiceProblems(prefix: string, { edition, dialect = {} }: Choice): readonly OptionProblem[] {

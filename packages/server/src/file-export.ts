@@ -1,5 +1,5 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
-import type { NodeMapping, Transaction } from "@xdskit/protocol";
+import type { Commit, NodeMapping } from "@xdskit/protocol";
 import { checkOptions } from "./check-options.ts";
 import { checkFileOutput, type FileOutput } from "./file-output.ts";
 import type { Hub } from "./hub/hub.ts";
@@ -21,8 +21,8 @@ export interface FileExport extends AsyncDisposable {
    * process writes to it.
    */
   start(): Promise<void>;
-  /** Applies a transaction as a whole and returns its revision. Nothing is written before the first commit. */
-  commit(transaction: Transaction): number;
+  /** Applies a commit as a whole and returns its revision. Nothing is written before the first one. */
+  commit(commit: Pick<Commit, "changes" | "nodeMapping">): number;
   setNodeMapping(nodeMapping: NodeMapping): number;
   /**
    * Resolves with the number of resources once the files hold the whole view; with undefined if it was closed before.
@@ -63,12 +63,12 @@ class PortlessExport implements FileExport {
     await this.#exporter.start();
   }
 
-  commit(transaction: Transaction): number {
-    return this.#hub.commit(transaction);
+  commit({ changes, nodeMapping }: Pick<Commit, "changes" | "nodeMapping">): number {
+    return this.#hub.commit({ changes }, nodeMapping && { nodeMapping });
   }
 
   setNodeMapping(nodeMapping: NodeMapping): number {
-    return this.#hub.place(nodeMapping);
+    return this.#hub.replace({ nodeMapping });
   }
 
   async whenInSync(): Promise<number | undefined> {

@@ -1,6 +1,6 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
-import type { AccessRules, NodeMapping, Transaction } from "@xdskit/protocol";
+import type { AccessRules, Commit, NodeMapping } from "@xdskit/protocol";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
 import { Describer } from "./admin/describe.ts";
@@ -11,13 +11,13 @@ import type { AdminView } from "./admin/view.ts";
 import {
   type CheckedAdmin,
   type CheckedOptions,
-  checkClients,
   checkOptions,
   everyNodeSeesBase,
   findLoadReportProblems,
 } from "./check-options.ts";
+import { type CommitRules, type RulesContext, readCommit, readRules } from "./commit-check.ts";
 import { checkDeployment } from "./deployment-options.ts";
-import { listenError, optionsError, type ResourceProblem, XdsError } from "./error.ts";
+import { describeProblems, listenError, optionsError, type ResourceProblem, XdsError } from "./error.ts";
 import { checkFileOutput } from "./file-output.ts";
 import { healthDiscoveryMethods } from "./health/methods.ts";
 import { healthDiscoveryHandlers } from "./health/rest.ts";
@@ -41,7 +41,6 @@ import { type ChangeResult, ResourceLayers, type Update } from "./state/resource
 import { StateCheck, unseenLayer } from "./state/state-check.ts";
 import { clientStatusMethods } from "./status/methods.ts";
 import { clientStatusHandlers } from "./status/rest.ts";
-import { checkTransaction } from "./transaction-shape.ts";
 import type { FileExporter } from "./transport/files/exporter.ts";
 import { Decompression } from "./transport/grpc/decompression.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
@@ -105,12 +104,12 @@ export interface ManagementServer extends AsyncDisposable {
    */
   nodes(): Iterable<NodeAnswer>;
   /**
-   * Applies a transaction as a whole and returns its revision. The first commit, even an empty one, makes the server
-   * ready. Responses go out in later slices of the event loop. May be called before `listen`. Throws an `XdsError` and
-   * changes nothing: TRANSACTION_INVALID with every mistake in its shape, or VARIANTS_AMBIGUOUS if a name would have
-   * two variants that match the same client (S-LOC-08).
+   * Applies changes of resources, node mapping, access rules and client overrides as a whole: no client is served by a part
+   * of it. Returns its revision. The first commit, even an empty one, makes the server ready. Responses go out in later
+   * slices of the event loop. May be called before `listen`. Throws an `XdsError` and changes nothing: TRANSACTION_INVALID
+   * with every mistake, or VARIANTS_AMBIGUOUS if a name would have two variants that match the same client (S-LOC-08).
    */
-  commit(transaction: Transaction): number;
+  commit(commit: Commit): number;
   /**
    * Records a change in the ledger and then puts it in force, or says why not. Live data (EDS, LEDS, SDS) flows at once,
    * also if the rest is held. Throws an `XdsError` (SERVER_STATE) without a ledger, or if the server is closed.
@@ -128,12 +127,12 @@ export interface ManagementServer extends AsyncDisposable {
    */
   whenDeployed(revision: number, options?: DeploymentOptions): Promise<ProgressAnswer>;
   /**
-   * Replaces the node mapping and maps every connected node again. Returns the revision of this change, which
+   * Commits another node mapping alone. Returns the revision of this change, which
    * `whenDeployed` waits for as for that of a commit.
    */
   setNodeMapping(nodeMapping: NodeMapping): number;
   /**
-   * Replaces the access rules; undefined: the defaults. A connected client that may no longer be its node is ended; the
+   * Commits other access rules alone; undefined: the defaults. A connected client that may no longer be its node is ended; the
    * others get the difference. Returns the revision of this change. Throws an `XdsError` (OPTIONS_INVALID) that names
    * every mistake.
    */
@@ -144,7 +143,7 @@ export interface ManagementServer extends AsyncDisposable {
    */
   setLoadReporting(changes: LoadReportOptions): void;
   /**
-   * Replaces the protocol overrides of single clients; undefined removes them. Streams that have already sent their
+   * Commits other protocol overrides of single clients alone; undefined removes them. Streams that have already sent their
    * node keep theirs. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
    */
   setClientOverrides(clients: ManagementServerOptions["clientOverrides"]): void;
@@ -191,6 +190,7 @@ class WiredServer implements ManagementServer {
   #source: SourceStatus = { state: "loading", problems: [], since: new Date() };
   #address: BoundAddress | undefined;
   #state: "new" | "started" | "closed" = "new";
+  readonly #rulesContext: RulesContext;
   #nodeMapping: NodeMapping;
 
   constructor(options: CheckedOptions) {
@@ -242,6 +242,7 @@ class WiredServer implements ManagementServer {
     const hasAdmin = options.admin !== false || options.adminSocket !== undefined;
     this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
     this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view.types) };
+    this.#rulesContext = { insecure: options.insecure, traits: (type) => api.traits(type) };
     this.#nodeMapping = options.nodeMapping;
     this.#layers = new ResourceLayers(api, this.#hub);
     this.#check = new StateCheck(api);
@@ -297,10 +298,16 @@ class WiredServer implements ManagementServer {
     for (const describe of findNodes(this.#nodeSources, everyNode)) if (describe !== undefined) yield describe();
   }
 
-  commit(transaction: Transaction): number {
+  commit(given: Commit): number {
     this.#requireNoLedger();
-    checkTransaction(transaction);
-    return this.#hub.commit(transaction);
+    const commit = readCommit(given, this.#rulesContext);
+    if ("problems" in commit) {
+      const { problems } = commit;
+      throw new XdsError("TRANSACTION_INVALID", describeProblems("nothing was committed", problems), { problems });
+    }
+    const revision = this.#hub.commit(commit.transaction, commit.rules);
+    this.#nodeMapping = given.nodeMapping ?? this.#nodeMapping;
+    return revision;
   }
 
   async publish(publication: Publication): Promise<PublishResult> {
@@ -325,14 +332,11 @@ class WiredServer implements ManagementServer {
   }
 
   setNodeMapping(nodeMapping: NodeMapping): number {
-    this.#requireNoLedger();
-    this.#nodeMapping = nodeMapping;
-    return this.#hub.place(nodeMapping);
+    return this.#replace({ nodeMapping });
   }
 
   setAccess(access: AccessRules | undefined): number {
-    this.#requireNoLedger();
-    return this.#hub.setAccess(access);
+    return this.#replace({ access: access ?? "default" });
   }
 
   setLoadReporting(changes: LoadReportOptions): void {
@@ -341,9 +345,18 @@ class WiredServer implements ManagementServer {
     this.#loads.configure(changes);
   }
 
-  setClientOverrides(clients: ManagementServerOptions["clientOverrides"]): void {
+  setClientOverrides(clients: ManagementServerOptions["clientOverrides"] = []): void {
+    this.#replace({ clientOverrides: clients });
+  }
+
+  /** A commit without resources, which makes the server no more ready than it is. */
+  #replace(given: CommitRules): number {
     this.#requireNoLedger();
-    this.#hub.setClients(checkClients(clients));
+    const rules = readRules(given, this.#rulesContext);
+    if ("problems" in rules) throw optionsError(rules.problems);
+    const revision = this.#hub.replace(rules);
+    this.#nodeMapping = given.nodeMapping ?? this.#nodeMapping;
+    return revision;
   }
 
   async reloadCertificates(): Promise<void> {

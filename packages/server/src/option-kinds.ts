@@ -16,6 +16,7 @@ type KindName =
   | "objectOrList"
   | "listOfObjects"
   | "functionOrList"
+  | "functionOrObject"
   | "function"
   | "flag"
   | "text"
@@ -35,6 +36,7 @@ export const kinds: Readonly<Record<KindName, Kind>> = {
     expected: "a function, or a list of objects",
     holds: (value) => isFunction(value) || isListOf(value, hasFields),
   },
+  functionOrObject: { expected: "a function or an object", holds: (value) => isFunction(value) || hasFields(value) },
   function: { expected: "a function", holds: isFunction },
   flag: { expected: "true or false", holds: (value) => typeof value === "boolean" },
   text: { expected: "a string", holds: isText },

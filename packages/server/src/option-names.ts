@@ -26,7 +26,7 @@ const ofServer: OptionKinds<ManagementServerOptions> = {
   rest: kinds.objectOrFalse,
   access: kinds.object,
   insecure: kinds.flag,
-  nodeMapping: kinds.function,
+  nodeMapping: kinds.functionOrObject,
   requireNode: kinds.flag,
   v2: kinds.text,
   convertForStructs: kinds.function,

@@ -1,9 +1,11 @@
 /** Creates the parts of a server from its options. */
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
-import type { Remembered } from "@xdskit/protocol/internal";
+import type { AccessPolicy, Remembered } from "@xdskit/protocol/internal";
 import type { CheckedOptions } from "./check-options.ts";
+import { optionsError } from "./error.ts";
 import type { CheckedFileOutput } from "./file-output.ts";
+import { readAccess } from "./hub/access.ts";
 import { Hub } from "./hub/hub.ts";
 import type { Telemetry } from "./hub/port.ts";
 import { LoadReporting } from "./load/load-reporting.ts";
@@ -47,7 +49,7 @@ export function createLoadReporting({ loadReports, limits, api }: CheckedOptions
 }
 
 export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
-  const { api, nodeMapping, insecure, limits, edition, dialect, clients, stateDir, v2, convertForStructs } = options;
+  const { api, nodeMapping, limits, edition, dialect, clients, stateDir, v2, convertForStructs } = options;
   const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.view.clusters(), telemetry);
   const hub: Hub = new Hub({
     digest: contentDigest,
@@ -55,8 +57,7 @@ export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemet
     ...(v2 === "convert" && { convert: (type, bytes) => api.convert(type, bytes) }),
     refusesV2: v2 === "off",
     nodeMapping,
-    insecure,
-    rules: options.access,
+    access: accessOf(options),
     ...(edition === undefined ? {} : { edition }),
     dialect,
     ...(clients === undefined ? {} : { clients }),
@@ -67,6 +68,12 @@ export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemet
     ...(memory !== undefined && { memory }),
   });
   return hub;
+}
+
+function accessOf({ access: rules, insecure, api }: CheckedOptions): AccessPolicy {
+  const access = readAccess({ rules, insecure, traits: (type) => api.traits(type) });
+  if ("problems" in access) throw optionsError(access.problems);
+  return access;
 }
 
 function openHistory(

@@ -1,5 +1,5 @@
 import type { LayerChange, Transaction } from "@xdskit/protocol";
-import { describeProblems, type OptionProblem, XdsError } from "./error.ts";
+import type { OptionProblem } from "./error.ts";
 
 const namesOfChange: Readonly<Record<keyof LayerChange, true>> = {
   layer: true,
@@ -10,21 +10,20 @@ const namesOfChange: Readonly<Record<keyof LayerChange, true>> = {
 };
 
 /**
- * Checks the shape of a transaction before it takes effect. It does not check the fields of every resource, because
- * there may be very many and `createResource` makes them.
- * @throws {XdsError} TRANSACTION_INVALID, with every mistake by its path
+ * Finds every mistake in the shape of a transaction. Does not check the fields of every resource, because there may be
+ * very many and `createResource` makes them.
  */
-export function checkTransaction(transaction: Transaction): void {
-  const problems = isRecord(transaction)
-    ? findProblems(transaction)
-    : [{ path: "transaction", message: `expected { changes: [...] }, got ${describe(transaction)}` }];
-  if (problems.length === 0) return;
-  throw new XdsError("TRANSACTION_INVALID", describeProblems("nothing was committed", problems), { problems });
-}
-
-function findProblems({ changes }: { readonly changes?: unknown }): readonly OptionProblem[] {
-  if (!Array.isArray(changes)) return [{ path: "changes", message: `expected a list, got ${describe(changes)}` }];
-  return changes.flatMap((change: unknown, index) => findProblemsOfChange(`changes[${index}]`, change));
+export function findTransactionProblems({ changes, systemVersion }: Transaction): readonly OptionProblem[] {
+  const given: unknown = changes;
+  const version: unknown = systemVersion;
+  return [
+    ...(Array.isArray(given)
+      ? given.flatMap((change: unknown, index) => findProblemsOfChange(`changes[${index}]`, change))
+      : [{ path: "changes", message: `expected a list, got ${describe(given)}` }]),
+    ...(version === undefined || typeof version === "string"
+      ? []
+      : [{ path: "systemVersion", message: `expected a string, got ${describe(version)}` }]),
+  ];
 }
 
 function findProblemsOfChange(path: string, change: unknown): readonly OptionProblem[] {

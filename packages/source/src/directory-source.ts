@@ -219,7 +219,7 @@ export function sameLoad(a: Load, b: Load): boolean {
   const { layers } = b.state;
   return (
     a.state.settings === b.state.settings &&
-    a.state.nodeMapping === b.state.nodeMapping &&
+    a.state.groups === b.state.groups &&
     a.state.layers.size === layers.size &&
     [...a.state.layers].every(([layer, resources]) => layers.get(layer) === resources)
   );

@@ -9,14 +9,12 @@ export { columnInExcerpt } from "./document/text-position.ts";
 export { type FileFormat, type FileRole, roleOf, settingsFile } from "./layout.ts";
 export { type Load, type LoadedState, transactionBetween } from "./loaded-state.ts";
 export { createModuleSource, type ModuleSourceOptions, type ResourceSource } from "./module-source.ts";
-export { createNodeMapping } from "./node-mapping.ts";
 export type { Place, Problem, SourceProblemCode } from "./problem.ts";
 export { type ProblemCounts, problemCounts } from "./problem-bound.ts";
 export type { Patience } from "./quiet.ts";
 export type { ValidationLevel } from "./read-resource.ts";
 export { readSettings } from "./read-settings.ts";
 export type { ListenerSettings, ListenerTls } from "./settings/choice-reading.ts";
-export type { GroupRule } from "./settings/group-rule.ts";
 export {
   type Setting,
   type SettingKey,

@@ -1,10 +1,10 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { GroupRule } from "@xdskit/protocol";
 import { Assembler } from "./assemble.ts";
 import type { CrossProblem, LayerFile } from "./file-content.ts";
 import { settingsFile } from "./layout.ts";
 import { ListenerAddresses } from "./listener-addresses.ts";
 import type { Load, LoadedState } from "./loaded-state.ts";
-import { createNodeMapping } from "./node-mapping.ts";
 import { hasErrors, type Problem, quote, sortProblems } from "./problem.ts";
 import { mostInLoad, ProblemBound } from "./problem-bound.ts";
 import { checkReferences } from "./references.ts";
@@ -36,16 +36,12 @@ export interface LoadAssemblyOptions {
   addToLayer(layer: string): string;
 }
 
-type PlacedNodes = Pick<LoadedState, "groups" | "nodeMapping">;
-
 /** Assembles loads from all files. Unchanged parts are the same objects in the next load. */
 export class LoadAssembly {
   readonly #options: LoadAssemblyOptions;
   readonly #assembler = new Assembler();
   readonly #listenerAddresses: ListenerAddresses;
-  #placed:
-    | { readonly settings: SettingsContent; readonly layers: string; readonly placed: PlacedNodes }
-    | undefined;
+  #groups: { readonly of: SettingsContent; readonly rules: readonly GroupRule[] } | undefined;
   #hasGoodReferences = false;
 
   constructor(options: LoadAssemblyOptions) {
@@ -81,29 +77,26 @@ export class LoadAssembly {
     if (resources === 0 && !hasErrors(found) && !this.#mayBeEmpty(content)) found.push(this.#options.nothingFound);
     const problems = sortProblems(found);
     if (hasErrors(problems)) return { state: undefined, problems };
-    const placed = this.#placedNodes(content, new Set(layers.keys()));
     const { settings, clients, access, listeners } = content;
+    const groups = this.#groupsOf(content);
     const state: LoadedState = {
       layers,
       settings,
       clients,
       access,
       listeners,
-      ...placed,
+      groups,
       files: files.length,
       resources,
     };
     return { state, problems };
   }
 
-  /** Returns the same objects while rules and layers are unchanged, so that no node is mapped again. */
-  #placedNodes(settings: SettingsContent, layers: ReadonlySet<string>): PlacedNodes {
-    const key = JSON.stringify([...layers]);
-    if (this.#placed?.settings !== settings || this.#placed.layers !== key) {
-      const groups = settings.groups.map(({ name, match }) => ({ name, match }));
-      this.#placed = { settings, layers: key, placed: { groups, nodeMapping: createNodeMapping(groups, layers) } };
-    }
-    return this.#placed.placed;
+  /** The group rules without their places; the same list while the file is unchanged, so that no node is mapped again. */
+  #groupsOf(content: SettingsContent): readonly GroupRule[] {
+    if (this.#groups?.of !== content)
+      this.#groups = { of: content, rules: content.groups.map(({ name, match }) => ({ name, match })) };
+    return this.#groups.rules;
   }
 
   #mayBeEmpty({ settings }: SettingsContent): boolean {

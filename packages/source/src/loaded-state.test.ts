@@ -11,9 +11,10 @@ function resource(name: string, content = name, ttlMs?: number): Resource {
   );
 }
 
-function state(layers: Readonly<Record<string, readonly Resource[]>>): LoadedState {
-  const nothing = { settings: {}, clients: [], listeners: [], groups: [], nodeMapping: () => [] };
-  return { layers: new Map(Object.entries(layers)), ...nothing, files: 1, resources: 1 };
+const nothing = { settings: {}, clients: [], listeners: [], groups: [] };
+
+function state(layers: Readonly<Record<string, readonly Resource[]>>, rest: Partial<LoadedState> = {}): LoadedState {
+  return { layers: new Map(Object.entries(layers)), ...nothing, files: 1, resources: 1, ...rest };
 }
 
 const a = resource("a");
@@ -26,7 +27,22 @@ test("from nothing, everything is put", () => {
       { layer: "base", puts: [a, b] },
       { layer: "group/g", puts: [a] },
     ],
+    nodeMapping: { groups: [] },
+    clientOverrides: [],
   });
+});
+
+test("groups, access rules and client rules go together with the resources, as far as they changed", () => {
+  const groups = [{ name: "g", match: { id: ["edge-*"] } }];
+  const access = { rules: [{ identities: ["anyone"] }] };
+  const before = state({ base: [a] });
+  expect(transactionBetween(before, state({ base: [a, b] }, { groups, access, clients: [{ match: {} }] }))).toEqual({
+    changes: [{ layer: "base", puts: [b] }],
+    nodeMapping: { groups },
+    access,
+    clientOverrides: [{ match: {} }],
+  });
+  expect(transactionBetween(state({ base: [a] }, { access }), before)).toEqual({ changes: [], access: "default" });
 });
 
 test("the same content is no change, even in other objects and another order", () => {
@@ -48,5 +64,4 @@ test("a layer that is gone is emptied", () => {
 
 test("a change back and forth is none", () => {
   expect(transactionBetween(state({ base: [] }), state({ base: [] }))).toBeUndefined();
-  expect(transactionBetween(undefined, state({ base: [] }))).toBeUndefined();
 });

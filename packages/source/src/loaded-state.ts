@@ -1,17 +1,16 @@
 import type {
   AccessRules,
   ClientRule,
+  Commit,
   Deletion,
+  GroupRule,
   LayerChange,
-  NodeMapping,
   Resource,
-  Transaction,
   TypeUrl,
 } from "@xdskit/protocol";
 import { editBetween } from "./known-edits.ts";
 import type { Problem } from "./problem.ts";
 import type { ListenerSettings } from "./settings/choice-reading.ts";
-import type { GroupRule } from "./settings/group-rule.ts";
 import type { Settings } from "./settings/setting-table.ts";
 
 /** The content of a directory without errors. */
@@ -29,10 +28,8 @@ export interface LoadedState {
   readonly access?: AccessRules | undefined;
   /** Listen addresses besides `listen`. */
   readonly listeners: readonly ListenerSettings[];
-  /** The group rules of `xdskit.yaml`; the same list while the node mapping stays the same. */
+  /** The node mapping, as plain data; the same list while the file stays the same. */
   readonly groups: readonly GroupRule[];
-  /** The node mapping, made from the group rules of `xdskit.yaml` and the existing layers. */
-  readonly nodeMapping: NodeMapping;
   /** The number of resource files. */
   readonly files: number;
   readonly resources: number;
@@ -46,11 +43,11 @@ export interface Load {
   readonly problems: readonly Problem[];
 }
 
-/** The transaction from one state to the next; undefined when nothing changed. Removed layers are emptied. */
-export function transactionBetween(
-  before: Pick<LoadedState, "layers"> | undefined,
-  after: Pick<LoadedState, "layers">,
-): Transaction | undefined {
+/**
+ * The commit that leads from one state to the next, with node mapping, access rules and client overrides as far as they
+ * changed; undefined when nothing did. Removed layers are emptied.
+ */
+export function transactionBetween(before: LoadedState | undefined, after: LoadedState): Commit | undefined {
   const changes: LayerChange[] = [];
   for (const [layer, resources] of after.layers) {
     const change = changeOf(layer, before?.layers.get(layer) ?? [], resources);
@@ -59,7 +56,17 @@ export function transactionBetween(
   for (const [layer, resources] of before?.layers ?? []) {
     if (!after.layers.has(layer) && resources.length > 0) changes.push({ layer, deletes: resources.map(deletionOf) });
   }
-  return changes.length === 0 ? undefined : { changes };
+  const rules = {
+    ...(!isSame(before?.groups, after.groups) && { nodeMapping: { groups: after.groups } }),
+    ...(!isSame(before?.access, after.access) && { access: after.access ?? ("default" as const) }),
+    ...(!isSame(before?.clients, after.clients) && { clientOverrides: after.clients }),
+  };
+  return changes.length + Object.keys(rules).length === 0 ? undefined : { changes, ...rules };
+}
+
+/** Whether plain data is equal; a thread that begins anew tells equal data again. */
+function isSame(before: unknown, after: unknown): boolean {
+  return before === after || JSON.stringify(before) === JSON.stringify(after);
 }
 
 function changeOf(layer: string, before: readonly Resource[], after: readonly Resource[]): LayerChange | undefined {

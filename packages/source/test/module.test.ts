@@ -1,7 +1,6 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createEnvoyApi } from "@xdskit/envoy-api";
-import { anonymousNode } from "@xdskit/protocol";
 import { createModuleSource, type Load, type ModuleSourceOptions, type ResourceSource } from "@xdskit/source";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { temporaryDirectory, write } from "./support/temporary-directory.ts";
@@ -74,10 +73,8 @@ export default all.map(cluster);
 export default { layers: { base: [cluster("a")], "group/canary": [cluster("a")] } };
 `,
     });
-    const node = { ...anonymousNode, id: "x", metadata: { track: "canary" } };
-    const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
     expect(load.problems).toEqual([]);
-    expect(load.state?.nodeMapping(node, peer)).toEqual(["group/canary", "base"]);
+    expect(load.state?.groups).toEqual([{ name: "canary", match: { metadata: { track: ["canary"] } } }]);
   });
 });
 

@@ -68,8 +68,8 @@ export async function exportOnce(
   const record = new ExportRecord(writing);
   try {
     await start(writing);
-    writing.setNodeMapping(load.state.nodeMapping);
-    writing.commit({ changes: [...load.state.layers].map(([layer, puts]) => ({ layer, puts })) });
+    const { groups, layers } = load.state;
+    writing.commit({ changes: [...layers].map(([layer, puts]) => ({ layer, puts })), nodeMapping: { groups } });
     const resources = await unlessAborted(Promise.race([writing.whenInSync(), record.firstProblem]), io.interrupted);
     if (io.interrupted.aborted) return exitCode.interrupted;
     if (typeof resources !== "number") throw new CommandError(exitCode.problems, resources ?? "the writer was closed");
@@ -119,12 +119,9 @@ export async function exportAndFollow(
       lines.tellInSync(resources);
     };
     const server = {
+      // The only client is the file writer, whom no access rules or overrides concern.
       commit: writing.commit.bind(writing),
-      setNodeMapping: writing.setNodeMapping.bind(writing),
       reportSource: () => undefined,
-      // The only client is the file writer.
-      setClientOverrides: () => undefined,
-      setAccess: () => writing.revision,
       get revision() {
         return writing.revision;
       },

@@ -103,7 +103,7 @@ class InMemoryDriver implements Driver {
   async move(nodeMapping: NodeLayers): Promise<void> {
     this.#nodeMapping = nodeMapping;
     for (const server of this.#servers.values()) {
-      this.#on(server, { kind: "node-mapping-changed", nodeMapping: nodeMappingOf(nodeMapping) });
+      this.#on(server, { kind: "transaction-committed", nodeMapping: nodeMappingOf(nodeMapping) });
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Node } from "../node/node.ts";
+import { NODE_LAYER } from "../node/node-mapping.ts";
 import { messageNameOf, parseTypeUrl, type TypeUrl } from "../resource/type-url.ts";
 import {
   type AccessClaim,
@@ -9,7 +10,6 @@ import {
   wholeGrant,
 } from "./access-policy.ts";
 import { type AccessRule, type AccessRules, type EntryPoint, entryPoints } from "./access-rules.ts";
-import { NODE_LAYER } from "./default-access.ts";
 import { bindingsOf, capturesOf, type IdentityPattern, isVerified, parseIdentity } from "./identity-pattern.ts";
 import { type Bindings, capturesIn, matchesPattern, type Pattern, parsePattern } from "./pattern.ts";
 

@@ -1,10 +1,7 @@
 import type { Node } from "../node/node.ts";
-import type { Peer, PeerCertificate } from "../node/node-mapping.ts";
+import { NODE_LAYER, type Peer, type PeerCertificate } from "../node/node-mapping.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { type AccessGrant, type AccessPolicy, wholeGrant } from "./access-policy.ts";
-
-/** Prefix of the layers of one node. */
-export const NODE_LAYER = "node/";
 
 export interface DefaultAccessOptions {
   readonly isSecret: (type: TypeUrl) => boolean;

@@ -100,6 +100,11 @@ export class EntryTable {
     this.#dropEmpty(time);
   }
 
+  /** The types of which a layer has or had entries. */
+  typesIn(layer: string): Iterable<TypeUrl> {
+    return this.#layers.get(layer)?.keys() ?? [];
+  }
+
   amount(layer: string, type: TypeUrl): Amount {
     const table = this.#layers.get(layer)?.get(type);
     return table === undefined ? { count: 0, bytes: 0 } : amountIn(table);

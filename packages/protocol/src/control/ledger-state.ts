@@ -14,6 +14,7 @@ import type {
   Pin,
   Placement,
   RolledBackRecord,
+  UnpinnedRecord,
 } from "./record.ts";
 import { shapeProblem } from "./record-shape.ts";
 
@@ -28,6 +29,7 @@ export interface LedgerSnapshot {
   readonly isCut: boolean;
   readonly writers: readonly (readonly [layer: string, writer: string])[];
   readonly pins: readonly Pin[];
+  readonly pinnedPlacement?: Placement;
   readonly approvals: readonly Approval[];
   readonly held?: HeldRecord;
 }
@@ -54,6 +56,7 @@ export class LedgerState {
   #placements = new Placements();
   #pins = new Pins();
   #approvals = new Approvals();
+  #pinnedPlacement: Placement | undefined;
   #held: HeldRecord | undefined;
   /** The places of the held change, made when first needed. */
   #heldPlaces: ReadonlySet<string> | undefined;
@@ -72,6 +75,7 @@ export class LedgerState {
     state.#table = EntryTable.fromSnapshot(snapshot.entries);
     state.#placements = new Placements(snapshot.placements, snapshot.isCut);
     state.#pins = new Pins(snapshot.pins);
+    state.#pinnedPlacement = snapshot.pinnedPlacement;
     state.#approvals = new Approvals(snapshot.approvals);
     state.#held = snapshot.held;
     state.#writers = new Map(snapshot.writers);
@@ -89,6 +93,7 @@ export class LedgerState {
       writers: [...this.#writers],
       pins: this.#pins.list,
       approvals: this.#approvals.list,
+      ...(this.#pinnedPlacement !== undefined && { pinnedPlacement: this.#pinnedPlacement }),
       ...(this.#held !== undefined && { held: this.#held }),
     };
   }
@@ -136,9 +141,19 @@ export class LedgerState {
     return this.#writers.get(layer);
   }
 
+  /** The placement that the last rollback took back, which must not be published again. */
+  get pinnedPlacement(): Placement | undefined {
+    return this.#pinnedPlacement;
+  }
+
   /** The pin that a change would go against. */
   pinAgainst(change: EntryChange): Pin | undefined {
     return this.#pins.forbidding(change);
+  }
+
+  /** The types of which a layer has or lately had entries. */
+  typesIn(layer: string): Iterable<TypeUrl> {
+    return this.#table.typesIn(layer);
   }
 
   /** How much there is of a layer and type. */
@@ -185,7 +200,7 @@ export class LedgerState {
       this.#recordWriter(record.origin.writer, changes);
       if (record.origin.writer === held?.origin.writer || this.#touchesHeld(changes)) this.#hold(undefined);
     } else if (record.kind === "live") this.#overtake(changes);
-    else if (record.kind === "unpinned") for (const pin of record.pins) this.#pins.delete(pin);
+    else if (record.kind === "unpinned") this.#unpin(record);
     const isDecided = record.kind === "approved" || record.kind === "rolled-back";
     this.#table.put(
       changes,
@@ -194,7 +209,9 @@ export class LedgerState {
     );
     if (record.kind === "rolled-back") this.#takeBack(record);
     else if (record.kind !== "live") for (const change of changes) this.#pins.release(change);
-    if (placement !== undefined) this.#placements.set(record.number, placement);
+    if (placement === undefined) return { applied: true };
+    this.#pinnedPlacement = record.kind === "rolled-back" ? this.placement : undefined;
+    this.#placements.set(record.number, placement);
     return { applied: true };
   }
 
@@ -220,6 +237,11 @@ export class LedgerState {
     }
     for (const pin of pins) this.#pins.add(pin);
     this.#hold(undefined);
+  }
+
+  #unpin({ pins, placement }: UnpinnedRecord): void {
+    for (const pin of pins) this.#pins.delete(pin);
+    if (placement === true) this.#pinnedPlacement = undefined;
   }
 
   #recordWriter(writer: string, changes: readonly EntryChange[]): void {

@@ -44,3 +44,8 @@ export class Placements {
     this.#kept = kept.slice(-KEPT);
   }
 }
+
+/** By what they say. */
+export function isSamePlacement(one: Placement | undefined, other: Placement | undefined): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}

@@ -130,6 +130,8 @@ export interface RolledBackRecord extends RecordBase {
 export interface UnpinnedRecord extends RecordBase {
   readonly kind: "unpinned";
   readonly pins: readonly Pin[];
+  /** The placement that was taken back, too. */
+  readonly placement?: true;
 }
 
 /** A record of the ledger. */

@@ -6,9 +6,9 @@ import { dialectFor } from "../dialect/presets.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import { type Status, statusCode } from "../message/status.ts";
 import { anonymousNode, type Node } from "../node/node.ts";
-import type { NodeMapping, Peer } from "../node/node-mapping.ts";
+import { layersFor, mayConcern, type NodeMapping, type NodeMappingRejection, type Peer } from "../node/node-mapping.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
-import type { StreamOpened } from "./contract/event.ts";
+import type { StreamOpened, TransactionCommitted } from "./contract/event.ts";
 import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
 
 /** How the server identifies a client. */
@@ -38,32 +38,33 @@ export interface RejectedStream {
 /** Decides which clients are served, with which dialect and layers, by the node mapping and the overrides in force. */
 export class Admission {
   readonly #options: Pick<ServerMachineOptions, "traits" | "edition" | "dialect">;
+  readonly #layerExists: (layer: string) => boolean;
   #nodeMapping: NodeMapping;
   #clients: ClientChoice | undefined;
   #access: AccessPolicy;
 
   constructor(
     options: Pick<ServerMachineOptions, "traits" | "edition" | "dialect" | "nodeMapping" | "clients" | "access">,
+    layerExists: (layer: string) => boolean,
   ) {
     this.#options = options;
+    this.#layerExists = layerExists;
     this.#nodeMapping = options.nodeMapping;
     this.#clients = options.clients;
     this.#access = options.access ?? openAccess;
   }
 
-  /** Replaces the node mapping. */
-  placeBy(nodeMapping: NodeMapping): void {
-    this.#nodeMapping = nodeMapping;
+  /** Replaces what is given. */
+  replace({ nodeMapping, access, clients }: Omit<TransactionCommitted, "kind" | "transaction">): void {
+    this.#nodeMapping = nodeMapping ?? this.#nodeMapping;
+    this.#access = access ?? this.#access;
+    // Streams that have identified themselves keep theirs.
+    this.#clients = clients ?? this.#clients;
   }
 
-  /** Replaces what clients may have. */
-  grantBy(access: AccessPolicy): void {
-    this.#access = access;
-  }
-
-  /** Replaces the overrides of single clients, for clients that identify themselves from now on. */
-  chooseBy(clients: ClientChoice | undefined): void {
-    this.#clients = clients;
+  /** Whether the layers of a node may be others once these came into being or went. */
+  dependsOn(layers: ReadonlySet<string>, node: Node): boolean {
+    return typeof this.#nodeMapping !== "function" && mayConcern(layers, node);
   }
 
   identify(named: Node | undefined, peer: Peer, listener: NamedChoice | undefined): Identified {
@@ -72,9 +73,14 @@ export class Admission {
     return { node, choices, dialect: dialectFor(node, choices) };
   }
 
+  /** The layers of a node, or why the node mapping rejects it. */
+  layersOf(node: Node, peer: Peer): readonly string[] | NodeMappingRejection {
+    return layersFor(this.#nodeMapping, { node, peer }, this.#layerExists);
+  }
+
   /** What a node sees. */
   place(node: Node, peer: Peer, entryPoint: EntryPoint): Placed | RejectedStream {
-    const layers = this.#nodeMapping(node, peer);
+    const layers = this.layersOf(node, peer);
     if ("refused" in layers) return refuse(statusCode.PERMISSION_DENIED, layers.refused);
     if (peer.isInProcess === true) return { layers, grant: wholeGrant };
     const grant = this.#access.grant({ entryPoint, peer, node }, layers);

@@ -253,7 +253,7 @@ describe("what the operator switched", () => {
     talk.open(2, "delta");
     expect(asksFor(2, "new")).toEqual([["a@1"]]);
     talk.open(3, "delta");
-    talk.machine.on({ kind: "clients-changed", clients: undefined });
+    talk.machine.on({ kind: "transaction-committed", clients: () => undefined });
     expect(asksFor(3, "old")).toEqual([["a@1"]]);
     expect([...talk.machine.streams()].map(({ dialect }) => dialect?.clients)).toEqual(["few", undefined, undefined]);
   });
@@ -432,7 +432,7 @@ describe("nodes that are placed anew", () => {
       ["stays", ["base"]],
       ["goes", { refused: "no more" }],
     ]);
-    const effects = talk.machine.on({ kind: "node-mapping-changed", nodeMapping: ({ id }) => places.get(id) ?? [] });
+    const effects = talk.machine.on({ kind: "transaction-committed", nodeMapping: ({ id }) => places.get(id) ?? [] });
     const status = { code: statusCode.PERMISSION_DENIED, message: "no more" };
     expect(effects).toEqual([
       {

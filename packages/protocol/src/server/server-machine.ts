@@ -2,7 +2,7 @@ import type { AccessGrant } from "../access/access-policy.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import { type Status, statusCode } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
-import type { Peer } from "../node/node-mapping.ts";
+import type { NodeMappingRejection, Peer } from "../node/node-mapping.ts";
 import type { Resource } from "../resource/resource.ts";
 import { opaqueTraits } from "../resource/type-traits.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
@@ -16,7 +16,7 @@ import { ServedVersions } from "./cache/served.ts";
 import { SharedResponses } from "./cache/shared-responses.ts";
 import { Conversion, needsStructs } from "./contract/conversion.ts";
 import type { ServerEffect } from "./contract/effect.ts";
-import type { ServerEvent, StreamId, StreamOpened } from "./contract/event.ts";
+import type { ServerEvent, StreamId, StreamOpened, TransactionCommitted } from "./contract/event.ts";
 import type { ResourceState, StreamState } from "./contract/inspect.ts";
 import { InvariantError } from "./contract/invariant-error.ts";
 import type { Remembered } from "./contract/remembered.ts";
@@ -38,6 +38,7 @@ import { SubscriberIndex } from "./subscription/subscriber-index.ts";
 
 const DEFAULT_MAX_JOURNAL_LINES = 1_000_000;
 const DEFAULT_MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
+const noChanges: Transaction = { changes: [] };
 
 /**
  * The protocol server of all streams and polls: it takes events, and returns effects; `next` flushes streams, a budget
@@ -67,7 +68,7 @@ export class ServerMachine {
 
   constructor(options: ServerMachineOptions) {
     this.#options = options;
-    this.#admission = new Admission(options);
+    this.#admission = new Admission(options, (layer) => this.#layers.isPresent(layer));
     this.#siblings = new SiblingSets(options.traits, this.#isCluster);
     this.#conversion = options.convertForStructs && new Conversion(options.convertForStructs);
     this.#responses = new SharedResponses(options.digest, {
@@ -99,7 +100,7 @@ export class ServerMachine {
   on(event: ServerEvent): readonly ServerEffect[] {
     switch (event.kind) {
       case "transaction-committed":
-        return this.#commit(event.transaction);
+        return this.#commit(event);
       case "stream-opened":
         this.#opened.set(event.stream, event);
         return [];
@@ -112,15 +113,6 @@ export class ServerMachine {
         return [];
       case "stream-drained":
         this.#due.resume(event.stream, this.#streams.get(event.stream));
-        return [];
-      case "node-mapping-changed":
-        this.#admission.placeBy(event.nodeMapping);
-        return this.#placeAll();
-      case "access-changed":
-        this.#admission.grantBy(event.access);
-        return this.#placeAll();
-      case "clients-changed":
-        this.#admission.chooseBy(event.clients);
         return [];
       case "poll-received":
       case "poll-closed":
@@ -290,6 +282,17 @@ export class ServerMachine {
     for (const member of this.#layers.viewOf(layers, grant).members(type)) if (member.isStandIn !== true) yield member;
   }
 
+  /** The layers of a node, or why the node mapping rejects it. */
+  layersOf(node: Node, peer: Peer): readonly string[] | NodeMappingRejection {
+    return this.#admission.layersOf(node, peer);
+  }
+
+  /** The resources of a type that a client may have; none if it may not be the node. */
+  visibleTo(node: Node, peer: Peer, type: TypeUrl): Iterable<Resource> {
+    const placed = this.#admission.place(node, peer, "ads");
+    return "refused" in placed ? [] : this.resources(placed.layers, type, placed.grant);
+  }
+
   /** The resource that one layer holds under a name; may be a resource error. */
   holder(layer: string, type: TypeUrl, name: string): Resource | undefined {
     return this.#layers.layer(layer)?.table(type)?.resources.get(name);
@@ -310,18 +313,27 @@ export class ServerMachine {
     return this.#history.present();
   }
 
-  #commit(asGiven: Transaction): readonly ServerEffect[] {
-    const revision = this.#responses.revision + 1;
-    const transaction = this.#history.complete(asGiven);
+  #commit({ transaction: asGiven, ...replaced }: TransactionCommitted): readonly ServerEffect[] {
+    const before = this.#responses.revision;
+    const revision = before + 1;
+    const transaction = asGiven === undefined ? noChanges : this.#history.complete(asGiven);
     const remembered = this.#options.remembers === true ? this.#history.changed(transaction, revision) : [];
+    const layers = transaction.changes.map(({ layer }) => layer);
+    const present = layers.map((layer) => this.#layers.isPresent(layer));
     const touched = this.#layers.apply(transaction, revision);
-    if (touched === undefined && transaction.systemVersion === undefined) return [];
-    this.#responses.advance(revision, transaction.systemVersion);
-    if (touched === undefined) return [];
-    const names = new ChangedNames(revision);
-    this.#touch(touched.views, names, revision);
-    this.#polls.touch(touched.views, names, revision);
-    return [...remembered, ...this.#trim()];
+    this.#admission.replace(replaced);
+    const mapsAll = replaced.nodeMapping !== undefined || replaced.access !== undefined;
+    // A new mapping is a revision, so that one can ask who has it; before the first one there is nothing to have.
+    const isRevision = touched !== undefined || transaction.systemVersion !== undefined || (mapsAll && before > 0);
+    if (isRevision) this.#responses.advance(revision, transaction.systemVersion);
+    if (touched !== undefined) {
+      const names = new ChangedNames(revision);
+      this.#touch(touched.views, names, revision);
+      this.#polls.touch(touched.views, names, revision);
+    }
+    const changed = new Set(layers.filter((layer, index) => this.#layers.isPresent(layer) !== present[index]));
+    const moved = this.#placeAgain((node) => mapsAll || this.#admission.dependsOn(changed, node), before);
+    return touched === undefined ? moved : [...remembered, ...moved, ...this.#trim()];
   }
 
   /**
@@ -442,22 +454,20 @@ export class ServerMachine {
     return this.#end(stream.opened.stream, { code: statusCode.INVALID_ARGUMENT, message });
   }
 
-  /**
-   * Maps all nodes anew, and decides again what each may have. Counts as a revision, unless it comes before the first:
-   * one can ask who has it.
-   */
-  #placeAll(): readonly ServerEffect[] {
-    for (const stream of this.#streams.values()) stream.catchUp(this.#responses.revision);
-    const { revision } = this.#responses;
-    if (revision > 0) this.#responses.advance(revision + 1, undefined);
-    return [...[...this.#streams.values()].flatMap((stream) => this.#place(stream)), ...this.#polls.place()];
+  /** Maps nodes to layers again, and decides again what each may have. `before`: the revision that they may have. */
+  #placeAgain(isConcerned: (node: Node) => boolean, before: number): readonly ServerEffect[] {
+    const effects: ServerEffect[] = [];
+    for (const stream of [...this.#streams.values()])
+      if (isConcerned(stream.node)) effects.push(...this.#place(stream, before));
+    effects.push(...this.#polls.place(isConcerned));
+    return effects;
   }
 
   /**
    * Maps the node of a stream to layers again. What the client was sent stays known; only the difference is sent
    * (S-DEL-08).
    */
-  #place(stream: Stream): readonly ServerEffect[] {
+  #place(stream: Stream, before: number): readonly ServerEffect[] {
     const { node } = stream.identity;
     const { peer, onlyType } = stream.opened;
     const placed = this.#admission.place(node, peer, entryPointOf(onlyType));
@@ -472,7 +482,7 @@ export class ServerMachine {
     for (const type of stream.types.keys()) stream.expectBeat(type);
     const denied = [...stream.types.keys()].flatMap((type) => this.#denyType(stream, type));
     if (denied.some((effect) => effect.kind === "close-stream")) return denied;
-    this.#awaken(stream, this.#responses.revision - 1);
+    this.#awaken(stream, before);
     const moved = { kind: "node-moved", stream: stream.opened.stream, node, layers } as const;
     return [...denied, { kind: "report", report: moved }];
   }

@@ -155,6 +155,11 @@ export class LayerSet<W extends object> {
     return this.#layers.get(name);
   }
 
+  /** Whether a layer holds anything. */
+  isPresent(name: string): boolean {
+    return this.#layers.get(name)?.isEmpty === false;
+  }
+
   /** Whether any layer has ever held a resource of the type. */
   holdsAny(type: TypeUrl): boolean {
     for (const layer of this.#layers.values()) if (layer.table(type) !== undefined) return true;

@@ -1,3 +1,7 @@
+import type { AccessRules } from "../access/access-rules.ts";
+import type { ClientChoice } from "../dialect/choice.ts";
+import type { ClientRule } from "../dialect/client-rules.ts";
+import type { NodeMapping } from "../node/node-mapping.ts";
 import type { Constraints } from "../resource/constraints.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
@@ -30,4 +34,20 @@ export interface Transaction {
   readonly changes: readonly LayerChange[];
   /** Used as delta's `system_version_info` from now on, in place of the type version (B-VER-07). */
   readonly systemVersion?: string;
+}
+
+/** Everything that may change together, at one revision: no client is served by a part of it. */
+export interface Commit extends Transaction {
+  /** Replaces the node mapping; every connected node is mapped again. */
+  readonly nodeMapping?: NodeMapping;
+  /**
+   * Replaces the access rules; `default`: those of a server without rules. A connected client that may no longer be its
+   * node is ended.
+   */
+  readonly access?: AccessRules | "default";
+  /**
+   * Replaces the protocol overrides of single clients; an empty list removes them. Streams that have already sent their
+   * node keep theirs.
+   */
+  readonly clientOverrides?: readonly ClientRule[] | ClientChoice;
 }

@@ -80,7 +80,7 @@ class TimedWorld {
     this.#views.set(client.variant, view);
     const views = new Map(this.#views);
     this.#perform(
-      this.machine.on({ kind: "node-mapping-changed", nodeMapping: ({ id }) => views.get(id) ?? ["base"] }),
+      this.machine.on({ kind: "transaction-committed", nodeMapping: ({ id }) => views.get(id) ?? ["base"] }),
     );
     this.#turn();
   }

@@ -250,7 +250,7 @@ test.each([
           client.ask(some(step.add), some(step.drop));
         } else if (step.is === "move") {
           layersOf = layersOf.length === 1 ? ["top", "base"] : ["base"];
-          talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => layersOf });
+          talk.machine.on({ kind: "transaction-committed", nodeMapping: () => layersOf });
         } else {
           const changes = step.changes.map(
             ({ name: i, layer: l, family, labels }: Held & { name: number; layer: number }) => {

@@ -206,7 +206,7 @@ export class Crowd {
   /** The view of the client has one more layer, on top. */
   move(layer: string): void {
     this.#placedAt = [layer];
-    this.on({ kind: "node-mapping-changed", nodeMapping: ({ id }) => this.#layersOf(id) });
+    this.on({ kind: "transaction-committed", nodeMapping: ({ id }) => this.#layersOf(id) });
   }
 
   turns(): void {

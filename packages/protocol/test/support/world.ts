@@ -291,7 +291,7 @@ export class World {
   #move(client: ModelClient, to: number): void {
     this.#viewOf.set(client, to % VIEWS.length);
     const views = new Map([...this.clients].map((one, i) => [String(i), VIEWS[this.#viewOf.get(one) ?? 0] ?? []]));
-    this.#perform(this.machine.on({ kind: "node-mapping-changed", nodeMapping: (node) => views.get(node.id) ?? [] }));
+    this.#perform(this.machine.on({ kind: "transaction-committed", nodeMapping: (node) => views.get(node.id) ?? [] }));
     this.#showViews();
   }
 

@@ -7,7 +7,7 @@ import {
   type TypeTraits,
   typeKindTable,
 } from "@xdskit/protocol/internal";
-import { optionsError } from "../error.ts";
+import type { OptionProblem } from "../error.ts";
 
 export interface AccessOptions {
   /** Undefined: safe defaults. */
@@ -17,12 +17,15 @@ export interface AccessOptions {
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;
 }
 
-/** Creates what decides which clients may have what. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake. */
-export function createAccess({ rules, insecure, traits }: AccessOptions): AccessPolicy {
+/** Creates what decides which clients may have what, or says what is wrong with the rules. */
+export function readAccess({
+  rules,
+  insecure,
+  traits,
+}: AccessOptions): AccessPolicy | { readonly problems: readonly OptionProblem[] } {
   const isSecret = (type: TypeUrl): boolean => typeKindTable[traits(type)?.kind ?? "opaque"].isSecret;
   if (rules === undefined) return insecure ? openAccess : defaultAccess({ isSecret });
   const policy = compileAccess(rules, { isSecret, twinOf: (type) => traits(type)?.twin });
   if (!("problems" in policy)) return policy;
-  const problems = policy.problems.map(({ path, message }) => ({ path: ["access", ...path].join("."), message }));
-  throw optionsError(problems);
+  return { problems: policy.problems.map(({ path, message }) => ({ path: ["access", ...path].join("."), message })) };
 }

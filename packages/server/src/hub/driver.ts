@@ -79,7 +79,8 @@ export class Driver {
       this.#performer.failed(stream, event.kind, cause);
     }
     if (event.kind === "request-received" && changesSubscription(event.request)) this.turns.asked(event.stream);
-    if (fansOut.has(event.kind)) this.turns.changed();
+    // Many streams may be due.
+    if (event.kind === "transaction-committed") this.turns.changed();
     this.turns.schedule();
     this.#performer.advanced();
   }
@@ -122,13 +123,6 @@ export class Driver {
     }
   }
 }
-
-/** The events that may make many streams due. */
-const fansOut: ReadonlySet<ServerEvent["kind"]> = new Set([
-  "transaction-committed",
-  "node-mapping-changed",
-  "access-changed",
-]);
 
 /** The flushes of the machine, whose effects are performed, and the large responses that wait. */
 class MachineFlushes implements DueFlushes {

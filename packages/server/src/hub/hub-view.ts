@@ -1,6 +1,5 @@
-import type { Node, NodeMapping, Peer, Resource, TypeUrl } from "@xdskit/protocol";
+import type { Node, NodeMappingFunction, Peer, Resource, TypeUrl } from "@xdskit/protocol";
 import type {
-  AccessPolicy,
   LayerState,
   Remembered,
   ResourceState,
@@ -19,8 +18,6 @@ export interface HubViewParts {
   readonly connectionLimits: ConnectionLimits;
   readonly streams: StreamRegistry;
   readonly converter: ApiVersionConverter | undefined;
-  readonly layersOf: NodeMapping;
-  readonly access: () => AccessPolicy;
 }
 
 /** Read-only view of a hub, computed on access. */
@@ -78,14 +75,11 @@ export class HubView {
 
   /** The resources of a type that a client may have; empty if it may not be the node. */
   visibleTo(node: Node, peer: Peer, type: TypeUrl): Iterable<Resource> {
-    const layers = this.layersOf(node, peer);
-    if ("refused" in layers) return [];
-    const grant = this.#parts.access().grant({ entryPoint: "ads", peer, node }, layers);
-    return "denied" in grant ? [] : this.#parts.machine.resources(layers, type, grant);
+    return this.#parts.machine.visibleTo(node, peer, type);
   }
 
   /** The layers of a node, or why the node mapping rejects it. */
-  layersOf(node: Node, peer: Peer): ReturnType<NodeMapping> {
-    return this.#parts.layersOf(node, peer);
+  layersOf(node: Node, peer: Peer): ReturnType<NodeMappingFunction> {
+    return this.#parts.machine.layersOf(node, peer);
   }
 }

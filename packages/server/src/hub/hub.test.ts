@@ -1,6 +1,7 @@
 import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createBodyEncoder, decodeDeltaResponse } from "@xdskit/envoy-api/internal";
 import {
+  type AccessRules,
   anonymousNode,
   createResource,
   formatTypeUrl,
@@ -10,9 +11,10 @@ import {
   type Status,
   type TypeUrl,
 } from "@xdskit/protocol";
-import { type DeltaRequest, noInitialVersions } from "@xdskit/protocol/internal";
+import { type AccessPolicy, type DeltaRequest, noInitialVersions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { defaultLimits } from "../options.ts";
+import { readAccess } from "./access.ts";
 import { Hub, type HubOptions } from "./hub.ts";
 import type { ServerReport } from "./port.ts";
 
@@ -41,6 +43,12 @@ function request(type: TypeUrl, subscribe: readonly string[] = []): DeltaRequest
   return { kind: "delta", type, node, subscribe, ...nothing };
 }
 
+function accessOf(options: { rules?: AccessRules; insecure?: boolean } = {}): AccessPolicy {
+  const access = readAccess({ rules: undefined, insecure: false, traits: (type) => api.traits(type), ...options });
+  if ("problems" in access) throw new Error(access.problems[0]?.message);
+  return access;
+}
+
 /** A hub with clients that read at once what is written to them. */
 function startHub(options: Partial<HubOptions> = {}) {
   const reports: ServerReport[] = [];
@@ -48,7 +56,7 @@ function startHub(options: Partial<HubOptions> = {}) {
     digest: contentDigest,
     traits: (type) => api.traits(type),
     nodeMapping: () => ["base"],
-    insecure: false,
+    access: accessOf(),
     encoder: createBodyEncoder({ controlPlane: "" }),
     limits: { ...defaultLimits, maxDebounceMs: 0 },
     telemetry: { report: (report) => reports.push(report) },
@@ -98,9 +106,9 @@ describe("S-ACC-04: a client without an identity that is not on loopback", () =>
   );
 
   test.each([
-    ["insecure", { insecure: true }, remote],
+    ["insecure", { access: accessOf({ insecure: true }) }, remote],
     ["its certificate names its node", {}, { ...remote, isTls: true, certificate: certificateOf("n") }],
-    ["a rule allows it", { rules: { rules: [{ identities: ["address:192.0.2.0/24"], types: ["*"] }] } }, remote],
+    ["a rule allows it", { access: accessOf({ rules: { rules: [{ identities: ["address:192.0.2.0/24"], types: ["*"] }] } }) }, remote],
     ["on loopback", {}, { ...remote, isLoopback: true }],
   ])("is served secrets when %s", async (_, options, peer) => {
     const { hub, open } = startHub(options);
@@ -119,7 +127,7 @@ describe("S-ACC-04: a client without an identity that is not on loopback", () =>
     const { ask, received, ended } = open(remote);
     ask(request(CLUSTER));
     await settled();
-    hub.place(() => ["node/n", "base"]);
+    hub.replace({ nodeMapping: () => ["node/n", "base"] });
     expect(received).toEqual([["c"]]);
     expect(ended).toMatchObject([{ code: 16, message: /may not be node "n"/ }]);
     hub.close();

@@ -1,7 +1,6 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
-import type { AccessRules, ClientChoice, NodeMapping, Peer, Status, Transaction, TypeUrl } from "@xdskit/protocol";
+import type { Peer, Status, Transaction, TypeUrl } from "@xdskit/protocol";
 import {
-  type AccessPolicy,
   type DiscoveryRequest,
   isOfV2,
   type NamedChoice,
@@ -10,10 +9,10 @@ import {
   type ServerMachineOptions,
   type StreamId,
   statusCode,
+  type TransactionCommitted,
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
-import { createAccess } from "./access.ts";
 import { Admission, draining, notReady } from "./admission.ts";
 import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";
 import { ByteBudget } from "./byte-budget.ts";
@@ -40,9 +39,7 @@ import { spread } from "./spread.ts";
 import { cancelled, type OpenStream, StreamRegistry } from "./stream-registry.ts";
 import { type MissingNames, WithheldRequests } from "./withheld-requests.ts";
 
-export interface HubOptions extends Omit<ServerMachineOptions, "access"> {
-  /** Who may have what; without it, safe defaults. */
-  readonly rules?: AccessRules | undefined;
+export interface HubOptions extends ServerMachineOptions {
   readonly encoder: BodyEncoder;
   /** Converts resources between v2 and v3; without it each version holds only what it was given. */
   readonly convert?: ApiVersionConverterOptions["convert"];
@@ -52,9 +49,10 @@ export interface HubOptions extends Omit<ServerMachineOptions, "access"> {
   readonly telemetry: Telemetry;
   /** State that outlives this server. */
   readonly memory?: Memory;
-  /** Allows everything where there are no rules. */
-  readonly insecure: boolean;
 }
+
+/** The parts of a commit besides resources. */
+export type HubRules = Omit<TransactionCommitted, "kind" | "transaction">;
 
 /**
  * Connects clients, the embedding program and the `ServerMachine`: turns input into events and applies the machine's
@@ -79,19 +77,14 @@ export class Hub implements HubPort {
   readonly #withheld: WithheldRequests;
   /** The poll that is being processed. */
   #arriving: PollId | undefined;
-  #nodeMapping: NodeMapping;
-  #access: AccessPolicy;
   #lastStream = 0;
 
   constructor(options: HubOptions) {
-    const { limits, insecure, encoder, refusesV2 = false, traits } = options;
+    const { limits, encoder, refusesV2 = false } = options;
     this.#options = options;
-    this.#nodeMapping = options.nodeMapping;
-    this.#access = createAccess({ rules: options.rules, insecure, traits });
     this.#driver = new Driver(
       {
         ...options,
-        access: this.#access,
         maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream,
         maxTypesPerStream: limits.maxTypesPerStream,
         maxUnacknowledgedPerType: limits.maxUnacknowledgedPerType,
@@ -135,8 +128,6 @@ export class Hub implements HubPort {
         streams: this.#streams,
         converter: this.#converter,
       },
-      layersOf: (node, peer) => this.#nodeMapping(node, peer),
-      access: () => this.#access,
     });
   }
 
@@ -156,20 +147,27 @@ export class Hub implements HubPort {
   }
 
   /**
-   * Commits at once; responses follow in later slices of the event loop. Throws what the machine throws for an invalid
-   * transaction.
+   * Commits all of it at once, and makes the server ready; responses follow in later slices of the event loop. Throws
+   * what the machine throws for an invalid transaction.
    */
-  commit(transaction: Transaction): number {
+  commit(transaction: Transaction, rules: HubRules = {}): number {
     refuseAmbiguous(this.#driver.machine.ambiguities(transaction));
-    const before = this.#driver.machine.revision;
-    const startedAt = performance.now();
-    this.#driver.take({
-      kind: "transaction-committed",
-      transaction: this.#converter?.extend(transaction) ?? transaction,
-    });
-    const revision = this.#driver.machine.revision;
-    if (revision !== before) this.report({ kind: "committed", revision, tookMs: performance.now() - startedAt });
+    const revision = this.#apply({ ...rules, transaction: this.#converter?.extend(transaction) ?? transaction });
     this.#becomeReady();
+    return revision;
+  }
+
+  /** Commits without resources, which makes the server no more ready than it is. */
+  replace(rules: HubRules): number {
+    return this.#apply(rules);
+  }
+
+  #apply(given: Omit<TransactionCommitted, "kind">): number {
+    const before = this.revision;
+    const startedAt = performance.now();
+    this.#driver.take({ kind: "transaction-committed", ...given });
+    const { revision } = this;
+    if (revision !== before) this.report({ kind: "committed", revision, tookMs: performance.now() - startedAt });
     return revision;
   }
 
@@ -212,26 +210,6 @@ export class Hub implements HubPort {
     if (conversion?.isWaiting(id) === true || (isOfTwin && conversion?.mustWait(id) === true))
       conversion.wait(id, bytes, then);
     else then();
-  }
-
-  /** Replaces the client overrides; they apply to streams that send their node from now on. */
-  setClients(clients: ClientChoice | undefined): void {
-    this.#driver.take({ kind: "clients-changed", clients });
-  }
-
-  /** Replaces the node mapping and maps every node again; returns the revision of this change. */
-  place(nodeMapping: NodeMapping): number {
-    this.#nodeMapping = nodeMapping;
-    this.#driver.take({ kind: "node-mapping-changed", nodeMapping: this.#nodeMapping });
-    return this.revision;
-  }
-
-  /** Replaces the access rules and decides again what every client may have; returns the revision of this change. */
-  setAccess(rules: AccessRules | undefined): number {
-    const { insecure, traits } = this.#options;
-    this.#access = createAccess({ rules, insecure, traits });
-    this.#driver.take({ kind: "access-changed", access: this.#access });
-    return this.revision;
   }
 
   openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined {

@@ -1,9 +1,7 @@
 import type { Resource } from "@xdskit/protocol";
 import { noteEdit } from "../known-edits.ts";
 import type { Load, LoadedState } from "../loaded-state.ts";
-import { createNodeMapping } from "../node-mapping.ts";
 import type { Problem } from "../problem.ts";
-import type { GroupRule } from "../settings/group-rule.ts";
 import { applyRuns, leftOut, type Run, runsBetween } from "./list-edit.ts";
 import { type PackedResources, packInParts } from "./packed-resources.ts";
 
@@ -22,9 +20,7 @@ interface StateChange extends Pick<LoadedState, "files" | "resources"> {
   /** By name, in order; undefined for an unchanged layer. */
   readonly layers: readonly (readonly [string, readonly Run[] | undefined])[];
   /** Undefined if unchanged. */
-  readonly settings: Pick<LoadedState, "settings" | "clients" | "access" | "listeners"> | undefined;
-  /** The rules of the node mapping; undefined if unchanged. */
-  readonly groups: readonly GroupRule[] | undefined;
+  readonly settings: Pick<LoadedState, "settings" | "groups" | "clients" | "access" | "listeners"> | undefined;
 }
 
 const PART_PROBLEMS = 500;
@@ -57,9 +53,10 @@ function changeBetween(
   after: LoadedState,
   fresh: Resource[],
 ): StateChange {
-  const { settings, clients, access, listeners, files, resources } = after;
+  const { settings, groups, clients, access, listeners, files, resources } = after;
   const hasSameSettings =
     before?.settings === settings &&
+    before.groups === groups &&
     before.clients === clients &&
     before.access === access &&
     before.listeners === listeners;
@@ -68,8 +65,7 @@ function changeBetween(
       const known = before?.layers.get(layer);
       return [layer, known === held ? undefined : runsBetween(known ?? [], held, fresh)] as const;
     }),
-    settings: hasSameSettings ? undefined : { settings, clients, access, listeners },
-    groups: before?.nodeMapping === after.nodeMapping ? undefined : after.groups,
+    settings: hasSameSettings ? undefined : { settings, groups, clients, access, listeners },
     files,
     resources,
   };
@@ -91,7 +87,7 @@ export class LoadFollower {
 
 function stateAfter(
   before: LoadedState | undefined,
-  { layers: edits, settings, groups: newGroups, files, resources }: StateChange,
+  { layers: edits, settings, files, resources }: StateChange,
   fresh: readonly Resource[],
 ): LoadedState {
   const layers = new Map(
@@ -101,18 +97,14 @@ function stateAfter(
     }),
   );
   const kept = settings ?? before;
-  const groups = newGroups ?? before?.groups;
-  const nodeMapping =
-    newGroups === undefined ? before?.nodeMapping : createNodeMapping(newGroups, new Set(layers.keys()));
-  if (kept === undefined || groups === undefined || nodeMapping === undefined) throw new TypeError("expected settings with the first state");
+  if (kept === undefined) throw new TypeError("expected settings with the first state");
   return {
     layers,
     settings: kept.settings,
+    groups: kept.groups,
     clients: kept.clients,
     access: kept.access,
     listeners: kept.listeners,
-    groups,
-    nodeMapping,
     files,
     resources,
   };

@@ -1,4 +1,4 @@
-import type { AccessRules, ClientRule } from "@xdskit/protocol";
+import type { AccessRules, ClientRule, GroupRule } from "@xdskit/protocol";
 import { decodeText } from "../document/file-text.ts";
 import { entryOf, isMapping } from "../document/places.ts";
 import { SourceText } from "../document/source-text.ts";
@@ -7,7 +7,6 @@ import { nearest } from "../nearest.ts";
 import { optionalHint, type Problem, quote, type ValuePath } from "../problem.ts";
 import { readAccess } from "./access-reading.ts";
 import { type ListenerSettings, readClients, readGlobalSwitches, readListeners } from "./choice-reading.ts";
-import type { GroupRule } from "./group-rule.ts";
 import { readMatch } from "./match-reading.ts";
 import { type SettingKey, type Settings, type SettingValue, settingTable } from "./setting-table.ts";
 import { readSettingValue } from "./setting-value.ts";

@@ -32,10 +32,7 @@ function notShown(all: readonly Problem[], shown: readonly Problem[]): number {
 
 /** What a `Service` needs. */
 export interface ServiceParts {
-  readonly server: Pick<
-    ManagementServer,
-    "commit" | "setNodeMapping" | "reportSource" | "revision" | "setClientOverrides" | "setAccess"
-  >;
+  readonly server: Pick<ManagementServer, "commit" | "reportSource" | "revision">;
   readonly source: ResourceSource;
   readonly log: CommandLog;
   readonly context: CommandContext;
@@ -113,12 +110,8 @@ export class Service {
     this.#tellSettings(state);
     this.#inForce = state;
     server.reportSource({ state: "good", problems });
-    if (before?.nodeMapping !== state.nodeMapping) server.setNodeMapping(state.nodeMapping);
-    if (before?.access !== state.access) server.setAccess(state.access);
-    if (before?.clients !== state.clients) server.setClientOverrides(state.clients);
     const transaction = transactionBetween(before, state);
-    // The first commit makes the server ready, even if it changes nothing.
-    if (transaction !== undefined || before === undefined) server.commit(transaction ?? { changes: [] });
+    if (transaction !== undefined) server.commit(transaction);
     const { resources, files, layers } = state;
     const took = tookMs === undefined ? undefined : Math.round(tookMs);
     if (hadErrors) log.write("corrected", {});

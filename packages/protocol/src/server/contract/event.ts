@@ -15,8 +15,7 @@ export type StreamId = number;
 
 /** An event that the host gives to the server machine. */
 export type ServerEvent =
-  /** Changes of any number of layers that take effect together. */
-  | { readonly kind: "transaction-committed"; readonly transaction: Transaction }
+  | TransactionCommitted
   | StreamOpened
   | { readonly kind: "request-received"; readonly stream: StreamId; readonly request: DiscoveryRequest }
   /** The client half-closed or cancelled, its connection broke, or the server ended the stream. */
@@ -24,12 +23,6 @@ export type ServerEvent =
   /** The client does not read. Until `stream-drained` the stream gets no flush, so it buffers nothing (S-GRP-07). */
   | { readonly kind: "stream-stalled"; readonly stream: StreamId }
   | { readonly kind: "stream-drained"; readonly stream: StreamId }
-  /** Maps every node to layers again: the function is another one, or something that it reads changed. */
-  | { readonly kind: "node-mapping-changed"; readonly nodeMapping: NodeMapping }
-  /** Decides again what every client may have. */
-  | { readonly kind: "access-changed"; readonly access: AccessPolicy }
-  /** Applies other client overrides to streams whose first request is still to come; other streams keep theirs. */
-  | { readonly kind: "clients-changed"; readonly clients: ClientChoice | undefined }
   | { readonly kind: "timer-fired"; readonly timer: number }
   | PollEvent
   /**
@@ -37,6 +30,19 @@ export type ServerEvent =
    * replaces that server's Clusters in every layer.
    */
   | { readonly kind: "history-restored"; readonly remembered: Iterable<Remembered> };
+
+/** Takes effect as a whole, at one revision: a client is served by the state before it or by the state after it. */
+export interface TransactionCommitted {
+  readonly kind: "transaction-committed";
+  /** Changes of any number of layers. */
+  readonly transaction?: Transaction;
+  /** Maps every node to layers again: the mapping is another one, or something that it reads changed. */
+  readonly nodeMapping?: NodeMapping;
+  /** Decides again what every client may have. */
+  readonly access?: AccessPolicy;
+  /** Applies other client overrides to streams whose first request is still to come; other streams keep theirs. */
+  readonly clients?: ClientChoice;
+}
 
 export interface StreamOpened {
   readonly kind: "stream-opened";

@@ -86,10 +86,10 @@ export class Polls {
     }
   }
 
-  /** Maps all pollers to layers again; waiting polls go on waiting there. */
-  place(): readonly ServerEffect[] {
+  /** Maps pollers to layers again; waiting polls go on waiting there. */
+  place(isConcerned: (node: Node) => boolean): readonly ServerEffect[] {
     const effects: ServerEffect[] = [];
-    for (const poller of this.#pollers) this.#move(poller, effects);
+    for (const poller of this.#pollers) if (isConcerned(poller.node)) this.#move(poller, effects);
     return effects;
   }
 

@@ -342,7 +342,7 @@ describe("an answer that stays away", () => {
   test("is waited for when its node has moved", () => {
     const talk = talkWith([c("a", "1")]);
     talk.hear(1, sotw(CLUSTER, {}));
-    talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
+    talk.machine.on({ kind: "transaction-committed", nodeMapping: () => ["other"] });
     expect(talk.turns()).toEqual([]);
     expect(timers(talk)).toBe(1);
   });

@@ -75,7 +75,6 @@ beforeEach(async () => {
     digest: contentDigest,
     traits: () => undefined,
     nodeMapping: () => ["base"],
-    insecure: false,
     encoder: createBodyEncoder({ controlPlane: "" }),
     limits: defaultLimits,
     telemetry: { report: (report) => reports.push(report) },

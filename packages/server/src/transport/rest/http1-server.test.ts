@@ -21,7 +21,6 @@ async function start({ headMs, bodyMs }: { headMs: number; bodyMs: number }): Pr
     digest: contentDigest,
     traits: () => undefined,
     nodeMapping: () => ["base"],
-    insecure: false,
     encoder: createBodyEncoder({ controlPlane: "" }),
     limits,
     telemetry: { report: () => undefined },
