@@ -38,9 +38,20 @@ export type {
   ResourcesAnswer,
 } from "./admin/answers/resources.ts";
 export type {
+  ChangeAnswer,
+  ContentAnswer,
+  DecisionAnswer,
+  DifferenceAnswer,
+  FuseAnswer,
+  RevisionAnswer,
+  RevisionDetailAnswer,
+  RevisionsAnswer,
+} from "./admin/answers/revisions.ts";
+export type {
   LayerAnswer,
   LayersAnswer,
   LimitAnswer,
+  MissingAnswer,
   ReadyAnswer,
   ServerAnswer,
   SourceAnswer,

@@ -2,13 +2,16 @@ import type { AddCommand } from "./add-command.ts";
 import { addBootstrapCommand } from "./bootstrap.ts";
 import { addCheckCommand } from "./check.ts";
 import { addCompletionCommand } from "./completion.ts";
+import { addApproveCommand, addRejectCommand, addRollbackCommand } from "./decide.ts";
 import { addDeliveriesCommand } from "./deliveries.ts";
 import { addDumpCommand } from "./dump.ts";
 import { addExportCommand } from "./export.ts";
 import { addGetCommand } from "./get.ts";
+import { addHistoryCommand } from "./history.ts";
 import { addLoadsCommand } from "./loads.ts";
 import { addNodesCommand } from "./nodes.ts";
 import { addServeCommand } from "./serve.ts";
+import { addShowCommand } from "./show.ts";
 import { addStatusCommand } from "./status.ts";
 import { addValidateCommand } from "./validate.ts";
 import { addWaitCommand } from "./wait.ts";
@@ -25,6 +28,11 @@ export const commands: readonly AddCommand[] = [
   addCheckCommand,
   addStatusCommand,
   addWaitCommand,
+  addHistoryCommand,
+  addShowCommand,
+  addApproveCommand,
+  addRejectCommand,
+  addRollbackCommand,
   addNodesCommand,
   addDeliveriesCommand,
   addLoadsCommand,
