@@ -392,7 +392,18 @@ export interface ManagementServerOptions {
    * is written. A directory is created if missing, and one server uses it at a time.
    * @default none
    */
-  readonly ledger?: { readonly directory: string } | { readonly store: LedgerStore };
+  readonly ledger?: ({ readonly directory: string } | { readonly store: LedgerStore }) & {
+    /** What is older goes, but for the newest, what is held, and a rollback that still has an effect. */
+    readonly retention?: {
+      /**
+       * Revisions and decisions; live data does not count.
+       * @default 1000
+       */
+      readonly revisions?: number;
+      /** @default 30 */
+      readonly days?: number;
+    };
+  };
   /**
    * Who may request the status of all clients (CSDS) on the client port.
    * @default "loopback"

@@ -11,6 +11,7 @@ import { openDirectoryLedger } from "./ledger/directory-store.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import type { MissingContent } from "./ledger/publication.ts";
 import { Publisher, type PublishTarget, type StateChange } from "./ledger/publisher.ts";
+import { DEFAULT_RETENTION } from "./ledger/retention.ts";
 import type { LedgerStore } from "./ledger/store.ts";
 
 /** How many changes of a record are told by name. */
@@ -72,6 +73,7 @@ export class ServerLedger {
     try {
       return await Publisher.open({
         store,
+        retention: { ...DEFAULT_RETENTION, ...this.#options.ledger?.retention },
         digest: contentDigest,
         holdsSecret: ({ type, bodyType = type, bytes }) => kindOf(type) === "sds" || api.holdsSecret(bodyType, bytes),
         kindOf,

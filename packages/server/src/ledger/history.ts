@@ -39,21 +39,19 @@ export class LedgerHistory {
     return record.kind === "approved" ? ((await this.#held(record.of))?.changes ?? []) : [];
   }
 
-  /** What is different at the number `to` from what was at `from`. Undefined: a record in between is not kept. */
+  /** What is different at the number `to` from what was at `from`, but live data. Undefined: it is not kept. */
   async difference(from: number, to: number): Promise<readonly EntryChange[] | undefined> {
     if (from > to) return (await this.difference(to, from))?.map(reversed);
+    if (from < this.#store.completeAfter) return undefined;
     const changes = new Map<string, EntryChange>();
-    let last = from;
     for (const record of await this.#between(from, to)) {
-      if (record.number !== ++last) return undefined;
-      if (record.kind === "held") continue;
+      if (record.kind === "held" || record.kind === "live") continue;
       for (const change of await this.changesOf(record)) {
         const key = placeKey(change);
         const first = changes.get(key);
         changes.set(key, first === undefined ? change : { ...change, before: first.before });
       }
     }
-    if (last !== to) return undefined;
     return [...changes.values()].filter(({ before, after }) => !isSame(before, after));
   }
 

@@ -16,6 +16,7 @@ import { EntryMaker, layerChanges, type ResourceChanges } from "./entries.ts";
 import { LedgerHistory } from "./history.ts";
 import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
 import { readLedger, resourcesOf } from "./reading.ts";
+import { Compactor, type Retention } from "./retention.ts";
 import type { LedgerHead, LedgerStore } from "./store.ts";
 
 /** Most operations that one append takes. */
@@ -43,6 +44,7 @@ export interface PublishTarget {
 
 export interface PublisherOptions {
   readonly store: LedgerStore;
+  readonly retention: Retention;
   readonly digest: Digest;
   readonly holdsSecret: (resource: Resource) => boolean;
   readonly kindOf: (type: TypeUrl) => TypeKind;
@@ -95,6 +97,7 @@ export class Publisher {
   readonly history: LedgerHistory;
   readonly #options: PublisherOptions;
   readonly #entries: EntryMaker;
+  readonly #compactor: Compactor;
   readonly #queue: Operation[] = [];
   readonly #revisions = new Map<number, number>();
   readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
@@ -109,17 +112,20 @@ export class Publisher {
   #resumed = 0;
   #isClosed = false;
 
-  private constructor(options: PublisherOptions, state: LedgerState) {
+  private constructor(options: PublisherOptions, state: LedgerState, compactor: Compactor) {
     this.history = new LedgerHistory(options.store);
     this.#options = options;
     this.#entries = new EntryMaker(options);
+    this.#compactor = compactor;
     this.#state = state;
     this.#head = options.store.head;
   }
 
   /** Reads the ledger and puts in force what was; the server serves it from then on. */
   static async open(options: PublisherOptions): Promise<Publisher> {
-    const publisher = new Publisher(options, await readLedger(options.store));
+    const compactor = new Compactor(options);
+    const state = await readLedger(options.store, (record) => compactor.count(record));
+    const publisher = new Publisher(options, state, compactor);
     if (publisher.#state.number > 0) await publisher.#resume();
     return publisher;
   }
@@ -178,6 +184,7 @@ export class Publisher {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#running;
+    await this.#compactor.settled();
     await this.#options.store.close();
   }
 
@@ -239,7 +246,11 @@ export class Publisher {
       bodies,
     });
     if (appended.kind !== "unavailable") this.#head = appended.head;
-    if (appended.kind === "appended") return undefined;
+    if (appended.kind === "appended") {
+      for (const record of records) this.#compactor.count(record);
+      this.#compactor.compactIfDue(this.#state);
+      return undefined;
+    }
     const message = appended.kind === "conflict" ? "another process wrote to the ledger" : appended.reason;
     onProblem(message);
     this.#inForce = undefined;

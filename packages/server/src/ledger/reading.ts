@@ -6,13 +6,21 @@ import type { LedgerStore } from "./store.ts";
 /** Bodies that are read at a time. */
 const READ_AT_ONCE = 64;
 
-/** Reads what a ledger came to. Throws if it has a record that cannot follow the others. */
-export async function readLedger(store: LedgerStore): Promise<LedgerState> {
+/**
+ * Reads what a ledger came to. Throws if it has a record that cannot follow the others. `onRecord` is called with those
+ * since the newest snapshot.
+ */
+export async function readLedger(
+  store: LedgerStore,
+  onRecord: (record: LedgerRecord) => void = () => undefined,
+): Promise<LedgerState> {
   const snapshot = await store.snapshot();
   const state = snapshot === undefined ? LedgerState.empty() : LedgerState.fromSnapshot(JSON.parse(snapshot.text));
   for await (const { number, text } of store.read(snapshot?.head.number ?? 0)) {
-    const folded = state.apply(JSON.parse(text) as LedgerRecord);
+    const record = JSON.parse(text) as LedgerRecord;
+    const folded = state.apply(record);
     if (!folded.applied) throw new Error(`record ${number} of the ledger cannot be understood: ${folded.reason}`);
+    onRecord(record);
   }
   return state;
 }

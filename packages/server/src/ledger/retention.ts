@@ -58,7 +58,6 @@ export async function keptOf(
 export interface CompactorOptions {
   readonly store: LedgerStore;
   readonly retention: Retention;
-  readonly now: () => number;
   readonly onProblem: (message: string) => void;
 }
 
@@ -73,9 +72,13 @@ export class Compactor {
     this.#options = options;
   }
 
-  /** Called with the records since the newest snapshot when they were read or appended, and the state that they led to. */
-  grown(records: readonly LedgerRecord[], state: LedgerState): void {
-    for (const record of records) this.#changes += 1 + ("changes" in record ? record.changes.length : 0);
+  /** Called with each record that is read behind the newest snapshot, or appended. */
+  count(record: LedgerRecord): void {
+    this.#changes += 1 + ("changes" in record ? record.changes.length : 0);
+  }
+
+  /** Begins a compaction if it is due and the state is that of the head. */
+  compactIfDue(state: LedgerState): void {
     const { head } = this.#options.store;
     if (this.#running !== undefined || state.number !== head.number || !this.#isDue(state)) return;
     this.#changes = 0;
@@ -98,11 +101,11 @@ export class Compactor {
 
   /** The state may change meanwhile, so it is read at once. */
   async #compact(head: LedgerHead, state: LedgerState): Promise<void> {
-    const { store, retention, now, onProblem } = this.#options;
+    const { store, retention, onProblem } = this.#options;
     try {
       const text = JSON.stringify(state.toSnapshot());
       const { completeAfter } = store;
-      const kept = keptOf(recordsOf(store), state, retention, { now: now(), completeAfter });
+      const kept = keptOf(recordsOf(store), state, retention, { now: Date.now(), completeAfter });
       await store.compact({ head, text }, await kept);
     } catch (error) {
       onProblem(`the ledger cannot be compacted: ${error instanceof Error ? error.message : String(error)}`);
