@@ -312,7 +312,7 @@ export class Publisher {
     if (made.changes.length === 0 && placement === undefined) return this.#planNothing(publication, state, restored);
     const problem = this.#options.target.check({ changes: layerChanges(made), placement });
     if (problem !== undefined) return refuse(problem);
-    const { live, stable } = this.#split(made.changes);
+    const { live, stable, waiting } = splitLive(made.changes, this.#options.kindOf, isReferredTo);
     const isStable = stable.length > 0 || placement !== undefined;
     const trips: readonly FuseTrip[] = [];
     const common = { origin: publication.origin, ...authorOf(publication) };
