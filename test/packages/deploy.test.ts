@@ -49,13 +49,24 @@ describe("the Dockerfile", () => {
   });
 });
 
+interface Container {
+  readonly args: readonly string[];
+  readonly startupProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly livenessProbe?: Probe;
+}
+
+interface Probe {
+  readonly httpGet: unknown;
+}
+
 interface Manifest {
   readonly kind: string;
   readonly data?: Readonly<Record<string, string>>;
   readonly spec: {
     readonly template: {
       readonly spec: {
-        readonly containers: readonly [{ readonly args: readonly string[] }];
+        readonly containers: readonly [Container];
         readonly volumes: unknown;
       };
     };
@@ -84,18 +95,39 @@ describeWith("helm", "the Helm chart", () => {
   });
 
   it("starts xds with flags that it has, and with a directory that is valid", () => {
-    const { manifests } = render({ tls: { secretName: "certificate" } });
+    const endpoints = [
+      { lb_endpoints: [{ endpoint: { address: { socket_address: { address: "::1", port_value: 1 } } } }] },
+    ];
+    const web = {
+      "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
+      ...{ name: "web", connect_timeout: "1s", load_assignment: { cluster_name: "web", endpoints } },
+    };
+    const config = { "web.yaml": JSON.stringify({ resources: [web] }) };
+    const { manifests } = render({ config, tls: { secretName: "certificate" }, admin: { tls: { secretName: "ops" } } });
     const help = xds("serve", "--help");
     const { args } = manifests.get("deployment.yaml")?.spec.template.spec.containers[0] ?? { args: [] };
     expect(args).toEqual([
       ...["serve", "/config", "--listen=:18000", "--admin=:18001", "--log-format=json", "--state-dir=/state"],
       ...["--tls-cert=/tls/tls.crt", "--tls-key=/tls/tls.key"],
+      ...["--admin-tls-cert=/admin-tls/tls.crt", "--admin-tls-key=/admin-tls/tls.key"],
+      "--admin-tls-ca=/admin-tls/ca.crt",
     ]);
     const flags = args.slice(2).map((flag) => flag.split("=")[0] ?? "");
     expect(flags.filter((flag) => !help.includes(`${flag} <`))).toEqual([]);
     for (const [name, text] of Object.entries(manifests.get("configmap.yaml")?.data ?? {}))
       writeFileSync(join(folder, name), text);
     expect(xds("validate", folder, "--strict")).toContain("no problems");
+  });
+
+  it.each([
+    ["HTTP", {}],
+    ["HTTPS", { admin: { tls: { secretName: "ops" } } }],
+  ])("probes speak %s where the admin API does", (scheme, values) => {
+    const xdsContainer = render(values).manifests.get("deployment.yaml")?.spec.template.spec.containers[0];
+    const probes = [xdsContainer?.startupProbe, xdsContainer?.readinessProbe, xdsContainer?.livenessProbe];
+    expect(probes.map((probe) => probe?.httpGet)).toEqual(
+      ["/livez", "/readyz", "/livez"].map((path) => ({ path, port: "admin", scheme })),
+    );
   });
 
   it("takes a ConfigMap and certificates that are there", () => {

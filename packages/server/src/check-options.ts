@@ -179,7 +179,7 @@ function findTlsProblems(tls: TlsFiles | undefined, prefix = ""): readonly Optio
   const problems: OptionProblem[] = [];
   if (tls.cert === "") problems.push({ path: `${prefix}tls.cert`, message: "expected a file, got nothing" });
   if (tls.key === "") problems.push({ path: `${prefix}tls.key`, message: "expected a file, got nothing" });
-  if (tls.requireClientCertificate === true && tls.ca === undefined) {
+  if ((tls.requireClientCertificate === true || tls.crl !== undefined) && tls.ca === undefined) {
     problems.push({
       path: `${prefix}tls.ca`,
       message: "expected a file to check client certificates against, got nothing",

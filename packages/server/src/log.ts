@@ -28,6 +28,8 @@ export type LogEvent =
   | "limit-hit"
   | "page-refused"
   | "admin-refused"
+  | "admin-change"
+  | "certificate-ended"
   | "connection-refused"
   | "connection-broken"
   | "files-written"

@@ -439,6 +439,7 @@ class WiredServer implements ManagementServer {
         this.#hub.report({ kind: "invariant-broken", stream: undefined, during: `admin ${path}`, error });
       },
       onRefused: (refused) => this.#hub.report({ kind: "admin-refused", ...refused }),
+      onChange: (change) => this.#hub.report({ kind: "admin-change", ...change }),
       tlsReloads: {
         onReloaded: (files) => this.#hub.report({ kind: "tls-reloaded", files }),
         onRefused: (files, error) => this.#hub.report({ kind: "tls-refused", files, error }),

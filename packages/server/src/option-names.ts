@@ -65,6 +65,7 @@ const ofTls: OptionKinds<TlsFiles> = {
   cert: kinds.text,
   key: kinds.text,
   ca: kinds.text,
+  crl: kinds.text,
   requireClientCertificate: kinds.flag,
 };
 const ofRest: OptionKinds<RestOptions> = { holdMs: kinds.number, maxHoldMs: kinds.number, names: kinds.texts };

@@ -191,6 +191,11 @@ export interface TlsFiles {
    * `requireClientCertificate` is false.
    */
   readonly ca?: string;
+  /**
+   * Certificate revocation lists, one for each CA. A client whose certificate one of them names is refused, and its
+   * connections are closed. With it, `ca` is required.
+   */
+  readonly crl?: string;
   readonly requireClientCertificate?: boolean;
 }
 

@@ -1,8 +1,9 @@
 import { contentDigest } from "@xdskit/envoy-api";
-import type { EntryChange, LedgerRecord, Placement } from "@xdskit/protocol/internal";
-import { createNodeMapping } from "@xdskit/source";
-import { type CheckedOptions, checkClients } from "./check-options.ts";
-import { XdsError } from "./error.ts";
+import type { TypeUrl } from "@xdskit/protocol";
+import type { EntryChange, LedgerRecord, TypeKind } from "@xdskit/protocol/internal";
+import type { CheckedOptions } from "./check-options.ts";
+import { type CheckedCommit, type RulesContext, readCommit } from "./commit-check.ts";
+import { describeProblems, XdsError } from "./error.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";
 import { namesByType } from "./hub/withheld-requests.ts";
@@ -27,7 +28,8 @@ export class ServerLedger {
   constructor(options: CheckedOptions, hub: Hub) {
     this.#options = options;
     this.#hub = hub;
-    this.#target = new HubTarget(hub);
+    const { api, insecure } = options;
+    this.#target = new HubTarget(hub, { insecure, traits: (type) => api.traits(type) });
   }
 
   /** The publisher, once it is open. */
@@ -67,13 +69,14 @@ export class ServerLedger {
 
   async #openWith(store: LedgerStore): Promise<Publisher> {
     const { api } = this.#options;
+    const kindOf = (type: TypeUrl): TypeKind => api.traits(type)?.kind ?? "opaque";
     try {
       return await Publisher.open({
         store,
         retention: { ...DEFAULT_RETENTION, ...this.#options.ledger?.retention },
         digest: contentDigest,
-        holdsSecret: ({ type, bodyType = type, bytes }) => api.holdsSecret(bodyType, bytes),
-        kindOf: (type) => api.traits(type)?.kind ?? "opaque",
+        holdsSecret: ({ type, bodyType = type, bytes }) => kindOf(type) === "sds" || api.holdsSecret(bodyType, bytes),
+        kindOf,
         target: this.#target,
         onRecorded: (record, changes) => this.#tellRecorded(record, changes),
         onResumed: (resumed) => this.#hub.report({ kind: "ledger-resumed", ...resumed }),
@@ -106,19 +109,21 @@ function describeChange({ layer, type, name, before, after }: EntryChange): Reco
 /** Applies published changes to the hub. */
 class HubTarget implements PublishTarget {
   readonly #hub: Hub;
+  readonly #context: RulesContext;
 
-  constructor(hub: Hub) {
+  constructor(hub: Hub, context: RulesContext) {
     this.#hub = hub;
+    this.#context = context;
   }
 
   get revision(): number {
     return this.#hub.revision;
   }
 
-  check({ changes, placement }: Pick<StateChange, "changes" | "placement">): string | undefined {
+  check(change: StateChange): string | undefined {
     try {
-      this.#hub.check({ changes }, placement?.access);
-      if (placement !== undefined) checkClients(placement.clients);
+      this.#hub.check({ changes: change.changes });
+      this.#read(change);
       return undefined;
     } catch (cause) {
       if (cause instanceof XdsError) return cause.message;
@@ -126,18 +131,24 @@ class HubTarget implements PublishTarget {
     }
   }
 
-  apply({ changes, placement, layers }: StateChange): number {
-    if (placement !== undefined) this.#place(placement, layers);
-    return this.#hub.commit({ changes });
+  apply(change: StateChange): number {
+    const { transaction, rules } = this.#read(change);
+    return this.#hub.commit(transaction, rules);
   }
 
   setMissing(missing: readonly MissingContent[]): void {
     this.#hub.setMissing(namesByType(missing));
   }
 
-  #place({ groups, clients, access }: Placement, layers: ReadonlySet<string>): void {
-    this.#hub.setAccess(access);
-    this.#hub.place(createNodeMapping(groups, layers));
-    this.#hub.setClients(checkClients(clients));
+  #read({ changes, placement }: StateChange): CheckedCommit {
+    const rules = placement && {
+      nodeMapping: { groups: placement.groups },
+      access: placement.access ?? ("default" as const),
+      clientOverrides: placement.clients,
+    };
+    const read = readCommit({ changes, ...rules }, this.#context);
+    if (!("problems" in read)) return read;
+    const { problems } = read;
+    throw new XdsError("TRANSACTION_INVALID", describeProblems("nothing was published", problems), { problems });
   }
 }

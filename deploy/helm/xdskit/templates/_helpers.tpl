@@ -12,3 +12,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
+
+{{- define "xdskit.adminScheme" -}}
+{{- if .Values.admin.tls.secretName }}HTTPS{{ else }}HTTP{{ end }}
+{{- end }}

@@ -7,8 +7,8 @@ import type { SettingValues } from "./resolve-settings.ts";
 /** Settings that name files which must be readable at the start. */
 const FILES: readonly SettingKey[] = [
   "descriptors",
-  ...(["tls.cert", "tls.key", "tls.ca"] as const),
-  ...(["admin-tls.cert", "admin-tls.key", "admin-tls.ca"] as const),
+  ...(["tls.cert", "tls.key", "tls.ca", "tls.crl"] as const),
+  ...(["admin-tls.cert", "admin-tls.key", "admin-tls.ca", "admin-tls.crl"] as const),
 ];
 
 /**
@@ -25,8 +25,8 @@ export async function requireReadableFiles(
     return filesOf(values, key).map((file) => ({ from: values.originOf(key) ?? key, file }));
   });
   const ofListeners = listeners.flatMap(({ tls, line, column }) => {
-    const { cert, key, ca } = typeof tls === "object" ? tls : {};
-    const files = [cert, key, ca].filter((file) => file !== undefined);
+    const { cert, key, ca, crl } = typeof tls === "object" ? tls : {};
+    const files = [cert, key, ca, crl].filter((file) => file !== undefined);
     return files.map((file) => ({
       from: `${settingsFile}:${line}:${column}: listeners`,
       file: resolve(directory, file),

@@ -149,11 +149,12 @@ function listenerOf(
 }
 
 /** Paths in the file are relative to its directory. */
-function tlsFilesOf({ cert, key, ca, requireClientCertificate }: ListenerTls, directory: string): TlsFiles {
+function tlsFilesOf({ cert, key, ca, crl, requireClientCertificate }: ListenerTls, directory: string): TlsFiles {
   return {
     cert: resolve(directory, cert),
     key: resolve(directory, key),
     ...(ca !== undefined && { ca: resolve(directory, ca) }),
+    ...(crl !== undefined && { crl: resolve(directory, crl) }),
     ...(requireClientCertificate !== undefined && { requireClientCertificate }),
   };
 }
@@ -219,17 +220,19 @@ function tlsOf(values: SettingValues, of: "tls" | "admin-tls"): TlsFiles | undef
   const cert = values.text(`${of}.cert`);
   const key = values.text(`${of}.key`);
   const ca = values.text(`${of}.ca`);
+  const crl = values.text(`${of}.crl`);
   const requireClientCertificate = of === "tls" ? values.flag("tls.require-client-certificate") : undefined;
   if (cert !== undefined && key !== undefined) {
     return {
       cert,
       key,
       ...(ca !== undefined && { ca }),
+      ...(crl !== undefined && { crl }),
       ...(requireClientCertificate !== undefined && { requireClientCertificate }),
     };
   }
-  if (cert === undefined && key === undefined && ca === undefined && requireClientCertificate !== true)
-    return undefined;
+  const isAbsent = [cert, key, ca, crl].every((file) => file === undefined);
+  if (isAbsent && requireClientCertificate !== true) return undefined;
   throw new CommandError(
     exitCode.usage,
     "TLS needs both a certificate and its key",

@@ -41,10 +41,16 @@ export function roleOf(caller: AdminCaller, { viewers, operators, insecure }: Ad
   }
 }
 
-/** A name for the caller in the records of what it changes. */
-export function authorOf(caller: AdminCaller): string {
-  if (caller.kind === "tls") return caller.names[0] ?? "certificate";
-  return caller.kind === "socket" ? "local user" : "loopback";
+/** The caller in a line of the log, and as the author of what it changes. */
+export function describeCaller(caller: AdminCaller): string {
+  switch (caller.kind) {
+    case "socket":
+      return "local socket";
+    case "plaintext":
+      return caller.isLoopback ? "loopback" : "plaintext";
+    case "tls":
+      return caller.names.join(",");
+  }
 }
 
 /** Describes the caller at a TCP port. */

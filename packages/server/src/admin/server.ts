@@ -6,7 +6,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { TlsFiles } from "../options.ts";
 import { TlsListener, type TlsReloads } from "../transport/grpc/tls.ts";
 import { addressOf } from "../transport/peer.ts";
-import { type AdminCaller, type AdminRules, authorOf, callerOf, roleOf } from "./access.ts";
+import { type AdminCaller, type AdminRole, type AdminRules, callerOf, describeCaller, roleOf } from "./access.ts";
 import type { ErrorAnswer } from "./answers/page.ts";
 import { Describer } from "./describe.ts";
 import { listenAtPath } from "./local-socket.ts";
@@ -41,6 +41,8 @@ export interface AdminServerOptions {
   /** Receives internal errors of routes. */
   readonly onFault?: (path: string, cause: unknown) => void;
   readonly onRefused?: (refused: AdminRefusal) => void;
+  /** A request that is no read was answered. */
+  readonly onChange?: (change: AdminChange) => void;
   readonly tlsReloads?: TlsReloads;
 }
 
@@ -48,11 +50,28 @@ export interface AdminServerOptions {
 export interface AdminRefusal {
   /** `host:port` of the caller. */
   readonly address: string;
+  /** Its beginning, without the query. */
   readonly path: string;
   /** The names of its certificate, by kind. */
   readonly names: readonly string[];
 }
 
+/** A request of an operator that changes something, or tried to, for the audit. */
+export interface AdminChange {
+  /** `host:port` of the caller; undefined at the local socket. */
+  readonly address: string | undefined;
+  /** The names of its certificate, or where it came from. */
+  readonly caller: string;
+  readonly role: AdminRole;
+  readonly method: string;
+  /** Its beginning, without the query. */
+  readonly path: string;
+  /** The HTTP status. */
+  readonly status: number;
+}
+
+/** Characters of a path that are reported. */
+const MAX_PATH = 200;
 const HANDSHAKE_MS = 10_000;
 const nobody: AdminRules = { viewers: [], operators: [], insecure: false };
 
@@ -139,7 +158,15 @@ class ListeningAdmin implements AdminServer {
     this.#tls = await TlsListener.open(
       // Health and metrics are for callers without a certificate too.
       { ...files, requireClientCertificate: false },
-      { onSocket: (socket) => this.#take(socket), handshakeTimeoutMs: HANDSHAKE_MS, protocols: ["http/1.1"] },
+      {
+        onSocket: (socket) => this.#take(socket),
+        // The role of a connection ends with its certificate; one that only expires soon keeps it.
+        onNotice: (socket, notice) => {
+          if (notice !== "expiring") socket.destroy();
+        },
+        handshakeTimeoutMs: HANDSHAKE_MS,
+        protocols: ["http/1.1"],
+      },
       this.#options.tlsReloads ?? nothing,
     );
     return this.#tls.server;
@@ -190,6 +217,7 @@ async function answerRequest(
     refuseCaller(request, response, caller, options);
     return;
   }
+  if (!isRead && role !== undefined) audit(request, response, { caller, role, options });
   if (!isRead && request.method !== "POST") {
     response.setHeader("allow", "GET, HEAD, POST");
     refuse(response, 405, { error: `method ${request.method} is not allowed` });
@@ -205,7 +233,7 @@ async function answerRequest(
     method: isRead ? undefined : ("POST" as const),
     wantsHtml: request.headers.accept?.includes("text/html") === true,
   };
-  const answer = await findAnswer(asked, { ...sources, author: authorOf(caller) });
+  const answer = await findAnswer(asked, { ...sources, author: describeCaller(caller) });
   if (request.method === "HEAD") {
     response.writeHead(answer.kind === "page" ? 200 : (answer.status ?? 200)).end();
     return;
@@ -219,6 +247,24 @@ function isProbe(target: string | undefined, isRead: boolean): boolean {
   return isRead && probes.some((route) => route.path === path);
 }
 
+/** Reports the request once it was answered, or its caller went away. */
+function audit(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { caller, role, options }: { caller: AdminCaller; role: AdminRole; options: AdminServerOptions },
+): void {
+  const address = addressOf(request.socket);
+  const { method = "" } = request;
+  response.once("close", () => {
+    const { statusCode: status } = response;
+    options.onChange?.({ address, caller: describeCaller(caller), role, method, path: pathOf(request), status });
+  });
+}
+
+function pathOf({ url = "" }: IncomingMessage): string {
+  return url.slice(0, MAX_PATH).replace(/[?#].*$/s, "");
+}
+
 /** Says the same whether there is something at the path or not. */
 function refuseCaller(
   request: IncomingMessage,
@@ -227,7 +273,7 @@ function refuseCaller(
   { onRefused }: AdminServerOptions,
 ): void {
   const names = caller.kind === "tls" ? caller.names : [];
-  onRefused?.({ address: addressOf(request.socket) ?? "", path: request.url ?? "", names });
+  onRefused?.({ address: addressOf(request.socket) ?? "", path: pathOf(request), names });
   const hint =
     caller.kind === "tls"
       ? "name your client certificate in admin-viewers or admin-operators"

@@ -108,7 +108,11 @@ describe("S-ACC-04: a client without an identity that is not on loopback", () =>
   test.each([
     ["insecure", { access: accessOf({ insecure: true }) }, remote],
     ["its certificate names its node", {}, { ...remote, isTls: true, certificate: certificateOf("n") }],
-    ["a rule allows it", { access: accessOf({ rules: { rules: [{ identities: ["address:192.0.2.0/24"], types: ["*"] }] } }) }, remote],
+    [
+      "a rule allows it",
+      { access: accessOf({ rules: { rules: [{ identities: ["address:192.0.2.0/24"], types: ["*"] }] } }) },
+      remote,
+    ],
     ["on loopback", {}, { ...remote, isLoopback: true }],
   ])("is served secrets when %s", async (_, options, peer) => {
     const { hub, open } = startHub(options);

@@ -114,7 +114,7 @@ export class Hub implements HubPort {
     });
     this.#connections = new Connections(connectionLimits);
     this.#polls = new PollRegistry(connectionLimits);
-    this.#withheld = new WithheldRequests((type) => traits(type)?.twin);
+    this.#withheld = new WithheldRequests((type) => options.traits(type)?.twin);
     this.#streams = new StreamRegistry({
       ...{ encoder, limits, connectionLimits: connectionLimits },
       closed: (stream, status, reason) => this.#closed(stream, status, reason),
@@ -139,11 +139,9 @@ export class Hub implements HubPort {
     return this.#driver.machine.revision;
   }
 
-  /** Throws what `commit` or `setAccess` would for these; changes nothing. */
-  check(transaction: Transaction, rules: AccessRules | undefined): void {
-    const { insecure, traits } = this.#options;
+  /** Throws what `commit` would; changes nothing. */
+  check(transaction: Transaction): void {
     refuseAmbiguous(this.#driver.machine.ambiguities(transaction));
-    createAccess({ rules, insecure, traits });
   }
 
   /**

@@ -111,6 +111,8 @@ export type StreamEnd =
   | "blocked"
   | "not-ready"
   | "connection-age"
+  /** The client's certificate expires, or is not trusted any more. */
+  | "certificate"
   | "draining"
   | "closed"
   /** Internal error, or a listener of the program failed. */
@@ -177,6 +179,18 @@ export type ShellReport =
       readonly path: string;
       /** The names of its verified certificate, by kind. */
       readonly names: readonly string[];
+    }
+  /** An operator's request to the admin API that is no read was answered. */
+  | {
+      readonly kind: "admin-change";
+      /** Undefined at the local socket. */
+      readonly address: string | undefined;
+      /** The names of its verified certificate by kind, or where it came from. */
+      readonly caller: string;
+      readonly role: "viewer" | "operator";
+      readonly method: string;
+      readonly path: string;
+      readonly status: number;
     }
   /** A browser polled for a page that may not; the poll ended with 403. */
   | {
@@ -259,6 +273,15 @@ export type ShellReport =
       readonly peer: Peer;
       readonly node: Node | undefined;
       readonly report: LoadReport;
+    }
+  /**
+   * A client's certificate expires soon, and the client is asked to connect anew; or it has expired, or a reloaded CA or
+   * revocation list takes it away, and the connection is closed.
+   */
+  | {
+      readonly kind: "certificate-ended";
+      readonly peer: Peer;
+      readonly reason: "expiring" | "expired" | "untrusted" | "revoked";
     }
   | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
   /** The changed TLS files are invalid; the previous certificates stay in use. */

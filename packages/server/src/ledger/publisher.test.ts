@@ -49,12 +49,15 @@ async function start(store: LedgerStore = new MemoryLedgerStore()) {
   return { publisher, store, inForce, missing, recorded, problems };
 }
 
-function textOf({ changes, placement, layers }: StateChange): string {
+function textOf({ changes, placement }: StateChange): string {
   const parts = changes.flatMap(({ layer, puts = [], deletes = [] }) => [
     ...puts.map(({ name, bytes }) => `+${layer} ${name}=${new TextDecoder().decode(bytes)}`),
     ...deletes.map(({ name }) => `-${layer} ${name}`),
   ]);
-  return [...parts, ...(placement === undefined ? [] : [`placed on ${[...layers].join(",")}`])].join(" ");
+  return [
+    ...parts,
+    ...(placement === undefined ? [] : [`placed in ${placement.groups.map(({ name }) => name).join(",")}`]),
+  ].join(" ");
 }
 
 async function recordsOf(store: LedgerStore): Promise<readonly LedgerRecord[]> {
@@ -163,13 +166,13 @@ describe("a publisher that is opened again", () => {
     const layers = new Map([...base(cluster("a", "1")), ["group/edge", [cluster("b")]]]);
     await publisher.publish({ layers, placement, origin });
     const again = await start(store);
-    expect(again.inForce).toEqual(["+base a=1 +group/edge b= placed on base,group/edge"]);
+    expect(again.inForce).toEqual(["+base a=1 +group/edge b= placed in edge"]);
     expect(again.recorded).toEqual(["resumed 1 2 0"]);
     expect(await again.publisher.publish({ layers, placement, origin })).toEqual({
       ...{ kind: "unchanged", number: 1, revision: 1 },
     });
     await again.publisher.publish({ layers: base(cluster("a", "2")), placement, origin });
-    expect(again.inForce.slice(1)).toEqual(["+base a=2 -group/edge b placed on base"]);
+    expect(again.inForce.slice(1)).toEqual(["+base a=2 -group/edge b"]);
   });
 
   test("has no content of secrets until they are published again, which is no record", async () => {

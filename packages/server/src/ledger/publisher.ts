@@ -11,7 +11,7 @@ import {
   placeKey,
   type TypeKind,
 } from "@xdskit/protocol/internal";
-import { transactionBetween } from "@xdskit/source";
+import { layerChangesBetween } from "@xdskit/source";
 import { EntryMaker, layerChanges, type ResourceChanges } from "./entries.ts";
 import { LedgerHistory } from "./history.ts";
 import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
@@ -29,8 +29,6 @@ export interface StateChange {
   readonly changes: readonly LayerChange[];
   /** Undefined: unchanged. */
   readonly placement: Placement | undefined;
-  /** The layers that have resources. */
-  readonly layers: ReadonlySet<string>;
 }
 
 /** The server, as the publisher changes it. */
@@ -102,7 +100,6 @@ export class Publisher {
   readonly #compactor: Compactor;
   readonly #queue: Operation[] = [];
   readonly #revisions = new Map<number, number>();
-  readonly #layerSizes = new Map<string, number>();
   readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
   #state: LedgerState;
   #head: LedgerHead;
@@ -276,27 +273,10 @@ export class Publisher {
   }
 
   #putInForce({ changes, placement }: NonNullable<Plan["effect"]>): number {
-    const isNewLayer = this.#count(changes.changes);
     const found = changes.changes.filter((change) => this.#missing.delete(placeKey(change)));
-    const revision = this.#options.target.apply({
-      changes: layerChanges(changes),
-      placement: placement ?? (isNewLayer ? this.#state.placement : undefined),
-      layers: new Set(this.#layerSizes.keys()),
-    });
+    const revision = this.#options.target.apply({ changes: layerChanges(changes), placement });
     if (found.length > 0) this.#options.target.setMissing(this.missing);
     return revision;
-  }
-
-  /** Counts the resources of the layers; returns whether a layer has come or gone. */
-  #count(changes: readonly EntryChange[]): boolean {
-    const before = this.#layerSizes.size;
-    let hasGone = false;
-    for (const { layer, before: old, after } of changes) {
-      const size = (this.#layerSizes.get(layer) ?? 0) + (after === undefined ? 0 : 1) - (old === undefined ? 0 : 1);
-      if (size > 0) this.#layerSizes.set(layer, size);
-      else hasGone = this.#layerSizes.delete(layer) || hasGone;
-    }
-    return hasGone || this.#layerSizes.size > before;
   }
 
   #note(number: number, revision: number): void {
@@ -313,12 +293,10 @@ export class Publisher {
     for (const change of changes)
       if (!resources.has(change))
         this.#missing.set(placeKey(change), { ...change, version: change.after?.version ?? "" });
-    this.#count(changes);
     if (this.#missing.size > 0) target.setMissing(this.missing);
     const revision = target.apply({
       changes: layerChanges({ changes, resources }),
       placement: this.#state.placement,
-      layers: new Set(this.#layerSizes.keys()),
     });
     const { number } = this.#state;
     this.#resumed = number;
@@ -334,7 +312,7 @@ export class Publisher {
     if (made.changes.length === 0 && placement === undefined) return this.#planNothing(publication, state, restored);
     const problem = this.#options.target.check({ changes: layerChanges(made), placement });
     if (problem !== undefined) return refuse(problem);
-    const { live, stable } = this.#split(made.changes);
+    const { live, stable, waiting } = splitLive(made.changes, this.#options.kindOf, isReferredTo);
     const isStable = stable.length > 0 || placement !== undefined;
     const trips: readonly FuseTrip[] = [];
     const common = { origin: publication.origin, ...authorOf(publication) };
@@ -382,7 +360,7 @@ export class Publisher {
       return this.#entries.changesBy(changes, state);
     }
     if (before === undefined) return this.#entries.changesTo(layers, origin.writer, state);
-    return this.#entries.changesBy(transactionBetween({ layers: before }, { layers })?.changes ?? [], state);
+    return this.#entries.changesBy(layerChangesBetween(before, layers), state);
   }
 
   /** Splits what flows at once from what fuses judge. */

@@ -189,12 +189,26 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     means:
       "beyond loopback, the admin API answers certificates in `admin-viewers` and `admin-operators` only; health and metrics everybody. At most one line per host in 10 s; suppressed is the number of lines left out",
   },
+  "admin-change": {
+    level: "info",
+    message: "change requested through the admin API",
+    fields: ["peer", "caller", "role", "method", "path", "status", "suppressed"],
+    means:
+      "the audit of the admin API: one line for each request that is no read, with the names of the caller's certificate (or local socket, loopback) and the HTTP status. Of failed ones at most one line per host and status in 10 s; suppressed is the number of lines left out",
+  },
   "page-refused": {
     level: "warn",
     message: "poll of a web page rejected",
     fields: ["peer", "host", "origin", "suppressed"],
     means:
       "a page in a browser polled at a host name that is not allowed, or from another origin: DNS rebinding, or a proxy whose name `rest.names` lacks. At most one line per host in 10 s; suppressed is the number of lines left out",
+  },
+  "certificate-ended": {
+    level: "warn",
+    message: "connection closed because of its client certificate",
+    fields: ["peer", "certificate", "reason", "suppressed"],
+    means:
+      "reason is expiring: the client has a while to connect anew, with a renewed certificate if it has one; expired; untrusted: no CA in the reloaded `tls.ca` vouches for it; revoked: `tls.crl` names it. A certificate that is logged as expired was not renewed in time, or the client did not take it up. At most one line per certificate and reason in 10 s; suppressed is the number of lines left out",
   },
   "connection-refused": {
     level: "warn",
@@ -238,7 +252,8 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     level: "info",
     message: "certificates reloaded",
     fields: ["files"],
-    means: "new connections use them",
+    means:
+      "new connections use them; connections whose client certificate the new CAs or revocation lists take away are closed",
   },
   "tls-refused": {
     level: "error",

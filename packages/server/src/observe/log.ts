@@ -89,7 +89,9 @@ function writeLimited(log: Log, limit: LineLimit, { event, key: [address, ...wha
 }
 
 function isOrdinaryEnd(reason: string): boolean {
-  return ["finished", "cancelled", "connection-lost", "connection-age", "draining", "closed"].includes(reason);
+  return ["finished", "cancelled", "connection-lost", "connection-age", "certificate", "draining", "closed"].includes(
+    reason,
+  );
 }
 
 function logNacks(telemetry: ObservedTelemetry, log: Log): void {
@@ -163,9 +165,26 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
     const fields = { limit, peer: address, stream, reason: printable(message, 500) };
     writeLimited(log, lines, { event: "limit-hit", key: [address, limit], fields, at });
   });
+  telemetry.observe("certificate-ended", ({ peer, reason }, at) => {
+    const certificate = printable(peer.names.join(","), 500);
+    const fields = { peer: peer.address, certificate, reason };
+    writeLimited(log, lines, {
+      event: "certificate-ended",
+      key: [certificate, "certificate-ended", reason],
+      fields,
+      at,
+    });
+  });
   telemetry.observe("admin-refused", ({ address, path, names }, at) => {
     const fields = { peer: address, path: printable(path, 200), certificate: printable(names.join(","), 500) };
     writeLimited(log, lines, { event: "admin-refused", key: [address, "admin-refused"], fields, at });
+  });
+  telemetry.observe("admin-change", ({ address, caller, role, method, path, status }, at) => {
+    const who = printable(caller, 500);
+    const fields = { peer: address, caller: who, role, method, path: printable(path, 200), status };
+    // What changed something is never left out.
+    if (status < 400) log.write("admin-change", fields);
+    else writeLimited(log, lines, { event: "admin-change", key: [address ?? who, "admin-change", status], fields, at });
   });
   telemetry.observe("page-refused", ({ address, host, origin }, at) => {
     const fields = { peer: address, host: printable(host, 200), origin: origin && printable(origin, 200) };

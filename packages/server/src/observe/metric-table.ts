@@ -77,6 +77,8 @@ export type MetricName =
   | "xds_server_files_total"
   | "xds_server_file_problems_total"
   | "xds_server_tls_reloads_total"
+  | "xds_server_certificates_ended_total"
+  | "xds_server_admin_changes_total"
   | "xds_server_listener_faults_total"
   | "xds_server_invariants_broken_total"
   | "xds_server_event_loop_lag_seconds"
@@ -331,6 +333,16 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "counter",
     help: "Certificate reloads by result.",
     labels: ["result"],
+  },
+  xds_server_certificates_ended_total: {
+    kind: "counter",
+    help: "Connections closed because their client certificate is expiring, expired, untrusted or revoked.",
+    labels: ["reason"],
+  },
+  xds_server_admin_changes_total: {
+    kind: "counter",
+    help: "Requests of operators to the admin API that are no reads, by HTTP status.",
+    labels: ["status"],
   },
   xds_server_listener_faults_total: {
     kind: "counter",

@@ -214,6 +214,10 @@ function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
   telemetry.observe("ledger-problem", () => ledgerProblems.value++);
   telemetry.observe("tls-reloaded", () => reloads.cell("good").value++);
   telemetry.observe("tls-refused", () => reloads.cell("refused").value++);
+  const changes = new CounterFamily("xds_server_admin_changes_total", registry);
+  telemetry.observe("admin-change", ({ status }) => changes.cell(String(status)).value++);
+  const certificates = new CounterFamily("xds_server_certificates_ended_total", registry);
+  telemetry.observe("certificate-ended", ({ reason }) => certificates.cell(reason).value++);
   telemetry.observe("listener-failed", () => faults.value++);
   telemetry.observe("invariant-broken", () => invariants.value++);
 }

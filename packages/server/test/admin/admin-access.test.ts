@@ -9,6 +9,7 @@ import type { ManagementServerOptions } from "@xdskit/server";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type AdminCaller, namesByKind, roleOf } from "../../src/admin/access.ts";
 import { hasNameKind } from "../../src/certificate-name.ts";
+import { until } from "../support/raw-peer.ts";
 import { startWorld, type World } from "../support/test-server.ts";
 
 let made: string;
@@ -152,6 +153,41 @@ describe("over TLS", () => {
     const world = await start({ admin: { tls: tls() } } as Partial<ManagementServerOptions>);
     const at = { host: "127.0.0.1", port: world.adminAddress?.port ?? 0, path: "/livez" };
     expect((await ask({ ...at, headers: { host: "evil.example" } }, "")).status).toBe(403);
+  });
+});
+
+describe("the audit", () => {
+  test("has one line for each request that is no read: who, as what, what, and with which result", async () => {
+    const adminSocket = pathOf("audited.sock");
+    const tls = { cert: pathOf("server.crt"), key: pathOf("server.key"), ca: pathOf("authority.crt") };
+    const admin = { tls, operators: ["uri:spiffe://prod/ns/ops/*"] };
+    const world = await start({ admin, adminSocket } as Partial<ManagementServerOptions>);
+    const audited: object[] = [];
+    world.server.on("admin-change", ({ caller, role, method, path, status }) =>
+      audited.push({ caller, role, method, path, status }),
+    );
+    const at = { host: "127.0.0.1", port: world.adminAddress?.port ?? 0 };
+    const path = `/api/v1/${"a".repeat(300)}?token=1`;
+    await ask({ ...at, path, method: "POST" }, "operator");
+    await ask({ socketPath: adminSocket, path: "/livez?a=b", method: "DELETE" });
+    for (const certificate of ["operator", "nobody"]) await ask({ ...at, path: "/api/v1/nodes" }, certificate);
+    await ask({ ...at, path: "/livez", method: "POST" }, "nobody");
+    await until("both are told", () => audited.length >= 2);
+    const names = expect.stringContaining("uri:spiffe://prod/ns/ops/");
+    expect(audited).toEqual([
+      { caller: names, role: "operator", method: "POST", path: path.slice(0, 200), status: 405 },
+      { caller: "local socket", role: "operator", method: "DELETE", path: "/livez", status: 405 },
+    ]);
+  });
+
+  test("a refused caller is told with the beginning of its path", async () => {
+    const world = await start({
+      admin: { tls: { cert: pathOf("server.crt"), key: pathOf("server.key"), ca: pathOf("authority.crt") } },
+    });
+    const paths: string[] = [];
+    world.server.on("admin-refused", (refused) => paths.push(refused.path));
+    await ask({ host: "127.0.0.1", port: world.adminAddress?.port ?? 0, path: `/${"a".repeat(9_000)}` }, "nobody");
+    expect(paths).toEqual([`/${"a".repeat(199)}`]);
   });
 });
 

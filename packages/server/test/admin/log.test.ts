@@ -76,6 +76,13 @@ test.each<{ readonly event: LogEvent; readonly of: (address: string) => ServerRe
     of: (address) => ({ kind: "admin-refused", address, path: "/api/v1/nodes", names: ["dns:a.example"] }),
   },
   {
+    event: "admin-change",
+    of: (address) => ({
+      ...{ kind: "admin-change", address, caller: "loopback", role: "operator" },
+      ...{ method: "POST", path: "/api/v1/nodes", status: 405 },
+    }),
+  },
+  {
     event: "page-refused",
     of: (address) => ({
       kind: "page-refused",

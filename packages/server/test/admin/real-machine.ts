@@ -120,6 +120,7 @@ export class RealMachine {
     loads: () => this.loads.view,
     encoder: () => ({ segmentsEncoded: 1, framesEncoded: 2, bodiesEncoded: 3, bytesEncoded: 4 }),
     conversionFindings: () => this.findings,
+    ledger: () => undefined,
   };
   readonly metrics: Metrics = createMetrics({
     telemetry: this.telemetry,

@@ -21,6 +21,7 @@ export interface ListenerTls {
   readonly cert: string;
   readonly key: string;
   readonly ca?: string;
+  readonly crl?: string;
   readonly requireClientCertificate?: boolean;
 }
 
@@ -115,12 +116,12 @@ function readTls(notes: SettingsNotes, tls: unknown, path: ValuePath): ListenerS
     notes.wrongType(path, "cert and key, or off", tls);
     return undefined;
   }
-  notes.refuseOthers(tls, path, ["cert", "key", "ca", "require-client-certificate"]);
+  notes.refuseOthers(tls, path, ["cert", "key", "ca", "crl", "require-client-certificate"]);
   const read = (field: string): unknown => {
     const given = entryOf(tls, field);
     return given === undefined ? undefined : readOne(notes, keyOf(field), given, [...path, field]);
   };
-  const [cert, key, ca, required] = ["cert", "key", "ca", "require-client-certificate"].map(read);
+  const [cert, key, ca, crl, required] = ["cert", "key", "ca", "crl", "require-client-certificate"].map(read);
   if (typeof cert !== "string" || typeof key !== "string") {
     if (entryOf(tls, "cert") === undefined || entryOf(tls, "key") === undefined)
       notes.note("SETTING_INVALID", path, "key", "expected both a certificate and its key", "give cert and key");
@@ -130,12 +131,13 @@ function readTls(notes: SettingsNotes, tls: unknown, path: ValuePath): ListenerS
     cert,
     key,
     ...(typeof ca === "string" && { ca }),
+    ...(typeof crl === "string" && { crl }),
     ...(typeof required === "boolean" && { requireClientCertificate: required }),
   };
 }
 
 function keyOf(field: string): SettingKey {
-  const keys: readonly SettingKey[] = ["tls.cert", "tls.key", "tls.ca", "tls.require-client-certificate"];
+  const keys: readonly SettingKey[] = ["tls.cert", "tls.key", "tls.ca", "tls.crl", "tls.require-client-certificate"];
   return keys.find((key) => key === `tls.${field}`) ?? "tls.cert";
 }
 

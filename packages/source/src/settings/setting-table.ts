@@ -54,6 +54,7 @@ export type SettingKey =
   | "admin-tls.cert"
   | "admin-tls.key"
   | "admin-tls.ca"
+  | "admin-tls.crl"
   | "admin-viewers"
   | "admin-operators"
   | "control-plane"
@@ -82,6 +83,7 @@ export type SettingKey =
   | "tls.cert"
   | "tls.key"
   | "tls.ca"
+  | "tls.crl"
   | "tls.require-client-certificate"
   | "export.directory"
   | "export.format"
@@ -129,6 +131,7 @@ export const settingTable: readonly Setting[] = [
   row("admin-tls.cert", "path", undefined, "PEM file with the certificate of the admin API and its chain."),
   row("admin-tls.key", "path", undefined, "PEM file with the private key of the admin API."),
   row("admin-tls.ca", "path", undefined, "PEM file with the CAs of those who may use the admin API."),
+  row("admin-tls.crl", "path", undefined, "PEM file with the revocation lists of admin-tls.ca, one for each CA."),
   row(
     "admin-viewers",
     "texts",
@@ -202,6 +205,7 @@ export const settingTable: readonly Setting[] = [
   row("tls.cert", "path", undefined, "PEM file with the server certificate and its chain."),
   row("tls.key", "path", undefined, "PEM file with the server's private key."),
   row("tls.ca", "path", undefined, "PEM file with the CAs that sign client certificates."),
+  row("tls.crl", "path", undefined, "PEM file with the revocation lists of tls.ca, one for each CA."),
   row("tls.require-client-certificate", "boolean", undefined, "Require a client certificate."),
   row(
     "export.directory",

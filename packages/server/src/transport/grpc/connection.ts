@@ -10,12 +10,14 @@ import type { Socket } from "node:net";
 import { startTimer, type Timer } from "@xdskit/disk";
 import type { Peer, Status } from "@xdskit/protocol";
 import { type NamedChoice, statusCode } from "@xdskit/protocol/internal";
-import type { HubPort } from "../../hub/port.ts";
+import type { HubPort, StreamEnd } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
 import { Http2Exchange } from "../rest/http2-exchange.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { isGone } from "../stream-state.ts";
 import { openCall } from "./call.ts";
+import { certificateStatus } from "./certificate-status.ts";
+import type { CertificateNotice } from "./certificate-watch.ts";
 import type { Decompression } from "./decompression.ts";
 import { isGrpc } from "./metadata.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
@@ -43,6 +45,8 @@ const PING_SPREAD = 0.1;
 const PING_STEPS = 32;
 /** Milliseconds that an aged connection has to close after its streams ended. */
 const LEAVE_WITHIN_MS = 1_000;
+/** Milliseconds that a connection has to close after its client's certificate became invalid. */
+const LAPSE_WITHIN_MS = 500;
 
 const tooOld: Status = {
   code: statusCode.UNAVAILABLE,
@@ -136,8 +140,25 @@ export class GrpcConnection {
   }
 
   /** Ends all calls with a status. */
-  dismissCalls(status: Status): void {
-    for (const dismiss of [...this.#calls]) dismiss(status);
+  dismissCalls(status: Status, reason: StreamEnd): void {
+    for (const dismiss of [...this.#calls]) dismiss(status, reason);
+  }
+
+  /**
+   * The client's certificate expires soon: calls get a while to end. Or it is not valid any more: calls end at once, and
+   * the connection after them, since clients reopen streams on a connection that stays.
+   */
+  lapse(notice: CertificateNotice): void {
+    if (this.#session.destroyed) return;
+    const status = certificateStatus(notice);
+    this.#age?.cancel();
+    if (notice === "expiring") {
+      this.#retire(status, "certificate");
+      return;
+    }
+    this.leave(status.message);
+    this.dismissCalls(status, "certificate");
+    this.#age = startTimer(LAPSE_WITHIN_MS, () => this.destroy(status.message));
   }
 
   destroy(reason: string): void {
@@ -229,7 +250,7 @@ export class GrpcConnection {
     }
     if (maxConnectionAgeMs > 0) {
       const ageMs = maxConnectionAgeMs * (1 + AGE_JITTER * (2 * Math.random() - 1));
-      this.#age = startTimer(ageMs, () => this.#retire());
+      this.#age = startTimer(ageMs, () => this.#retire(tooOld, "connection-age"));
     }
   }
 
@@ -255,11 +276,11 @@ export class GrpcConnection {
     });
   }
 
-  #retire(): void {
-    this.leave("maxConnectionAgeMs");
+  #retire(status: Status, reason: StreamEnd): void {
+    this.leave(status.message);
     this.#age = startTimer(this.#options.limits.maxConnectionAgeGraceMs, () => {
-      this.dismissCalls(tooOld);
-      this.#age = startTimer(LEAVE_WITHIN_MS, () => this.destroy("maxConnectionAgeMs"));
+      this.dismissCalls(status, reason);
+      this.#age = startTimer(LEAVE_WITHIN_MS, () => this.destroy(status.message));
     });
   }
 }

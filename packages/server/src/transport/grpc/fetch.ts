@@ -38,7 +38,7 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, onlyType, apiVersion,
     onFailure: (status, reason) => hub.endStream(stream, status, reason),
     onClose: (reason) => hub.abandon(stream, reason),
   });
-  return (status) => hub.endStream(stream, status, "connection-age");
+  return (status, reason) => hub.endStream(stream, status, reason);
 }
 
 /** Passes one message to the call. */

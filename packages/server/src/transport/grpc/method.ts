@@ -1,5 +1,5 @@
 import type { Peer, Status } from "@xdskit/protocol";
-import type { HubPort } from "../../hub/port.ts";
+import type { HubPort, StreamEnd } from "../../hub/port.ts";
 import type { GrpcCall } from "./call.ts";
 
 /** The context of a call. */
@@ -13,7 +13,7 @@ export interface MethodPorts {
 }
 
 /** Ends the call from the server side. */
-export type Dismiss = (status: Status) => void;
+export type Dismiss = (status: Status, reason: StreamEnd) => void;
 
 /** A gRPC method: accepts a call and handles it until it closes. */
 export type GrpcMethod = (call: GrpcCall, ports: MethodPorts) => Dismiss;

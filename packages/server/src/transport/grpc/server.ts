@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { Choice } from "@xdskit/protocol";
 import type { NamedChoice } from "@xdskit/protocol/internal";
@@ -9,6 +10,7 @@ import { addressOf, describePeer } from "../peer.ts";
 import { Http1Server } from "../rest/http1-server.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { type BoundAddress, formatAddress, type Transport } from "../transport.ts";
+import type { CertificateNotice } from "./certificate-watch.ts";
 import { GrpcConnection } from "./connection.ts";
 import type { Decompression } from "./decompression.ts";
 import { readProtocol } from "./first-bytes.ts";
@@ -44,7 +46,7 @@ export class GrpcTransport implements Transport {
   readonly #methods: ReadonlyMap<string, GrpcMethod>;
   readonly #http1: Http1Server;
   readonly #sockets = new Set<Socket>();
-  readonly #connections = new Set<GrpcConnection>();
+  readonly #connections = new Map<Socket, GrpcConnection>();
   readonly #idle: (() => void)[] = [];
   #listener: Server | undefined;
   #tls: TlsListener | undefined;
@@ -73,7 +75,7 @@ export class GrpcTransport implements Transport {
   drain(): void {
     this.#isDraining = true;
     this.#listener?.close();
-    for (const connection of this.#connections) connection.leave("draining");
+    for (const connection of this.#connections.values()) connection.leave("draining");
     this.#http1.drain();
   }
 
@@ -90,7 +92,7 @@ export class GrpcTransport implements Transport {
   async stop(): Promise<void> {
     this.#tls?.close();
     const closed = closeServer(this.#listener);
-    for (const connection of this.#connections) connection.destroy("the server was closed");
+    for (const connection of this.#connections.values()) connection.destroy("the server was closed");
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
@@ -106,7 +108,12 @@ export class GrpcTransport implements Transport {
     if (tls === undefined) return createServer({ noDelay: true }, take);
     this.#tls = await TlsListener.open(
       tls,
-      { onSocket: take, handshakeTimeoutMs: limits.handshakeTimeoutMs, protocols: ["h2", "http/1.1"] },
+      {
+        onSocket: take,
+        onNotice: (socket, notice) => this.#lapse(socket, notice, hub),
+        handshakeTimeoutMs: limits.handshakeTimeoutMs,
+        protocols: ["h2", "http/1.1"],
+      },
       {
         onReloaded: (files) => hub.report({ kind: "tls-reloaded", files }),
         onRefused: (files, error) => hub.report({ kind: "tls-refused", files, error }),
@@ -150,13 +157,23 @@ export class GrpcTransport implements Transport {
     const options = { hub, limits, methods: this.#methods, listener: this.#choice, rest, decompression };
     const connection = GrpcConnection.open(socket, peer, options);
     if (connection === undefined) return;
-    this.#connections.add(connection);
-    connection.onClose(() => this.#forget(connection));
+    this.#connections.set(socket, connection);
+    connection.onClose(() => this.#forget(socket));
     if (this.#isDraining) connection.leave("draining");
   }
 
-  #forget(connection: GrpcConnection): void {
-    this.#connections.delete(connection);
+  /** The certificate of a client expires, or is not trusted any more. */
+  #lapse(socket: TLSSocket, notice: CertificateNotice, hub: HubPort): void {
+    if (socket.destroyed) return;
+    hub.report({ kind: "certificate-ended", peer: describePeer(socket), reason: notice });
+    const connection = this.#connections.get(socket);
+    if (connection !== undefined) connection.lapse(notice);
+    else if (notice === "expiring") this.#http1.leave(socket);
+    else socket.destroy();
+  }
+
+  #forget(socket: Socket): void {
+    this.#connections.delete(socket);
     if (this.#connections.size > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }

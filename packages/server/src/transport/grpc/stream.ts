@@ -44,7 +44,7 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...met
     onFailure: (status, reason) => hub.endStream(stream, status, reason),
     onClose: (reason) => hub.abandon(stream, reason),
   });
-  return (status) => hub.endStream(stream, status, "connection-age");
+  return (status, reason) => hub.endStream(stream, status, reason);
 }
 
 /** Decodes a request, or returns the status that ends the call: malformed bytes or a node above the limit. */

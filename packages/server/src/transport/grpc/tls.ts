@@ -1,9 +1,13 @@
+import { constants } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { createSecureContext, createServer, type Server, type TLSSocket } from "node:tls";
+import { createSecureContext, createServer, type SecureContextOptions, type Server, type TLSSocket } from "node:tls";
 import { XdsError } from "../../error.ts";
 import type { TlsFiles } from "../../options.ts";
+import { type CertificateNotice, CertificateWatch } from "./certificate-watch.ts";
+import { ClientTrust } from "./client-trust.ts";
+import { splitLists } from "./revocation-lists.ts";
 
 /** Milliseconds without changes before the files are read: they are often replaced one by one. */
 const QUIET_MS = 100;
@@ -15,6 +19,17 @@ interface Credentials {
   readonly cert: Buffer;
   readonly key: Buffer;
   readonly ca: Buffer | undefined;
+  readonly crl: Buffer | undefined;
+}
+
+/** What a TLS server does with its connections. */
+export interface TlsPorts {
+  readonly onSocket: (socket: TLSSocket) => void;
+  /** The client's certificate expires soon, or is not valid any more: the connection is to be closed. */
+  readonly onNotice: (socket: TLSSocket, notice: CertificateNotice) => void;
+  readonly handshakeTimeoutMs: number;
+  /** What clients may choose from by ALPN. */
+  readonly protocols: readonly string[];
 }
 
 /** Callbacks for reloaded files. */
@@ -24,49 +39,51 @@ export interface TlsReloads {
   onRefused(files: readonly string[], error: Error): void;
 }
 
-/** A TLS server that reloads its certificates when their files change. */
+/**
+ * A TLS server that reloads its certificates when their files change, and judges the certificates of connected clients
+ * again when CAs or revocation lists did.
+ */
 export class TlsListener {
   readonly server: Server;
   readonly #files: TlsFiles;
   readonly #reloads: TlsReloads;
   readonly #watchers: FSWatcher[] = [];
+  readonly #clients: CertificateWatch;
+  /** What judges clients, once it is another than that of the first handshakes. */
+  #trust: ClientTrust | undefined;
   #inForce: Credentials;
   #refused: Credentials | undefined;
   #quiet: NodeJS.Timeout | undefined;
   #poll: NodeJS.Timeout | undefined;
 
   /** Reads the files. Throws an `XdsError` (TLS_INVALID) if they are unreadable or do not match. */
-  static async open(
-    files: TlsFiles,
-    backlog: {
-      readonly onSocket: (socket: TLSSocket) => void;
-      readonly handshakeTimeoutMs: number;
-      /** What clients may choose from by ALPN. */
-      readonly protocols: readonly string[];
-    },
-    reloads: TlsReloads,
-  ): Promise<TlsListener> {
+  static async open(files: TlsFiles, ports: TlsPorts, reloads: TlsReloads): Promise<TlsListener> {
     const credentials = await readCredentials(files).catch((cause: unknown) => {
       throw new XdsError("TLS_INVALID", `the TLS files cannot be used: ${messageOf(cause)}`, { cause });
     });
     const server = createServer({
-      ...withoutAbsent(credentials),
-      ALPNProtocols: [...backlog.protocols],
+      ...contextOf(credentials),
+      ALPNProtocols: [...ports.protocols],
       minVersion: "TLSv1.2",
-      handshakeTimeout: backlog.handshakeTimeoutMs,
+      handshakeTimeout: ports.handshakeTimeoutMs,
       noDelay: true,
       requestCert: files.ca !== undefined,
       rejectUnauthorized: files.ca !== undefined && files.requireClientCertificate !== false,
     });
-    server.on("secureConnection", backlog.onSocket);
-    return new TlsListener(server, files, credentials, reloads);
+    return new TlsListener(server, { files, credentials, ports, reloads });
   }
 
-  private constructor(server: Server, files: TlsFiles, credentials: Credentials, reloads: TlsReloads) {
+  private constructor(server: Server, { files, credentials, ports, reloads }: Opened) {
     this.server = server;
     this.#files = files;
     this.#inForce = credentials;
     this.#reloads = reloads;
+    this.#clients = new CertificateWatch(ports.onNotice);
+    server.on("secureConnection", (socket) => {
+      ports.onSocket(socket);
+      // With the trust of now: the handshake may have begun before a reload.
+      this.#clients.add(socket, this.#trust);
+    });
     // Watches directories: containers' mounted files are replaced by renaming a link beside them.
     const directories = new Set(pathsOf(files).map((path) => dirname(path)));
     for (const directory of directories) {
@@ -83,6 +100,7 @@ export class TlsListener {
     clearInterval(this.#poll);
     clearTimeout(this.#quiet);
     this.#poll = undefined;
+    this.#clients.close();
   }
 
   #changed(): void {
@@ -100,43 +118,72 @@ export class TlsListener {
       if (areEqual(credentials, this.#inForce)) return;
       if (this.#refused !== undefined && areEqual(credentials, this.#refused)) return;
       this.#refused = credentials;
-      createSecureContext(withoutAbsent(credentials)); // throws when they do not fit
-      this.server.setSecureContext(withoutAbsent(credentials));
+      const trust = check(credentials);
+      this.server.setSecureContext(contextOf(credentials));
+      const isSameTrust = areSame(credentials.ca, this.#inForce.ca) && areSame(credentials.crl, this.#inForce.crl);
       this.#inForce = credentials;
       this.#refused = undefined;
       this.#reloads.onReloaded(files);
+      if (isSameTrust || trust === undefined) return;
+      this.#trust = trust;
+      await this.#clients.judgeAll(trust);
     } catch (error) {
       this.#reloads.onRefused(files, error instanceof Error ? error : new Error(String(error)));
     }
   }
 }
 
-function pathsOf({ cert, key, ca }: TlsFiles): readonly string[] {
-  return ca === undefined ? [cert, key] : [cert, key, ca];
+interface Opened {
+  readonly files: TlsFiles;
+  readonly credentials: Credentials;
+  readonly ports: TlsPorts;
+  readonly reloads: TlsReloads;
+}
+
+function pathsOf({ cert, key, ca, crl }: TlsFiles): readonly string[] {
+  return [cert, key, ca, crl].filter((path) => path !== undefined);
 }
 
 async function readCredentials(files: TlsFiles): Promise<Credentials> {
   const credentials = await readFiles(files);
-  createSecureContext(withoutAbsent(credentials));
+  check(credentials);
   return credentials;
 }
 
-async function readFiles({ cert, key, ca }: TlsFiles): Promise<Credentials> {
-  const [certBytes, keyBytes, caBytes] = await Promise.all([
+async function readFiles({ cert, key, ca, crl }: TlsFiles): Promise<Credentials> {
+  const [certBytes, keyBytes, caBytes, crlBytes] = await Promise.all([
     readFile(cert),
     readFile(key),
     ca === undefined ? undefined : readFile(ca),
+    crl === undefined ? undefined : readFile(crl),
   ]);
-  return { cert: certBytes, key: keyBytes, ca: caBytes };
+  return { cert: certBytes, key: keyBytes, ca: caBytes, crl: crlBytes };
 }
 
-function withoutAbsent({ cert, key, ca }: Credentials): { cert: Buffer; key: Buffer; ca?: Buffer } {
-  return ca === undefined ? { cert, key } : { cert, key, ca };
+/** Throws when files do not fit together; returns what judges clients if certificates are verified. */
+function check(credentials: Credentials): ClientTrust | undefined {
+  createSecureContext(contextOf(credentials));
+  const { ca, crl } = credentials;
+  if (ca === undefined) return undefined;
+  return new ClientTrust(ca.toString("latin1"), crl === undefined ? [] : splitLists(crl.toString("latin1")));
+}
+
+function contextOf({ cert, key, ca, crl }: Credentials): SecureContextOptions {
+  return {
+    cert,
+    key,
+    // A resumed session would skip the verification of the certificate.
+    ...(ca !== undefined && { ca, secureOptions: constants.SSL_OP_NO_TICKET }),
+    ...(crl !== undefined && { crl: [...splitLists(crl.toString("latin1"))] }),
+  };
 }
 
 function areEqual(a: Credentials, b: Credentials): boolean {
-  const isSameAuthority = a.ca === undefined || b.ca === undefined ? a.ca === b.ca : a.ca.equals(b.ca);
-  return a.cert.equals(b.cert) && a.key.equals(b.key) && isSameAuthority;
+  return a.cert.equals(b.cert) && a.key.equals(b.key) && areSame(a.ca, b.ca) && areSame(a.crl, b.crl);
+}
+
+function areSame(a: Buffer | undefined, b: Buffer | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : a.equals(b);
 }
 
 function messageOf(cause: unknown): string {

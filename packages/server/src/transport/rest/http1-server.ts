@@ -83,6 +83,11 @@ export class Http1Server {
     for (const connection of [...this.#connections.values()]) connection.leave();
   }
 
+  /** As `drain`, for one connection. */
+  leave(socket: Socket): void {
+    this.#connections.get(socket)?.leave();
+  }
+
   async whenIdle(): Promise<void> {
     if (this.#connections.size === 0) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));
