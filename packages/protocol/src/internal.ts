@@ -117,6 +117,7 @@ export type {
 } from "./message/response.ts";
 export { statusCode } from "./message/status.ts";
 export { hostOf } from "./node/host.ts";
+export { layersFor } from "./node/node-mapping.ts";
 export { globMatches, type MetadataMatch, nodeMatches, type Patterns } from "./node/node-match.ts";
 export { constraintsOf, describeConstraints, matches } from "./resource/constraints.ts";
 export { type Overlap, overlapOf } from "./resource/disjointness.ts";

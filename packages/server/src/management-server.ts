@@ -120,6 +120,11 @@ export interface ManagementServer extends AsyncDisposable {
   /** Drops the held change of that number. Throws as `publish` does. */
   reject(number: number, by?: Authorship): Promise<PublishResult>;
   /**
+   * Brings back what was in force at a number, but live data; what that takes away is held if it is published again.
+   * Throws as `publish` does.
+   */
+  rollback(to: number, by?: Authorship): Promise<PublishResult>;
+  /**
    * Waits until a revision is everywhere: until no connected node that counts has anything up to it unsent or without
    * an ACK or NACK. The answer says who has it and who rejected it, and how far it is if the time is over. Nodes that
    * connect while waiting count too. Rejects with an `XdsError`: REVISION_UNKNOWN for a revision that does not exist yet,
@@ -320,6 +325,10 @@ class WiredServer implements ManagementServer {
 
   async reject(number: number, by?: Authorship): Promise<PublishResult> {
     return (await this.#openLedger()).reject(number, by);
+  }
+
+  async rollback(to: number, by?: Authorship): Promise<PublishResult> {
+    return (await this.#openLedger()).rollback(to, by);
   }
 
   async whenDeployed(revision: number, options: DeploymentOptions = {}): Promise<ProgressAnswer> {

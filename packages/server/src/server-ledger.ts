@@ -1,12 +1,22 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
-import type { EntryChange, LedgerRecord, TypeKind } from "@xdskit/protocol/internal";
+import {
+  defaultFuses,
+  type EntryChange,
+  type FuseContext,
+  type LedgerEffect,
+  type LedgerRecord,
+  type LedgerState,
+  type TypeKind,
+  tripFuses,
+} from "@xdskit/protocol/internal";
 import type { CheckedOptions } from "./check-options.ts";
 import { type CheckedCommit, type RulesContext, readCommit } from "./commit-check.ts";
 import { describeProblems, XdsError } from "./error.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";
 import { namesByType } from "./hub/withheld-requests.ts";
+import { judgedNodes } from "./judged-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import type { MissingContent } from "./ledger/publication.ts";
@@ -77,6 +87,7 @@ export class ServerLedger {
         digest: contentDigest,
         holdsSecret: ({ type, bodyType = type, bytes }) => kindOf(type) === "sds" || api.holdsSecret(bodyType, bytes),
         kindOf,
+        judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), defaultFuses),
         target: this.#target,
         onRecorded: (record, changes) => this.#tellRecorded(record, changes),
         onResumed: (resumed) => this.#hub.report({ kind: "ledger-resumed", ...resumed }),
@@ -86,6 +97,11 @@ export class ServerLedger {
       await store.close();
       throw cause;
     }
+  }
+
+  #fuseContext(change: LedgerEffect, state: LedgerState): FuseContext {
+    const kindOf = (type: TypeUrl): TypeKind => this.#options.api.traits(type)?.kind ?? "opaque";
+    return { time: Date.now(), kindOf, nodes: judgedNodes(this.#hub.view, change, state) };
   }
 
   #tellProblem(message: string): void {

@@ -13,7 +13,7 @@ import { listenAtPath } from "./local-socket.ts";
 import { Query, QueryError } from "./query.ts";
 import type { AdminAnswer, AdminSources, Route } from "./route.ts";
 import { conversions } from "./routes/conversions.ts";
-import { approve, reject } from "./routes/decisions.ts";
+import { approve, reject, rollback } from "./routes/decisions.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
 import { loadReporters, loads } from "./routes/loads.ts";
@@ -105,6 +105,7 @@ const routes: readonly Route[] = [
   difference,
   approve,
   reject,
+  rollback,
   loads,
   loadReporters,
 ];

@@ -1,15 +1,18 @@
 import type { LayerChange, Resource } from "@xdskit/protocol";
 import {
+  addSums,
+  changesBetween,
   type Digest,
   deletedKey,
   type Entry,
   type EntryChange,
   type EntryPlace,
   type LedgerState,
+  type PlacedEntry,
   placeKey,
 } from "@xdskit/protocol/internal";
 import { encodeBody } from "./body.ts";
-import type { PublishedChange } from "./publication.ts";
+import type { Publication, PublishedChange } from "./publication.ts";
 
 export interface EntryMakerOptions {
   readonly digest: Digest;
@@ -28,6 +31,7 @@ export interface ResourceChanges {
 export class EntryMaker {
   readonly #options: EntryMakerOptions;
   readonly #entries = new WeakMap<Resource, Entry>();
+  readonly #sums = new WeakMap<readonly Resource[], string>();
 
   constructor(options: EntryMakerOptions) {
     this.#options = options;
@@ -57,25 +61,50 @@ export class EntryMaker {
 
   /** What changes if these are all resources of all layers of a writer. */
   changesTo(layers: ReadonlyMap<string, readonly Resource[]>, writer: string, state: LedgerState): ResourceChanges {
-    const changes: EntryChange[] = [];
-    const resources = new Map<EntryChange, Resource>();
-    const stays = new Map<string, Map<string, Set<string>>>();
+    const wanted = new Map<string, Resource>();
+    const desired: PlacedEntry[] = [];
     for (const [layer, list] of layers) {
-      const types = new Map<string, Set<string>>();
-      stays.set(layer, types);
       for (const resource of list) {
-        const { type, name } = resource;
-        const names = types.get(type) ?? new Set();
-        types.set(type, names.add(name));
-        this.#change({ layer, type, name }, resource, state.entry({ layer, type, name }), { changes, resources });
+        const place = { layer, type: resource.type, name: resource.name };
+        wanted.set(placeKey(place), resource);
+        desired.push({ ...place, entry: this.entryOf(resource) });
       }
     }
-    for (const { layer, type, name, entry } of state.entries()) {
-      const isAnothers = !stays.has(layer) && state.writerOf(layer) !== writer;
-      if (isAnothers || stays.get(layer)?.get(type)?.has(name) === true) continue;
-      changes.push({ layer, type, name, before: entry, after: undefined });
+    const own = new Set(layers.keys());
+    for (const { layer } of state.entries()) if (state.writerOf(layer) === writer) own.add(layer);
+    const changes = changesBetween(state, desired, own);
+    const resources = new Map<EntryChange, Resource>();
+    for (const change of changes) {
+      const resource = change.after && wanted.get(placeKey(change));
+      if (resource !== undefined) resources.set(change, resource);
     }
     return { changes, resources };
+  }
+
+  /** With a digest of all its layers and its placement as that of its source, unless it has one. */
+  withDigest(publication: Publication): Publication {
+    const { layers, placement, origin } = publication;
+    if (layers === undefined || origin.digest !== undefined) return publication;
+    const { digest } = this.#options;
+    const parts = [...layers]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([layer, list]) => [layer, this.#sumOf(list)]);
+    const whole = digest([...parts, JSON.stringify(placement ?? null)]).toString(16);
+    return { ...publication, origin: { ...origin, digest: whole } };
+  }
+
+  /** A sum that does not depend on the order; the same list again costs nothing. */
+  #sumOf(list: readonly Resource[]): string {
+    const known = this.#sums.get(list);
+    if (known !== undefined) return known;
+    const sums = new Map<string, bigint>();
+    for (const { type, sum } of list) sums.set(type, addSums(sums.get(type) ?? 0n, sum));
+    const text = [...sums]
+      .map(([type, sum]) => `${type} ${sum}`)
+      .sort()
+      .join("\n");
+    this.#sums.set(list, text);
+    return text;
   }
 
   /** What these changes change. */

@@ -1,4 +1,4 @@
-import { type EntryChange, type HeldRecord, type LedgerRecord, placeKey } from "@xdskit/protocol/internal";
+import { type EntryChange, type HeldRecord, type LedgerRecord, type Origin, placeKey } from "@xdskit/protocol/internal";
 import type { LedgerStore } from "./store.ts";
 
 /** What was recorded, as far back as the store keeps it. */
@@ -31,6 +31,19 @@ export class LedgerHistory {
   async record(number: number): Promise<LedgerRecord | undefined> {
     const [record] = await this.#between(number - 1, number);
     return record;
+  }
+
+  /** The record by which a source published this content, if it published other content since. */
+  async publishedAs({ writer, digest }: Origin): Promise<number | undefined> {
+    let found: number | undefined;
+    let isNewest = false;
+    for await (const { text } of this.#store.read(0)) {
+      const record = JSON.parse(text) as LedgerRecord;
+      if (record.kind !== "revision" || record.origin.writer !== writer) continue;
+      isNewest = record.origin.digest === digest;
+      if (isNewest) found = record.number;
+    }
+    return isNewest ? undefined : found;
   }
 
   /** What a record changed, or would change while it is held. */

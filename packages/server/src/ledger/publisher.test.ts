@@ -1,15 +1,17 @@
 import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource, formatTypeUrl, type Resource, type TypeUrl } from "@xdskit/protocol";
-import type { LedgerRecord } from "@xdskit/protocol/internal";
+import { defaultFuses, type LedgerRecord, tripFuses } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { MemoryLedgerStore } from "./memory-store.ts";
 import { Publisher, type StateChange } from "./publisher.ts";
+import { DEFAULT_RETENTION } from "./retention.ts";
 import type { Appended, LedgerHead, LedgerStore } from "./store.ts";
 
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
 const SECRET = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
 const api = createEnvoyApi();
+const kindOf = (type: TypeUrl) => api.traits(type)?.kind ?? "opaque";
 const origin = { writer: "directory" };
 
 function resource(type: TypeUrl, name: string, text = ""): Resource {
@@ -28,9 +30,11 @@ async function start(store: LedgerStore = new MemoryLedgerStore()) {
   let revision = 0;
   const publisher = await Publisher.open({
     store,
+    retention: DEFAULT_RETENTION,
     digest: contentDigest,
     holdsSecret: ({ type }) => type === SECRET,
-    kindOf: (type) => api.traits(type)?.kind ?? "opaque",
+    kindOf,
+    judge: (change, state) => tripFuses(change, state, { time: Date.now(), kindOf, nodes: [] }, defaultFuses),
     target: {
       get revision() {
         return revision;
@@ -199,5 +203,97 @@ describe("a publisher that is opened again", () => {
     const again = await start(store);
     await again.publisher.publish({ layers: base(cluster("c")), origin });
     expect([1, 2, 3, 4].map((number) => again.publisher.revisionOf(number))).toEqual([1, 1, 2, undefined]);
+  });
+});
+
+describe("a change that trips a fuse", () => {
+  const many = Array.from({ length: 30 }, (_, index) => cluster(`c${index}`));
+
+  test("is held: nothing of it comes in force but live data, and not what is deleted there", async () => {
+    const { publisher, inForce, recorded } = await start();
+    const [endpoints, more] = [resource(ENDPOINTS, "c0", "1"), resource(ENDPOINTS, "c1", "1")];
+    await publisher.publish({ layers: base(...many, endpoints, more), origin });
+    const result = await publisher.publish({ layers: base(resource(ENDPOINTS, "c0", "2")), origin });
+    expect(result).toEqual({
+      ...{ kind: "held", number: 4 },
+      trips: [
+        {
+          ...{ fuse: "resources-removed", layer: "base", type: CLUSTER },
+          message: "30 of 30 Cluster resources would be gone from layer base",
+        },
+      ],
+    });
+    expect(inForce.slice(1)).toEqual(["+base c0=2"]);
+    expect(recorded).toEqual(["1 live 2", "2 revision 30", "3 live 1", "4 held 30"]);
+    expect(publisher.held?.number).toBe(4);
+  });
+
+  test("is held once, and is dropped when the source has again what is in force", async () => {
+    const { publisher, inForce, recorded } = await start();
+    await publisher.publish({ layers: base(...many), origin });
+    await publisher.publish({ layers: base(), origin });
+    expect(await publisher.publish({ layers: base(), origin })).toMatchObject({ kind: "held", number: 2 });
+    expect(await publisher.publish({ layers: base(...many), origin })).toMatchObject({ kind: "unchanged", number: 3 });
+    expect([inForce.length, recorded, publisher.held]).toEqual([
+      ...[1, ["1 revision 30", "2 held 30", "3 rejected 0"], undefined],
+    ]);
+  });
+
+  test("comes in force when it is approved, also after a restart", async () => {
+    const { publisher, store } = await start();
+    await publisher.publish({ layers: base(...many), origin });
+    await publisher.publish({ layers: base(cluster("c0", "2")), origin });
+    const again = await start(store);
+    expect(await again.publisher.approve(1)).toEqual({ kind: "refused", reason: "1 is not held; 2 is" });
+    expect(await again.publisher.approve(2, { author: "ann" })).toMatchObject({ kind: "applied", number: 3 });
+    expect(again.inForce[1]?.slice(0, 20)).toBe("+base c0=2 -base c1 ");
+    expect(again.publisher.held).toBeUndefined();
+    expect(await again.publisher.publish({ layers: base(cluster("c0", "2")), origin })).toMatchObject({
+      ...{ kind: "unchanged", number: 3 },
+    });
+  });
+
+  test("is gone when it is rejected", async () => {
+    const { publisher, inForce } = await start();
+    await publisher.publish({ layers: base(...many), origin });
+    await publisher.publish({ layers: base(), origin });
+    expect(await publisher.reject(2)).toMatchObject({ kind: "applied", number: 3 });
+    expect([inForce.length, publisher.held]).toEqual([1, undefined]);
+  });
+});
+
+describe("a rollback", () => {
+  test("brings back what was, and an unrelated change does not undo it", async () => {
+    const { publisher, inForce } = await start();
+    const [good, bad] = [cluster("a", "good"), cluster("a", "bad")];
+    await publisher.publish({ layers: base(good), origin });
+    await publisher.publish({ layers: base(bad), origin });
+    expect(await publisher.rollback(1, { author: "ann" })).toMatchObject({ kind: "applied", number: 3 });
+    expect(inForce.slice(1)).toEqual(["+base a=bad", "+base a=good"]);
+    expect(await publisher.publish({ layers: base(bad, cluster("b")), origin })).toMatchObject({
+      ...{ kind: "held", trips: [{ fuse: "pinned" }] },
+    });
+    const mended = await publisher.publish({ layers: base(cluster("a", "mended"), cluster("b")), origin });
+    expect(mended).toMatchObject({ kind: "applied", number: 5 });
+  });
+
+  test("to what is not there is refused", async () => {
+    const { publisher } = await start();
+    expect(await publisher.rollback(7)).toMatchObject({ kind: "refused" });
+  });
+});
+
+describe("the first publication of a source after a start", () => {
+  test("is held if it is what was published before the newest, until it changes or is approved", async () => {
+    const { publisher, store } = await start();
+    await publisher.publish({ layers: base(cluster("a", "1")), origin });
+    await publisher.publish({ layers: base(cluster("a", "2")), origin });
+    const again = await start(store);
+    expect(await again.publisher.publish({ layers: base(cluster("a", "1")), origin })).toMatchObject({
+      ...{ kind: "held", number: 3, trips: [{ fuse: "stale-source" }] },
+    });
+    const edited = await again.publisher.publish({ layers: base(cluster("a", "3")), origin });
+    expect(edited).toMatchObject({ kind: "applied", number: 4 });
+    expect(again.inForce).toEqual(["+base a=2", "+base a=3"]);
   });
 });

@@ -1,14 +1,16 @@
-import type { LayerChange, Resource, TypeUrl } from "@xdskit/protocol";
+import { type LayerChange, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import {
   type Digest,
   type EntryChange,
   type FuseTrip,
   type HeldRecord,
+  type LedgerEffect,
   type LedgerRecord,
   type LedgerState,
-  type Origin,
   type Placement,
   placeKey,
+  reverseTo,
+  splitLive,
   type TypeKind,
 } from "@xdskit/protocol/internal";
 import { layerChangesBetween } from "@xdskit/source";
@@ -16,7 +18,7 @@ import { EntryMaker, layerChanges, type ResourceChanges } from "./entries.ts";
 import { LedgerHistory } from "./history.ts";
 import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
 import { readLedger, resourcesOf } from "./reading.ts";
-import { Compactor, type Retention } from "./retention.ts";
+import { Compactor, type Retention, recordsOf } from "./retention.ts";
 import type { LedgerHead, LedgerStore } from "./store.ts";
 
 /** Most operations that one append takes. */
@@ -48,6 +50,8 @@ export interface PublisherOptions {
   readonly digest: Digest;
   readonly holdsSecret: (resource: Resource) => boolean;
   readonly kindOf: (type: TypeUrl) => TypeKind;
+  /** Which fuses a change trips. */
+  readonly judge: (change: LedgerEffect, state: LedgerState) => readonly FuseTrip[];
   readonly target: PublishTarget;
   /** Called with each record that is durable and in force, and what it changes. */
   readonly onRecorded: (record: LedgerRecord, changes: readonly EntryChange[]) => void;
@@ -63,11 +67,13 @@ export interface Resumed {
   readonly missing: number;
 }
 
-/** A change before it is recorded. */
-export interface JudgedChange {
-  readonly changes: readonly EntryChange[];
-  readonly placement: Placement | undefined;
-  readonly origin: Origin;
+/** A publication that a fuse stops. */
+interface HeldChange {
+  readonly state: LedgerState;
+  readonly made: ResourceChanges;
+  readonly change: LedgerEffect;
+  readonly trips: readonly FuseTrip[];
+  readonly restored: ResourceChanges;
 }
 
 /** A record without what the ledger gives it. */
@@ -105,11 +111,13 @@ export class Publisher {
   #head: LedgerHead;
   /** The layers that a source published last, if they are what is in force. */
   #inForce: ReadonlyMap<string, readonly Resource[]> | undefined;
-  /** The resources of the held change, while they are at hand. */
-  #heldResources: { readonly number: number; readonly resources: ReadonlyMap<EntryChange, Resource> } | undefined;
+  /** The resources of the held change by place, while they are at hand. */
+  #heldResources: { readonly number: number; readonly resources: ReadonlyMap<string, Resource> } | undefined;
   #running: Promise<void> | undefined;
   /** The number at the start; the earlier ones are in force by the same revision. */
   #resumed = 0;
+  /** The writers that published since the start. */
+  readonly #known = new Set<string>();
   #isClosed = false;
 
   private constructor(options: PublisherOptions, state: LedgerState, compactor: Compactor) {
@@ -158,10 +166,14 @@ export class Publisher {
     return this.#enqueue(async (state) => {
       const { held } = state;
       if (held?.number !== number) return refuse(notHeld(number, held));
-      const known = this.#heldResources?.number === number ? this.#heldResources.resources : undefined;
-      const resources = known ?? (await this.#bodiesOf(held.changes));
-      const lost = held.changes.find((change) => change.after !== undefined && !resources.has(change));
-      if (lost !== undefined) return refuse(`the content of ${lost.type} ${lost.name} is not kept: publish it again`);
+      const resources = new Map(await this.#bodiesOf(held.changes));
+      const atHand = this.#heldResources?.number === number ? this.#heldResources.resources : undefined;
+      for (const change of held.changes) {
+        const resource = atHand?.get(placeKey(change));
+        if (change.after !== undefined && resource !== undefined) resources.set(change, resource);
+      }
+      const lost = lostIn(held.changes, resources);
+      if (lost !== undefined) return refuse(lost);
       this.#inForce = undefined;
       return {
         records: [{ kind: "approved", of: number, ...authorOf(by) }],
@@ -177,6 +189,33 @@ export class Publisher {
     return this.#enqueue((state) => {
       if (state.held?.number !== number) return refuse(notHeld(number, state.held));
       return { records: [{ kind: "rejected", of: number, ...authorOf(by) }], resources: [], result: applied };
+    });
+  }
+
+  /** Brings back everything but live data as it was at a number, and pins what that takes away. */
+  rollback(to: number, by: Authorship = {}): Promise<PublishResult> {
+    return this.#enqueue(async (state) => {
+      const { store, kindOf } = this.#options;
+      const records: LedgerRecord[] = [];
+      for await (const record of recordsOf(store)) records.push(record);
+      const reversal = reverseTo(state, { to, records, kindOf });
+      if (reversal.kind === "refused") return refuse(reversal.reason);
+      const { changes, pins, placement } = reversal;
+      const resources = await this.#bodiesOf(changes);
+      const lost = lostIn(changes, resources);
+      if (lost !== undefined) return refuse(lost);
+      this.#inForce = undefined;
+      if (changes.length === 0 && placement === undefined) return unchanged;
+      const made = { changes, resources };
+      const problem = this.#options.target.check({ changes: layerChanges(made), placement });
+      if (problem !== undefined) return refuse(problem);
+      const reversed = { changes, pins, ...(placement !== undefined && { placement }) };
+      return {
+        records: [{ kind: "rolled-back", to, ...reversed, ...authorOf(by) }],
+        resources: [],
+        effect: { changes: made, placement },
+        result: applied,
+      };
     });
   }
 
@@ -304,7 +343,9 @@ export class Publisher {
     onResumed({ number, resources: resources.size, missing: this.#missing.size });
   }
 
-  #planPublication(publication: Publication, state: LedgerState): Plan {
+  async #planPublication(given: Publication, state: LedgerState): Promise<Plan> {
+    const publication = this.#entries.withDigest(given);
+    const staleness = await this.#stalenessOf(publication);
     const made = this.#changesOf(publication, state);
     const placement = samePlacement(publication.placement, state.placement) ? undefined : publication.placement;
     const restored = this.#missing.size === 0 ? none : this.#restoredBy(publication);
@@ -312,33 +353,53 @@ export class Publisher {
     if (made.changes.length === 0 && placement === undefined) return this.#planNothing(publication, state, restored);
     const problem = this.#options.target.check({ changes: layerChanges(made), placement });
     if (problem !== undefined) return refuse(problem);
-    const { live, stable, waiting } = splitLive(made.changes, this.#options.kindOf, isReferredTo);
+    const { kindOf, judge } = this.#options;
+    const { live, stable } = splitLive(made.changes, kindOf, () => false);
     const isStable = stable.length > 0 || placement !== undefined;
-    const trips: readonly FuseTrip[] = [];
-    const common = { origin: publication.origin, ...authorOf(publication) };
     const change = { changes: stable, ...(placement !== undefined && { placement }) };
-    const liveRecords: NewRecord[] = live.length === 0 ? [] : [{ kind: "live", changes: live, ...common }];
-    if (trips.length === 0) {
-      return {
-        records: [...liveRecords, ...(isStable ? [{ kind: "revision" as const, ...change, ...common }] : [])],
-        resources: made.resources.values(),
-        effect: { changes: join(made, restored), placement },
-        result: applied,
-      };
-    }
+    const trips = isStable ? [...staleness, ...judge(change, state)] : [];
+    if (trips.length > 0) return this.#planHeld(publication, { state, made, change, trips, restored });
+    const common = { origin: publication.origin, ...authorOf(publication) };
+    const records: NewRecord[] = [];
+    if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
+    if (isStable) records.push({ kind: "revision", ...change, ...common });
+    const effect = { changes: join(made, restored), placement };
+    return { records, resources: made.resources.values(), effect, result: applied };
+  }
+
+  /** Nothing of a held change is sent; live data flows, but what is deleted with it stays. */
+  #planHeld(publication: Publication, { state, made, change, trips, restored }: HeldChange): Plan {
     this.#inForce = undefined;
-    const isHeldAlready = state.held !== undefined && sameChange(state.held, change);
-    const held: NewRecord[] = isHeldAlready ? [] : [{ kind: "held", ...change, trips, ...common }];
+    const common = { origin: publication.origin, ...authorOf(publication) };
+    const { live } = splitLive(made.changes, this.#options.kindOf, () => true);
+    const records: NewRecord[] = [];
+    if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
+    const known = state.held !== undefined && sameChange(state.held, change) ? state.held.number : undefined;
+    if (known === undefined) records.push({ kind: "held", ...change, trips, ...common });
+    const inForce = join({ changes: live, resources: made.resources }, restored);
     return {
-      records: [...liveRecords, ...held],
+      records,
       resources: made.resources.values(),
-      effect: { changes: join({ changes: live, resources: made.resources }, restored), placement: undefined },
+      ...(inForce.changes.length > 0 && { effect: { changes: inForce, placement: undefined } }),
       result: (number) => {
-        const of = isHeldAlready ? (state.held?.number ?? number) : number;
-        this.#heldResources = { number: of, resources: made.resources };
-        return { kind: "held", number: of, trips };
+        const resources = new Map([...made.resources].map(([one, resource]) => [placeKey(one), resource]));
+        this.#heldResources = { number: known ?? number, resources };
+        return { kind: "held", number: known ?? number, trips };
       },
     };
+  }
+
+  /**
+   * What a source has when it is first read after a start may be old: a checkout that was set back, a disk that came
+   * back. It is if it was published once, but is not what was published last.
+   */
+  async #stalenessOf({ layers, origin }: Publication): Promise<readonly FuseTrip[]> {
+    if (layers === undefined || this.#resumed === 0 || this.#known.has(origin.writer)) return [];
+    this.#known.add(origin.writer);
+    const found = await this.history.publishedAs(origin);
+    if (found === undefined) return [];
+    const message = `the source has what was published as ${found}, which is not the newest: it may be an old copy`;
+    return [{ fuse: "stale-source", message }];
   }
 
   /** The source has what is in force: what it had before and is held is dropped. */
@@ -363,14 +424,6 @@ export class Publisher {
     return this.#entries.changesBy(layerChangesBetween(before, layers), state);
   }
 
-  /** Splits what flows at once from what fuses judge. */
-  #split(changes: readonly EntryChange[]): { readonly live: EntryChange[]; readonly stable: EntryChange[] } {
-    const live: EntryChange[] = [];
-    const stable: EntryChange[] = [];
-    for (const change of changes) (liveKinds.has(this.#options.kindOf(change.type)) ? live : stable).push(change);
-    return { live, stable };
-  }
-
   /** Resources of a publication that are in force already, but whose content was not at hand. */
   #restoredBy({ layers, changes = [] }: Publication): ResourceChanges {
     const resources = new Map<EntryChange, Resource>();
@@ -393,7 +446,6 @@ export class Publisher {
   }
 }
 
-const liveKinds: ReadonlySet<TypeKind> = new Set(["eds", "leds", "sds"]);
 const none: ResourceChanges = { changes: [], resources: new Map() };
 
 function join(a: ResourceChanges, b: ResourceChanges): ResourceChanges {
@@ -403,6 +455,18 @@ function join(a: ResourceChanges, b: ResourceChanges): ResourceChanges {
 
 function applied(number: number, revision: number): PublishResult {
   return { kind: "applied", number, revision };
+}
+
+const unchanged: Plan = {
+  records: [],
+  resources: [],
+  result: (number, revision) => ({ kind: "unchanged", number, revision }),
+};
+
+/** Why changes cannot be put in force without the content of one of their resources. */
+function lostIn(changes: readonly EntryChange[], resources: ReadonlyMap<EntryChange, Resource>): string | undefined {
+  const lost = changes.find((change) => change.after !== undefined && !resources.has(change));
+  return lost && `the content of ${messageNameOf(lost.type)} "${lost.name}" is not kept: publish it again`;
 }
 
 function refuse(reason: string): Plan {

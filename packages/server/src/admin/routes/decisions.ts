@@ -31,6 +31,19 @@ export const reject: Route = {
   },
 };
 
+/** Takes back what was published after a number. */
+export const rollback: Route = {
+  method: "POST",
+  path: "/api/v1/rollback/{number}",
+  says: "brings back what was in force at that number, but live data",
+  parameters,
+  async answer({ view, author }, query) {
+    const ledger = requireLedger(view);
+    const number = numberIn(query.text("number") ?? "", "number", ledger);
+    return answerOf(await ledger.rollback(number, { author, message: query.text("message") }));
+  },
+};
+
 function answerOf(result: PublishResult): AdminAnswer {
   const value: DecisionAnswer = {
     result: result.kind,
