@@ -33,7 +33,16 @@ async function served(serving: Serving): Promise<number> {
   return (await serving.ask("/api/v1/resources?limit=1"))["total"] as number;
 }
 
-/** What every way of losing the files has in common. */
+/** Whether the status says that the source is broken, or that its change is held. */
+async function isTold(serving: Serving): Promise<boolean> {
+  const { source, ledger } = (await serving.ask("/api/v1/server")) as {
+    source: { state: string };
+    ledger: { held?: unknown };
+  };
+  return source.state === "failed" || ledger.held !== undefined;
+}
+
+/** The ways in which the files of a directory are lost. */
 const losses: readonly (readonly [what: string, lose: () => Promise<void>])[] = [
   ["its content is deleted", () => rm(join(site.directory, "clusters.yaml"))],
   ["it is gone", () => rm(site.directory, { recursive: true })],
@@ -49,29 +58,23 @@ async function replaceBy(make: (path: string) => Promise<unknown>): Promise<void
 }
 
 describe("a server whose directory is lost", () => {
-  test.each(losses)("serves on what it served, also after a restart: %s", async (_, lose) => {
-    const first = await start();
-    await until("it serves", () => first.isReady());
-    const committed = first.logged("state-committed").length;
-    await lose();
-    await until("it is told", async () => {
-      const { body } = { body: await first.ask("/api/v1/server") };
-      const { source, ledger } = body as { source: { state: string }; ledger: { held?: unknown } };
-      return source.state === "failed" || ledger.held !== undefined;
-    });
-    expect([await served(first), first.logged("state-committed").length]).toEqual([30, committed]);
-    await stop();
-    const second = await start();
-    await until("the source was read", async () => {
-      const { source, ledger } = (await second.ask("/api/v1/server")) as {
-        source: { state: string };
-        ledger: { held?: unknown };
-      };
-      return source.state === "failed" || ledger.held !== undefined;
-    });
-    expect([await second.isReady(), await served(second)]).toEqual([true, 30]);
-    expect(second.logged("ledger-resumed")).toMatchObject([{ resources: 30, missing: 0 }]);
-  });
+  test.each(losses)(
+    "serves on what it served, also after a restart: %s",
+    async (_, lose) => {
+      const first = await start();
+      await until("it serves", () => first.isReady());
+      const committed = first.logged("state-committed").length;
+      await lose();
+      await until("it is told", () => isTold(first));
+      expect([await served(first), first.logged("state-committed").length]).toEqual([30, committed]);
+      await stop();
+      const second = await start();
+      await until("the source was read", () => isTold(second));
+      expect([await second.isReady(), await served(second)]).toEqual([true, 30]);
+      expect(second.logged("ledger-resumed")).toMatchObject([{ resources: 30, missing: 0 }]);
+    },
+    60_000,
+  );
 });
 
 test("a held change is told by its reason, waits are told so, and it is in force once approved", async () => {
