@@ -51,7 +51,12 @@ test.each([
     {
       ...{ changes: {}, systemVersion: 1, nodemapping: {} },
       nodeMapping: { groups: [{ name: "", match: { id: "a", zone: ["b"], locality: { zne: ["c"] } } }, "d"] },
-      access: { rules: [{ identities: ["anyone"], nodes: ["{who}"] }, { identities: ["certificate"], types: ["x"] }] },
+      access: {
+        rules: [
+          { identities: ["anyone"], nodes: ["{who}"] },
+          { identities: ["certificate"], types: ["x"] },
+        ],
+      },
       clientOverrides: [{ match: { metadata: { a: { b: 1 } } }, edition: "2017" }],
     },
     [

@@ -91,7 +91,9 @@ function findAccessProblems(access: AccessRules): readonly OptionProblem[] {
     LISTS.flatMap((key) => {
       const list: unknown = rule[key];
       if (kinds.texts.holds(list) || (list === undefined && key !== "identities")) return [];
-      return [{ path: `access.rules.${index}.${key}`, message: `expected a list of strings, got ${describeKind(list)}` }];
+      return [
+        { path: `access.rules.${index}.${key}`, message: `expected a list of strings, got ${describeKind(list)}` },
+      ];
     }),
   );
 }

@@ -9,7 +9,8 @@ const LOCALITY_FIELDS: readonly string[] = ["region", "zone", "subZone"];
 /** Finds every mistake in a node mapping that is data. */
 export function findMappingProblems(mapping: NodeMapping): readonly OptionProblem[] {
   if (typeof mapping === "function") return [];
-  if (!hasFields(mapping)) return [{ path: "nodeMapping", message: `expected ${EXPECTED}, got ${describeKind(mapping)}` }];
+  if (!hasFields(mapping))
+    return [{ path: "nodeMapping", message: `expected ${EXPECTED}, got ${describeKind(mapping)}` }];
   const { groups } = mapping;
   if (!Array.isArray(groups))
     return [{ path: "nodeMapping.groups", message: `expected a list of rules, got ${describeKind(groups)}` }];

@@ -48,11 +48,7 @@ export class LoadTeller {
   }
 }
 
-function changeBetween(
-  before: LoadedState | undefined,
-  after: LoadedState,
-  fresh: Resource[],
-): StateChange {
+function changeBetween(before: LoadedState | undefined, after: LoadedState, fresh: Resource[]): StateChange {
   const { settings, groups, clients, access, listeners, files, resources } = after;
   const hasSameSettings =
     before?.settings === settings &&
