@@ -69,8 +69,11 @@ export type {
   ShellReport,
   StreamEnd,
 } from "./hub/port.ts";
+export type { Authorship, Publication, PublishedChange, PublishResult } from "./ledger/publication.ts";
+export type { LedgerStore } from "./ledger/store.ts";
 export {
   createServer,
+  type LedgerStatus,
   type ManagementServer,
   type SourceReport,
   type StartedServer,

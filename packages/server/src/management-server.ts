@@ -173,6 +173,16 @@ export interface ManagementServer extends AsyncDisposable {
   /** Closes everything at once. May be called more than once. */
   close(): Promise<void>;
   readonly revision: number;
+  /** Undefined without a ledger, and until it is open: after `listen`, or the first `publish`. */
+  readonly ledger: LedgerStatus | undefined;
+}
+
+/** What the ledger of a server came to. */
+export interface LedgerStatus {
+  /** Of the newest record. */
+  readonly number: number;
+  /** The number of the change that a fuse holds. */
+  readonly held: number | undefined;
 }
 
 /**
@@ -259,6 +269,11 @@ class WiredServer implements ManagementServer {
     return this.#hub.revision;
   }
 
+  get ledger(): LedgerStatus | undefined {
+    const publisher = this.#ledger?.publisher;
+    return publisher && { number: publisher.number, held: publisher.held?.number };
+  }
+
   async listen(): Promise<StartedServer> {
     if (this.#state !== "new")
       throw new XdsError("SERVER_STATE", `expected a new server, got one that is ${this.#state}`);
@@ -333,11 +348,14 @@ class WiredServer implements ManagementServer {
 
   async whenDeployed(revision: number, options: DeploymentOptions = {}): Promise<ProgressAnswer> {
     this.#requireOpen();
-    const { isWanted, minNodes, signal } = checkDeployment(revision, this.revision, options);
+    const head = this.#ledger?.publisher?.number ?? this.revision;
+    const { isWanted, minNodes, signal } = checkDeployment(revision, head, options);
     const { deployments } = this.#hub;
-    await deployments.whenSettled(revision, { isWanted, minNodes }, signal);
-    const { describe } = this.#nodeSources;
-    return describeProgress(deployments.progress(revision, { isWanted }), { head: this.revision, minNodes, describe });
+    const { describe, view } = this.#nodeSources;
+    const inForce = view.revisionOf(revision) ?? this.revision;
+    await deployments.whenSettled(inForce, { isWanted, minNodes }, signal);
+    const progress = { ...deployments.progress(inForce, { isWanted }), revision };
+    return describeProgress(progress, { head: view.head(), minNodes, describe });
   }
 
   setNodeMapping(nodeMapping: NodeMapping): number {

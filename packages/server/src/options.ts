@@ -394,10 +394,13 @@ export interface ManagementServerOptions {
   /**
    * Where the history of what was published is kept, by numbers, so that the server serves it again after a restart,
    * before anything is published. With a ledger, `publish` is the way to change resources. Nothing that holds a secret
-   * is written. A directory is created if missing, and one server uses it at a time.
+   * is written. A directory is created if missing, and one server uses it at a time; without one or a store, the
+   * history ends with the process.
    * @default none
    */
-  readonly ledger?: ({ readonly directory: string } | { readonly store: LedgerStore }) & {
+  readonly ledger?: {
+    readonly directory?: string;
+    readonly store?: LedgerStore;
     /** What is older goes, but for the newest, what is held, and a rollback that still has an effect. */
     readonly retention?: {
       /**

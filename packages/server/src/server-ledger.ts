@@ -69,8 +69,8 @@ export class ServerLedger {
 
   async #openStore(): Promise<LedgerStore> {
     const { ledger } = this.#options;
-    if (ledger === undefined) throw new XdsError("SERVER_STATE", "this server has no ledger");
-    if ("store" in ledger) return ledger.store;
+    if (ledger?.store !== undefined) return ledger.store;
+    if (ledger?.directory === undefined) return new MemoryLedgerStore();
     return await openDirectoryLedger({
       directory: ledger.directory,
       onProblem: (message) => this.#tellProblem(message),

@@ -40,6 +40,8 @@ export function createServerView({
     types: options.api,
     readiness: () => describeReadiness(hub, source()),
     revision: () => hub.revision,
+    head: () => ledger?.publisher?.number ?? hub.revision,
+    revisionOf: (number) => (ledger?.publisher === undefined ? number : ledger.publisher.revisionOf(number)),
     ledger: () => ledger?.publisher,
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,

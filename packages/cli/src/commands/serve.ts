@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { createServer, type ManagementServer, type ManagementServerOptions, XdsError } from "@xdskit/server";
 import { type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
@@ -5,6 +6,7 @@ import { aborted } from "../interruption.ts";
 import { type CommandLog, createLog } from "../output/log.ts";
 import { countProblems, formatProblems } from "../output/problems.ts";
 import { formatAddress, formatReachedAddress, reachedHost } from "../settings/address.ts";
+import { createOriginReader } from "../settings/git-origin.ts";
 import { createApi, loadDescriptors } from "../settings/load-api.ts";
 import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
@@ -13,6 +15,7 @@ import { createSource } from "../settings/source.ts";
 import { requireDirectory, sourcePlaceOf } from "../settings/source-place.ts";
 import { stateDirOf } from "../settings/state-dir.ts";
 import type { CommandContext } from "./context.ts";
+import { recording } from "./serve/publishing.ts";
 import { Service } from "./serve/service.ts";
 import { suggestCommands } from "./serve/suggest.ts";
 import { trustOf } from "./serve/trust.ts";
@@ -46,6 +49,7 @@ export async function serve(
     ...options,
     ...{ api, log, refreshSource: () => service.refresh(io.interrupted) },
     ...(stateDir !== undefined && { stateDir }),
+    ledger: stateDir === undefined ? {} : { directory: join(stateDir, "ledger") },
   });
   const source = createSource(place, values, { api, io, offThread: { descriptors } });
   const started = await start(server);
@@ -68,7 +72,8 @@ export async function serve(
       values.text("tls.ca") !== undefined && values.flag("tls.require-client-certificate") !== false;
     io.stdout.write(suggestCommands({ listen, admin, env: io.env, trust, needsClientCertificate }));
   };
-  const service = new Service({ server, source, log, context, file, place, isText, onServing });
+  const publishing = recording(server, createOriginReader(directory));
+  const service = new Service({ server, publishing, source, log, context, file, place, isText, onServing });
   io.onHangup(() => {
     log.write("hangup", {});
     void Promise.all([server.reloadCertificates(), service.reload(io.interrupted)]);

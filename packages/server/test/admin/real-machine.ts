@@ -106,6 +106,8 @@ export class RealMachine {
     refreshSource: async () => this.refresh(),
     deployments: this.deployments,
     revision: () => this.machine.revision,
+    head: () => this.machine.revision,
+    revisionOf: (number) => number,
     streams: () => this.machine.streams(),
     layers: () => this.machine.layers(),
     resources: (layers, type) => [

@@ -42,7 +42,7 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
     ...(address !== undefined && { address }),
     startedAt: view.startedAt.toISOString(),
     uptimeSeconds: Math.round((Date.now() - view.startedAt.getTime()) / 1000),
-    revision: view.revision(),
+    revision: view.head(),
     ready: isReady,
     draining: isDraining,
     reasons,
