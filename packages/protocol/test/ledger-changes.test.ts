@@ -67,7 +67,7 @@ describe("reverseTo", () => {
 
   test("brings a number back, with a pin for each entry that it takes back, and without live data", () => {
     const { state, writer } = history();
-    const reversal = reverseTo(state, { to: 2, records: writer.records, kindOf });
+    const reversal = reverseTo(state, { to: 2, records: writer.records, completeAfter: 0, kindOf });
     expect(reversal).toEqual({
       kind: "reversal",
       changes: [change("a", "2", "1"), change("c", "1", undefined), change("b", undefined, "1")],
@@ -89,9 +89,9 @@ describe("reverseTo", () => {
   test("undoes what a rollback did, like any other change", () => {
     const { state, writer } = history();
     const before = versionsOf(state);
-    const back = reverseTo(state, { to: 1, records: writer.records, kindOf });
+    const back = reverseTo(state, { to: 1, records: writer.records, completeAfter: 0, kindOf });
     if (back.kind === "reversal") writer.append({ ...back, kind: "rolled-back", to: 1 });
-    const forth = reverseTo(state, { to: 6, records: writer.records, kindOf });
+    const forth = reverseTo(state, { to: 6, records: writer.records, completeAfter: 0, kindOf });
     if (forth.kind === "reversal") writer.append({ ...forth, kind: "rolled-back", to: 6 });
     expect(versionsOf(state)).toEqual(before);
     expect(state.number).toBe(8);
@@ -100,14 +100,14 @@ describe("reverseTo", () => {
   test("needs no records of live data", () => {
     const { state, writer } = history();
     const records = writer.records.filter(({ kind }) => kind !== "live");
-    expect(reverseTo(state, { to: 2, records, kindOf })).toEqual(
-      reverseTo(state, { to: 2, records: writer.records, kindOf }),
+    expect(reverseTo(state, { to: 2, records, completeAfter: 0, kindOf })).toEqual(
+      reverseTo(state, { to: 2, records: writer.records, completeAfter: 0, kindOf }),
     );
   });
 
   test("changes nothing at the newest number", () => {
     const { state, writer } = history();
-    expect(reverseTo(state, { to: 6, records: writer.records, kindOf })).toEqual({
+    expect(reverseTo(state, { to: 6, records: writer.records, completeAfter: 0, kindOf })).toEqual({
       kind: "reversal",
       changes: [],
       pins: [],
@@ -121,7 +121,7 @@ describe("reverseTo", () => {
     const secret = { ...entry("1"), body: undefined };
     writer.revision([{ ...change("a", undefined, "1"), after: secret }]);
     writer.revision([{ ...change("a", "1", "2"), before: secret }, change("b", undefined, "1")]);
-    expect(reverseTo(state, { to: 1, records: writer.records, kindOf })).toEqual({
+    expect(reverseTo(state, { to: 1, records: writer.records, completeAfter: 0, kindOf })).toEqual({
       kind: "reversal",
       changes: [change("b", "1", undefined)],
       pins: [{ layer: "base", type: CLUSTER, name: "b", version: "1" }],
@@ -132,11 +132,11 @@ describe("reverseTo", () => {
   test.each([
     ["a number of the future", 7, 0, "there is no revision 7: the newest is 6"],
     ["no number", 1.5, 0, "there is no revision 1.5: the newest is 6"],
-    ["a number that is not kept", 1, 2, "revision 1 is not kept any more: the oldest is 3"],
+    ["a number that is not kept", 1, 2, "revision 1 is not kept any more: the oldest is 2"],
     ["an approval of what is not kept", 5, 4, "what 6 approved is not kept any more"],
   ])("refuses %s", (_, to, dropped, reason) => {
     const { state, writer } = history();
-    expect(reverseTo(state, { to, records: writer.records.slice(dropped), kindOf })).toEqual({
+    expect(reverseTo(state, { to, records: writer.records.slice(dropped), completeAfter: dropped, kindOf })).toEqual({
       kind: "refused",
       reason,
     });

@@ -71,20 +71,29 @@ export type ReversalResult = Reversal | { readonly kind: "refused"; readonly rea
 
 /**
  * What must change now so that everything but live data is as at the number `to`. `records` are those that are kept, in
- * order; records of live data may be missing. A ledger without a placement at that number keeps the present one.
+ * order; after `completeAfter` none is missing but those of live data. A ledger without a placement at that number keeps the present one.
  */
 export function reverseTo(
   state: LedgerState,
-  { to, records, kindOf }: { readonly to: number; readonly records: Iterable<LedgerRecord>; readonly kindOf: KindOf },
+  {
+    to,
+    records,
+    completeAfter,
+    kindOf,
+  }: {
+    readonly to: number;
+    readonly records: Iterable<LedgerRecord>;
+    readonly completeAfter: number;
+    readonly kindOf: KindOf;
+  },
 ): ReversalResult {
   if (!Number.isSafeInteger(to) || to < 0 || to > state.number) {
     return refused(`there is no revision ${to}: the newest is ${state.number}`);
   }
+  if (to < completeAfter) return refused(`revision ${to} is not kept any more: the oldest is ${completeAfter}`);
   const held = new Map<number, HeldRecord>();
   const first = new Map<string, EntryChange>();
-  let oldest = state.number + 1;
   for (const record of records) {
-    oldest = Math.min(oldest, record.number);
     if (record.kind === "held") held.set(record.number, record);
     if (record.number <= to) continue;
     const changes = changesIn(record, held);
@@ -94,7 +103,6 @@ export function reverseTo(
       if (!isLive(change, kindOf) && !first.has(key)) first.set(key, change);
     }
   }
-  if (oldest > to + 1) return refused(`revision ${to} is not kept any more: the oldest is ${oldest}`);
   const placement = state.placementAt(to);
   if (placement === "unknown") return refused(`the node mapping of revision ${to} is not kept any more`);
   const isMoved = placement !== undefined && !isSamePlacement(placement, state.placement);

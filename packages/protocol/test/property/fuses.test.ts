@@ -63,7 +63,7 @@ test("a rollback to any number brings its state back, and the way forth again, f
       const from = state.number;
       for (const number of [to, from]) {
         const records = writer.records.slice(number);
-        const reversal = reverseTo(state, { to: number, records, kindOf });
+        const reversal = reverseTo(state, { to: number, records, completeAfter: 0, kindOf });
         if (reversal.kind === "refused") throw new Error(reversal.reason);
         writer.append({ ...reversal, kind: "rolled-back", to: number });
         expect(versionsOf(state)).toEqual(states[number]);

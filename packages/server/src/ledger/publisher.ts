@@ -197,8 +197,8 @@ export class Publisher {
     return this.#enqueue(async (state) => {
       const { store, kindOf } = this.#options;
       const records: LedgerRecord[] = [];
-      for await (const record of recordsOf(store)) records.push(record);
-      const reversal = reverseTo(state, { to, records, kindOf });
+      for await (const record of recordsOf(store)) if (record.kind !== "live") records.push(record);
+      const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
       if (reversal.kind === "refused") return refuse(reversal.reason);
       const { changes, pins, placement } = reversal;
       const resources = await this.#bodiesOf(changes);
@@ -212,7 +212,8 @@ export class Publisher {
       const reversed = { changes, pins, ...(placement !== undefined && { placement }) };
       return {
         records: [{ kind: "rolled-back", to, ...reversed, ...authorOf(by) }],
-        resources: [],
+        // The record from which a body comes may be let go of meanwhile.
+        resources: resources.values(),
         effect: { changes: made, placement },
         result: applied,
       };
