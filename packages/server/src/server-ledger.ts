@@ -78,7 +78,8 @@ export class ServerLedger {
   }
 
   async #openWith(store: LedgerStore): Promise<Publisher> {
-    const { api } = this.#options;
+    const { api, ledger } = this.#options;
+    const fuses = { ...defaultFuses, ...ledger?.fuses };
     const kindOf = (type: TypeUrl): TypeKind => api.traits(type)?.kind ?? "opaque";
     try {
       return await Publisher.open({
@@ -87,7 +88,7 @@ export class ServerLedger {
         digest: contentDigest,
         holdsSecret: ({ type, bodyType = type, bytes }) => kindOf(type) === "sds" || api.holdsSecret(bodyType, bytes),
         kindOf,
-        judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), defaultFuses),
+        judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), fuses),
         target: this.#target,
         onRecorded: (record, changes) => this.#tellRecorded(record, changes),
         onResumed: (resumed) => this.#hub.report({ kind: "ledger-resumed", ...resumed }),

@@ -6,6 +6,7 @@ import { aborted } from "../interruption.ts";
 import { type CommandLog, createLog } from "../output/log.ts";
 import { countProblems, formatProblems } from "../output/problems.ts";
 import { formatAddress, formatReachedAddress, reachedHost } from "../settings/address.ts";
+import { fuseSettingsOf } from "../settings/fuse-settings.ts";
 import { createOriginReader } from "../settings/git-origin.ts";
 import { createApi, loadDescriptors } from "../settings/load-api.ts";
 import { requireReadableFiles } from "../settings/readable-files.ts";
@@ -50,7 +51,10 @@ export async function serve(
     ...options,
     ...{ api, log, refreshSource: () => service.refresh(io.interrupted) },
     ...(stateDir !== undefined && { stateDir }),
-    ledger: stateDir === undefined ? {} : { directory: join(stateDir, "ledger") },
+    ledger: {
+      fuses: fuseSettingsOf(values),
+      ...(stateDir !== undefined && { directory: join(stateDir, "ledger") }),
+    },
   });
   const source = createSource(place, values, { api, io, offThread: { descriptors } });
   const started = await start(server);

@@ -111,8 +111,11 @@ export type SettingKey =
   | "max-debounce"
   | "limits.max-connections"
   | "limits.max-connections-per-peer"
+  | "limits.max-connections-per-identity"
   | "limits.max-streams"
   | "limits.max-streams-per-peer"
+  | "limits.max-streams-per-identity"
+  | "limits.max-requests-per-second-per-identity"
   | "limits.max-subscriptions-per-stream"
   | "limits.max-types-per-stream"
   | "limits.max-unacknowledged-per-type"
@@ -121,6 +124,7 @@ export type SettingKey =
   | "limits.max-node-bytes"
   | "limits.max-received-bytes"
   | "limits.max-received-bytes-per-peer"
+  | "limits.max-received-bytes-per-identity"
   | "limits.max-message-time"
   | "limits.max-response-bytes"
   | "limits.max-pending-bytes"
@@ -283,8 +287,21 @@ export const settingTable: readonly Setting[] = [
   row("max-debounce", "duration", "100ms", "Longest pause to gather changes after a costly update; 0 for none."),
   row("limits.max-connections", "count", "50000", "Maximum open connections."),
   row("limits.max-connections-per-peer", "count", "10000", "Maximum open connections per client address."),
+  row(
+    "limits.max-connections-per-identity",
+    "count",
+    "10000",
+    "Maximum open connections per client certificate identity.",
+  ),
   row("limits.max-streams", "count", "50000", "Maximum open discovery streams, and as many other calls."),
   row("limits.max-streams-per-peer", "count", "10000", "Maximum open streams per client address."),
+  row("limits.max-streams-per-identity", "count", "10000", "Maximum open streams per client certificate identity."),
+  row(
+    "limits.max-requests-per-second-per-identity",
+    "count",
+    "10000",
+    "Requests a second per client certificate identity; more of them wait; 0 for no limit.",
+  ),
   row("limits.max-subscriptions-per-stream", "count", "250000", "Maximum subscribed names per stream."),
   row("limits.max-types-per-stream", "count", "64", "Maximum resource types per stream."),
   row("limits.max-unacknowledged-per-type", "count", "1000", "Maximum unacknowledged responses per stream and type."),
@@ -297,6 +314,12 @@ export const settingTable: readonly Setting[] = [
     "bytes",
     "256MiB",
     "Maximum memory held by incomplete requests per client address.",
+  ),
+  row(
+    "limits.max-received-bytes-per-identity",
+    "bytes",
+    "256MiB",
+    "Maximum memory held by incomplete requests per client certificate identity.",
   ),
   row("limits.max-message-time", "duration", "30s", "Maximum time to receive a request once it has begun."),
   row(
