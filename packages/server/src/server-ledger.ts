@@ -13,6 +13,7 @@ import {
 import type { CheckedOptions } from "./check-options.ts";
 import { type CheckedCommit, type RulesContext, readCommit } from "./commit-check.ts";
 import { describeProblems, XdsError } from "./error.ts";
+import { readAccess } from "./hub/access.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";
 import { namesByType } from "./hub/withheld-requests.ts";
@@ -102,7 +103,11 @@ export class ServerLedger {
 
   #fuseContext(change: LedgerEffect, state: LedgerState): FuseContext {
     const kindOf = (type: TypeUrl): TypeKind => this.#options.api.traits(type)?.kind ?? "opaque";
-    return { time: Date.now(), kindOf, nodes: judgedNodes(this.#hub.view, change, state) };
+    const { insecure, api } = this.#options;
+    const traits = (type: TypeUrl): ReturnType<typeof api.traits> => api.traits(type);
+    const read = change.placement && readAccess({ rules: change.placement.access, insecure, traits });
+    const policy = read !== undefined && "problems" in read ? undefined : read;
+    return { time: Date.now(), kindOf, nodes: judgedNodes(change, { view: this.#hub.view, state, policy }) };
   }
 
   #tellProblem(message: string): void {

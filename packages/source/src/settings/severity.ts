@@ -20,6 +20,7 @@ type Standing = "fatal" | "fixed" | "error" | "warning";
 const standings: Readonly<Record<Code, Standing>> = {
   ...{ SOURCE_DIRECTORY_MISSING: "fatal", SOURCE_DIRECTORY_UNREADABLE: "fatal", SOURCE_EMPTY: "fatal" },
   ...{ SOURCE_READER_ENDED: "fatal", SOURCE_UNWATCHED: "fixed", PROBLEMS_CUT: "fixed" },
+  ...{ PUBLISH_REFUSED: "fatal" },
   ...{ FILE_CHANGING: "fatal", FILE_EMPTY: "fatal", FILE_ENCODING: "fatal", FILE_IGNORED: "warning" },
   ...{ FILE_NAME_INVALID: "fatal", FILE_NOT_REGULAR: "fatal", FILE_TOO_LARGE: "fatal", FILE_UNREADABLE: "fatal" },
   ...{ FOLDER_MISPLACED: "fatal", SYMLINK_BROKEN: "fatal", SYMLINK_CYCLE: "fatal" },
