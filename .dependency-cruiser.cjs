@@ -46,6 +46,7 @@ const orders = {
     "server/stream server/poll",
     "server client",
     "load mesh",
+    "control",
   ],
   "envoy-api": [
     "problem digest platform resources",
@@ -63,11 +64,13 @@ const orders = {
   server: [
     "error",
     "health-discovery",
+    "ledger/store",
     "options",
     "option-names",
     "check-options transaction-shape",
     "hub",
     "store",
+    "ledger",
     "transport",
     "load",
     "observe",

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { run } from "../src/run.ts";
@@ -9,10 +9,12 @@ import { CapturedIo } from "./captured-io.ts";
 /**
  * `golden/<command>/<case>.txt`: a command line, and everything that comes of it. `UPDATE_GOLDEN=1` writes what comes
  * instead of comparing it; review the difference. Commands run in `golden/<command>`; `ADMIN` stands for the address of
- * an admin API that answers with the JSON files there, as if `nodes.json` were `/api/v1/nodes`.
+ * an admin API that answers with the JSON files of all commands, as if `revisions-3.json` were `/api/v1/revisions/3`.
  */
 const root = fileURLToPath(new URL("golden", import.meta.url));
 const isUpdate = process.env["UPDATE_GOLDEN"] === "1";
+
+const answers = readdirSync(root, { recursive: true, encoding: "utf8" });
 
 let admin: Server;
 let address = "";
@@ -20,9 +22,10 @@ let address = "";
 beforeAll(async () => {
   admin = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "", "http://admin");
-    const name = pathname.replace("/api/v1/", "");
+    const name = `${pathname.replace("/api/v1/", "").replaceAll("/", "-")}.json`;
+    const path = answers.find((each) => basename(each) === name);
     response.setHeader("content-type", "application/json");
-    response.end(readFileSync(join(root, name, `${name}.json`)));
+    response.writeHead(path === undefined ? 404 : 200).end(path === undefined ? "{}" : readFileSync(join(root, path)));
   });
   await new Promise<void>((resolve) => admin.listen(0, "127.0.0.1", resolve));
   const bound = admin.address();

@@ -99,7 +99,7 @@ describe("xds serve", () => {
     await where.write("clusters.yaml", clusters("one", "three"));
     await until("the load has failed", () => serving.logged("load-failed").length > 0);
     expect(serving.logged("load-failed").at(-1)).toMatchObject({
-      in_force: "the last valid configuration, revision 1 with 2 resources",
+      in_force: "the configuration published last, revision 1",
     });
     expect(await serving.isReady()).toBe(true);
     expect((await serving.xds("get", "cds", "-o", "table")).stdout).not.toContain("three");

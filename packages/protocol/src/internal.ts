@@ -25,6 +25,41 @@ export type { ClientEvent, ClientStreamId, Moment, WatchId, WatchStarted } from 
 export type { HeldFailure, HeldResource, HeldState, KeptResource } from "./client/held.ts";
 export type { SourceSpec } from "./client/source.ts";
 export type { AbsenceReason, FailureReason, WatchEvent } from "./client/watch-event.ts";
+export {
+  changesBetween,
+  type KindOf,
+  type Reversal,
+  type ReversalResult,
+  reverseTo,
+  type SplitChange,
+  splitLive,
+} from "./control/changes.ts";
+export { EmptiedHold, type EmptiedVerdict } from "./control/emptied.ts";
+export type { FuseContext, JudgedNode } from "./control/fuse-context.ts";
+export { defaultFuses, type FuseSettings } from "./control/fuse-settings.ts";
+export { tripFuses } from "./control/fuses.ts";
+export { type Applied, type LedgerEffect, type LedgerSnapshot, LedgerState } from "./control/ledger-state.ts";
+export type { Amount } from "./control/peaks.ts";
+export { type PlacedEntry, placeKey } from "./control/place.ts";
+export type {
+  ApprovedRecord,
+  BodyId,
+  Entry,
+  EntryChange,
+  EntryPlace,
+  FuseTrip,
+  GroupMembers,
+  HeldRecord,
+  LedgerRecord,
+  LiveRecord,
+  Origin,
+  Pin,
+  Placement,
+  RejectedRecord,
+  RevisionRecord,
+  RolledBackRecord,
+  UnpinnedRecord,
+} from "./control/record.ts";
 export type { Choices, NamedChoice } from "./dialect/choice.ts";
 export { type ClientSwitchTable, clientDialect, clientSwitchTable } from "./dialect/client-dialect.ts";
 export { createClientChoice } from "./dialect/client-rules.ts";
@@ -97,6 +132,7 @@ export type {
 } from "./message/response.ts";
 export { statusCode } from "./message/status.ts";
 export { hostOf } from "./node/host.ts";
+export { layersFor } from "./node/node-mapping.ts";
 export { globMatches, type MetadataMatch, nodeMatches, type Patterns } from "./node/node-match.ts";
 export { constraintsOf, describeConstraints, matches } from "./resource/constraints.ts";
 export { type Overlap, overlapOf } from "./resource/disjointness.ts";

@@ -1,5 +1,6 @@
 // One import for a program that serves: the constructors of resources too.
 export * from "@xdskit/envoy-api/resources";
+export type { FuseSettings } from "@xdskit/protocol/internal";
 export type {
   DeliveriesAnswer,
   DeliveryAnswer,
@@ -42,19 +43,30 @@ export type {
 export type {
   ConversionAnswer,
   ConversionsAnswer,
-  NodeResourceAnswer,
-  NodeResourcesAnswer,
   GraphAnswer,
   GraphNodeAnswer,
   HolderAnswer,
   HoldersAnswer,
+  NodeResourceAnswer,
+  NodeResourcesAnswer,
   ResourceAnswer,
   ResourcesAnswer,
 } from "./admin/answers/resources.ts";
 export type {
+  ChangeAnswer,
+  ContentAnswer,
+  DecisionAnswer,
+  DifferenceAnswer,
+  FuseAnswer,
+  RevisionAnswer,
+  RevisionDetailAnswer,
+  RevisionsAnswer,
+} from "./admin/answers/revisions.ts";
+export type {
   LayerAnswer,
   LayersAnswer,
   LimitAnswer,
+  MissingAnswer,
   ReadyAnswer,
   ServerAnswer,
   SourceAnswer,
@@ -72,8 +84,11 @@ export type {
   ShellReport,
   StreamEnd,
 } from "./hub/port.ts";
+export type { Authorship, Publication, PublishedChange, PublishResult } from "./ledger/publication.ts";
+export type { LedgerStore } from "./ledger/store.ts";
 export {
   createServer,
+  type LedgerStatus,
   type ManagementServer,
   type SourceReport,
   type StartedServer,

@@ -23,6 +23,8 @@ import { healthDiscoveryMethods } from "./health/methods.ts";
 import { healthDiscoveryHandlers } from "./health/rest.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
+import type { Authorship, Publication, PublishResult } from "./ledger/publication.ts";
+import type { Publisher } from "./ledger/publisher.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import { loadReportMethods } from "./load/methods.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "./observe/deliveries.ts";
@@ -33,6 +35,7 @@ import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
+import { ServerLedger } from "./server-ledger.ts";
 import { createClientStatus, createExporter, createHub, createLoadReporting, rulesContextOf } from "./server-parts.ts";
 import { createServerView } from "./server-view.ts";
 import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
@@ -109,6 +112,20 @@ export interface ManagementServer extends AsyncDisposable {
    */
   commit(commit: Commit): number;
   /**
+   * Records a change in the ledger and then puts it in force, or says why not. Live data (EDS, LEDS, SDS) flows at once,
+   * also if the rest is held. Throws an `XdsError` (SERVER_STATE) without a ledger, or if the server is closed.
+   */
+  publish(publication: Publication): Promise<PublishResult>;
+  /** Puts the held change of that number in force. Throws as `publish` does. */
+  approve(number: number, by?: Authorship): Promise<PublishResult>;
+  /** Drops the held change of that number. Throws as `publish` does. */
+  reject(number: number, by?: Authorship): Promise<PublishResult>;
+  /**
+   * Brings back what was in force at a number, but live data; what that takes away is held if it is published again.
+   * Throws as `publish` does.
+   */
+  rollback(to: number, by?: Authorship): Promise<PublishResult>;
+  /**
    * Waits until a revision is everywhere: until no connected node that counts has anything up to it unsent or without
    * an ACK or NACK. The answer says who has it and who rejected it, and how far it is if the time is over. Nodes that
    * connect while waiting count too. Rejects with an `XdsError`: REVISION_UNKNOWN for a revision that does not exist yet,
@@ -157,6 +174,16 @@ export interface ManagementServer extends AsyncDisposable {
   /** Closes everything at once. May be called more than once. */
   close(): Promise<void>;
   readonly revision: number;
+  /** Undefined without a ledger, and until it is open: after `listen`, or the first `publish`. */
+  readonly ledger: LedgerStatus | undefined;
+}
+
+/** What the ledger of a server came to. */
+export interface LedgerStatus {
+  /** Of the newest record. */
+  readonly number: number;
+  /** The number of the change that a fuse holds. */
+  readonly held: number | undefined;
 }
 
 /**
@@ -172,6 +199,7 @@ class WiredServer implements ManagementServer {
   readonly #transports: readonly Transport[];
   readonly #admin: AdminServer | undefined;
   readonly #exporters: readonly FileExporter[];
+  readonly #ledger: ServerLedger | undefined;
   readonly #layers: ResourceLayers;
   readonly #check: StateCheck;
   readonly #nodeSources: Parameters<typeof findNodes>[0];
@@ -196,6 +224,8 @@ class WiredServer implements ManagementServer {
     const fleet = new Fleet(telemetry);
     hub = createHub(options, encoder, telemetry);
     this.#hub = hub;
+    this.#rulesContext = rulesContextOf(options, (fault) => this.#hub.report(fault));
+    this.#ledger = options.ledger === undefined ? undefined : new ServerLedger(options, hub, this.#rulesContext);
     const deliveries = createDeliveryTimes(telemetry);
     this.#loads = createLoadReporting(options, this.#hub);
     const clientStatus = createClientStatus(options, this.#hub, deliveries);
@@ -226,11 +256,11 @@ class WiredServer implements ManagementServer {
       loads: this.#loads,
       address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
       source: () => this.#source,
+      ledger: this.#ledger,
     });
     const hasAdmin = options.admin !== false || options.adminSocket !== undefined;
     this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
     this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view.types) };
-    this.#rulesContext = rulesContextOf(options, (fault) => this.#hub.report(fault));
     this.#nodeMapping = options.nodeMapping;
     this.#layers = new ResourceLayers(api, this.#hub);
     this.#check = new StateCheck(api);
@@ -242,11 +272,17 @@ class WiredServer implements ManagementServer {
     return this.#hub.revision;
   }
 
+  get ledger(): LedgerStatus | undefined {
+    const publisher = this.#ledger?.publisher;
+    return publisher && { number: publisher.number, held: publisher.held?.number };
+  }
+
   async listen(): Promise<StartedServer> {
     if (this.#state !== "new")
       throw new XdsError("SERVER_STATE", `expected a new server, got one that is ${this.#state}`);
     this.#state = "started";
     try {
+      await this.#ledger?.open();
       // First, because a server that cannot write its files must not accept clients.
       for (const exporter of this.#exporters) await exporter.start();
       const [first, ...others] = this.#transports;
@@ -266,11 +302,13 @@ class WiredServer implements ManagementServer {
 
   set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
     this.#requireOpen();
+    this.#requireNoLedger();
     return this.#layers.set(layer, resources);
   }
 
   update(change: (update: Update) => unknown): ChangeResult {
     this.#requireOpen();
+    this.#requireNoLedger();
     return this.#layers.update(change);
   }
 
@@ -284,6 +322,7 @@ class WiredServer implements ManagementServer {
   }
 
   commit(given: Commit): number {
+    this.#requireNoLedger();
     const commit = readCommit(given, this.#rulesContext);
     if ("problems" in commit) {
       const { problems } = commit;
@@ -294,13 +333,32 @@ class WiredServer implements ManagementServer {
     return revision;
   }
 
+  async publish(publication: Publication): Promise<PublishResult> {
+    return (await this.#openLedger()).publish(publication);
+  }
+
+  async approve(number: number, by?: Authorship): Promise<PublishResult> {
+    return (await this.#openLedger()).approve(number, by);
+  }
+
+  async reject(number: number, by?: Authorship): Promise<PublishResult> {
+    return (await this.#openLedger()).reject(number, by);
+  }
+
+  async rollback(to: number, by?: Authorship): Promise<PublishResult> {
+    return (await this.#openLedger()).rollback(to, by);
+  }
+
   async whenDeployed(revision: number, options: DeploymentOptions = {}): Promise<ProgressAnswer> {
     this.#requireOpen();
-    const { isWanted, minNodes, signal } = checkDeployment(revision, this.revision, options);
+    const head = this.#ledger?.publisher?.number ?? this.revision;
+    const { isWanted, minNodes, signal } = checkDeployment(revision, head, options);
     const { deployments } = this.#hub;
-    await deployments.whenSettled(revision, { isWanted, minNodes }, signal);
-    const { describe } = this.#nodeSources;
-    return describeProgress(deployments.progress(revision, { isWanted }), { head: this.revision, minNodes, describe });
+    const { describe, view } = this.#nodeSources;
+    const inForce = view.revisionOf(revision) ?? this.revision;
+    await deployments.whenSettled(inForce, { isWanted, minNodes }, signal);
+    const progress = { ...deployments.progress(inForce, { isWanted }), revision };
+    return describeProgress(progress, { head: view.head(), minNodes, describe });
   }
 
   setNodeMapping(nodeMapping: NodeMapping): number {
@@ -323,6 +381,7 @@ class WiredServer implements ManagementServer {
 
   /** A commit without resources, which makes the server no more ready than it is. */
   #replace(given: CommitRules): number {
+    this.#requireNoLedger();
     const rules = readRules(given, this.#rulesContext);
     if ("problems" in rules) throw optionsError(rules.problems);
     const revision = this.#hub.replace(rules);
@@ -358,6 +417,7 @@ class WiredServer implements ManagementServer {
     if (this.#state === "closed") return;
     this.#state = "closed";
     await Promise.all(this.#exporters.map((exporter) => exporter.close()));
+    await this.#ledger?.close();
     this.#hub.close();
     await Promise.all([...this.#transports.map((transport) => transport.stop()), this.#admin?.close()]);
   }
@@ -368,6 +428,19 @@ class WiredServer implements ManagementServer {
 
   #requireOpen(): void {
     if (this.#state === "closed") throw new XdsError("SERVER_STATE", "expected an open server, got one that is closed");
+  }
+
+  async #openLedger(): Promise<Publisher> {
+    this.#requireOpen();
+    if (this.#ledger === undefined)
+      throw new XdsError("SERVER_STATE", "expected a server with a ledger, got one without");
+    return await this.#ledger.open();
+  }
+
+  /** What is not recorded would be lost at the next start, and would differ from the history. */
+  #requireNoLedger(): void {
+    if (this.#ledger !== undefined)
+      throw new XdsError("SERVER_STATE", "this server has a ledger: changes are made by publish, which records them");
   }
 
   #createAdmin(

@@ -36,6 +36,7 @@ const ofServer: OptionKinds<ManagementServerOptions> = {
   controlPlane: kinds.text,
   limits: kinds.object,
   stateDir: kinds.text,
+  ledger: kinds.object,
   clientStatus: kinds.text,
   loadReports: kinds.objectOrFalse,
   healthDiscovery: kinds.object,

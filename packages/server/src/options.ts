@@ -10,8 +10,10 @@ import type {
   NodeMapping,
   StructConverter,
 } from "@xdskit/protocol";
+import type { FuseSettings } from "@xdskit/protocol/internal";
 import type { FileOutput } from "./file-output.ts";
 import type { HealthDiscovery } from "./health-discovery.ts";
+import type { LedgerStore } from "./ledger/store.ts";
 import type { Log } from "./log.ts";
 
 /** Limits of a server. A client that exceeds one gets a status that names the limit; other clients are not affected. */
@@ -417,6 +419,29 @@ export interface ManagementServerOptions {
    * @default none
    */
   readonly stateDir?: string;
+  /**
+   * Where the history of what was published is kept, by numbers, so that the server serves it again after a restart,
+   * before anything is published. With a ledger, `publish` is the way to change resources. Nothing that holds a secret
+   * is written. A directory is created if missing, and one server uses it at a time; without one or a store, the
+   * history ends with the process.
+   * @default none
+   */
+  readonly ledger?: {
+    readonly directory?: string;
+    readonly store?: LedgerStore;
+    /** When a change is held: nothing of it is sent until it is approved. */
+    readonly fuses?: Partial<FuseSettings>;
+    /** What is older goes, but for the newest, what is held, and a rollback that still has an effect. */
+    readonly retention?: {
+      /**
+       * Revisions and decisions; live data does not count.
+       * @default 1000
+       */
+      readonly revisions?: number;
+      /** @default 30 */
+      readonly days?: number;
+    };
+  };
   /**
    * Who may request the status of all clients (CSDS) on the client port, where there are no access rules. With rules,
    * they decide, and only `off` has an effect.

@@ -6,6 +6,7 @@ import type { LoadReporting } from "./load/load-reporting.ts";
 import type { Fleet } from "./observe/fleet.ts";
 import type { Readiness } from "./observe/gauges.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
+import type { ServerLedger } from "./server-ledger.ts";
 import { VERSION } from "./version.ts";
 
 /** The parts of a server that its admin API and metrics read. */
@@ -17,10 +18,20 @@ export interface ServerViewParts {
   readonly loads: LoadReporting;
   address(): string | undefined;
   source(): SourceStatus;
+  readonly ledger: ServerLedger | undefined;
 }
 
 /** Creates the read-only view of a server, computed on access. */
-export function createServerView({ options, hub, encoder, fleet, loads, address, source }: ServerViewParts): AdminView {
+export function createServerView({
+  options,
+  hub,
+  encoder,
+  fleet,
+  loads,
+  address,
+  source,
+  ledger,
+}: ServerViewParts): AdminView {
   return {
     version: VERSION,
     controlPlane: options.controlPlane,
@@ -33,6 +44,9 @@ export function createServerView({ options, hub, encoder, fleet, loads, address,
     readiness: () => describeReadiness(hub, source()),
     revision: () => hub.revision,
     nodeStates: () => hub.deployments.states(hub.revision),
+    head: () => ledger?.publisher?.number ?? hub.revision,
+    revisionOf: (number) => (ledger?.publisher === undefined ? number : ledger.publisher.revisionOf(number)),
+    ledger: () => ledger?.publisher,
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),

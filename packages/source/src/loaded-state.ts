@@ -48,20 +48,28 @@ export interface Load {
  * changed; undefined when nothing did. Removed layers are emptied.
  */
 export function transactionBetween(before: LoadedState | undefined, after: LoadedState): Commit | undefined {
-  const changes: LayerChange[] = [];
-  for (const [layer, resources] of after.layers) {
-    const change = changeOf(layer, before?.layers.get(layer) ?? [], resources);
-    if (change !== undefined) changes.push(change);
-  }
-  for (const [layer, resources] of before?.layers ?? []) {
-    if (!after.layers.has(layer) && resources.length > 0) changes.push({ layer, deletes: resources.map(deletionOf) });
-  }
+  const changes = layerChangesBetween(before?.layers ?? new Map(), after.layers);
   const rules = {
     ...(!isSame(before?.groups, after.groups) && { nodeMapping: { groups: after.groups } }),
     ...(!isSame(before?.access, after.access) && { access: after.access ?? ("default" as const) }),
     ...(!isSame(before?.clients, after.clients) && { clientOverrides: after.clients }),
   };
   return changes.length + Object.keys(rules).length === 0 ? undefined : { changes, ...rules };
+}
+
+/** The changes that lead from some layers to others; lists that are the same object are not looked into. */
+export function layerChangesBetween(
+  before: LoadedState["layers"],
+  after: LoadedState["layers"],
+): readonly LayerChange[] {
+  const changes: LayerChange[] = [];
+  for (const [layer, resources] of after) {
+    const change = changeOf(layer, before.get(layer) ?? [], resources);
+    if (change !== undefined) changes.push(change);
+  }
+  for (const [layer, resources] of before)
+    if (!after.has(layer) && resources.length > 0) changes.push({ layer, deletes: resources.map(deletionOf) });
+  return changes;
 }
 
 /** Whether plain data is equal; a thread that begins anew tells equal data again. */

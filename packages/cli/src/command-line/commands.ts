@@ -2,14 +2,17 @@ import type { AddCommand } from "./add-command.ts";
 import { addBootstrapCommand } from "./bootstrap.ts";
 import { addCheckCommand } from "./check.ts";
 import { addCompletionCommand } from "./completion.ts";
+import { addApproveCommand, addRejectCommand, addRollbackCommand } from "./decide.ts";
 import { addDeliveriesCommand } from "./deliveries.ts";
 import { addDiffCommand } from "./diff.ts";
 import { addDumpCommand } from "./dump.ts";
 import { addExportCommand } from "./export.ts";
 import { addGetCommand } from "./get.ts";
+import { addHistoryCommand } from "./history.ts";
 import { addLoadsCommand } from "./loads.ts";
 import { addNodesCommand } from "./nodes.ts";
 import { addServeCommand } from "./serve.ts";
+import { addShowCommand } from "./show.ts";
 import { addStatusCommand } from "./status.ts";
 import { addTopCommand } from "./top.ts";
 import { addValidateCommand } from "./validate.ts";
@@ -28,6 +31,11 @@ export const commands: readonly AddCommand[] = [
   addStatusCommand,
   addTopCommand,
   addWaitCommand,
+  addHistoryCommand,
+  addShowCommand,
+  addApproveCommand,
+  addRejectCommand,
+  addRollbackCommand,
   addNodesCommand,
   addDeliveriesCommand,
   addDiffCommand,

@@ -1,4 +1,4 @@
-import { get } from "node:http";
+import { request as requestHttp } from "node:http";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { reachedAddress } from "../settings/address.ts";
@@ -35,18 +35,56 @@ export async function askAdmin<T>(
   io: Io,
   codes: Readonly<Record<number, ExitCode>> = {},
 ): Promise<T> {
-  const address = reachedAddress(flags.admin ?? io.env["XDS_ADMIN"] ?? "127.0.0.1:18001");
-  const { status, text } = await request(
-    adminUrl(address, path, query, flags.admin === undefined ? "XDS_ADMIN" : "--admin"),
-    address,
-    io,
-  );
-  const answer = parse(text);
+  const { address, status, answer } = await send("GET", path, query, flags, io);
   if (status === 200 && answer !== undefined) return answer as T;
+  throw refused(address, status, answer, codes);
+}
+
+/**
+ * Sends a request that changes something and returns the JSON of the response: what became of it, also if the server
+ * refused it. Throws a `CommandError` as `askAdmin` does.
+ */
+export async function changeByAdmin<T extends { readonly result: string }>(
+  path: string,
+  query: Readonly<Record<string, string | undefined>>,
+  flags: AdminFlags,
+  io: Io,
+): Promise<T> {
+  const { address, status, answer } = await send("POST", path, query, flags, io);
+  if (typeof answer === "object" && answer !== null && "result" in answer) return answer as T;
+  throw refused(address, status, answer, {});
+}
+
+interface Sent {
+  readonly address: string;
+  readonly status: number;
+  /** Undefined: it is no JSON. */
+  readonly answer: unknown;
+}
+
+async function send(
+  method: "GET" | "POST",
+  path: string,
+  query: Readonly<Record<string, string | undefined>>,
+  flags: AdminFlags,
+  io: Io,
+): Promise<Sent> {
+  const address = reachedAddress(flags.admin ?? io.env["XDS_ADMIN"] ?? "127.0.0.1:18001");
+  const url = adminUrl(address, path, query, flags.admin === undefined ? "XDS_ADMIN" : "--admin");
+  const { status, text } = await request(method, url, address, io);
+  return { address, status, answer: parse(text) };
+}
+
+function refused(
+  address: string,
+  status: number,
+  answer: unknown,
+  codes: Readonly<Record<number, ExitCode>>,
+): CommandError {
   const why = textIn(answer, "error");
   const hint = why === undefined ? "that is not the admin API: is it the port for clients?" : textIn(answer, "hint");
   const message = `${address} answered ${status}${why === undefined ? "" : `: ${why}`}`;
-  throw new CommandError(codes[status] ?? exitCode.problems, message, hint);
+  return new CommandError(codes[status] ?? exitCode.problems, message, hint);
 }
 
 /** GETs JSON from another server; undefined if it answers with anything else. `what` names it in errors. */
@@ -93,9 +131,10 @@ interface Reply {
   readonly text: string;
 }
 
-async function request(url: URL, address: string, io: Io): Promise<Reply> {
+async function request(method: "GET" | "POST", url: URL, address: string, io: Io): Promise<Reply> {
+  const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
-    return await read(url, socketPathOf(address), AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]));
+    return await read(method, url, socketPathOf(address), signal);
   } catch (cause) {
     if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -108,15 +147,16 @@ async function request(url: URL, address: string, io: Io): Promise<Reply> {
 }
 
 /** Uses `node:http`, because `fetch` refuses the ports that browsers block. */
-function read(url: URL, socketPath: string | undefined, signal: AbortSignal): Promise<Reply> {
+function read(method: "GET" | "POST", url: URL, socketPath: string | undefined, signal: AbortSignal): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const asked = get(url, { signal, ...(socketPath !== undefined && { socketPath }) }, (response) => {
+    const asked = requestHttp(url, { method, signal, ...(socketPath !== undefined && { socketPath }) }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
       response.on("error", reject);
     });
     asked.on("error", reject);
+    asked.end();
   });
 }
 

@@ -15,6 +15,7 @@ import { ChangeLines } from "./export/change-lines.ts";
 import { type ExportFlags, fileOutputOf } from "./export/flags.ts";
 import { ExportRecord } from "./export/record.ts";
 import { formatSummary } from "./export/summary.ts";
+import { committing } from "./serve/publishing.ts";
 import { Service } from "./serve/service.ts";
 import { createServeLog, logFormatOf } from "./serve.ts";
 
@@ -118,16 +119,11 @@ export async function exportAndFollow(
       if (io.stdout.isTerminal) io.stdout.write(formatSummary({ output, resources, record }));
       lines.tellInSync(resources);
     };
-    const server = {
-      // The only client is the file writer, whom no access rules or overrides concern.
-      commit: writing.commit.bind(writing),
-      reportSource: () => undefined,
-      get revision() {
-        return writing.revision;
-      },
-    };
+    // The only client is the file writer, whom no access rules or overrides concern.
+    const publishing = committing(writing);
+    const server = { reportSource: () => undefined };
     const source = createSource(place, values, { api, io });
-    const service = new Service({ server, source, log, context, file, place, isText, onServing });
+    const service = new Service({ server, publishing, source, log, context, file, place, isText, onServing });
     await Promise.race([service.load(), aborted(io.interrupted)]);
     await service.follow(io.interrupted);
   } finally {

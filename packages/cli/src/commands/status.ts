@@ -52,8 +52,24 @@ function describeServer(
     ["source", describeSource(source, { colors, now })],
     ["revision", `${progress.revision}: ${countNodes(progress)}`],
     ["streams", `${streams}`],
+    ...describeLedger(server.ledger, colors),
   ];
   return facts.map(([name, value]) => `${colors.bold(name.padEnd(9))} ${value}\n`).join("");
+}
+
+/** What is held, and what the server has no content of. */
+function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonly (readonly [string, string])[] {
+  const { held, missing } = ledger ?? {};
+  const facts: (readonly [string, string])[] = [];
+  if (held !== undefined) {
+    const why = (held.fuses ?? []).map(({ message }) => message).join("; ");
+    facts.push(["held", `${held.number}: ${colors.red(why)}; \`xds approve ${held.number}\` puts it in force`]);
+  }
+  if (missing !== undefined && missing.total > 0) {
+    const what = plural(missing.total, "resource");
+    facts.push(["missing", colors.yellow(`${what} until the source is good; clients keep theirs, new ones wait`)]);
+  }
+  return facts;
 }
 
 function describeSource(

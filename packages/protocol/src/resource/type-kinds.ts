@@ -19,6 +19,8 @@ export interface TypeKindRow {
   readonly usesClusters: boolean;
   /** Its resources hold keys or certificates: only trusted peers get them. */
   readonly isSecret: boolean;
+  /** It changes by itself, all day: it is published at once, is not part of the history and is never rolled back. */
+  readonly isLive: boolean;
   /** A client that starts waits for a missing resource of this kind, since the server does not answer for it. */
   readonly isAwaited: boolean;
   /** Only the delta protocol serves it, one name at a time. */
@@ -30,7 +32,14 @@ export interface TypeKindRow {
 }
 
 type Traits = Omit<TypeKindRow, "fileRank">;
-const common: Traits = { usesClusters: false, isSecret: false, isAwaited: false, isDeltaOnly: false, usedBy: [] };
+const common: Traits = {
+  usesClusters: false,
+  isSecret: false,
+  isLive: false,
+  isAwaited: false,
+  isDeltaOnly: false,
+  usedBy: [],
+};
 const user: Traits = { ...common, usesClusters: true };
 
 /**
@@ -40,9 +49,9 @@ const user: Traits = { ...common, usesClusters: true };
 export const typeKindTable: Readonly<Record<TypeKind, TypeKindRow>> = {
   rtds: { ...common, fileRank: 2 },
   cds: { ...common, fileRank: 7 },
-  eds: { ...common, usedBy: ["cds"], fileRank: 4 },
-  leds: { ...common, isDeltaOnly: true },
-  sds: { ...common, isSecret: true, isAwaited: true, usedBy: ["lds", "cds"], fileRank: 1 },
+  eds: { ...common, isLive: true, usedBy: ["cds"], fileRank: 4 },
+  leds: { ...common, isLive: true, isDeltaOnly: true },
+  sds: { ...common, isSecret: true, isLive: true, isAwaited: true, usedBy: ["lds", "cds"], fileRank: 1 },
   lds: { ...user, fileRank: 10 },
   srds: { ...user, fileRank: 9 },
   rds: { ...user, isAwaited: true, usedBy: ["lds", "srds"], fileRank: 8 },

@@ -41,7 +41,7 @@ export function roleOf(caller: AdminCaller, { viewers, operators, insecure }: Ad
   }
 }
 
-/** The caller in a line of the log. */
+/** The caller in a line of the log, and as the author of what it changes. */
 export function describeCaller(caller: AdminCaller): string {
   switch (caller.kind) {
     case "socket":

@@ -17,6 +17,8 @@ export interface AdminSources {
   readonly routes: readonly Route[];
   readonly feed: EventFeed;
   readonly samples: Samples;
+  /** Who asks, for the record of a change. */
+  readonly author: string;
 }
 
 /** What a parameter takes: a whole number, true or false, any number of texts, or one of these words. */
@@ -24,6 +26,11 @@ export type ParameterKind = "count" | "flag" | "texts" | readonly string[];
 
 /** A route of the admin API. */
 export interface Route {
+  /**
+   * A route that changes something is for operators.
+   * @default "GET"
+   */
+  readonly method?: "POST";
   readonly path: string;
   /** Description in the index. */
   readonly says: string;

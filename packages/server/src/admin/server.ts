@@ -19,6 +19,7 @@ import { listenAtPath } from "./local-socket.ts";
 import { Query, QueryError } from "./query.ts";
 import type { AdminAnswer, AdminSources, FileAnswer, Route } from "./route.ts";
 import { conversions } from "./routes/conversions.ts";
+import { approve, reject, rollback } from "./routes/decisions.ts";
 import { graph } from "./routes/graph.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
 import { holders } from "./routes/holders.ts";
@@ -30,6 +31,7 @@ import { deliveries, nodes, streams } from "./routes/nodes.ts";
 import { openapi } from "./routes/openapi.ts";
 import { progress } from "./routes/progress.ts";
 import { resources } from "./routes/resources.ts";
+import { difference, revision, revisions } from "./routes/revisions.ts";
 import { layers, server, source } from "./routes/server.ts";
 import type { AdminView } from "./view.ts";
 import { writePage } from "./write-page.ts";
@@ -86,7 +88,7 @@ const MAX_PATH = 200;
 const HANDSHAKE_MS = 10_000;
 const nobody: AdminRules = { viewers: [], operators: [], insecure: false };
 
-/** The read-only admin API: resources, clients and deliveries. */
+/** The admin API: resources, clients, deliveries and the history. */
 export interface AdminServer {
   /** Starts listening. Rejects with the system's error if it cannot. */
   start(): Promise<{ readonly host: string; readonly port: number } | undefined>;
@@ -116,6 +118,12 @@ const routes: readonly Route[] = [
   progress,
   events,
   samples,
+  revisions,
+  revision,
+  difference,
+  approve,
+  reject,
+  rollback,
   loads,
   loadReporters,
   openapi,
@@ -125,7 +133,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   const { view, deliveries: times } = options;
   const taken = new Samples(view, times);
   const feed = new EventFeed(view);
-  const sources: AdminSources = {
+  const sources: Omit<AdminSources, "author"> = {
     view,
     deliveries: times,
     metrics: options.metrics,
@@ -221,7 +229,7 @@ class ListeningAdmin implements AdminServer {
 }
 
 interface Called {
-  readonly sources: AdminSources;
+  readonly sources: Omit<AdminSources, "author">;
   readonly files: ConsoleFiles;
   readonly options: AdminServerOptions;
   readonly caller: AdminCaller;
@@ -232,7 +240,7 @@ async function answerRequest(
   response: ServerResponse,
   { sources, files, options, caller }: Called,
 ): Promise<void> {
-  // Request bodies are discarded: the API only reads.
+  // No route takes a body.
   request.resume();
   response.setHeader("cache-control", "no-store");
   response.setHeader("x-content-type-options", "nosniff");
@@ -249,13 +257,22 @@ async function answerRequest(
     return;
   }
   if (!isRead && role !== undefined) audit(request, response, { caller, role, options });
-  if (!isRead) {
-    response.setHeader("allow", "GET, HEAD");
-    refuse(response, 405, { error: `method ${request.method} is not allowed`, hint: "the admin API only reads" });
+  if (!isRead && request.method !== "POST") {
+    response.setHeader("allow", "GET, HEAD, POST");
+    refuse(response, 405, { error: `method ${request.method} is not allowed` });
     return;
   }
-  const wantsHtml = request.headers.accept?.includes("text/html") === true;
-  const answer = await findAnswer(request.url ?? "/", wantsHtml, sources, files);
+  // A page of another site could post to a server on the browser's own machine.
+  if (!isRead && request.headers.origin !== undefined) {
+    refuse(response, 403, { error: "a web page may not change anything", hint: "use the xds command or curl" });
+    return;
+  }
+  const asked = {
+    target: request.url ?? "/",
+    method: isRead ? undefined : ("POST" as const),
+    wantsHtml: request.headers.accept?.includes("text/html") === true,
+  };
+  const answer = await findAnswer(asked, { ...sources, author: describeCaller(caller) }, files);
   if (request.method === "HEAD") {
     response.writeHead(("status" in answer ? answer.status : undefined) ?? 200).end();
     return;
@@ -321,15 +338,20 @@ function refuseCaller(
   refuse(response, 403, { error, hint });
 }
 
+interface Asked {
+  readonly target: string;
+  readonly method: Route["method"];
+  readonly wantsHtml: boolean;
+}
+
 async function findAnswer(
-  target: string,
-  wantsHtml: boolean,
+  { target, method, wantsHtml }: Asked,
   sources: AdminSources,
   files: ConsoleFiles,
 ): Promise<AdminAnswer> {
   try {
     const url = new URL(target, "http://admin");
-    if (url.pathname === "/") return indexPage(wantsHtml, sources);
+    if (url.pathname === "/" && method === undefined) return indexPage(wantsHtml, sources);
     // Relative, so that a path prefix of a proxy stays.
     if (`${url.pathname}/` === CONSOLE_PATH) return { kind: "redirect", to: `.${CONSOLE_PATH}` };
     const file = url.pathname.startsWith(CONSOLE_PATH) ? await files.at(url.pathname) : undefined;
@@ -338,6 +360,8 @@ async function findAnswer(
     if (found === undefined)
       throw new QueryError(404, `there is nothing at ${url.pathname}`, "GET / lists what there is");
     const { route, inPath } = found;
+    if (route.method !== method)
+      return errorAnswer(405, `${url.pathname} takes ${route.method ?? "GET"} requests`, "GET / lists what there is");
     const query = new Query(url.searchParams, Object.keys(route.parameters), inPath);
     return await begin(await route.answer(sources, query));
   } catch (cause) {

@@ -18,6 +18,10 @@ export interface AdminView extends Gauges {
   source(): SourceStatus;
   /** Looks at the source now; resolves once what it has is in force, or its errors are known. Undefined: no source. */
   readonly refreshSource: (() => Promise<void>) | undefined;
+  /** The newest number of what was published; without a ledger, the newest revision. */
+  head(): number;
+  /** The revision of the server that a number is; undefined if that is not known any more. */
+  revisionOf(number: number): number | undefined;
   /** Who has which revision. */
   readonly deployments: Deployments;
   /**

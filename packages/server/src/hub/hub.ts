@@ -50,6 +50,7 @@ import { ReadinessTracker } from "./readiness.ts";
 import { RequestRate } from "./request-rate.ts";
 import { spread } from "./spread.ts";
 import { cancelled, type OpenStream, StreamRegistry } from "./stream-registry.ts";
+import { type MissingNames, WithheldRequests } from "./withheld-requests.ts";
 
 export interface HubOptions extends ServerMachineOptions {
   readonly encoder: BodyEncoder;
@@ -87,6 +88,7 @@ export class Hub implements HubPort {
   readonly #requestRate: RequestRate;
   readonly #streams: StreamRegistry;
   readonly #polls: PollRegistry;
+  readonly #withheld: WithheldRequests;
   /** The poll that is being processed. */
   #arriving: PollId | undefined;
   readonly #accessWatchers = new Set<() => void>();
@@ -128,6 +130,7 @@ export class Hub implements HubPort {
     this.#connections = new Connections(connectionLimits);
     this.#requestRate = new RequestRate(limits.maxRequestsPerSecondPerIdentity);
     this.#polls = new PollRegistry(connectionLimits);
+    this.#withheld = new WithheldRequests((type) => options.traits(type)?.twin);
     this.#streams = new StreamRegistry({
       ...{ encoder, limits, connectionLimits: connectionLimits },
       closed: (stream, status, reason) => this.#closed(stream, status, reason),
@@ -150,6 +153,11 @@ export class Hub implements HubPort {
 
   get revision(): number {
     return this.#driver.machine.revision;
+  }
+
+  /** Throws what `commit` would; changes nothing. */
+  check(transaction: Transaction): void {
+    refuseAmbiguous(this.#driver.machine.ambiguities(transaction));
   }
 
   /**
@@ -298,9 +306,26 @@ export class Hub implements HubPort {
     }
     const type = request.type ?? stream.onlyType;
     this.report({ kind: "request-received", stream: id, type, bytes });
+    const taken = this.#withheld.take(id, type, request, bytes);
+    if (taken === "full") this.endStream(id, contentMissing, "not-ready");
+    else if (taken !== "waits") this.#understand(id, type, taken, bytes);
+  }
+
+  #understand(id: StreamId, type: TypeUrl | undefined, request: DiscoveryRequest, bytes: number): void {
     this.#whenProvided(type, id, bytes, () => {
       if (this.#streams.get(id) !== undefined) this.#driver.take({ kind: "request-received", stream: id, request }, id);
     });
+  }
+
+  /**
+   * Sets which resources exist without their content: for clients that ask for one of them there is silence, until its
+   * content is committed or it is deleted, and this is called again.
+   */
+  setMissing(missing: MissingNames): void {
+    for (const [id, requests] of this.#withheld.setMissing(missing)) {
+      const onlyType = this.#streams.get(id)?.onlyType;
+      for (const { request, bytes } of requests) this.#understand(id, request.type ?? onlyType, request, bytes);
+    }
   }
 
   finish(id: StreamId): void {
@@ -325,7 +350,13 @@ export class Hub implements HubPort {
   poll(asked: NewPoll, handle: PollHandle): PollId | undefined {
     const { connection, path, apiVersion, type, request, bytes, holdMs } = asked;
     const { peer, listener } = this.#connections.get(connection) ?? {};
-    const refusal = peer === undefined ? cancelled : this.#admission.refusePoll({ peer, apiVersion, method: path });
+    const isWithheld = this.#withheld.concerns(type, request);
+    const refusal =
+      peer === undefined
+        ? cancelled
+        : isWithheld
+          ? contentMissing
+          : this.#admission.refusePoll({ peer, apiVersion, method: path });
     if (refusal !== undefined || peer === undefined) {
       handle.refuse(refusal ?? cancelled);
       return undefined;
@@ -430,6 +461,7 @@ export class Hub implements HubPort {
     this.#driver.turns.forget(stream);
     this.#driver.sends.forget(stream);
     this.#conversion?.forget(stream);
+    this.#withheld.forget(stream);
     this.#driver.take({ kind: "stream-closed", stream }, stream);
     const ageMs = performance.now() - openedAtMs;
     this.report({ kind: "stream-closed", stream, peer, variant, onlyType, reason, status, ageMs });
@@ -445,6 +477,10 @@ export class Hub implements HubPort {
 }
 
 const refusedByListener: Status = { code: statusCode.UNKNOWN, message: "refused by this server" };
+const contentMissing: Status = {
+  code: statusCode.UNAVAILABLE,
+  message: "not ready: the content of a resource of this type is not at hand yet; try again later",
+};
 const ourMistake: Status = { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" };
 
 function slowed({ maxRequestsPerSecondPerIdentity: most }: Limits): string {

@@ -237,6 +237,7 @@ export type ShellReport =
     }
   /** The state directory, or a file in it, is unusable. */
   | { readonly kind: "history-problem"; readonly directory: string; readonly message: string }
+  | LedgerReport
   /** Files of an export directory were replaced or removed, in this order. */
   | {
       readonly kind: "files-written";
@@ -313,6 +314,35 @@ export type ShellReport =
       readonly during: string;
       readonly error: unknown;
     };
+
+/** Events of the ledger of published states. */
+export type LedgerReport =
+  /** The state of the previous run is in force; clients keep what they have of resources that are missing. */
+  | { readonly kind: "ledger-resumed"; readonly number: number; readonly resources: number; readonly missing: number }
+  | {
+      readonly kind: "ledger-recorded";
+      readonly number: number;
+      /** What was recorded, such as `revision` or `held`. */
+      readonly as: string;
+      readonly author: string | undefined;
+      readonly message: string | undefined;
+      /** What it changes: that comes in force by it, or is held. The first of them. */
+      readonly changes: readonly RecordedChange[];
+      /** How many changes there are. */
+      readonly total: number;
+      /** Why it is held. */
+      readonly reasons: readonly string[];
+    }
+  /** The ledger cannot be used, or a record was not written; what was in force stays. */
+  | { readonly kind: "ledger-problem"; readonly message: string };
+
+/** One changed resource of a record. */
+export interface RecordedChange {
+  readonly change: "added" | "changed" | "deleted";
+  readonly layer: string;
+  readonly type: TypeUrl;
+  readonly name: string;
+}
 
 /** Resources were converted to the other API version. */
 export interface ConversionReport {

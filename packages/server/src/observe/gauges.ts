@@ -1,5 +1,6 @@
 import type { LayerState, NodeStates } from "@xdskit/protocol/internal";
 import type { ConversionFindings } from "../hub/port.ts";
+import type { Publisher } from "../ledger/publisher.ts";
 import type { LoadView } from "../load/load-reporting.ts";
 import type { SourceStatus } from "./source-status.ts";
 
@@ -11,6 +12,8 @@ export interface Gauges {
   revision(): number;
   /** How many nodes are how far with the newest revision. Costs a look at every client. */
   nodeStates(): NodeStates;
+  /** Undefined: there is none, or it is not open yet. */
+  ledger(): Publisher | undefined;
   layers(): Iterable<LayerState>;
   connections(): number;
   /** Open discovery streams. */

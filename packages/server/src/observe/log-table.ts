@@ -122,6 +122,34 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     means:
       "clients are served, but state-of-the-world clients that reconnect after a restart in the middle of a change may lose requests. `--state-dir` sets another directory, or none",
   },
+  "ledger-resumed": {
+    level: "info",
+    message: "serving what was served before",
+    fields: ["number", "resources", "missing"],
+    means:
+      "the published state of the previous run is in force, before the source is read. missing is the number of resources whose content is not kept because it holds a secret: clients keep what they have of them, and get nothing until the source is good",
+  },
+  "ledger-recorded": {
+    level: "info",
+    message: "change recorded",
+    fields: ["number", "as", "author", "reason", "changes", "names"],
+    means:
+      "number is what the history calls it; as is revision, live (endpoints and secrets only), approved, rejected, rolled-back or unpinned. names are the first of the changed resources: + added, ~ changed, - deleted, with layer and type",
+  },
+  "change-held": {
+    level: "error",
+    message: "change held: nothing of it is sent",
+    fields: ["number", "author", "fuses", "changes", "names"],
+    means:
+      "a fuse stopped it, for the reasons in fuses; clients keep what they have. Approve or reject it by its number, or correct the source: a change that trips no fuse takes its place",
+  },
+  "ledger-problem": {
+    level: "error",
+    message: "ledger problem",
+    fields: ["reason", "suppressed"],
+    means:
+      "what was in force stays so, and a change that cannot be recorded is not sent; one that comes later is tried again. If the ledger cannot be opened, the history is kept in memory only. At most one line per reason in 10 s; suppressed is the number of lines left out",
+  },
   "client-odd": {
     level: "debug",
     message: "client protocol anomaly",

@@ -1,4 +1,6 @@
+import { messageNameOf } from "@xdskit/protocol";
 import { hostOf } from "@xdskit/protocol/internal";
+import type { RecordedChange } from "../hub/port.ts";
 import type { Log, LogEvent, LogFields } from "../log.ts";
 import { createLineLimit, type LineLimit } from "./line-limit.ts";
 import { Once } from "./once.ts";
@@ -12,6 +14,7 @@ export function attachLog(telemetry: ObservedTelemetry, log: Log): void {
   logStreams(telemetry, log);
   logNacks(telemetry, log);
   logFiles(telemetry, log);
+  logLedger(telemetry, log);
   logServer(telemetry, log);
 }
 
@@ -231,6 +234,32 @@ function logFiles(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("files-unfaithful", ({ directory, type, name, message }) =>
     log.write("files-unfaithful", { directory, type, name: printable(name, 200), reason: printable(message, 500) }),
   );
+}
+
+function logLedger(telemetry: ObservedTelemetry, log: Log): void {
+  telemetry.observe("ledger-resumed", ({ number, resources, missing }) =>
+    log.write("ledger-resumed", { number, resources, missing }),
+  );
+  telemetry.observe("ledger-recorded", ({ number, as, author, message, changes, total, reasons }) => {
+    const by = author && printable(author, 200);
+    const names = changes.map(describeChange);
+    if (as === "held") log.write("change-held", { number, author: by, fuses: reasons, changes: total, names });
+    else
+      log.write("ledger-recorded", {
+        ...{ number, as, author: by, reason: message && printable(message, 500) },
+        ...{ changes: total, names },
+      });
+  });
+  const problems = createLineLimit();
+  telemetry.observe("ledger-problem", ({ message }, at) => {
+    const fields = { reason: printable(message, 500) };
+    writeLimited(log, problems, { event: "ledger-problem", key: ["", message], fields, at });
+  });
+}
+
+function describeChange({ change, layer, type, name }: RecordedChange): string {
+  const sign = { added: "+", changed: "~", deleted: "-" }[change];
+  return `${sign}${layer} ${messageNameOf(type).replace(/.*\./, "")} ${printable(name, 200)}`;
 }
 
 /** Formats an error with its stack, which a bug report needs. */

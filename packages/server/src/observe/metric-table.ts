@@ -72,6 +72,11 @@ export type MetricName =
   | "xds_server_load_requests_total"
   | "xds_server_load_requests_in_progress"
   | "xds_server_load_dropped_total"
+  | "xds_server_ledger_number"
+  | "xds_server_ledger_records_total"
+  | "xds_server_ledger_problems_total"
+  | "xds_server_ledger_held"
+  | "xds_server_missing_resources"
   | "xds_server_files_total"
   | "xds_server_file_problems_total"
   | "xds_server_tls_reloads_total"
@@ -306,6 +311,31 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "counter",
     help: "Dropped requests reported by clients.",
     labels: ["cluster", "service", "category"],
+  },
+  xds_server_ledger_number: {
+    kind: "gauge",
+    help: "Number of the newest record of the ledger; 0 without a ledger.",
+    labels: [],
+  },
+  xds_server_ledger_records_total: {
+    kind: "counter",
+    help: "Records appended to the ledger, by kind.",
+    labels: ["kind"],
+  },
+  xds_server_ledger_problems_total: {
+    kind: "counter",
+    help: "Times that the ledger could not be opened or a change could not be recorded.",
+    labels: [],
+  },
+  xds_server_ledger_held: {
+    kind: "gauge",
+    help: "1 while a fuse holds a change, of which nothing is sent.",
+    labels: [],
+  },
+  xds_server_missing_resources: {
+    kind: "gauge",
+    help: "Resources in force whose content is not at hand after a restart: clients keep what they have of them.",
+    labels: [],
   },
   xds_server_files_total: {
     kind: "counter",

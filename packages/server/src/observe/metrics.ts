@@ -213,6 +213,10 @@ function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
     files.cell("removed").value += removed.length;
   });
   telemetry.observe("files-problem", () => fileProblems.value++);
+  const records = new CounterFamily("xds_server_ledger_records_total", registry);
+  const ledgerProblems = new CounterFamily("xds_server_ledger_problems_total", registry).cell();
+  telemetry.observe("ledger-recorded", ({ as }) => records.cell(as).value++);
+  telemetry.observe("ledger-problem", () => ledgerProblems.value++);
   telemetry.observe("tls-reloaded", () => reloads.cell("good").value++);
   telemetry.observe("tls-refused", () => reloads.cell("refused").value++);
   const changes = new CounterFamily("xds_server_admin_changes_total", registry);
@@ -234,6 +238,9 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
   gauge("xds_server_nodes", registry, (set) => {
     for (const [state, nodes] of Object.entries(gauges.nodeStates())) set(nodes, state);
   });
+  gauge("xds_server_ledger_number", registry, (set) => set(gauges.ledger()?.number ?? 0));
+  gauge("xds_server_ledger_held", registry, (set) => set(gauges.ledger()?.held === undefined ? 0 : 1));
+  gauge("xds_server_missing_resources", registry, (set) => set(gauges.ledger()?.missing.length ?? 0));
   gauge("xds_server_ready", registry, (set) => set(gauges.readiness().isReady ? 1 : 0));
   gauge("xds_server_draining", registry, (set) => set(gauges.readiness().isDraining ? 1 : 0));
   gauge("xds_server_slow_clients", registry, (set) => set(gauges.writes().slowClients));

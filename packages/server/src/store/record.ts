@@ -1,22 +1,13 @@
 import { crc32 } from "node:zlib";
-import { createResource, parseTypeUrl, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { type Digest, parseVariantKey, type Remembered } from "@xdskit/protocol/internal";
+import { parseTypeUrl, type Resource } from "@xdskit/protocol";
+import type { Digest, Remembered } from "@xdskit/protocol/internal";
+import { type ResourceRecord, recordOf, resourceOf } from "./resource-record.ts";
 
 /** First line of every file; any other one means another format version. */
 export const HEADER = "xdskit clusters 1";
 
 /** Ends the snapshot at the start of a file. */
 const SNAPSHOT_END = "snapshot-end";
-
-interface ResourceRecord {
-  /** The key, if it is a variant. */
-  readonly name: string;
-  readonly version: string;
-  readonly bytes: string;
-  readonly aliases?: readonly string[];
-  readonly onDemand?: true;
-  readonly ttlMs?: number;
-}
 
 type RecordLine =
   | {
@@ -117,21 +108,4 @@ function parseLine(text: string, digest: Digest): Remembered | typeof SNAPSHOT_E
     // The checksum is valid but the content is not: another program wrote it.
     return undefined;
   }
-}
-
-function recordOf({ name, version, bytes, aliases, ttlMs, variant, ...resource }: Resource): ResourceRecord {
-  const onDemand = variant?.onDemand ?? resource.onDemand;
-  return {
-    name,
-    version,
-    bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
-    ...(aliases.length > 0 && { aliases }),
-    ...(onDemand && { onDemand }),
-    ...(ttlMs !== undefined && { ttlMs }),
-  };
-}
-
-function resourceOf(type: TypeUrl, { bytes, ...record }: ResourceRecord, digest: Digest): Resource {
-  const named = parseVariantKey(record.name) ?? { name: record.name };
-  return createResource({ ...record, ...named, type, bytes: Buffer.from(bytes, "base64") }, digest);
 }

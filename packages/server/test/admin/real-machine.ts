@@ -110,6 +110,8 @@ export class RealMachine {
     deployments: this.deployments,
     revision: () => this.machine.revision,
     nodeStates: () => this.deployments.states(this.machine.revision),
+    head: () => this.machine.revision,
+    revisionOf: (number) => number,
     streams: () => this.machine.streams(),
     streamState: (stream) => this.machine.streamState(stream),
     resourceStates: (stream) => this.machine.resourceStates(stream),
@@ -135,6 +137,7 @@ export class RealMachine {
     loads: () => this.loads.view,
     encoder: () => ({ segmentsEncoded: 1, framesEncoded: 2, bodiesEncoded: 3, bytesEncoded: 4 }),
     conversionFindings: () => this.findings,
+    ledger: () => undefined,
   };
   readonly metrics: Metrics = createMetrics({
     telemetry: this.telemetry,

@@ -8,6 +8,8 @@ export type SettingKind =
   | "duration-or-off"
   /** A whole number, at least 0 (number). */
   | "count"
+  /** A share in percent, such as `50%`, which may be above 100 (a part of 1), or `off` (string). */
+  | "share-or-off"
   /** A whole number, at least 0, optionally with `KiB`, `MiB` or `GiB` (bytes). */
   | "bytes"
   /** `host:port`, `:port` (all addresses), a port (of 127.0.0.1), or `off` (string). */
@@ -85,6 +87,16 @@ export type SettingKey =
   | "tls.ca"
   | "tls.crl"
   | "tls.require-client-certificate"
+  | "fuses.resources-removed"
+  | "fuses.resources-removed-floor"
+  | "fuses.last-listener"
+  | "fuses.nodes-moved"
+  | "fuses.nodes-moved-floor"
+  | "fuses.nodes-cut-off"
+  | "fuses.size-grown"
+  | "fuses.size-shrunk"
+  | "fuses.size-floor"
+  | "fuses.endpoints-emptied"
   | "export.directory"
   | "export.format"
   | "export.node"
@@ -211,6 +223,51 @@ export const settingTable: readonly Setting[] = [
   row("tls.ca", "path", undefined, "PEM file with the CAs that sign client certificates."),
   row("tls.crl", "path", undefined, "PEM file with the revocation lists of tls.ca, one for each CA."),
   row("tls.require-client-certificate", "boolean", undefined, "Require a client certificate."),
+  row(
+    "fuses.resources-removed",
+    "share-or-off",
+    "50%",
+    "Hold a change that removes more than this share of a layer's resources of a type.",
+  ),
+  row("fuses.resources-removed-floor", "count", "10", "So many resources may always be removed."),
+  row(
+    "fuses.last-listener",
+    "boolean",
+    "true",
+    "The fuse of last listeners: hold a change that leaves a view without listeners.",
+  ),
+  row(
+    "fuses.nodes-moved",
+    "share-or-off",
+    "50%",
+    "Hold a change that gives more than this share of the connected nodes other layers.",
+  ),
+  row("fuses.nodes-moved-floor", "count", "1", "So many nodes may always get other layers."),
+  row(
+    "fuses.nodes-cut-off",
+    "share-or-off",
+    "5%",
+    "Hold a change that would cut off more than this share of the connected nodes.",
+  ),
+  row(
+    "fuses.size-grown",
+    "share-or-off",
+    "100%",
+    "Hold a change by which a layer's resources of a type grow by this share or more.",
+  ),
+  row(
+    "fuses.size-shrunk",
+    "share-or-off",
+    "50%",
+    "Hold a change by which a layer's resources of a type shrink by this share or more.",
+  ),
+  row("fuses.size-floor", "bytes", "16KiB", "A difference in size up to this is never held."),
+  row(
+    "fuses.endpoints-emptied",
+    "duration-or-off",
+    "10m",
+    "How long to hold a cluster's endpoints that all disappear at once.",
+  ),
   row(
     "export.directory",
     "path",

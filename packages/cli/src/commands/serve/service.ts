@@ -7,14 +7,14 @@ import {
   type ResourceSource,
   type SettingsContent,
   sameLoad,
-  transactionBetween,
 } from "@xdskit/source";
 import { describeLoad } from "../../output/describe-load.ts";
 import type { CommandLog } from "../../output/log.ts";
-import { countProblems, formatProblems, plural } from "../../output/problems.ts";
+import { countProblems, formatProblems } from "../../output/problems.ts";
 import { createStatusLine } from "../../output/status-line.ts";
 import type { SourcePlace } from "../../settings/source-place.ts";
 import type { CommandContext } from "../context.ts";
+import type { Publishing } from "./publishing.ts";
 
 /** Errors, and warnings, of one load that are printed. */
 const MAX_TOLD = 50;
@@ -32,7 +32,8 @@ function notShown(all: readonly Problem[], shown: readonly Problem[]): number {
 
 /** What a `Service` needs. */
 export interface ServiceParts {
-  readonly server: Pick<ManagementServer, "commit" | "reportSource" | "revision">;
+  readonly server: Pick<ManagementServer, "reportSource">;
+  readonly publishing: Publishing;
   readonly source: ResourceSource;
   readonly log: CommandLog;
   readonly context: CommandContext;
@@ -49,6 +50,8 @@ export class Service {
   readonly #parts: ServiceParts;
   #inForce: LoadedState | undefined;
   #last: Load | undefined;
+  #hadErrors = false;
+  #turn: Promise<void> = Promise.resolve();
   #toldSettings: ReadonlyMap<string, string>;
   #toldWarnings: ReadonlySet<Problem> = new Set();
 
@@ -63,7 +66,7 @@ export class Service {
     const startedAt = performance.now();
     const load = await source.load((progress) => line.update(() => describeLoad(progress)));
     line.clear();
-    this.#take(load, performance.now() - startedAt);
+    await this.#take(load, performance.now() - startedAt);
   }
 
   /** Loads again without a change, as on SIGHUP. The signal cancels it without an error. */
@@ -78,27 +81,36 @@ export class Service {
     const load = await this.#parts.source.load().catch((cause: unknown) => {
       if (!signal.aborted) throw cause;
     });
-    if (load !== undefined) this.#takeNew(load);
+    if (load !== undefined) await this.#takeNew(load);
   }
 
   /** Commits every change; resolves when the signal is aborted. */
   async follow(signal: AbortSignal): Promise<void> {
     for await (const load of this.#parts.source.watch(signal)) {
       if (signal.aborted) return;
-      this.#takeNew(load);
+      await this.#takeNew(load);
     }
   }
 
   /** The watch finds again what a refresh took in, and the other way round. */
-  #takeNew(load: Load): void {
-    if (this.#last === undefined || !sameLoad(this.#last, load)) this.#take(load, undefined);
+  async #takeNew(load: Load): Promise<void> {
+    if (this.#last === undefined || !sameLoad(this.#last, load)) await this.#take(load, undefined);
+    // What a refresh asks for may have been taken in by the watch, and not be in force yet.
+    else await this.#turn;
   }
 
-  #take(load: Load, tookMs: number | undefined): void {
-    const { server, log } = this.#parts;
-    const { state, problems } = load;
-    const hadErrors = this.#last !== undefined && this.#last.state === undefined;
+  /** Takes in one load after the other. */
+  #take(load: Load, tookMs: number | undefined): Promise<void> {
     this.#last = load;
+    this.#turn = this.#turn.then(() => this.#publish(load, tookMs));
+    return this.#turn;
+  }
+
+  async #publish(load: Load, tookMs: number | undefined): Promise<void> {
+    const { server, log, publishing } = this.#parts;
+    const { state, problems } = load;
+    const hadErrors = this.#hadErrors;
+    this.#hadErrors = state === undefined;
     this.#tellProblems(problems);
     const { errors, warnings } = problemCounts(problems);
     if (state === undefined) {
@@ -108,10 +120,14 @@ export class Service {
     }
     const before = this.#inForce;
     this.#tellSettings(state);
+    const refusals = await publishing.publish(state, before);
+    if (refusals.length > 0) {
+      this.#tellProblems([...refusals, ...problems]);
+      server.reportSource({ state: "failed", problems: [...refusals, ...problems] });
+      return;
+    }
     this.#inForce = state;
     server.reportSource({ state: "good", problems });
-    const transaction = transactionBetween(before, state);
-    if (transaction !== undefined) server.commit(transaction);
     const { resources, files, layers } = state;
     const took = tookMs === undefined ? undefined : Math.round(tookMs);
     if (hadErrors) log.write("corrected", {});
@@ -120,8 +136,8 @@ export class Service {
   }
 
   #describeInForce(): string {
-    if (this.#inForce === undefined) return "nothing: no client is served until the errors are fixed";
-    return `the last valid configuration, revision ${this.#parts.server.revision} with ${plural(this.#inForce.resources, "resource")}`;
+    const inForce = this.#parts.publishing.describeInForce(this.#inForce);
+    return inForce ?? "nothing: no client is served until the errors are fixed";
   }
 
   /** Reports problems; a warning is reported once, not again with every load. */

@@ -1,5 +1,6 @@
 import type { SourceProblem } from "../../observe/source-status.ts";
 import type { Page } from "./page.ts";
+import type { RevisionAnswer } from "./revisions.ts";
 
 /** `GET /api/v1/server` */
 export interface ServerAnswer {
@@ -22,6 +23,15 @@ export interface ServerAnswer {
     readonly errors: number;
     readonly warnings: number;
   };
+  /** Absent without a ledger. */
+  readonly ledger?: {
+    /** Of the newest record. */
+    readonly number: number;
+    /** The change that a fuse holds. */
+    readonly held?: RevisionAnswer;
+    /** Resources in force whose content is not at hand after a restart; the first of them. */
+    readonly missing: { readonly total: number; readonly resources: readonly MissingAnswer[] };
+  };
   readonly limits: readonly LimitAnswer[];
   readonly writes: { readonly slowClients: number; readonly bufferedBytes: number };
   readonly encoder: {
@@ -31,6 +41,14 @@ export interface ServerAnswer {
     readonly bytesEncoded: number;
   };
   readonly process: { readonly pid: number; readonly node: string; readonly residentBytes: number };
+}
+
+/** A resource of which clients keep what they have, because the server does not have it. */
+export interface MissingAnswer {
+  readonly layer: string;
+  readonly type: string;
+  readonly shortName?: string;
+  readonly name: string;
 }
 
 export interface LimitAnswer {

@@ -2,22 +2,24 @@ import { pageParameters, type Route } from "../route.ts";
 
 /** The list of routes as text. */
 export function describeRoutes(routes: readonly Route[], version: string): string {
-  const width = Math.max(...routes.map(({ path }) => path.length)) + 2;
-  const lines = routes.flatMap(({ path, says, parameters }) => [
-    `  ${path.padEnd(width)}${says}`,
+  const width = Math.max(...routes.map((route) => nameOf(route).length)) + 2;
+  const lines = routes.flatMap(({ says, parameters, ...route }) => [
+    `  ${nameOf(route).padEnd(width)}${says}`,
     ...Object.entries(parameters).map(([name, meaning]) => `      ?${`${name}=`.padEnd(13)}${meaning}`),
   ]);
-  return [`xdskit ${version}: admin API, read only`, "", ...lines, ""].join("\n");
+  return [`xdskit ${version}: admin API`, "", ...lines, ""].join("\n");
 }
 
 /** The list of routes as HTML, with links. */
 export function describeRoutesAsHtml(routes: readonly Route[], version: string): string {
   const title = escapeHtml(`xdskit ${version}: admin API`);
-  const rows = routes.map(({ path, says, parameters }) => {
+  const rows = routes.map(({ method, path, says, parameters }) => {
     const own = Object.entries(parameters).filter(([name]) => !(name in pageParameters));
     const items = own.map(([name, meaning]) => `<li><code>?${escapeHtml(name)}=</code> ${escapeHtml(meaning)}</li>`);
     const list = items.length === 0 ? "" : `<ul>${items.join("")}</ul>`;
-    return `<tr><td><a href=".${escapeHtml(path)}">${escapeHtml(path)}</a></td><td>${escapeHtml(says)}${list}</td></tr>`;
+    const name = escapeHtml(nameOf({ method, path }));
+    const link = method === undefined ? `<a href=".${escapeHtml(path)}">${name}</a>` : name;
+    return `<tr><td>${link}</td><td>${escapeHtml(says)}${list}</td></tr>`;
   });
   return `<!doctype html>
 <html lang="en">
@@ -35,13 +37,18 @@ ul{margin:.2em 0 0;padding-left:1.2em;opacity:.8;font-size:.9em}
 <body>
 <h1>${title}</h1>
 <p><a href="./console/">Open the console</a></p>
-<p>Read only. Lists take <code>?limit=</code> and <code>?offset=</code>.</p>
+<p>Lists take <code>?limit=</code> and <code>?offset=</code>.</p>
 <table>
 ${rows.join("\n")}
 </table>
 </body>
 </html>
 `;
+}
+
+/** The path, with the method if it is not GET. */
+function nameOf({ method, path }: Pick<Route, "path"> & { readonly method?: Route["method"] | undefined }): string {
+  return method === undefined ? path : `${method} ${path}`;
 }
 
 function escapeHtml(text: string): string {

@@ -37,24 +37,31 @@ async function answerProgress(
   const pattern = query.text("node");
   const isWanted = (id: string): boolean => pattern === undefined || globMatches(pattern, id);
   const minNodes = query.count("min-nodes") ?? 0;
+  const inForce = view.revisionOf(revision) ?? view.revision();
   if (waits > 0) {
     const timeout = AbortSignal.timeout(waits * 1000);
-    await view.deployments.whenSettled(revision, { isWanted, minNodes }, timeout);
+    await view.deployments.whenSettled(inForce, { isWanted, minNodes }, timeout);
   }
-  const found = view.deployments.progress(revision, { isWanted });
+  const found = { ...view.deployments.progress(inForce, { isWanted }), revision };
   const named = query.count("limit") ?? NODES_NAMED;
-  return { kind: "json", value: describeProgress(found, { head: view.revision(), minNodes, describe, named }) };
+  return { kind: "json", value: describeProgress(found, { head: view.head(), minNodes, describe, named }) };
 }
 
 /** The revision in the path. A source with errors is an answer with status 409. */
 async function askedRevision({ view }: AdminSources, query: Query): Promise<number | AdminAnswer> {
   const text = query.text("revision") ?? "";
+  if (text === "head") return view.head();
   if (text === "source") {
     if (view.refreshSource === undefined)
       throw new QueryError(404, "this server has no source to look at", "ask for head, or for a number");
     await view.refreshSource();
     const errors = view.source().problems.filter(({ severity }) => severity === "error").length;
-    if (view.source().state === "good") return view.revision();
+    const held = view.ledger()?.held;
+    if (view.source().state === "good" && held !== undefined) {
+      const error = `the change ${held.number} of the source is held: ${held.trips.map(({ message }) => message).join("; ")}`;
+      return { kind: "json", status: 409, value: { error, hint: "approve or reject it, or correct the source" } };
+    }
+    if (view.source().state === "good") return view.head();
     const error =
       errors === 0 ? "the source is not loaded yet" : `the source has ${errors} ${errors === 1 ? "error" : "errors"}`;
     return { kind: "json", status: 409, value: { error, hint: "GET /api/v1/source lists its problems" } };
@@ -68,7 +75,7 @@ export function readRevision(view: AdminView, text: string): number {
   if (!/^\d{1,15}$/.test(text))
     throw new QueryError(400, `expected a revision, head or source, got ${JSON.stringify(text)}`);
   const revision = Number(text);
-  if (revision > view.revision())
-    throw new QueryError(404, `there is no revision ${revision} yet`, `the newest is ${view.revision()}`);
+  if (revision > view.head())
+    throw new QueryError(404, `there is no revision ${revision} yet`, `the newest is ${view.head()}`);
   return revision;
 }

@@ -1,9 +1,11 @@
 import { problemCounts } from "@xdskit/source/checks";
 import type { SourceProblem } from "../../observe/source-status.ts";
 import type { LayerAnswer, LimitAnswer, ServerAnswer, SourceAnswer } from "../answers/server.ts";
+import type { Describer } from "../describe.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
 import { layersAnswer, serverAnswer, sourceAnswer } from "../schema/answers.ts";
 import type { AdminView } from "../view.ts";
+import { describeRecord } from "./revisions.ts";
 
 /** The version, uptime and load of the server. */
 export const server: Route = {
@@ -11,10 +13,28 @@ export const server: Route = {
   says: "version, readiness, revision, limits and their use",
   parameters: {},
   answers: { 200: serverAnswer },
-  answer: ({ view }) => ({ kind: "json", value: describeServer(view) }),
+  answer: async ({ view, describe }) => ({ kind: "json", value: await describeServer(view, describe) }),
 };
 
-function describeServer(view: AdminView): ServerAnswer {
+/** How many missing resources are named. */
+const MISSING_NAMED = 20;
+
+async function describeLedger(view: AdminView, describe: Describer): Promise<ServerAnswer["ledger"]> {
+  const ledger = view.ledger();
+  if (ledger === undefined) return undefined;
+  const { number, held, missing } = ledger;
+  const resources = missing.slice(0, MISSING_NAMED).map(({ layer, type, name }) => {
+    return { layer, ...describe.type(type), name };
+  });
+  return {
+    number,
+    ...(held !== undefined && { held: await describeRecord(ledger, held) }),
+    missing: { total: missing.length, resources },
+  };
+}
+
+async function describeServer(view: AdminView, describe: Describer): Promise<ServerAnswer> {
+  const ledger = await describeLedger(view, describe);
   const { isReady, isDraining, reasons } = view.readiness();
   const { state, since, problems } = view.source();
   const address = view.address();
@@ -24,13 +44,14 @@ function describeServer(view: AdminView): ServerAnswer {
     ...(address !== undefined && { address }),
     startedAt: view.startedAt.toISOString(),
     uptimeSeconds: Math.round((Date.now() - view.startedAt.getTime()) / 1000),
-    revision: view.revision(),
+    revision: view.head(),
     ready: isReady,
     draining: isDraining,
     reasons,
     connections: view.connections(),
     streams: view.openStreams(),
     source: { state, since: since.toISOString(), ...problemCounts(problems) },
+    ...(ledger !== undefined && { ledger }),
     limits: view.limits().map(({ name, value, used, hits }): LimitAnswer => {
       return { name, value, ...(used !== undefined && { used }), hits };
     }),

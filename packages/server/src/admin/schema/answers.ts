@@ -8,6 +8,7 @@ import type {
   TypeAnswer,
   WaitAnswer,
 } from "../answers/deliveries.ts";
+import type { NodeCountsAnswer, RevisionTimeAnswer, SampleAnswer, SamplesAnswer } from "../answers/live.ts";
 import type {
   LoadAnswer,
   LoadReporterAnswer,
@@ -23,7 +24,6 @@ import type {
   StreamAnswer,
   StreamsAnswer,
 } from "../answers/nodes.ts";
-import type { NodeCountsAnswer, RevisionTimeAnswer, SampleAnswer, SamplesAnswer } from "../answers/live.ts";
 import type { ErrorAnswer, ErrorDetailAnswer, Page } from "../answers/page.ts";
 import type { LostNodeAnswer, ProgressAnswer, StragglerAnswer, StragglersAnswer } from "../answers/progress.ts";
 import type {
@@ -39,9 +39,20 @@ import type {
   ResourcesAnswer,
 } from "../answers/resources.ts";
 import type {
+  ChangeAnswer,
+  ContentAnswer,
+  DecisionAnswer,
+  DifferenceAnswer,
+  FuseAnswer,
+  RevisionAnswer,
+  RevisionDetailAnswer,
+  RevisionsAnswer,
+} from "../answers/revisions.ts";
+import type {
   LayerAnswer,
   LayersAnswer,
   LimitAnswer,
+  MissingAnswer,
   ReadyAnswer,
   ServerAnswer,
   SourceAnswer,
@@ -91,6 +102,71 @@ const limit: SchemaOf<LimitAnswer> = named(
   object<LimitAnswer>({ name: text, value: count, used: optional(count), hits: count }),
 );
 
+const fuse: SchemaOf<FuseAnswer> = named(
+  "Fuse",
+  object<FuseAnswer>({ fuse: text, layer: optional(text), type: optional(text), message: text }),
+);
+
+const ledgerRecord = {
+  number: count,
+  kind: text,
+  time,
+  author: optional(text),
+  message: optional(text),
+  writer: optional(text),
+  git: optional(object<NonNullable<RevisionAnswer["git"]>>({ commit: text, isDirty: truth })),
+  of: optional(count),
+  to: optional(count),
+  added: count,
+  changed: count,
+  deleted: count,
+  placement: truth,
+  fuses: optional(list(fuse)),
+};
+
+const revision: SchemaOf<RevisionAnswer> = named("Revision", object<RevisionAnswer>(ledgerRecord));
+
+export const revisionsAnswer: SchemaOf<RevisionsAnswer> = named(
+  "Revisions",
+  object<RevisionsAnswer>({ items: list(revision), head: count, next: optional(count) }),
+);
+
+const content = optional(named("Content", object<ContentAnswer>({ version: text, body: optional(anything) })));
+
+const change: SchemaOf<ChangeAnswer> = named(
+  "Change",
+  object<ChangeAnswer>({
+    change: choice("added", "changed", "deleted"),
+    layer: text,
+    ...typed,
+    name: text,
+    before: content,
+    after: content,
+  }),
+);
+
+const changes = { changes: list(change), total: count, next: optional(count) };
+
+export const revisionAnswer: SchemaOf<RevisionDetailAnswer> = named(
+  "RevisionDetail",
+  object<RevisionDetailAnswer>({ ...ledgerRecord, ...changes }),
+);
+
+export const differenceAnswer: SchemaOf<DifferenceAnswer> = named(
+  "Difference",
+  object<DifferenceAnswer>({ from: count, to: count, ...changes }),
+);
+
+export const decisionAnswer: SchemaOf<DecisionAnswer> = named(
+  "Decision",
+  object<DecisionAnswer>({
+    result: text,
+    number: optional(count),
+    reason: optional(text),
+    fuses: optional(list(fuse)),
+  }),
+);
+
 export const serverAnswer: SchemaOf<ServerAnswer> = named(
   "Server",
   object<ServerAnswer>({
@@ -106,6 +182,16 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
     connections: count,
     streams: count,
     source: object<ServerAnswer["source"]>({ state: text, since: time, errors: count, warnings: count }),
+    ledger: optional(
+      object<NonNullable<ServerAnswer["ledger"]>>({
+        number: count,
+        held: optional(revision),
+        missing: object<NonNullable<ServerAnswer["ledger"]>["missing"]>({
+          total: count,
+          resources: list(object<MissingAnswer>({ layer: text, ...typed, name: text })),
+        }),
+      }),
+    ),
     limits: list(limit),
     writes: object<ServerAnswer["writes"]>({ slowClients: count, bufferedBytes: count }),
     encoder: object<ServerAnswer["encoder"]>({
@@ -215,9 +301,7 @@ export const holdersAnswer: SchemaOf<HoldersAnswer> = page(
 export const graphAnswer: SchemaOf<GraphAnswer> = named(
   "Graph",
   object<GraphAnswer>({
-    nodes: list(
-      object<GraphNodeAnswer>({ ...typed, name: text, layer: optional(text), missing: optional(yes) }),
-    ),
+    nodes: list(object<GraphNodeAnswer>({ ...typed, name: text, layer: optional(text), missing: optional(yes) })),
     edges: list(object<GraphAnswer["edges"][number]>({ from: count, to: count })),
     isCut: optional(yes),
   }),

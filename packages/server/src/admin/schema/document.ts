@@ -11,13 +11,15 @@ export function describeAsOpenApi(routes: readonly Route[], version: string): Js
     for (const [name, definition] of definitions) schemas.set(name, definition);
     return { "application/json": { schema: json } };
   };
-  const paths = Object.fromEntries(routes.map((route) => [route.path, { get: describeRoute(route, use) }]));
+  const paths = Object.fromEntries(
+    routes.map((route) => [route.path, { [route.method === "POST" ? "post" : "get"]: describeRoute(route, use) }]),
+  );
   return {
     openapi: "3.1.0",
     info: {
       title: "xdskit admin API",
       version,
-      description: "Read only. Absent values are omitted; types are type URLs. New members may come in any release.",
+      description: "Absent values are omitted; types are type URLs. New members may come in any release.",
     },
     paths,
     components: { schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))) },
@@ -25,7 +27,7 @@ export function describeAsOpenApi(routes: readonly Route[], version: string): Js
 }
 
 function describeRoute(route: Route, use: (schema: AnswerSchema) => Json): Json {
-  const { path, says, answers = {}, textType } = route;
+  const { method = "GET", path, says, answers = {}, textType } = route;
   const isProbe = !path.startsWith("/api/");
   const described = Object.entries(answers).map(([status, schema]) => [
     status,
@@ -37,7 +39,7 @@ function describeRoute(route: Route, use: (schema: AnswerSchema) => Json): Json 
     .replace(/\{.*\}$/, "")
     .replaceAll(/[^a-z0-9]+(.?)/g, (_, letter: string) => letter.toUpperCase());
   return {
-    operationId: `get${operationId.replace(/^ApiV1/, "")}`,
+    operationId: `${method.toLowerCase()}${operationId.replace(/^ApiV1/, "")}`,
     summary: says,
     parameters: parametersOf(route),
     responses: Object.fromEntries([...described, ...asText, ...otherwise]),
@@ -46,7 +48,7 @@ function describeRoute(route: Route, use: (schema: AnswerSchema) => Json): Json 
 
 const meanings: Readonly<Record<string, string>> = {
   "200": "the answer",
-  "409": "the source has errors, or is not loaded yet",
+  "409": "it is not to be had: the source has errors or is not loaded yet, or the decision cannot be made",
   "503": "clients are not served",
 };
 

@@ -1,0 +1,24 @@
+import { Option } from "commander";
+import type { HistoryFlags } from "../commands/history.ts";
+import { type AddCommand, addExamples } from "./add-command.ts";
+import { addAdminFlag } from "./admin-flag.ts";
+
+/** `xds history`: what was published and decided. */
+export const addHistoryCommand: AddCommand = (program, context) => {
+  const command = program
+    .command("history")
+    .summary("show what was published, when and by whom")
+    .description("Show the newest revisions of a server, and the decisions on them, newest first.");
+  addAdminFlag(command)
+    .option("-l, --limit <count>", "how many", "20")
+    .option("--before <number>", "only those before this one")
+    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
+    .action((flags: HistoryFlags) =>
+      context.perform(async () => (await import("../commands/history.ts")).history(flags, context)),
+    );
+  addExamples(command, [
+    ["xds history", "the newest, a line each"],
+    ["xds history --before 120 --limit 100", "what came before"],
+    ["xds history -o json", "the same as JSON, for scripts"],
+  ]);
+};

@@ -1,0 +1,54 @@
+import type { DecisionAnswer, ServerAnswer } from "@xdskit/server";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import { formatJson } from "../output/json.ts";
+import { type AdminFlags, askAdmin, changeByAdmin } from "./admin-request.ts";
+import type { CommandContext } from "./context.ts";
+
+export type Decision = "approve" | "reject" | "rollback";
+
+export interface DecideFlags extends AdminFlags {
+  readonly message?: string;
+  readonly output: "text" | "json";
+}
+
+/** Asks the server to take a decision. */
+export async function decide(
+  decision: Decision,
+  number: string | undefined,
+  flags: DecideFlags,
+  { io, colorsOf }: CommandContext,
+): Promise<ExitCode> {
+  if (number !== undefined && !/^\d{1,15}$/.test(number))
+    throw new CommandError(exitCode.usage, `expected a number of xds history, got "${number}"`);
+  const of = number ?? (await heldNumber(flags, io));
+  const { message, output } = flags;
+  const answer = await changeByAdmin<DecisionAnswer>(`/api/v1/${decision}/${of}`, { message }, flags, io);
+  const isDone = answer.result === "applied" || answer.result === "unchanged";
+  if (output === "json") io.stdout.write(formatJson(answer));
+  else if (isDone) io.stdout.write(`${colorsOf(io.stdout).green(describeDone(decision, of, answer))}\n`);
+  else throw new CommandError(exitCode.problems, describeNotDone(answer));
+  return isDone ? exitCode.ok : exitCode.problems;
+}
+
+async function heldNumber(flags: AdminFlags, io: CommandContext["io"]): Promise<string> {
+  const { ledger } = await askAdmin<ServerAnswer>("/api/v1/server", {}, flags, io);
+  if (ledger?.held === undefined) throw new CommandError(exitCode.problems, "nothing is held");
+  return `${ledger.held.number}`;
+}
+
+function describeDone(decision: Decision, of: string, { result, number }: DecisionAnswer): string {
+  if (result === "unchanged") return `nothing to do: it is as at ${of}`;
+  switch (decision) {
+    case "approve":
+      return `${of} is in force: recorded as ${number}`;
+    case "reject":
+      return `${of} is dropped: recorded as ${number}`;
+    case "rollback":
+      return `back at ${of}: recorded as ${number}; xds wait --revision head waits until every client is there`;
+  }
+}
+
+function describeNotDone({ result, reason, number, fuses = [] }: DecisionAnswer): string {
+  if (result !== "held") return reason ?? result;
+  return [`held as ${number}`, ...fuses.map((fuse) => fuse.message)].join("; ");
+}

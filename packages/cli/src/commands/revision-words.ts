@@ -1,0 +1,23 @@
+import type { RevisionAnswer } from "@xdskit/server";
+import type { Colors } from "../output/color.ts";
+
+/** `+1 ~2 -3`: added, changed, deleted. */
+export function countChanges({ added, changed, deleted, placement }: RevisionAnswer): string {
+  const counts = [
+    ...(added === 0 ? [] : [`+${added}`]),
+    ...(changed === 0 ? [] : [`~${changed}`]),
+    ...(deleted === 0 ? [] : [`-${deleted}`]),
+    ...(placement ? ["placement"] : []),
+  ];
+  return counts.join(" ");
+}
+
+/** `git 1f2e3d4c5b6a`, and whether the work tree had changes. */
+export function describeGit({ commit, isDirty }: NonNullable<RevisionAnswer["git"]>): string {
+  return `git ${commit.slice(0, 12)}${isDirty ? " with local changes" : ""}`;
+}
+
+export function kindColor(kind: string, colors: Colors): (text: string) => string {
+  if (kind === "held") return colors.yellow;
+  return kind === "rolled-back" || kind === "rejected" ? colors.red : (text) => text;
+}

@@ -1,0 +1,57 @@
+import type { ManagementServer, PublishResult } from "@xdskit/server";
+import { type LoadedState, type Problem, type SourceProblemCode, transactionBetween } from "@xdskit/source";
+import { plural } from "../../output/problems.ts";
+import type { SourceOrigin } from "../../settings/git-origin.ts";
+
+/** Puts what a source has in force. */
+export interface Publishing {
+  /** `before`: what the source had before, if it was published. Problems: why it is not in force. */
+  publish(state: LoadedState, before: LoadedState | undefined): Promise<readonly Problem[]> | readonly Problem[];
+  /** What is in force while the source has errors; undefined: nothing. */
+  describeInForce(last: LoadedState | undefined): string | undefined;
+}
+
+/** Publishes by a plain commit. */
+export function committing(server: Pick<ManagementServer, "commit" | "revision">): Publishing {
+  return {
+    publish(state, before) {
+      const transaction = transactionBetween(before, state);
+      if (transaction !== undefined) server.commit(transaction);
+      return [];
+    },
+    describeInForce(last) {
+      if (last === undefined) return undefined;
+      return `the last valid configuration, revision ${server.revision} with ${plural(last.resources, "resource")}`;
+    },
+  };
+}
+
+/** Publishes through the server's ledger. */
+export function recording(
+  server: Pick<ManagementServer, "publish" | "ledger">,
+  originOf: () => Promise<SourceOrigin>,
+): Publishing {
+  return {
+    async publish({ layers, groups, clients, access }) {
+      const { author, message, git } = await originOf();
+      const result = await server.publish({
+        ...{ layers, placement: { groups, clients, access }, author, message },
+        origin: { writer: "directory", ...(git !== undefined && { git }) },
+      });
+      return problemsOf(result);
+    },
+    describeInForce() {
+      const { number = 0 } = server.ledger ?? {};
+      return number === 0 ? undefined : `the configuration published last, revision ${number}`;
+    },
+  };
+}
+
+const REFUSED: SourceProblemCode = "PUBLISH_REFUSED";
+
+/** A held change is told by the server. */
+function problemsOf(result: PublishResult): readonly Problem[] {
+  if (result.kind !== "refused") return [];
+  const message = `nothing of this is in force, because it cannot be recorded: ${result.reason}`;
+  return [{ code: REFUSED, severity: "error", file: ".", message }];
+}

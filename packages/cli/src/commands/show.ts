@@ -1,0 +1,81 @@
+import type { ChangeAnswer, DifferenceAnswer, RevisionDetailAnswer } from "@xdskit/server";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import { formatAge } from "../output/age.ts";
+import type { Colors } from "../output/color.ts";
+import { formatJson } from "../output/json.ts";
+import { formatTable } from "../output/table.ts";
+import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import type { CommandContext } from "./context.ts";
+import { describeGit } from "./revision-words.ts";
+
+export interface ShowFlags extends AdminFlags {
+  readonly limit: string;
+  readonly output: "text" | "json";
+}
+
+const REVISION = /^(?:(?<from>\d{1,15})\.\.)?(?<number>\d{1,15}|head)$/;
+
+export async function show(revision: string, flags: ShowFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
+  const { from, number } = REVISION.exec(revision)?.groups ?? {};
+  if (number === undefined)
+    throw new CommandError(exitCode.usage, `expected a number, head, or two numbers as 12..15, got "${revision}"`);
+  const { limit, output } = flags;
+  const answer =
+    from === undefined
+      ? await askAdmin<RevisionDetailAnswer>(`/api/v1/revisions/${number}`, { limit }, flags, io)
+      : await askAdmin<DifferenceAnswer>("/api/v1/diff", { from, to: number, limit }, flags, io);
+  if (output === "json") {
+    io.stdout.write(formatJson(answer));
+    return exitCode.ok;
+  }
+  const colors = colorsOf(io.stdout);
+  const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
+  if ("number" in answer) io.stdout.write(describeRevision(answer, colors, io.now()));
+  const { changes, total } = answer;
+  if (changes.length > 0) io.stdout.write(formatChanges(changes, { colors, width }));
+  if (total > changes.length) io.stdout.write(`and ${total - changes.length} more: --limit ${total}\n`);
+  if (total === 0) io.stdout.write("no resource is different\n");
+  return exitCode.ok;
+}
+
+function describeRevision(revision: RevisionDetailAnswer, colors: Colors, now: Date): string {
+  const { number, kind, time, author, message, writer, git, of, to, placement, fuses = [] } = revision;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    [kind, `${number}`],
+    ["at", `${time} (${formatAge(time, now)} ago)`],
+    ["by", author],
+    ["from", [writer, git && describeGit(git)].filter(Boolean).join(", ")],
+    ["decides", of === undefined ? undefined : `on ${of}`],
+    ["back to", to === undefined ? undefined : `${to}`],
+    ["message", message],
+    ["placement", placement ? "groups, client overrides or access rules change" : undefined],
+    ...fuses.map((fuse) => ["held by", `${fuse.fuse}: ${fuse.message}`] as const),
+  ];
+  const lines = facts.flatMap(([name, value]) =>
+    value === undefined || value === "" ? [] : [`${colors.bold(name.padEnd(11))} ${value}\n`],
+  );
+  return `${lines.join("")}\n`;
+}
+
+function formatChanges(
+  changes: readonly ChangeAnswer[],
+  { colors, width }: { readonly colors: Colors; readonly width: number | undefined },
+): string {
+  const changeColors: Readonly<Record<ChangeAnswer["change"], (text: string) => string>> = {
+    added: colors.green,
+    changed: colors.yellow,
+    deleted: colors.red,
+  };
+  return formatTable<ChangeAnswer>(
+    changes,
+    [
+      { title: "CHANGE", text: ({ change }) => change, color: (text, { change }) => changeColors[change](text) },
+      { title: "LAYER", text: ({ layer }) => layer },
+      { title: "TYPE", text: ({ shortName, type }) => shortName ?? type.slice(type.lastIndexOf(".") + 1) },
+      { title: "NAME", text: ({ name }) => name },
+      { title: "BEFORE", text: ({ before }) => before?.version ?? "" },
+      { title: "AFTER", text: ({ after }) => after?.version ?? "" },
+    ],
+    { colors, width },
+  );
+}

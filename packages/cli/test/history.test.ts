@@ -1,0 +1,86 @@
+import type { RevisionAnswer, RevisionsAnswer } from "@xdskit/server";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { clusters, Serving, Site, until } from "./serving.ts";
+
+const many = Array.from({ length: 30 }, (_, i) => `c${i}`);
+let site: Site;
+let state: Site;
+let serving: Serving;
+
+beforeEach(async () => {
+  site = await Site.make({ "a.yaml": clusters(...many) });
+  state = await Site.make();
+  serving = await Serving.start(site, ["--state-dir", state.directory]);
+  await until("it is ready", () => serving.isReady());
+}, 30_000);
+afterEach(async () => {
+  await serving.stop();
+  await site.remove();
+  await state.remove();
+});
+
+const xds = (...words: readonly string[]): ReturnType<Serving["xds"]> => serving.xds(...words);
+
+async function newest(): Promise<RevisionAnswer | undefined> {
+  const { stdout } = await xds("history", "-o", "json");
+  return (JSON.parse(stdout) as RevisionsAnswer).items[0];
+}
+
+async function saved(text: string, number: number): Promise<void> {
+  await site.write("a.yaml", text);
+  await until(`there is a record ${number}`, async () => (await newest())?.number === number);
+}
+
+describe("a change that turns out to be bad", () => {
+  test("is found in the history, shown, and taken back; the files are held until they differ", async () => {
+    await saved(clusters(...many, "bad"), 2);
+    expect((await xds("show", "head")).stdout).toMatch(/^revision +2\n[\s\S]*\nadded +base +cds +bad/m);
+    expect((await xds("show", "2..1")).stdout).toMatch(/\ndeleted +base +cds +bad +\S+\n$/);
+    expect(await xds("rollback", "1", "-m", "errors since 2")).toEqual({
+      code: 0,
+      stdout: "back at 1: recorded as 3; xds wait --revision head waits until every client is there\n",
+      stderr: "",
+    });
+    expect(await newest()).toMatchObject({ kind: "rolled-back", to: 1, message: "errors since 2", deleted: 1 });
+    await saved(clusters(...many, "bad", "other"), 4);
+    expect(await newest()).toMatchObject({ kind: "held", added: 2 });
+    await saved(clusters(...many, "other"), 5);
+    expect(await newest()).toMatchObject({ kind: "revision", added: 1 });
+  }, 60_000);
+});
+
+describe("a change that a fuse holds", () => {
+  beforeEach(() => saved(clusters("c0"), 2), 30_000);
+
+  test("is shown with why, and in force once it is approved", async () => {
+    expect((await xds("history", "--limit", "1")).stdout).toMatch(/^2 +\S+ +held .* -29 +29 of 30 /m);
+    expect((await xds("show", "2", "--limit", "2")).stdout).toMatch(
+      /\nheld by .*\n[\s\S]*\nand 27 more: --limit 29\n$/,
+    );
+    expect((await xds("approve")).stdout).toBe("2 is in force: recorded as 3\n");
+    expect(await xds("approve")).toEqual({ code: 1, stdout: "", stderr: "xds: nothing is held\n" });
+    expect(await newest()).toMatchObject({ kind: "approved", of: 2, deleted: 29, author: "loopback" });
+  });
+
+  test("is dropped when it is rejected", async () => {
+    expect(await xds("reject", "2", "-m", "an empty checkout")).toEqual({
+      code: 0,
+      stdout: "2 is dropped: recorded as 3\n",
+      stderr: "",
+    });
+    expect((await xds("show", "1..head")).stdout).toBe("no resource is different\n");
+    expect(await xds("approve", "2")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "xds: 2 is not held; nothing is\n",
+    });
+  });
+});
+
+test("what is not there is an error with a hint", async () => {
+  expect(await xds("show", "9")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("there is no record 9 yet\nhint: the newest is 1") as string,
+  });
+  expect((await xds("rollback", "9")).code).toBe(1);
+});

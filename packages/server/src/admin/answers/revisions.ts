@@ -1,0 +1,84 @@
+/** `GET /api/v1/revisions`, newest first */
+export interface RevisionsAnswer {
+  readonly items: readonly RevisionAnswer[];
+  /** The number of the newest record. */
+  readonly head: number;
+  /** The `before` of the next page, if there may be one. */
+  readonly next?: number;
+}
+
+/** A record of the ledger: a change, or a decision on one. */
+export interface RevisionAnswer {
+  readonly number: number;
+  /** `revision`, `live`, `held`, `approved`, `rejected`, `rolled-back` or `unpinned`. */
+  readonly kind: string;
+  readonly time: string;
+  readonly author?: string;
+  readonly message?: string;
+  /** What published it, such as `directory`. */
+  readonly writer?: string;
+  readonly git?: { readonly commit: string; readonly isDirty: boolean };
+  /** The number of the held change that it decides on. */
+  readonly of?: number;
+  /** The number whose state it brings back. */
+  readonly to?: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly deleted: number;
+  /** Whether groups, client overrides or access rules change. */
+  readonly placement: boolean;
+  /** Why it is held. */
+  readonly fuses?: readonly FuseAnswer[];
+}
+
+export interface FuseAnswer {
+  readonly fuse: string;
+  readonly layer?: string;
+  readonly type?: string;
+  readonly message: string;
+}
+
+/** `GET /api/v1/revisions/{number}` */
+export interface RevisionDetailAnswer extends RevisionAnswer {
+  readonly changes: readonly ChangeAnswer[];
+  /** The number of all changes. */
+  readonly total: number;
+  /** The `offset` of the next page, if there is one. */
+  readonly next?: number;
+}
+
+/** A resource that differs. Versions are digests, also of secrets. */
+export interface ChangeAnswer {
+  readonly change: "added" | "changed" | "deleted";
+  readonly layer: string;
+  readonly type: string;
+  readonly shortName?: string;
+  readonly name: string;
+  readonly before?: ContentAnswer;
+  readonly after?: ContentAnswer;
+}
+
+export interface ContentAnswer {
+  readonly version: string;
+  /** With `body=true`, where the ledger keeps it: not of what holds a secret. */
+  readonly body?: unknown;
+}
+
+/** `GET /api/v1/diff` */
+export interface DifferenceAnswer {
+  readonly from: number;
+  readonly to: number;
+  readonly changes: readonly ChangeAnswer[];
+  readonly total: number;
+  readonly next?: number;
+}
+
+/** `POST /api/v1/approve/{number}`, `/reject/{number}`, `/rollback/{number}` */
+export interface DecisionAnswer {
+  /** `applied`, `unchanged`, `held` or `refused`. */
+  readonly result: string;
+  /** The number of the record that was made. */
+  readonly number?: number;
+  readonly reason?: string;
+  readonly fuses?: readonly FuseAnswer[];
+}

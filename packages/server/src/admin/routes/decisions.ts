@@ -1,0 +1,59 @@
+import type { PublishResult } from "../../ledger/publication.ts";
+import type { DecisionAnswer } from "../answers/revisions.ts";
+import type { AdminAnswer, Route } from "../route.ts";
+import { decisionAnswer } from "../schema/answers.ts";
+import { describeFuses, numberIn, requireLedger } from "./revisions.ts";
+
+const parameters: Readonly<Record<string, string>> = { message: "why, for the history" };
+
+/** Puts a held change in force. */
+export const approve: Route = {
+  method: "POST",
+  path: "/api/v1/approve/{number}",
+  says: "puts the held change of that number in force",
+  parameters,
+  answers: { 200: decisionAnswer, 409: decisionAnswer },
+  async answer({ view, author }, query) {
+    const ledger = requireLedger(view);
+    const number = numberIn(query.text("number") ?? "", "number", ledger);
+    return answerOf(await ledger.approve(number, { author, message: query.text("message") }));
+  },
+};
+
+/** Drops a held change. */
+export const reject: Route = {
+  method: "POST",
+  path: "/api/v1/reject/{number}",
+  says: "drops the held change of that number",
+  parameters,
+  answers: { 200: decisionAnswer, 409: decisionAnswer },
+  async answer({ view, author }, query) {
+    const ledger = requireLedger(view);
+    const number = numberIn(query.text("number") ?? "", "number", ledger);
+    return answerOf(await ledger.reject(number, { author, message: query.text("message") }));
+  },
+};
+
+/** Takes back what was published after a number. */
+export const rollback: Route = {
+  method: "POST",
+  path: "/api/v1/rollback/{number}",
+  says: "brings back what was in force at that number, but live data",
+  parameters,
+  answers: { 200: decisionAnswer, 409: decisionAnswer },
+  async answer({ view, author }, query) {
+    const ledger = requireLedger(view);
+    const number = numberIn(query.text("number") ?? "", "number", ledger);
+    return answerOf(await ledger.rollback(number, { author, message: query.text("message") }));
+  },
+};
+
+function answerOf(result: PublishResult): AdminAnswer {
+  const value: DecisionAnswer = {
+    result: result.kind,
+    ...("number" in result && { number: result.number }),
+    ...("reason" in result && { reason: result.reason }),
+    ...("trips" in result && { fuses: describeFuses(result.trips) }),
+  };
+  return { kind: "json", ...(result.kind === "refused" && { status: 409 }), value };
+}

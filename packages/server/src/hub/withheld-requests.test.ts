@@ -1,0 +1,80 @@
+import { anonymousNode, formatTypeUrl } from "@xdskit/protocol";
+import { type DeltaRequest, noInitialVersions, type SotwRequest } from "@xdskit/protocol/internal";
+import { describe, expect, test } from "vitest";
+import { namesByType, WithheldRequests } from "./withheld-requests.ts";
+
+const SECRET = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
+const OLD_SECRET = formatTypeUrl("envoy.api.v2.auth.Secret");
+const LISTENER = formatTypeUrl("envoy.config.listener.v3.Listener");
+const none = { nonce: undefined, error: undefined };
+
+function sotw(type: typeof SECRET, names: readonly string[], node: SotwRequest["node"] = undefined): SotwRequest {
+  return { kind: "sotw", type, node, versionInfo: undefined, names, ...none };
+}
+
+function delta(type: typeof SECRET, subscribe: readonly string[]): DeltaRequest {
+  const nothing = { node: undefined, unsubscribe: [], initialVersions: noInitialVersions, ...none };
+  return { kind: "delta", type, subscribe, ...nothing };
+}
+
+function start(...names: readonly string[]): WithheldRequests {
+  const withheld = new WithheldRequests((type) => (type === OLD_SECRET ? SECRET : undefined));
+  withheld.setMissing(namesByType(names.map((name) => ({ type: SECRET, name }))));
+  return withheld;
+}
+
+describe("requests for resources whose content is not at hand", () => {
+  test.each([
+    ["a missing name", sotw(SECRET, ["a", "b"])],
+    ["a missing name, delta", delta(SECRET, ["a"])],
+    ["a wildcard", delta(SECRET, ["*"])],
+    ["everything, in a first request", sotw(SECRET, [])],
+    ["the twin of the type", sotw(OLD_SECRET, ["a"])],
+  ])("wait if they ask for %s", (_, request) => {
+    expect(start("a").take(1, request.type, request, 1)).toBe("waits");
+  });
+
+  test("do not wait if they ask for other names or types, or nothing is missing", () => {
+    const withheld = start("a");
+    for (const request of [sotw(SECRET, ["b"]), delta(LISTENER, []), sotw(SECRET, [])])
+      expect(withheld.take(1, request.type, request, 1)).toBe(request);
+    const request = sotw(SECRET, ["a"]);
+    expect(start().take(1, SECRET, request, 1)).toBe(request);
+  });
+
+  test("wait with the later ones of the type, and go on in order once nothing is missing that they ask for", () => {
+    const withheld = start("a", "z");
+    const [first, ack, other] = [delta(SECRET, ["a"]), delta(SECRET, []), delta(SECRET, ["z"])];
+    withheld.take(1, SECRET, first, 1);
+    withheld.take(1, SECRET, ack, 1);
+    withheld.take(2, SECRET, other, 1);
+    expect(withheld.setMissing(namesByType([{ type: SECRET, name: "z" }]))).toEqual([
+      [
+        1,
+        [
+          { request: first, bytes: 1 },
+          { request: ack, bytes: 1 },
+        ],
+      ],
+    ]);
+    expect(withheld.setMissing(new Map())).toEqual([[2, [{ request: other, bytes: 1 }]]]);
+  });
+
+  test("lend their node to what comes after them on the stream", () => {
+    const withheld = start("a");
+    const node = { ...anonymousNode, id: "n" };
+    withheld.take(1, SECRET, sotw(SECRET, ["a"], node), 1);
+    expect(withheld.take(1, LISTENER, sotw(LISTENER, []), 1)).toEqual(sotw(LISTENER, [], node));
+  });
+
+  test("are forgotten with their stream, and too many bytes of them end it", () => {
+    const withheld = start("a");
+    const request = sotw(SECRET, ["a"]);
+    expect(withheld.take(1, SECRET, request, 16 * 1024 * 1024)).toBe("waits");
+    expect(withheld.take(2, SECRET, request, 1)).toBe("full");
+    withheld.forget(1);
+    expect(withheld.take(2, SECRET, request, 1)).toBe("waits");
+    withheld.forget(2);
+    expect(withheld.setMissing(new Map())).toEqual([]);
+  });
+});

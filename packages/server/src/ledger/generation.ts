@@ -1,0 +1,94 @@
+import { type BodyPlace, bodiesName, type Generation, historyName, snapshotName } from "./contents.ts";
+import type { LedgerFiles } from "./ledger-files.ts";
+import { formatHead, formatLine, HEADER, type LinePart } from "./segment-format.ts";
+import type { StoredRecord, StoredSnapshot } from "./store.ts";
+
+const WRITTEN_AT_ONCE = 1024 * 1024;
+
+export interface CompactionInput {
+  readonly number: number;
+  readonly epoch: string;
+  readonly snapshot: StoredSnapshot;
+  readonly completeAfter: number;
+  readonly records: AsyncIterable<StoredRecord>;
+  readonly bodies: ReadonlyMap<string, BodyPlace>;
+  /** Undefined: it is damaged. */
+  readonly readBody: (place: BodyPlace) => Promise<Buffer | undefined>;
+}
+
+export const generationNames = (number: number): readonly string[] => [
+  snapshotName(number),
+  historyName(number),
+  bodiesName(number),
+];
+
+/** Writes the three files of a generation. It counts from when the snapshot has its name, which is last. */
+export async function writeGeneration(
+  files: LedgerFiles,
+  input: CompactionInput,
+): Promise<{ readonly generation: Generation; readonly bodies: ReadonlyMap<string, BodyPlace> }> {
+  const { number, epoch, snapshot, completeAfter } = input;
+  try {
+    const places = new Map<string, BodyPlace>();
+    await writeFile(files, bodiesName(number), async (write) => {
+      for (const [digest, place] of input.bodies) {
+        const content = await input.readBody(place);
+        if (content === undefined) throw new Error(`${place.file} is damaged at byte ${place.offset}`);
+        const part = await write("body", content.toString("latin1"));
+        places.set(digest, { ...part, file: bodiesName(number), number: 0 });
+      }
+    });
+    await writeFile(files, historyName(number), async (write) => {
+      for await (const record of input.records) await write("record", `${formatHead(record)} ${record.text}`);
+    });
+    const text = await writeFile(files, snapshotName(number), async (write) => {
+      await write("epoch", epoch);
+      await write("base", formatHead(snapshot.head));
+      await write("complete-after", `${completeAfter}`);
+      for (const [digest, { offset, length }] of places) await write("kept", `${digest} ${offset} ${length}`);
+      const part = await write("snapshot", snapshot.text);
+      await write("commit", "");
+      return part;
+    });
+    return { generation: { number, head: snapshot.head, completeAfter, text }, bodies: places };
+  } catch (error) {
+    for (const name of generationNames(number)) {
+      for (const one of [name, `${name}.new`]) await files.remove(one).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+type Write = (kind: string, content: string) => Promise<LinePart>;
+
+/** Writes a file that has its name only when it is whole and durable. */
+async function writeFile<T>(files: LedgerFiles, name: string, fill: (write: Write) => Promise<T>): Promise<T> {
+  const file = await files.create(`${name}.new`);
+  let result: T;
+  try {
+    let pending: Buffer[] = [Buffer.from(`${HEADER}\n`)];
+    let pendingBytes = HEADER.length + 1;
+    let offset = pendingBytes;
+    const flush = async (): Promise<void> => {
+      const bytes = Buffer.concat(pending);
+      pending = [];
+      pendingBytes = 0;
+      await file.append(bytes);
+    };
+    result = await fill(async (kind, content) => {
+      const line = Buffer.from(formatLine(kind, content));
+      const part = { offset, length: line.length - 1 };
+      pending.push(line);
+      pendingBytes += line.length;
+      offset += line.length;
+      if (pendingBytes >= WRITTEN_AT_ONCE) await flush();
+      return part;
+    });
+    await flush();
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await files.rename(`${name}.new`, name);
+  return result;
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+import { headOf, isSameHead, NO_RECORDS, recordsAfter } from "./chain.ts";
+import { HeadWaiters } from "./head-waiters.ts";
+import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
+
+/** A ledger that ends with its process. */
+export class MemoryLedgerStore implements LedgerStore {
+  readonly epoch: string = randomBytes(16).toString("hex");
+  readonly #waiters = new HeadWaiters();
+  #head = NO_RECORDS;
+  #snapshot: StoredSnapshot | undefined;
+  #records: StoredRecord[] = [];
+  /** With the number of the first record of the newest append that brought it. */
+  readonly #bodies = new Map<string, { readonly number: number; readonly bytes: Uint8Array }>();
+  #completeAfter = 0;
+  #isClosed = false;
+
+  get head(): LedgerHead {
+    return this.#head;
+  }
+
+  get completeAfter(): number {
+    return this.#completeAfter;
+  }
+
+  snapshot(): Promise<StoredSnapshot | undefined> {
+    return Promise.resolve(this.#snapshot);
+  }
+
+  read(after: number): AsyncIterable<StoredRecord> {
+    return Readable.from(this.#records.filter(({ number }) => number > after));
+  }
+
+  body(digest: string): Promise<Uint8Array | undefined> {
+    return Promise.resolve(this.#bodies.get(digest)?.bytes);
+  }
+
+  append(expected: LedgerHead, { records, bodies }: Appended): Promise<AppendResult> {
+    if (this.#isClosed) return Promise.resolve({ kind: "unavailable", reason: "the ledger is closed" });
+    if (!isSameHead(expected, this.#head)) return Promise.resolve({ kind: "conflict", head: this.#head });
+    const added = recordsAfter(this.#head, records);
+    for (const [digest, bytes] of bodies) this.#bodies.set(digest, { number: this.#head.number + 1, bytes });
+    for (const record of added) this.#records.push(record);
+    this.#head = headOf(added.at(-1) ?? this.#head);
+    this.#waiters.moved(this.#head.number);
+    return Promise.resolve({ kind: "appended", head: this.#head });
+  }
+
+  compact(snapshot: StoredSnapshot, keep: Kept): Promise<void> {
+    this.#snapshot = snapshot;
+    this.#completeAfter = keep.completeAfter;
+    this.#records = this.#records.filter(({ number }) => number > snapshot.head.number || keep.records.has(number));
+    for (const [digest, { number }] of this.#bodies) {
+      if (number <= snapshot.head.number && !keep.bodies.has(digest)) this.#bodies.delete(digest);
+    }
+    return Promise.resolve();
+  }
+
+  async whenPast(number: number, signal: AbortSignal): Promise<void> {
+    if (this.#head.number <= number) await this.#waiters.wait(number, signal);
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,43 @@
+import type { Deletion, Resource, TypeUrl } from "@xdskit/protocol";
+import type { FuseTrip, Origin, Placement } from "@xdskit/protocol/internal";
+
+/** Who asks for a change, and why. */
+export interface Authorship {
+  readonly author?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+/** The changes of one layer. */
+export interface PublishedChange {
+  readonly layer: string;
+  readonly puts?: readonly Resource[];
+  readonly deletes?: readonly Deletion[];
+}
+
+/** What is to be published: either whole layers or changes, and the placement if it changes. */
+export interface Publication extends Authorship {
+  /** All resources of all layers: what is missing is deleted. */
+  readonly layers?: ReadonlyMap<string, readonly Resource[]>;
+  readonly changes?: readonly PublishedChange[];
+  /** Undefined: unchanged. */
+  readonly placement?: Placement;
+  readonly origin: Origin;
+}
+
+/** What became of a publication or a decision. */
+export type PublishResult =
+  /** It is in force, and is sent. `number` is that of its last record, `revision` that of the server. */
+  | { readonly kind: "applied"; readonly number: number; readonly revision: number }
+  /** It is in force already. */
+  | { readonly kind: "unchanged"; readonly number: number; readonly revision: number }
+  /** A fuse stopped it: nothing is sent but live data until the record `number` is approved. */
+  | { readonly kind: "held"; readonly number: number; readonly trips: readonly FuseTrip[] }
+  /** Nothing was recorded, and nothing is sent. */
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** A resource in force whose content the ledger does not keep. */
+export interface MissingContent {
+  readonly layer: string;
+  readonly type: TypeUrl;
+  readonly name: string;
+}

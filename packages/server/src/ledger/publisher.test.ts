@@ -1,0 +1,299 @@
+import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
+import { createResource, formatTypeUrl, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { defaultFuses, type LedgerRecord, tripFuses } from "@xdskit/protocol/internal";
+import { describe, expect, test } from "vitest";
+import { MemoryLedgerStore } from "./memory-store.ts";
+import { Publisher, type StateChange } from "./publisher.ts";
+import { DEFAULT_RETENTION } from "./retention.ts";
+import type { Appended, LedgerHead, LedgerStore } from "./store.ts";
+
+const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
+const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
+const SECRET = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
+const api = createEnvoyApi();
+const kindOf = (type: TypeUrl) => api.traits(type)?.kind ?? "opaque";
+const origin = { writer: "directory" };
+
+function resource(type: TypeUrl, name: string, text = ""): Resource {
+  return createResource({ type, name, bytes: new TextEncoder().encode(text) }, contentDigest);
+}
+
+const cluster = (name: string, text?: string): Resource => resource(CLUSTER, name, text);
+const base = (...resources: readonly Resource[]) => new Map([["base", resources]]);
+
+/** A publisher on a store, and what it puts in force, as text. */
+async function start(store: LedgerStore = new MemoryLedgerStore()) {
+  const inForce: string[] = [];
+  const missing: string[] = [];
+  const recorded: string[] = [];
+  const problems: string[] = [];
+  let revision = 0;
+  const publisher = await Publisher.open({
+    store,
+    retention: DEFAULT_RETENTION,
+    digest: contentDigest,
+    holdsSecret: ({ type }) => type === SECRET,
+    kindOf,
+    judge: (change, state) => tripFuses(change, state, { time: Date.now(), kindOf, nodes: [] }, defaultFuses),
+    target: {
+      get revision() {
+        return revision;
+      },
+      check: ({ changes }) => (changes.some(({ layer }) => layer === "bad") ? "bad layer" : undefined),
+      apply(change) {
+        inForce.push(textOf(change));
+        return ++revision;
+      },
+      setMissing: (list) => missing.push(list.map(({ name }) => name).join(",")),
+    },
+    onRecorded: ({ number, kind }, { length }) => recorded.push(`${number} ${kind} ${length}`),
+    onResumed: ({ number, resources, missing: lost }) => recorded.push(`resumed ${number} ${resources} ${lost}`),
+    onProblem: (message) => problems.push(message),
+  });
+  return { publisher, store, inForce, missing, recorded, problems };
+}
+
+function textOf({ changes, placement }: StateChange): string {
+  const parts = changes.flatMap(({ layer, puts = [], deletes = [] }) => [
+    ...puts.map(({ name, bytes }) => `+${layer} ${name}=${new TextDecoder().decode(bytes)}`),
+    ...deletes.map(({ name }) => `-${layer} ${name}`),
+  ]);
+  return [
+    ...parts,
+    ...(placement === undefined ? [] : [`placed in ${placement.groups.map(({ name }) => name).join(",")}`]),
+  ].join(" ");
+}
+
+async function recordsOf(store: LedgerStore): Promise<readonly LedgerRecord[]> {
+  const records: LedgerRecord[] = [];
+  for await (const { text } of store.read(0)) records.push(JSON.parse(text) as LedgerRecord);
+  return records;
+}
+
+/** A store that lets appends through one at a time, or refuses them. */
+class GatedStore extends MemoryLedgerStore {
+  readonly sizes: number[] = [];
+  refusal: string | undefined;
+
+  override async append(expected: LedgerHead, appended: Appended): ReturnType<LedgerStore["append"]> {
+    this.sizes.push(appended.records.length);
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.refusal !== undefined) return { kind: "unavailable", reason: this.refusal };
+    return await super.append(expected, appended);
+  }
+}
+
+describe("a publication of all layers", () => {
+  test("is recorded and put in force by what differs", async () => {
+    const { publisher, inForce, recorded } = await start();
+    expect(await publisher.publish({ layers: base(cluster("a"), cluster("b")), origin })).toEqual({
+      ...{ kind: "applied", number: 1, revision: 1 },
+    });
+    await publisher.publish({ layers: base(cluster("a", "2")), origin });
+    expect(await publisher.publish({ layers: base(cluster("a", "2")), origin })).toEqual({
+      ...{ kind: "unchanged", number: 2, revision: 2 },
+    });
+    expect(inForce).toEqual(["+base a= +base b=", "+base a=2 -base b"]);
+    expect(recorded).toEqual(["1 revision 2", "2 revision 2"]);
+  });
+
+  test("leaves the layers of other writers alone", async () => {
+    const { publisher, inForce } = await start();
+    const changes = [{ layer: "dns", puts: [cluster("d")] }];
+    await publisher.publish({ changes, origin: { writer: "api" } });
+    await publisher.publish({ layers: base(cluster("a")), origin });
+    await publisher.publish({ layers: new Map(), origin });
+    expect(inForce).toEqual(["+dns d=", "+base a=", "-base a"]);
+  });
+
+  test("that cannot be put in force is refused and not recorded", async () => {
+    const { publisher, recorded } = await start();
+    const layers = new Map([["bad", [cluster("a")]]]);
+    expect(await publisher.publish({ layers, origin })).toEqual({ kind: "refused", reason: "bad layer" });
+    expect(recorded).toEqual([]);
+  });
+
+  test("with endpoints and clusters is two records and one change in force", async () => {
+    const { publisher, inForce, recorded } = await start();
+    await publisher.publish({ layers: base(cluster("a"), resource(ENDPOINTS, "a", "e")), origin });
+    expect(recorded).toEqual(["1 live 1", "2 revision 1"]);
+    expect(inForce).toEqual(["+base a= +base a=e"]);
+  });
+
+  test("says who, why and whence", async () => {
+    const { publisher, store } = await start();
+    const git = { commit: "c0ffee", isDirty: false };
+    const from = { writer: "directory", digest: "d", git };
+    await publisher.publish({ layers: base(cluster("a")), author: "ann", message: "first", origin: from });
+    expect(await recordsOf(store)).toMatchObject([{ number: 1, author: "ann", message: "first", origin: from }]);
+  });
+});
+
+describe("operations that wait during an append", () => {
+  test("go into the next one together, and each gets its own number", async () => {
+    const store = new GatedStore();
+    const { publisher } = await start(store);
+    const publish = (name: string) =>
+      publisher.publish({ changes: [{ layer: "base", puts: [cluster(name)] }], origin: { writer: "api" } });
+    const first = publish("a");
+    await Promise.resolve();
+    await Promise.resolve();
+    const results = await Promise.all([first, publish("b"), publish("c"), publish("d")]);
+    expect(results.map((result) => "number" in result && result.number)).toEqual([1, 2, 3, 4]);
+    expect(store.sizes).toEqual([1, 3]);
+  });
+
+  test("are refused together if nothing can be written, and later ones work again", async () => {
+    const store = new GatedStore();
+    const { publisher, inForce, problems } = await start(store);
+    await publisher.publish({ layers: base(cluster("a")), origin });
+    store.refusal = "the disk is full";
+    expect(await publisher.publish({ layers: base(cluster("b")), origin })).toEqual({
+      ...{ kind: "refused", reason: "the disk is full" },
+    });
+    store.refusal = undefined;
+    await publisher.publish({ layers: base(cluster("b")), origin });
+    expect(inForce).toEqual(["+base a=", "+base b= -base a"]);
+    expect(problems).toEqual(["the disk is full"]);
+    expect((await recordsOf(store)).map(({ number, kind }) => `${number} ${kind}`)).toEqual([
+      "1 revision",
+      "2 revision",
+    ]);
+  });
+});
+
+describe("a publisher that is opened again", () => {
+  const placement = { groups: [{ name: "edge", match: { id: ["e"] } }], clients: [], access: undefined };
+
+  test("puts in force what was, before anything is published, and goes on from there", async () => {
+    const { publisher, store } = await start();
+    const layers = new Map([...base(cluster("a", "1")), ["group/edge", [cluster("b")]]]);
+    await publisher.publish({ layers, placement, origin });
+    const again = await start(store);
+    expect(again.inForce).toEqual(["+base a=1 +group/edge b= placed in edge"]);
+    expect(again.recorded).toEqual(["resumed 1 2 0"]);
+    expect(await again.publisher.publish({ layers, placement, origin })).toEqual({
+      ...{ kind: "unchanged", number: 1, revision: 1 },
+    });
+    await again.publisher.publish({ layers: base(cluster("a", "2")), placement, origin });
+    expect(again.inForce.slice(1)).toEqual(["+base a=2 -group/edge b"]);
+  });
+
+  test("has no content of secrets until they are published again, which is no record", async () => {
+    const { publisher, store } = await start();
+    const layers = base(cluster("a"), resource(SECRET, "s", "key"), resource(SECRET, "t", "key"));
+    await publisher.publish({ layers, origin });
+    const again = await start(store);
+    expect(again.missing).toEqual(["s,t"]);
+    expect(again.inForce).toEqual(["+base a="]);
+    const changed = base(cluster("a"), resource(SECRET, "s", "key"), resource(SECRET, "t", "other"));
+    await again.publisher.publish({ layers: changed, origin });
+    expect(again.missing).toEqual(["s,t", ""]);
+    expect(again.inForce.slice(1)).toEqual(["+base t=other +base s=key"]);
+    expect(again.recorded).toEqual(["resumed 2 1 2", "3 live 1"]);
+    const bodies = await Promise.all((await recordsOf(store)).map((one) => JSON.stringify(one)));
+    expect(bodies.join()).not.toContain(Buffer.from("key").toString("base64"));
+  });
+
+  test("knows that the numbers before are its first revision", async () => {
+    const { publisher, store } = await start();
+    await publisher.publish({ layers: base(cluster("a")), origin });
+    await publisher.publish({ layers: base(cluster("b")), origin });
+    expect([1, 2, 3].map((number) => publisher.revisionOf(number))).toEqual([1, 2, undefined]);
+    const again = await start(store);
+    await again.publisher.publish({ layers: base(cluster("c")), origin });
+    expect([1, 2, 3, 4].map((number) => again.publisher.revisionOf(number))).toEqual([1, 1, 2, undefined]);
+  });
+});
+
+describe("a change that trips a fuse", () => {
+  const many = Array.from({ length: 30 }, (_, index) => cluster(`c${index}`));
+
+  test("is held: nothing of it comes in force but live data, and not what is deleted there", async () => {
+    const { publisher, inForce, recorded } = await start();
+    const [endpoints, more] = [resource(ENDPOINTS, "c0", "1"), resource(ENDPOINTS, "c1", "1")];
+    await publisher.publish({ layers: base(...many, endpoints, more), origin });
+    const result = await publisher.publish({ layers: base(resource(ENDPOINTS, "c0", "2")), origin });
+    expect(result).toEqual({
+      ...{ kind: "held", number: 4 },
+      trips: [
+        {
+          ...{ fuse: "resources-removed", layer: "base", type: CLUSTER },
+          message: "30 of 30 Cluster resources would be gone from layer base",
+        },
+      ],
+    });
+    expect(inForce.slice(1)).toEqual(["+base c0=2"]);
+    expect(recorded).toEqual(["1 live 2", "2 revision 30", "3 live 1", "4 held 30"]);
+    expect(publisher.held?.number).toBe(4);
+  });
+
+  test("is held once, and is dropped when the source has again what is in force", async () => {
+    const { publisher, inForce, recorded } = await start();
+    await publisher.publish({ layers: base(...many), origin });
+    await publisher.publish({ layers: base(), origin });
+    expect(await publisher.publish({ layers: base(), origin })).toMatchObject({ kind: "held", number: 2 });
+    expect(await publisher.publish({ layers: base(...many), origin })).toMatchObject({ kind: "unchanged", number: 3 });
+    expect([inForce.length, recorded, publisher.held]).toEqual([
+      ...[1, ["1 revision 30", "2 held 30", "3 rejected 0"], undefined],
+    ]);
+  });
+
+  test("comes in force when it is approved, also after a restart", async () => {
+    const { publisher, store } = await start();
+    await publisher.publish({ layers: base(...many), origin });
+    await publisher.publish({ layers: base(cluster("c0", "2")), origin });
+    const again = await start(store);
+    expect(await again.publisher.approve(1)).toEqual({ kind: "refused", reason: "1 is not held; 2 is" });
+    expect(await again.publisher.approve(2, { author: "ann" })).toMatchObject({ kind: "applied", number: 3 });
+    expect(again.inForce[1]?.slice(0, 20)).toBe("+base c0=2 -base c1 ");
+    expect(again.publisher.held).toBeUndefined();
+    expect(await again.publisher.publish({ layers: base(cluster("c0", "2")), origin })).toMatchObject({
+      ...{ kind: "unchanged", number: 3 },
+    });
+  });
+
+  test("is gone when it is rejected", async () => {
+    const { publisher, inForce } = await start();
+    await publisher.publish({ layers: base(...many), origin });
+    await publisher.publish({ layers: base(), origin });
+    expect(await publisher.reject(2)).toMatchObject({ kind: "applied", number: 3 });
+    expect([inForce.length, publisher.held]).toEqual([1, undefined]);
+  });
+});
+
+describe("a rollback", () => {
+  test("brings back what was, and an unrelated change does not undo it", async () => {
+    const { publisher, inForce } = await start();
+    const [good, bad] = [cluster("a", "good"), cluster("a", "bad")];
+    await publisher.publish({ layers: base(good), origin });
+    await publisher.publish({ layers: base(bad), origin });
+    expect(await publisher.rollback(1, { author: "ann" })).toMatchObject({ kind: "applied", number: 3 });
+    expect(inForce.slice(1)).toEqual(["+base a=bad", "+base a=good"]);
+    expect(await publisher.publish({ layers: base(bad, cluster("b")), origin })).toMatchObject({
+      ...{ kind: "held", trips: [{ fuse: "pinned" }] },
+    });
+    const mended = await publisher.publish({ layers: base(cluster("a", "mended"), cluster("b")), origin });
+    expect(mended).toMatchObject({ kind: "applied", number: 5 });
+  });
+
+  test("to what is not there is refused", async () => {
+    const { publisher } = await start();
+    expect(await publisher.rollback(7)).toMatchObject({ kind: "refused" });
+  });
+});
+
+describe("the first publication of a source after a start", () => {
+  test("is held if it is what was published before the newest, until it changes or is approved", async () => {
+    const { publisher, store } = await start();
+    await publisher.publish({ layers: base(cluster("a", "1")), origin });
+    await publisher.publish({ layers: base(cluster("a", "2")), origin });
+    const again = await start(store);
+    expect(await again.publisher.publish({ layers: base(cluster("a", "1")), origin })).toMatchObject({
+      ...{ kind: "held", number: 3, trips: [{ fuse: "stale-source" }] },
+    });
+    const edited = await again.publisher.publish({ layers: base(cluster("a", "3")), origin });
+    expect(edited).toMatchObject({ kind: "applied", number: 4 });
+    expect(again.inForce).toEqual(["+base a=2", "+base a=3"]);
+  });
+});

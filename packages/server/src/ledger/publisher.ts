@@ -1,0 +1,492 @@
+import { type LayerChange, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
+import {
+  type Digest,
+  type EntryChange,
+  type FuseTrip,
+  type HeldRecord,
+  type LedgerEffect,
+  type LedgerRecord,
+  type LedgerState,
+  type Placement,
+  placeKey,
+  reverseTo,
+  splitLive,
+  type TypeKind,
+} from "@xdskit/protocol/internal";
+import { layerChangesBetween } from "@xdskit/source";
+import { EntryMaker, layerChanges, type ResourceChanges } from "./entries.ts";
+import { LedgerHistory } from "./history.ts";
+import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
+import { readLedger, resourcesOf } from "./reading.ts";
+import { Compactor, type Retention, recordsOf } from "./retention.ts";
+import type { LedgerHead, LedgerStore } from "./store.ts";
+
+/** Most operations that one append takes. */
+const LARGEST_GROUP = 256;
+/** Of so many numbers it is known which revision of the server has them. */
+const NUMBERS_KNOWN = 10_000;
+
+/** What comes in force together. */
+export interface StateChange {
+  readonly changes: readonly LayerChange[];
+  /** Undefined: unchanged. */
+  readonly placement: Placement | undefined;
+}
+
+/** The server, as the publisher changes it. */
+export interface PublishTarget {
+  readonly revision: number;
+  /** Why a change cannot be put in force; undefined: it can. */
+  check(change: Pick<StateChange, "changes" | "placement">): string | undefined;
+  /** Puts a change in force and returns the revision. */
+  apply(change: StateChange): number;
+  /** Told whenever other resources are in force without their content. */
+  setMissing(missing: readonly MissingContent[]): void;
+}
+
+export interface PublisherOptions {
+  readonly store: LedgerStore;
+  readonly retention: Retention;
+  readonly digest: Digest;
+  readonly holdsSecret: (resource: Resource) => boolean;
+  readonly kindOf: (type: TypeUrl) => TypeKind;
+  /** Which fuses a change trips. */
+  readonly judge: (change: LedgerEffect, state: LedgerState) => readonly FuseTrip[];
+  readonly target: PublishTarget;
+  /** Called with each record that is durable and in force, and what it changes. */
+  readonly onRecorded: (record: LedgerRecord, changes: readonly EntryChange[]) => void;
+  readonly onResumed: (resumed: Resumed) => void;
+  /** Called if records cannot be written. */
+  readonly onProblem: (message: string) => void;
+}
+
+/** What was put in force at the start. */
+export interface Resumed {
+  readonly number: number;
+  readonly resources: number;
+  readonly missing: number;
+}
+
+/** A publication that a fuse stops. */
+interface HeldChange {
+  readonly state: LedgerState;
+  readonly made: ResourceChanges;
+  readonly change: LedgerEffect;
+  readonly trips: readonly FuseTrip[];
+  readonly restored: ResourceChanges;
+}
+
+/** A record without what the ledger gives it. */
+type NewRecord = LedgerRecord extends infer R ? (R extends LedgerRecord ? Omit<R, "number" | "time"> : never) : never;
+
+/** What an operation wants to record, and what comes in force by it. */
+interface Plan {
+  readonly records: readonly NewRecord[];
+  readonly resources: Iterable<Resource>;
+  readonly effect?: { readonly changes: ResourceChanges; readonly placement: Placement | undefined };
+  /** The result, given the number of its last record and the revision. */
+  readonly result: (number: number, revision: number) => PublishResult;
+}
+
+interface Operation {
+  readonly plan: (state: LedgerState) => Plan | Promise<Plan>;
+  readonly settle: (result: PublishResult) => void;
+  readonly fail: (cause: unknown) => void;
+}
+
+/**
+ * The ledger of a server: records every change of the published state, durably, before it is in force. Operations take
+ * effect one after the other; those that wait during an append go into the next one together.
+ */
+export class Publisher {
+  /** What was recorded. */
+  readonly history: LedgerHistory;
+  readonly #options: PublisherOptions;
+  readonly #entries: EntryMaker;
+  readonly #compactor: Compactor;
+  readonly #queue: Operation[] = [];
+  readonly #revisions = new Map<number, number>();
+  readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
+  #state: LedgerState;
+  #head: LedgerHead;
+  /** The layers that a source published last, if they are what is in force. */
+  #inForce: ReadonlyMap<string, readonly Resource[]> | undefined;
+  /** The resources of the held change by place, while they are at hand. */
+  #heldResources: { readonly number: number; readonly resources: ReadonlyMap<string, Resource> } | undefined;
+  #running: Promise<void> | undefined;
+  /** The number at the start; the earlier ones are in force by the same revision. */
+  #resumed = 0;
+  /** The writers that published since the start. */
+  readonly #known = new Set<string>();
+  #isClosed = false;
+
+  private constructor(options: PublisherOptions, state: LedgerState, compactor: Compactor) {
+    this.history = new LedgerHistory(options.store);
+    this.#options = options;
+    this.#entries = new EntryMaker(options);
+    this.#compactor = compactor;
+    this.#state = state;
+    this.#head = options.store.head;
+  }
+
+  /** Reads the ledger and puts in force what was; the server serves it from then on. */
+  static async open(options: PublisherOptions): Promise<Publisher> {
+    const compactor = new Compactor(options);
+    const state = await readLedger(options.store, (record) => compactor.count(record));
+    const publisher = new Publisher(options, state, compactor);
+    if (publisher.#state.number > 0) await publisher.#resume();
+    return publisher;
+  }
+
+  /** The newest record. */
+  get number(): number {
+    return this.#state.number;
+  }
+
+  get held(): HeldRecord | undefined {
+    return this.#state.held;
+  }
+
+  /** The resources in force whose content is not at hand: clients keep what they have of them. */
+  get missing(): readonly MissingContent[] {
+    return [...this.#missing.values()];
+  }
+
+  /** The revision of the server that a number is; undefined if it is not reached, or not known any more. */
+  revisionOf(number: number): number | undefined {
+    return this.#revisions.get(Math.max(number, this.#resumed));
+  }
+
+  publish(publication: Publication): Promise<PublishResult> {
+    return this.#enqueue((state) => this.#planPublication(publication, state));
+  }
+
+  /** Puts the held change `number` in force. */
+  approve(number: number, by: Authorship = {}): Promise<PublishResult> {
+    return this.#enqueue(async (state) => {
+      const { held } = state;
+      if (held?.number !== number) return refuse(notHeld(number, held));
+      const resources = new Map(await this.#bodiesOf(held.changes));
+      const atHand = this.#heldResources?.number === number ? this.#heldResources.resources : undefined;
+      for (const change of held.changes) {
+        const resource = atHand?.get(placeKey(change));
+        if (change.after !== undefined && resource !== undefined) resources.set(change, resource);
+      }
+      const lost = lostIn(held.changes, resources);
+      if (lost !== undefined) return refuse(lost);
+      this.#inForce = undefined;
+      return {
+        records: [{ kind: "approved", of: number, ...authorOf(by) }],
+        resources: [],
+        effect: { changes: { changes: held.changes, resources }, placement: held.placement },
+        result: applied,
+      };
+    });
+  }
+
+  /** Drops the held change `number`. */
+  reject(number: number, by: Authorship = {}): Promise<PublishResult> {
+    return this.#enqueue((state) => {
+      if (state.held?.number !== number) return refuse(notHeld(number, state.held));
+      return { records: [{ kind: "rejected", of: number, ...authorOf(by) }], resources: [], result: applied };
+    });
+  }
+
+  /** Brings back everything but live data as it was at a number, and pins what that takes away. */
+  rollback(to: number, by: Authorship = {}): Promise<PublishResult> {
+    return this.#enqueue(async (state) => {
+      const { store, kindOf } = this.#options;
+      const records: LedgerRecord[] = [];
+      for await (const record of recordsOf(store)) if (record.kind !== "live") records.push(record);
+      const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
+      if (reversal.kind === "refused") return refuse(reversal.reason);
+      const { changes, pins, placement } = reversal;
+      const resources = await this.#bodiesOf(changes);
+      const lost = lostIn(changes, resources);
+      if (lost !== undefined) return refuse(lost);
+      this.#inForce = undefined;
+      if (changes.length === 0 && placement === undefined) return unchanged;
+      const made = { changes, resources };
+      const problem = this.#options.target.check({ changes: layerChanges(made), placement });
+      if (problem !== undefined) return refuse(problem);
+      const reversed = { changes, pins, ...(placement !== undefined && { placement }) };
+      return {
+        records: [{ kind: "rolled-back", to, ...reversed, ...authorOf(by) }],
+        // The record from which a body comes may be let go of meanwhile.
+        resources: resources.values(),
+        effect: { changes: made, placement },
+        result: applied,
+      };
+    });
+  }
+
+  /** Resolves when everything that was begun is recorded and in force, and the store is closed. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#running;
+    await this.#compactor.settled();
+    await this.#options.store.close();
+  }
+
+  #enqueue(plan: Operation["plan"]): Promise<PublishResult> {
+    return new Promise((settle, fail) => {
+      if (this.#isClosed) {
+        settle({ kind: "refused", reason: "the server is closed" });
+        return;
+      }
+      this.#queue.push({ plan, settle, fail });
+      this.#running ??= this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    // Operations of the same turn go together.
+    await Promise.resolve();
+    while (this.#queue.length > 0) await this.#take(this.#queue.splice(0, LARGEST_GROUP));
+    this.#running = undefined;
+  }
+
+  /** Plans operations one upon the other, records them together, and puts them in force. */
+  async #take(operations: readonly Operation[]): Promise<void> {
+    const records: LedgerRecord[] = [];
+    const planned: { readonly operation: Operation; readonly plan: Plan; readonly records: readonly LedgerRecord[] }[] =
+      [];
+    const bodies = new Map<string, Uint8Array>();
+    for (const operation of operations) {
+      try {
+        const plan = await operation.plan(this.#state);
+        const own = plan.records.map((record) => this.#fold(record, records));
+        for (const [id, bytes] of this.#entries.bodiesOf(plan.resources)) bodies.set(id, bytes);
+        planned.push({ operation, plan, records: own });
+      } catch (cause) {
+        operation.fail(cause);
+      }
+    }
+    const reason = records.length === 0 ? undefined : await this.#store(records, bodies);
+    for (const one of planned) {
+      if (reason !== undefined && one.records.length > 0) one.operation.settle({ kind: "refused", reason });
+      else this.#perform(one.operation, one.plan, one.records);
+    }
+  }
+
+  /** Numbers a record and takes it into the state. */
+  #fold(record: NewRecord, into: LedgerRecord[]): LedgerRecord {
+    const numbered = { ...record, number: this.#state.number + 1, time: Date.now() } as LedgerRecord;
+    const folded = this.#state.apply(numbered);
+    if (!folded.applied) throw new Error(`the ledger refuses its own record: ${folded.reason}`);
+    into.push(numbered);
+    return numbered;
+  }
+
+  /** Appends the records; returns why they are not, and then the state is again what the store has. */
+  async #store(records: readonly LedgerRecord[], bodies: ReadonlyMap<string, Uint8Array>): Promise<string | undefined> {
+    const { store, onProblem } = this.#options;
+    const appended = await store.append(this.#head, {
+      records: records.map((record) => JSON.stringify(record)),
+      bodies,
+    });
+    if (appended.kind !== "unavailable") this.#head = appended.head;
+    if (appended.kind === "appended") {
+      for (const record of records) this.#compactor.count(record);
+      this.#compactor.compactIfDue(this.#state);
+      return undefined;
+    }
+    const message = appended.kind === "conflict" ? "another process wrote to the ledger" : appended.reason;
+    onProblem(message);
+    this.#inForce = undefined;
+    this.#state = await readLedger(store);
+    return message;
+  }
+
+  #perform({ settle, fail }: Operation, { effect, result }: Plan, records: readonly LedgerRecord[]): void {
+    const { target, onRecorded } = this.#options;
+    try {
+      const revision = effect === undefined ? target.revision : this.#putInForce(effect);
+      for (const record of records) {
+        this.#note(record.number, revision);
+        onRecorded(record, "changes" in record ? record.changes : (effect?.changes.changes ?? []));
+      }
+      settle(result(records.at(-1)?.number ?? this.#state.number, revision));
+    } catch (cause) {
+      fail(cause);
+    }
+  }
+
+  #putInForce({ changes, placement }: NonNullable<Plan["effect"]>): number {
+    const found = changes.changes.filter((change) => this.#missing.delete(placeKey(change)));
+    const revision = this.#options.target.apply({ changes: layerChanges(changes), placement });
+    if (found.length > 0) this.#options.target.setMissing(this.missing);
+    return revision;
+  }
+
+  #note(number: number, revision: number): void {
+    this.#revisions.set(number, revision);
+    this.#revisions.delete(number - NUMBERS_KNOWN);
+  }
+
+  async #resume(): Promise<void> {
+    const { target, onResumed } = this.#options;
+    const changes: EntryChange[] = [];
+    for (const { layer, type, name, entry } of this.#state.entries())
+      changes.push({ layer, type, name, before: undefined, after: entry });
+    const resources = await this.#bodiesOf(changes);
+    for (const change of changes)
+      if (!resources.has(change))
+        this.#missing.set(placeKey(change), { ...change, version: change.after?.version ?? "" });
+    if (this.#missing.size > 0) target.setMissing(this.missing);
+    const revision = target.apply({
+      changes: layerChanges({ changes, resources }),
+      placement: this.#state.placement,
+    });
+    const { number } = this.#state;
+    this.#resumed = number;
+    this.#note(number, revision);
+    onResumed({ number, resources: resources.size, missing: this.#missing.size });
+  }
+
+  async #planPublication(given: Publication, state: LedgerState): Promise<Plan> {
+    const publication = this.#entries.withDigest(given);
+    const staleness = await this.#stalenessOf(publication);
+    const made = this.#changesOf(publication, state);
+    const placement = samePlacement(publication.placement, state.placement) ? undefined : publication.placement;
+    const restored = this.#missing.size === 0 ? none : this.#restoredBy(publication);
+    if (publication.layers !== undefined) this.#inForce = publication.layers;
+    if (made.changes.length === 0 && placement === undefined) return this.#planNothing(publication, state, restored);
+    const problem = this.#options.target.check({ changes: layerChanges(made), placement });
+    if (problem !== undefined) return refuse(problem);
+    const { kindOf, judge } = this.#options;
+    const { live, stable } = splitLive(made.changes, kindOf, () => false);
+    const isStable = stable.length > 0 || placement !== undefined;
+    const change = { changes: stable, ...(placement !== undefined && { placement }) };
+    const trips = isStable ? [...staleness, ...judge(change, state)] : [];
+    if (trips.length > 0) return this.#planHeld(publication, { state, made, change, trips, restored });
+    const common = { origin: publication.origin, ...authorOf(publication) };
+    const records: NewRecord[] = [];
+    if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
+    if (isStable) records.push({ kind: "revision", ...change, ...common });
+    const effect = { changes: join(made, restored), placement };
+    return { records, resources: made.resources.values(), effect, result: applied };
+  }
+
+  /** Nothing of a held change is sent; live data flows, but what is deleted with it stays. */
+  #planHeld(publication: Publication, { state, made, change, trips, restored }: HeldChange): Plan {
+    this.#inForce = undefined;
+    const common = { origin: publication.origin, ...authorOf(publication) };
+    const { live } = splitLive(made.changes, this.#options.kindOf, () => true);
+    const records: NewRecord[] = [];
+    if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
+    const known = state.held !== undefined && sameChange(state.held, change) ? state.held.number : undefined;
+    if (known === undefined) records.push({ kind: "held", ...change, trips, ...common });
+    const inForce = join({ changes: live, resources: made.resources }, restored);
+    return {
+      records,
+      resources: made.resources.values(),
+      ...(inForce.changes.length > 0 && { effect: { changes: inForce, placement: undefined } }),
+      result: (number) => {
+        const resources = new Map([...made.resources].map(([one, resource]) => [placeKey(one), resource]));
+        this.#heldResources = { number: known ?? number, resources };
+        return { kind: "held", number: known ?? number, trips };
+      },
+    };
+  }
+
+  /**
+   * What a source has when it is first read after a start may be old: a checkout that was set back, a disk that came
+   * back. It is if it was published once, but is not what was published last.
+   */
+  async #stalenessOf({ layers, origin }: Publication): Promise<readonly FuseTrip[]> {
+    if (layers === undefined || this.#resumed === 0 || this.#known.has(origin.writer)) return [];
+    this.#known.add(origin.writer);
+    const found = await this.history.publishedAs(origin);
+    if (found === undefined) return [];
+    const message = `the source has what was published as ${found}, which is not the newest: it may be an old copy`;
+    return [{ fuse: "stale-source", message }];
+  }
+
+  /** The source has what is in force: what it had before and is held is dropped. */
+  #planNothing({ layers, message, ...by }: Publication, { held }: LedgerState, restored: ResourceChanges): Plan {
+    const isDropped = layers !== undefined && held !== undefined;
+    const why = message ?? "the source has again what is in force";
+    return {
+      records: isDropped ? [{ kind: "rejected", of: held.number, ...authorOf({ ...by, message: why }) }] : [],
+      resources: [],
+      ...(restored.changes.length > 0 && { effect: { changes: restored, placement: undefined } }),
+      result: (number, revision) => ({ kind: "unchanged", number, revision }),
+    };
+  }
+
+  #changesOf({ layers, changes = [], origin }: Publication, state: LedgerState): ResourceChanges {
+    const before = this.#inForce;
+    if (layers === undefined) {
+      this.#inForce = undefined;
+      return this.#entries.changesBy(changes, state);
+    }
+    if (before === undefined) return this.#entries.changesTo(layers, origin.writer, state);
+    return this.#entries.changesBy(layerChangesBetween(before, layers), state);
+  }
+
+  /** Resources of a publication that are in force already, but whose content was not at hand. */
+  #restoredBy({ layers, changes = [] }: Publication): ResourceChanges {
+    const resources = new Map<EntryChange, Resource>();
+    const published = layers ?? changes.map(({ layer, puts = [] }) => [layer, puts] as const);
+    for (const [layer, list] of published) {
+      for (const resource of list) {
+        const { type, name, version } = resource;
+        const place = { layer, type, name };
+        if (this.#missing.get(placeKey(place))?.version !== version) continue;
+        const entry = this.#entries.entryOf(resource);
+        resources.set({ ...place, before: entry, after: entry }, resource);
+      }
+    }
+    return { changes: [...resources.keys()], resources };
+  }
+
+  async #bodiesOf(changes: readonly EntryChange[]): Promise<ReadonlyMap<EntryChange, Resource>> {
+    const { store, digest } = this.#options;
+    return resourcesOf(changes, store, digest);
+  }
+}
+
+const none: ResourceChanges = { changes: [], resources: new Map() };
+
+function join(a: ResourceChanges, b: ResourceChanges): ResourceChanges {
+  if (b.changes.length === 0) return a;
+  return { changes: [...a.changes, ...b.changes], resources: new Map([...a.resources, ...b.resources]) };
+}
+
+function applied(number: number, revision: number): PublishResult {
+  return { kind: "applied", number, revision };
+}
+
+const unchanged: Plan = {
+  records: [],
+  resources: [],
+  result: (number, revision) => ({ kind: "unchanged", number, revision }),
+};
+
+/** Why changes cannot be put in force without the content of one of their resources. */
+function lostIn(changes: readonly EntryChange[], resources: ReadonlyMap<EntryChange, Resource>): string | undefined {
+  const lost = changes.find((change) => change.after !== undefined && !resources.has(change));
+  return lost && `the content of ${messageNameOf(lost.type)} "${lost.name}" is not kept: publish it again`;
+}
+
+function refuse(reason: string): Plan {
+  return { records: [], resources: [], result: () => ({ kind: "refused", reason }) };
+}
+
+function notHeld(number: number, held: HeldRecord | undefined): string {
+  return `${number} is not held; ${held === undefined ? "nothing is" : `${held.number} is`}`;
+}
+
+function authorOf({ author, message }: Authorship): Pick<LedgerRecord, "author" | "message"> {
+  return { ...(author !== undefined && { author }), ...(message !== undefined && { message }) };
+}
+
+/** Whether a placement changes nothing; undefined: it is not given. */
+function samePlacement(given: Placement | undefined, before: Placement | undefined): boolean {
+  return given === undefined || JSON.stringify(given) === JSON.stringify(before);
+}
+
+function sameChange(held: HeldRecord, change: Pick<HeldRecord, "changes" | "placement">): boolean {
+  return JSON.stringify([held.changes, held.placement]) === JSON.stringify([change.changes, change.placement]);
+}

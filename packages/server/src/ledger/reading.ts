@@ -1,0 +1,46 @@
+import type { Resource } from "@xdskit/protocol";
+import { type Digest, type EntryChange, type LedgerRecord, LedgerState } from "@xdskit/protocol/internal";
+import { decodeBody } from "./body.ts";
+import type { LedgerStore } from "./store.ts";
+
+/** Bodies that are read at a time. */
+const READ_AT_ONCE = 64;
+
+/**
+ * Reads what a ledger came to. Throws if it has a record that cannot follow the others. `onRecord` is called with those
+ * since the newest snapshot.
+ */
+export async function readLedger(
+  store: LedgerStore,
+  onRecord: (record: LedgerRecord) => void = () => undefined,
+): Promise<LedgerState> {
+  const snapshot = await store.snapshot();
+  const state = snapshot === undefined ? LedgerState.empty() : LedgerState.fromSnapshot(JSON.parse(snapshot.text));
+  for await (const { number, text } of store.read(snapshot?.head.number ?? 0)) {
+    const record = JSON.parse(text) as LedgerRecord;
+    const folded = state.apply(record);
+    if (!folded.applied) throw new Error(`record ${number} of the ledger cannot be understood: ${folded.reason}`);
+    onRecord(record);
+  }
+  return state;
+}
+
+/** The resources that come with these changes; those without a body, or whose body is lost, are missing. */
+export async function resourcesOf(
+  changes: readonly EntryChange[],
+  store: LedgerStore,
+  digest: Digest,
+): Promise<ReadonlyMap<EntryChange, Resource>> {
+  const resources = new Map<EntryChange, Resource>();
+  const kept = changes.filter(({ after }) => after?.body !== undefined);
+  for (let from = 0; from < kept.length; from += READ_AT_ONCE) {
+    const some = kept.slice(from, from + READ_AT_ONCE);
+    const read = await Promise.all(some.map(({ after }) => store.body(after?.body ?? "")));
+    for (const [index, change] of some.entries()) {
+      const bytes = read[index];
+      const resource = bytes && decodeBody(bytes, digest);
+      if (resource !== undefined) resources.set(change, resource);
+    }
+  }
+  return resources;
+}

@@ -1,0 +1,133 @@
+import {
+  type BodyId,
+  type EntryChange,
+  type LedgerRecord,
+  type LedgerState,
+  placeKey,
+} from "@xdskit/protocol/internal";
+import type { Kept, LedgerHead, LedgerStore } from "./store.ts";
+
+/** How much of the past a ledger keeps; what exceeds either goes, but never the newest record. */
+export interface Retention {
+  /** Revisions and decisions; live data does not count, and is not kept. */
+  readonly revisions: number;
+  readonly days: number;
+}
+
+export const DEFAULT_RETENTION: Retention = { revisions: 1_000, days: 30 };
+
+/** A snapshot is written after so many changes, and not before it has as many as the state has entries. */
+const COMPACTED_AFTER_CHANGES = 10_000;
+const DAY_MS = 24 * 60 * 60_000;
+
+type HistoryRecord = Exclude<LedgerRecord, { readonly kind: "live" }>;
+
+/**
+ * What is kept of the records up to the state: the newest that the retention allows, the held one, those whose pins are
+ * in force, and those on which one that stays decides; and every body that these or the state name. `completeAfter`: the
+ * past of the records is complete after that number.
+ */
+export async function keptOf(
+  records: AsyncIterable<LedgerRecord>,
+  state: LedgerState,
+  { revisions, days }: Retention,
+  { now, completeAfter }: { readonly now: number; readonly completeAfter: number },
+): Promise<Kept> {
+  const { number, held } = state;
+  const bodies = bodiesIn(state);
+  const pinned = new Set(state.pins.map(placeKey));
+  const history: HistoryRecord[] = [];
+  for await (const record of records) if (record.number <= number && record.kind !== "live") history.push(record);
+  const young = history.findIndex(({ time }) => now - time <= days * DAY_MS);
+  const from = Math.max(history.length - revisions, young < 0 ? history.length - 1 : young, 0);
+  const kept = new Set(history.slice(from).map((record) => record.number));
+  for (const record of history) if ("of" in record && kept.has(record.number)) kept.add(record.of);
+  if (held !== undefined) kept.add(held.number);
+  for (const record of history) {
+    const isPinning = record.kind === "rolled-back" && record.pins.some((pin) => pinned.has(placeKey(pin)));
+    if (isPinning) kept.add(record.number);
+    if (kept.has(record.number) && "changes" in record) addBodies(record.changes, bodies);
+  }
+  return {
+    completeAfter: from === 0 ? completeAfter : (history[from - 1]?.number ?? completeAfter),
+    records: new Set(history.flatMap((record) => (kept.has(record.number) ? [record.number] : []))),
+    bodies,
+  };
+}
+
+export interface CompactorOptions {
+  readonly store: LedgerStore;
+  readonly retention: Retention;
+  readonly onProblem: (message: string) => void;
+}
+
+/** Compacts a ledger now and then, as it grows. */
+export class Compactor {
+  readonly #options: CompactorOptions;
+  /** Since the newest snapshot. */
+  #changes = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(options: CompactorOptions) {
+    this.#options = options;
+  }
+
+  /** Called with each record that is read behind the newest snapshot, or appended. */
+  count(record: LedgerRecord): void {
+    this.#changes += 1 + ("changes" in record ? record.changes.length : 0);
+  }
+
+  /** Begins a compaction if it is due and the state is that of the head. */
+  compactIfDue(state: LedgerState): void {
+    const { head } = this.#options.store;
+    if (this.#running !== undefined || state.number !== head.number || !this.#isDue(state)) return;
+    this.#changes = 0;
+    this.#running = this.#compact(head, state).finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Resolves when none is under way. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  #isDue(state: LedgerState): boolean {
+    if (this.#changes < COMPACTED_AFTER_CHANGES) return false;
+    let left = this.#changes;
+    for (const _ of state.entries()) if (--left < 0) return false;
+    return true;
+  }
+
+  /** The state may change meanwhile, so it is read at once. */
+  async #compact(head: LedgerHead, state: LedgerState): Promise<void> {
+    const { store, retention, onProblem } = this.#options;
+    try {
+      const text = JSON.stringify(state.toSnapshot());
+      const { completeAfter } = store;
+      const kept = keptOf(recordsOf(store), state, retention, { now: Date.now(), completeAfter });
+      await store.compact({ head, text }, await kept);
+    } catch (error) {
+      onProblem(`the ledger cannot be compacted: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}
+
+/** The records that a store has, oldest first. */
+export async function* recordsOf(store: LedgerStore, after = 0): AsyncIterable<LedgerRecord> {
+  for await (const { text } of store.read(after)) yield JSON.parse(text) as LedgerRecord;
+}
+
+/** The bodies that the state and what is held need. */
+function bodiesIn(state: LedgerState): Set<BodyId> {
+  const bodies = new Set<BodyId>();
+  for (const { entry } of state.entries()) if (entry.body !== undefined) bodies.add(entry.body);
+  if (state.held !== undefined) addBodies(state.held.changes, bodies);
+  return bodies;
+}
+
+function addBodies(changes: readonly EntryChange[], into: Set<BodyId>): void {
+  for (const { before, after } of changes) {
+    for (const entry of [before, after]) if (entry?.body !== undefined) into.add(entry.body);
+  }
+}

@@ -1,0 +1,175 @@
+import { contentDigest } from "@xdskit/envoy-api";
+import type { TypeUrl } from "@xdskit/protocol";
+import {
+  defaultFuses,
+  type EntryChange,
+  type FuseContext,
+  type LedgerEffect,
+  type LedgerRecord,
+  type LedgerState,
+  type TypeKind,
+  tripFuses,
+} from "@xdskit/protocol/internal";
+import type { CheckedOptions } from "./check-options.ts";
+import { type CheckedCommit, type RulesContext, readCommit } from "./commit-check.ts";
+import { describeProblems, XdsError } from "./error.ts";
+import { readAccess } from "./hub/access.ts";
+import type { Hub } from "./hub/hub.ts";
+import type { RecordedChange } from "./hub/port.ts";
+import { namesByType } from "./hub/withheld-requests.ts";
+import { judgedNodes } from "./judged-nodes.ts";
+import { openDirectoryLedger } from "./ledger/directory-store.ts";
+import { MemoryLedgerStore } from "./ledger/memory-store.ts";
+import type { MissingContent } from "./ledger/publication.ts";
+import { Publisher, type PublishTarget, type StateChange } from "./ledger/publisher.ts";
+import { DEFAULT_RETENTION } from "./ledger/retention.ts";
+import type { LedgerStore } from "./ledger/store.ts";
+
+/** How many changes of a record are told by name. */
+const CHANGES_NAMED = 10;
+
+/** The ledger of a server, opened when it is first needed. */
+export class ServerLedger {
+  readonly #options: CheckedOptions;
+  readonly #hub: Hub;
+  readonly #rulesContext: RulesContext;
+  readonly #target: PublishTarget;
+  #opening: Promise<Publisher> | undefined;
+  #publisher: Publisher | undefined;
+
+  constructor(options: CheckedOptions, hub: Hub, rulesContext: RulesContext) {
+    this.#options = options;
+    this.#hub = hub;
+    this.#rulesContext = rulesContext;
+    this.#target = new HubTarget(hub, rulesContext);
+  }
+
+  /** The publisher, once it is open. */
+  get publisher(): Publisher | undefined {
+    return this.#publisher;
+  }
+
+  /** Opens the ledger and puts in force what was; a ledger that cannot be used is reported, and one in memory takes its place. */
+  async open(): Promise<Publisher> {
+    this.#opening ??= this.#open();
+    return await this.#opening;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opening)?.close();
+  }
+
+  async #open(): Promise<Publisher> {
+    try {
+      this.#publisher = await this.#openWith(await this.#openStore());
+    } catch (cause) {
+      this.#tellProblem(cause instanceof Error ? cause.message : String(cause));
+      this.#publisher = await this.#openWith(new MemoryLedgerStore());
+    }
+    return this.#publisher;
+  }
+
+  async #openStore(): Promise<LedgerStore> {
+    const { ledger } = this.#options;
+    if (ledger?.store !== undefined) return ledger.store;
+    if (ledger?.directory === undefined) return new MemoryLedgerStore();
+    return await openDirectoryLedger({
+      directory: ledger.directory,
+      onProblem: (message) => this.#tellProblem(message),
+    });
+  }
+
+  async #openWith(store: LedgerStore): Promise<Publisher> {
+    const { api, ledger } = this.#options;
+    const fuses = { ...defaultFuses, ...ledger?.fuses };
+    const kindOf = (type: TypeUrl): TypeKind => api.traits(type)?.kind ?? "opaque";
+    try {
+      return await Publisher.open({
+        store,
+        retention: { ...DEFAULT_RETENTION, ...this.#options.ledger?.retention },
+        digest: contentDigest,
+        holdsSecret: ({ type, bodyType = type, bytes }) => kindOf(type) === "sds" || api.holdsSecret(bodyType, bytes),
+        kindOf,
+        judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), fuses),
+        target: this.#target,
+        onRecorded: (record, changes) => this.#tellRecorded(record, changes),
+        onResumed: (resumed) => this.#hub.report({ kind: "ledger-resumed", ...resumed }),
+        onProblem: (message) => this.#tellProblem(message),
+      });
+    } catch (cause) {
+      await store.close();
+      throw cause;
+    }
+  }
+
+  #fuseContext(change: LedgerEffect, state: LedgerState): FuseContext {
+    const kindOf = (type: TypeUrl): TypeKind => this.#options.api.traits(type)?.kind ?? "opaque";
+    const read = change.placement && readAccess({ access: change.placement.access, ...this.#rulesContext });
+    const policy = read !== undefined && "problems" in read ? undefined : read;
+    return { time: Date.now(), kindOf, nodes: judgedNodes(change, { view: this.#hub.view, state, policy }) };
+  }
+
+  #tellProblem(message: string): void {
+    this.#hub.report({ kind: "ledger-problem", message });
+  }
+
+  #tellRecorded(record: LedgerRecord, changes: readonly EntryChange[]): void {
+    const { number, kind, author, message } = record;
+    const reasons = record.kind === "held" ? record.trips.map((trip) => trip.message) : [];
+    const named = changes.slice(0, CHANGES_NAMED).map(describeChange);
+    const told = { number, as: kind, author, message, changes: named, total: changes.length, reasons };
+    this.#hub.report({ kind: "ledger-recorded", ...told });
+  }
+}
+
+function describeChange({ layer, type, name, before, after }: EntryChange): RecordedChange {
+  const change = before === undefined ? "added" : after === undefined ? "deleted" : "changed";
+  return { change, layer, type, name };
+}
+
+/** Applies published changes to the hub. */
+class HubTarget implements PublishTarget {
+  readonly #hub: Hub;
+  readonly #context: RulesContext;
+
+  constructor(hub: Hub, context: RulesContext) {
+    this.#hub = hub;
+    this.#context = context;
+  }
+
+  get revision(): number {
+    return this.#hub.revision;
+  }
+
+  check(change: StateChange): string | undefined {
+    try {
+      this.#hub.check({ changes: change.changes });
+      this.#read(change);
+      return undefined;
+    } catch (cause) {
+      if (cause instanceof XdsError) return cause.message;
+      throw cause;
+    }
+  }
+
+  apply(change: StateChange): number {
+    const { transaction, rules } = this.#read(change);
+    return this.#hub.commit(transaction, rules);
+  }
+
+  setMissing(missing: readonly MissingContent[]): void {
+    this.#hub.setMissing(namesByType(missing));
+  }
+
+  #read({ changes, placement }: StateChange): CheckedCommit {
+    const rules = placement && {
+      nodeMapping: { groups: placement.groups },
+      access: placement.access ?? ("default" as const),
+      clientOverrides: placement.clients,
+    };
+    const read = readCommit({ changes, ...rules }, this.#context);
+    if (!("problems" in read)) return read;
+    const { problems } = read;
+    throw new XdsError("TRANSACTION_INVALID", describeProblems("nothing was published", problems), { problems });
+  }
+}
