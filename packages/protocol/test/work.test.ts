@@ -1,9 +1,9 @@
-import type { Resource } from "@xdskit/protocol";
+import type { Resource, TypeUrl } from "@xdskit/protocol";
 import { type Body, noInitialVersions, type ServerEffect, ServerMachine } from "@xdskit/protocol/internal";
 import { expect, test, vi } from "vitest";
 import { Conversation, delta, node, sotw } from "./support/conversation.ts";
 import { held, MeshPlay, need, ROOT, SECRET } from "./support/mesh-play.ts";
-import { CLUSTER, digest, ENDPOINTS, resource, traits } from "./support/resources.ts";
+import { CLUSTER, digest, ENDPOINTS, LISTENER, resource, traits } from "./support/resources.ts";
 import { Work } from "./support/work.ts";
 
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
@@ -114,6 +114,66 @@ test("streams in one view share one body; views that share a layer share the seg
   expect(new Set(bodies).size).toBe(500);
   expect(new Set(bodies.flatMap((body) => body.segments)).size).toBe(1);
 });
+
+test.each(["delta", "sotw"] as const)("views that hold the same of a type share one body: %s", (variant) => {
+  const talk = new Conversation({ nodeMapping: ({ id }) => [`node/${id}`, "base"] });
+  const ids = Array.from({ length: 100 }, (_, i) => i);
+  talk.put(resource(CLUSTER, "a", "1"));
+  talk.commit(ids.map((i) => ({ layer: `node/${i}`, puts: [resource(ENDPOINTS, "own", String(i))] })));
+  const sent = new Set<Body>();
+  const request = (i: number, nonce?: string): void => {
+    const what = { node: node(String(i)), nonce };
+    const { machine } = talk;
+    machine.on({
+      kind: "request-received",
+      stream: i,
+      request: variant === "sotw" ? sotw(CLUSTER, what) : delta(CLUSTER, what),
+    });
+  };
+  const flush = (): void => {
+    const sends = sendsOf(talk.machine.next(1_000));
+    for (const { body } of sends) sent.add(body);
+    for (const { stream, nonce } of sends) request(stream, nonce);
+  };
+  for (const i of ids) {
+    talk.open(i, variant, undefined, i);
+    request(i);
+  }
+  flush();
+  expect(sent.size).toBe(1);
+  talk.put(resource(CLUSTER, "a", "2"));
+  flush();
+  expect(sent.size).toBe(2);
+});
+
+test.each(["delta", "sotw"] as const)(
+  "nodes that move at many revisions share the body of a type that did not change meanwhile: %s",
+  (variant) => {
+    const talk = new Conversation({ nodeMapping: () => ["group/old", "base"] });
+    const { machine } = talk;
+    const ids = Array.from({ length: 100 }, (_, i) => i);
+    talk.put(...ids.map((i) => resource(CLUSTER, `c${i}`, "1")));
+    talk.change({ layer: "group/old", puts: [resource(CLUSTER, "old", "1")] });
+    talk.change({ layer: "group/new", puts: [resource(CLUSTER, "new", "1")] });
+    const request = (i: number, type: TypeUrl, nonce?: string): void => {
+      const what = { node: node(String(i)), nonce };
+      const asked = variant === "sotw" ? sotw(type, what) : delta(type, what);
+      machine.on({ kind: "request-received", stream: i, request: asked });
+    };
+    for (const i of ids) {
+      talk.open(i, variant, undefined, i);
+      for (const type of [CLUSTER, LISTENER]) request(i, type);
+      for (const { body, nonce } of sendsOf(machine.next(10))) request(i, body.type, nonce);
+      machine.next(10);
+      machine.on({ kind: "stream-stalled", stream: i });
+      talk.put(resource(LISTENER, "l", String(i)));
+    }
+    machine.on({ kind: "transaction-committed", nodeMapping: () => ["group/new", "base"] });
+    for (const stream of ids) machine.on({ kind: "stream-drained", stream });
+    const bodies = sendsOf(machine.next(1_000)).flatMap(({ body }) => (body.type === CLUSTER ? [body] : []));
+    expect([bodies.length, new Set(bodies).size]).toEqual([100, 1]);
+  },
+);
 
 test("a view encodes for itself only what one of its layers hides", () => {
   const machine = machineWith(3, [["node/0", "base"], ["base"]]);

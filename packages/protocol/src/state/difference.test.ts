@@ -186,6 +186,8 @@ describe("a position", () => {
       positionKey({ view: viewOf(top), revision: 4 }, other, CLUSTER),
     ];
     expect(new Set(moved).size).toBe(3);
+    const sameMove = [2, 3, 4].map((revision) => positionKey({ view: viewOf(top, base), revision }, other, CLUSTER));
+    expect(sameMove).toEqual([moved[0], moved[0], moved[0]]);
   });
 
   test("is reached for as long as no journal of its layers was trimmed behind it", () => {

@@ -51,12 +51,18 @@ export function isStill(from: Position, view: View, type: TypeUrl): boolean {
   return from.view === view && view.changedAt(type) <= from.revision;
 }
 
-/** Returns a key that is equal for positions with equal differences. */
+/** Returns a key that is equal for positions with equal differences: the last change in their layers decides. */
 export function positionKey(from: Position, view: View, type: TypeUrl): string {
-  if (from.view !== view) return `${from.view.key} ${from.revision}`;
+  const at = lastChangeAt(from, view, type);
+  return from.view === view
+    ? String(at)
+    : `${from.view.contentKey(type)} ${Math.max(at, lastChangeAt(from, from.view, type))}`;
+}
+
+function lastChangeAt({ revision }: Position, { layers }: View, type: TypeUrl): number {
   let at = 0;
-  for (const layer of view.layers) at = Math.max(at, layer.table(type)?.journal.changeAt(from.revision) ?? 0);
-  return String(at);
+  for (const layer of layers) at = Math.max(at, layer.table(type)?.journal.changeAt(revision) ?? 0);
+  return at;
 }
 
 /** Whether a name was put or deleted in any layer since a position, even if it is back to what it was. */

@@ -27,6 +27,9 @@ export interface TableOptions {
 
 /** The resources and resource errors of one type in one layer, with a journal of their changes. */
 export class Table {
+  static #lastId = 0;
+  /** Differs for each table, even of layers that had the same name. */
+  readonly id: number = ++Table.#lastId;
   readonly #resources = new Map<string, Resource>();
   readonly #journal = new Journal();
   readonly #keepsBodies: boolean;

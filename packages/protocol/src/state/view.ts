@@ -49,6 +49,11 @@ export class View {
     this.grant = grant;
   }
 
+  /** Equal for views that show the same of a type: those in which the same layers hold it. */
+  contentKey(type: TypeUrl): string {
+    return this.layers.flatMap((layer) => layer.table(type)?.id ?? []).join();
+  }
+
   /** Whether nothing of a type may be shown, whatever there is. */
   isDenied(type: TypeUrl): boolean {
     return isTypeDenied(

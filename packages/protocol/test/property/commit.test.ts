@@ -219,6 +219,6 @@ test("no client sees anything but the whole of a commit of resources, node mappi
       const { held, wanted } = fleet.holdings;
       expect(held).toEqual(wanted);
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });

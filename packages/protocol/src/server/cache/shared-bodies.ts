@@ -92,7 +92,7 @@ export class SharedBodies {
   full(view: View, type: TypeUrl, subscription: Subscription, pendingRemovals: PendingRemovals): Body {
     const known = memo(this.#full, pendingRemovals, () => new SharedWhileUsed<Body>());
     const set = subscription.sharedKey(this.#nameSets);
-    return known.get(set && `${type} ${view.key} ${set}`, () => {
+    return known.get(set && `${type} ${view.contentKey(type)} ${set}`, () => {
       const isWhole = subscription.isSoleWildcard;
       const members = isWhole
         ? view.whole(type)
@@ -171,7 +171,7 @@ export class SharedBodies {
   }
 
   #body(variant: Variant, view: View, type: TypeUrl, what: string, segments: () => readonly Segment[]): Body {
-    return this.#bodies.get(`${variant} ${type} ${view.key} ${what}`, () =>
+    return this.#bodies.get(`${variant} ${type} ${view.contentKey(type)} ${what}`, () =>
       this.#make(variant, view, type, segments()),
     );
   }

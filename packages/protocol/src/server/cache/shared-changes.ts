@@ -83,5 +83,5 @@ function termsFor({ name, then, now }: Change): ReadonlySet<string> {
 
 /** A key for the difference between a position and now. */
 export function wayKey(from: Position, view: View, type: TypeUrl): string {
-  return `${type} ${view.key} ${positionKey(from, view, type)}`;
+  return `${type} ${view.contentKey(type)} ${positionKey(from, view, type)}`;
 }

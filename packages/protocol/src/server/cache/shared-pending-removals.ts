@@ -132,7 +132,9 @@ export class SharedPendingRemovals {
     if (past !== undefined || removable.goesAtOnce !== undefined || (asked !== undefined && asked.size > 0))
       return make();
     const known = memo(this.#withheld, body, () => new Map<string, SplitBody>());
-    return memo(known, `${this.#idOf(pendingRemovals)} ${Math.min(this.#revision, removable.to)}`, make);
+    // What this body removes is of the present revision, so that bounds from the newest pending one up to it split alike.
+    const to = removable.to >= this.#revision ? this.#revision : Math.min(pendingRemovals.newest, removable.to);
+    return memo(known, `${this.#idOf(pendingRemovals)} ${to}`, make);
   }
 
   /** A number for this object. */

@@ -69,7 +69,7 @@ export class SharedSelections {
   /** Everything that a subscription covers; `removed` has the terms without a resource. */
   all(view: View, type: TypeUrl, subscription: Subscription): Selection {
     const set = subscription.sharedKey(this.#nameSets);
-    return this.#selections.get(set && `${type} ${view.key} all ${set}`, () =>
+    return this.#selections.get(set && `${type} ${view.contentKey(type)} all ${set}`, () =>
       this.#answering(selectWhole(view, type, subscription), view, subscription),
     );
   }
@@ -93,7 +93,7 @@ export class SharedSelections {
 
   /** The names of a collection that a wildcard covers. */
   baseOf(view: View, type: TypeUrl, collection: string): readonly string[] {
-    return this.#bases.get(`${type} ${view.key} ${collection}`, () =>
+    return this.#bases.get(`${type} ${view.contentKey(type)} ${collection}`, () =>
       [...view.within(type, collection)].flatMap(({ name, onDemand }) => (onDemand ? [] : [name])),
     );
   }
@@ -114,7 +114,7 @@ export class SharedSelections {
     const all = view.timed(type);
     if (all.resources.length === 0) return all;
     const set = subscription.sharedKey(this.#nameSets);
-    return this.#timed.get(set && `${type} ${view.key} ${set}`, () =>
+    return this.#timed.get(set && `${type} ${view.contentKey(type)} ${set}`, () =>
       timedOf(all.resources.filter((resource) => subscription.covers(resource))),
     );
   }
