@@ -233,7 +233,7 @@ test("of unknown settings, the hint lists those of the same group", async () => 
   const hints = (await readSettings(directory)).problems.map(({ hint }) => hint);
   expect(hints.slice(0, 2)).toEqual([
     "there are log.level, log.format",
-    "there are tls.cert, tls.key, tls.ca, tls.require-client-certificate",
+    "there are tls.cert, tls.key, tls.ca, tls.crl, tls.require-client-certificate",
   ]);
   expect(hints[2]).toMatch(/^there are listen, .*, groups, listeners, clients, access, severity$/);
 });

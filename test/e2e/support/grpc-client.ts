@@ -50,6 +50,8 @@ export interface GrpcClientSettings {
   readonly nodeId?: string;
   readonly serverFeatures?: readonly string[];
   readonly metadata?: object;
+  /** How it connects to the xDS server. @default insecure */
+  readonly channelCredentials?: object;
 }
 
 const NO_COUNTS: CallCounts = { ok: {}, failed: [], last: "" };
@@ -143,7 +145,7 @@ function grpcBootstrap(name: GrpcClientName, settings: GrpcClientSettings): obje
     xds_servers: [
       {
         server_uri: `127.0.0.1:${settings.xdsPort}`,
-        channel_creds: [{ type: "insecure" }],
+        channel_creds: [settings.channelCredentials ?? { type: "insecure" }],
         server_features: [...(speaksV2(name) ? [] : ["xds_v3"]), ...(settings.serverFeatures ?? [])],
       },
     ],

@@ -1,7 +1,7 @@
 import { type DerElement, derTag, readDer } from "./der.ts";
 
 /** A certificate, as revocation lists name it. */
-export interface Certified {
+export interface RawCertificate {
   /** The certificate in DER. */
   readonly raw: Buffer;
 }
@@ -27,7 +27,7 @@ export class RevocationLists {
     for (const block of blocks) for (const key of readList(block)) this.#revoked.add(key);
   }
 
-  isRevoked({ raw }: Certified): boolean {
+  isRevoked({ raw }: RawCertificate): boolean {
     return this.#revoked.size > 0 && this.#revoked.has(keyOf(raw));
   }
 }
