@@ -1,4 +1,5 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
+import type { AccessRulesAnswer } from "./admin/answers/access.ts";
 import type { AdminView } from "./admin/view.ts";
 import type { CheckedOptions } from "./check-options.ts";
 import type { Hub } from "./hub/hub.ts";
@@ -36,12 +37,20 @@ export function createServerView({ options, hub, encoder, loads, address, source
     layers: () => hub.view.layers(),
     resources: (layers, type) => hub.view.resources(layers, type),
     place: (node, peer) => hub.view.layersOf(node, peer),
+    accessRules: () => describeAccess(hub, options),
+    explainAccess: (claim, asked) => hub.view.explainAccess(claim, asked),
     limits: () => hub.view.limits(),
     writes: () => hub.view.backlog,
     encoder: () => encoder.counters,
     conversionFindings: () => hub.view.conversionFindings(),
     loads: () => loads.view,
   };
+}
+
+function describeAccess({ rules }: Hub, { insecure, clientStatus }: CheckedOptions): AccessRulesAnswer {
+  if (typeof rules === "function") return { kind: "function", clientStatus };
+  if (rules !== undefined) return { kind: "rules", rules, clientStatus };
+  return { kind: insecure ? "insecure" : "default", clientStatus };
 }
 
 function describeReadiness({ readiness: { state } }: Hub, source: SourceStatus): Readiness {

@@ -1,3 +1,4 @@
+import { addAccessCommand } from "./access.ts";
 import type { AddCommand } from "./add-command.ts";
 import { addBootstrapCommand } from "./bootstrap.ts";
 import { addCheckCommand } from "./check.ts";
@@ -28,6 +29,7 @@ export const commands: readonly AddCommand[] = [
   addNodesCommand,
   addDeliveriesCommand,
   addLoadsCommand,
+  addAccessCommand,
   addBootstrapCommand,
   addCompletionCommand,
 ];

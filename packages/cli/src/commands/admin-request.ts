@@ -16,6 +16,9 @@ export interface NodeFilterFlags {
   readonly userAgent?: string;
 }
 
+/** Query parameters; those with several values are repeated. */
+type AdminQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 /** The filters as query parameters of the admin API. */
 export function nodeFilterOf({ cluster, userAgent }: NodeFilterFlags): Readonly<Record<string, string | undefined>> {
   return { cluster, "user-agent": userAgent };
@@ -27,7 +30,7 @@ export function nodeFilterOf({ cluster, userAgent }: NodeFilterFlags): Readonly<
  */
 export async function askAdmin<T>(
   path: string,
-  query: Readonly<Record<string, string | undefined>>,
+  query: AdminQuery,
   flags: AdminFlags,
   io: Io,
   codes: Readonly<Record<number, ExitCode>> = {},
@@ -46,15 +49,11 @@ export async function askAdmin<T>(
   throw new CommandError(codes[status] ?? exitCode.problems, message, hint);
 }
 
-function adminUrl(
-  address: string,
-  path: string,
-  query: Readonly<Record<string, string | undefined>>,
-  name: "XDS_ADMIN" | "--admin",
-): URL {
+function adminUrl(address: string, path: string, query: AdminQuery, name: "XDS_ADMIN" | "--admin"): URL {
   try {
     const url = new URL(path, socketPathOf(address) === undefined ? `http://${address}` : "http://localhost");
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+    for (const [name, value] of Object.entries(query))
+      for (const one of value === undefined ? [] : [value].flat()) url.searchParams.append(name, one);
     return url;
   } catch {
     // Every failure here means that the address is invalid.

@@ -14,6 +14,7 @@ import { Describer } from "./describe.ts";
 import { listenAtPath } from "./local-socket.ts";
 import { Query, QueryError } from "./query.ts";
 import type { AdminAnswer, AdminSources, Route } from "./route.ts";
+import { access, accessClients, accessRules } from "./routes/access.ts";
 import { conversions } from "./routes/conversions.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
@@ -85,6 +86,9 @@ const routes: readonly Route[] = [
   progress,
   loads,
   loadReporters,
+  access,
+  accessRules,
+  accessClients,
 ];
 
 export function createAdminServer(options: AdminServerOptions): AdminServer {

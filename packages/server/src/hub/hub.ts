@@ -96,6 +96,7 @@ export class Hub implements HubPort {
   /** The poll that is being processed. */
   #arriving: PollId | undefined;
   #nodeMapping: NodeMapping;
+  #rules: AccessRules | AccessFunction | undefined;
   #access: AccessPolicy;
   readonly #accessWatchers = new Set<() => void>();
   #lastStream = 0;
@@ -105,6 +106,7 @@ export class Hub implements HubPort {
     this.#options = options;
     this.#nodeMapping = options.nodeMapping;
     this.#access = this.#createAccess(options.rules);
+    this.#rules = options.rules;
     this.#driver = new Driver(
       {
         ...options,
@@ -235,9 +237,15 @@ export class Hub implements HubPort {
     return this.revision;
   }
 
+  /** Who may have what; undefined: the defaults. */
+  get rules(): AccessRules | AccessFunction | undefined {
+    return this.#rules;
+  }
+
   /** Replaces the access rules and decides again what every client may have; returns the revision of this change. */
   setAccess(rules: AccessRules | AccessFunction | undefined): number {
     this.#access = this.#createAccess(rules);
+    this.#rules = rules;
     this.#driver.take({ kind: "access-changed", access: this.#access });
     for (const watcher of [...this.#accessWatchers]) watcher();
     return this.revision;

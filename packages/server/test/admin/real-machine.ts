@@ -113,6 +113,8 @@ export class RealMachine {
       ...this.machine.resources(layers, type),
       ...this.machine.resourceErrors(layers, type),
     ],
+    accessRules: () => ({ kind: "insecure", clientStatus: "loopback" }),
+    explainAccess: () => ({ isAllowed: true, reason: "everything is allowed" }),
     place: (who) => (who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, "base"]),
     connections: () => 1,
     openStreams: () => [...this.machine.streams()].length,

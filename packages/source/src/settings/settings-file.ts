@@ -24,6 +24,8 @@ export interface SettingsContent {
   readonly clients: readonly ClientRule[];
   /** Who may have what; undefined: the defaults. */
   readonly access?: AccessRules | undefined;
+  /** The positions of the access rules, in their order. */
+  readonly accessPlaces?: readonly SettingPlace[];
   /** Listen addresses besides `listen`. */
   readonly listeners: readonly ListenerSettings[];
   readonly problems: readonly Problem[];
@@ -88,6 +90,7 @@ class SettingsReading {
       groups: this.#groups,
       clients: this.#clients,
       access: this.#access,
+      accessPlaces: (this.#access?.rules ?? []).map((_, index) => this.#notes.placeOf(["access", "rules", index])),
       listeners: this.#listeners,
       problems: this.#notes.problems,
     };
