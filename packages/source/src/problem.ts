@@ -56,6 +56,8 @@ export type SourceProblemCode =
   | "SECRET_PEM_INVALID"
   | "VARIANTS_AMBIGUOUS"
   // xdskit.yaml
+  | "ACCESS_NAME_UNKNOWN"
+  | "ACCESS_RULE_IDLE"
   | "GROUP_UNREACHABLE"
   | "GROUP_WITHOUT_FILES"
   | "SETTING_DURATION"
