@@ -58,8 +58,10 @@ export type SourceProblemCode =
   // xdskit.yaml
   | "ACCESS_NAME_UNKNOWN"
   | "ACCESS_RULE_IDLE"
+  | "ADMIN_EXPOSED"
   | "GROUP_UNREACHABLE"
   | "GROUP_WITHOUT_FILES"
+  | "SECRETS_EXPOSED"
   | "SETTING_DURATION"
   | "SETTING_INVALID"
   | "SETTING_UNKNOWN"

@@ -1,6 +1,6 @@
 import { entryPoints } from "@xdskit/protocol/internal";
 import { Argument, Option } from "commander";
-import type { AccessFlags } from "../commands/access.ts";
+import type { AccessFlags } from "../commands/access/flags.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 import { addAdminFlag } from "./admin-flag.ts";
 

@@ -3,32 +3,10 @@ import { type AccessAnswer, certificateNames } from "@xdskit/server";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { checkAccess } from "./access/check.ts";
-import { explainByFiles, type PlacedMiss } from "./access/explain.ts";
-import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import { explainByFiles } from "./access/explain.ts";
+import { type AccessFlags, type ExplainAnswer, isJson } from "./access/flags.ts";
+import { askAdmin } from "./admin-request.ts";
 import type { CommandContext } from "./context.ts";
-
-export interface AccessFlags extends AdminFlags {
-  readonly cert?: string;
-  readonly identity?: readonly string[];
-  readonly node?: string;
-  readonly cluster?: string;
-  readonly type?: string;
-  readonly name?: string;
-  readonly entry: string;
-  readonly output?: "text" | "json";
-}
-
-/** What is asked about a caller. */
-export interface AccessAsked extends Pick<AccessFlags, "node" | "cluster" | "type" | "name" | "entry"> {
-  readonly identities: readonly string[];
-}
-
-/** `AccessAnswer`, with the places of rules where they come from files. */
-export interface ExplainAnswer extends Omit<AccessAnswer, "misses"> {
-  /** `xdskit.yaml:7` */
-  readonly at?: string;
-  readonly misses?: readonly PlacedMiss[];
-}
 
 export async function access(
   what: "explain" | "check",
@@ -61,10 +39,6 @@ async function explain(directory: string | undefined, flags: AccessFlags, contex
   if (isJson(flags, context)) io.stdout.write(formatJson(answer));
   else io.stdout.write(formatAnswer(answer, context));
   return answer.allowed ? exitCode.ok : exitCode.problems;
-}
-
-export function isJson({ output }: Pick<AccessFlags, "output">, { io }: CommandContext): boolean {
-  return output === "json" || (output === undefined && !io.stdout.isTerminal);
 }
 
 /** Addresses and mailboxes in a certificate are no identities. */

@@ -38,7 +38,7 @@ export function findExposure({ options, file }: Exposed): readonly Problem[] {
 }
 
 /** The addresses that other machines can reach. */
-export function listenersBeyondLoopback({ listen = {} }: Exposed["options"]): readonly Address[] {
+function listenersBeyondLoopback({ listen = {} }: Exposed["options"]): readonly Address[] {
   const listeners: readonly ListenOptions[] = "length" in listen ? listen : [listen];
   return listeners.filter(({ host }) => isBeyondLoopback(host)).map(addressOf);
 }

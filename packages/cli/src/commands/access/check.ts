@@ -6,9 +6,9 @@ import { CommandError, type ExitCode, exitCode } from "../../exit-code.ts";
 import { formatJson } from "../../output/json.ts";
 import { plural } from "../../output/problems.ts";
 import { formatTable } from "../../output/table.ts";
-import { type AccessFlags, isJson } from "../access.ts";
 import { askAdmin } from "../admin-request.ts";
 import type { CommandContext } from "../context.ts";
+import { type AccessFlags, isJson } from "./flags.ts";
 import { loadRules, policyOf } from "./rules.ts";
 
 /** How many names of a change are shown to people. */

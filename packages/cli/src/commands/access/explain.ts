@@ -1,16 +1,8 @@
 import { readClaim } from "@xdskit/protocol/internal";
 import { CommandError, exitCode } from "../../exit-code.ts";
-import type { AccessAsked, ExplainAnswer } from "../access.ts";
 import type { CommandContext } from "../context.ts";
+import type { AccessAsked, ExplainAnswer } from "./flags.ts";
 import { loadRules } from "./rules.ts";
-
-/** A rule that would allow if one field did not keep it from that, with its place. */
-export interface PlacedMiss {
-  readonly rule: number;
-  readonly field: string;
-  /** `xdskit.yaml:7` */
-  readonly at?: string;
-}
 
 /** What the rules of a directory say. */
 export async function explainByFiles(
