@@ -137,6 +137,48 @@ describe("xds serve", () => {
     expect(serving.io.stderr.text).toContain("     3 |   nmae: x");
   });
 
+  test("the start says who may have what, and what insecure opens", async () => {
+    const where = await site({ "clusters.yaml": clusters("one") });
+    const open = ["--listen", "0.0.0.0:0", "--insecure", "--admin", "0.0.0.0:0"];
+    const text = await serve(where, ["--no-color", ...open], { isTerminal: true });
+    await until("the table is shown", () => text.io.stdout.text.includes("admin API"));
+    expect(text.io.stdout.text.split("\n").slice(0, 5)).toEqual([
+      "Who may have what:",
+      "  clients on loopback   everything",
+      "  clients elsewhere     everything, Secrets and the layers of single nodes too: insecure is set",
+      "  client status         loopback",
+      "  admin API             everybody reads: insecure is set",
+    ]);
+    for (const code of ["SECRETS_EXPOSED", "ADMIN_EXPOSED"]) expect(text.io.stderr.text).toContain(`[${code}]`);
+
+    const piped = await serve(where, open);
+    expect(piped.logged("access")).toMatchObject([
+      {
+        loopback: "everything",
+        elsewhere: "everything, Secrets and the layers of single nodes too: insecure is set",
+        client_status: "loopback",
+        admin: "everybody reads: insecure is set",
+      },
+    ]);
+    expect(piped.logged("warning").map(({ code }) => code)).toEqual(["SECRETS_EXPOSED", "ADMIN_EXPOSED"]);
+    expect(piped.io.stdout.text).toBe("");
+  });
+
+  test("the start counts rules, and warns of nothing that is closed", async () => {
+    const rules = '[{ identities: ["spiffe://prod/*"] }]';
+    const where = await site({ "clusters.yaml": clusters("one"), "xdskit.yaml": `access: { rules: ${rules} }\n` });
+    const serving = await serve(where, ["--listen", "0.0.0.0:0"]);
+    expect(serving.logged("access")).toMatchObject([
+      {
+        loopback: "everything",
+        elsewhere: "by 1 rule of access",
+        client_status: "loopback, others by the rules",
+        admin: "loopback",
+      },
+    ]);
+    expect(serving.logged("warning")).toEqual([]);
+  });
+
   test("settings come from flags, variables and the file; the file's changes wait for a restart", async () => {
     const where = await site({ "clusters.yaml": clusters("one"), "xdskit.yaml": "limits: { max-streams: 7 }\n" });
     const serving = await serve(where, ["--max-connections", "9"]);

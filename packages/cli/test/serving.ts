@@ -69,7 +69,7 @@ export class Serving {
     const serving = new Serving(site.directory, flags, options);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's colours
     const plain = (): string => serving.io.stderr.text.replace(/\u001b\[\d+m/g, "");
-    const addresses = /(?:"address":"|address=)(127[\d.:]+)"?.*?admin"?[=:]"?(127[\d.:]+)/;
+    const addresses = /(?:"address":"|address=)((?:127|0)\.[\d.:]+)"?.*?admin"?[=:]"?((?:127|0)\.[\d.:]+)/;
     await until("xds serve listens", () => addresses.test(plain()));
     const [, address, admin] = addresses.exec(plain()) ?? [];
     serving.address = address ?? "";

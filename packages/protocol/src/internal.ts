@@ -17,6 +17,8 @@ export { compileAccess } from "./access/compile-access.ts";
 export type { AccessProblem } from "./access/compile-rule.ts";
 export { createAccess } from "./access/create-access.ts";
 export { defaultAccess } from "./access/default-access.ts";
+export { findIdleRules } from "./access/find-idle-rules.ts";
+export { type ClaimTexts, readClaim } from "./access/read-claim.ts";
 export type { StatusReaders } from "./access/usual-access.ts";
 export { pauseMs } from "./client/back-off.ts";
 export { ClientMachine, type ClientMachineOptions, type SourcedState } from "./client/client.ts";

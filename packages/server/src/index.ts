@@ -1,6 +1,7 @@
 // One import for a program that serves: the constructors of resources too.
 export * from "@xdskit/envoy-api/resources";
 export type { FuseSettings } from "@xdskit/protocol/internal";
+export type { AccessAnswer, AccessClientAnswer, AccessRulesAnswer } from "./admin/answers/access.ts";
 export type {
   DeliveriesAnswer,
   DeliveryAnswer,
@@ -71,6 +72,7 @@ export type {
   ServerAnswer,
   SourceAnswer,
 } from "./admin/answers/server.ts";
+export { certificateNames } from "./certificate-names.ts";
 export { type OptionProblem, type ResourceProblem, XdsError, type XdsErrorCode } from "./error.ts";
 export { createFileExport, type FileExport, type FileExportOptions } from "./file-export.ts";
 export type { FileOutput } from "./file-output.ts";

@@ -1,7 +1,9 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
+import type { AccessRulesAnswer } from "./admin/answers/access.ts";
 import type { AdminView } from "./admin/view.ts";
 import type { CheckedOptions } from "./check-options.ts";
 import type { Hub } from "./hub/hub.ts";
+import type { HubView } from "./hub/hub-view.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import type { Fleet } from "./observe/fleet.ts";
 import type { Readiness } from "./observe/gauges.ts";
@@ -56,12 +58,21 @@ export function createServerView({
     layers: () => hub.view.layers(),
     resources: (layers, type) => hub.view.resources(layers, type),
     nodeView: (node, peer) => hub.view.nodeView(node, peer),
+    place: (node, peer) => hub.view.layersOf(node, peer),
+    accessRules: () => describeAccess(hub.view, options),
+    explainAccess: (claim, asked) => hub.view.explainAccess(claim, asked),
     limits: () => hub.view.limits(),
     writes: () => hub.view.backlog,
     encoder: () => encoder.counters,
     conversionFindings: () => hub.view.conversionFindings(),
     loads: () => loads.view,
   };
+}
+
+function describeAccess({ accessRules: rules }: HubView, { insecure, clientStatus }: CheckedOptions): AccessRulesAnswer {
+  if (typeof rules === "function") return { kind: "function", clientStatus };
+  if (rules !== undefined) return { kind: "rules", rules, clientStatus };
+  return { kind: insecure ? "insecure" : "default", clientStatus };
 }
 
 function describeReadiness({ readiness: { state } }: Hub, source: SourceStatus): Readiness {

@@ -1,14 +1,15 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { GroupRule } from "@xdskit/protocol";
+import { formatTypeUrl, type GroupRule } from "@xdskit/protocol";
 import { Assembler } from "./assemble.ts";
 import type { CrossProblem, LayerFile } from "./file-content.ts";
-import { settingsFile } from "./layout.ts";
+import { baseLayer, settingsFile } from "./layout.ts";
 import { ListenerAddresses } from "./listener-addresses.ts";
 import type { Load, LoadedState } from "./loaded-state.ts";
+import { nearest } from "./nearest.ts";
 import { hasErrors, type Problem, quote, sortProblems } from "./problem.ts";
 import { mostInLoad, ProblemBound } from "./problem-bound.ts";
 import { checkReferences } from "./references.ts";
-import type { PlacedRule, SettingsContent } from "./settings/settings-file.ts";
+import type { AccessName, PlacedRule, SettingsContent } from "./settings/settings-file.ts";
 import { noSeverities, withSeverity } from "./settings/severity.ts";
 import { checkTtls } from "./ttls.ts";
 
@@ -77,6 +78,7 @@ export class LoadAssembly {
       ...before,
       ...content.problems,
       ...this.#groupProblems(content.groups, layers),
+      ...findUnknownNames(content.accessNames ?? [], layers, api),
       ...files.flatMap((file) => file.content.problems),
     ].flatMap(counted);
     const found = [...otherProblems, ...(await place(crossProblems)), ...bound.summary(".")];
@@ -130,4 +132,35 @@ export class LoadAssembly {
     }
     return problems;
   }
+}
+
+/** Finds types and layers in access rules that do not exist: most likely they are misspelt. */
+function findUnknownNames(
+  names: readonly AccessName[],
+  layers: ReadonlyMap<string, unknown>,
+  api: EnvoyApi,
+): readonly Problem[] {
+  return names.flatMap(({ kind, name, path, line, column }): readonly Problem[] => {
+    if (kind === "layers" ? name === baseLayer || layers.has(name) : isKnownType(name, api)) return [];
+    const known = kind === "layers" ? [baseLayer, ...layers.keys()] : api.types.map(({ type }) => lastPart(type));
+    const meant = nearest(name, known);
+    const message = kind === "layers" ? `there is no layer ${quote(name)}` : `there is no type ${quote(name)}`;
+    const hint = meant === undefined ? "the rule gives nothing of it" : `did you mean ${quote(meant)}?`;
+    const at = { file: settingsFile, line, column, path };
+    return [{ code: "ACCESS_NAME_UNKNOWN", severity: "warning", ...at, message, hint }];
+  });
+}
+
+/** Rules name types by type URL, message name or its last part. */
+function isKnownType(name: string, api: EnvoyApi): boolean {
+  const message = name.slice(name.lastIndexOf("/") + 1);
+  const types = api.types.flatMap(({ type, v2Twin }) => (v2Twin === undefined ? [type] : [type, v2Twin]));
+  return (
+    types.some((type) => type.endsWith(`/${message}`) || type.endsWith(`.${message}`)) ||
+    api.knows(formatTypeUrl(message))
+  );
+}
+
+function lastPart(type: string): string {
+  return type.slice(type.lastIndexOf(".") + 1);
 }

@@ -1,3 +1,4 @@
+import { addAccessCommand } from "./access.ts";
 import type { AddCommand } from "./add-command.ts";
 import { addBootstrapCommand } from "./bootstrap.ts";
 import { addCheckCommand } from "./check.ts";
@@ -40,6 +41,7 @@ export const commands: readonly AddCommand[] = [
   addDeliveriesCommand,
   addDiffCommand,
   addLoadsCommand,
+  addAccessCommand,
   addBootstrapCommand,
   addCompletionCommand,
 ];

@@ -19,6 +19,9 @@ export interface NodeFilterFlags {
   readonly userAgent?: string;
 }
 
+/** Query parameters; those with several values are repeated. */
+type AdminQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 /** The filters as query parameters of the admin API. */
 export function nodeFilterOf({ cluster, userAgent }: NodeFilterFlags): Readonly<Record<string, string | undefined>> {
   return { cluster, "user-agent": userAgent };
@@ -30,7 +33,7 @@ export function nodeFilterOf({ cluster, userAgent }: NodeFilterFlags): Readonly<
  */
 export async function askAdmin<T>(
   path: string,
-  query: Readonly<Record<string, string | readonly string[] | undefined>>,
+  query: AdminQuery,
   flags: AdminFlags,
   io: Io,
   codes: Readonly<Record<number, ExitCode>> = {},
@@ -65,7 +68,7 @@ interface Sent {
 async function send(
   method: "GET" | "POST",
   path: string,
-  query: Readonly<Record<string, string | undefined>>,
+  query: AdminQuery,
   flags: AdminFlags,
   io: Io,
 ): Promise<Sent> {
@@ -90,11 +93,8 @@ function refused(
 /** GETs JSON from another server; undefined if it answers with anything else. `what` names it in errors. */
 export async function askJson(url: URL, what: string, io: Io): Promise<unknown> {
   try {
-    const { status, text } = await read(
-      url,
-      undefined,
-      AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]),
-    );
+    const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]);
+    const { status, text } = await read("GET", url, undefined, signal);
     return status === 200 ? parse(text) : undefined;
   } catch (cause) {
     if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
@@ -103,17 +103,11 @@ export async function askJson(url: URL, what: string, io: Io): Promise<unknown> 
   }
 }
 
-function adminUrl(
-  address: string,
-  path: string,
-  query: Readonly<Record<string, string | readonly string[] | undefined>>,
-  name: "XDS_ADMIN" | "--admin",
-): URL {
+function adminUrl(address: string, path: string, query: AdminQuery, name: "XDS_ADMIN" | "--admin"): URL {
   try {
     const url = new URL(path, socketPathOf(address) === undefined ? `http://${address}` : "http://localhost");
-    for (const [key, given] of Object.entries(query)) {
-      for (const value of typeof given === "string" ? [given] : (given ?? [])) url.searchParams.append(key, value);
-    }
+    for (const [key, given] of Object.entries(query))
+      for (const value of given === undefined ? [] : [given].flat()) url.searchParams.append(key, value);
     return url;
   } catch {
     // Every failure here means that the address is invalid.

@@ -8,6 +8,7 @@ import { countProblems, formatProblems } from "../output/problems.ts";
 import { formatAddress, formatReachedAddress, reachedHost } from "../settings/address.ts";
 import { fuseSettingsOf } from "../settings/fuse-settings.ts";
 import { createOriginReader } from "../settings/git-origin.ts";
+import { describeAccess, findExposure } from "../settings/exposure.ts";
 import { createApi, loadDescriptors } from "../settings/load-api.ts";
 import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
@@ -64,6 +65,10 @@ export async function serve(
   const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);
   const more = addresses.length === 1 ? undefined : addresses.slice(1).map(formatAddress).join(",");
   log.write("serving", { address: formatAddress(address), more_addresses: more, admin: adminListen, directory: shown });
+  warnOfExposure(findExposure({ options, file }), { isText, log, context, shown: place.shownDirectory });
+  const who = describeAccess({ options, file }, values.text("client-status") ?? "loopback");
+  if (isText) io.stdout.write(formatAccess(who));
+  else log.write("access", Object.fromEntries(who.map(([caller, may]) => [fieldOf[caller] ?? caller, may])));
   const certificate = values.text("tls.cert");
   const trust =
     certificate === undefined
@@ -95,6 +100,34 @@ export async function serve(
   }
   log.write("stopped", {});
   return exitCode.ok;
+}
+
+const fieldOf: Readonly<Record<string, string>> = {
+  "clients on loopback": "loopback",
+  "clients elsewhere": "elsewhere",
+  "client status": "client_status",
+  "admin API": "admin",
+};
+
+function formatAccess(who: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...who.map(([caller]) => caller.length));
+  return ["Who may have what:", ...who.map(([caller, may]) => `  ${caller.padEnd(width)}   ${may}`), ""].join("\n");
+}
+
+interface WarnedOf {
+  readonly isText: boolean;
+  readonly log: CommandLog;
+  readonly context: CommandContext;
+  /** The directory as problems show it. */
+  readonly shown: string;
+}
+
+function warnOfExposure(problems: readonly Problem[], { isText, log, context, shown }: WarnedOf): void {
+  const { stderr } = context.io;
+  if (isText) stderr.write(formatProblems(problems, shown, context.colorsOf(stderr)));
+  else
+    for (const { file, line, column, path, code, message, hint } of problems)
+      log.write("warning", { file, line, column, path, code, text: message, hint });
 }
 
 /** Errors in groups, client and access rules do not affect how the server listens; they can be fixed later. */

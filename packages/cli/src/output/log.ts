@@ -6,6 +6,7 @@ import type { Colors } from "./color.ts";
 /** A log event of the command itself. */
 export type CommandLogEvent =
   | "serving"
+  | "access"
   | "loaded"
   | "load-failed"
   | "corrected"
@@ -24,6 +25,12 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
     message: "listening",
     fields: ["address", "more_addresses", "admin", "directory"],
     means: "clients connect to address, or to any of more_addresses; server-ready follows once they are served",
+  },
+  access: {
+    level: "info",
+    message: "who may have what",
+    fields: ["loopback", "elsewhere", "client_status", "admin"],
+    means: "what clients on this machine, clients elsewhere, and callers of client status and the admin API get",
   },
   loaded: {
     level: "info",

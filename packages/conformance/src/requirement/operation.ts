@@ -88,6 +88,12 @@ export const operationRequirements: readonly Requirement[] = [
     says: "Every way into a server is decided like discovery: client status, load reports, health discovery, unary fetches, health, reflection, metrics and the admin API. Who is refused is told once and counted, and who is let in is shown what its rules give it.",
   },
   {
+    id: "S-ACC-21",
+    level: "should",
+    scope: "everywhere",
+    says: "Rules that decide nothing, and settings that give Secrets to whoever reaches the port, are told at validation and at the start.",
+  },
+  {
     id: "S-OBS-02",
     level: "should",
     scope: "everywhere",

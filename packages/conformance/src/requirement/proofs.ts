@@ -190,6 +190,11 @@ export const proofs: readonly Proof[] = [
     name: "S-ACC-20 every entry point is decided by the rules",
   },
   {
+    id: "S-ACC-21",
+    test: "packages/protocol/src/access/compile-access.test.ts",
+    name: "S-ACC-21: a rule that is told to be idle decides nothing",
+  },
+  {
     id: "S-OBS-02",
     test: `${admin}/metrics.test.ts`,
     name: "S-OBS-02 streams, requests, responses, ACKs and NACKs are counted by type",

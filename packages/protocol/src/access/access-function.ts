@@ -42,6 +42,7 @@ export function functionAccess(decide: AccessFunction, options: FunctionAccessOp
     };
   };
   return {
+    rules: decide,
     grant,
     explain: (claim, layers, asked) => {
       const decided = grant(claim);

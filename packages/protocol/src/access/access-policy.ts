@@ -1,7 +1,7 @@
 import type { Node } from "../node/node.ts";
 import type { Peer } from "../node/node-mapping.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { EntryPoint } from "./access-rules.ts";
+import type { AccessFunction, AccessRules, EntryPoint } from "./access-rules.ts";
 
 /** A caller, and the node that it claims to be. */
 export interface AccessClaim {
@@ -59,6 +59,8 @@ export interface RuleMiss {
 
 /** Decides what clients may have. Must be pure. `layers`: those that the node mapping gives the node. */
 export interface AccessPolicy {
+  /** What it was made of; undefined: the defaults. */
+  readonly rules?: AccessRules | AccessFunction | undefined;
   grant(claim: AccessClaim, layers: readonly string[]): AccessGrant | AccessRefusal;
   /** The decision of `grant` about one type or resource, or about the claim alone, with its reason. */
   explain(claim: AccessClaim, layers: readonly string[], asked?: AskedResource): AccessVerdict;

@@ -6,6 +6,7 @@ import { formatTypeUrl, type TypeUrl } from "../resource/type-url.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { type AccessRule, type AccessRules, type EntryPoint, entryPoints, nodeEntryPoints } from "./access-rules.ts";
 import { compileAccess } from "./compile-access.ts";
+import { findIdleRules } from "./find-idle-rules.ts";
 
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 const SECRET = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
@@ -187,6 +188,69 @@ test("S-ACC-02: adding an allow rule never widens what a deny rule denied, and a
       if (!allows(compile(rules, "rules"), asked)) expect(allows(compile(denied, "rules"), asked)).toBe(false);
     }),
     { numRuns: 2_000 },
+  );
+});
+
+test("S-ACC-21: a rule that is told to be idle decides nothing", () => {
+  let idle = 0;
+  fc.assert(
+    fc.property(
+      rulesArbitrary,
+      fc.array(askedArbitrary, { minLength: 20, maxLength: 20 }),
+      ({ loopback, rules }, all) => {
+        for (const { index } of findIdleRules({ loopback, rules })) {
+          idle++;
+          const others = compile(rules.toSpliced(index, 1), loopback);
+          for (const asked of all) expect(allows(others, asked)).toBe(allows(compile(rules, loopback), asked));
+        }
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+  expect(idle).toBeGreaterThan(100);
+});
+
+test.each<[string, AccessRules, readonly string[]]>([
+  ["loopback, which is trusted", { rules: [{ identities: ["loopback"] }] }, ["it never decides: clients on loopback"]],
+  ["loopback under the rules", { loopback: "rules", rules: [{ identities: ["loopback"] }] }, []],
+  [
+    "one that another denies wholly",
+    {
+      rules: [
+        { identities: ["spiffe://prod/sa/lab"], nodes: ["lab-1"] },
+        { name: "no lab", identities: ["spiffe://prod/sa/*"], nodes: ["lab-*"], deny: true },
+      ],
+    },
+    ['it gives nothing: rule "no lab" denies'],
+  ],
+  [
+    "one that an earlier one includes",
+    { rules: [{ identities: ["certificate"] }, { identities: ["dns:a.example"], types: ["Cluster"] }] },
+    ["it adds nothing: rule 1 allows"],
+  ],
+  [
+    "anyone, who gets no Secrets by it, before one with a certificate",
+    { rules: [{ identities: ["anyone"] }, { identities: ["dns:a.example"] }] },
+    [],
+  ],
+  [
+    "captures that differ by identity",
+    {
+      rules: [
+        { identities: ["spiffe://prod/{s}"], nodes: ["{s}-*"] },
+        { identities: ["spiffe://prod/edge"], nodes: ["edge-*"] },
+      ],
+    },
+    [],
+  ],
+  [
+    "a deny where there are no nodes",
+    { rules: [{ identities: ["anyone"], entryPoints: ["metrics"], nodes: ["a"], deny: true }] },
+    ["it never denies: at metrics"],
+  ],
+])("S-ACC-21: rules that decide nothing are told: %s", (_, rules, messages) => {
+  expect(findIdleRules(rules).map(({ message }) => message)).toEqual(
+    messages.map((text) => expect.stringContaining(text) as string),
   );
 });
 

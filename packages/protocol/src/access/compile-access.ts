@@ -22,13 +22,13 @@ export interface CompileAccessOptions extends TypeFacts {
 
 /** Compiles rules into a policy, or says what is wrong with them. */
 export function compileAccess(
-  { loopback = "trusted", rules }: AccessRules,
+  rules: AccessRules,
   options: CompileAccessOptions,
 ): AccessPolicy | { readonly problems: readonly AccessProblem[] } {
   const problems: AccessProblem[] = [];
-  const compiled = rules.map((rule, index) => compileRule(rule, index, problems));
+  const compiled = rules.rules.map((rule, index) => compileRule(rule, index, problems));
   if (problems.length > 0) return { problems };
-  return new RuleAccess(compiled, loopback === "trusted", options);
+  return new RuleAccess(rules, compiled, options);
 }
 
 const TRUSTED = {
@@ -38,13 +38,16 @@ const TRUSTED = {
 const UNNAMED = { allowed: "it is open to everybody, because no rule names it", hidden: "" };
 
 class RuleAccess implements AccessPolicy {
+  readonly rules: AccessRules;
   readonly #rules: readonly CompiledRule[];
   readonly #trustsLoopback: boolean;
   readonly #options: CompileAccessOptions;
 
-  constructor(rules: readonly CompiledRule[], trustsLoopback: boolean, options: CompileAccessOptions) {
-    this.#rules = rules;
-    this.#trustsLoopback = trustsLoopback;
+  constructor(rules: AccessRules, compiled: readonly CompiledRule[], options: CompileAccessOptions) {
+    const { loopback = "trusted" } = rules;
+    this.rules = rules;
+    this.#rules = compiled;
+    this.#trustsLoopback = loopback === "trusted";
     this.#options = options;
   }
 

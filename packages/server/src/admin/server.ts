@@ -18,6 +18,7 @@ import { Samples } from "./live/samples.ts";
 import { listenAtPath } from "./local-socket.ts";
 import { Query, QueryError } from "./query.ts";
 import type { AdminAnswer, AdminSources, FileAnswer, Route } from "./route.ts";
+import { access, accessClients, accessRules } from "./routes/access.ts";
 import { conversions } from "./routes/conversions.ts";
 import { approve, reject, rollback } from "./routes/decisions.ts";
 import { graph } from "./routes/graph.ts";
@@ -127,6 +128,9 @@ const routes: readonly Route[] = [
   loads,
   loadReporters,
   openapi,
+  access,
+  accessRules,
+  accessClients,
 ];
 
 export function createAdminServer(options: AdminServerOptions): AdminServer {

@@ -1,11 +1,21 @@
 import type { Node, NodeMappingRejection, Peer, Resource, TypeUrl } from "@xdskit/protocol";
-import type { LayerState, ResourceState, StreamId, StreamState, TypeKind } from "@xdskit/protocol/internal";
+import type {
+  AccessClaim,
+  AccessVerdict,
+  AskedResource,
+  LayerState,
+  ResourceState,
+  StreamId,
+  StreamState,
+  TypeKind,
+} from "@xdskit/protocol/internal";
 import type { Deployments } from "../hub/deployments.ts";
 import type { NodeView } from "../hub/hub-view.ts";
 import type { ConversionFindings } from "../hub/port.ts";
 import type { Fleet } from "../observe/fleet.ts";
 import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
+import type { AccessRulesAnswer } from "./answers/access.ts";
 
 /** The data of the admin API, read anew on every request; nothing is cached. */
 export interface AdminView extends Gauges {
@@ -43,6 +53,11 @@ export interface AdminView extends Gauges {
   resources(layers: readonly string[], type: TypeUrl): Iterable<Resource>;
   /** What a node may see, or why the node mapping or its access rejects it. */
   nodeView(node: Node, peer: Peer): NodeView | NodeMappingRejection;
+  /** The layers of a node, or why the node mapping rejects it. */
+  place(node: Node, peer: Peer): readonly string[] | NodeMappingRejection;
+  accessRules(): AccessRulesAnswer;
+  /** What the access rules in force say to a caller. */
+  explainAccess(claim: AccessClaim, asked: AskedResource | undefined): AccessVerdict;
   conversionFindings(): ReadonlyMap<unknown, ConversionFindings>;
   readonly types: ResourceTypes;
 }

@@ -1,4 +1,4 @@
-import type { Node, NodeMappingFunction, NodeMappingRejection, Peer, Resource, TypeUrl } from "@xdskit/protocol";
+import type { AccessFunction, AccessRules, Node, NodeMappingFunction, NodeMappingRejection, Peer, Resource, TypeUrl } from "@xdskit/protocol";
 import {
   type AccessClaim,
   type AccessGrant,
@@ -107,6 +107,11 @@ export class HubView {
     const layers = claim.node === undefined ? [] : this.layersOf(claim.node, ofPeer);
     if ("refused" in layers) return { denied: layers.refused };
     return this.#parts.machine.access.grant(claim, layers);
+  }
+
+  /** Who may have what; undefined: the defaults. */
+  get accessRules(): AccessRules | AccessFunction | undefined {
+    return this.#parts.machine.access.rules;
   }
 
   /** Why a caller may come in, or have a type or a resource of it, or why not. */

@@ -130,6 +130,9 @@ export class RealMachine {
         sees: (_layer, type) => type !== SDS || !isRemote,
       };
     },
+    accessRules: () => ({ kind: "insecure", clientStatus: "loopback" }),
+    explainAccess: () => ({ isAllowed: true, reason: "everything is allowed" }),
+    place: (who) => (who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, "base"]),
     connections: () => 1,
     openStreams: () => [...this.machine.streams()].length,
     limits: () => this.limits,

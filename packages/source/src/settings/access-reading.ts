@@ -1,5 +1,5 @@
 import type { AccessRule, AccessRules } from "@xdskit/protocol";
-import { compileAccess } from "@xdskit/protocol/internal";
+import { compileAccess, findIdleRules } from "@xdskit/protocol/internal";
 import { isMapping } from "../document/places.ts";
 import type { ValuePath } from "../problem.ts";
 import type { SettingsNotes } from "./settings-notes.ts";
@@ -61,6 +61,10 @@ function readRule(notes: SettingsNotes, rule: unknown, path: ValuePath): AccessR
 /** Notes what the rules themselves get wrong. */
 function noteMistakes(notes: SettingsNotes, rules: AccessRules): void {
   const policy = compileAccess(rules, { isSecret: () => false });
-  if (!("problems" in policy)) return;
+  if (!("problems" in policy)) {
+    for (const { index, message } of findIdleRules(rules))
+      notes.warn("ACCESS_RULE_IDLE", ["access", "rules", index], "value", message, "remove the rule, or change it");
+    return;
+  }
   for (const { path, message } of policy.problems) notes.note("SETTING_INVALID", ["access", ...path], "value", message);
 }

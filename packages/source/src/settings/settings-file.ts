@@ -4,7 +4,7 @@ import { entryOf, isMapping } from "../document/places.ts";
 import { SourceText } from "../document/source-text.ts";
 import { settingsFile } from "../layout.ts";
 import { nearest } from "../nearest.ts";
-import { optionalHint, type Problem, quote, type ValuePath } from "../problem.ts";
+import { formatPath, optionalHint, type Problem, quote, type ValuePath } from "../problem.ts";
 import { readAccess } from "./access-reading.ts";
 import { type ListenerSettings, readClients, readGlobalSwitches, readListeners } from "./choice-reading.ts";
 import { readMatch } from "./match-reading.ts";
@@ -26,6 +26,10 @@ export interface SettingsContent {
   readonly access?: AccessRules | undefined;
   /** How problems count, by code; undefined: as usual. */
   readonly severities?: Severities | undefined;
+  /** The positions of the access rules, in their order. */
+  readonly accessPlaces?: readonly SettingPlace[];
+  /** The types and layers that the access rules name. */
+  readonly accessNames?: readonly AccessName[];
   /** Listen addresses besides `listen`. */
   readonly listeners: readonly ListenerSettings[];
   readonly problems: readonly Problem[];
@@ -33,6 +37,13 @@ export interface SettingsContent {
 
 /** The positions of settings' values in `xdskit.yaml`. */
 export type SettingPlaces = Partial<Readonly<Record<SettingKey, SettingPlace>>>;
+
+/** A type or a layer that an access rule names, without a pattern. */
+export interface AccessName extends SettingPlace {
+  readonly kind: "types" | "layers";
+  readonly name: string;
+  readonly path: string;
+}
 
 /** A group rule, and the position of its name. */
 export interface PlacedRule extends GroupRule, SettingPlace {}
@@ -92,9 +103,22 @@ class SettingsReading {
       clients: this.#clients,
       access: this.#access,
       severities: this.#severities,
+      accessPlaces: (this.#access?.rules ?? []).map((_, index) => this.#notes.placeOf(["access", "rules", index])),
+      accessNames: this.#accessNames(),
       listeners: this.#listeners,
       problems: this.#notes.problems,
     };
+  }
+
+  #accessNames(): readonly AccessName[] {
+    const lists = (this.#access?.rules ?? []).flatMap((rule, index) =>
+      (["types", "layers"] as const).flatMap((kind) =>
+        (rule[kind] ?? []).map((name, at) => ({ kind, name, path: ["access", "rules", index, kind, at] })),
+      ),
+    );
+    return lists.flatMap(({ path, ...named }): readonly AccessName[] =>
+      /[*{]/.test(named.name) ? [] : [{ ...named, path: formatPath(path), ...this.#notes.placeOf(path) }],
+    );
   }
 
   /** A key may be nested (`tls: { cert: x }`) or dotted (`tls.cert: x`). */

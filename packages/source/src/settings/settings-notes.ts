@@ -25,10 +25,17 @@ export class SettingsNotes {
   }
 
   note(code: SourceProblemCode, path: ValuePath, part: Part, message: string, hint?: string): void {
+    this.#add({ code, severity: "error" }, path, part, message, hint);
+  }
+
+  warn(code: SourceProblemCode, path: ValuePath, part: Part, message: string, hint?: string): void {
+    this.#add({ code, severity: "warning" }, path, part, message, hint);
+  }
+
+  #add(kind: Pick<Problem, "code" | "severity">, path: ValuePath, part: Part, message: string, hint?: string): void {
     const field = formatPath(path);
     this.problems.push({
-      code,
-      severity: "error",
+      ...kind,
       file: settingsFile,
       ...this.#source.show({ document: 0, path, part }),
       ...(field === "" ? {} : { path: field }),

@@ -35,6 +35,8 @@ const standings: Readonly<Record<Code, Standing>> = {
   ...{ SECRET_FILE_MISSING: "fatal", SECRET_FILE_UNREADABLE: "fatal", SECRET_KEY_MISMATCH: "fatal" },
   ...{ SECRET_PEM_INVALID: "fatal" },
   ...{ GROUP_UNREACHABLE: "warning", GROUP_WITHOUT_FILES: "warning" },
+  ...{ ACCESS_NAME_UNKNOWN: "warning", ACCESS_RULE_IDLE: "warning", ADMIN_EXPOSED: "warning" },
+  ...{ SECRETS_EXPOSED: "warning" },
   ...{ SETTING_DURATION: "fatal", SETTING_INVALID: "fatal", SETTING_UNKNOWN: "fatal", SETTING_WRONG_TYPE: "fatal" },
 
   ...{ BYTES_INVALID: "fatal", DURATION_INVALID: "fatal", ENUM_UNKNOWN: "fatal", FIELD_DUPLICATE: "fatal" },

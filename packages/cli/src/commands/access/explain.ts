@@ -1,0 +1,34 @@
+import { readClaim } from "@xdskit/protocol/internal";
+import { CommandError, exitCode } from "../../exit-code.ts";
+import type { CommandContext } from "../context.ts";
+import type { AccessAsked, ExplainAnswer } from "./flags.ts";
+import { layersIn, loadRules } from "./rules.ts";
+
+/** What the rules of a directory say. */
+export async function explainByFiles(
+  directory: string,
+  { identities, entry, node, cluster, type: typeName, name }: AccessAsked,
+  context: CommandContext,
+): Promise<ExplainAnswer> {
+  const claim = readClaim({ entryPoint: entry, identities, node, cluster, validTo: context.io.now() });
+  if ("problem" in claim) throw new CommandError(exitCode.usage, `--${claim.problem}`);
+  const { api, state, policy, places } = await loadRules(directory, context);
+  const type = typeName === undefined ? undefined : api.typeNamed(typeName);
+  if (typeName !== undefined && type === undefined)
+    throw new CommandError(exitCode.usage, `--type: unknown type "${typeName}"`);
+  const layers = claim.node === undefined ? [] : layersIn(state, claim.node, claim.peer);
+  if ("refused" in layers) throw new CommandError(exitCode.problems, `the node is refused: ${layers.refused}`);
+  const { isAllowed, misses, ...verdict } = policy.explain(claim, layers, type && { type, name });
+  const placed = (rule: number | undefined): { readonly at?: string } => {
+    const at = rule === undefined ? undefined : places[rule];
+    return at === undefined ? {} : { at };
+  };
+  return {
+    ...{ allowed: isAllowed, entry: claim.entryPoint, layers },
+    ...(claim.node !== undefined && { node: claim.node.id }),
+    ...(type !== undefined && { type }),
+    ...(name !== undefined && { name }),
+    ...{ ...verdict, ...placed(verdict.rule) },
+    ...(misses !== undefined && { misses: misses.map((miss) => ({ ...miss, ...placed(miss.rule) })) }),
+  };
+}

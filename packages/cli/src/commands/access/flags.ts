@@ -1,0 +1,38 @@
+import type { AccessAnswer } from "@xdskit/server";
+import type { AdminFlags } from "../admin-request.ts";
+import type { CommandContext } from "../context.ts";
+
+export interface AccessFlags extends AdminFlags {
+  readonly cert?: string;
+  readonly identity?: readonly string[];
+  readonly node?: string;
+  readonly cluster?: string;
+  readonly type?: string;
+  readonly name?: string;
+  readonly entry: string;
+  readonly output?: "text" | "json";
+}
+
+/** What is asked about a caller. */
+export interface AccessAsked extends Pick<AccessFlags, "node" | "cluster" | "type" | "name" | "entry"> {
+  readonly identities: readonly string[];
+}
+
+/** `AccessAnswer`, with the places of rules where they come from files. */
+export interface ExplainAnswer extends Omit<AccessAnswer, "misses"> {
+  /** `xdskit.yaml:7` */
+  readonly at?: string;
+  readonly misses?: readonly PlacedMiss[];
+}
+
+/** A rule that would allow if one field did not keep it from that, with its place. */
+export interface PlacedMiss {
+  readonly rule: number;
+  readonly field: string;
+  /** `xdskit.yaml:7` */
+  readonly at?: string;
+}
+
+export function isJson({ output }: Pick<AccessFlags, "output">, { io }: CommandContext): boolean {
+  return output === "json" || (output === undefined && !io.stdout.isTerminal);
+}
