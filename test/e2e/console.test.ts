@@ -147,7 +147,7 @@ describeWith("chromium", "the console in a browser, with 5,000 nodes", () => {
       await other.page.getByRole("heading", { level: 1 }).waitFor();
       await other.page.locator("[aria-busy=true]").waitFor({ state: "detached" });
       expect([name, await violations(other.page)]).toEqual([name, []]);
-      const overflow = await other.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      const overflow = await other.page.evaluate("document.documentElement.scrollWidth - innerWidth");
       expect([name, overflow]).toEqual([name, 0]);
     }
     expect(other.faults).toEqual([]);
@@ -157,7 +157,8 @@ describeWith("chromium", "the console in a browser, with 5,000 nodes", () => {
     await page.goto(`${scene.url}#/`);
     await page.reload();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
-    const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
+    const focused = async (): Promise<string> =>
+      String(await page.evaluate("document.activeElement?.textContent?.trim() ?? ''"));
     const press = async (key: string, wanted: string | RegExp): Promise<void> => {
       for (let presses = 0; presses < 30; presses++) {
         await page.keyboard.press(key);
@@ -185,7 +186,7 @@ describeWith("chromium", "the console in a browser, with 5,000 nodes", () => {
       await go(place);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
-      expect(await page.evaluate(() => (window as { attacked?: string }).attacked)).toBeUndefined();
+      expect(await page.evaluate("window.attacked")).toBeUndefined();
       expect(await page.locator("main img, main script").count()).toBe(0);
     }
     expect(watched.faults).toEqual([]);
@@ -244,15 +245,14 @@ const PICTURES = [
 async function violations(page: Page): Promise<readonly string[]> {
   // The policy of the page does not apply to what the debugger evaluates.
   await page.evaluate(axe);
-  return await page.evaluate(async () => {
-    const { axe: loaded } = window as unknown as { axe: { run(): Promise<AxeResult> } };
-    const { violations: found } = await loaded.run();
-    return found.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(" ")}`);
-  });
+  const found = (await page.evaluate("axe.run().then(({ violations }) => violations)")) as readonly Violation[];
+  return found.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
 
-interface AxeResult {
-  readonly violations: readonly { id: string; help: string; nodes: readonly { html: string }[] }[];
+interface Violation {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string }[];
 }
 
 /** A proxy that serves another server below a path. */

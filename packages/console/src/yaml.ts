@@ -22,7 +22,7 @@ function nested(item: unknown, indent: string): string {
   return text.startsWith("\n") ? ` ${text.slice(1 + indent.length)}` : text;
 }
 
-const plain = /^[A-Za-z_/@][\w./@-]*$/;
+const plain = /^[A-Za-z_/][\w./@-]*$/;
 const word = /^(true|false|null|yes|no|on|off|y|n|~)$/i;
 
 function scalar(value: unknown): string {
