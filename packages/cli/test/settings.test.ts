@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
+import { defaultFuses } from "@xdskit/protocol/internal";
 import { type SettingKey, settingTable } from "@xdskit/source";
 import { expect, test } from "vitest";
+import { fuseSettingsOf } from "../src/settings/fuse-settings.ts";
 import { resolveSettings } from "../src/settings/resolve-settings.ts";
 import { serverOptionsOf } from "../src/settings/server-options.ts";
 import { flagNameOf, variableOf } from "../src/settings/setting-flag.ts";
@@ -113,6 +115,37 @@ test("who gave a setting is known: a flag, a variable, a place in the file, nobo
     "xdskit.yaml:3:7: tls.ca",
     undefined,
   ]);
+});
+
+test("the fuses have the defaults of the table, each can be set, and off", () => {
+  const read = (env: Readonly<Record<string, string>>): unknown =>
+    fuseSettingsOf(resolveSettings({ ...nothing, env }).values);
+  expect(read({})).toEqual(defaultFuses);
+  expect(
+    read({
+      XDS_FUSES_RESOURCES_REMOVED: "25%",
+      XDS_FUSES_RESOURCES_REMOVED_FLOOR: "3",
+      XDS_FUSES_LAST_LISTENER: "false",
+      XDS_FUSES_NODES_MOVED: "off",
+      XDS_FUSES_NODES_MOVED_FLOOR: "0",
+      XDS_FUSES_NODES_CUT_OFF: "10%",
+      XDS_FUSES_SIZE_GROWN: "200%",
+      XDS_FUSES_SIZE_SHRUNK: "off",
+      XDS_FUSES_SIZE_FLOOR: "1MiB",
+      XDS_FUSES_ENDPOINTS_EMPTIED: "90s",
+    }),
+  ).toEqual({
+    resourcesRemoved: 0.25,
+    resourcesRemovedFloor: 3,
+    lastListener: false,
+    nodesMoved: "off",
+    nodesMovedFloor: 0,
+    nodesCutOff: 0.1,
+    sizeGrown: 2,
+    sizeShrunk: "off",
+    sizeFloor: 1024 * 1024,
+    endpointsEmptied: 90_000,
+  });
 });
 
 test("every setting has a flag and a variable of its own", () => {

@@ -162,7 +162,7 @@ describe("no-listeners", () => {
     expect(fusesOf(state, last, { nodes: nodes(3) })).toEqual(["no-listeners"]);
     expect(fusesOf(state, last, { views: [["group/edge", "base"]] })).toEqual(["no-listeners"]);
     expect(fusesOf(state, last)).toEqual([]);
-    expect(fusesOf(state, last, { nodes: nodes(3), settings: { noListeners: false } })).toEqual([]);
+    expect(fusesOf(state, last, { nodes: nodes(3), settings: { lastListener: false } })).toEqual([]);
   });
 
   test("is about views, not layers", () => {

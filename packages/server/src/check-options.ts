@@ -210,6 +210,7 @@ function findRestProblems(rest: RestOptions | false | undefined): readonly Optio
 
 /** Limits for which 0 means "none". */
 const MAY_BE_ZERO: readonly LimitName[] = [
+  "maxRequestsPerSecondPerIdentity",
   "maxConnectionAgeMs",
   "maxConnectionAgeGraceMs",
   "maxDebounceMs",

@@ -1,5 +1,6 @@
 // One import for a program that serves: the constructors of resources too.
 export * from "@xdskit/envoy-api/resources";
+export type { FuseSettings } from "@xdskit/protocol/internal";
 export type {
   DeliveriesAnswer,
   DeliveryAnswer,

@@ -1,17 +1,33 @@
-import { type JudgedNode, type LedgerEffect, type LedgerState, layersFor } from "@xdskit/protocol/internal";
+import {
+  type AccessPolicy,
+  type JudgedNode,
+  type LedgerEffect,
+  type LedgerState,
+  layersFor,
+} from "@xdskit/protocol/internal";
 import type { HubView } from "./hub/hub-view.ts";
 
+/** What is known beside a change. */
+export interface JudgedWith {
+  readonly view: HubView;
+  readonly state: LedgerState;
+  /** The access policy after the change; undefined: it stays as it is. */
+  readonly policy: AccessPolicy | undefined;
+}
+
 /** The connected nodes, with their layers before and after a change. */
-export function* judgedNodes(view: HubView, change: LedgerEffect, state: LedgerState): Iterable<JudgedNode> {
+export function* judgedNodes(change: LedgerEffect, { view, state, policy }: JudgedWith): Iterable<JudgedNode> {
   const exists = layersAfter(change, state);
   const placement = change.placement ?? state.placement;
   const seen = new Set<string>();
-  for (const { node, peer, layers: before } of view.streams()) {
+  for (const { node, peer, onlyType, isPoller, layers: before } of view.streams()) {
     if (node === undefined || seen.has(node.id)) continue;
     seen.add(node.id);
     const placed = placement === undefined ? before : layersFor(placement, { node, peer }, exists);
     const after = "refused" in placed ? undefined : placed;
-    yield { id: node.id, before, after, isCutOff: false };
+    const entryPoint = isPoller === true ? "rest" : onlyType === undefined ? "ads" : "stream";
+    const grant = policy?.grant({ entryPoint, peer, node }, after ?? []);
+    yield { id: node.id, before, after, isCutOff: grant !== undefined && "denied" in grant };
   }
 }
 

@@ -9,6 +9,7 @@ import type {
   NodeMapping,
   StructConverter,
 } from "@xdskit/protocol";
+import type { FuseSettings } from "@xdskit/protocol/internal";
 import type { FileOutput } from "./file-output.ts";
 import type { HealthDiscovery } from "./health-discovery.ts";
 import type { LedgerStore } from "./ledger/store.ts";
@@ -27,6 +28,12 @@ export interface Limits {
    */
   readonly maxConnectionsPerPeer: number;
   /**
+   * Open connections of one identity: the first URI, DNS name or common name of a verified client certificate. Clients
+   * with an identity count by it, from all addresses together, and not by address.
+   * @default 10_000
+   */
+  readonly maxConnectionsPerIdentity: number;
+  /**
    * Open discovery streams of the whole server. Other calls (health, reflection, status, load) are counted separately
    * against the same limit. A stream or call above it ends with RESOURCE_EXHAUSTED.
    * @default 50_000
@@ -37,6 +44,17 @@ export interface Limits {
    * @default 10_000
    */
   readonly maxStreamsPerPeer: number;
+  /**
+   * As `maxStreams`, for one identity.
+   * @default 10_000
+   */
+  readonly maxStreamsPerIdentity: number;
+  /**
+   * Requests a second of one identity. Those above it wait, so the identity is slowed down; a stream on which more than
+   * 1 MiB waits ends with RESOURCE_EXHAUSTED. 0: no limit.
+   * @default 10_000
+   */
+  readonly maxRequestsPerSecondPerIdentity: number;
   /**
    * Names that one stream may subscribe to, over all types. Above it the stream ends with RESOURCE_EXHAUSTED.
    * @default 250_000
@@ -78,6 +96,11 @@ export interface Limits {
    * @default 268_435_456 (256 MiB)
    */
   readonly maxReceivedBytesPerPeer: number;
+  /**
+   * As `maxReceivedBytes`, for one identity.
+   * @default 268_435_456 (256 MiB)
+   */
+  readonly maxReceivedBytesPerIdentity: number;
   /**
    * Milliseconds within which a request must arrive once it has begun. Above it: RESOURCE_EXHAUSTED, over REST 408.
    * @default 30_000
@@ -150,8 +173,11 @@ export type LimitName = keyof Limits;
 export const defaultLimits: Limits = {
   maxConnections: 50_000,
   maxConnectionsPerPeer: 10_000,
+  maxConnectionsPerIdentity: 10_000,
   maxStreams: 50_000,
   maxStreamsPerPeer: 10_000,
+  maxStreamsPerIdentity: 10_000,
+  maxRequestsPerSecondPerIdentity: 10_000,
   maxSubscriptionsPerStream: 250_000,
   maxTypesPerStream: 64,
   maxUnacknowledgedPerType: 1_000,
@@ -160,6 +186,7 @@ export const defaultLimits: Limits = {
   maxNodeBytes: 64 * 1024,
   maxReceivedBytes: 512 * 1024 * 1024,
   maxReceivedBytesPerPeer: 256 * 1024 * 1024,
+  maxReceivedBytesPerIdentity: 256 * 1024 * 1024,
   maxMessageMs: 30_000,
   maxPendingBytes: 512 * 1024 * 1024,
   maxBlockedMs: 60_000,
@@ -401,6 +428,8 @@ export interface ManagementServerOptions {
   readonly ledger?: {
     readonly directory?: string;
     readonly store?: LedgerStore;
+    /** When a change is held: nothing of it is sent until it is approved. */
+    readonly fuses?: Partial<FuseSettings>;
     /** What is older goes, but for the newest, what is held, and a rollback that still has an effect. */
     readonly retention?: {
       /**

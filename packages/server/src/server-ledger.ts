@@ -13,6 +13,7 @@ import {
 import type { CheckedOptions } from "./check-options.ts";
 import { type CheckedCommit, type RulesContext, readCommit } from "./commit-check.ts";
 import { describeProblems, XdsError } from "./error.ts";
+import { readAccess } from "./hub/access.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";
 import { namesByType } from "./hub/withheld-requests.ts";
@@ -78,7 +79,8 @@ export class ServerLedger {
   }
 
   async #openWith(store: LedgerStore): Promise<Publisher> {
-    const { api } = this.#options;
+    const { api, ledger } = this.#options;
+    const fuses = { ...defaultFuses, ...ledger?.fuses };
     const kindOf = (type: TypeUrl): TypeKind => api.traits(type)?.kind ?? "opaque";
     try {
       return await Publisher.open({
@@ -87,7 +89,7 @@ export class ServerLedger {
         digest: contentDigest,
         holdsSecret: ({ type, bodyType = type, bytes }) => kindOf(type) === "sds" || api.holdsSecret(bodyType, bytes),
         kindOf,
-        judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), defaultFuses),
+        judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), fuses),
         target: this.#target,
         onRecorded: (record, changes) => this.#tellRecorded(record, changes),
         onResumed: (resumed) => this.#hub.report({ kind: "ledger-resumed", ...resumed }),
@@ -101,7 +103,11 @@ export class ServerLedger {
 
   #fuseContext(change: LedgerEffect, state: LedgerState): FuseContext {
     const kindOf = (type: TypeUrl): TypeKind => this.#options.api.traits(type)?.kind ?? "opaque";
-    return { time: Date.now(), kindOf, nodes: judgedNodes(this.#hub.view, change, state) };
+    const { insecure, api } = this.#options;
+    const traits = (type: TypeUrl): ReturnType<typeof api.traits> => api.traits(type);
+    const read = change.placement && readAccess({ rules: change.placement.access, insecure, traits });
+    const policy = read !== undefined && "problems" in read ? undefined : read;
+    return { time: Date.now(), kindOf, nodes: judgedNodes(change, { view: this.#hub.view, state, policy }) };
   }
 
   #tellProblem(message: string): void {

@@ -9,6 +9,7 @@ import { hasErrors, type Problem, quote, sortProblems } from "./problem.ts";
 import { mostInLoad, ProblemBound } from "./problem-bound.ts";
 import { checkReferences } from "./references.ts";
 import type { PlacedRule, SettingsContent } from "./settings/settings-file.ts";
+import { noSeverities, withSeverity } from "./settings/severity.ts";
 import { checkTtls } from "./ttls.ts";
 
 /** The input of a load. */
@@ -59,20 +60,25 @@ export class LoadAssembly {
     this.#hasGoodReferences =
       references.length === 0 && files.every(({ content: { refused } }) => refused.length === 0);
     const bound = new ProblemBound(mostInLoad);
+    const { severities = noSeverities } = content;
+    const counted = <P extends Pick<Problem, "code" | "severity">>(problem: P): readonly P[] => {
+      const counts = withSeverity(problem, severities);
+      return counts !== undefined && bound.admits(counts) ? [counts] : [];
+    };
     const crossProblems = [
       ...known,
       ...duplicates,
       ...references,
       ...(await this.#listenerAddresses.check(files)),
       ...checkTtls(files, api),
-    ].filter((problem) => bound.admits(problem));
+    ].flatMap(counted);
     const resources = [...layers.values()].reduce((sum, { length }) => sum + length, 0);
     const otherProblems = [
       ...before,
       ...content.problems,
       ...this.#groupProblems(content.groups, layers),
       ...files.flatMap((file) => file.content.problems),
-    ].filter((problem) => bound.admits(problem));
+    ].flatMap(counted);
     const found = [...otherProblems, ...(await place(crossProblems)), ...bound.summary(".")];
     if (resources === 0 && !hasErrors(found) && !this.#mayBeEmpty(content)) found.push(this.#options.nothingFound);
     const problems = sortProblems(found);

@@ -10,6 +10,7 @@ export type SourceProblemCode =
   | "SOURCE_READER_ENDED"
   | "SOURCE_UNWATCHED"
   | "PROBLEMS_CUT"
+  | "PUBLISH_REFUSED"
   // a file or folder
   | "FILE_CHANGING"
   | "FILE_EMPTY"

@@ -235,5 +235,5 @@ test("of unknown settings, the hint lists those of the same group", async () => 
     "there are log.level, log.format",
     "there are tls.cert, tls.key, tls.ca, tls.require-client-certificate",
   ]);
-  expect(hints[2]).toMatch(/^there are listen, .*, groups, listeners, clients, access$/);
+  expect(hints[2]).toMatch(/^there are listen, .*, groups, listeners, clients, access, severity$/);
 });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, type Settings } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { connect as connectTls, type TLSSocket } from "node:tls";
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
 import {
   ACK,
   callHeaders,
@@ -66,7 +66,10 @@ export class Attacker {
 
   /** Opens HTTP/2 with Node's own client. */
   async session(settings: Settings = {}): Promise<ClientHttp2Session> {
-    const socket = await this.socket();
+    return this.#sessionOver(await this.socket(), settings);
+  }
+
+  #sessionOver(socket: Socket, settings: Settings): ClientHttp2Session {
     const session = connectHttp2(`http://127.0.0.1:${this.port}`, {
       createConnection: () => socket,
       settings: { initialWindowSize: 1 << 20, ...settings },
@@ -77,6 +80,13 @@ export class Attacker {
     if (socket.destroyed) session.destroy();
     else socket.once("close", () => session.destroy());
     return session;
+  }
+
+  /** Opens HTTP/2 over TLS with a certificate. */
+  async tlsSession(tls: ConnectionOptions): Promise<ClientHttp2Session> {
+    const socket = this.#keep(connectTls({ ...this.#destination(this.port), ALPNProtocols: ["h2"], ...tls }));
+    await Promise.race([once(socket, "secureConnect"), once(socket, "close")]).catch(() => undefined);
+    return this.#sessionOver(socket, {});
   }
 
   #destination(port: number): { readonly host: string; readonly port: number; readonly localAddress: string } {

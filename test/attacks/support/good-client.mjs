@@ -1,5 +1,6 @@
 // The well-behaved client, in its own process: follows one endpoint assignment and, on request, edits its file and
-// measures how long each edit takes to arrive. Arguments: the port, the file, the milliseconds after which it gives up.
+// measures how long each edit takes to arrive. Arguments: the port, the file, the milliseconds after which it gives up,
+// and what it needs for TLS, in JSON.
 import { renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { connectPeer } from "@xdskit/conformance";
@@ -9,9 +10,10 @@ import { anonymousNode, formatTypeUrl } from "@xdskit/protocol";
 const DELTA_ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
 const GAP_MS = 20;
 
-const [port, file, giveUpMs] = process.argv.slice(2);
+const [port, file, giveUpMs, tls] = process.argv.slice(2);
 const typeUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
-const peer = await connectPeer({ address: `127.0.0.1:${port}`, connectTimeoutMs: 20_000 });
+const secured = tls === undefined ? {} : { tls: JSON.parse(tls) };
+const peer = await connectPeer({ address: `127.0.0.1:${port}`, connectTimeoutMs: 20_000, ...secured });
 const stream = peer.open(DELTA_ADS);
 let arrived = () => {};
 let edits = 0;

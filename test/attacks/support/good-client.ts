@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import type { PeerTls } from "@xdskit/conformance";
 
 const program = fileURLToPath(new URL("./good-client.mjs", import.meta.url));
 
@@ -15,9 +16,10 @@ export const GIVE_UP_MS = 15_000;
 
 type Said = { readonly isReady: true } | { readonly latencies: readonly number[] } | { readonly error: string };
 
-/** Starts the client; resolves when it has received its resource. */
-export async function startGoodClient(port: number, file: string): Promise<GoodClient> {
-  const child = fork(program, [String(port), file, String(GIVE_UP_MS)]);
+/** Starts the client, over TLS if there is `tls`; resolves when it has received its resource. */
+export async function startGoodClient(port: number, file: string, tls?: PeerTls): Promise<GoodClient> {
+  const secured = tls === undefined ? [] : [JSON.stringify(tls)];
+  const child = fork(program, [String(port), file, String(GIVE_UP_MS), ...secured]);
   await nextOf(child);
   return {
     async edit(count) {

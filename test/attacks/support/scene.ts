@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { PeerTls } from "@xdskit/conformance";
 import { endpoints, staticCluster } from "../../e2e/support/resource.ts";
 import { startXdsServer, type XdsServer } from "../../e2e/support/server.ts";
 import { createSite, type FileContent, type Site } from "../../e2e/support/site.ts";
@@ -23,6 +24,8 @@ export interface SceneSettings {
   /** Files in addition to the good client's. @default 200 small clusters */
   readonly files?: Readonly<Record<string, FileContent>>;
   readonly flags?: readonly string[];
+  /** The certificate of the client that behaves; then all come from one address. @default plaintext */
+  readonly tls?: PeerTls;
 }
 
 /** `xds serve` in its own process, and a well-behaved client. */
@@ -30,7 +33,7 @@ export interface Scene extends AsyncDisposable {
   readonly site: Site;
   readonly server: XdsServer;
   readonly client: GoodClient;
-  /** Returns an unused address. */
+  /** Returns an unused address; over TLS, the address of all. */
   nextHost(): string;
   /** Bytes that the server uses after garbage collection. */
   heldBytes(): Promise<number>;
@@ -64,13 +67,13 @@ export async function createScene(settings: SceneSettings = {}): Promise<Scene> 
       env: { NODE_OPTIONS: `--import=${heapReporter}` },
     }),
   );
-  const client = stack.use(await startGoodClient(server.port, join(site.directory, "followed.json")));
+  const client = stack.use(await startGoodClient(server.port, join(site.directory, "followed.json"), settings.tls));
   let hosts = 1;
   return {
     site,
     server,
     client,
-    nextHost: () => `127.0.0.${++hosts}`,
+    nextHost: () => (settings.tls === undefined ? `127.0.0.${++hosts}` : "127.0.0.1"),
     async heldBytes() {
       const said = (): readonly string[] =>
         server

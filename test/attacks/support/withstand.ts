@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { note } from "../../e2e/support/measure.ts";
 import { until } from "../../e2e/support/wait.ts";
 import { Attacker } from "./attacker.ts";
-import type { Scene } from "./scene.ts";
+import type { LogLine, Scene } from "./scene.ts";
 
 /** An attack on a server. */
 export interface Attack {
@@ -45,9 +45,11 @@ export async function withstand(scene: Scene, attack: Attack): Promise<void> {
   const { server, client } = scene;
   const heldBefore = await scene.heldBytes();
   const countsBefore = await counts(scene, attack);
+  const linesBefore = scene.logged().length;
   const quiet = median(await client.edit(EDITS));
 
   const attacker = new Attacker(scene.nextHost(), server.port);
+  const told = (): ReadonlyMap<string, number> => toldOf(scene.logged().slice(linesBefore), attacker.host);
   const startedAt = performance.now();
   const rounds = runRounds(attack, attacker);
   const allowed = Math.max(2 * quiet, quiet + (attack.slackMs ?? SLACK_MS));
@@ -56,7 +58,7 @@ export async function withstand(scene: Scene, attack: Attack): Promise<void> {
     medians.push(median(await client.edit(EDITS)));
   }
   await Promise.race([rounds.first, pause(FIRST_ROUND_MS)]);
-  await untilTold(scene, attack, attacker.host);
+  await untilTold(attack, told);
   attacker.end();
   const played = await rounds.all;
   const tookMs = performance.now() - startedAt;
@@ -71,7 +73,7 @@ export async function withstand(scene: Scene, attack: Attack): Promise<void> {
   await client.edit(1);
   const heldAfter = await untilCollected(scene, heldBefore);
   note(attack.name, "server", "bytes held before and after", `${megabytes(heldBefore)} ${megabytes(heldAfter)} MB`);
-  expectTold(scene, attack, { host: attacker.host, tookMs });
+  expectTold(attack, { lines: told(), tookMs });
   const grown = (await counts(scene, attack)).map((count, index) => count > (countsBefore[index] ?? 0));
   expect(grown, "each limit is counted").toEqual((attack.passes ?? []).map(() => true));
 }
@@ -142,9 +144,9 @@ function counts({ server }: Scene, { passes = [] }: Attack): Promise<readonly nu
 }
 
 /** Counts log lines about an attacker, by limit or reason. */
-function told(scene: Scene, host: string): ReadonlyMap<string, number> {
+function toldOf(logged: readonly LogLine[], host: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
-  for (const { event = "", peer = "", limit, reason } of scene.logged()) {
+  for (const { event = "", peer = "", limit, reason } of logged) {
     if (!["limit-hit", "connection-broken", "connection-refused"].includes(event) || !peer.startsWith(`${host}:`)) {
       continue;
     }
@@ -155,16 +157,15 @@ function told(scene: Scene, host: string): ReadonlyMap<string, number> {
 }
 
 /** Waits for limits that take a while to be exceeded. */
-async function untilTold(scene: Scene, attack: Attack, host: string): Promise<void> {
+async function untilTold(attack: Attack, told: () => ReadonlyMap<string, number>): Promise<void> {
   const isTold = (passed: string): boolean =>
-    [...told(scene, host).keys()].some((key) => key === passed || key.startsWith(`${passed}:`));
+    [...told().keys()].some((key) => key === passed || key.startsWith(`${passed}:`));
   await until({ says: "what was passed is told", withinMs: 15_000, everyMs: 50 }, () =>
     (attack.passes ?? []).every(isTold),
   ).catch(() => undefined);
 }
 
-function expectTold(scene: Scene, attack: Attack, { host, tookMs }: { host: string; tookMs: number }): void {
-  const lines = told(scene, host);
+function expectTold(attack: Attack, { lines, tookMs }: { lines: ReadonlyMap<string, number>; tookMs: number }): void {
   const subjects = new Set([...lines.keys()].map((key) => (/^connection-\w+/.exec(key) ?? [key])[0]));
   // A connection that the end of the attack closed before its first byte was read counts as refused.
   if (attack.passes?.includes("connection-refused") !== true) subjects.delete("connection-refused");

@@ -6,15 +6,17 @@ import { aborted } from "../interruption.ts";
 import { type CommandLog, createLog } from "../output/log.ts";
 import { countProblems, formatProblems } from "../output/problems.ts";
 import { formatAddress, formatReachedAddress, reachedHost } from "../settings/address.ts";
+import { fuseSettingsOf } from "../settings/fuse-settings.ts";
 import { createOriginReader } from "../settings/git-origin.ts";
 import { createApi, loadDescriptors } from "../settings/load-api.ts";
 import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
 import { serverOptionsOf } from "../settings/server-options.ts";
 import { createSource } from "../settings/source.ts";
-import { requireDirectory, sourcePlaceOf } from "../settings/source-place.ts";
+import { sourcePlaceOf } from "../settings/source-place.ts";
 import { stateDirOf } from "../settings/state-dir.ts";
 import type { CommandContext } from "./context.ts";
+import { rememberSettings, requireServable } from "./serve/missing-directory.ts";
 import { recording } from "./serve/publishing.ts";
 import { Service } from "./serve/service.ts";
 import { suggestCommands } from "./serve/suggest.ts";
@@ -39,20 +41,24 @@ export async function serve(
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
   const options = serverOptionsOf(values, file.listeners, directory);
   await requireReadableFiles(values, file.listeners, directory);
-  await requireDirectory(place);
+  const stateDir = stateDirOf(values, io.env, place.module ?? directory);
+  await requireServable(place, stateDir);
   const descriptorFiles = values.list("descriptors");
   const descriptors = await loadDescriptors(descriptorFiles);
   const api = createApi(descriptorFiles, descriptors);
   const log = createServeLog(values, context);
-  const stateDir = stateDirOf(values, io.env, place.module ?? directory);
   const server = create({
     ...options,
     ...{ api, log, refreshSource: () => service.refresh(io.interrupted) },
     ...(stateDir !== undefined && { stateDir }),
-    ledger: stateDir === undefined ? {} : { directory: join(stateDir, "ledger") },
+    ledger: {
+      fuses: fuseSettingsOf(values),
+      ...(stateDir !== undefined && { directory: join(stateDir, "ledger") }),
+    },
   });
   const source = createSource(place, values, { api, io, offThread: { descriptors } });
   const started = await start(server);
+  await rememberSettings(stateDir, file);
   const isText = logFormatOf(values, context) === "text";
   const { address, addresses, adminAddress } = started;
   const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);

@@ -27,6 +27,7 @@ const VALUES: Readonly<Record<Exclude<Setting["kind"], "boolean">, string>> = {
   path: "<file>",
   "path-or-off": "<path>",
   "duration-or-off": "<duration>",
+  "share-or-off": "<percent>",
   paths: "<file>",
   word: "<word>",
   text: "<text>",

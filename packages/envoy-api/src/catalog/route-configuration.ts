@@ -1,5 +1,6 @@
-import type { VirtualHost } from "../../gen/types/envoy/config/route/v3/route_components_pb.d.ts";
+import type { Route, VirtualHost } from "../../gen/types/envoy/config/route/v3/route_components_pb.d.ts";
 import type { RouteConfiguration } from "../../gen/types/envoy/config/route/v3/route_pb.d.ts";
+import { regexProblem } from "../validation/regex-check.ts";
 import { type AskedReference, isAskedOverXds } from "./config-source.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 import { resourceType } from "./resource-type.ts";
@@ -74,6 +75,7 @@ function checkDomains(
 
 function checkRoutes(host: VirtualHost, path: readonly (string | number)[], report: ReportFinding): void {
   host.routes.forEach((route, index) => {
+    checkRegexes(route, [...path, "routes", index, "match"], report);
     if (route.action.case !== "route") return;
     const specifier = route.action.value.clusterSpecifier;
     if (specifier.case !== "weightedClusters") return;
@@ -82,4 +84,32 @@ function checkRoutes(host: VirtualHost, path: readonly (string | number)[], repo
     const where = [...path, "routes", index, "route", "weighted_clusters"];
     report("ROUTE_WEIGHTS_ZERO", where, "expected weights that add up to more than 0: clients reject it");
   });
+}
+
+/** The regular expressions by which a route is chosen. */
+function checkRegexes({ match }: Route, path: readonly (string | number)[], report: ReportFinding): void {
+  const check = (regex: string, at: readonly (string | number)[]): void => {
+    const problem = regexProblem(regex);
+    if (problem === undefined) return;
+    const got = JSON.stringify(regex.slice(0, 60));
+    report(
+      "ROUTE_REGEX_INVALID",
+      at,
+      `expected a regular expression of RE2, got ${got}: ${problem}; clients reject it`,
+    );
+  };
+  if (match?.pathSpecifier.case === "safeRegex") {
+    check(match.pathSpecifier.value.regex, [...path, "safe_regex", "regex"]);
+  }
+  for (const [index, { headerMatchSpecifier }] of (match?.headers ?? []).entries()) {
+    const at = [...path, "headers", index];
+    if (headerMatchSpecifier.case === "safeRegexMatch") {
+      check(headerMatchSpecifier.value.regex, [...at, "safe_regex_match", "regex"]);
+    } else if (headerMatchSpecifier.case === "stringMatch") {
+      const { matchPattern } = headerMatchSpecifier.value;
+      if (matchPattern.case === "safeRegex") {
+        check(matchPattern.value.regex, [...at, "string_match", "safe_regex", "regex"]);
+      }
+    }
+  }
 }

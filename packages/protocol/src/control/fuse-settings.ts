@@ -5,7 +5,7 @@ export interface FuseSettings {
   /** Up to so many resources may always go. */
   readonly resourcesRemovedFloor: number;
   /** Holds what leaves a view without its last listener. */
-  readonly noListeners: boolean;
+  readonly lastListener: boolean;
   /** Holds what gives more than this share of the connected nodes other layers. */
   readonly nodesMoved: number | "off";
   /** Up to so many nodes may always move. */
@@ -25,7 +25,7 @@ export interface FuseSettings {
 export const defaultFuses: FuseSettings = {
   resourcesRemoved: 0.5,
   resourcesRemovedFloor: 10,
-  noListeners: true,
+  lastListener: true,
   nodesMoved: 0.5,
   nodesMovedFloor: 1,
   nodesCutOff: 0.05,

@@ -34,10 +34,10 @@ export function judgeNodes(
     if (isCutOff || after === undefined) cutOff++;
     if (after === undefined) continue;
     if (!isSameList(before, after)) moved++;
-    const view = settings.noListeners ? loses(before, after) : undefined;
+    const view = settings.lastListener ? loses(before, after) : undefined;
     if (view !== undefined) view.nodes++;
   }
-  if (settings.noListeners) for (const layers of context.views ?? []) loses(layers, layers);
+  if (settings.lastListener) for (const layers of context.views ?? []) loses(layers, layers);
   return [
     ...[...emptied.values()].map(noListeners),
     ...ofNodes("nodes-moved", moved, connected, settings.nodesMoved, settings.nodesMovedFloor),

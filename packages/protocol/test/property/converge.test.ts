@@ -14,6 +14,7 @@ const mixes: readonly (readonly [string, Trouble])[] = [
   ["refusals", { ...none, refusals: true }],
   ["lost connections and nodes that move", { ...none, breaks: true, moves: true }],
   ["all of that and short journals", all],
+  ["nodes that move as resources change, and short journals", { ...all, mixed: true }],
   ["a stream for each type", { ...none, perType: true }],
   ["a stream for each type and all that can go wrong", { ...all, perType: true }],
   ["resources that come on demand only, and all that can go wrong", { ...all, onDemand: true }],

@@ -1,4 +1,4 @@
-import type { LayerChange, Resource, Status, TypeUrl, Variant } from "@xdskit/protocol";
+import type { LayerChange, NodeMapping, Resource, Status, TypeUrl, Variant } from "@xdskit/protocol";
 import {
   type Dialect,
   type DiscoveryRequest,
@@ -51,6 +51,8 @@ export interface Trouble {
   readonly maxResponseBytes?: number;
   /** How the server speaks to all of them; as the newest edition has it unless given. */
   readonly speaking?: Speaking;
+  /** What moves nodes changes resources, too, in one commit. */
+  readonly mixed?: boolean;
   /** Clients do not read for a while. */
   readonly stalls?: boolean;
   /** Clients ask for a name, give it up and ask for it again before anything was answered. */
@@ -154,7 +156,8 @@ export class World {
         this.#commit([a, b, c]);
         break;
       case 2:
-        this.#commit([a, b, c, c + 1, a + c, b + 3]);
+        if (this.#trouble.mixed === true) this.#viewOf.set(client, b % VIEWS.length);
+        this.#commit([a, b, c, c + 1, a + c, b + 3], this.#trouble.mixed === true ? this.#mapping() : undefined);
         break;
       case 3:
       case 4:
@@ -248,7 +251,7 @@ export class World {
     return NAMES[number % (this.#trouble.names ?? 3)] ?? "a";
   }
 
-  #commit(numbers: readonly number[]): void {
+  #commit(numbers: readonly number[], nodeMapping?: NodeMapping): void {
     const changes = new Map<string, LayerChange>();
     for (let i = 0; i + 2 < numbers.length; i += 3) {
       const [x = 0, y = 0, z = 0] = numbers.slice(i, i + 3);
@@ -272,7 +275,14 @@ export class World {
     if (this.#trouble.trims) {
       this.#told = new Map([...this.machine.streams()].map((state) => [state.stream, state.types]));
     }
-    this.#perform(this.machine.on({ kind: "transaction-committed", transaction: { changes: [...changes.values()] } }));
+    const transaction = { changes: [...changes.values()] };
+    this.#perform(
+      this.machine.on({
+        kind: "transaction-committed",
+        transaction,
+        ...(nodeMapping !== undefined && { nodeMapping }),
+      }),
+    );
     this.#showViews();
   }
 
@@ -290,9 +300,13 @@ export class World {
 
   #move(client: ModelClient, to: number): void {
     this.#viewOf.set(client, to % VIEWS.length);
-    const views = new Map([...this.clients].map((one, i) => [String(i), VIEWS[this.#viewOf.get(one) ?? 0] ?? []]));
-    this.#perform(this.machine.on({ kind: "transaction-committed", nodeMapping: (node) => views.get(node.id) ?? [] }));
+    this.#perform(this.machine.on({ kind: "transaction-committed", nodeMapping: this.#mapping() }));
     this.#showViews();
+  }
+
+  #mapping(): NodeMapping {
+    const views = new Map([...this.clients].map((one, i) => [String(i), VIEWS[this.#viewOf.get(one) ?? 0] ?? []]));
+    return (node) => views.get(node.id) ?? [];
   }
 
   #connect(client: ModelClient): void {

@@ -1,6 +1,9 @@
 import type { Status } from "@xdskit/protocol";
-import { hostOf, statusCode } from "@xdskit/protocol/internal";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { LimitName, Limits } from "../options.ts";
+import type { Account } from "./account.ts";
+
+type ByteLimits = Pick<Limits, "maxReceivedBytes" | "maxReceivedBytesPerPeer" | "maxReceivedBytesPerIdentity">;
 
 /** An exceeded limit and its status. */
 export interface LimitPassed {
@@ -8,13 +11,13 @@ export interface LimitPassed {
   readonly status: Status;
 }
 
-/** Counts the bytes of requests that are not fully processed, in total and per client address. */
+/** Counts the bytes of requests that are not fully processed, in total and per account. */
 export class ByteBudget {
-  readonly #limits: Pick<Limits, "maxReceivedBytes" | "maxReceivedBytesPerPeer">;
-  readonly #ofPeer = new Map<string, number>();
+  readonly #limits: ByteLimits;
+  readonly #ofAccount = new Map<string, number>();
   #held = 0;
 
-  constructor(limits: Pick<Limits, "maxReceivedBytes" | "maxReceivedBytesPerPeer">) {
+  constructor(limits: ByteLimits) {
     this.#limits = limits;
   }
 
@@ -22,41 +25,39 @@ export class ByteBudget {
     return this.#held;
   }
 
-  /** Number of client addresses that hold bytes. */
-  get peers(): number {
-    return this.#ofPeer.size;
+  /** Number of accounts that hold bytes. */
+  get accounts(): number {
+    return this.#ofAccount.size;
   }
 
-  /** Opens the account of one request of `host:port`, at 0 bytes. */
-  open(address: string): HeldBytes {
-    const host = hostOf(address);
+  /** Counts the bytes of one more request, from 0. */
+  open(account: Account): HeldBytes {
     let held = 0;
     return {
       hold: (bytes) => {
-        const passed = bytes > held ? this.#refuse(host, bytes - held) : undefined;
+        const passed = bytes > held ? this.#refuse(account, bytes - held) : undefined;
         if (passed !== undefined) return passed;
-        this.#add(host, bytes - held);
+        this.#add(account, bytes - held);
         held = bytes;
         return undefined;
       },
     };
   }
 
-  #refuse(host: string, bytes: number): LimitPassed | undefined {
-    const { maxReceivedBytes, maxReceivedBytesPerPeer } = this.#limits;
-    const ofPeer = (this.#ofPeer.get(host) ?? 0) + bytes;
-    if (ofPeer > maxReceivedBytesPerPeer) {
-      return passed("maxReceivedBytesPerPeer", maxReceivedBytesPerPeer, "from this address");
-    }
+  #refuse({ key, by }: Account, bytes: number): LimitPassed | undefined {
+    const { maxReceivedBytes } = this.#limits;
+    const limit = by === "identity" ? "maxReceivedBytesPerIdentity" : "maxReceivedBytesPerPeer";
+    const ofAccount = (this.#ofAccount.get(key) ?? 0) + bytes;
+    if (ofAccount > this.#limits[limit]) return passed(limit, this.#limits[limit], `from this ${by}`);
     if (this.#held + bytes > maxReceivedBytes) return passed("maxReceivedBytes", maxReceivedBytes, "on this server");
     return undefined;
   }
 
-  #add(host: string, bytes: number): void {
+  #add({ key }: Account, bytes: number): void {
     this.#held += bytes;
-    const ofPeer = (this.#ofPeer.get(host) ?? 0) + bytes;
-    if (ofPeer === 0) this.#ofPeer.delete(host);
-    else this.#ofPeer.set(host, ofPeer);
+    const ofAccount = (this.#ofAccount.get(key) ?? 0) + bytes;
+    if (ofAccount === 0) this.#ofAccount.delete(key);
+    else this.#ofAccount.set(key, ofAccount);
   }
 }
 

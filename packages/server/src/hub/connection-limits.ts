@@ -1,6 +1,7 @@
 import type { Peer } from "@xdskit/protocol";
-import { hostOf, statusCode } from "@xdskit/protocol/internal";
+import { statusCode } from "@xdskit/protocol/internal";
 import { type LimitName, type Limits, limitNames } from "../options.ts";
+import { accountOf } from "./account.ts";
 import type { ByteBudget, LimitPassed } from "./byte-budget.ts";
 
 /** A limit, its use where that is one number for the whole server, and its hits. */
@@ -11,17 +12,33 @@ export interface LimitUse {
   readonly hits: number;
 }
 
-type CountLimit = "maxConnections" | "maxConnectionsPerPeer" | "maxStreams" | "maxStreamsPerPeer";
+/** The limits of one count: of the whole server, of an address, of an identity. */
+interface CountLimits {
+  readonly inAll: LimitName;
+  readonly address: LimitName;
+  readonly identity: LimitName;
+}
+
+const connectionLimits: CountLimits = {
+  inAll: "maxConnections",
+  address: "maxConnectionsPerPeer",
+  identity: "maxConnectionsPerIdentity",
+};
+const streamLimits: CountLimits = {
+  inAll: "maxStreams",
+  address: "maxStreamsPerPeer",
+  identity: "maxStreamsPerIdentity",
+};
 
 /** Counts connections, discovery streams and other calls, and enforces their limits. */
 export class ConnectionLimits {
   readonly #limits: Limits;
   readonly #budget: ByteBudget;
   readonly #hits = new Map<LimitName, number>();
-  readonly #connections = new Count("maxConnections", "maxConnectionsPerPeer", "connections");
-  readonly #streams = new Count("maxStreams", "maxStreamsPerPeer", "streams");
+  readonly #connections = new Count(connectionLimits, "connections");
+  readonly #streams = new Count(streamLimits, "streams");
   /** Counted separately from streams, so that neither can exhaust the other. */
-  readonly #calls = new Count("maxStreams", "maxStreamsPerPeer", "calls beside discovery");
+  readonly #calls = new Count(streamLimits, "calls beside discovery");
 
   constructor(limits: Limits, budget: ByteBudget) {
     this.#limits = limits;
@@ -83,40 +100,40 @@ export class ConnectionLimits {
   }
 }
 
-/** Open items of one kind, in total and per client address. */
+/** Open items of one kind, in total and per account. */
 class Count {
-  readonly #inAll: CountLimit;
-  readonly #perPeer: CountLimit;
+  readonly #limits: CountLimits;
   /** Their name in messages. */
   readonly #what: string;
-  readonly #ofPeer = new Map<string, number>();
+  readonly #ofAccount = new Map<string, number>();
   open = 0;
 
-  constructor(inAll: CountLimit, perPeer: CountLimit, what: string) {
-    this.#inAll = inAll;
-    this.#perPeer = perPeer;
+  constructor(limits: CountLimits, what: string) {
+    this.#limits = limits;
     this.#what = what;
   }
 
-  admit({ address }: Peer, limits: Limits): LimitPassed | undefined {
-    const host = hostOf(address);
-    const ofPeer = this.#ofPeer.get(host) ?? 0;
-    if (this.open >= limits[this.#inAll]) return this.#refuse(this.#inAll, limits, "open on this server");
-    if (ofPeer >= limits[this.#perPeer]) return this.#refuse(this.#perPeer, limits, "open from this address");
+  admit(peer: Peer, limits: Limits): LimitPassed | undefined {
+    const { key, by } = accountOf(peer);
+    const ofAccount = this.#ofAccount.get(key) ?? 0;
+    const { inAll } = this.#limits;
+    if (this.open >= limits[inAll]) return this.#refuse(inAll, limits, "open on this server");
+    const limit = this.#limits[by];
+    if (ofAccount >= limits[limit]) return this.#refuse(limit, limits, `open from this ${by}`);
     this.open++;
-    this.#ofPeer.set(host, ofPeer + 1);
+    this.#ofAccount.set(key, ofAccount + 1);
     return undefined;
   }
 
-  release({ address }: Peer): void {
-    const host = hostOf(address);
-    const left = (this.#ofPeer.get(host) ?? 1) - 1;
-    if (left === 0) this.#ofPeer.delete(host);
-    else this.#ofPeer.set(host, left);
+  release(peer: Peer): void {
+    const { key } = accountOf(peer);
+    const left = (this.#ofAccount.get(key) ?? 1) - 1;
+    if (left === 0) this.#ofAccount.delete(key);
+    else this.#ofAccount.set(key, left);
     this.open--;
   }
 
-  #refuse(limit: CountLimit, limits: Limits, where: string): LimitPassed {
+  #refuse(limit: LimitName, limits: Limits, where: string): LimitPassed {
     const message = `${limits[limit]} ${this.#what} are ${where}, which is the limit (${limit})`;
     return { limit, status: { code: statusCode.RESOURCE_EXHAUSTED, message } };
   }

@@ -138,6 +138,40 @@ describe("S-ACC-04: a client without an identity that is not on loopback", () =>
   });
 });
 
+describe("a commit takes effect as a whole", () => {
+  const nodeMapping = () => ["node/n", "base"];
+  const rules = { rules: [{ identities: ["address:192.0.2.0/24"], layers: ["node/n", "base"], types: ["*"] }] };
+  const startClient = async () => {
+    const { hub, open, reports } = startHub({ access: accessOf({ rules: { rules: [{ identities: ["anyone"] }] } }) });
+    hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
+    const { ask, received, ended } = open(remote);
+    ask(request(CLUSTER));
+    await settled();
+    ask({ ...request(CLUSTER), nonce: "1" });
+    return { hub, received, ended, reports };
+  };
+
+  test("a client that moves gets the new rules with the new layer, at one revision", async () => {
+    const { hub, received, ended, reports } = await startClient();
+    const puts = [resource(CLUSTER, "own")];
+    expect(hub.commit({ changes: [{ layer: "node/n", puts }] }, { nodeMapping, access: accessOf({ rules }) })).toBe(2);
+    await settled();
+    expect([received, ended]).toEqual([[["c"], ["own"]], []]);
+    expect(reports.filter(({ kind }) => kind === "committed")).toMatchObject([{ revision: 1 }, { revision: 2 }]);
+    hub.close();
+  });
+
+  test("rules alone are a revision, and make the server no more ready than it is", () => {
+    const { hub } = startHub();
+    expect([hub.replace({ nodeMapping }), hub.readiness.state]).toEqual([0, "starting"]);
+    expect([hub.commit({ changes: [] }), hub.readiness.state]).toEqual([0, "ready"]);
+    hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
+    expect(hub.replace({ access: accessOf({ rules }) })).toBe(2);
+    expect(hub.replace({ clients: () => undefined })).toBe(2);
+    hub.close();
+  });
+});
+
 describe("a limit that was passed counts once", () => {
   const hitsOf = (hub: Hub) =>
     Object.fromEntries(hub.view.limits().flatMap(({ name, hits }) => (hits > 0 ? [[name, hits]] : [])));

@@ -13,6 +13,7 @@ import {
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
+import type { Account } from "./account.ts";
 import { Admission, draining, notReady } from "./admission.ts";
 import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";
 import { ByteBudget } from "./byte-budget.ts";
@@ -35,6 +36,7 @@ import type {
   Telemetry,
 } from "./port.ts";
 import { ReadinessTracker } from "./readiness.ts";
+import { RequestRate } from "./request-rate.ts";
 import { spread } from "./spread.ts";
 import { cancelled, type OpenStream, StreamRegistry } from "./stream-registry.ts";
 import { type MissingNames, WithheldRequests } from "./withheld-requests.ts";
@@ -72,6 +74,7 @@ export class Hub implements HubPort {
   readonly #connectionLimits: ConnectionLimits;
   readonly #admission: Admission;
   readonly #connections: Connections;
+  readonly #requestRate: RequestRate;
   readonly #streams: StreamRegistry;
   readonly #polls: PollRegistry;
   readonly #withheld: WithheldRequests;
@@ -113,6 +116,7 @@ export class Hub implements HubPort {
       v2Refused: (address, method) => this.report({ kind: "v2-refused", address, method }),
     });
     this.#connections = new Connections(connectionLimits);
+    this.#requestRate = new RequestRate(limits.maxRequestsPerSecondPerIdentity);
     this.#polls = new PollRegistry(connectionLimits);
     this.#withheld = new WithheldRequests((type) => options.traits(type)?.twin);
     this.#streams = new StreamRegistry({
@@ -225,6 +229,12 @@ export class Hub implements HubPort {
     if (closed === undefined) return;
     const { peer, transport } = closed;
     this.report({ kind: "connection-closed", connection, peer, transport, reason });
+  }
+
+  delayRequest(account: Account, address: string): number {
+    const delayMs = this.#requestRate.delayOf(account);
+    if (delayMs > 0) this.reportLimit("maxRequestsPerSecondPerIdentity", address, slowed(this.limits));
+    return delayMs;
   }
 
   openCall(peer: Peer): Status | undefined {
@@ -435,6 +445,10 @@ const contentMissing: Status = {
   message: "not ready: the content of a resource of this type is not at hand yet; try again later",
 };
 const ourMistake: Status = { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" };
+
+function slowed({ maxRequestsPerSecondPerIdentity: most }: Limits): string {
+  return `more than ${most} requests a second from this identity; they wait (maxRequestsPerSecondPerIdentity)`;
+}
 
 /** Throws if two variants of a name match the same client (S-LOC-08). */
 function refuseAmbiguous(ambiguities: readonly string[]): void {

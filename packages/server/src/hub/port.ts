@@ -12,6 +12,7 @@ import type {
   StreamId,
 } from "@xdskit/protocol/internal";
 import type { LimitName, Limits } from "../options.ts";
+import type { Account } from "./account.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { NewPoll, PollHandle } from "./poll-registry.ts";
 import type { ReadinessTracker } from "./readiness.ts";
@@ -71,6 +72,8 @@ export interface HubPort {
    */
   openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined;
   closeConnection(connection: number, reason: string): void;
+  /** Counts a request from `host:port`; returns the milliseconds that it has to wait. */
+  delayRequest(account: Account, address: string): number;
   /** Counts a call that is not a discovery stream, or returns the status that rejects it. */
   openCall(peer: Peer): Status | undefined;
   /** Ends a counted call. */

@@ -8,6 +8,8 @@ export type SettingKind =
   | "duration-or-off"
   /** A whole number, at least 0 (number). */
   | "count"
+  /** A share in percent, such as `50%`, which may be above 100 (a part of 1), or `off` (string). */
+  | "share-or-off"
   /** A whole number, at least 0, optionally with `KiB`, `MiB` or `GiB` (bytes). */
   | "bytes"
   /** `host:port`, `:port` (all addresses), a port (of 127.0.0.1), or `off` (string). */
@@ -85,6 +87,16 @@ export type SettingKey =
   | "tls.ca"
   | "tls.crl"
   | "tls.require-client-certificate"
+  | "fuses.resources-removed"
+  | "fuses.resources-removed-floor"
+  | "fuses.last-listener"
+  | "fuses.nodes-moved"
+  | "fuses.nodes-moved-floor"
+  | "fuses.nodes-cut-off"
+  | "fuses.size-grown"
+  | "fuses.size-shrunk"
+  | "fuses.size-floor"
+  | "fuses.endpoints-emptied"
   | "export.directory"
   | "export.format"
   | "export.node"
@@ -99,8 +111,11 @@ export type SettingKey =
   | "max-debounce"
   | "limits.max-connections"
   | "limits.max-connections-per-peer"
+  | "limits.max-connections-per-identity"
   | "limits.max-streams"
   | "limits.max-streams-per-peer"
+  | "limits.max-streams-per-identity"
+  | "limits.max-requests-per-second-per-identity"
   | "limits.max-subscriptions-per-stream"
   | "limits.max-types-per-stream"
   | "limits.max-unacknowledged-per-type"
@@ -109,6 +124,7 @@ export type SettingKey =
   | "limits.max-node-bytes"
   | "limits.max-received-bytes"
   | "limits.max-received-bytes-per-peer"
+  | "limits.max-received-bytes-per-identity"
   | "limits.max-message-time"
   | "limits.max-response-bytes"
   | "limits.max-pending-bytes"
@@ -208,6 +224,51 @@ export const settingTable: readonly Setting[] = [
   row("tls.crl", "path", undefined, "PEM file with the revocation lists of tls.ca, one for each CA."),
   row("tls.require-client-certificate", "boolean", undefined, "Require a client certificate."),
   row(
+    "fuses.resources-removed",
+    "share-or-off",
+    "50%",
+    "Hold a change that removes more than this share of a layer's resources of a type.",
+  ),
+  row("fuses.resources-removed-floor", "count", "10", "So many resources may always be removed."),
+  row(
+    "fuses.last-listener",
+    "boolean",
+    "true",
+    "The fuse of last listeners: hold a change that leaves a view without listeners.",
+  ),
+  row(
+    "fuses.nodes-moved",
+    "share-or-off",
+    "50%",
+    "Hold a change that gives more than this share of the connected nodes other layers.",
+  ),
+  row("fuses.nodes-moved-floor", "count", "1", "So many nodes may always get other layers."),
+  row(
+    "fuses.nodes-cut-off",
+    "share-or-off",
+    "5%",
+    "Hold a change that would cut off more than this share of the connected nodes.",
+  ),
+  row(
+    "fuses.size-grown",
+    "share-or-off",
+    "100%",
+    "Hold a change by which a layer's resources of a type grow by this share or more.",
+  ),
+  row(
+    "fuses.size-shrunk",
+    "share-or-off",
+    "50%",
+    "Hold a change by which a layer's resources of a type shrink by this share or more.",
+  ),
+  row("fuses.size-floor", "bytes", "16KiB", "A difference in size up to this is never held."),
+  row(
+    "fuses.endpoints-emptied",
+    "duration-or-off",
+    "10m",
+    "How long to hold a cluster's endpoints that all disappear at once.",
+  ),
+  row(
     "export.directory",
     "path",
     undefined,
@@ -226,8 +287,21 @@ export const settingTable: readonly Setting[] = [
   row("max-debounce", "duration", "100ms", "Longest pause to gather changes after a costly update; 0 for none."),
   row("limits.max-connections", "count", "50000", "Maximum open connections."),
   row("limits.max-connections-per-peer", "count", "10000", "Maximum open connections per client address."),
+  row(
+    "limits.max-connections-per-identity",
+    "count",
+    "10000",
+    "Maximum open connections per client certificate identity.",
+  ),
   row("limits.max-streams", "count", "50000", "Maximum open discovery streams, and as many other calls."),
   row("limits.max-streams-per-peer", "count", "10000", "Maximum open streams per client address."),
+  row("limits.max-streams-per-identity", "count", "10000", "Maximum open streams per client certificate identity."),
+  row(
+    "limits.max-requests-per-second-per-identity",
+    "count",
+    "10000",
+    "Requests a second per client certificate identity; more of them wait; 0 for no limit.",
+  ),
   row("limits.max-subscriptions-per-stream", "count", "250000", "Maximum subscribed names per stream."),
   row("limits.max-types-per-stream", "count", "64", "Maximum resource types per stream."),
   row("limits.max-unacknowledged-per-type", "count", "1000", "Maximum unacknowledged responses per stream and type."),
@@ -240,6 +314,12 @@ export const settingTable: readonly Setting[] = [
     "bytes",
     "256MiB",
     "Maximum memory held by incomplete requests per client address.",
+  ),
+  row(
+    "limits.max-received-bytes-per-identity",
+    "bytes",
+    "256MiB",
+    "Maximum memory held by incomplete requests per client certificate identity.",
   ),
   row("limits.max-message-time", "duration", "30s", "Maximum time to receive a request once it has begun."),
   row(

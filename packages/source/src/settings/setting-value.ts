@@ -33,6 +33,8 @@ export function readSettingValue(setting: Pick<Setting, "kind" | "words">, given
       return given === false || given === "off" ? good("off") : readDuration(given);
     case "count":
       return readCount(given);
+    case "share-or-off":
+      return given === false || given === "off" ? good("off") : readShare(given);
     case "bytes":
       return readBytes(given);
     case "address":
@@ -77,6 +79,12 @@ function readCount(given: unknown): ValueResult {
   if (typeof number !== "number") return wrongType("a whole number", given);
   if (Number.isSafeInteger(number) && number >= 0) return good(number);
   return bad("SETTING_INVALID", `expected a whole number from 0, got ${show(given)}`);
+}
+
+function readShare(given: unknown): ValueResult {
+  const [, number] = /^([0-9]+(?:\.[0-9]+)?) ?%$/.exec(typeof given === "string" ? given : "") ?? [];
+  if (number !== undefined) return good(Number(number) / 100);
+  return bad("SETTING_INVALID", `expected a share, got ${show(given)}`, "write a percentage, such as 50%, or off");
 }
 
 function readBytes(given: unknown): ValueResult {

@@ -11,6 +11,7 @@ import { readMatch } from "./match-reading.ts";
 import { type SettingKey, type Settings, type SettingValue, settingTable } from "./setting-table.ts";
 import { readSettingValue } from "./setting-value.ts";
 import { type SettingPlace, SettingsNotes } from "./settings-notes.ts";
+import { readSeverities, type Severities } from "./severity.ts";
 
 /** The content of `xdskit.yaml`; not to be used if a problem is an error. */
 export interface SettingsContent {
@@ -23,6 +24,8 @@ export interface SettingsContent {
   readonly clients: readonly ClientRule[];
   /** Who may have what; undefined: the defaults. */
   readonly access?: AccessRules | undefined;
+  /** How problems count, by code; undefined: as usual. */
+  readonly severities?: Severities | undefined;
   /** Listen addresses besides `listen`. */
   readonly listeners: readonly ListenerSettings[];
   readonly problems: readonly Problem[];
@@ -58,6 +61,7 @@ class SettingsReading {
   readonly #places = new Map<SettingKey, SettingPlace>();
   #clients: readonly ClientRule[] = [];
   #access: AccessRules | undefined;
+  #severities: Severities | undefined;
   #listeners: readonly ListenerSettings[] = [];
   readonly #groups: PlacedRule[] = [];
 
@@ -87,6 +91,7 @@ class SettingsReading {
       groups: this.#groups,
       clients: this.#clients,
       access: this.#access,
+      severities: this.#severities,
       listeners: this.#listeners,
       problems: this.#notes.problems,
     };
@@ -101,6 +106,7 @@ class SettingsReading {
       if (key === "groups") this.#readGroups(value);
       else if (key === "clients") this.#clients = readClients(this.#notes, value);
       else if (key === "access") this.#access = readAccess(this.#notes, value);
+      else if (key === "severity") this.#severities = readSeverities(this.#notes, value);
       else if (key === "listeners") this.#listeners = readListeners(this.#notes, value);
       else if (key === "switches") this.#set("switches", readGlobalSwitches(this.#notes, value), here);
       else if (setting !== undefined) {
@@ -120,7 +126,7 @@ class SettingsReading {
 
   #unknownSetting(path: readonly string[]): void {
     const key = path.join(".");
-    const known = [...settingTable.map((row) => row.key), "groups", "listeners", "clients", "access"];
+    const known = [...settingTable.map((row) => row.key), "groups", "listeners", "clients", "access", "severity"];
     const group = key.slice(0, key.indexOf(".") + 1);
     const choice = known.filter((other) => group !== "" && other.startsWith(group));
     const firstParts = [...new Set(known.map((other) => other.split(".", 1).join()))];

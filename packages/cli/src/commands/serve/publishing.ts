@@ -1,5 +1,5 @@
 import type { ManagementServer, PublishResult } from "@xdskit/server";
-import { type LoadedState, type Problem, transactionBetween } from "@xdskit/source";
+import { type LoadedState, type Problem, type SourceProblemCode, transactionBetween } from "@xdskit/source";
 import { plural } from "../../output/problems.ts";
 import type { SourceOrigin } from "../../settings/git-origin.ts";
 
@@ -47,9 +47,11 @@ export function recording(
   };
 }
 
+const REFUSED: SourceProblemCode = "PUBLISH_REFUSED";
+
 /** A held change is told by the server. */
 function problemsOf(result: PublishResult): readonly Problem[] {
   if (result.kind !== "refused") return [];
   const message = `nothing of this is in force, because it cannot be recorded: ${result.reason}`;
-  return [{ code: "PUBLISH_REFUSED", severity: "error", file: ".", message }];
+  return [{ code: REFUSED, severity: "error", file: ".", message }];
 }

@@ -1,6 +1,8 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import { startTimer } from "@xdskit/disk";
 import type { Status } from "@xdskit/protocol";
-import { hostOf, statusCode } from "@xdskit/protocol/internal";
+import { statusCode } from "@xdskit/protocol/internal";
+import type { Account } from "../../hub/account.ts";
 import type { HeldBytes } from "../../hub/byte-budget.ts";
 import type { StreamEnd, StreamHandle } from "../../hub/port.ts";
 import type { LimitName } from "../../options.ts";
@@ -24,12 +26,13 @@ export interface CallListener {
 
 /** Messages of one call that are read before other work runs: a flood slows down only its own call. */
 const MESSAGES_PER_TURN = 32;
+/** Bytes that may wait behind a message that is slowed down: what a client may send without being read. */
+const MAX_SLOWED_BYTES = 1_048_576;
 /** The longest timer in milliseconds; a longer deadline is ignored. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export interface CallOptions {
-  /** `host:port` of the client. */
-  readonly address: string;
+  readonly account: Account;
   /** Bytes of one message, after decompression. */
   readonly maxBytes: number;
   /** Milliseconds within which a message must arrive. */
@@ -39,6 +42,8 @@ export interface CallOptions {
   readonly decompression: Decompression;
   /** Counts the call's bytes of messages that are not fully processed. */
   readonly held: HeldBytes;
+  /** Counts a message; returns the milliseconds that it has to wait. */
+  readonly delayRequest: () => number;
   /** Called for each exceeded limit; the call ends. */
   readonly onLimit: (limit: LimitName, message: string) => void;
   /** Called with the exception that ended the call with INTERNAL. */
@@ -64,6 +69,8 @@ export class GrpcCall implements StreamHandle {
   #workBytes = 0;
   #isWaiting = false;
   #isInflating = false;
+  /** A message waits, because there are too many. */
+  #isSlowed = false;
   #isHalfClosed = false;
   #isOver = false;
   #closedBy: "cancelled" | "connection-lost" | undefined;
@@ -234,8 +241,12 @@ export class GrpcCall implements StreamHandle {
     this.#listener?.onHalfClose();
   }
 
-  /** Throws a `FramingError` above the limit of held bytes. */
+  /** Throws a `FramingError` above the limit of held bytes, or if a client that is slowed down goes on. */
   #hold(): void {
+    if (this.#isSlowed && this.#parser.keptBytes > MAX_SLOWED_BYTES) {
+      const message = "too many requests from this identity, and more of them (maxRequestsPerSecondPerIdentity)";
+      throw new FramingError(statusCode.RESOURCE_EXHAUSTED, message, "maxRequestsPerSecondPerIdentity");
+    }
     const passed = this.#options.held.hold(this.#parser.keptBytes + this.#workBytes);
     if (passed === undefined) return;
     throw new FramingError(passed.status.code, passed.status.message, passed.limit);
@@ -252,7 +263,21 @@ export class GrpcCall implements StreamHandle {
     this.#messageTimeout.unref();
   }
 
-  #take({ isCompressed, bytes }: FramedMessage): Promise<void> | void {
+  #take(message: FramedMessage): Promise<void> | void {
+    const delayMs = this.#options.delayRequest();
+    return delayMs > 0 ? this.#takeLater(message, delayMs) : this.#takeNow(message);
+  }
+
+  async #takeLater(message: FramedMessage, delayMs: number): Promise<void> {
+    this.#isSlowed = true;
+    await new Promise<void>((resolve) => {
+      startTimer(delayMs, resolve);
+    });
+    this.#isSlowed = false;
+    if (!this.#isOver) await this.#takeNow(message);
+  }
+
+  #takeNow({ isCompressed, bytes }: FramedMessage): Promise<void> | void {
     if (!isCompressed) return this.#listener?.onMessage(bytes);
     const { compression } = this.headers;
     if (compression === "identity") {
@@ -262,9 +287,9 @@ export class GrpcCall implements StreamHandle {
   }
 
   async #decompress(bytes: Uint8Array, compression: "gzip" | "deflate"): Promise<void> {
-    const { address, maxBytes, decompression } = this.#options;
+    const { account, maxBytes, decompression } = this.#options;
     const isWanted = (): boolean => !this.#isOver;
-    const message = { host: hostOf(address), compression, bytes, maxBytes, isWanted };
+    const message = { account: account.key, compression, bytes, maxBytes, isWanted };
     this.#isInflating = true;
     const plain = await decompression.inflate(message).finally(() => {
       this.#isInflating = false;

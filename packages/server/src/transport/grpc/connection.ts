@@ -10,6 +10,7 @@ import type { Socket } from "node:net";
 import { startTimer, type Timer } from "@xdskit/disk";
 import type { Peer, Status } from "@xdskit/protocol";
 import { type NamedChoice, statusCode } from "@xdskit/protocol/internal";
+import { type Account, accountOf } from "../../hub/account.ts";
 import type { HubPort, StreamEnd } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
 import { Http2Exchange } from "../rest/http2-exchange.ts";
@@ -68,6 +69,7 @@ export class GrpcConnection {
   readonly #session: ServerHttp2Session;
   readonly #options: ConnectionOptions;
   readonly #peer: Peer;
+  readonly #account: Account;
   readonly #id: number;
   readonly #calls = new Set<Dismiss>();
   readonly #streams = new Set<ServerHttp2Stream>();
@@ -89,8 +91,11 @@ export class GrpcConnection {
   private constructor(socket: Socket, peer: Peer, id: number, options: ConnectionOptions) {
     this.#options = options;
     this.#peer = peer;
+    this.#account = accountOf(peer);
     this.#id = id;
-    const maxStreams = Math.min(MAX_STREAMS, options.limits.maxStreamsPerPeer + SPARE_STREAMS);
+    const { maxStreamsPerIdentity, maxStreamsPerPeer } = options.limits;
+    const ofAccount = this.#account.by === "identity" ? maxStreamsPerIdentity : maxStreamsPerPeer;
+    const maxStreams = Math.min(MAX_STREAMS, ofAccount + SPARE_STREAMS);
     const settings: Settings = {
       initialWindowSize: RECEIVE_WINDOW_BYTES,
       maxConcurrentStreams: firstLimit(maxStreams),
@@ -196,13 +201,15 @@ export class GrpcConnection {
       return;
     }
     const { address } = this.#peer;
+    const account = this.#account;
     const call = openCall(stream, headers, {
-      address,
       maxBytes: limits.maxRequestBytes,
       maxMessageMs: limits.maxMessageMs,
       maxBlockedMs: limits.maxBlockedMs,
       decompression: this.#options.decompression,
-      held: hub.budget.open(address),
+      account,
+      held: hub.budget.open(account),
+      delayRequest: () => hub.delayRequest(account, address),
       onLimit: (limit, message) => hub.reportLimit(limit, address, message),
       onMistake: (error) => this.#reportMistake(headers[":path"], error),
     });

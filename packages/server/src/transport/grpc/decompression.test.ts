@@ -2,8 +2,8 @@ import { deflateSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { type CompressedMessage, Decompression } from "./decompression.ts";
 
-const message = (host: string, text: string): CompressedMessage => ({
-  host,
+const message = (account: string, text: string): CompressedMessage => ({
+  account,
   compression: "gzip",
   bytes: gzipSync(text),
   maxBytes: 100,

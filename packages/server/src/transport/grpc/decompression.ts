@@ -12,8 +12,8 @@ const inflated = promisify(inflate);
 
 /** A compressed message. */
 export interface CompressedMessage {
-  /** The host of the sender. */
-  readonly host: string;
+  /** Whom it counts for. */
+  readonly account: string;
   readonly compression: Exclude<Compression, "identity">;
   readonly bytes: Uint8Array;
   readonly maxBytes: number;
@@ -21,9 +21,9 @@ export interface CompressedMessage {
   readonly isWanted: () => boolean;
 }
 
-/** Decompresses messages a few at a time, round-robin over client hosts. */
+/** Decompresses messages a few at a time, round-robin over accounts. */
 export class Decompression {
-  /** Waiting messages by host, the next host first. */
+  /** Waiting messages by account, the next one first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #running = 0;
 
@@ -36,7 +36,7 @@ export class Decompression {
    * `FramingError`.
    */
   async inflate(message: CompressedMessage): Promise<Uint8Array | undefined> {
-    if (this.#running >= AT_ONCE) await this.#turn(message.host);
+    if (this.#running >= AT_ONCE) await this.#turn(message.account);
     else this.#running++;
     try {
       return message.isWanted() ? await inflateNow(message) : undefined;
@@ -45,11 +45,11 @@ export class Decompression {
     }
   }
 
-  async #turn(host: string): Promise<void> {
+  async #turn(account: string): Promise<void> {
     await new Promise<void>((resolve) => {
-      const ofHost = this.#waiting.get(host);
-      if (ofHost === undefined) this.#waiting.set(host, [resolve]);
-      else ofHost.push(resolve);
+      const ofAccount = this.#waiting.get(account);
+      if (ofAccount === undefined) this.#waiting.set(account, [resolve]);
+      else ofAccount.push(resolve);
     });
   }
 
@@ -60,10 +60,10 @@ export class Decompression {
       this.#running--;
       return;
     }
-    const [host, ofHost] = next.value;
-    const start = ofHost.shift();
-    this.#waiting.delete(host);
-    if (ofHost.length > 0) this.#waiting.set(host, ofHost);
+    const [account, ofAccount] = next.value;
+    const start = ofAccount.shift();
+    this.#waiting.delete(account);
+    if (ofAccount.length > 0) this.#waiting.set(account, ofAccount);
     start?.();
   }
 }

@@ -1,5 +1,7 @@
+import { startTimer } from "@xdskit/disk";
 import { pathsWithoutRest } from "@xdskit/envoy-api/internal";
 import { statusCode } from "@xdskit/protocol/internal";
+import { accountOf } from "../../hub/account.ts";
 import type { HubPort } from "../../hub/port.ts";
 import type { RestExchange } from "./exchange.ts";
 import { mayPoll } from "./page-check.ts";
@@ -50,7 +52,8 @@ export class RestServer {
     const { maxMessageMs: withinMs } = hub.limits;
     const isAnnouncedTooLong = Number(exchange.header("content-length") ?? 0) > maxBytes;
     try {
-      const held = hub.budget.open(address);
+      const account = accountOf(exchange.peer);
+      const held = hub.budget.open(account);
       const body = isAnnouncedTooLong ? "too-long" : await exchange.readBody({ maxBytes, withinMs, held });
       if (body === "too-slow") {
         const message = `the body of the request did not arrive within ${withinMs} ms (maxMessageMs)`;
@@ -63,7 +66,11 @@ export class RestServer {
       } else if ("limit" in body) {
         hub.reportLimit(body.limit, address, body.status.message);
         respondWithError(exchange, httpStatusOf(body.status), body.status, { connection: "close" });
-      } else handler(exchange, body, hub);
+      } else {
+        const delayMs = hub.delayRequest(account, address);
+        if (delayMs > 0) await new Promise<void>((resolve) => startTimer(delayMs, resolve));
+        handler(exchange, body, hub);
+      }
     } catch (error) {
       hub.report({ kind: "invariant-broken", stream: undefined, during: `rest ${pathOf(exchange.target)}`, error });
       const message = "the server made a mistake; see its log";

@@ -1,0 +1,104 @@
+import { mkdir, mkdtemp, rename, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { clusters, Serving, Site, until } from "./serving.ts";
+
+let site: Site;
+let state: string;
+const running: Serving[] = [];
+const many = Array.from({ length: 30 }, (_, index) => `c${index}`);
+
+beforeEach(async () => {
+  site = await Site.make({ "clusters.yaml": clusters(...many) });
+  state = await mkdtemp(join(tmpdir(), "xds-state-"));
+});
+afterEach(async () => {
+  await stop();
+  await site.remove();
+  await rm(state, { recursive: true, force: true });
+});
+
+async function start(): Promise<Serving> {
+  const serving = await Serving.start(site, ["--state-dir", join(state, "s")]);
+  running.push(serving);
+  return serving;
+}
+
+async function stop(): Promise<void> {
+  for (const serving of running.splice(0)) await serving.stop();
+}
+
+async function served(serving: Serving): Promise<number> {
+  return (await serving.ask("/api/v1/resources?limit=1"))["total"] as number;
+}
+
+/** Whether the status says that the source is broken, or that its change is held. */
+async function isTold(serving: Serving): Promise<boolean> {
+  const { source, ledger } = (await serving.ask("/api/v1/server")) as {
+    source: { state: string };
+    ledger: { held?: unknown };
+  };
+  return source.state === "failed" || ledger.held !== undefined;
+}
+
+/** The ways in which the files of a directory are lost. */
+const losses: readonly (readonly [what: string, lose: () => Promise<void>])[] = [
+  ["its content is deleted", () => rm(join(site.directory, "clusters.yaml"))],
+  ["it is gone", () => rm(site.directory, { recursive: true })],
+  ["it is a link to nothing", () => replaceBy((path) => symlink(join(state, "nothing"), path))],
+  ["it is an empty checkout", () => replaceBy((path) => mkdir(path))],
+  ["its files are broken", () => site.write("clusters.yaml", "- {")],
+  ["half of its clusters are gone", () => site.write("clusters.yaml", clusters(...many.slice(0, 10)))],
+];
+
+async function replaceBy(make: (path: string) => Promise<unknown>): Promise<void> {
+  await rename(site.directory, join(state, "before"));
+  await make(site.directory);
+}
+
+describe("a server whose directory is lost", () => {
+  test.each(losses)(
+    "serves on what it served, also after a restart: %s",
+    async (_, lose) => {
+      const first = await start();
+      await until("it serves", () => first.isReady());
+      const committed = first.logged("state-committed").length;
+      await lose();
+      await until("it is told", () => isTold(first));
+      expect([await served(first), first.logged("state-committed").length]).toEqual([30, committed]);
+      await stop();
+      const second = await start();
+      await until("the source was read", () => isTold(second));
+      expect([await second.isReady(), await served(second)]).toEqual([true, 30]);
+      expect(second.logged("ledger-resumed")).toMatchObject([{ resources: 30, missing: 0 }]);
+    },
+    60_000,
+  );
+});
+
+test("a held change is told by its reason, waits are told so, and it is in force once approved", async () => {
+  const serving = await start();
+  await until("it serves", () => serving.isReady());
+  await site.write("clusters.yaml", clusters("c0"));
+  await until("it is held", async () => serving.logged("change-held").length === 1);
+  const reason = "29 of 30 Cluster resources would be gone from layer base";
+  expect(serving.logged("change-held")).toMatchObject([{ level: "error", number: 2, fuses: [reason], changes: 29 }]);
+  const { stdout } = await serving.xds("status");
+  expect(stdout).toContain(`held      2: ${reason}; \`xds approve 2\` puts it in force`);
+  const waited = await serving.xds("wait", "--timeout", "1s");
+  expect([waited.code, waited.stderr]).toEqual([3, expect.stringContaining("the change 2 of the source is held")]);
+  const approved = await fetch(`http://${serving.admin}/api/v1/approve/2`, { method: "POST" });
+  expect(await approved.json()).toEqual({ result: "applied", number: 3 });
+  expect(await served(serving)).toBe(1);
+  expect((await serving.ask("/api/v1/revisions/3"))["author"]).toBe("loopback");
+});
+
+test("a change after a restart is published as a difference", async () => {
+  await until("it serves", async () => (await start()).isReady());
+  await stop();
+  await site.write("clusters.yaml", clusters(...many, "more"));
+  const again = await start();
+  await until("the change is in force", async () => (await served(again)) === 31);
+  expect(await again.ask("/api/v1/revisions")).toMatchObject({ items: [{ number: 2, added: 1 }, { number: 1 }] });
+});

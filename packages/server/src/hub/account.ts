@@ -1,0 +1,23 @@
+import type { Peer } from "@xdskit/protocol";
+import { hostOf } from "@xdskit/protocol/internal";
+
+/**
+ * Whom the use of a server counts for: the identity of a verified certificate wherever it comes from, or else an address
+ * (host, without port).
+ */
+export interface Account {
+  readonly key: string;
+  readonly by: "identity" | "address";
+}
+
+export function accountOf(peer: Pick<Peer, "address" | "certificate">): Account {
+  const identity = identityOf(peer);
+  return identity === undefined
+    ? { key: `address ${hostOf(peer.address)}`, by: "address" }
+    : { key: `identity ${identity}`, by: "identity" };
+}
+
+/** What stands for the owner of a certificate: its first URI, such as a SPIFFE id, or DNS name, or its common name. */
+function identityOf({ certificate }: Pick<Peer, "certificate">): string | undefined {
+  return certificate?.uris[0] ?? certificate?.dnsNames[0] ?? certificate?.commonName;
+}
