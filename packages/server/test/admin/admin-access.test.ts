@@ -175,7 +175,7 @@ describe("the audit", () => {
     await until("both are told", () => audited.length >= 2);
     const names = expect.stringContaining("uri:spiffe://prod/ns/ops/");
     expect(audited).toEqual([
-      { caller: names, role: "operator", method: "POST", path: path.slice(0, 200), status: 405 },
+      { caller: names, role: "operator", method: "POST", path: path.slice(0, 200), status: 404 },
       { caller: "local socket", role: "operator", method: "DELETE", path: "/livez", status: 405 },
     ]);
   });
