@@ -9,6 +9,8 @@ import { until } from "./wait.ts";
 export interface XdsServerSettings {
   readonly site: Site;
   readonly flags?: readonly string[];
+  /** Whether fuses hold changes. @default false, because stories remove and replace everything */
+  readonly hasFuses?: boolean;
   /** The port to listen on. @default a free one */
   readonly port?: number;
   /** False for a broken directory: the server runs, but is not ready. */
@@ -34,6 +36,11 @@ export interface XdsServer extends AsyncDisposable {
   start(options?: { readonly expectReady?: boolean }): Promise<void>;
 }
 
+const noFuses: readonly string[] = [
+  ...["--fuses-resources-removed", "off", "--no-fuses-last-listener", "--fuses-nodes-moved", "off"],
+  ...["--fuses-nodes-cut-off", "off", "--fuses-size-grown", "off", "--fuses-size-shrunk", "off"],
+];
+
 /** Starts a server and waits until it is ready. */
 export async function startXdsServer(settings: XdsServerSettings): Promise<XdsServer> {
   const port = settings.port ?? (await freePort());
@@ -50,6 +57,7 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
         ...xdsCommand(),
         ...["serve", settings.site.directory],
         ...["--listen", `127.0.0.1:${port}`, "--admin", `127.0.0.1:${adminPort}`],
+        ...(settings.hasFuses === true ? [] : noFuses),
         ...(settings.flags ?? []),
       ],
       { cwd: settings.site.directory, ...(settings.env === undefined ? {} : { env: settings.env }) },
