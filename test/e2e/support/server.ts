@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { NodesAnswer } from "@xdskit/server";
+import type { NodesAnswer, ServerAnswer } from "@xdskit/server";
 import { root } from "./peers.ts";
 import { freePort } from "./port.ts";
 import { type StartedProcess, startProcess } from "./process.ts";
@@ -79,6 +79,16 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as unknown;
   };
+  /** Approves what a restarted server holds because its directory was set back; stories do that on purpose. */
+  const adopt = async (): Promise<void> => {
+    let status: ServerAnswer | undefined;
+    await until({ says: "xds serve has read its directory", withinMs: 30_000 }, async () => {
+      status = (await admin("/api/v1/server")) as ServerAnswer;
+      return status.source.state !== "loading";
+    });
+    const held = status?.ledger?.held?.number;
+    if (held !== undefined) await fetch(`${base}/api/v1/approve/${held}`, { method: "POST" });
+  };
   await start();
   return {
     port,
@@ -91,7 +101,10 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
       return sumSeries(text, name, labels);
     },
     kill: () => process.kill(),
-    start,
+    async start(options) {
+      await start(options);
+      if (settings.hasFuses !== true) await adopt();
+    },
     // A test does not wait for draining.
     [Symbol.asyncDispose]: () => process.kill(),
   };
