@@ -29,7 +29,7 @@ export default defineConfig({
     include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "examples/**/*.test.ts"],
     // Servers that tests start as processes keep what they keep there.
     env: { XDG_STATE_HOME: join(tmpdir(), `xdskit-test-${process.pid}`) },
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     // Left to itself it keeps one core for its own work, of which there is little.
     maxWorkers: availableParallelism(),
   },

@@ -9,6 +9,7 @@ import { formatAddress, formatReachedAddress, reachedHost } from "../settings/ad
 import { fuseSettingsOf } from "../settings/fuse-settings.ts";
 import { createOriginReader } from "../settings/git-origin.ts";
 import { describeAccess, findExposure } from "../settings/exposure.ts";
+import { retentionOf } from "../settings/history-settings.ts";
 import { createApi, loadDescriptors } from "../settings/load-api.ts";
 import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
@@ -54,6 +55,7 @@ export async function serve(
     ...(stateDir !== undefined && { stateDir }),
     ledger: {
       fuses: fuseSettingsOf(values),
+      retention: retentionOf(values),
       ...(stateDir !== undefined && { directory: join(stateDir, "ledger") }),
     },
   });

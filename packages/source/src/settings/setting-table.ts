@@ -97,6 +97,8 @@ export type SettingKey =
   | "fuses.size-shrunk"
   | "fuses.size-floor"
   | "fuses.endpoints-emptied"
+  | "history.revisions"
+  | "history.days"
   | "export.directory"
   | "export.format"
   | "export.node"
@@ -268,6 +270,8 @@ export const settingTable: readonly Setting[] = [
     "10m",
     "How long to hold a cluster's endpoints that all disappear at once.",
   ),
+  row("history.revisions", "count", "1000", "Keep so many revisions and decisions of the history."),
+  row("history.days", "count", "30", "Keep what is not older in the history."),
   row(
     "export.directory",
     "path",
