@@ -96,7 +96,6 @@ export type SettingKey =
   | "fuses.size-grown"
   | "fuses.size-shrunk"
   | "fuses.size-floor"
-  | "fuses.endpoints-emptied"
   | "export.directory"
   | "export.format"
   | "export.node"
@@ -262,12 +261,6 @@ export const settingTable: readonly Setting[] = [
     "Hold a change by which a layer's resources of a type shrink by this share or more.",
   ),
   row("fuses.size-floor", "bytes", "16KiB", "A difference in size up to this is never held."),
-  row(
-    "fuses.endpoints-emptied",
-    "duration-or-off",
-    "10m",
-    "How long to hold a cluster's endpoints that all disappear at once.",
-  ),
   row(
     "export.directory",
     "path",
