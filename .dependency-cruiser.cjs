@@ -159,6 +159,7 @@ const doors = [
       "^packages/client/src/(config|store)/",
       "^packages/client/src/transport/(file|tls)/",
       "^packages/server/src/store/file",
+      "^packages/server/src/ledger/ledger-files",
       "^packages/server/src/transport/(grpc/)?tls",
       "^packages/server/src/transport/files/",
       // The mode of its socket.

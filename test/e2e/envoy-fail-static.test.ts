@@ -43,7 +43,9 @@ describeWith("envoy", "a server whose files are lost", () => {
         "routes.json": [routes("main", [{ cluster: "blue" }])],
       }),
     );
-    const server = stack.use(await startXdsServer({ site, flags: ["--state-dir", join(site.directory, ".state")] }));
+    const server = stack.use(
+      await startXdsServer({ site, hasFuses: true, flags: ["--state-dir", join(site.directory, ".state")] }),
+    );
     const envoy = await startEnvoy({ mode: adsDelta, xdsPort: server.port });
     try {
       await envoy.ready(30_000);
@@ -88,7 +90,9 @@ describeWith("envoy", "a server whose files are lost", () => {
     const site = stack.use(
       createSite({ "secrets.json": [secret(cert)], "listeners.yaml": text.replace("10443", String(port)) }),
     );
-    const server = stack.use(await startXdsServer({ site, flags: ["--state-dir", join(site.directory, ".state")] }));
+    const server = stack.use(
+      await startXdsServer({ site, hasFuses: true, flags: ["--state-dir", join(site.directory, ".state")] }),
+    );
     const envoy = stack.use(await startEnvoy({ mode: adsDelta, xdsPort: server.port }));
     await envoy.ready(30_000);
     expect(await shownCommonName(port)).toBe("first.example");

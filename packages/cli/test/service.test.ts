@@ -2,6 +2,7 @@ import { contentDigest } from "@xdskit/envoy-api";
 import { type Commit, createResource, formatTypeUrl } from "@xdskit/protocol";
 import type { Load, LoadedState } from "@xdskit/source";
 import { expect, test } from "vitest";
+import { committing } from "../src/commands/serve/publishing.ts";
 import { Service } from "../src/commands/serve/service.ts";
 import { CapturedIo } from "./captured-io.ts";
 
@@ -24,7 +25,8 @@ async function committed(states: readonly LoadedState[]): Promise<readonly Commi
   };
   const unused = async (): Promise<void> => {};
   const service = new Service({
-    server: { commit: (commit) => commits.push(commit), reportSource: () => undefined, revision: 1 },
+    server: { reportSource: () => undefined },
+    publishing: committing({ commit: (commit) => commits.push(commit), revision: 1 }),
     source,
     log: { write: () => undefined, told: () => undefined } as never,
     context: { io: new CapturedIo(), colorsOf: () => ({}) as never, perform: unused, performUntilInterrupted: unused },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { run } from "../src/run.ts";
 import { CapturedIo } from "./captured-io.ts";
 
-const WITHIN_MS = 10_000;
+const WITHIN_MS = 30_000;
 
 /** Waits for a condition, with a deadline. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {

@@ -3,6 +3,7 @@ import { defaultFuses } from "@xdskit/protocol/internal";
 import { type SettingKey, settingTable } from "@xdskit/source";
 import { expect, test } from "vitest";
 import { fuseSettingsOf } from "../src/settings/fuse-settings.ts";
+import { retentionOf } from "../src/settings/history-settings.ts";
 import { resolveSettings } from "../src/settings/resolve-settings.ts";
 import { serverOptionsOf } from "../src/settings/server-options.ts";
 import { flagNameOf, variableOf } from "../src/settings/setting-flag.ts";
@@ -144,6 +145,13 @@ test("the fuses have the defaults of the table, each can be set, and off", () =>
     sizeShrunk: "off",
     sizeFloor: 1024 * 1024,
   });
+});
+
+test("the history has the retention of the table, unless it is set", () => {
+  const read = (env: Readonly<Record<string, string>>): unknown =>
+    retentionOf(resolveSettings({ ...nothing, env }).values);
+  expect(read({ XDS_HISTORY_REVISIONS: "50", XDS_HISTORY_DAYS: "7" })).toEqual({ revisions: 50, days: 7 });
+  expect({ revisions: 1_000, days: 30, ...(read({}) as object) }).toEqual({ revisions: 1_000, days: 30 });
 });
 
 test("every setting has a flag and a variable of its own", () => {

@@ -178,3 +178,9 @@ test("roles of the admin API need TLS, a CA, and names with a kind", () => {
     "admin.viewers: expected TLS (admin.tls) for names of certificates",
   );
 });
+
+test("a retention of nothing is a mistake", () => {
+  expect(() => checkOptions({ api, ledger: { retention: { revisions: 0, days: 1.5 } } })).toThrow(
+    "ledger.retention.revisions: expected a whole number from 1, got 0; ledger.retention.days: expected a whole number from 1, got 1.5",
+  );
+});

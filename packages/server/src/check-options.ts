@@ -7,6 +7,7 @@ import { hasNameKind } from "./certificate-name.ts";
 import { type OptionProblem, optionsError } from "./error.ts";
 import { findFileOutputProblems } from "./file-output.ts";
 import { findMappingProblems, findMatchProblems } from "./node-match-check.ts";
+import { describeKind } from "./option-kinds.ts";
 import { readOptions } from "./option-names.ts";
 import {
   type AdminAddress,
@@ -105,6 +106,7 @@ function findOptionProblems(options: ManagementServerOptions): readonly OptionPr
     ...findTlsProblems(options.tls),
     ...findRestProblems(options.rest),
     ...findLimitProblems(options.limits ?? {}),
+    ...findRetentionProblems(options.ledger?.retention),
     ...findFileOutputProblems(options.files ?? []),
     ...findLoadReportProblems(options.loadReports),
   ];
@@ -216,6 +218,16 @@ const MAY_BE_ZERO: readonly LimitName[] = [
   "maxDebounceMs",
   "keepaliveMs",
 ];
+
+function findRetentionProblems(
+  retention: NonNullable<ManagementServerOptions["ledger"]>["retention"],
+): readonly OptionProblem[] {
+  return Object.entries(retention ?? {}).flatMap(([name, value]): readonly OptionProblem[] => {
+    if (value === undefined || (Number.isSafeInteger(value) && Number(value) > 0)) return [];
+    const message = `expected a whole number from 1, got ${describeKind(value)}`;
+    return [{ path: `ledger.retention.${name}`, message }];
+  });
+}
 
 function findLimitProblems(limits: Partial<Limits>): readonly OptionProblem[] {
   return Object.entries(limits).flatMap(([name, value]): readonly OptionProblem[] => {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { NodesAnswer } from "@xdskit/server";
+import type { NodesAnswer, ServerAnswer } from "@xdskit/server";
 import { root } from "./peers.ts";
 import { freePort } from "./port.ts";
 import { type StartedProcess, startProcess } from "./process.ts";
@@ -9,6 +9,8 @@ import { until } from "./wait.ts";
 export interface XdsServerSettings {
   readonly site: Site;
   readonly flags?: readonly string[];
+  /** Whether fuses hold changes. @default false, because stories remove and replace everything */
+  readonly hasFuses?: boolean;
   /** The port to listen on. @default a free one */
   readonly port?: number;
   /** False for a broken directory: the server runs, but is not ready. */
@@ -34,6 +36,11 @@ export interface XdsServer extends AsyncDisposable {
   start(options?: { readonly expectReady?: boolean }): Promise<void>;
 }
 
+const noFuses: readonly string[] = [
+  ...["--fuses-resources-removed", "off", "--no-fuses-last-listener", "--fuses-nodes-moved", "off"],
+  ...["--fuses-nodes-cut-off", "off", "--fuses-size-grown", "off", "--fuses-size-shrunk", "off"],
+];
+
 /** Starts a server and waits until it is ready. */
 export async function startXdsServer(settings: XdsServerSettings): Promise<XdsServer> {
   const port = settings.port ?? (await freePort());
@@ -50,6 +57,7 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
         ...xdsCommand(),
         ...["serve", settings.site.directory],
         ...["--listen", `127.0.0.1:${port}`, "--admin", `127.0.0.1:${adminPort}`],
+        ...(settings.hasFuses === true ? [] : noFuses),
         ...(settings.flags ?? []),
       ],
       { cwd: settings.site.directory, ...(settings.env === undefined ? {} : { env: settings.env }) },
@@ -71,6 +79,16 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as unknown;
   };
+  /** Approves what a restarted server holds because its directory was set back; stories do that on purpose. */
+  const adopt = async (): Promise<void> => {
+    let status: ServerAnswer | undefined;
+    await until({ says: "xds serve has read its directory", withinMs: 30_000 }, async () => {
+      status = (await admin("/api/v1/server")) as ServerAnswer;
+      return status.source.state !== "loading";
+    });
+    const held = status?.ledger?.held?.number;
+    if (held !== undefined) await fetch(`${base}/api/v1/approve/${held}`, { method: "POST" });
+  };
   await start();
   return {
     port,
@@ -83,7 +101,10 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
       return sumSeries(text, name, labels);
     },
     kill: () => process.kill(),
-    start,
+    async start(options) {
+      await start(options);
+      if (settings.hasFuses !== true) await adopt();
+    },
     // A test does not wait for draining.
     [Symbol.asyncDispose]: () => process.kill(),
   };

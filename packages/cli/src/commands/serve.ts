@@ -8,6 +8,7 @@ import { countProblems, formatProblems } from "../output/problems.ts";
 import { formatAddress, formatReachedAddress, reachedHost } from "../settings/address.ts";
 import { fuseSettingsOf } from "../settings/fuse-settings.ts";
 import { createOriginReader } from "../settings/git-origin.ts";
+import { retentionOf } from "../settings/history-settings.ts";
 import { createApi, loadDescriptors } from "../settings/load-api.ts";
 import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
@@ -53,6 +54,7 @@ export async function serve(
     ...(stateDir !== undefined && { stateDir }),
     ledger: {
       fuses: fuseSettingsOf(values),
+      retention: retentionOf(values),
       ...(stateDir !== undefined && { directory: join(stateDir, "ledger") }),
     },
   });

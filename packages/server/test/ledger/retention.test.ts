@@ -30,8 +30,11 @@ const revision = (number: number, ...changes: readonly EntryChange[]): LedgerRec
   changes,
 });
 const live = (number: number, ...changes: readonly EntryChange[]): LedgerRecord => ({
-  ...revision(number, ...changes),
   kind: "live",
+  number,
+  time: timeOf(number),
+  origin,
+  changes,
 });
 
 function fold(records: readonly LedgerRecord[]): LedgerState {

@@ -96,6 +96,8 @@ export type SettingKey =
   | "fuses.size-grown"
   | "fuses.size-shrunk"
   | "fuses.size-floor"
+  | "history.revisions"
+  | "history.days"
   | "export.directory"
   | "export.format"
   | "export.node"
@@ -261,6 +263,8 @@ export const settingTable: readonly Setting[] = [
     "Hold a change by which a layer's resources of a type shrink by this share or more.",
   ),
   row("fuses.size-floor", "bytes", "16KiB", "A difference in size up to this is never held."),
+  row("history.revisions", "count", "1000", "Keep so many revisions and decisions of the history."),
+  row("history.days", "count", "30", "Keep what is not older in the history."),
   row(
     "export.directory",
     "path",
