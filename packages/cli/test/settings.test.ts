@@ -133,7 +133,6 @@ test("the fuses have the defaults of the table, each can be set, and off", () =>
       XDS_FUSES_SIZE_GROWN: "200%",
       XDS_FUSES_SIZE_SHRUNK: "off",
       XDS_FUSES_SIZE_FLOOR: "1MiB",
-      XDS_FUSES_ENDPOINTS_EMPTIED: "90s",
     }),
   ).toEqual({
     resourcesRemoved: 0.25,
@@ -145,7 +144,6 @@ test("the fuses have the defaults of the table, each can be set, and off", () =>
     sizeGrown: 2,
     sizeShrunk: "off",
     sizeFloor: 1024 * 1024,
-    endpointsEmptied: 90_000,
   });
 });
 

@@ -18,6 +18,5 @@ export function fuseSettingsOf(values: SettingValues): FuseSettings {
     sizeGrown: orOff("fuses.size-grown", usual.sizeGrown),
     sizeShrunk: orOff("fuses.size-shrunk", usual.sizeShrunk),
     sizeFloor: number("fuses.size-floor", usual.sizeFloor),
-    endpointsEmptied: orOff("fuses.endpoints-emptied", usual.endpointsEmptied),
   };
 }

@@ -18,8 +18,6 @@ export interface FuseSettings {
   readonly sizeShrunk: number | "off";
   /** A difference of up to so many bytes is always fine. */
   readonly sizeFloor: number;
-  /** How long an assignment that became empty is held, in milliseconds. */
-  readonly endpointsEmptied: number | "off";
 }
 
 export const defaultFuses: FuseSettings = {
@@ -32,5 +30,4 @@ export const defaultFuses: FuseSettings = {
   sizeGrown: 1,
   sizeShrunk: 0.5,
   sizeFloor: 16 * 1024,
-  endpointsEmptied: 10 * 60_000,
 };

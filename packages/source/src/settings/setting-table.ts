@@ -96,7 +96,6 @@ export type SettingKey =
   | "fuses.size-grown"
   | "fuses.size-shrunk"
   | "fuses.size-floor"
-  | "fuses.endpoints-emptied"
   | "history.revisions"
   | "history.days"
   | "export.directory"
@@ -264,12 +263,6 @@ export const settingTable: readonly Setting[] = [
     "Hold a change by which a layer's resources of a type shrink by this share or more.",
   ),
   row("fuses.size-floor", "bytes", "16KiB", "A difference in size up to this is never held."),
-  row(
-    "fuses.endpoints-emptied",
-    "duration-or-off",
-    "10m",
-    "How long to hold a cluster's endpoints that all disappear at once.",
-  ),
   row("history.revisions", "count", "1000", "Keep so many revisions and decisions of the history."),
   row("history.days", "count", "30", "Keep what is not older in the history."),
   row(
