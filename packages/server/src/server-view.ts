@@ -69,7 +69,10 @@ export function createServerView({
   };
 }
 
-function describeAccess({ accessRules: rules }: HubView, { insecure, clientStatus }: CheckedOptions): AccessRulesAnswer {
+function describeAccess(
+  { accessRules: rules }: HubView,
+  { insecure, clientStatus }: CheckedOptions,
+): AccessRulesAnswer {
   if (typeof rules === "function") return { kind: "function", clientStatus };
   if (rules !== undefined) return { kind: "rules", rules, clientStatus };
   return { kind: insecure ? "insecure" : "default", clientStatus };

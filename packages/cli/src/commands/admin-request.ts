@@ -65,13 +65,7 @@ interface Sent {
   readonly answer: unknown;
 }
 
-async function send(
-  method: "GET" | "POST",
-  path: string,
-  query: AdminQuery,
-  flags: AdminFlags,
-  io: Io,
-): Promise<Sent> {
+async function send(method: "GET" | "POST", path: string, query: AdminQuery, flags: AdminFlags, io: Io): Promise<Sent> {
   const address = reachedAddress(flags.admin ?? io.env["XDS_ADMIN"] ?? "127.0.0.1:18001");
   const url = adminUrl(address, path, query, flags.admin === undefined ? "XDS_ADMIN" : "--admin");
   const { status, text } = await request(method, url, address, io);

@@ -1,4 +1,13 @@
-import type { AccessFunction, AccessRules, Node, NodeMappingFunction, NodeMappingRejection, Peer, Resource, TypeUrl } from "@xdskit/protocol";
+import type {
+  AccessFunction,
+  AccessRules,
+  Node,
+  NodeMappingFunction,
+  NodeMappingRejection,
+  Peer,
+  Resource,
+  TypeUrl,
+} from "@xdskit/protocol";
 import {
   type AccessClaim,
   type AccessGrant,

@@ -146,7 +146,7 @@ describe("a commit takes effect as a whole", () => {
   const nodeMapping = () => ["node/n", "base"];
   const rules = { rules: [{ identities: ["address:192.0.2.0/24"], layers: ["node/n", "base"], types: ["*"] }] };
   const startClient = async () => {
-    const { hub, open, reports } = startHub({ access: accessOf({ rules: { rules: [{ identities: ["anyone"] }] } }) });
+    const { hub, open, reports } = startHub({ access: accessOf({ access: { rules: [{ identities: ["anyone"] }] } }) });
     hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
     const { ask, received, ended } = open(remote);
     ask(request(CLUSTER));

@@ -1,4 +1,4 @@
-import { type AccessRules, type EntryPoint } from "@xdskit/protocol";
+import type { AccessRules, EntryPoint } from "@xdskit/protocol";
 import { entryPoints } from "@xdskit/protocol/internal";
 import type { SourceProblem } from "../../observe/source-status.ts";
 import type { AccessAnswer, AccessClientAnswer, AccessRulesAnswer } from "../answers/access.ts";
@@ -284,9 +284,7 @@ export const accessAnswer: SchemaOf<AccessAnswer> = named(
     name: optional(text),
     reason: text,
     rule: optional(count),
-    misses: optional(
-      list(object<{ readonly rule: number; readonly field: string }>({ rule: count, field: text })),
-    ),
+    misses: optional(list(object<{ readonly rule: number; readonly field: string }>({ rule: count, field: text }))),
   }),
 );
 
