@@ -2,7 +2,7 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import { type Approval, Approvals } from "./approvals.ts";
 import { type EntriesSnapshot, EntryTable } from "./entry-table.ts";
 import type { Amount } from "./peaks.ts";
-import { Pins } from "./pins.ts";
+import { PinnedEntries } from "./pins.ts";
 import { type PlacedEntry, placeKey } from "./place.ts";
 import { type PlacementSince, Placements } from "./placements.ts";
 import type {
@@ -54,7 +54,7 @@ export class LedgerState {
   #time = 0;
   #table = new EntryTable();
   #placements = new Placements();
-  #pins = new Pins();
+  #pins = new PinnedEntries();
   #approvals = new Approvals();
   #pinnedPlacement: Placement | undefined;
   #held: HeldRecord | undefined;
@@ -74,7 +74,7 @@ export class LedgerState {
     state.#time = snapshot.time;
     state.#table = EntryTable.fromSnapshot(snapshot.entries);
     state.#placements = new Placements(snapshot.placements, snapshot.isCut);
-    state.#pins = new Pins(snapshot.pins);
+    state.#pins = new PinnedEntries(snapshot.pins);
     state.#pinnedPlacement = snapshot.pinnedPlacement;
     state.#approvals = new Approvals(snapshot.approvals);
     state.#held = snapshot.held;

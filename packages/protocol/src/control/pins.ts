@@ -2,7 +2,7 @@ import { placeKey } from "./place.ts";
 import type { EntryChange, EntryPlace, Pin } from "./record.ts";
 
 /** What rollbacks took back; a place may have several versions that must not come back. */
-export class Pins {
+export class PinnedEntries {
   readonly #byPlace = new Map<string, readonly Pin[]>();
 
   constructor(pins: Iterable<Pin> = []) {

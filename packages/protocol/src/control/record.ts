@@ -46,7 +46,7 @@ export interface Placement {
 }
 
 /** Where a published state came from. */
-export interface Origin {
+export interface PublishOrigin {
   /** What published it, such as `directory` or `api`: the recorded writer of its layers. */
   readonly writer: string;
   /** A digest of the source's content. */
@@ -66,7 +66,7 @@ interface RecordBase {
 /** A change of the published state. */
 export interface RevisionRecord extends RecordBase {
   readonly kind: "revision";
-  readonly origin: Origin;
+  readonly origin: PublishOrigin;
   readonly changes: readonly EntryChange[];
   /** The whole new placement; undefined: unchanged. */
   readonly placement?: Placement;
@@ -75,7 +75,7 @@ export interface RevisionRecord extends RecordBase {
 /** A change of live data only (EDS, LEDS, SDS), which is compacted and never rolled back. */
 export interface LiveRecord extends RecordBase {
   readonly kind: "live";
-  readonly origin: Origin;
+  readonly origin: PublishOrigin;
   readonly changes: readonly EntryChange[];
 }
 
@@ -92,7 +92,7 @@ export interface FuseTrip {
 /** A change that a fuse stopped. It is not in force until it is approved; a newer one takes its place. */
 export interface HeldRecord extends RecordBase {
   readonly kind: "held";
-  readonly origin: Origin;
+  readonly origin: PublishOrigin;
   readonly changes: readonly EntryChange[];
   readonly placement?: Placement;
   readonly trips: readonly FuseTrip[];

@@ -342,14 +342,14 @@ function refuseCaller(
   refuse(response, 403, { error, hint });
 }
 
-interface Asked {
+interface AdminQuestion {
   readonly target: string;
   readonly method: Route["method"];
   readonly wantsHtml: boolean;
 }
 
 async function findAnswer(
-  { target, method, wantsHtml }: Asked,
+  { target, method, wantsHtml }: AdminQuestion,
   sources: AdminSources,
   files: ConsoleFiles,
 ): Promise<AdminAnswer> {

@@ -158,7 +158,9 @@ describe("a commit takes effect as a whole", () => {
   test("a client that moves gets the new rules with the new layer, at one revision", async () => {
     const { hub, received, ended, reports } = await startClient();
     const puts = [resource(CLUSTER, "own")];
-    expect(hub.commit({ changes: [{ layer: "node/n", puts }] }, { nodeMapping, access: accessOf({ rules }) })).toBe(2);
+    expect(
+      hub.commit({ changes: [{ layer: "node/n", puts }] }, { nodeMapping, access: accessOf({ access: rules }) }),
+    ).toBe(2);
     await settled();
     expect([received, ended]).toEqual([[["c"], ["own"]], []]);
     expect(reports.filter(({ kind }) => kind === "committed")).toMatchObject([{ revision: 1 }, { revision: 2 }]);
@@ -170,7 +172,7 @@ describe("a commit takes effect as a whole", () => {
     expect([hub.replace({ nodeMapping }), hub.readiness.state]).toEqual([0, "starting"]);
     expect([hub.commit({ changes: [] }), hub.readiness.state]).toEqual([0, "ready"]);
     hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
-    expect(hub.replace({ access: accessOf({ rules }) })).toBe(2);
+    expect(hub.replace({ access: accessOf({ access: rules }) })).toBe(2);
     expect(hub.replace({ clients: () => undefined })).toBe(2);
     hub.close();
   });

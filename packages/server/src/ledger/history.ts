@@ -1,4 +1,10 @@
-import { type EntryChange, type HeldRecord, type LedgerRecord, type Origin, placeKey } from "@xdskit/protocol/internal";
+import {
+  type EntryChange,
+  type HeldRecord,
+  type LedgerRecord,
+  type PublishOrigin,
+  placeKey,
+} from "@xdskit/protocol/internal";
 import type { LedgerStore } from "./store.ts";
 
 /** What was recorded, as far back as the store keeps it. */
@@ -34,7 +40,7 @@ export class LedgerHistory {
   }
 
   /** The record by which a source published this content, if it published other content since. */
-  async publishedAs({ writer, digest }: Origin): Promise<number | undefined> {
+  async publishedAs({ writer, digest }: PublishOrigin): Promise<number | undefined> {
     let found: number | undefined;
     let isNewest = false;
     for await (const { text } of this.#store.read(0)) {

@@ -1,5 +1,5 @@
 import type { Deletion, Resource, TypeUrl } from "@xdskit/protocol";
-import type { FuseTrip, Origin, Placement } from "@xdskit/protocol/internal";
+import type { FuseTrip, Placement, PublishOrigin } from "@xdskit/protocol/internal";
 
 /** Who asks for a change, and why. */
 export interface Authorship {
@@ -21,7 +21,7 @@ export interface Publication extends Authorship {
   readonly changes?: readonly PublishedChange[];
   /** Undefined: unchanged. */
   readonly placement?: Placement;
-  readonly origin: Origin;
+  readonly origin: PublishOrigin;
 }
 
 /** What became of a publication or a decision. */

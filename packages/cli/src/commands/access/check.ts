@@ -32,7 +32,7 @@ interface TypedNames {
 }
 
 /** What `xds access check -o json` prints. */
-interface CheckAnswer {
+interface AccessCheckAnswer {
   readonly clients: number;
   readonly changes: readonly AccessChange[];
 }
@@ -47,7 +47,7 @@ export async function checkAccess(directory: string, flags: AccessFlags, context
   const now = policyOf(api, inForce);
   const { items } = await askAdmin<Page<AccessClientAnswer>>("/api/v1/access/clients", {}, flags, io);
   const changes = items.flatMap((client) => changeFor(client, { policies: [now, policy], held: state, at: io.now() }));
-  const answer: CheckAnswer = { clients: items.length, changes };
+  const answer: AccessCheckAnswer = { clients: items.length, changes };
   if (isJson(flags, context)) io.stdout.write(formatJson(answer));
   else io.stdout.write(formatChanges(answer, context));
   const isLoss = changes.some(({ refused, loses }) => refused !== undefined || loses.length > 0);
@@ -115,7 +115,7 @@ function missingIn(these: VisibleNames, those: VisibleNames): readonly TypedName
   });
 }
 
-function formatChanges({ clients, changes }: CheckAnswer, { io, colorsOf }: CommandContext): string {
+function formatChanges({ clients, changes }: AccessCheckAnswer, { io, colorsOf }: CommandContext): string {
   const summary = `${plural(changes.length, "client")} of ${clients} would see a change\n`;
   if (changes.length === 0) return summary;
   const colors = colorsOf(io.stdout);
