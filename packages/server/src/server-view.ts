@@ -48,6 +48,7 @@ export function createServerView({
     nodeStates: () => hub.deployments.states(hub.revision),
     head: () => ledger?.publisher?.number ?? hub.revision,
     revisionOf: (number) => (ledger?.publisher === undefined ? number : ledger.publisher.revisionOf(number)),
+    numberOf: (revision) => ledger?.publisher?.numberOf(revision) ?? revision,
     ledger: () => ledger?.publisher,
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,

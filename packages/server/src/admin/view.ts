@@ -32,6 +32,8 @@ export interface AdminView extends Gauges {
   head(): number;
   /** The revision of the server that a number is; undefined if that is not known any more. */
   revisionOf(number: number): number | undefined;
+  /** The newest number of the ledger at a revision; without a ledger the revision. */
+  numberOf(revision: number): number;
   /** Who has which revision. */
   readonly deployments: Deployments;
   /**

@@ -200,9 +200,11 @@ describe("a publisher that is opened again", () => {
     await publisher.publish({ layers: base(cluster("a")), origin });
     await publisher.publish({ layers: base(cluster("b")), origin });
     expect([1, 2, 3].map((number) => publisher.revisionOf(number))).toEqual([1, 2, undefined]);
+    expect([0, 1, 2, 9].map((revision) => publisher.numberOf(revision))).toEqual([0, 1, 2, 2]);
     const again = await start(store);
     await again.publisher.publish({ layers: base(cluster("c")), origin });
     expect([1, 2, 3, 4].map((number) => again.publisher.revisionOf(number))).toEqual([1, 1, 2, undefined]);
+    expect([1, 2].map((revision) => again.publisher.numberOf(revision))).toEqual([2, 3]);
   });
 });
 

@@ -157,6 +157,15 @@ export class Publisher {
     return this.#revisions.get(Math.max(number, this.#resumed));
   }
 
+  /** The newest number that is in force at a revision. */
+  numberOf(revision: number): number {
+    for (let number = this.number; number > this.#resumed; number--) {
+      const known = this.#revisions.get(number);
+      if (known !== undefined && known <= revision) return number;
+    }
+    return this.#resumed;
+  }
+
   publish(publication: Publication): Promise<PublishResult> {
     return this.#enqueue((state) => this.#planPublication(publication, state));
   }

@@ -112,6 +112,7 @@ export class RealMachine {
     nodeStates: () => this.deployments.states(this.machine.revision),
     head: () => this.machine.revision,
     revisionOf: (number) => number,
+    numberOf: (revision) => revision,
     streams: () => this.machine.streams(),
     streamState: (stream) => this.machine.streamState(stream),
     resourceStates: (stream) => this.machine.resourceStates(stream),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Resource } from "@xdskit/protocol";
 import { createServer, type ManagementServer, XdsError } from "@xdskit/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { type ApiDocument, mismatches } from "../support/json-schema.ts";
 import { secret } from "../support/secret.ts";
 import { CLUSTER, cluster, SECRET, testApi } from "../support/test-server.ts";
 
@@ -23,9 +24,14 @@ async function start() {
   const server = createServer({ api: testApi(), ledger: { directory: join(directory, "ledger") }, admin: {} });
   servers.push(server);
   const { adminAddress } = await server.listen();
+  const root = `http://127.0.0.1:${adminAddress?.port}`;
+  const document = (await (await fetch(`${root}/api/v1/openapi.json`)).json()) as ApiDocument;
   const ask = async (path: string, init?: RequestInit): Promise<{ status: number; body: unknown }> => {
-    const response = await fetch(`http://127.0.0.1:${adminAddress?.port}${path}`, init);
-    return { status: response.status, body: await response.json() };
+    const response = await fetch(root + path, init);
+    const { status } = response;
+    const body: unknown = await response.json();
+    expect(mismatches(document, path, status, body)).toEqual([]);
+    return { status, body };
   };
   return { server, ask };
 }

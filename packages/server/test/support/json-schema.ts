@@ -1,22 +1,21 @@
 type Json = Readonly<Record<string, unknown>>;
 
+interface Operation {
+  readonly operationId: string;
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: Json }[];
+  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, { schema?: Json }>> }>>;
+}
+
 /** An OpenAPI document, as far as tests look into it. */
 export interface ApiDocument {
-  readonly paths: Readonly<
-    Record<
-      string,
-      {
-        readonly get: {
-          readonly operationId: string;
-          readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: Json }[];
-          readonly responses: Readonly<
-            Record<string, { readonly content: Readonly<Record<string, { schema?: Json }>> }>
-          >;
-        };
-      }
-    >
-  >;
+  /** A path has one operation. */
+  readonly paths: Readonly<Record<string, { readonly get: Operation } | { readonly post: Operation }>>;
   readonly components: { readonly schemas: Readonly<Record<string, Json>> };
+}
+
+/** The operation of a path. */
+export function operationOf(path: ApiDocument["paths"][string]): Operation {
+  return "get" in path ? path.get : path.post;
 }
 
 /** What is wrong with the JSON answer to a request, by the document; members that it does not name are wrong too. */
@@ -26,7 +25,7 @@ export function mismatches(document: ApiDocument, target: string, status: number
     new RegExp(`^${path.replace(/\{.*\}/, "[^/]+")}$`).test(pathname),
   );
   if (found === undefined) return [`${pathname} is not in the document`];
-  const { responses } = found[1].get;
+  const { responses } = operationOf(found[1]);
   const schema = (responses[status] ?? responses["default"])?.content["application/json"]?.schema;
   if (schema === undefined) return [`${pathname} has no schema for ${status}`];
   return [...differences(schema, value, pathname, document)];

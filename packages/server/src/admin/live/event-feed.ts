@@ -134,10 +134,9 @@ export class EventFeed {
   }
 
   #readProgress(): LiveEvents["progress"] {
-    const head = this.#view.revision();
-    const followed = this.#follow(head);
-    const { revision, deployedNodes, pending, rejected } = followed;
-    return { head, revision, deployed: deployedNodes, pending, rejected };
+    const { deployedNodes, revision: inForce, pending, rejected } = this.#follow(this.#view.revision());
+    const revision = this.#view.numberOf(inForce);
+    return { head: this.#view.head(), revision, deployed: deployedNodes, pending, rejected };
   }
 
   /** Follows the newest revision, or still the one before. */

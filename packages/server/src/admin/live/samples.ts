@@ -57,7 +57,12 @@ export class Samples {
       .sort(([a], [b]) => a - b)
       .map(([revision, { acks, lastAckMs }]): RevisionTimeAnswer => {
         const madeAt = this.#deliveries.revisionMadeAt(revision);
-        return { revision, ...(madeAt !== undefined && { at: new Date(madeAt).toISOString() }), acks, lastAckMs };
+        return {
+          revision: this.#view.numberOf(revision),
+          ...(madeAt !== undefined && { at: new Date(madeAt).toISOString() }),
+          acks,
+          lastAckMs,
+        };
       });
     return { intervalSeconds: SAMPLE_INTERVAL_MS / 1000, items: this.#samples, revisions };
   }

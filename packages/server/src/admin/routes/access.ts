@@ -1,5 +1,5 @@
 import type { EntryPoint, Peer } from "@xdskit/protocol";
-import { hostOf, readClaim, type StreamState } from "@xdskit/protocol/internal";
+import { entryPoints, hostOf, readClaim, type StreamState } from "@xdskit/protocol/internal";
 import type { AccessAnswer, AccessClientAnswer } from "../answers/access.ts";
 import { QueryError } from "../query.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
@@ -20,7 +20,7 @@ export const access: Route = {
     type: "a type: cds, eds … or a type URL",
     name: "the name of a resource of that type",
   },
-  kinds: { identity: "texts" },
+  kinds: { entry: entryPoints, identity: "texts" },
   answers: { 200: accessAnswer },
   answer({ view }, query) {
     const claim = readClaim({

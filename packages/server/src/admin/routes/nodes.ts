@@ -32,7 +32,7 @@ export const nodes: Route = {
     nacked: "true: only nodes and types with a NACK",
     ...pageParameters,
   },
-  kinds: { nacked: "flag", ...pageKinds },
+  kinds: { state: NODE_CONDITIONS, nacked: "flag", ...pageKinds },
   answers: { 200: nodesAnswer },
   answer: (sources, query) => page(query, findNodes(sources, nodeChoice(sources, query))),
 };
@@ -89,8 +89,9 @@ function revisionFilter(view: AdminView, query: Query): ((id: string) => boolean
 }
 
 /** The ids of the nodes that do not have a revision. */
-function stragglersOf({ deployments }: AdminView, revision: number): ReadonlySet<string> {
-  const { pending, rejected } = deployments.progress(revision, { isWanted: () => true });
+function stragglersOf(view: AdminView, number: number): ReadonlySet<string> {
+  const inForce = view.revisionOf(number) ?? view.revision();
+  const { pending, rejected } = view.deployments.progress(inForce, { isWanted: () => true });
   return new Set([...pending, ...rejected].map(({ node }) => node.id));
 }
 

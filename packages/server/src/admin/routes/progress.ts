@@ -50,7 +50,6 @@ async function answerProgress(
 /** The revision in the path. A source with errors is an answer with status 409. */
 async function askedRevision({ view }: AdminSources, query: Query): Promise<number | AdminAnswer> {
   const text = query.text("revision") ?? "";
-  if (text === "head") return view.head();
   if (text === "source") {
     if (view.refreshSource === undefined)
       throw new QueryError(404, "this server has no source to look at", "ask for head, or for a number");
@@ -71,7 +70,7 @@ async function askedRevision({ view }: AdminSources, query: Query): Promise<numb
 
 /** The revision that a parameter names: a number, or `head`. */
 export function readRevision(view: AdminView, text: string): number {
-  if (text === "head") return view.revision();
+  if (text === "head") return view.head();
   if (!/^\d{1,15}$/.test(text))
     throw new QueryError(400, `expected a revision, head or source, got ${JSON.stringify(text)}`);
   const revision = Number(text);
