@@ -36,7 +36,6 @@ export {
   type SplitChange,
   splitLive,
 } from "./control/changes.ts";
-export { EmptiedHold, type EmptiedVerdict } from "./control/emptied.ts";
 export type { FuseContext, JudgedNode } from "./control/fuse-context.ts";
 export { defaultFuses, type FuseSettings } from "./control/fuse-settings.ts";
 export { tripFuses } from "./control/fuses.ts";

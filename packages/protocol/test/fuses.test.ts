@@ -1,6 +1,5 @@
 import {
   defaultFuses,
-  EmptiedHold,
   type FuseContext,
   type FuseSettings,
   type JudgedNode,
@@ -9,7 +8,7 @@ import {
 } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { added, change, entry, MINUTE, origin, placement, Writer } from "./support/records.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, traits } from "./support/resources.ts";
+import { CLUSTER, LISTENER, traits } from "./support/resources.ts";
 
 const kindOf: FuseContext["kindOf"] = (type) => traits(type)?.kind ?? "opaque";
 const listener = { type: LISTENER };
@@ -265,37 +264,5 @@ describe("pinned", () => {
     ]);
     writer.append({ kind: "unpinned", pins: [], placement: true });
     expect(trips("wrong")).toEqual([]);
-  });
-});
-
-describe("an assignment that becomes empty", () => {
-  const empty = change("a", "1", "2", { type: ENDPOINTS });
-  const other = change("b", "1", "2", { type: ENDPOINTS });
-  const how = (time: number) => ({ empties: ({ name }: { name: string }) => name === "a", time, holdMs: 600 });
-
-  test("is held by itself, and for so long only", () => {
-    const hold = new EmptiedHold();
-    expect(hold.judge([empty, other], how(1000))).toEqual({ passed: [other], held: [empty], until: 1600 });
-    expect(hold.judge([empty], how(1599))).toEqual({ passed: [], held: [empty], until: 1600 });
-    expect(hold.judge([empty], how(1600))).toEqual({ passed: [empty], held: [], until: undefined });
-  });
-
-  test("is held anew after it had endpoints in between", () => {
-    const hold = new EmptiedHold();
-    hold.judge([empty], how(1000));
-    hold.judge([], how(1100));
-    expect(hold.judge([empty], how(1500))).toEqual({ passed: [], held: [empty], until: 2100 });
-  });
-
-  test("is not held longer when the clock is set back", () => {
-    const hold = new EmptiedHold();
-    hold.judge([empty], how(100_000));
-    expect(hold.judge([empty], how(1000)).until).toBe(1600);
-  });
-
-  test("is not held when that is off, and a deletion never", () => {
-    const deleted = change("a", "1", undefined, { type: ENDPOINTS });
-    expect(new EmptiedHold().judge([empty], { ...how(0), holdMs: "off" }).passed).toEqual([empty]);
-    expect(new EmptiedHold().judge([deleted], how(0)).passed).toEqual([deleted]);
   });
 });
