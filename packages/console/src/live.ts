@@ -21,11 +21,24 @@ function change(changes: Partial<Live>): void {
   for (const listener of listeners) listener(live);
 }
 
-/** Listens to the server's events for as long as the page is open; the browser connects again by itself. */
+/** How long to wait after an answer that was no stream of events, in milliseconds. */
+const RETRY_MS = 5_000;
+
+/**
+ * Listens to the server's events for as long as the page is open. The browser connects again by itself, but not after an
+ * answer such as that of a proxy whose server restarts.
+ */
 export function connect(): void {
   const source = new EventSource(apiUrl("events"));
   source.onopen = () => change({ connection: "live" });
-  source.onerror = () => change({ connection: "lost" });
+  source.onerror = () => {
+    change({ connection: "lost" });
+    if (source.readyState !== EventSource.CLOSED) return;
+    setTimeout(() => {
+      change({ reloads: live.reloads + 1 });
+      connect();
+    }, RETRY_MS);
+  };
   for (const name of names) {
     source.addEventListener(name, ({ data }: MessageEvent<string>) => {
       change({ [name]: JSON.parse(data) as LiveEvents[typeof name] });

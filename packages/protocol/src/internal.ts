@@ -7,6 +7,7 @@ export {
   type AccessRefusal,
   type AccessVerdict,
   type AskedResource,
+  isTypeDenied,
   isVisible,
   openAccess,
   type RuleMiss,

@@ -35,6 +35,10 @@ test.each([
   [undefined, ["transaction: expected { changes: [...] }, got undefined"]],
   [[], ["transaction: expected { changes: [...] }, got a list"]],
   [{}, ["changes: expected a list, got undefined"]],
+  [
+    { changes: [], access: { rules: [{ identities: ["anyone"], metadata: { tier: 1 } }] } },
+    ["access.rules.0.metadata.tier: expected a string, got 1"],
+  ],
   [{ changes: ["x"] }, ["changes[0]: expected { layer, puts, deletes }, got a string"]],
   [
     { changes: [{ layr: "base", puts: [] }] },

@@ -86,13 +86,18 @@ function findAccessProblems(access: AccessRules | AccessFunction): readonly Opti
     return [
       { path: "access", message: `expected "default", { rules: [...] } or a function, got ${describeKind(access)}` },
     ];
-  return (rules as AccessRules["rules"]).flatMap((rule, index) =>
-    LISTS.flatMap((key) => {
+  return (rules as AccessRules["rules"]).flatMap((rule, index) => [
+    ...LISTS.flatMap((key) => {
       const list: unknown = rule[key];
       if (kinds.texts.holds(list) || (list === undefined && key !== "identities")) return [];
       return [
         { path: `access.rules.${index}.${key}`, message: `expected a list of strings, got ${describeKind(list)}` },
       ];
     }),
-  );
+    ...Object.entries(rule.metadata ?? {}).flatMap(([field, pattern]: [string, unknown]) => {
+      if (typeof pattern === "string") return [];
+      const message = `expected a string, got ${describeKind(pattern)}`;
+      return [{ path: `access.rules.${index}.metadata.${field}`, message }];
+    }),
+  ]);
 }

@@ -1,5 +1,6 @@
 import {
   type AccessPolicy,
+  hostOf,
   type JudgedNode,
   type LedgerEffect,
   type LedgerState,
@@ -15,20 +16,27 @@ export interface JudgedWith {
   readonly policy: AccessPolicy | undefined;
 }
 
-/** The connected nodes, with their layers before and after a change. */
-export function* judgedNodes(change: LedgerEffect, { view, state, policy }: JudgedWith): Iterable<JudgedNode> {
+/** The connected nodes, with their layers before and after a change; one is cut off if any of its streams is. */
+export function judgedNodes(change: LedgerEffect, { view, state, policy }: JudgedWith): Iterable<JudgedNode> {
   const exists = layersAfter(change, state);
   const placement = change.placement ?? state.placement;
-  const seen = new Set<string>();
+  const nodes = new Map<string, JudgedNode>();
   for (const { node, peer, onlyType, isPoller, layers: before } of view.streams()) {
-    if (node === undefined || seen.has(node.id)) continue;
-    seen.add(node.id);
+    if (node === undefined) continue;
+    // Clients that share an id are one node, those without an id one for each host.
+    const key = node.id === "" ? `host ${hostOf(peer.address)}` : `node ${node.id}`;
+    const known = nodes.get(key);
+    if (known !== undefined && (policy === undefined || known.isCutOff)) continue;
     const placed = placement === undefined ? before : layersFor(placement, { node, peer }, exists);
     const after = "refused" in placed ? undefined : placed;
     const entryPoint = isPoller === true ? "rest" : onlyType === undefined ? "ads" : "stream";
     const grant = policy?.grant({ entryPoint, peer, node }, after ?? []);
-    yield { id: node.id, before, after, isCutOff: grant !== undefined && "denied" in grant };
+    nodes.set(key, {
+      ...(known ?? { id: node.id, before, after }),
+      isCutOff: grant !== undefined && "denied" in grant,
+    });
   }
+  return nodes.values();
 }
 
 /** Whether a layer has resources after a change. */

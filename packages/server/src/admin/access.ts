@@ -49,7 +49,7 @@ export function describeCaller(caller: AdminCaller): string {
     case "plaintext":
       return caller.isLoopback ? "loopback" : "plaintext";
     case "tls":
-      return caller.names.join(",");
+      return caller.names.length === 0 ? "no certificate" : caller.names.join(",");
   }
 }
 

@@ -253,6 +253,12 @@ async function answerRequest(
     refuse(response, 403, { error: "unexpected Host header", hint: "use an address or localhost" });
     return;
   }
+  // A link from elsewhere may lead here; what a page of another site asks for by itself is refused.
+  const { "sec-fetch-site": site, "sec-fetch-mode": mode } = request.headers;
+  if (site === "cross-site" && mode !== "navigate") {
+    refuse(response, 403, { error: "a page of another site may not ask" });
+    return;
+  }
   const isRead = request.method === "GET" || request.method === "HEAD";
   const entryPoint = entryPointOf(request.url, isRead);
   const role = roleOf(caller, options.rules ?? nobody);
@@ -260,7 +266,8 @@ async function answerRequest(
     refuseCaller(request, response, caller, { entryPoint, options });
     return;
   }
-  if (!isRead && role !== undefined) audit(request, response, { caller, role, options });
+  // Whom an access rule lets in without a role may change things, as an operator may.
+  if (!isRead) audit(request, response, { caller, role: role ?? "operator", options });
   if (!isRead && request.method !== "POST") {
     response.setHeader("allow", "GET, HEAD, POST");
     refuse(response, 405, { error: `method ${request.method} is not allowed` });
@@ -281,7 +288,14 @@ async function answerRequest(
     response.writeHead(("status" in answer ? answer.status : undefined) ?? 200).end();
     return;
   }
-  await write(answer, request, response);
+  await write(answer, { request, response, mayRead: () => isAdmitted(request, entryPoint, { caller, role, options }) });
+}
+
+interface Written {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Whether the access rules still let the caller in. */
+  readonly mayRead: () => boolean;
 }
 
 type AdminEntryPoint = Extract<EntryPoint, "health" | "metrics" | "admin" | "admin-change">;
@@ -424,7 +438,7 @@ function errorAnswer(status: number, error: string, hint?: string): AdminAnswer 
   return { kind: "json", status, value };
 }
 
-async function write(answer: AdminAnswer, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function write(answer: AdminAnswer, { request, response, mayRead }: Written): Promise<void> {
   switch (answer.kind) {
     case "text":
       response.writeHead(answer.status ?? 200, { "content-type": answer.contentType ?? "text/plain; charset=utf-8" });
@@ -439,7 +453,7 @@ async function write(answer: AdminAnswer, request: IncomingMessage, response: Se
       await writePage(answer, response);
       return;
     case "events":
-      writeEvents(answer.feed, response, request.headers["last-event-id"]?.toString());
+      writeEvents(answer.feed, response, { lastId: request.headers["last-event-id"]?.toString(), mayRead });
       return;
     case "redirect":
       response.writeHead(308, { location: answer.to }).end();

@@ -19,5 +19,8 @@ export function accountOf(peer: Pick<Peer, "address" | "certificate">): Account 
 
 /** What stands for the owner of a certificate: its first URI, such as a SPIFFE id, or DNS name, or its common name. */
 function identityOf({ certificate }: Pick<Peer, "certificate">): string | undefined {
-  return certificate?.uris[0] ?? certificate?.dnsNames[0] ?? certificate?.commonName;
+  const { uris: [uri] = [], dnsNames: [dnsName] = [], commonName } = certificate ?? {};
+  if (uri !== undefined) return `uri:${uri}`;
+  if (dnsName !== undefined) return `dns:${dnsName}`;
+  return commonName === undefined ? undefined : `cn:${commonName}`;
 }

@@ -11,7 +11,7 @@ import {
   type Status,
   type TypeUrl,
 } from "@xdskit/protocol";
-import { type AccessPolicy, type DeltaRequest, noInitialVersions } from "@xdskit/protocol/internal";
+import { type AccessPolicy, type DeltaRequest, noInitialVersions, openAccess } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { defaultLimits } from "../options.ts";
 import { readAccess } from "./access.ts";
@@ -430,6 +430,23 @@ describe("a large answer in parts", () => {
     expect(sent.reduce((sum, one) => sum + one, 0)).toBe(names.length);
     expect(of("response-queued").reduce((sum, one) => sum + one.bytes, 0)).toBe(bytes);
     expect(of("response-queued")).toHaveLength(sent.length);
+    hub.close();
+  });
+});
+
+describe("content that is not at hand", () => {
+  test("a call that ends while its request waits, such as a Fetch, gets no empty answer", async () => {
+    const { hub, open } = startHub({ access: openAccess });
+    hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
+    hub.setMissing(new Map([[CLUSTER, new Set(["missing"])]]));
+    const { stream, ask, received, ended } = open(remote, CLUSTER);
+    ask(request(CLUSTER, ["missing"]));
+    hub.finish(stream);
+    await settled();
+    expect({ received, ended }).toEqual({
+      received: [],
+      ended: [{ code: 14, message: expect.stringContaining("not at hand yet") }],
+    });
     hub.close();
   });
 });

@@ -13,6 +13,7 @@ import {
   type DiscoveryRequest,
   deniedCode,
   isOfV2,
+  isTypeDenied,
   type NamedChoice,
   nodeDenied,
   type PollId,
@@ -24,7 +25,7 @@ import {
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
-import type { Account } from "./account.ts";
+import { type Account, accountOf } from "./account.ts";
 import { Admission, draining, notReady } from "./admission.ts";
 import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";
 import { ByteBudget } from "./byte-budget.ts";
@@ -130,7 +131,10 @@ export class Hub implements HubPort {
     this.#connections = new Connections(connectionLimits);
     this.#requestRate = new RequestRate(limits.maxRequestsPerSecondPerIdentity);
     this.#polls = new PollRegistry(connectionLimits);
-    this.#withheld = new WithheldRequests((type) => options.traits(type)?.twin);
+    this.#withheld = new WithheldRequests(
+      (type) => options.traits(type)?.twin,
+      (stream) => this.budget.open(accountOf(this.#streams.get(stream)?.peer ?? { address: "" })),
+    );
     this.#streams = new StreamRegistry({
       ...{ encoder, limits, connectionLimits: connectionLimits },
       closed: (stream, status, reason) => this.#closed(stream, status, reason),
@@ -180,7 +184,8 @@ export class Hub implements HubPort {
     const before = this.revision;
     const startedAt = performance.now();
     this.#driver.take({ kind: "transaction-committed", ...given });
-    if (given.access !== undefined) for (const watcher of [...this.#accessWatchers]) watcher();
+    if (given.access !== undefined || given.nodeMapping !== undefined)
+      for (const watcher of [...this.#accessWatchers]) watcher();
     const { revision } = this;
     if (revision !== before) this.report({ kind: "committed", revision, tookMs: performance.now() - startedAt });
     return revision;
@@ -329,6 +334,11 @@ export class Hub implements HubPort {
   }
 
   finish(id: StreamId): void {
+    // No answer to a Fetch would be right.
+    if (this.#withheld.isWaiting(id)) {
+      this.endStream(id, contentMissing, "not-ready");
+      return;
+    }
     if (this.#conversion?.isWaiting(id) === true) {
       this.#conversion.wait(id, 0, () => this.finish(id));
       return;
@@ -350,7 +360,7 @@ export class Hub implements HubPort {
   poll(asked: NewPoll, handle: PollHandle): PollId | undefined {
     const { connection, path, apiVersion, type, request, bytes, holdMs } = asked;
     const { peer, listener } = this.#connections.get(connection) ?? {};
-    const isWithheld = this.#withheld.concerns(type, request);
+    const isWithheld = peer !== undefined && this.#isWithheld(peer, type, request);
     const refusal =
       peer === undefined
         ? cancelled
@@ -371,6 +381,16 @@ export class Hub implements HubPort {
       this.#arriving = undefined;
     });
     return this.#polls.has(id) ? id : undefined;
+  }
+
+  /** Whether a poll asks for what is missing; who may not have all of a type is not told which names there are. */
+  #isWithheld(peer: Peer, type: TypeUrl, request: DiscoveryRequest): boolean {
+    if (!this.#withheld.isOfMissing(type)) return false;
+    const node = request.node ?? anonymousNode;
+    const layers = this.view.layersOf(node, peer);
+    const grant = this.view.grantOf({ entryPoint: "rest", peer, node });
+    if ("refused" in layers || "denied" in grant || isTypeDenied(grant, layers, type)) return false;
+    return !grant.isWhole || this.#withheld.concerns(type, request);
   }
 
   abandonPoll(id: PollId): void {

@@ -16,6 +16,15 @@ test("a second's worth comes at once, then one after another; other identities d
   expect(Array.from({ length: 11 }, () => rate.delayOf(flood))).toEqual([...Array<number>(10).fill(0), 100]);
 });
 
+test("what a flood left behind delays nobody for more than half a minute", () => {
+  let now = 0;
+  const rate = new RequestRate(10, () => now);
+  const delays = Array.from({ length: 10_000 }, () => rate.delayOf(identity("flood")));
+  expect(Math.max(...delays)).toBe(30_000);
+  now = 31_000;
+  expect(rate.delayOf(identity("flood"))).toBe(0);
+});
+
 test("addresses are not slowed, and 0 is no limit", () => {
   const address: Account = { key: "a", by: "address" };
   const rate = new RequestRate(1, () => 0);

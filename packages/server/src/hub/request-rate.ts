@@ -2,6 +2,11 @@ import type { Account } from "./account.ts";
 
 /** Accounts that are kept before those without a delay are forgotten. */
 const PURGE_ABOVE = 1_024;
+/**
+ * The longest delay, in milliseconds. Without it the calls of a flood that are long gone would delay those that come
+ * after it.
+ */
+const MOST_DELAY_MS = 30_000;
 
 /**
  * Slows the requests of an identity down to a rate. A second's worth may come at once. Every request is counted once and
@@ -29,7 +34,8 @@ export class RequestRate {
   delayOf({ key, by }: Account): number {
     if (this.#perSecond === 0 || by === "address") return 0;
     const now = this.#now();
-    const dueAt = Math.max(now, this.#dueAt.get(key) ?? 0) + 1_000 / this.#perSecond;
+    const inTurn = Math.max(now, this.#dueAt.get(key) ?? 0) + 1_000 / this.#perSecond;
+    const dueAt = Math.min(inTurn, now + 1_000 + MOST_DELAY_MS);
     this.#dueAt.set(key, dueAt);
     if (this.#dueAt.size > this.#purgeAbove) this.#purge(now);
     return Math.max(0, dueAt - now - 1_000);

@@ -1,6 +1,8 @@
 import { anonymousNode, formatTypeUrl } from "@xdskit/protocol";
 import { type DeltaRequest, noInitialVersions, type SotwRequest } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
+import { accountOf } from "./account.ts";
+import { ByteBudget } from "./byte-budget.ts";
 import { namesByType, WithheldRequests } from "./withheld-requests.ts";
 
 const SECRET = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
@@ -18,7 +20,15 @@ function delta(type: typeof SECRET, subscribe: readonly string[]): DeltaRequest 
 }
 
 function start(...names: readonly string[]): WithheldRequests {
-  const withheld = new WithheldRequests((type) => (type === OLD_SECRET ? SECRET : undefined));
+  const budget = new ByteBudget({
+    maxReceivedBytes: 100,
+    maxReceivedBytesPerPeer: 50,
+    maxReceivedBytesPerIdentity: 50,
+  });
+  const withheld = new WithheldRequests(
+    (type) => (type === OLD_SECRET ? SECRET : undefined),
+    (stream) => budget.open(accountOf({ address: `192.0.2.${stream}:1` })),
+  );
   withheld.setMissing(namesByType(names.map((name) => ({ type: SECRET, name }))));
   return withheld;
 }
@@ -67,13 +77,17 @@ describe("requests for resources whose content is not at hand", () => {
     expect(withheld.take(1, LISTENER, sotw(LISTENER, []), 1)).toEqual(sotw(LISTENER, [], node));
   });
 
-  test("are forgotten with their stream, and too many bytes of them end it", () => {
+  test("are forgotten with their stream, and count as bytes that their client holds, not another", () => {
     const withheld = start("a");
     const request = sotw(SECRET, ["a"]);
-    expect(withheld.take(1, SECRET, request, 16 * 1024 * 1024)).toBe("waits");
-    expect(withheld.take(2, SECRET, request, 1)).toBe("full");
+    expect(withheld.take(1, SECRET, request, 40)).toBe("waits");
+    expect(withheld.take(1, SECRET, request, 20)).toBe("full");
+    expect(withheld.take(2, SECRET, request, 20)).toBe("waits");
+    expect([withheld.isWaiting(1), withheld.isWaiting(3)]).toEqual([true, false]);
     withheld.forget(1);
-    expect(withheld.take(2, SECRET, request, 1)).toBe("waits");
+    expect(withheld.isWaiting(1)).toBe(false);
+    expect(withheld.take(1, SECRET, request, 50)).toBe("waits");
+    withheld.forget(1);
     withheld.forget(2);
     expect(withheld.setMissing(new Map())).toEqual([]);
   });

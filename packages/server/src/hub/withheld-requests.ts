@@ -1,11 +1,9 @@
 import type { Resource, TypeUrl } from "@xdskit/protocol";
 import type { DiscoveryRequest, StreamId } from "@xdskit/protocol/internal";
+import type { HeldBytes } from "./byte-budget.ts";
 
 /** Names of resources that exist although their content is not at hand. */
 export type MissingNames = ReadonlyMap<TypeUrl, ReadonlySet<string>>;
-
-/** Above this many waiting bytes a stream ends, because waiting requests are held in memory. */
-const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 
 interface Withheld {
   readonly request: DiscoveryRequest;
@@ -19,14 +17,23 @@ interface Withheld {
  */
 export class WithheldRequests {
   readonly #twinOf: (type: TypeUrl) => TypeUrl | undefined;
+  readonly #open: (stream: StreamId) => HeldBytes;
   readonly #waiting = new Map<StreamId, Map<TypeUrl, Withheld[]>>();
   /** The types that a stream has asked for: a first request without names asks for all. */
   readonly #asked = new Map<StreamId, Set<TypeUrl>>();
+  /** The bytes of the waiting requests of a stream. */
+  readonly #held = new Map<StreamId, { readonly held: HeldBytes; bytes: number }>();
   #missing: MissingNames = new Map();
-  #waitingBytes = 0;
 
-  constructor(twinOf: (type: TypeUrl) => TypeUrl | undefined) {
+  /** `open` counts the bytes of a stream's waiting requests, from 0. */
+  constructor(twinOf: (type: TypeUrl) => TypeUrl | undefined, open: (stream: StreamId) => HeldBytes) {
     this.#twinOf = twinOf;
+    this.#open = open;
+  }
+
+  /** Whether a request of a stream waits. */
+  isWaiting(stream: StreamId): boolean {
+    return this.#waiting.has(stream);
   }
 
   /**
@@ -45,8 +52,7 @@ export class WithheldRequests {
       const node = request.node ?? ofStream?.values().next().value?.[0]?.request.node;
       return request.node === node ? request : { ...request, node };
     }
-    if (this.#waitingBytes + bytes > MOST_WAITING_BYTES) return "full";
-    this.#waitingBytes += bytes;
+    if (!this.#hold(stream, bytes)) return "full";
     const types = ofStream ?? new Map<TypeUrl, Withheld[]>();
     this.#waiting.set(stream, types.set(type, [...(types.get(type) ?? []), { request, bytes }]));
     return "waits";
@@ -58,6 +64,11 @@ export class WithheldRequests {
     const isFirst = !asked.has(type);
     this.#asked.set(stream, asked.add(type));
     return this.concerns(type, request, isFirst);
+  }
+
+  /** Whether anything of a type is missing. */
+  isOfMissing(type: TypeUrl): boolean {
+    return this.#namesOf(type) !== undefined;
   }
 
   /** Whether a request asks for what is missing, by name or with a wildcard. */
@@ -78,7 +89,7 @@ export class WithheldRequests {
       for (const [type, requests] of types) {
         if (requests.some(({ request }, index) => this.concerns(type, request, index === 0))) continue;
         types.delete(type);
-        this.#release(requests);
+        this.#release(stream, requests);
         released.push([stream, requests]);
       }
       if (types.size === 0) this.#waiting.delete(stream);
@@ -87,13 +98,26 @@ export class WithheldRequests {
   }
 
   forget(stream: StreamId): void {
-    for (const requests of this.#waiting.get(stream)?.values() ?? []) this.#release(requests);
+    for (const requests of this.#waiting.get(stream)?.values() ?? []) this.#release(stream, requests);
     this.#waiting.delete(stream);
     this.#asked.delete(stream);
   }
 
-  #release(requests: readonly Withheld[]): void {
-    for (const { bytes } of requests) this.#waitingBytes -= bytes;
+  /** Returns whether the client may hold so many bytes more. */
+  #hold(stream: StreamId, bytes: number): boolean {
+    const use = this.#held.get(stream) ?? { held: this.#open(stream), bytes: 0 };
+    if (use.held.hold(use.bytes + bytes) !== undefined) return false;
+    use.bytes += bytes;
+    this.#held.set(stream, use);
+    return true;
+  }
+
+  #release(stream: StreamId, requests: readonly Withheld[]): void {
+    const use = this.#held.get(stream);
+    if (use === undefined) return;
+    for (const { bytes } of requests) use.bytes -= bytes;
+    use.held.hold(use.bytes);
+    if (use.bytes === 0) this.#held.delete(stream);
   }
 
   #namesOf(type: TypeUrl): ReadonlySet<string> | undefined {

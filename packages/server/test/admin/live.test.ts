@@ -132,31 +132,31 @@ describe("/api/v1/events", () => {
   });
 });
 
+/** A response whose reader stops and goes on as the test says. */
+class Reader extends EventEmitter {
+  writableNeedDrain = false;
+  readonly written: string[] = [];
+  isDestroyed = false;
+  writeHead(): this {
+    return this;
+  }
+  write(text: string): boolean {
+    this.written.push(text);
+    return !this.writableNeedDrain;
+  }
+  destroy(): void {
+    this.isDestroyed = true;
+    this.emit("close");
+  }
+}
+
+function follow(feed: EventFeed, mayRead = () => true): Reader {
+  const reader = new Reader();
+  writeEvents(feed, reader as unknown as ServerResponse, { lastId: undefined, mayRead });
+  return reader;
+}
+
 describe("a reader that does not read", () => {
-  /** A response whose reader stops and goes on as the test says. */
-  class Reader extends EventEmitter {
-    writableNeedDrain = false;
-    readonly written: string[] = [];
-    isDestroyed = false;
-    writeHead(): this {
-      return this;
-    }
-    write(text: string): boolean {
-      this.written.push(text);
-      return !this.writableNeedDrain;
-    }
-    destroy(): void {
-      this.isDestroyed = true;
-      this.emit("close");
-    }
-  }
-
-  function follow(feed: EventFeed): Reader {
-    const reader = new Reader();
-    writeEvents(feed, reader as unknown as ServerResponse, undefined);
-    return reader;
-  }
-
   const namesIn = (texts: readonly string[]): readonly string[] =>
     [...texts.join("").matchAll(/^event: (.*)$/gm)].flatMap(([, name]) => name ?? []);
 
@@ -198,6 +198,17 @@ describe("a reader that does not read", () => {
       vi.useRealTimers();
     }
   });
+});
+
+test("a reader whom access rules no longer let in is disconnected, and hears nothing more", () => {
+  const feed = new EventFeed(world.view);
+  let isAllowed = true;
+  const reader = follow(feed, () => isAllowed);
+  const heard = reader.written.length;
+  isAllowed = false;
+  world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
+  feed.tick();
+  expect([reader.isDestroyed, reader.written.length - heard, feed.readers]).toEqual([true, 0, 0]);
 });
 
 test("/api/v1/samples has the last hour, and how long revisions took to their last ACK", async () => {

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Resource } from "@xdskit/protocol";
@@ -33,7 +35,7 @@ async function start() {
     expect(mismatches(document, path, status, body)).toEqual([]);
     return { status, body };
   };
-  return { server, ask };
+  return { server, ask, root };
 }
 
 const origin = { writer: "directory" };
@@ -89,6 +91,20 @@ test("a restart serves what was served, and says what it has no content of", asy
     ledger: { number: 2, missing: { total: 1, resources: [{ layer: "base", type: SECRET, name: "s" }] } },
   });
   expect((await again.ask("/api/v1/resources")).body).toMatchObject({ items: [{ name: "a" }], total: 1 });
+});
+
+test.each([
+  ["no-cors", 403],
+  ["cors", 403],
+  ["navigate", 200],
+])("a page of another site may not ask, but a link there may lead here (%s)", async (mode, status) => {
+  const { root } = await start();
+  const asked = get(`${root}/api/v1/progress/head`, {
+    headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": mode },
+  });
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  response.resume();
+  expect(response.statusCode).toBe(status);
 });
 
 test("a decision on what is not held is refused, and a web page may not decide", async () => {

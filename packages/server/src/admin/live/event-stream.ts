@@ -7,15 +7,27 @@ const MAX_BLOCKED_MS = 60_000;
 /** How soon a browser connects again, in milliseconds. */
 const RETRY_MS = 2_000;
 
+/** Who reads events. */
+export interface EventReader {
+  /** The last event that it has. */
+  readonly lastId: string | undefined;
+  /** Asked again and again: access rules may change. */
+  readonly mayRead: () => boolean;
+}
+
 /**
  * Writes the feed as server-sent events until the reader disconnects. A reader that does not read is owed nothing: once
  * it reads again, it is told to reload, and how things are then.
  */
-export function writeEvents(feed: EventFeed, response: ServerResponse, lastId: string | undefined): void {
+export function writeEvents(feed: EventFeed, response: ServerResponse, { lastId, mayRead }: EventReader): void {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" });
   let hasSkipped = false;
   let blockedFor = 0;
   const take = (events: readonly FeedEvent[]): void => {
+    if (!mayRead()) {
+      response.destroy();
+      return;
+    }
     if (response.writableNeedDrain) hasSkipped = true;
     else if (events.length > 0) response.write(events.map(formatEvent).join(""));
   };
@@ -30,7 +42,7 @@ export function writeEvents(feed: EventFeed, response: ServerResponse, lastId: s
   });
   const keepAlive = setInterval(() => {
     blockedFor = response.writableNeedDrain ? blockedFor + KEEP_ALIVE_MS : 0;
-    if (blockedFor >= MAX_BLOCKED_MS) response.destroy();
+    if (blockedFor >= MAX_BLOCKED_MS || !mayRead()) response.destroy();
     else if (blockedFor === 0) response.write(": still here\n\n");
   }, KEEP_ALIVE_MS).unref();
   response.once("close", () => {

@@ -1,5 +1,5 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import { startTimer } from "@xdskit/disk";
+import { startTimer, type Timer } from "@xdskit/disk";
 import type { Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 import type { Account } from "../../hub/account.ts";
@@ -71,6 +71,8 @@ export class GrpcCall implements StreamHandle {
   #isInflating = false;
   /** A message waits, because there are too many. */
   #isSlowed = false;
+  /** Timer of the message that is slowed down. */
+  #slowed: Timer | undefined;
   #isHalfClosed = false;
   #isOver = false;
   #closedBy: "cancelled" | "connection-lost" | undefined;
@@ -207,6 +209,7 @@ export class GrpcCall implements StreamHandle {
     clearTimeout(this.#deadline);
     clearTimeout(this.#messageTimeout);
     clearTimeout(this.#writeTimeout);
+    this.#slowed?.cancel();
     this.#parser.clear();
     this.#options.held.hold(this.#isInflating ? this.#workBytes : 0);
   }
@@ -269,8 +272,9 @@ export class GrpcCall implements StreamHandle {
 
   async #takeLater(message: FramedMessage, delayMs: number): Promise<void> {
     this.#isSlowed = true;
+    // If the call ends before, nothing waits any more, and the message is let go.
     await new Promise<void>((resolve) => {
-      startTimer(delayMs, resolve);
+      this.#slowed = startTimer(delayMs, resolve);
     });
     this.#isSlowed = false;
     if (!this.#isOver) await this.#takeNow(message);

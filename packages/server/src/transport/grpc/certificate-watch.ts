@@ -60,7 +60,7 @@ export class CertificateWatch {
 
   #judge(socket: TLSSocket, trust: ClientTrust): void {
     if (!this.#timers.has(socket) || socket.destroyed) return;
-    const fault = trust.judge(shownBy(socket), new Date());
+    const fault = faultOf(socket, trust);
     if (fault !== undefined) this.#lapse(socket, fault);
   }
 
@@ -80,6 +80,15 @@ export class CertificateWatch {
   #forget(socket: TLSSocket): void {
     this.#timers.get(socket)?.cancel();
     this.#timers.delete(socket);
+  }
+}
+
+/** What cannot be judged is not trusted. */
+function faultOf(socket: TLSSocket, trust: ClientTrust): CertificateFault | undefined {
+  try {
+    return trust.judge(shownBy(socket), new Date());
+  } catch {
+    return "untrusted";
   }
 }
 

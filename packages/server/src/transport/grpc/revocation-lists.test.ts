@@ -28,6 +28,10 @@ test.each([
   ["", /has no X509 CRL/],
   ["-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n", /expected a sequence/],
   ["-----BEGIN X509 CRL-----\nMAMwBQA=\n-----END X509 CRL-----\n", /longer than what it is in/],
+  [
+    "-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n-----BEGIN X509 CRL-----\nMA",
+    /a list in the file .* has no end/,
+  ],
   ["-----BEGIN X509 CRL-----\nMIT/\n-----END X509 CRL-----\n", /DER: a malformed length/],
 ])("a malformed file is an error: %j", (file, error) => {
   expect(() => new RevocationLists(splitLists(file))).toThrow(error);

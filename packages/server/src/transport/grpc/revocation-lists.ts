@@ -12,6 +12,8 @@ const PEM_LIST = /-----BEGIN X509 CRL-----[^-]*-----END X509 CRL-----/g;
 export function splitLists(pem: string): readonly string[] {
   const blocks = pem.match(PEM_LIST);
   if (blocks === null) throw new Error("the file of revocation lists (crl) has no X509 CRL in PEM");
+  if (blocks.length !== pem.split("-----BEGIN X509 CRL-----").length - 1)
+    throw new Error("a list in the file of revocation lists (crl) has no end");
   return blocks;
 }
 

@@ -53,6 +53,7 @@ export class TlsListener {
   #trust: ClientTrust | undefined;
   #inForce: Credentials;
   #refused: Credentials | undefined;
+  #reloading: Promise<void> = Promise.resolve();
   #quiet: NodeJS.Timeout | undefined;
   #poll: NodeJS.Timeout | undefined;
 
@@ -64,7 +65,6 @@ export class TlsListener {
     const server = createServer({
       ...contextOf(credentials),
       ALPNProtocols: [...ports.protocols],
-      minVersion: "TLSv1.2",
       handshakeTimeout: ports.handshakeTimeoutMs,
       noDelay: true,
       requestCert: files.ca !== undefined,
@@ -111,7 +111,13 @@ export class TlsListener {
   }
 
   /** Reloads the files. Never rejects: problems are reported, and the previous certificates stay in use. */
-  async reload(): Promise<void> {
+  reload(): Promise<void> {
+    // One after another, so that an older reading never comes after a newer one.
+    this.#reloading = this.#reloading.then(() => this.#reload());
+    return this.#reloading;
+  }
+
+  async #reload(): Promise<void> {
     const files = pathsOf(this.#files);
     try {
       const credentials = await readFiles(this.#files);
@@ -172,6 +178,7 @@ function contextOf({ cert, key, ca, crl }: Credentials): SecureContextOptions {
   return {
     cert,
     key,
+    minVersion: "TLSv1.2",
     // A resumed session would skip the verification of the certificate.
     ...(ca !== undefined && { ca, secureOptions: constants.SSL_OP_NO_TICKET }),
     ...(crl !== undefined && { crl: [...splitLists(crl.toString("latin1"))] }),

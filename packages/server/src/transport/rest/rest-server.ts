@@ -68,7 +68,16 @@ export class RestServer {
         respondWithError(exchange, httpStatusOf(body.status), body.status, { connection: "close" });
       } else {
         const delayMs = hub.delayRequest(account, address);
-        if (delayMs > 0) await new Promise<void>((resolve) => startTimer(delayMs, resolve));
+        if (delayMs > 0) {
+          const passed = held.hold(body.byteLength);
+          if (passed !== undefined) {
+            hub.reportLimit(passed.limit, address, passed.status.message);
+            respondWithError(exchange, httpStatusOf(passed.status), passed.status, { connection: "close" });
+            return;
+          }
+          await new Promise<void>((resolve) => startTimer(delayMs, resolve));
+          held.hold(0);
+        }
         handler(exchange, body, hub);
       }
     } catch (error) {
