@@ -230,7 +230,7 @@ async function envoyHas({ envoy }: LoadedEnvoy, held: Held): Promise<void> {
 }
 
 /** An invalid regular expression that only RE2 detects. */
-const BAD_ROUTE = { match: { safe_regex: { regex: "(" } }, route: { cluster: "fixed" } };
+const BAD_ROUTE = { match: { safe_regex: { regex: "a{1001}" } }, route: { cluster: "fixed" } };
 
 /** Requests were served since the last call, none was lost, and the long response continues. */
 async function settle(world: LoadedEnvoy, what: string, rounds: number): Promise<void> {

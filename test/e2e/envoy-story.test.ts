@@ -479,7 +479,7 @@ ${lines.join("\n")}
 
 /** A route table with an invalid regular expression that only RE2 detects. */
 function refusedRoutes(): string {
-  return routeFile([{ cluster: "blue" }]).replace('{ prefix: "/" }', '{ safe_regex: { regex: "(" } }');
+  return routeFile([{ cluster: "blue" }]).replace('{ prefix: "/" }', '{ safe_regex: { regex: "a{1001}" } }');
 }
 
 async function updateAttempts(envoy: Envoy): Promise<{ cds: number; lds: number; rejected: number }> {

@@ -94,7 +94,7 @@ describeWith("envoy", "Envoy", () => {
 });
 
 /** An invalid regular expression that only RE2 detects. */
-const BAD_ROUTE = { match: { safe_regex: { regex: "(" } }, route: { cluster: "green" } };
+const BAD_ROUTE = { match: { safe_regex: { regex: "a{1001}" } }, route: { cluster: "green" } };
 
 interface Scene {
   readonly server: XdsServer;

@@ -64,9 +64,28 @@ export class ServerLedger {
       this.#publisher = await this.#openWith(await this.#openStore());
     } catch (cause) {
       this.#tellProblem(cause instanceof Error ? cause.message : String(cause));
-      this.#publisher = await this.#openWith(new MemoryLedgerStore());
+      this.#target.setMissing([]);
+      this.#publisher = await this.#openInMemory();
     }
     return this.#publisher;
+  }
+
+  /** What can still be read is served, with its holds and rollbacks; the history goes on in memory. */
+  async #openInMemory(): Promise<Publisher> {
+    const directory = this.#options.ledger?.directory;
+    try {
+      if (directory === undefined) return await this.#openWith(new MemoryLedgerStore());
+      const onProblem = (message: string): void => this.#tellProblem(message);
+      const store = await openDirectoryLedger({ directory, onProblem, isReadOnly: true });
+      const memory = await MemoryLedgerStore.after(store).finally(() => store.close());
+      return await this.#openWith(memory);
+    } catch (cause) {
+      this.#tellProblem(
+        `nothing of the history is in force: ${cause instanceof Error ? cause.message : String(cause)}`,
+      );
+      this.#target.setMissing([]);
+      return await this.#openWith(new MemoryLedgerStore());
+    }
   }
 
   async #openStore(): Promise<LedgerStore> {

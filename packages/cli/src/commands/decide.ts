@@ -27,6 +27,10 @@ export async function decide(
   if (output === "json") io.stdout.write(formatJson(answer));
   else if (isDone) io.stdout.write(`${colorsOf(io.stdout).green(describeDone(decision, of, answer))}\n`);
   else throw new CommandError(exitCode.problems, describeNotDone(answer));
+  for (const { type, name, layer } of answer.irretrievable ?? []) {
+    const what = `${type.slice(type.lastIndexOf(".") + 1)} "${name}" of ${layer}`;
+    io.stderr.write(`xds: ${what} is as it was: it holds a secret, which the history does not keep\n`);
+  }
   return isDone ? exitCode.ok : exitCode.problems;
 }
 

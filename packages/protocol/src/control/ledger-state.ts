@@ -199,8 +199,11 @@ export class LedgerState {
     else if (record.kind === "revision") {
       this.#recordWriter(record.origin.writer, changes);
       if (record.origin.writer === held?.origin.writer || this.#touchesHeld(changes)) this.#hold(undefined);
-    } else if (record.kind === "live") this.#overtake(changes);
-    else if (record.kind === "unpinned") this.#unpin(record);
+    } else if (record.kind === "live") {
+      const unowned = changes.filter(({ layer }) => !this.#writers.has(layer));
+      this.#recordWriter(record.origin.writer, unowned);
+      this.#overtake(changes);
+    } else if (record.kind === "unpinned") this.#unpin(record);
     const isDecided = record.kind === "approved" || record.kind === "rolled-back";
     this.#table.put(
       changes,

@@ -43,10 +43,14 @@ export class LedgerHistory {
   async publishedAs({ writer, digest }: PublishOrigin): Promise<number | undefined> {
     let found: number | undefined;
     let isNewest = false;
+    const held = new Map<number, HeldRecord>();
     for await (const { text } of this.#store.read(0)) {
       const record = JSON.parse(text) as LedgerRecord;
-      if (record.kind !== "revision" || record.origin.writer !== writer) continue;
-      isNewest = record.origin.digest === digest;
+      if (record.kind === "held") held.set(record.number, record);
+      if (record.kind !== "revision" && record.kind !== "approved") continue;
+      const published = record.kind === "approved" ? held.get(record.of) : record;
+      if (published?.origin.writer !== writer) continue;
+      isNewest = published.origin.digest === digest;
       if (isNewest) found = record.number;
     }
     return isNewest ? undefined : found;

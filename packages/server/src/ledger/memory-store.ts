@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { headOf, isSameHead, NO_RECORDS, recordsAfter } from "./chain.ts";
 import { HeadWaiters } from "./head-waiters.ts";
+import { readLedger } from "./reading.ts";
+import { bodiesIn } from "./retention.ts";
 import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
 
 /** A ledger that ends with its process. */
@@ -15,6 +17,20 @@ export class MemoryLedgerStore implements LedgerStore {
   readonly #bodies = new Map<string, { readonly number: number; readonly bytes: Uint8Array }>();
   #completeAfter = 0;
   #isClosed = false;
+
+  /** Goes on in memory from what a store came to that cannot be written. */
+  static async after(store: LedgerStore): Promise<MemoryLedgerStore> {
+    const state = await readLedger(store);
+    const memory = new MemoryLedgerStore();
+    memory.#head = store.head;
+    memory.#completeAfter = store.head.number;
+    memory.#snapshot = { head: store.head, text: JSON.stringify(state.toSnapshot()) };
+    for (const id of bodiesIn(state)) {
+      const bytes = await store.body(id).catch(() => undefined);
+      if (bytes !== undefined) memory.#bodies.set(id, { number: 0, bytes });
+    }
+    return memory;
+  }
 
   get head(): LedgerHead {
     return this.#head;

@@ -27,7 +27,13 @@ export interface Publication extends Authorship {
 /** What became of a publication or a decision. */
 export type PublishResult =
   /** It is in force, and is sent. `number` is that of its last record, `revision` that of the server. */
-  | { readonly kind: "applied"; readonly number: number; readonly revision: number }
+  | {
+      readonly kind: "applied";
+      readonly number: number;
+      readonly revision: number;
+      /** Of a rollback: what it could not bring back, because it holds a secret, which the ledger does not keep. */
+      readonly irretrievable?: readonly MissingContent[];
+    }
   /** It is in force already. */
   | { readonly kind: "unchanged"; readonly number: number; readonly revision: number }
   /** A fuse stopped it: nothing is sent but live data until the record `number` is approved. */

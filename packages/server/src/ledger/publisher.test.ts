@@ -3,7 +3,7 @@ import { createResource, formatTypeUrl, type Resource, type TypeUrl } from "@xds
 import { defaultFuses, type LedgerRecord, tripFuses } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { MemoryLedgerStore } from "./memory-store.ts";
-import { Publisher, type StateChange } from "./publisher.ts";
+import { Publisher, type PublisherOptions, type StateChange } from "./publisher.ts";
 import { DEFAULT_RETENTION } from "./retention.ts";
 import type { Appended, LedgerHead, LedgerStore } from "./store.ts";
 
@@ -21,8 +21,11 @@ function resource(type: TypeUrl, name: string, text = ""): Resource {
 const cluster = (name: string, text?: string): Resource => resource(CLUSTER, name, text);
 const base = (...resources: readonly Resource[]) => new Map([["base", resources]]);
 
+const tripUsual: PublisherOptions["judge"] = (change, state) =>
+  tripFuses(change, state, { time: Date.now(), kindOf, nodes: [] }, defaultFuses);
+
 /** A publisher on a store, and what it puts in force, as text. */
-async function start(store: LedgerStore = new MemoryLedgerStore()) {
+async function start(store: LedgerStore = new MemoryLedgerStore(), judge: PublisherOptions["judge"] = tripUsual) {
   const inForce: string[] = [];
   const missing: string[] = [];
   const recorded: string[] = [];
@@ -32,9 +35,9 @@ async function start(store: LedgerStore = new MemoryLedgerStore()) {
     store,
     retention: DEFAULT_RETENTION,
     digest: contentDigest,
-    holdsSecret: ({ type }) => type === SECRET,
+    holdsSecret: ({ type, bytes }) => type === SECRET || new TextDecoder().decode(bytes) === "a key",
     kindOf,
-    judge: (change, state) => tripFuses(change, state, { time: Date.now(), kindOf, nodes: [] }, defaultFuses),
+    judge,
     target: {
       get revision() {
         return revision;
@@ -74,6 +77,11 @@ async function recordsOf(store: LedgerStore): Promise<readonly LedgerRecord[]> {
 class GatedStore extends MemoryLedgerStore {
   readonly sizes: number[] = [];
   refusal: string | undefined;
+  isUnreadable = false;
+
+  override snapshot(): ReturnType<LedgerStore["snapshot"]> {
+    return this.isUnreadable ? Promise.reject(new Error("input/output error")) : super.snapshot();
+  }
 
   override async append(expected: LedgerHead, appended: Appended): ReturnType<LedgerStore["append"]> {
     this.sizes.push(appended.records.length);
@@ -162,7 +170,56 @@ describe("operations that wait during an append", () => {
   });
 });
 
+describe("a ledger that fails", () => {
+  test("and cannot be read either refuses everything until it can, and loses nothing", async () => {
+    const store = new GatedStore();
+    const { publisher, inForce, problems } = await start(store);
+    await publisher.publish({ layers: base(cluster("a")), origin });
+    store.refusal = "the disk is gone";
+    store.isUnreadable = true;
+    const reason = "the ledger cannot be read: input/output error";
+    expect(await publisher.publish({ layers: base(cluster("b")), origin })).toMatchObject({ kind: "refused" });
+    expect(await publisher.publish({ layers: base(cluster("b")), origin })).toEqual({ kind: "refused", reason });
+    store.refusal = undefined;
+    store.isUnreadable = false;
+    expect(await publisher.publish({ layers: base(cluster("b")), origin })).toMatchObject({
+      kind: "applied",
+      number: 2,
+    });
+    expect([inForce, problems]).toEqual([
+      ["+base a=", "+base b= -base a"],
+      ["the disk is gone", reason, reason],
+    ]);
+  });
+
+  test("refuses what was planned upon what it could not record", async () => {
+    const store = new GatedStore();
+    const { publisher } = await start(store);
+    store.refusal = "the disk is full";
+    const both = [0, 1].map(() => publisher.publish({ layers: base(cluster("a")), origin }));
+    expect((await Promise.all(both)).map(({ kind }) => kind)).toEqual(["refused", "refused"]);
+  });
+
+  test("goes on in memory from what can be read", async () => {
+    const { publisher, store } = await start();
+    const many = Array.from({ length: 30 }, (_, index) => cluster(`c${index}`));
+    await publisher.publish({ layers: base(...many), origin });
+    await publisher.publish({ layers: base(), origin });
+    const again = await start(await MemoryLedgerStore.after(store));
+    expect([again.publisher.number, again.publisher.held?.number]).toEqual([2, 2]);
+    expect(await again.publisher.approve(2)).toMatchObject({ kind: "applied", number: 3 });
+  });
+});
+
 describe("a publisher that is opened again", () => {
+  test("deletes what is no longer in a layer of live data alone", async () => {
+    const { publisher, store } = await start();
+    await publisher.publish({ layers: new Map([["node/x", [resource(ENDPOINTS, "e")]]]), origin });
+    const again = await start(store);
+    await again.publisher.publish({ layers: base(cluster("a")), origin });
+    expect(again.inForce).toEqual(["+node/x e=", "+base a= -node/x e"]);
+  });
+
   const placement = { groups: [{ name: "edge", match: { id: ["e"] } }], clients: [], access: undefined };
 
   test("puts in force what was, before anything is published, and goes on from there", async () => {
@@ -255,6 +312,28 @@ describe("a change that trips a fuse", () => {
     });
   });
 
+  test("goes on waiting after a restart, also if it would trip nothing now", async () => {
+    const { publisher, store } = await start();
+    await publisher.publish({ layers: base(...many), origin });
+    await publisher.publish({ layers: base(many[0] as Resource), origin });
+    const again = await start(store, () => []);
+    expect(await again.publisher.publish({ layers: base(many[0] as Resource), origin })).toMatchObject({
+      ...{ kind: "held", number: 2, trips: [{ fuse: "resources-removed" }] },
+    });
+    const edited = await again.publisher.publish({ layers: base(cluster("c0", "2")), origin });
+    expect(edited).toMatchObject({ kind: "applied", number: 3 });
+  });
+
+  test("is dropped when its deletions are back, also together with new live data, and not by another writer", async () => {
+    const { publisher, recorded } = await start();
+    await publisher.publish({ layers: base(...many), origin });
+    await publisher.publish({ layers: base(), origin });
+    await publisher.publish({ layers: new Map([["other", []]]), origin: { writer: "other" } });
+    expect(publisher.held?.number).toBe(2);
+    await publisher.publish({ layers: base(...many, resource(ENDPOINTS, "c0")), origin });
+    expect([recorded, publisher.held]).toEqual([["1 revision 30", "2 held 30", "3 live 1", "4 rejected 0"], undefined]);
+  });
+
   test("is gone when it is rejected", async () => {
     const { publisher, inForce } = await start();
     await publisher.publish({ layers: base(...many), origin });
@@ -279,6 +358,20 @@ describe("a rollback", () => {
     expect(mended).toMatchObject({ kind: "applied", number: 5 });
   });
 
+  test("names what it cannot bring back, because it holds a secret", async () => {
+    const { publisher, inForce } = await start();
+    await publisher.publish({ layers: base(cluster("a", "a key"), cluster("b")), origin });
+    await publisher.publish({ layers: base(cluster("a", "2"), cluster("b", "2")), origin });
+    expect(await publisher.rollback(1)).toEqual({
+      ...{ kind: "applied", number: 3, revision: 3 },
+      irretrievable: [{ layer: "base", type: CLUSTER, name: "a" }],
+    });
+    expect(inForce.at(-1)).toBe("+base b=");
+    expect(await publisher.rollback(1)).toEqual({
+      ...{ kind: "refused", reason: "1 had only what holds a secret, which is not kept" },
+    });
+  });
+
   test("to what is not there is refused", async () => {
     const { publisher } = await start();
     expect(await publisher.rollback(7)).toMatchObject({ kind: "refused" });
@@ -297,5 +390,19 @@ describe("the first publication of a source after a start", () => {
     const edited = await again.publisher.publish({ layers: base(cluster("a", "3")), origin });
     expect(edited).toMatchObject({ kind: "applied", number: 4 });
     expect(again.inForce).toEqual(["+base a=2", "+base a=3"]);
+  });
+
+  test("is held again when it is published again, and if what came after it was approved", async () => {
+    const { publisher, store } = await start();
+    const many = Array.from({ length: 30 }, (_, index) => cluster(`c${index}`));
+    await publisher.publish({ layers: base(...many), origin });
+    await publisher.publish({ layers: base(), origin });
+    await publisher.approve(2);
+    const again = await start(store);
+    const stale = { kind: "held", number: 4, trips: [{ fuse: "stale-source" }] };
+    for (let time = 0; time < 2; time++)
+      expect(await again.publisher.publish({ layers: base(...many), origin })).toMatchObject(stale);
+    await again.publisher.reject(4);
+    expect(await again.publisher.publish({ layers: base(...many), origin })).toMatchObject({ ...stale, number: 6 });
   });
 });

@@ -118,6 +118,8 @@ export class Publisher {
   #resumed = 0;
   /** The writers that published since the start. */
   readonly #known = new Set<string>();
+  /** The state has records that the store has not. */
+  #isAhead = false;
   #isClosed = false;
 
   private constructor(options: PublisherOptions, state: LedgerState, compactor: Compactor) {
@@ -183,11 +185,15 @@ export class Publisher {
       }
       const lost = lostIn(held.changes, resources);
       if (lost !== undefined) return refuse(lost);
+      const made = { changes: held.changes, resources };
+      const problem = this.#options.target.check({ changes: layerChanges(made), placement: held.placement });
+      if (problem !== undefined) return refuse(problem);
       this.#inForce = undefined;
+      this.#known.add(held.origin.writer);
       return {
         records: [{ kind: "approved", of: number, ...authorOf(by) }],
         resources: [],
-        effect: { changes: { changes: held.changes, resources }, placement: held.placement },
+        effect: { changes: made, placement: held.placement },
         result: applied,
       };
     });
@@ -209,12 +215,13 @@ export class Publisher {
       for await (const record of recordsOf(store)) if (record.kind !== "live") records.push(record);
       const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
       if (reversal.kind === "refused") return refuse(reversal.reason);
-      const { changes, pins, placement } = reversal;
+      const { changes, pins, placement, irretrievable } = reversal;
       const resources = await this.#bodiesOf(changes);
       const lost = lostIn(changes, resources);
       if (lost !== undefined) return refuse(lost);
       this.#inForce = undefined;
-      if (changes.length === 0 && placement === undefined) return unchanged;
+      if (changes.length === 0 && placement === undefined)
+        return irretrievable.length === 0 ? unchanged : refuse(`${to} had only what holds a secret, which is not kept`);
       const made = { changes, resources };
       const problem = this.#options.target.check({ changes: layerChanges(made), placement });
       if (problem !== undefined) return refuse(problem);
@@ -224,7 +231,10 @@ export class Publisher {
         // The record from which a body comes may be let go of meanwhile.
         resources: resources.values(),
         effect: { changes: made, placement },
-        result: applied,
+        result: (number, revision) => ({
+          ...applied(number, revision),
+          ...(irretrievable.length > 0 && { irretrievable }),
+        }),
       };
     });
   }
@@ -257,6 +267,11 @@ export class Publisher {
 
   /** Plans operations one upon the other, records them together, and puts them in force. */
   async #take(operations: readonly Operation[]): Promise<void> {
+    const unreadable = await this.#catchUp();
+    if (unreadable !== undefined) {
+      for (const { settle } of operations) settle({ kind: "refused", reason: unreadable });
+      return;
+    }
     const records: LedgerRecord[] = [];
     const planned: { readonly operation: Operation; readonly plan: Plan; readonly records: readonly LedgerRecord[] }[] =
       [];
@@ -268,12 +283,16 @@ export class Publisher {
         for (const [id, bytes] of this.#entries.bodiesOf(plan.resources)) bodies.set(id, bytes);
         planned.push({ operation, plan, records: own });
       } catch (cause) {
+        this.#inForce = undefined;
         operation.fail(cause);
       }
     }
     const reason = records.length === 0 ? undefined : await this.#store(records, bodies);
+    // What was planned upon a change that is not recorded is not true either.
+    let isLost = false;
     for (const one of planned) {
-      if (reason !== undefined && one.records.length > 0) one.operation.settle({ kind: "refused", reason });
+      isLost ||= one.records.length > 0;
+      if (reason !== undefined && isLost) one.operation.settle({ kind: "refused", reason });
       else this.#perform(one.operation, one.plan, one.records);
     }
   }
@@ -303,8 +322,23 @@ export class Publisher {
     const message = appended.kind === "conflict" ? "another process wrote to the ledger" : appended.reason;
     onProblem(message);
     this.#inForce = undefined;
-    this.#state = await readLedger(store);
+    this.#isAhead = true;
+    await this.#catchUp();
     return message;
+  }
+
+  /** After a failed append: reads again what is durable. Returns why that cannot be read. */
+  async #catchUp(): Promise<string | undefined> {
+    if (!this.#isAhead) return undefined;
+    try {
+      this.#state = await readLedger(this.#options.store);
+      this.#isAhead = false;
+      return undefined;
+    } catch (cause) {
+      const reason = `the ledger cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+      this.#options.onProblem(reason);
+      return reason;
+    }
   }
 
   #perform({ settle, fail }: Operation, { effect, result }: Plan, records: readonly LedgerRecord[]): void {
@@ -313,10 +347,13 @@ export class Publisher {
       const revision = effect === undefined ? target.revision : this.#putInForce(effect);
       for (const record of records) {
         this.#note(record.number, revision);
-        onRecorded(record, "changes" in record ? record.changes : (effect?.changes.changes ?? []));
+        const approved = record.kind === "approved" ? (effect?.changes.changes ?? []) : [];
+        onRecorded(record, "changes" in record ? record.changes : approved);
       }
       settle(result(records.at(-1)?.number ?? this.#state.number, revision));
     } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      if (records.length > 0) this.#options.onProblem(`what is recorded cannot be put in force: ${why}`);
       fail(cause);
     }
   }
@@ -362,17 +399,25 @@ export class Publisher {
     if (publication.layers !== undefined) this.#inForce = publication.layers;
     if (made.changes.length === 0 && placement === undefined) return this.#planNothing(publication, state, restored);
     const problem = this.#options.target.check({ changes: layerChanges(made), placement });
-    if (problem !== undefined) return refuse(problem);
+    if (problem !== undefined) {
+      this.#inForce = undefined;
+      return refuse(problem);
+    }
     const { kindOf, judge } = this.#options;
     const { live, stable } = splitLive(made.changes, kindOf, () => false);
     const isStable = stable.length > 0 || placement !== undefined;
     const change = { changes: stable, ...(placement !== undefined && { placement }) };
-    const trips = isStable ? [...staleness, ...judge(change, state)] : [];
+    const judged = isStable ? [...staleness, ...judge(change, state)] : [];
+    // What waits for a decision goes on waiting, also if fewer nodes are connected now.
+    const { held } = state;
+    const isWaiting = isStable && judged.length === 0 && held !== undefined && sameChange(held, change);
+    const trips = isWaiting ? held.trips : judged;
     if (trips.length > 0) return this.#planHeld(publication, { state, made, change, trips, restored });
     const common = { origin: publication.origin, ...authorOf(publication) };
     const records: NewRecord[] = [];
     if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
     if (isStable) records.push({ kind: "revision", ...change, ...common });
+    else if (isDroppedBy(publication, held)) records.push(rejection(held, publication));
     const effect = { changes: join(made, restored), placement };
     return { records, resources: made.resources.values(), effect, result: applied };
   }
@@ -405,19 +450,19 @@ export class Publisher {
    */
   async #stalenessOf({ layers, origin }: Publication): Promise<readonly FuseTrip[]> {
     if (layers === undefined || this.#resumed === 0 || this.#known.has(origin.writer)) return [];
-    this.#known.add(origin.writer);
     const found = await this.history.publishedAs(origin);
-    if (found === undefined) return [];
+    if (found === undefined) {
+      this.#known.add(origin.writer);
+      return [];
+    }
     const message = `the source has what was published as ${found}, which is not the newest: it may be an old copy`;
     return [{ fuse: "stale-source", message }];
   }
 
   /** The source has what is in force: what it had before and is held is dropped. */
-  #planNothing({ layers, message, ...by }: Publication, { held }: LedgerState, restored: ResourceChanges): Plan {
-    const isDropped = layers !== undefined && held !== undefined;
-    const why = message ?? "the source has again what is in force";
+  #planNothing(publication: Publication, { held }: LedgerState, restored: ResourceChanges): Plan {
     return {
-      records: isDropped ? [{ kind: "rejected", of: held.number, ...authorOf({ ...by, message: why }) }] : [],
+      records: isDroppedBy(publication, held) ? [rejection(held, publication)] : [],
       resources: [],
       ...(restored.changes.length > 0 && { effect: { changes: restored, placement: undefined } }),
       result: (number, revision) => ({ kind: "unchanged", number, revision }),
@@ -454,6 +499,16 @@ export class Publisher {
     const { store, digest } = this.#options;
     return resourcesOf(changes, store, digest);
   }
+}
+
+/** Whether a whole publication is without the change that its writer had before, and that is held. */
+function isDroppedBy({ layers, origin }: Publication, held: HeldRecord | undefined): held is HeldRecord {
+  return layers !== undefined && held !== undefined && held.origin.writer === origin.writer;
+}
+
+function rejection({ number }: HeldRecord, { message, author }: Publication): NewRecord {
+  const why = message ?? "the source has again what is in force";
+  return { kind: "rejected", of: number, ...authorOf({ author, message: why }) };
 }
 
 const none: ResourceChanges = { changes: [], resources: new Map() };
@@ -497,5 +552,10 @@ function samePlacement(given: Placement | undefined, before: Placement | undefin
 }
 
 function sameChange(held: HeldRecord, change: Pick<HeldRecord, "changes" | "placement">): boolean {
-  return JSON.stringify([held.changes, held.placement]) === JSON.stringify([change.changes, change.placement]);
+  return contentOf(held) === contentOf(change);
+}
+
+function contentOf({ changes, placement }: Pick<HeldRecord, "changes" | "placement">): string {
+  const sorted = changes.map((change) => [placeKey(change), change.before, change.after] as const);
+  return JSON.stringify([sorted.sort(([a], [b]) => (a < b ? -1 : 1)), placement]);
 }

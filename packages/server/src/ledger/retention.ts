@@ -16,7 +16,10 @@ export interface Retention {
 
 export const DEFAULT_RETENTION: Retention = { revisions: 1_000, days: 30 };
 
-/** A snapshot is written after so many changes, and not before it has as many as the state has entries. */
+/**
+ * A snapshot is written after so many changes, and not before there are as many as the state has entries, and as the
+ * compaction before copied.
+ */
 const COMPACTED_AFTER_CHANGES = 10_000;
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -66,6 +69,8 @@ export class Compactor {
   readonly #options: CompactorOptions;
   /** Since the newest snapshot. */
   #changes = 0;
+  /** Records and bodies that the last compaction kept. */
+  #copied = 0;
   #running: Promise<void> | undefined;
 
   constructor(options: CompactorOptions) {
@@ -93,7 +98,7 @@ export class Compactor {
   }
 
   #isDue(state: LedgerState): boolean {
-    if (this.#changes < COMPACTED_AFTER_CHANGES) return false;
+    if (this.#changes < Math.max(COMPACTED_AFTER_CHANGES, this.#copied)) return false;
     let left = this.#changes;
     for (const _ of state.entries()) if (--left < 0) return false;
     return true;
@@ -106,7 +111,9 @@ export class Compactor {
       const text = JSON.stringify(state.toSnapshot());
       const { completeAfter } = store;
       const kept = keptOf(recordsOf(store), state, retention, { now: Date.now(), completeAfter });
-      await store.compact({ head, text }, await kept);
+      const keep = await kept;
+      this.#copied = keep.records.size + keep.bodies.size;
+      await store.compact({ head, text }, keep);
     } catch (error) {
       onProblem(`the ledger cannot be compacted: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -119,7 +126,7 @@ export async function* recordsOf(store: LedgerStore, after = 0): AsyncIterable<L
 }
 
 /** The bodies that the state and what is held need. */
-function bodiesIn(state: LedgerState): Set<BodyId> {
+export function bodiesIn(state: LedgerState): Set<BodyId> {
   const bodies = new Set<BodyId>();
   for (const { entry } of state.entries()) if (entry.body !== undefined) bodies.add(entry.body);
   if (state.held !== undefined) addBodies(state.held.changes, bodies);

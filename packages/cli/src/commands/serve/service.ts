@@ -19,6 +19,9 @@ import type { Publishing } from "./publishing.ts";
 /** Errors, and warnings, of one load that are printed. */
 const MAX_TOLD = 50;
 
+/** After how long a change that was refused is published again, in milliseconds. */
+const RETRY_MS = 15_000;
+
 /** Identifies a warning even if it moved to another line. */
 function identify({ file, path, code, message }: Problem): string {
   return [file, path ?? "", code, message].join("\n");
@@ -102,8 +105,18 @@ export class Service {
   /** Takes in one load after the other. */
   #take(load: Load, tookMs: number | undefined): Promise<void> {
     this.#last = load;
-    this.#turn = this.#turn.then(() => this.#publish(load, tookMs));
-    return this.#turn;
+    const turn = this.#turn.then(() => this.#publish(load, tookMs));
+    // One that fails is told to who waits for it, and the next one goes on.
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Nothing tells when what was refused could be recorded, such as a disk that has room again. */
+  #retryLater(load: Load): void {
+    const retry = setTimeout(() => {
+      if (this.#last === load) void this.#take(load, undefined).catch(() => undefined);
+    }, RETRY_MS);
+    retry.unref();
   }
 
   async #publish(load: Load, tookMs: number | undefined): Promise<void> {
@@ -124,6 +137,7 @@ export class Service {
     if (refusals.length > 0) {
       this.#tellProblems([...refusals, ...problems]);
       server.reportSource({ state: "failed", problems: [...refusals, ...problems] });
+      this.#retryLater(load);
       return;
     }
     this.#inForce = state;

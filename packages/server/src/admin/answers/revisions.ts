@@ -81,4 +81,6 @@ export interface DecisionAnswer {
   readonly number?: number;
   readonly reason?: string;
   readonly fuses?: readonly FuseAnswer[];
+  /** Of a rollback: what it could not bring back, because it holds a secret, which is not kept. */
+  readonly irretrievable?: readonly { readonly layer: string; readonly type: string; readonly name: string }[];
 }

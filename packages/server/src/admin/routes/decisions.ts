@@ -53,6 +53,7 @@ function answerOf(result: PublishResult): AdminAnswer {
     result: result.kind,
     ...("number" in result && { number: result.number }),
     ...("reason" in result && { reason: result.reason }),
+    ...("irretrievable" in result && { irretrievable: result.irretrievable }),
     ...("trips" in result && { fuses: describeFuses(result.trips) }),
   };
   return { kind: "json", ...(result.kind === "refused" && { status: 409 }), value };

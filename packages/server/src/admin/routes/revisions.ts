@@ -43,7 +43,9 @@ export const revisions: Route = {
     const limit = limitOf(query);
     const before = query.count("before") ?? ledger.number + 1;
     const records = await ledger.history.newest({ before, limit });
-    const items = await Promise.all(records.map((record) => describeRecord(ledger, record)));
+    const items: RevisionAnswer[] = [];
+    // One after another: a decision is described by what it was about, which is read from the store.
+    for (const record of records) items.push(await describeRecord(ledger, record));
     const next = items.at(-1)?.number;
     const isMore = items.length === limit && next !== undefined && next > 1;
     const value: RevisionsAnswer = { items, head: ledger.number, ...(isMore && { next }) };

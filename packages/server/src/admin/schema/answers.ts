@@ -160,6 +160,8 @@ export const differenceAnswer: SchemaOf<DifferenceAnswer> = named(
   object<DifferenceAnswer>({ from: count, to: count, ...changes }),
 );
 
+type MissingPlace = NonNullable<DecisionAnswer["irretrievable"]>[number];
+
 export const decisionAnswer: SchemaOf<DecisionAnswer> = named(
   "Decision",
   object<DecisionAnswer>({
@@ -167,6 +169,7 @@ export const decisionAnswer: SchemaOf<DecisionAnswer> = named(
     number: optional(count),
     reason: optional(text),
     fuses: optional(list(fuse)),
+    irretrievable: optional(list(object<MissingPlace>({ layer: text, type: text, name: text }))),
   }),
 );
 
