@@ -151,6 +151,24 @@ describe("operations that wait during an append", () => {
     expect(store.sizes).toEqual([1, 3]);
   });
 
+  test("are not told of before they are durable and in force", async () => {
+    const store = new GatedStore();
+    const { publisher, inForce } = await start(store);
+    const published = publisher.publish({ layers: base(cluster("a")), origin });
+    const seen: (readonly [number: number, changes: number])[] = [];
+    let isOver = false;
+    void published.then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      seen.push([publisher.number, inForce.length]);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(seen.filter(([number, changes]) => number !== changes)).toEqual([]);
+    expect(seen.length).toBeGreaterThan(0);
+    expect([publisher.number, inForce.length]).toEqual([1, 1]);
+  });
+
   test("are refused together if nothing can be written, and later ones work again", async () => {
     const store = new GatedStore();
     const { publisher, inForce, problems } = await start(store);

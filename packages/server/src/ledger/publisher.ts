@@ -107,7 +107,9 @@ export class Publisher {
   readonly #queue: Operation[] = [];
   readonly #revisions = new Map<number, number>();
   readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
+  /** Ahead of what is told while records are being appended. */
   #state: LedgerState;
+  #told: { readonly number: number; readonly held: HeldRecord | undefined };
   #head: LedgerHead;
   /** The layers that a source published last, if they are what is in force. */
   #inForce: ReadonlyMap<string, readonly Resource[]> | undefined;
@@ -128,6 +130,7 @@ export class Publisher {
     this.#entries = new EntryMaker(options);
     this.#compactor = compactor;
     this.#state = state;
+    this.#told = { number: state.number, held: state.held };
     this.#head = options.store.head;
   }
 
@@ -140,13 +143,13 @@ export class Publisher {
     return publisher;
   }
 
-  /** The newest record. */
+  /** The newest record that is durable and, if it is a change, in force. */
   get number(): number {
-    return this.#state.number;
+    return this.#told.number;
   }
 
   get held(): HeldRecord | undefined {
-    return this.#state.held;
+    return this.#told.held;
   }
 
   /** The resources in force whose content is not at hand: clients keep what they have of them. */
@@ -295,6 +298,7 @@ export class Publisher {
       if (reason !== undefined && isLost) one.operation.settle({ kind: "refused", reason });
       else this.#perform(one.operation, one.plan, one.records);
     }
+    this.#told = { number: this.#told.number, held: this.#state.held };
   }
 
   /** Numbers a record and takes it into the state. */
@@ -347,10 +351,11 @@ export class Publisher {
       const revision = effect === undefined ? target.revision : this.#putInForce(effect);
       for (const record of records) {
         this.#note(record.number, revision);
+        this.#told = { ...this.#told, number: record.number };
         const approved = record.kind === "approved" ? (effect?.changes.changes ?? []) : [];
         onRecorded(record, "changes" in record ? record.changes : approved);
       }
-      settle(result(records.at(-1)?.number ?? this.#state.number, revision));
+      settle(result(records.at(-1)?.number ?? this.number, revision));
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
       if (records.length > 0) this.#options.onProblem(`what is recorded cannot be put in force: ${why}`);
