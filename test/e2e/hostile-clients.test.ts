@@ -158,7 +158,7 @@ describeWith("envoy", "beside clients that behave badly", () => {
       { says: "the server notices", withinMs: 5_000 },
       async () => (await server.metric("xds_server_slow_clients")) >= 5,
     );
-    const rounds = times(10, 100);
+    const rounds = times(20, 100);
     const before = await residentMegabytes(server);
     for (let round = 1; round <= rounds; round++) {
       await edit({ "large.json": large(round) });

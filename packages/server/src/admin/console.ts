@@ -5,9 +5,6 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { FileAnswer } from "./route.ts";
 
-/** Where the build of `@xdskit/console` is, beside `src` and `dist`. */
-const built = new URL("../../console/", import.meta.url);
-
 /** The path of the console. */
 export const CONSOLE_PATH = "/console/";
 
@@ -47,8 +44,16 @@ export class ConsoleFiles {
   }
 }
 
+/** Where the build of `@xdskit/console` is, beside `src` and `dist`; undefined in a bundle, which does not know where it is from. */
+function builtConsole(): URL | undefined {
+  const here: string | undefined = import.meta.url;
+  return here === undefined || here === "" ? undefined : new URL("../../console/", here);
+}
+
 /** Only what was built is served, so that no path can lead elsewhere. */
 async function readFiles(): Promise<ReadonlyMap<string, FileAnswer>> {
+  const built = builtConsole();
+  if (built === undefined) return new Map();
   // Sources that were compiled without the build of the console.
   const found = await readdir(built, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = await Promise.all(
