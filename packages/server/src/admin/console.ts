@@ -61,13 +61,13 @@ async function readFiles(): Promise<ReadonlyMap<string, FileAnswer>> {
       const contentType = contentTypes[extname(entry.name)];
       if (!entry.isFile() || contentType === undefined) return [];
       const path = `${entry.parentPath}/${entry.name}`.slice(fileURLToPath(built).length).replace(/^\/+/, "");
-      return [readConsoleFile(path, contentType)];
+      return [readConsoleFile(built, path, contentType)];
     }),
   );
   return new Map(files);
 }
 
-async function readConsoleFile(path: string, contentType: string): Promise<readonly [string, FileAnswer]> {
+async function readConsoleFile(built: URL, path: string, contentType: string): Promise<readonly [string, FileAnswer]> {
   const body = await readFile(new URL(path, built));
   // The names of assets contain a digest of their content.
   const caching = path.startsWith("assets/") ? { "cache-control": "private, max-age=31536000, immutable" } : {};
