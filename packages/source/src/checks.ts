@@ -1,6 +1,8 @@
-// Checks that find problems in resources from any source, without reading files or loading a YAML parser.
+// What needs no files and no YAML parser: checks that find problems in resources from any source, and differences
+// between two states.
 export type { CrossProblem, LayerFile } from "./file-content.ts";
 export { ListenerAddresses } from "./listener-addresses.ts";
+export { layerChangesBetween } from "./loaded-state.ts";
 export { formatPath } from "./problem.ts";
 export { problemCounts } from "./problem-bound.ts";
 export { readValue } from "./read-resource.ts";

@@ -13,7 +13,7 @@ import {
   splitLive,
   type TypeKind,
 } from "@xdskit/protocol/internal";
-import { layerChangesBetween } from "@xdskit/source";
+import { layerChangesBetween } from "@xdskit/source/checks";
 import { EntryMaker, layerChanges, type ResourceChanges } from "./entries.ts";
 import { LedgerHistory } from "./history.ts";
 import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
