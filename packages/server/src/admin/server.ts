@@ -291,7 +291,7 @@ async function answerRequest(
   await write(answer, { request, response, mayRead: () => isAdmitted(request, entryPoint, { caller, role, options }) });
 }
 
-interface Written {
+interface AnswerToWrite {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Whether the access rules still let the caller in. */
@@ -438,7 +438,7 @@ function errorAnswer(status: number, error: string, hint?: string): AdminAnswer 
   return { kind: "json", status, value };
 }
 
-async function write(answer: AdminAnswer, { request, response, mayRead }: Written): Promise<void> {
+async function write(answer: AdminAnswer, { request, response, mayRead }: AnswerToWrite): Promise<void> {
   switch (answer.kind) {
     case "text":
       response.writeHead(answer.status ?? 200, { "content-type": answer.contentType ?? "text/plain; charset=utf-8" });
