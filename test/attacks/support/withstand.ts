@@ -73,6 +73,8 @@ export async function withstand(scene: Scene, attack: Attack): Promise<void> {
   );
   await untilReleased(scene);
   await client.edit(1);
+  await scene.heldBytes();
+  note(attack.name, "server", "longest turn, ms of processor", round(scene.longestTurn()));
   const heldAfter = await untilCollected(scene, heldBefore);
   note(attack.name, "server", "bytes held before and after", `${megabytes(heldBefore)} ${megabytes(heldAfter)} MB`);
   expectTold(attack, { lines: told(), tookMs });
