@@ -1,4 +1,4 @@
-// Loaded into the server under attack: on SIGUSR2, prints the longest turn of the event loop since the last time, then
+// Loaded into the server under attack: a write beyond a limit of the file size fails, as one to a full disk does. On SIGUSR2, prints the longest turn of the event loop since the last time, then
 // collects garbage and prints the number of bytes in use.
 import { Session } from "node:inspector/promises";
 
@@ -20,6 +20,8 @@ function now() {
   const { user, system } = process.cpuUsage();
   return { elapsedMs: performance.now(), cpuMs: (user + system) / 1000 };
 }
+
+process.on("SIGXFSZ", () => undefined); // it would end the process otherwise
 
 process.on("SIGUSR2", async () => {
   process.stderr.write(`longest turn: ${longestMs.toFixed(1)} ms\n`);
