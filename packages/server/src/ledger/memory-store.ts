@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { headOf, isSameHead, NO_RECORDS, recordsAfter } from "./chain.ts";
 import { HeadWaiters } from "./head-waiters.ts";
+import type { LedgerLease } from "./lease.ts";
+import { MemoryLeases } from "./memory-leases.ts";
 import { readLedger } from "./reading.ts";
 import { bodiesIn } from "./retention.ts";
 import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
@@ -10,6 +12,7 @@ import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecor
 export class MemoryLedgerStore implements LedgerStore {
   readonly epoch: string = randomBytes(16).toString("hex");
   readonly #waiters = new HeadWaiters();
+  readonly #leases = new MemoryLeases();
   #head = NO_RECORDS;
   #snapshot: StoredSnapshot | undefined;
   #records: StoredRecord[] = [];
@@ -52,9 +55,10 @@ export class MemoryLedgerStore implements LedgerStore {
     return Promise.resolve(this.#bodies.get(digest)?.bytes);
   }
 
-  append(expected: LedgerHead, { records, bodies }: Appended): Promise<AppendResult> {
+  append(expected: LedgerHead, { records, bodies, lease }: Appended): Promise<AppendResult> {
     if (this.#isClosed) return Promise.resolve({ kind: "unavailable", reason: "the ledger is closed" });
     if (!isSameHead(expected, this.#head)) return Promise.resolve({ kind: "conflict", head: this.#head });
+    if (lease !== undefined && !this.#leases.isHeld(lease.token)) return Promise.resolve({ kind: "lease-lost" });
     const added = recordsAfter(this.#head, records);
     for (const [digest, bytes] of bodies) this.#bodies.set(digest, { number: this.#head.number + 1, bytes });
     for (const record of added) this.#records.push(record);
@@ -75,6 +79,10 @@ export class MemoryLedgerStore implements LedgerStore {
 
   async whenPast(number: number, signal: AbortSignal): Promise<void> {
     if (this.#head.number <= number) await this.#waiters.wait(number, signal);
+  }
+
+  lease(name: string): LedgerLease {
+    return this.#leases.lease(name);
   }
 
   close(): Promise<void> {

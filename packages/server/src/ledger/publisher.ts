@@ -19,7 +19,7 @@ import { LedgerHistory } from "./history.ts";
 import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
 import { readLedger, resourcesOf } from "./reading.ts";
 import { Compactor, type Retention, recordsOf } from "./retention.ts";
-import type { LedgerHead, LedgerStore } from "./store.ts";
+import type { AppendResult, LedgerHead, LedgerStore } from "./store.ts";
 
 /** Most operations that one append takes. */
 const LARGEST_GROUP = 256;
@@ -317,13 +317,13 @@ export class Publisher {
       records: records.map((record) => JSON.stringify(record)),
       bodies,
     });
-    if (appended.kind !== "unavailable") this.#head = appended.head;
+    if (appended.kind === "appended" || appended.kind === "conflict") this.#head = appended.head;
     if (appended.kind === "appended") {
       for (const record of records) this.#compactor.count(record);
       this.#compactor.compactIfDue(this.#state);
       return undefined;
     }
-    const message = appended.kind === "conflict" ? "another process wrote to the ledger" : appended.reason;
+    const message = whyNot(appended);
     onProblem(message);
     this.#inForce = undefined;
     this.#isAhead = true;
@@ -537,6 +537,11 @@ const unchanged: Plan = {
 function lostIn(changes: readonly EntryChange[], resources: ReadonlyMap<EntryChange, Resource>): string | undefined {
   const lost = changes.find((change) => change.after !== undefined && !resources.has(change));
   return lost && `the content of ${messageNameOf(lost.type)} "${lost.name}" is not kept: publish it again`;
+}
+
+function whyNot(result: Exclude<AppendResult, { readonly kind: "appended" }>): string {
+  if (result.kind === "unavailable") return result.reason;
+  return result.kind === "conflict" ? "another process wrote to the ledger" : "another process publishes now";
 }
 
 function refuse(reason: string): Plan {
