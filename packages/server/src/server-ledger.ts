@@ -19,9 +19,10 @@ import type { RecordedChange } from "./hub/port.ts";
 import { namesByType } from "./hub/withheld-requests.ts";
 import { judgedNodes } from "./judged-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
+import type { PublishTarget, StateChange } from "./ledger/in-force.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import type { MissingContent } from "./ledger/publication.ts";
-import { Publisher, type PublishTarget, type StateChange } from "./ledger/publisher.ts";
+import { Publisher } from "./ledger/publisher.ts";
 import { DEFAULT_RETENTION } from "./ledger/retention.ts";
 import type { LedgerStore } from "./ledger/store.ts";
 

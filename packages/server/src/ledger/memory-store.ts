@@ -23,11 +23,11 @@ export class MemoryLedgerStore implements LedgerStore {
 
   /** Goes on in memory from what a store came to that cannot be written. */
   static async after(store: LedgerStore): Promise<MemoryLedgerStore> {
-    const state = await readLedger(store);
+    const { state, head } = await readLedger(store);
     const memory = new MemoryLedgerStore();
-    memory.#head = store.head;
-    memory.#completeAfter = store.head.number;
-    memory.#snapshot = { head: store.head, text: JSON.stringify(state.toSnapshot()) };
+    memory.#head = head;
+    memory.#completeAfter = head.number;
+    memory.#snapshot = { head, text: JSON.stringify(state.toSnapshot()) };
     for (const id of bodiesIn(state)) {
       const bytes = await store.body(id).catch(() => undefined);
       if (bytes !== undefined) memory.#bodies.set(id, { number: 0, bytes });

@@ -1,7 +1,8 @@
 import type { Resource } from "@xdskit/protocol";
 import { type Digest, type EntryChange, type LedgerRecord, LedgerState } from "@xdskit/protocol/internal";
 import { decodeBody } from "./body.ts";
-import type { LedgerStore } from "./store.ts";
+import { headOf, NO_RECORDS } from "./chain.ts";
+import type { LedgerHead, LedgerStore } from "./store.ts";
 
 /** Bodies that are read at a time. */
 const READ_AT_ONCE = 64;
@@ -13,16 +14,19 @@ const READ_AT_ONCE = 64;
 export async function readLedger(
   store: LedgerStore,
   onRecord: (record: LedgerRecord) => void = () => undefined,
-): Promise<LedgerState> {
+): Promise<{ readonly state: LedgerState; readonly head: LedgerHead }> {
   const snapshot = await store.snapshot();
+  let head = snapshot?.head ?? NO_RECORDS;
   const state = snapshot === undefined ? LedgerState.empty() : LedgerState.fromSnapshot(JSON.parse(snapshot.text));
-  for await (const { number, text } of store.read(snapshot?.head.number ?? 0)) {
-    const record = JSON.parse(text) as LedgerRecord;
+  for await (const stored of store.read(head.number)) {
+    const record = JSON.parse(stored.text) as LedgerRecord;
     const folded = state.apply(record);
-    if (!folded.applied) throw new Error(`record ${number} of the ledger cannot be understood: ${folded.reason}`);
+    if (!folded.applied)
+      throw new Error(`record ${stored.number} of the ledger cannot be understood: ${folded.reason}`);
+    head = headOf(stored);
     onRecord(record);
   }
-  return state;
+  return { state, head };
 }
 
 /** The resources that come with these changes; those without a body, or whose body is lost, are missing. */
