@@ -4,12 +4,13 @@ import {
   type LedgerRecord,
   type LedgerState,
   type PlacedEntry,
+  type Placement,
   placeKey,
 } from "@xdskit/protocol/internal";
 import { isSameHead } from "./chain.ts";
 import { findOtherHistory, readBehind } from "./follow.ts";
 import type { InForceChange, StateInForce } from "./in-force.ts";
-import { readLedger, resourcesOf } from "./reading.ts";
+import { type ReadLedger, readLedger, resourcesOf } from "./reading.ts";
 import type { LedgerHead, LedgerStore } from "./store.ts";
 
 export interface LedgerReaderOptions {
@@ -27,6 +28,12 @@ export interface ReaderStop {
   readonly since: Date;
 }
 
+/** A record that is read, and the head that it makes. */
+interface ReadRecord {
+  readonly record: LedgerRecord;
+  readonly head: LedgerHead;
+}
+
 /**
  * The state of a ledger in this process, and how far it has read the store. Records of this process are folded before
  * they are appended; those of others are read, folded and put in force in order.
@@ -42,13 +49,11 @@ export class LedgerReader {
   #isLost = false;
   #stop: ReaderStop | undefined;
 
-  constructor(
-    options: LedgerReaderOptions,
-    { state, head }: { readonly state: LedgerState; readonly head: LedgerHead },
-  ) {
+  constructor(options: LedgerReaderOptions, { state, head, problem }: ReadLedger) {
     this.#options = options;
     this.#state = state;
     this.#head = head;
+    if (problem !== undefined) this.#stopFor("unknown-record", problem);
   }
 
   get state(): LedgerState {
@@ -89,14 +94,30 @@ export class LedgerReader {
    */
   async catchUp(): Promise<void> {
     const { store } = this.#options;
+    if (this.#stop !== undefined) return;
     if (this.#isLost) await this.#readWhole();
     if (this.#stop !== undefined || store.refresh === undefined || isSameHead(store.head, this.#head)) return;
+    const isBehind = store.head.number < this.#head.number;
+    // What this process has seen of the store may be older than what it has read.
+    if (isBehind) await store.refresh();
+    // A publication of live data and more is two records of one append, and comes in force as a whole.
+    let group: ReadRecord[] = [];
     for await (const behind of readBehind(store, this.#head)) {
+      const isEnd = behind.kind !== "record" || (behind.record.kind !== "live" && behind.record.kind !== "revision");
+      if (isEnd && !(await this.#take(group.splice(0)))) return;
       if (behind.kind === "other-history") this.#stopFor("other-history", behind.reason);
       else if (behind.kind === "gap") await this.#readWhole();
-      else if (await this.#take(behind.record, behind.head)) continue;
+      else {
+        group.push(behind);
+        if (behind.record.kind === "live") continue;
+        if (await this.#take(group)) {
+          group = [];
+          continue;
+        }
+      }
       return;
     }
+    await this.#take(group);
   }
 
   /** Puts in force what the store has, whatever was in force before. */
@@ -105,34 +126,65 @@ export class LedgerReader {
     await this.#readWhole(true);
   }
 
-  /** False: it must not be applied. */
-  async #take(record: LedgerRecord, head: LedgerHead): Promise<boolean> {
-    const { store, digest, inForce, onRead } = this.#options;
-    const { changes, placement } = this.#state.effectOf(record);
-    const resources = await resourcesOf(changes, store, digest);
-    const change: InForceChange = { changes: { changes, resources }, placement };
-    const isChange = changes.length > 0 || placement !== undefined;
-    const problem = isChange ? inForce.check(change) : undefined;
-    if (problem !== undefined) {
-      this.#stopFor("not-applicable", `record ${head.number} cannot be put in force: ${problem}`);
-      return false;
+  /** False: one of them must not be applied; those before it are. */
+  async #take(group: readonly ReadRecord[]): Promise<boolean> {
+    const { inForce, onRead } = this.#options;
+    const taken: { readonly record: LedgerRecord; readonly changes: readonly EntryChange[] }[] = [];
+    const merged = new Map<string, EntryChange>();
+    let placement: Placement | undefined;
+    let { head } = this;
+    if (group.length === 0) return true;
+    for (const read of group) {
+      const effect = this.#state.effectOf(read.record);
+      const folded = this.#state.apply(read.record);
+      if (!folded.applied) {
+        this.#stopFor("unknown-record", `record ${read.head.number} cannot be understood: ${folded.reason}`);
+        break;
+      }
+      for (const change of effect.changes) {
+        const { before } = merged.get(placeKey(change)) ?? change;
+        merged.set(placeKey(change), { ...change, before });
+      }
+      placement = effect.placement ?? placement;
+      taken.push({ record: read.record, changes: effect.changes });
+      head = read.head;
     }
-    const folded = this.#state.apply(record);
-    if (!folded.applied) {
-      this.#stopFor("unknown-record", `record ${head.number} cannot be understood: ${folded.reason}`);
-      return false;
-    }
+    const changes = [...merged.values()];
+    const change = await this.#withContent(changes, placement);
+    if (change === undefined) return false;
     const before = this.#head.number;
     this.#head = head;
+    const isChange = changes.length > 0 || placement !== undefined;
     inForce.reached(before, head.number, isChange ? inForce.put(change) : inForce.revision);
     inForce.setHeld(this.#state.held);
-    onRead(record, changes);
-    return true;
+    for (const one of taken) onRead(one.record, one.changes);
+    return this.#stop === undefined;
+  }
+
+  /** Reads the content of changes that are folded. Undefined: they cannot be put in force here. */
+  async #withContent(
+    changes: readonly EntryChange[],
+    placement: Placement | undefined,
+  ): Promise<InForceChange | undefined> {
+    const { store, digest, inForce } = this.#options;
+    // Until they are in force, the state is ahead.
+    this.#ahead = [...changes];
+    this.#isLost = true;
+    const change = { changes: { changes, resources: await resourcesOf(changes, store, digest) }, placement };
+    const problem = changes.length === 0 && placement === undefined ? undefined : inForce.check(change);
+    if (problem !== undefined) {
+      this.#stopFor("not-applicable", `what follows record ${this.#head.number} cannot be put in force: ${problem}`);
+      return undefined;
+    }
+    this.#ahead = [];
+    this.#isLost = false;
+    return change;
   }
 
   /** Reads the state as a whole and puts the difference in force. */
   async #readWhole(isAdopted = false): Promise<void> {
     const { store, digest, inForce, onRead } = this.#options;
+    await store.refresh?.();
     const other = isAdopted ? undefined : await findOtherHistory(store, this.#head);
     if (other !== undefined) {
       this.#stopFor("other-history", other);

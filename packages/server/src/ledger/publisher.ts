@@ -21,7 +21,7 @@ import { type PublishTarget, StateInForce } from "./in-force.ts";
 import type { HeldLease } from "./lease.ts";
 import { LedgerReader, type ReaderStop } from "./ledger-reader.ts";
 import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
-import { readLedger, resourcesOf } from "./reading.ts";
+import { type ReadLedger, readLedger, readLedgerUpTo, resourcesOf } from "./reading.ts";
 import { Compactor, type Retention, recordsOf } from "./retention.ts";
 import type { AppendResult, LedgerStore } from "./store.ts";
 
@@ -77,6 +77,8 @@ interface Plan {
   readonly records: readonly NewRecord[];
   readonly resources: Iterable<Resource>;
   readonly effect?: { readonly changes: ResourceChanges; readonly placement: Placement | undefined };
+  /** What of it is sent although it cannot be recorded. */
+  readonly live?: ResourceChanges;
   /** Nothing is recorded unless it is still held then. */
   readonly lease?: HeldLease;
   /** The result, given the number of its last record and the revision. */
@@ -138,7 +140,7 @@ export class Publisher {
   #unapplied: string | undefined;
   #mustAdopt = false;
 
-  private constructor(options: PublisherOptions, read: Awaited<ReturnType<typeof readLedger>>, compactor: Compactor) {
+  private constructor(options: PublisherOptions, read: ReadLedger, compactor: Compactor) {
     const { store, digest, target } = options;
     this.history = new LedgerHistory(store);
     this.#options = options;
@@ -152,7 +154,9 @@ export class Publisher {
   /** Reads the ledger and puts in force what was; the server serves it from then on. */
   static async open(options: PublisherOptions): Promise<Publisher> {
     const compactor = new Compactor(options);
-    const read = await readLedger(options.store, (record) => compactor.count(record));
+    // A follower serves what comes before a record that it does not know.
+    const readStore = options.store.refresh === undefined ? readLedger : readLedgerUpTo;
+    const read: ReadLedger = await readStore(options.store, (record) => compactor.count(record));
     const publisher = new Publisher(options, read, compactor);
     if (read.state.number > 0) await publisher.#resume(read.state);
     if (options.store.refresh !== undefined) publisher.#following = publisher.#follow();
@@ -171,6 +175,11 @@ export class Publisher {
   /** The resources in force whose content is not at hand: clients keep what they have of them. */
   get missing(): readonly MissingContent[] {
     return this.#inForce.missing;
+  }
+
+  /** What this process has seen of the store. */
+  get store(): Pick<LedgerStore, "head" | "outage" | "refresh"> {
+    return this.#options.store;
   }
 
   /** Why nothing of the store is applied any more; undefined: it is. */
@@ -379,7 +388,8 @@ export class Publisher {
     for (const { operation, plan, records } of planned) {
       isLost ||= records.length > 0;
       if (unrecorded === undefined || !isLost) this.#perform(operation, plan, records);
-      else if (unrecorded.kind === "away") this.#flow([operation], unrecorded.reason);
+      else if (unrecorded.kind === "away")
+        this.#flow([{ ...operation, live: () => plan.live ?? none }], unrecorded.reason);
       else operation.settle({ kind: "refused", reason: unrecorded.reason });
     }
   }
@@ -526,7 +536,13 @@ export class Publisher {
     if (isStable) records.push({ kind: "revision", ...change, ...common });
     else if (isDroppedBy(publication, held)) records.push(rejection(held, publication));
     const effect = { changes: join(made, restored), placement };
-    return { records, resources: made.resources.values(), effect, result: applied };
+    return {
+      records,
+      resources: made.resources.values(),
+      effect,
+      live: this.#withoutDeletions(effect.changes),
+      result: applied,
+    };
   }
 
   /** What of a publication is sent without being recorded: live data, but no deletion. */
@@ -538,7 +554,10 @@ export class Publisher {
       layers === undefined
         ? this.#entries.changesBy(published, state)
         : this.#entries.changesTo(layers, origin.writer, state);
-    const { changes, resources } = join(made, this.#restoredBy(publication, made));
+    return this.#withoutDeletions(join(made, this.#restoredBy(publication, made)));
+  }
+
+  #withoutDeletions({ changes, resources }: ResourceChanges): ResourceChanges {
     return { changes: splitLive(changes, this.#options.kindOf, () => true).live, resources };
   }
 
@@ -556,6 +575,7 @@ export class Publisher {
       records,
       resources: made.resources.values(),
       ...(inForce.changes.length > 0 && { effect: { changes: inForce, placement: undefined } }),
+      live: this.#withoutDeletions(inForce),
       result: (number) => {
         const resources = new Map([...made.resources].map(([one, resource]) => [placeKey(one), resource]));
         this.#heldResources = { number: known ?? number, resources };
