@@ -19,6 +19,7 @@ import type { RecordedChange } from "./hub/port.ts";
 import { namesByType } from "./hub/withheld-requests.ts";
 import { judgedNodes } from "./judged-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
+import { StoreFreshness } from "./ledger/freshness.ts";
 import type { PublishTarget, StateChange } from "./ledger/in-force.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import type { MissingContent } from "./ledger/publication.ts";
@@ -104,6 +105,10 @@ export class ServerLedger {
 
   async #openShared(store: LedgerStore): Promise<Publisher> {
     this.#publisher = await this.#openWith(store);
+    const freshness = new StoreFreshness(this.#publisher, (reason) =>
+      this.#hub.report({ kind: "client-unchecked", reason }),
+    );
+    if (store.refresh !== undefined) this.#hub.setFreshness(freshness);
     this.#stopWatching = store.onOutage?.(() => this.#tellOutage(store));
     this.#tellOutage(store);
     this.#role.start();

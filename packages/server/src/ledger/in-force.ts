@@ -7,6 +7,7 @@ import {
   placeKey,
 } from "@xdskit/protocol/internal";
 import { layerChanges, type ResourceChanges } from "./entries.ts";
+import { HeadWaiters } from "./head-waiters.ts";
 import type { MissingContent } from "./publication.ts";
 
 /** Of so many numbers it is known which revision of the server has them. */
@@ -43,6 +44,7 @@ export class StateInForce {
   readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
   /** Live data that flows here although it is not recorded. */
   readonly #unrecorded = new Map<string, EntryPlace>();
+  readonly #waiters = new HeadWaiters();
   #number = 0;
   #held: HeldRecord | undefined;
   #placement: Placement | undefined;
@@ -140,6 +142,12 @@ export class StateInForce {
     for (let one = Math.max(before + 1, number - NUMBERS_KNOWN); one < number; one++) this.#note(one, revision);
     this.#note(number, revision);
     this.#number = number;
+    this.#waiters.moved(number);
+  }
+
+  /** Resolves when a record is in force, or the signal aborts. */
+  async whenReached(number: number, signal: AbortSignal): Promise<void> {
+    if (this.#number < number) await this.#waiters.wait(number - 1, signal);
   }
 
   setHeld(held: HeldRecord | undefined): void {

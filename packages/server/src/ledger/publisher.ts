@@ -177,6 +177,11 @@ export class Publisher {
     return this.#inForce.missing;
   }
 
+  /** Resolves when a record is in force, or the signal aborts. */
+  whenInForce(number: number, signal: AbortSignal): Promise<void> {
+    return this.#inForce.whenReached(number, signal);
+  }
+
   /** What this process has seen of the store. */
   get store(): Pick<LedgerStore, "head" | "outage" | "refresh"> {
     return this.#options.store;

@@ -81,6 +81,7 @@ export type MetricName =
   | "xds_server_store_away_seconds"
   | "xds_server_store_stopped"
   | "xds_server_store_publisher"
+  | "xds_server_store_unchecked_total"
   | "xds_server_missing_resources"
   | "xds_server_files_total"
   | "xds_server_file_problems_total"
@@ -361,6 +362,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "gauge",
     help: "1 while this server publishes to the shared store, 0 while it follows.",
     labels: [],
+  },
+  xds_server_store_unchecked_total: {
+    kind: "counter",
+    help: "Clients that were served although another server may have sent them a newer state, by reason: away or timeout.",
+    labels: ["reason"],
   },
   xds_server_missing_resources: {
     kind: "gauge",

@@ -215,6 +215,8 @@ function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
   telemetry.observe("files-problem", () => fileProblems.value++);
   const records = new CounterFamily("xds_server_ledger_records_total", registry);
   const ledgerProblems = new CounterFamily("xds_server_ledger_problems_total", registry).cell();
+  const unchecked = new CounterFamily("xds_server_store_unchecked_total", registry);
+  telemetry.observe("client-unchecked", ({ reason }) => unchecked.cell(reason).value++);
   telemetry.observe("ledger-recorded", ({ as }) => records.cell(as).value++);
   telemetry.observe("ledger-problem", () => ledgerProblems.value++);
   telemetry.observe("tls-reloaded", () => reloads.cell("good").value++);

@@ -18,7 +18,10 @@ export class SharedLedger {
   readonly #connections = new Set<LedgerConnection>();
 
   connect(): LedgerConnection {
-    const connection = new LedgerConnection(this);
+    return this.adopt(new LedgerConnection(this));
+  }
+
+  adopt(connection: LedgerConnection): LedgerConnection {
     this.#connections.add(connection);
     return connection;
   }
