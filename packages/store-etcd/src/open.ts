@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { LedgerStore } from "@xdskit/server";
 import { EtcdClient } from "./client/etcd-client.ts";
 import { Keys } from "./layout/keys.ts";
-import { sealOf } from "./layout/seal.ts";
+import { type Seal, sealOf } from "./layout/seal.ts";
 import { EtcdLedgerStore } from "./store/etcd-store.ts";
 
 /** Files with which a connection to etcd is encrypted. */
@@ -50,7 +50,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<LedgerSt
     key: readOptional(options.tls.keyFile),
   };
   const keys = new Keys(prefix);
-  const seal = sealOf(readOptional(options.keyFile));
+  const seal = readSeal(options.keyFile);
   const client = new EtcdClient({ endpoints, timeoutMs, ...(tls && { tls }), ...(auth && { auth }) });
   try {
     const begun = seal.close(Buffer.from(randomBytes(16).toString("hex")), keys.epoch);
@@ -67,6 +67,15 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<LedgerSt
     client.close();
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`the ledger in etcd (${endpoints.join(", ")}) cannot be used: ${reason}`, { cause });
+  }
+}
+
+function readSeal(file: string | undefined): Seal {
+  try {
+    return sealOf(readOptional(file));
+  } catch (cause) {
+    if (cause instanceof TypeError) throw new TypeError(`${file}: ${cause.message}`, { cause });
+    throw cause;
   }
 }
 

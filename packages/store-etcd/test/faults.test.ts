@@ -40,8 +40,8 @@ describeWith("etcd", "a ledger in an etcd of three members", () => {
   let ledgers = 0;
 
   const endpoints = (): readonly string[] => members.map(({ endpoint }) => endpoint);
-  const open = async (prefix = `ledger-${ledgers}`): Promise<LedgerStore> => {
-    const store = await openEtcdStore({ endpoints: endpoints(), prefix, timeoutMs: 8_000 });
+  const open = async (timeoutMs = 8_000): Promise<LedgerStore> => {
+    const store = await openEtcdStore({ endpoints: endpoints(), prefix: `ledger-${ledgers}`, timeoutMs });
     stores.push(store);
     return store;
   };
@@ -88,7 +88,7 @@ describeWith("etcd", "a ledger in an etcd of three members", () => {
   });
 
   test("is an outage without a majority, and goes on after it", async () => {
-    const [writer, reader] = [await open(), await open()];
+    const [writer, reader] = [await open(3_000), await open(3_000)];
     const head = await add(writer, ["a"]);
     const [first, second] = members;
     await Promise.all([first?.kill(), second?.kill()]);
@@ -201,7 +201,7 @@ describeWith("etcd", "a ledger in etcd", () => {
 
   test("of which an old backup was restored has the head of the backup", async () => {
     member = await EtcdMember.start();
-    const ledger = await open();
+    const ledger = await open({ timeoutMs: 2_000 });
     const old = await add(ledger, ["a"], ["A"]);
     const backup = join(mkdtempSync(join(tmpdir(), "xdskit-backup-")), "backup");
     member.ctl("snapshot", "save", backup);
