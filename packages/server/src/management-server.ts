@@ -77,7 +77,7 @@ export interface SourceReport {
 /** An xDS management server: the program changes resources, clients subscribe over gRPC or REST. */
 export interface ManagementServer extends AsyncDisposable {
   /**
-   * Starts listening. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, FILES_FAILED, or SERVER_STATE unless the server
+   * Starts listening. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, FILES_FAILED, STORE_FAILED, or SERVER_STATE unless the server
    * is new.
    */
   listen(): Promise<StartedServer>;

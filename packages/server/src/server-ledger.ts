@@ -104,7 +104,10 @@ export class ServerLedger {
   }
 
   async #openShared(store: LedgerStore): Promise<Publisher> {
-    this.#publisher = await this.#openWith(store);
+    this.#publisher = await this.#openWith(store).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new XdsError("STORE_FAILED", `the store cannot be read: ${reason}`, { cause });
+    });
     const freshness = new StoreFreshness(this.#publisher, (reason) =>
       this.#hub.report({ kind: "client-unchecked", reason }),
     );

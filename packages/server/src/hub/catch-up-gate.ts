@@ -10,7 +10,7 @@ export interface Freshness {
   check(bringsVersions: boolean): Promise<void> | undefined;
 }
 
-interface Waiting {
+interface HeldClient {
   readonly thens: (() => void)[];
   readonly held: HeldBytes;
   bytes: number;
@@ -19,7 +19,7 @@ interface Waiting {
 /** Requests of new clients that wait until the state is new enough for them, in order. */
 export class CatchUpGate {
   readonly #open: (id: StreamId | PollId) => HeldBytes;
-  readonly #waiting = new Map<StreamId | PollId, Waiting>();
+  readonly #waiting = new Map<StreamId | PollId, HeldClient>();
   /** The streams that passed, until their end. */
   readonly #passed = new Set<StreamId>();
   #freshness: Freshness | undefined;

@@ -1,13 +1,13 @@
 import type { HeldLease, LedgerLease } from "./lease.ts";
 
-interface Waiter {
+interface LeaseWaiter {
   readonly take: (lease: HeldLease) => void;
 }
 
 /** Leases among the servers of one process. */
 export class MemoryLeases {
   readonly #held = new Map<string, string>();
-  readonly #waiters = new Map<string, Set<Waiter>>();
+  readonly #waiters = new Map<string, Set<LeaseWaiter>>();
   #last = 0;
 
   lease(name: string): LedgerLease {
@@ -32,7 +32,7 @@ export class MemoryLeases {
         resolve(lease);
       };
       const giveUp = (): void => end(undefined);
-      const waiter: Waiter = { take: end };
+      const waiter: LeaseWaiter = { take: end };
       waiters.add(waiter);
       signal.addEventListener("abort", giveUp);
     });

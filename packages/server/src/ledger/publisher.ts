@@ -86,7 +86,7 @@ interface Plan {
 }
 
 /** Operations that are recorded together. */
-interface Group {
+interface PlannedGroup {
   readonly planned: { readonly operation: Operation; readonly plan: Plan; readonly records: readonly LedgerRecord[] }[];
   readonly records: LedgerRecord[];
   readonly bodies: Map<string, Uint8Array>;
@@ -370,8 +370,8 @@ export class Publisher {
     return unrecorded?.kind === "raced" && this.#options.store.refresh !== undefined;
   }
 
-  async #plan(operations: readonly Operation[]): Promise<Group> {
-    const group: Group = { planned: [], records: [], bodies: new Map(), lease: undefined };
+  async #plan(operations: readonly Operation[]): Promise<PlannedGroup> {
+    const group: PlannedGroup = { planned: [], records: [], bodies: new Map(), lease: undefined };
     for (const operation of operations) {
       try {
         const plan = this.#unapplied === undefined ? await operation.plan(this.#reader.state) : refuse(this.#unapplied);
@@ -387,7 +387,7 @@ export class Publisher {
     return group;
   }
 
-  #finish(planned: Group["planned"], unrecorded: Unrecorded | undefined): void {
+  #finish(planned: PlannedGroup["planned"], unrecorded: Unrecorded | undefined): void {
     // What was planned upon a change that is not recorded is not true either.
     let isLost = false;
     for (const { operation, plan, records } of planned) {

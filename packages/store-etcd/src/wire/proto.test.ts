@@ -45,7 +45,7 @@ test("bytes that are no message are a RangeError, and nothing else", () => {
   );
 });
 
-test("a transaction has the bytes that etcd's own client sends", () => {
+test("a transaction has the field numbers of etcd", () => {
   const bytes = encodeTransaction({
     compare: [
       { key: "a", createRevision: 0n },
