@@ -20,7 +20,7 @@ import { Query, QueryError } from "./query.ts";
 import type { AdminAnswer, AdminSources, FileAnswer, Route } from "./route.ts";
 import { access, accessClients, accessRules } from "./routes/access.ts";
 import { conversions } from "./routes/conversions.ts";
-import { approve, reject, rollback } from "./routes/decisions.ts";
+import { adopt, approve, reject, rollback } from "./routes/decisions.ts";
 import { graph } from "./routes/graph.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
 import { holders } from "./routes/holders.ts";
@@ -125,6 +125,7 @@ const routes: readonly Route[] = [
   approve,
   reject,
   rollback,
+  adopt,
   loads,
   loadReporters,
   openapi,
