@@ -2,6 +2,7 @@
 export * from "@xdskit/envoy-api/resources";
 export type { FuseSettings } from "@xdskit/protocol/internal";
 export type { AccessAnswer, AccessClientAnswer, AccessRulesAnswer } from "./admin/answers/access.ts";
+export type { CallerAnswer } from "./admin/answers/caller.ts";
 export type {
   DeliveriesAnswer,
   DeliveryAnswer,
@@ -59,6 +60,8 @@ export type {
   DecisionAnswer,
   DifferenceAnswer,
   FuseAnswer,
+  PlanAnswer,
+  PlanNodesAnswer,
   RevisionAnswer,
   RevisionDetailAnswer,
   RevisionsAnswer,

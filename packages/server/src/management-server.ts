@@ -260,7 +260,7 @@ class WiredServer implements ManagementServer {
     });
     const hasAdmin = options.admin !== false || options.adminSocket !== undefined;
     this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
-    this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view.types) };
+    this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view) };
     this.#nodeMapping = options.nodeMapping;
     this.#layers = new ResourceLayers(api, this.#hub);
     this.#check = new StateCheck(api);

@@ -49,6 +49,7 @@ export function createServerView({
     head: () => ledger?.publisher?.number ?? hub.revision,
     revisionOf: (number) => (ledger?.publisher === undefined ? number : ledger.publisher.revisionOf(number)),
     numberOf: (revision) => ledger?.publisher?.numberOf(revision) ?? revision,
+    changeOf: (revision) => ledger?.publisher?.changeOf(revision) ?? revision,
     ledger: () => ledger?.publisher,
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,

@@ -34,6 +34,8 @@ export interface AdminView extends Gauges {
   revisionOf(number: number): number | undefined;
   /** The newest number of the ledger at a revision; without a ledger the revision. */
   numberOf(revision: number): number;
+  /** The number of the newest change that is in force at a revision; without a ledger the revision. */
+  changeOf(revision: number): number;
   /** Who has which revision. */
   readonly deployments: Deployments;
   /**

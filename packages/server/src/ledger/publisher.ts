@@ -9,14 +9,24 @@ import {
   type LedgerState,
   type Placement,
   placeKey,
+  type Reversal,
   reverseTo,
   splitLive,
   type TypeKind,
 } from "@xdskit/protocol/internal";
 import { layerChangesBetween } from "@xdskit/source/checks";
+import { ChangeNumbers } from "./change-numbers.ts";
 import { EntryMaker, layerChanges, type ResourceChanges } from "./entries.ts";
 import { LedgerHistory } from "./history.ts";
-import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
+import type {
+  Authorship,
+  ChangeReach,
+  Decision,
+  DecisionPlan,
+  MissingContent,
+  Publication,
+  PublishResult,
+} from "./publication.ts";
 import { readLedger, resourcesOf } from "./reading.ts";
 import { Compactor, type Retention, recordsOf } from "./retention.ts";
 import type { LedgerHead, LedgerStore } from "./store.ts";
@@ -52,6 +62,8 @@ export interface PublisherOptions {
   readonly kindOf: (type: TypeUrl) => TypeKind;
   /** Which fuses a change trips. */
   readonly judge: (change: LedgerEffect, state: LedgerState) => readonly FuseTrip[];
+  /** Which connected nodes a change would concern. */
+  readonly reach: (change: LedgerEffect, state: LedgerState) => ChangeReach;
   readonly target: PublishTarget;
   /** Called with each record that is durable and in force, and what it changes. */
   readonly onRecorded: (record: LedgerRecord, changes: readonly EntryChange[]) => void;
@@ -74,6 +86,19 @@ interface HeldChange {
   readonly change: LedgerEffect;
   readonly trips: readonly FuseTrip[];
   readonly restored: ResourceChanges;
+}
+
+/** What a decision puts in force. */
+interface Prepared {
+  readonly kind: "prepared";
+  readonly made: ResourceChanges;
+  readonly placement: Placement | undefined;
+  readonly irretrievable: readonly MissingContent[];
+}
+
+interface Refused {
+  readonly kind: "refused";
+  readonly reason: string;
 }
 
 /** A record without what the ledger gives it. */
@@ -106,6 +131,7 @@ export class Publisher {
   readonly #compactor: Compactor;
   readonly #queue: Operation[] = [];
   readonly #revisions = new Map<number, number>();
+  readonly #changes = new ChangeNumbers(NUMBERS_KNOWN);
   readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
   /** Ahead of what is told while records are being appended. */
   #state: LedgerState;
@@ -162,6 +188,11 @@ export class Publisher {
     return this.#revisions.get(Math.max(number, this.#resumed));
   }
 
+  /** The number of the newest change that is in force at a revision. */
+  changeOf(revision: number): number {
+    return this.#changes.numberAt(revision) ?? this.#resumed;
+  }
+
   /** The newest number that is in force at a revision. */
   numberOf(revision: number): number {
     for (let number = this.number; number > this.#resumed; number--) {
@@ -178,25 +209,14 @@ export class Publisher {
   /** Puts the held change `number` in force. */
   approve(number: number, by: Authorship = {}): Promise<PublishResult> {
     return this.#enqueue(async (state) => {
-      const { held } = state;
-      if (held?.number !== number) return refuse(notHeld(number, held));
-      const resources = new Map(await this.#bodiesOf(held.changes));
-      const atHand = this.#heldResources?.number === number ? this.#heldResources.resources : undefined;
-      for (const change of held.changes) {
-        const resource = atHand?.get(placeKey(change));
-        if (change.after !== undefined && resource !== undefined) resources.set(change, resource);
-      }
-      const lost = lostIn(held.changes, resources);
-      if (lost !== undefined) return refuse(lost);
-      const made = { changes: held.changes, resources };
-      const problem = this.#options.target.check({ changes: layerChanges(made), placement: held.placement });
-      if (problem !== undefined) return refuse(problem);
+      const prepared = await this.#prepareApproval(number, state);
+      if (prepared.kind === "refused") return refuse(prepared.reason);
       this.#inForce = undefined;
-      this.#known.add(held.origin.writer);
+      this.#known.add(prepared.held.origin.writer);
       return {
         records: [{ kind: "approved", of: number, ...authorOf(by) }],
         resources: [],
-        effect: { changes: made, placement: held.placement },
+        effect: { changes: prepared.made, placement: prepared.placement },
         result: applied,
       };
     });
@@ -213,21 +233,12 @@ export class Publisher {
   /** Brings back everything but live data as it was at a number, and pins what that takes away. */
   rollback(to: number, by: Authorship = {}): Promise<PublishResult> {
     return this.#enqueue(async (state) => {
-      const { store, kindOf } = this.#options;
-      const records: LedgerRecord[] = [];
-      for await (const record of recordsOf(store)) if (record.kind !== "live") records.push(record);
-      const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
-      if (reversal.kind === "refused") return refuse(reversal.reason);
-      const { changes, pins, placement, irretrievable } = reversal;
-      const resources = await this.#bodiesOf(changes);
-      const lost = lostIn(changes, resources);
-      if (lost !== undefined) return refuse(lost);
+      const prepared = await this.#prepareRollback(to, state);
+      if (prepared.kind === "refused") return refuse(prepared.reason);
+      const { made, placement, irretrievable, pins } = prepared;
+      const { changes, resources } = made;
       this.#inForce = undefined;
-      if (changes.length === 0 && placement === undefined)
-        return irretrievable.length === 0 ? unchanged : refuse(`${to} had only what holds a secret, which is not kept`);
-      const made = { changes, resources };
-      const problem = this.#options.target.check({ changes: layerChanges(made), placement });
-      if (problem !== undefined) return refuse(problem);
+      if (changes.length === 0 && placement === undefined) return unchanged;
       const reversed = { changes, pins, ...(placement !== undefined && { placement }) };
       return {
         records: [{ kind: "rolled-back", to, ...reversed, ...authorOf(by) }],
@@ -240,6 +251,67 @@ export class Publisher {
         }),
       };
     });
+  }
+
+  /** What a decision would change if it were made now. Records nothing. */
+  async plan(decision: Decision, number: number): Promise<DecisionPlan> {
+    const state = this.#state;
+    const prepared = await this.#prepare(decision, number, state);
+    if (prepared.kind === "refused") return prepared;
+    const { changes } = prepared.made;
+    const { placement } = prepared;
+    const effect = { changes, ...(placement !== undefined && { placement }) };
+    return {
+      kind: "possible",
+      changes,
+      isPlaced: placement !== undefined,
+      irretrievable: prepared.irretrievable,
+      reach: this.#options.reach(effect, state),
+    };
+  }
+
+  async #prepare(decision: Decision, number: number, state: LedgerState): Promise<Prepared | Refused> {
+    if (decision === "approve") return await this.#prepareApproval(number, state);
+    if (decision === "rollback") return await this.#prepareRollback(number, state);
+    if (state.held?.number !== number) return refused(notHeld(number, state.held));
+    return { kind: "prepared", made: none, placement: undefined, irretrievable: [] };
+  }
+
+  async #prepareApproval(
+    number: number,
+    { held }: LedgerState,
+  ): Promise<(Prepared & { readonly held: HeldRecord }) | Refused> {
+    if (held?.number !== number) return refused(notHeld(number, held));
+    const { changes, placement } = held;
+    const resources = new Map(await this.#bodiesOf(changes));
+    const atHand = this.#heldResources?.number === number ? this.#heldResources.resources : undefined;
+    for (const change of changes) {
+      const resource = atHand?.get(placeKey(change));
+      if (change.after !== undefined && resource !== undefined) resources.set(change, resource);
+    }
+    const made = { changes, resources };
+    const problem = lostIn(changes, resources) ?? this.#problemWith(made, placement);
+    if (problem !== undefined) return refused(problem);
+    return { kind: "prepared", made, placement, irretrievable: [], held };
+  }
+
+  async #prepareRollback(to: number, state: LedgerState): Promise<(Prepared & Pick<Reversal, "pins">) | Refused> {
+    const { store, kindOf } = this.#options;
+    const records: LedgerRecord[] = [];
+    for await (const record of recordsOf(store)) if (record.kind !== "live") records.push(record);
+    const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
+    if (reversal.kind === "refused") return refused(reversal.reason);
+    const { changes, pins, placement, irretrievable } = reversal;
+    const resources = await this.#bodiesOf(changes);
+    const made = { changes, resources };
+    const isEmpty = changes.length === 0 && placement === undefined;
+    if (isEmpty && irretrievable.length > 0) return refused(`${to} had only what holds a secret, which is not kept`);
+    const problem = lostIn(changes, resources) ?? (isEmpty ? undefined : this.#problemWith(made, placement));
+    return problem === undefined ? { kind: "prepared", made, placement, pins, irretrievable } : refused(problem);
+  }
+
+  #problemWith(made: ResourceChanges, placement: Placement | undefined): string | undefined {
+    return this.#options.target.check({ changes: layerChanges(made), placement });
   }
 
   /** Resolves when everything that was begun is recorded and in force, and the store is closed. */
@@ -355,6 +427,8 @@ export class Publisher {
         const approved = record.kind === "approved" ? (effect?.changes.changes ?? []) : [];
         onRecorded(record, "changes" in record ? record.changes : approved);
       }
+      const made = records.findLast(({ kind }) => kind !== "held" && kind !== "rejected" && kind !== "unpinned");
+      if (effect !== undefined && made !== undefined) this.#changes.add(revision, made.number);
       settle(result(records.at(-1)?.number ?? this.number, revision));
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
@@ -541,6 +615,10 @@ function lostIn(changes: readonly EntryChange[], resources: ReadonlyMap<EntryCha
 
 function refuse(reason: string): Plan {
   return { records: [], resources: [], result: () => ({ kind: "refused", reason }) };
+}
+
+function refused(reason: string): Refused {
+  return { kind: "refused", reason };
 }
 
 function notHeld(number: number, held: HeldRecord | undefined): string {

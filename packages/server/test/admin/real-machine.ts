@@ -113,6 +113,7 @@ export class RealMachine {
     head: () => this.machine.revision,
     revisionOf: (number) => number,
     numberOf: (revision) => revision,
+    changeOf: (revision) => revision,
     streams: () => this.machine.streams(),
     streamState: (stream) => this.machine.streamState(stream),
     resourceStates: (stream) => this.machine.resourceStates(stream),
