@@ -31,6 +31,8 @@ export type {
   DialectAnswer,
   NodeAnswer,
   NodeAnswerIdentity,
+  NodeEventAnswer,
+  NodeHistoryAnswer,
   NodesAnswer,
   StreamAnswer,
   StreamsAnswer,

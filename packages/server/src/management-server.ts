@@ -32,6 +32,7 @@ import { Fleet } from "./observe/fleet.ts";
 import { guardLog } from "./observe/guarded-log.ts";
 import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
+import { NodeHistory } from "./observe/node-history.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
@@ -253,6 +254,7 @@ class WiredServer implements ManagementServer {
       hub: this.#hub,
       encoder,
       fleet,
+      history: new NodeHistory(deliveries),
       loads: this.#loads,
       address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
       source: () => this.#source,

@@ -29,6 +29,7 @@ import { holders } from "./routes/holders.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
 import { events, samples } from "./routes/live.ts";
 import { loadReporters, loads } from "./routes/loads.ts";
+import { nodeHistory } from "./routes/node-history.ts";
 import { nodeResources } from "./routes/node-resources.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
 import { openapi } from "./routes/openapi.ts";
@@ -117,6 +118,7 @@ const routes: readonly Route[] = [
   conversions,
   nodes,
   nodeResources,
+  nodeHistory,
   streams,
   deliveries,
   progress,

@@ -14,6 +14,7 @@ import type { NodeView } from "../hub/hub-view.ts";
 import type { ConversionFindings } from "../hub/port.ts";
 import type { Fleet } from "../observe/fleet.ts";
 import type { Gauges } from "../observe/gauges.ts";
+import type { NodeHistory } from "../observe/node-history.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
 import type { AccessRulesAnswer } from "./answers/access.ts";
 
@@ -49,6 +50,8 @@ export interface AdminView extends Gauges {
   resourceStates(stream: StreamId): Iterable<ResourceState>;
   /** The connected nodes by id. */
   readonly fleet: Fleet;
+  /** What nodes ACKed and rejected. */
+  readonly history: Pick<NodeHistory, "of">;
   layers(): Iterable<LayerState>;
   /**
    * The resources and resource errors of a type in a view of these layers, one per name. May be iterated like

@@ -24,6 +24,8 @@ import type {
   DialectAnswer,
   NodeAnswer,
   NodeAnswerIdentity,
+  NodeEventAnswer,
+  NodeHistoryAnswer,
   NodesAnswer,
   StreamAnswer,
   StreamsAnswer,
@@ -375,6 +377,20 @@ export const nodeResourcesAnswer: SchemaOf<NodeResourcesAnswer> = page(
       reason: optional(text),
       body: optional(anything),
       problem: optional(text),
+    }),
+  ),
+);
+
+export const nodeHistoryAnswer: SchemaOf<NodeHistoryAnswer> = page(
+  "NodeHistory",
+  named(
+    "NodeEvent",
+    object<NodeEventAnswer>({
+      at: time,
+      ...typed,
+      revision: count,
+      state: choice("acked", "rejected"),
+      reason: optional(text),
     }),
   ),
 );
