@@ -33,12 +33,20 @@ export function App(): JSX.Element {
   useEffect(() => {
     document.title = `${title} · xdskit`;
   }, [title]);
+  // A link in a dialog leads away from it, and so does the browser's way back.
+  useEffect(() => setAsked(undefined), [place]);
   // Who follows a link by keyboard goes on at the new page.
   const isFirst = useRef(true);
+  const wasAsked = useRef(false);
   useEffect(() => {
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
   }, [place.path, title]);
+  // The button that opened a dialog may be gone with what was decided.
+  useEffect(() => {
+    if (asked === undefined && document.activeElement === document.body && wasAsked.current) main.current?.focus();
+    wasAsked.current = asked !== undefined;
+  }, [asked]);
   return (
     <>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
@@ -64,16 +72,7 @@ export function App(): JSX.Element {
           <Page place={place} />
         </AskForDecision.Provider>
       </main>
-      {asked !== undefined && (
-        <DecisionDialog
-          {...asked}
-          onClose={() => {
-            setAsked(undefined);
-            // The button that opened it may be gone with what was decided.
-            if (document.activeElement === document.body) main.current?.focus();
-          }}
-        />
-      )}
+      {asked !== undefined && <DecisionDialog {...asked} onClose={() => setAsked(undefined)} />}
     </>
   );
 }

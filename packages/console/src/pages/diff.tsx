@@ -51,6 +51,7 @@ export function Diff({ place: { query } }: { readonly place: Place }): JSX.Eleme
           {recent.error}
         </p>
       )}
+      <h2>What differs</h2>
       {recent.answer !== undefined && <Changes route="diff" parameters={{ from, to }} />}
       <p class="note">Endpoints and other live data have no history, and are not compared.</p>
     </>
