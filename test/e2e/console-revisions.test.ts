@@ -88,7 +88,7 @@ describeWith("chromium", "the revisions in the console", () => {
   });
 
   test("a revision's page has the difference by field, and its stragglers by name", async () => {
-    await scene.publish(clusters([...ALL, MARKUP], 3), "Something broken");
+    await scene.publish(clusters([...ALL, MARKUP, "extra"], 3), "Something broken");
     const number = await newest();
     await go(`/revision?number=${number}`);
     const difference = page.getByRole("region", { name: "Difference: changed Cluster cart", exact: true });
@@ -115,7 +115,7 @@ describeWith("chromium", "the revisions in the console", () => {
       .first()
       .click();
     await page.getByRole("heading", { name: `Revision ${number}` }).waitFor();
-    await scene.publish(clusters([...ALL, MARKUP], 4), "Good again");
+    await scene.publish(clusters([...ALL, MARKUP, "extra"], 4), "Good again");
   });
 
   test("any two revisions are compared, by an address that can be shared; secrets stay hidden", async () => {
@@ -312,7 +312,7 @@ describeWith("chromium", "the revisions in the console", () => {
     await table.getByRole("button", { name: "Cluster" }).click();
     expect(await names()).toEqual(["cart", "search"]);
     expect(await table.getByRole("columnheader", { name: /Cluster/ }).getAttribute("aria-sort")).toBe("ascending");
-    await page.getByLabel("Cluster").fill("sea");
+    await page.getByRole("searchbox", { name: "Cluster" }).fill("sea");
     await table.getByRole("row", { name: /cart/ }).waitFor({ state: "detached" });
     expect(await names()).toEqual(["search"]);
   });

@@ -1,5 +1,5 @@
 import { createContext, type JSX } from "preact";
-import { useContext } from "preact/hooks";
+import { useContext, useEffect, useRef } from "preact/hooks";
 import { useCaller } from "../use-caller.ts";
 import type { Decision } from "./decision-dialog.tsx";
 
@@ -22,6 +22,13 @@ export function Decisions({
 }): JSX.Element | null {
   const askFor = useContext(AskForDecision);
   const caller = useCaller();
+  const hasOffered = useRef(false);
+  // The button that has the focus goes with what was decided.
+  useEffect(() => {
+    const isLost = document.activeElement === document.body;
+    if (offered.length === 0 && hasOffered.current && isLost) document.querySelector("main")?.focus();
+    hasOffered.current = offered.length > 0;
+  }, [offered.length]);
   if (caller === undefined || offered.length === 0) return null;
   if (!caller.mayChange) return <p class="note">Only operators decide; you are a {caller.role ?? "guest"}.</p>;
   return (
