@@ -11,6 +11,8 @@ export const exitCode = {
   timeout: 4,
   /** All nodes have the revision, but they are too few. */
   tooFewNodes: 5,
+  /** A fuse would hold the change. */
+  held: 6,
   /** The server cannot be reached, or is not ready. */
   unreachable: 69,
   /** A bug of this program. */
@@ -26,9 +28,10 @@ export const exitCodeMeanings: readonly (readonly [code: ExitCode, meaning: stri
   [exitCode.ok, "success"],
   [exitCode.problems, "problems were found, a client rejected something, or a requested resource does not exist"],
   [exitCode.usage, "invalid command line"],
-  [exitCode.sourceBroken, "wait, diff: the source has errors"],
+  [exitCode.sourceBroken, "wait, diff, plan: the source has errors"],
   [exitCode.timeout, "wait: not every node had the revision in time"],
   [exitCode.tooFewNodes, "wait: fewer nodes than --min-nodes have the revision"],
+  [exitCode.held, "plan: a fuse would hold the change"],
   [exitCode.unreachable, "the server cannot be reached, or is not ready"],
   [exitCode.bug, "a bug in xds: please report it"],
   [exitCode.interrupted, "interrupted"],

@@ -59,6 +59,10 @@ export type {
   DecisionAnswer,
   DifferenceAnswer,
   FuseAnswer,
+  PlanAnswer,
+  PlanCountAnswer,
+  PlanNodeAnswer,
+  PlanNodesAnswer,
   RevisionAnswer,
   RevisionDetailAnswer,
   RevisionsAnswer,
@@ -86,6 +90,7 @@ export type {
   ShellReport,
   StreamEnd,
 } from "./hub/port.ts";
+export { planLines } from "./ledger/plan-lines.ts";
 export type { Authorship, Publication, PublishedChange, PublishResult } from "./ledger/publication.ts";
 export type { LedgerStore } from "./ledger/store.ts";
 export {

@@ -23,6 +23,7 @@ import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import type { MissingContent } from "./ledger/publication.ts";
 import { Publisher, type PublishTarget, type StateChange } from "./ledger/publisher.ts";
 import { DEFAULT_RETENTION } from "./ledger/retention.ts";
+import { secretsOf } from "./ledger/secrets.ts";
 import type { LedgerStore } from "./ledger/store.ts";
 
 /** How many changes of a record are told by name. */
@@ -107,9 +108,10 @@ export class ServerLedger {
         store,
         retention: { ...DEFAULT_RETENTION, ...this.#options.ledger?.retention },
         digest: contentDigest,
-        holdsSecret: ({ type, bodyType = type, bytes }) => kindOf(type) === "sds" || api.holdsSecret(bodyType, bytes),
+        holdsSecret: secretsOf(api),
         kindOf,
         judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), fuses),
+        nodesBy: (change, state) => this.#fuseContext(change, state).nodes,
         target: this.#target,
         onRecorded: (record, changes) => this.#tellRecorded(record, changes),
         onResumed: (resumed) => this.#hub.report({ kind: "ledger-resumed", ...resumed }),

@@ -1,4 +1,5 @@
 import { request as requestHttp } from "node:http";
+import { Readable } from "node:stream";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { reachedAddress } from "../settings/address.ts";
@@ -58,6 +59,21 @@ export async function changeByAdmin<T extends { readonly result: string }>(
   throw refused(address, status, answer, {});
 }
 
+/**
+ * Sends lines to the admin API that it answers without a change, and returns the JSON of the response. Throws a
+ * `CommandError` as `askAdmin` does.
+ */
+export async function sendToAdmin<T>(
+  path: string,
+  query: AdminQuery,
+  { admin, io, lines }: { readonly admin: string | undefined; readonly io: Io; readonly lines: Iterable<string> },
+): Promise<T> {
+  const flags = admin === undefined ? {} : { admin };
+  const { address, status, answer } = await send("POST", path, query, flags, io, lines);
+  if (status === 200 && answer !== undefined) return answer as T;
+  throw refused(address, status, answer, {});
+}
+
 interface Sent {
   readonly address: string;
   readonly status: number;
@@ -65,10 +81,17 @@ interface Sent {
   readonly answer: unknown;
 }
 
-async function send(method: "GET" | "POST", path: string, query: AdminQuery, flags: AdminFlags, io: Io): Promise<Sent> {
+async function send(
+  method: "GET" | "POST",
+  path: string,
+  query: AdminQuery,
+  flags: AdminFlags,
+  io: Io,
+  lines?: Iterable<string>,
+): Promise<Sent> {
   const address = reachedAddress(flags.admin ?? io.env["XDS_ADMIN"] ?? "127.0.0.1:18001");
   const url = adminUrl(address, path, query, flags.admin === undefined ? "XDS_ADMIN" : "--admin");
-  const { status, text } = await request(method, url, address, io);
+  const { status, text } = await request({ method, url, address, lines }, io);
   return { address, status, answer: parse(text) };
 }
 
@@ -88,7 +111,7 @@ function refused(
 export async function askJson(url: URL, what: string, io: Io): Promise<unknown> {
   try {
     const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]);
-    const { status, text } = await read("GET", url, undefined, signal);
+    const { status, text } = await read({ method: "GET", url, socketPath: undefined, lines: undefined }, signal);
     return status === 200 ? parse(text) : undefined;
   } catch (cause) {
     if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
@@ -119,10 +142,18 @@ interface Reply {
   readonly text: string;
 }
 
-async function request(method: "GET" | "POST", url: URL, address: string, io: Io): Promise<Reply> {
+interface AdminRequest {
+  readonly method: "GET" | "POST";
+  readonly url: URL;
+  readonly address: string;
+  /** The body. */
+  readonly lines: Iterable<string> | undefined;
+}
+
+async function request({ method, url, address, lines }: AdminRequest, io: Io): Promise<Reply> {
   const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
-    return await read(method, url, socketPathOf(address), signal);
+    return await read({ method, url, socketPath: socketPathOf(address), lines }, signal);
   } catch (cause) {
     if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -135,7 +166,15 @@ async function request(method: "GET" | "POST", url: URL, address: string, io: Io
 }
 
 /** Uses `node:http`, because `fetch` refuses the ports that browsers block. */
-function read(method: "GET" | "POST", url: URL, socketPath: string | undefined, signal: AbortSignal): Promise<Reply> {
+function read(
+  {
+    method,
+    url,
+    socketPath,
+    lines,
+  }: Omit<AdminRequest, "address"> & { readonly socketPath: string | undefined },
+  signal: AbortSignal,
+): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const asked = requestHttp(url, { method, signal, ...(socketPath !== undefined && { socketPath }) }, (response) => {
       const chunks: Buffer[] = [];
@@ -144,8 +183,22 @@ function read(method: "GET" | "POST", url: URL, socketPath: string | undefined, 
       response.on("error", reject);
     });
     asked.on("error", reject);
-    asked.end();
+    if (lines === undefined) asked.end();
+    else Readable.from(inChunks(lines)).pipe(asked);
   });
+}
+
+const CHUNK = 64 * 1024;
+
+function* inChunks(lines: Iterable<string>): Iterable<string> {
+  let chunk = "";
+  for (const line of lines) {
+    chunk += line;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = "";
+  }
+  if (chunk !== "") yield chunk;
 }
 
 function parse(text: string): unknown {

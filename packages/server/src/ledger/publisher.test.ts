@@ -38,6 +38,10 @@ async function start(store: LedgerStore = new MemoryLedgerStore(), judge: Publis
     holdsSecret: ({ type, bytes }) => type === SECRET || new TextDecoder().decode(bytes) === "a key",
     kindOf,
     judge,
+    nodesBy: () => [
+      { id: "edge", before: ["base"], after: ["base"], isCutOff: false },
+      { id: "other", before: ["other"], after: ["other"], isCutOff: false },
+    ],
     target: {
       get revision() {
         return revision;

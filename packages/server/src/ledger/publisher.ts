@@ -7,6 +7,7 @@ import {
   type LedgerEffect,
   type LedgerRecord,
   type LedgerState,
+  type JudgedNode,
   type Placement,
   placeKey,
   reverseTo,
@@ -14,8 +15,11 @@ import {
   type TypeKind,
 } from "@xdskit/protocol/internal";
 import { layerChangesBetween } from "@xdskit/source/checks";
+import { affectedNodes } from "./affected-nodes.ts";
 import { EntryMaker, layerChanges, type ResourceChanges } from "./entries.ts";
 import { LedgerHistory } from "./history.ts";
+import { judgePublication, sameChange } from "./judgement.ts";
+import type { PlannedEntries, PublishPlan } from "./plan.ts";
 import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
 import { readLedger, resourcesOf } from "./reading.ts";
 import { Compactor, type Retention, recordsOf } from "./retention.ts";
@@ -52,6 +56,8 @@ export interface PublisherOptions {
   readonly kindOf: (type: TypeUrl) => TypeKind;
   /** Which fuses a change trips. */
   readonly judge: (change: LedgerEffect, state: LedgerState) => readonly FuseTrip[];
+  /** The connected nodes before a change and after it. */
+  readonly nodesBy: (change: LedgerEffect, state: LedgerState) => Iterable<JudgedNode>;
   readonly target: PublishTarget;
   /** Called with each record that is durable and in force, and what it changes. */
   readonly onRecorded: (record: LedgerRecord, changes: readonly EntryChange[]) => void;
@@ -173,6 +179,24 @@ export class Publisher {
 
   publish(publication: Publication): Promise<PublishResult> {
     return this.#enqueue((state) => this.#planPublication(publication, state));
+  }
+
+  /** What `publish` would do now. Records nothing, and nothing comes in force. */
+  async plan(given: Publication, entries: PlannedEntries = []): Promise<PublishPlan> {
+    await this.#catchUp();
+    for (const [resource, entry] of entries) this.#entries.know(resource, entry);
+    const publication = this.#entries.withDigest(given);
+    const staleness = await this.#stalenessOf(publication);
+    const state = this.#state;
+    const { layers, changes = [], origin } = publication;
+    const made =
+      layers === undefined
+        ? this.#entries.changesBy(changes, state)
+        : this.#entries.changesTo(layers, origin.writer, state);
+    const judgement = judgePublication({ publication, state, made, staleness }, this.#options);
+    const whole = { ...judgement.change, changes: made.changes };
+    const nodes = affectedNodes(whole, state, this.#options);
+    return { ...judgement, head: this.number, nodes };
   }
 
   /** Puts the held change `number` in force. */
@@ -398,31 +422,25 @@ export class Publisher {
   async #planPublication(given: Publication, state: LedgerState): Promise<Plan> {
     const publication = this.#entries.withDigest(given);
     const staleness = await this.#stalenessOf(publication);
+    if (publication.layers !== undefined && staleness.length === 0) this.#known.add(publication.origin.writer);
     const made = this.#changesOf(publication, state);
-    const placement = samePlacement(publication.placement, state.placement) ? undefined : publication.placement;
+    const { placement, problem, live, change, isStable, trips } = judgePublication(
+      { publication, state, made, staleness },
+      this.#options,
+    );
     const restored = this.#missing.size === 0 ? none : this.#restoredBy(publication);
     if (publication.layers !== undefined) this.#inForce = publication.layers;
     if (made.changes.length === 0 && placement === undefined) return this.#planNothing(publication, state, restored);
-    const problem = this.#options.target.check({ changes: layerChanges(made), placement });
     if (problem !== undefined) {
       this.#inForce = undefined;
       return refuse(problem);
     }
-    const { kindOf, judge } = this.#options;
-    const { live, stable } = splitLive(made.changes, kindOf, () => false);
-    const isStable = stable.length > 0 || placement !== undefined;
-    const change = { changes: stable, ...(placement !== undefined && { placement }) };
-    const judged = isStable ? [...staleness, ...judge(change, state)] : [];
-    // What waits for a decision goes on waiting, also if fewer nodes are connected now.
-    const { held } = state;
-    const isWaiting = isStable && judged.length === 0 && held !== undefined && sameChange(held, change);
-    const trips = isWaiting ? held.trips : judged;
     if (trips.length > 0) return this.#planHeld(publication, { state, made, change, trips, restored });
     const common = { origin: publication.origin, ...authorOf(publication) };
     const records: NewRecord[] = [];
     if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
     if (isStable) records.push({ kind: "revision", ...change, ...common });
-    else if (isDroppedBy(publication, held)) records.push(rejection(held, publication));
+    else if (isDroppedBy(publication, state.held)) records.push(rejection(state.held, publication));
     const effect = { changes: join(made, restored), placement };
     return { records, resources: made.resources.values(), effect, result: applied };
   }
@@ -456,10 +474,7 @@ export class Publisher {
   async #stalenessOf({ layers, origin }: Publication): Promise<readonly FuseTrip[]> {
     if (layers === undefined || this.#resumed === 0 || this.#known.has(origin.writer)) return [];
     const found = await this.history.publishedAs(origin);
-    if (found === undefined) {
-      this.#known.add(origin.writer);
-      return [];
-    }
+    if (found === undefined) return [];
     const message = `the source has what was published as ${found}, which is not the newest: it may be an old copy`;
     return [{ fuse: "stale-source", message }];
   }
@@ -549,18 +564,4 @@ function notHeld(number: number, held: HeldRecord | undefined): string {
 
 function authorOf({ author, message }: Authorship): Pick<LedgerRecord, "author" | "message"> {
   return { ...(author !== undefined && { author }), ...(message !== undefined && { message }) };
-}
-
-/** Whether a placement changes nothing; undefined: it is not given. */
-function samePlacement(given: Placement | undefined, before: Placement | undefined): boolean {
-  return given === undefined || JSON.stringify(given) === JSON.stringify(before);
-}
-
-function sameChange(held: HeldRecord, change: Pick<HeldRecord, "changes" | "placement">): boolean {
-  return contentOf(held) === contentOf(change);
-}
-
-function contentOf({ changes, placement }: Pick<HeldRecord, "changes" | "placement">): string {
-  const sorted = changes.map((change) => [placeKey(change), change.before, change.after] as const);
-  return JSON.stringify([sorted.sort(([a], [b]) => (a < b ? -1 : 1)), placement]);
 }

@@ -84,3 +84,50 @@ export interface DecisionAnswer {
   /** Of a rollback: what it could not bring back, because it holds a secret, which is not kept. */
   readonly irretrievable?: readonly { readonly layer: string; readonly type: string; readonly name: string }[];
 }
+
+/** `POST /api/v1/plan`: what a publish would do now. */
+export interface PlanAnswer {
+  /** `unchanged`, `applied`, `held` or `refused`: what would become of it. */
+  readonly result: "unchanged" | "applied" | "held" | "refused";
+  /** The newest number: it is planned upon that. */
+  readonly head: number;
+  /** Why it would be refused. */
+  readonly reason?: string;
+  /** Why it would be held. */
+  readonly fuses?: readonly FuseAnswer[];
+  /** Whether groups, client overrides or access rules change. */
+  readonly placement: boolean;
+  readonly counts: readonly PlanCountAnswer[];
+  readonly nodes: PlanNodesAnswer;
+  readonly changes: readonly ChangeAnswer[];
+  /** The number of all changes. */
+  readonly total: number;
+  /** The `offset` of the next page, if there is one. */
+  readonly next?: number;
+}
+
+/** What would change in one layer and type. */
+export interface PlanCountAnswer {
+  readonly layer: string;
+  readonly type: string;
+  readonly shortName?: string;
+  /** Live data (EDS, LEDS, SDS) is not held by fuses; deletions of it wait while the rest is held. */
+  readonly isLive: boolean;
+  readonly added: number;
+  readonly changed: number;
+  readonly deleted: number;
+}
+
+/** The connected nodes that would get anything else. */
+export interface PlanNodesAnswer {
+  readonly connected: number;
+  readonly affected: number;
+  /** The first of them. */
+  readonly named: readonly PlanNodeAnswer[];
+}
+
+export interface PlanNodeAnswer {
+  readonly id: string;
+  /** `resources`: others of its layers; `layers`: other layers; `refused` and `cut-off`: its connection would end. */
+  readonly becomes: "resources" | "layers" | "refused" | "cut-off";
+}

@@ -20,13 +20,17 @@ import type { AdminView } from "../view.ts";
 const USUAL = 50;
 const MOST = 1_000;
 
-const changeParameters: Readonly<Record<string, string>> = {
+export const changeParameters: Readonly<Record<string, string>> = {
   limit: `maximum number of changes, at most ${MOST} (default: ${USUAL})`,
   offset: "number of changes to skip; `next` of the previous page",
   body: "true: include the resources as JSON, with secrets redacted",
+  "field-names": "field names in the resources: proto, as in Envoy's files, or json (default)",
 };
 
-const changeKinds: Readonly<Record<string, ParameterKind>> = { limit: "count", offset: "count", body: "flag" };
+export const changeKinds: Readonly<Record<string, ParameterKind>> = {
+  ...{ limit: "count", offset: "count", body: "flag" },
+  "field-names": ["json", "proto"],
+};
 
 /** What was published and decided. */
 export const revisions: Route = {
@@ -120,7 +124,7 @@ export function describeFuses(trips: readonly FuseTrip[]): readonly FuseAnswer[]
 export async function describeRecord(ledger: Publisher, record: LedgerRecord): Promise<RevisionAnswer> {
   const { number, kind, time, author, message } = record;
   const counts = { added: 0, changed: 0, deleted: 0 };
-  for (const change of await ledger.history.changesOf(record)) counts[kindOf(change)]++;
+  for (const change of await ledger.history.changesOf(record)) counts[changeKind(change)]++;
   return {
     number,
     kind,
@@ -137,11 +141,11 @@ export async function describeRecord(ledger: Publisher, record: LedgerRecord): P
   };
 }
 
-function kindOf({ before, after }: EntryChange): ChangeAnswer["change"] {
+export function changeKind({ before, after }: EntryChange): ChangeAnswer["change"] {
   return before === undefined ? "added" : after === undefined ? "deleted" : "changed";
 }
 
-async function describeChanges(
+export async function describeChanges(
   { view, describe }: AdminSources,
   query: Query,
   ledger: Publisher,
@@ -150,9 +154,10 @@ async function describeChanges(
   const offset = query.count("offset") ?? 0;
   const limit = limitOf(query);
   const withBody = query.flag("body");
+  const names = query.oneOf("field-names", ["json", "proto"]) ?? "json";
   const contentOf = async (entry: EntryChange["after"]): Promise<ContentAnswer | undefined> => {
     if (entry === undefined) return undefined;
-    const body = withBody && entry.body !== undefined ? await bodyOf(view, ledger, entry.body) : undefined;
+    const body = withBody && entry.body !== undefined ? await bodyOf({ view, ledger, names }, entry.body) : undefined;
     return { version: entry.version, ...(body !== undefined && { body }) };
   };
   const described: ChangeAnswer[] = [];
@@ -160,7 +165,7 @@ async function describeChanges(
     const { layer, type, name } = change;
     const [before, after] = [await contentOf(change.before), await contentOf(change.after)];
     described.push({
-      ...{ change: kindOf(change), layer, ...describe.type(type), name },
+      ...{ change: changeKind(change), layer, ...describe.type(type), name },
       ...(before !== undefined && { before }),
       ...(after !== undefined && { after }),
     });
@@ -171,14 +176,17 @@ async function describeChanges(
 }
 
 /** A resource as JSON; undefined if it is not kept or cannot be decoded. */
-async function bodyOf(view: AdminView, ledger: Publisher, id: string): Promise<unknown> {
+async function bodyOf(
+  { view, ledger, names }: { readonly view: AdminView; readonly ledger: Publisher; readonly names: "json" | "proto" },
+  id: string,
+): Promise<unknown> {
   const bytes = await ledger.history.body(id);
   const resource = bytes && decodeBody(bytes, contentDigest);
   const type = resource?.bodyType ?? resource?.type;
   if (resource === undefined || type === undefined || resource.error !== undefined) return undefined;
   if (!view.types.knows(type)) return undefined;
   try {
-    return view.types.toJson(type, resource.bytes, { redact: true });
+    return view.types.toJson(type, resource.bytes, { redact: true, names });
   } catch {
     // Malformed bytes, which clients get as they are.
     return undefined;

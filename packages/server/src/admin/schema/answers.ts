@@ -47,6 +47,10 @@ import type {
   DecisionAnswer,
   DifferenceAnswer,
   FuseAnswer,
+  PlanAnswer,
+  PlanCountAnswer,
+  PlanNodeAnswer,
+  PlanNodesAnswer,
   RevisionAnswer,
   RevisionDetailAnswer,
   RevisionsAnswer,
@@ -158,6 +162,32 @@ export const revisionAnswer: SchemaOf<RevisionDetailAnswer> = named(
 export const differenceAnswer: SchemaOf<DifferenceAnswer> = named(
   "Difference",
   object<DifferenceAnswer>({ from: count, to: count, ...changes }),
+);
+
+export const planAnswer: SchemaOf<PlanAnswer> = named(
+  "Plan",
+  object<PlanAnswer>({
+    result: choice("unchanged", "applied", "held", "refused"),
+    head: count,
+    reason: optional(text),
+    fuses: optional(list(fuse)),
+    placement: truth,
+    counts: list(
+      object<PlanCountAnswer>({
+        layer: text,
+        ...typed,
+        ...{ isLive: truth, added: count, changed: count, deleted: count },
+      }),
+    ),
+    nodes: object<PlanNodesAnswer>({
+      connected: count,
+      affected: count,
+      named: list(
+        object<PlanNodeAnswer>({ id: text, becomes: choice("resources", "layers", "refused", "cut-off") }),
+      ),
+    }),
+    ...changes,
+  }),
 );
 
 type MissingPlace = NonNullable<DecisionAnswer["irretrievable"]>[number];
