@@ -9,6 +9,7 @@ import { plural } from "../../output/problems.ts";
 import { type AdminFlags, askAdmin } from "../admin-request.ts";
 import { loadSource } from "../load-source.ts";
 import type { DiffItem } from "./compare.ts";
+import { isRevision, readRevisionSide } from "./revision-side.ts";
 
 /** One side of a comparison. */
 export interface DiffSide {
@@ -20,10 +21,17 @@ export interface DiffSide {
 
 const NODE = "node:";
 
-/** Reads a side: `node:ID`, the URL of an admin API, or a directory or module; undefined is the server of `--admin`. */
+/**
+ * Reads a side: `node:ID`, a number of the ledger, `head`, `held`, the URL of an admin API, or a directory or module;
+ * undefined is the server of `--admin`.
+ */
 export async function readSide(given: string | undefined, flags: AdminFlags, io: Io): Promise<DiffSide> {
   if (given?.startsWith(NODE) === true) return readNode(given.slice(NODE.length), flags, io);
   if (given === undefined) return readServer(flags, io);
+  if (isRevision(given)) {
+    const readInForce = async (): Promise<readonly DiffItem[]> => (await readServer(flags, io)).items;
+    return { items: await readRevisionSide(given, { flags, io, readInForce }), nodeLayers: undefined };
+  }
   if (/^https?:\/\//.test(given)) return readServer({ admin: new URL(given).host }, io);
   if (given.startsWith("unix:")) return readServer({ admin: given }, io);
   return readSource(given, io);
