@@ -59,6 +59,8 @@ export type {
   DecisionAnswer,
   DifferenceAnswer,
   FuseAnswer,
+  NodeHistoryAnswer,
+  NodePastAnswer,
   PlanAnswer,
   PlanCountAnswer,
   PlanNodeAnswer,

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { contentDigest } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import {
@@ -21,6 +22,7 @@ import { judgedNodes } from "./judged-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import type { MissingContent } from "./ledger/publication.ts";
+import { NodePastRecorder } from "./ledger/node-past-recorder.ts";
 import { Publisher, type PublishTarget, type StateChange } from "./ledger/publisher.ts";
 import { DEFAULT_RETENTION } from "./ledger/retention.ts";
 import { secretsOf } from "./ledger/secrets.ts";
@@ -37,6 +39,7 @@ export class ServerLedger {
   readonly #target: PublishTarget;
   #opening: Promise<Publisher> | undefined;
   #publisher: Publisher | undefined;
+  #nodePast: NodePastRecorder | undefined;
 
   constructor(options: CheckedOptions, hub: Hub, rulesContext: RulesContext) {
     this.#options = options;
@@ -50,6 +53,11 @@ export class ServerLedger {
     return this.#publisher;
   }
 
+  /** What each node had; undefined without a state directory. */
+  get nodePast(): NodePastRecorder | undefined {
+    return this.#nodePast;
+  }
+
   /** Opens the ledger and puts in force what was; a ledger that cannot be used is reported, and one in memory takes its place. */
   async open(): Promise<Publisher> {
     this.#opening ??= this.#open();
@@ -57,18 +65,42 @@ export class ServerLedger {
   }
 
   async close(): Promise<void> {
+    await this.#nodePast?.close();
     await (await this.#opening)?.close();
   }
 
   async #open(): Promise<Publisher> {
     try {
       this.#publisher = await this.#openWith(await this.#openStore());
+      await this.#openNodePast(this.#publisher);
     } catch (cause) {
       this.#tellProblem(cause instanceof Error ? cause.message : String(cause));
       this.#target.setMissing([]);
       this.#publisher = await this.#openInMemory();
     }
     return this.#publisher;
+  }
+
+  /** Beside the ledger, whose lock keeps other processes away. */
+  async #openNodePast(publisher: Publisher): Promise<void> {
+    const { stateDir, ledger } = this.#options;
+    if (stateDir === undefined || ledger?.directory === undefined) return;
+    const hub = this.#hub;
+    try {
+      const past = await NodePastRecorder.open({
+        directory: join(stateDir, "nodes"),
+        reached: () => hub.deployments.reached(),
+        revision: () => hub.revision,
+        numberOf: (revision) => publisher.changeAt(revision),
+        onProblem: (message) => this.#tellProblem(message),
+      });
+      this.#nodePast = past;
+      hub.deployments.onAdvanced(() => past.advanced());
+      hub.listeners.on("node-identified", () => past.found());
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      this.#tellProblem(`what nodes have cannot be written down: ${why}`);
+    }
   }
 
   /** What can still be read is served, with its holds and rollbacks; the history goes on in memory. */

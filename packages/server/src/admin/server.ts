@@ -27,6 +27,7 @@ import { holders } from "./routes/holders.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
 import { events, samples } from "./routes/live.ts";
 import { loadReporters, loads } from "./routes/loads.ts";
+import { nodeHistory } from "./routes/node-history.ts";
 import { nodeResources } from "./routes/node-resources.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
 import { openapi } from "./routes/openapi.ts";
@@ -115,6 +116,7 @@ const routes: readonly Route[] = [
   conversions,
   nodes,
   nodeResources,
+  nodeHistory,
   streams,
   deliveries,
   progress,
@@ -405,14 +407,14 @@ async function findAnswer(
   }
 }
 
-/** Finds the route of a path; the last segment of a route may be a parameter: `{revision}`. */
+/** Finds the route of a path; one segment of a route may be a parameter: `{revision}`. */
 function findRoute(path: string): { readonly route: Route; readonly inPath: ReadonlyMap<string, string> } | undefined {
-  const last = path.lastIndexOf("/") + 1;
   for (const route of routes) {
     if (route.path === path) return { route, inPath: new Map() };
-    const [start = "", name] = route.path.split(/[{}]/);
-    const value = path.slice(last);
-    if (name !== undefined && start === path.slice(0, last) && value !== "")
+    const [start = "", name, end = ""] = route.path.split(/[{}]/);
+    if (name === undefined || !path.startsWith(start) || !path.endsWith(end)) continue;
+    const value = path.slice(start.length, path.length - end.length);
+    if (value !== "" && !value.includes("/"))
       return { route, inPath: new Map([[name, decodePath(value)]]) };
   }
   return undefined;

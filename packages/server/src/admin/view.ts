@@ -12,6 +12,7 @@ import type {
 import type { Deployments } from "../hub/deployments.ts";
 import type { NodeView } from "../hub/hub-view.ts";
 import type { ConversionFindings } from "../hub/port.ts";
+import type { NodePastRecorder } from "../ledger/node-past-recorder.ts";
 import type { Fleet } from "../observe/fleet.ts";
 import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
@@ -34,6 +35,8 @@ export interface AdminView extends Gauges {
   revisionOf(number: number): number | undefined;
   /** The newest number of the ledger at a revision; without a ledger the revision. */
   numberOf(revision: number): number;
+  /** What each node had; undefined if that is not kept. */
+  nodePast(): Pick<NodePastRecorder, "of"> | undefined;
   /** Who has which revision. */
   readonly deployments: Deployments;
   /**

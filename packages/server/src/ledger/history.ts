@@ -33,6 +33,16 @@ export class LedgerHistory {
     }
   }
 
+  /** The newest number by which anything but live data changed. */
+  async newestChange(): Promise<number | undefined> {
+    let found: number | undefined;
+    for await (const { text } of this.#store.read(0)) {
+      const record = JSON.parse(text) as LedgerRecord;
+      if (isChange(record)) found = record.number;
+    }
+    return found;
+  }
+
   /** Undefined: there is none of that number, or it is not kept. */
   async record(number: number): Promise<LedgerRecord | undefined> {
     const [record] = await this.#between(number - 1, number);
@@ -97,6 +107,11 @@ export class LedgerHistory {
     }
     return records;
   }
+}
+
+/** Whether a record changed anything but live data. */
+export function isChange({ kind }: LedgerRecord): boolean {
+  return kind === "revision" || kind === "approved" || kind === "rolled-back";
 }
 
 function reversed({ before, after, ...place }: EntryChange): EntryChange {

@@ -17,7 +17,7 @@ import {
 import { layerChangesBetween } from "@xdskit/source/checks";
 import { affectedNodes } from "./affected-nodes.ts";
 import { EntryMaker, layerChanges, type ResourceChanges } from "./entries.ts";
-import { LedgerHistory } from "./history.ts";
+import { isChange, LedgerHistory } from "./history.ts";
 import { judgePublication, sameChange } from "./judgement.ts";
 import type { PlannedEntries, PublishPlan } from "./plan.ts";
 import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
@@ -112,6 +112,8 @@ export class Publisher {
   readonly #compactor: Compactor;
   readonly #queue: Operation[] = [];
   readonly #revisions = new Map<number, number>();
+  /** Numbers that are not of live data, in order, and the revisions at which they came in force. */
+  readonly #changes: { readonly number: number; readonly revision: number }[] = [];
   readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
   /** Ahead of what is told while records are being appended. */
   #state: LedgerState;
@@ -175,6 +177,11 @@ export class Publisher {
       if (known !== undefined && known <= revision) return number;
     }
     return this.#resumed;
+  }
+
+  /** The newest change in force at a revision, live data and decisions that change nothing left out. */
+  changeAt(revision: number): number | undefined {
+    return this.#changes.findLast((change) => change.revision <= revision)?.number;
   }
 
   publish(publication: Publication): Promise<PublishResult> {
@@ -375,6 +382,7 @@ export class Publisher {
       const revision = effect === undefined ? target.revision : this.#putInForce(effect);
       for (const record of records) {
         this.#note(record.number, revision);
+        if (isChange(record)) this.#noteChange(record.number, revision);
         this.#told = { ...this.#told, number: record.number };
         const approved = record.kind === "approved" ? (effect?.changes.changes ?? []) : [];
         onRecorded(record, "changes" in record ? record.changes : approved);
@@ -399,6 +407,11 @@ export class Publisher {
     this.#revisions.delete(number - NUMBERS_KNOWN);
   }
 
+  #noteChange(number: number, revision: number): void {
+    this.#changes.push({ number, revision });
+    if (this.#changes.length > NUMBERS_KNOWN) this.#changes.shift();
+  }
+
   async #resume(): Promise<void> {
     const { target, onResumed } = this.#options;
     const changes: EntryChange[] = [];
@@ -416,6 +429,7 @@ export class Publisher {
     const { number } = this.#state;
     this.#resumed = number;
     this.#note(number, revision);
+    this.#noteChange((await this.history.newestChange()) ?? number, revision);
     onResumed({ number, resources: resources.size, missing: this.#missing.size });
   }
 

@@ -131,3 +131,23 @@ export interface PlanNodeAnswer {
   /** `resources`: others of its layers; `layers`: other layers; `refused` and `cut-off`: its connection would end. */
   readonly becomes: "resources" | "layers" | "refused" | "cut-off";
 }
+
+/** `GET /api/v1/nodes/{id}/history`: what a node had, newest first. */
+export interface NodeHistoryAnswer {
+  readonly node: string;
+  readonly items: readonly NodePastAnswer[];
+  /** The number of all items that are kept. */
+  readonly total: number;
+  /** The `offset` of the next page, if there is one. */
+  readonly next?: number;
+}
+
+/** A number that a node had. */
+export interface NodePastAnswer {
+  /** Of the newest change that it had, live data left out. */
+  readonly number: number;
+  /** Since when, within a second. */
+  readonly time: string;
+  /** The change; absent if its record is not kept any more. */
+  readonly revision?: RevisionAnswer;
+}

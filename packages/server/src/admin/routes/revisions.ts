@@ -19,6 +19,7 @@ import type { AdminView } from "../view.ts";
 /** How many records, or changes, an answer has unless more are asked for, and at most. */
 const USUAL = 50;
 const MOST = 1_000;
+export const pageSize: { readonly usual: number; readonly most: number } = { usual: USUAL, most: MOST };
 
 export const changeParameters: Readonly<Record<string, string>> = {
   limit: `maximum number of changes, at most ${MOST} (default: ${USUAL})`,
@@ -193,7 +194,8 @@ async function bodyOf(
   }
 }
 
-function limitOf(query: Query): number {
+/** How many items an answer has. */
+export function limitOf(query: Query): number {
   const limit = query.count("limit") ?? USUAL;
   if (limit > 0 && limit <= MOST) return limit;
   throw new QueryError(400, `limit: expected a number from 1 to ${MOST}, got ${limit}`);

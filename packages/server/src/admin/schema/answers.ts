@@ -47,6 +47,8 @@ import type {
   DecisionAnswer,
   DifferenceAnswer,
   FuseAnswer,
+  NodeHistoryAnswer,
+  NodePastAnswer,
   PlanAnswer,
   PlanCountAnswer,
   PlanNodeAnswer,
@@ -187,6 +189,16 @@ export const planAnswer: SchemaOf<PlanAnswer> = named(
       ),
     }),
     ...changes,
+  }),
+);
+
+export const nodeHistoryAnswer: SchemaOf<NodeHistoryAnswer> = named(
+  "NodeHistory",
+  object<NodeHistoryAnswer>({
+    node: text,
+    items: list(object<NodePastAnswer>({ number: count, time, revision: optional(revision) })),
+    total: count,
+    next: optional(count),
   }),
 );
 

@@ -1,0 +1,46 @@
+import type { NodeHistoryAnswer, NodePastAnswer } from "../answers/revisions.ts";
+import { type Query, QueryError } from "../query.ts";
+import type { Route } from "../route.ts";
+import { nodeHistoryAnswer } from "../schema/answers.ts";
+import { describeRecord, limitOf, pageSize, requireLedger } from "./revisions.ts";
+
+/** What a node had, and by whose change. */
+export const nodeHistory: Route = {
+  path: "/api/v1/nodes/{id}/history",
+  says: "which numbers a node had since when and by whose change, newest first; also of a node that is not connected",
+  parameters: {
+    at: "an ISO 8601 time: only what it had then",
+    limit: `maximum number of items, at most ${pageSize.most} (default: ${pageSize.usual})`,
+    offset: "number of items to skip; `next` of the previous page",
+  },
+  kinds: { limit: "count", offset: "count" },
+  answers: { 200: nodeHistoryAnswer },
+  async answer({ view }, query) {
+    const ledger = requireLedger(view);
+    const past = view.nodePast();
+    if (past === undefined) throw new QueryError(404, "what nodes had is not kept", "it needs a state directory");
+    const node = query.text("id") ?? "";
+    const at = timeIn(query);
+    const until = (await past.of(node)).filter(({ time }) => time <= at).reverse();
+    const all = query.text("at") === undefined ? until : until.slice(0, 1);
+    const offset = query.count("offset") ?? 0;
+    const items: NodePastAnswer[] = [];
+    for (const { number, time } of all.slice(offset, offset + limitOf(query))) {
+      const record = await ledger.history.record(number);
+      const revision = record && (await describeRecord(ledger, record));
+      items.push({ number, time: new Date(time).toISOString(), ...(revision !== undefined && { revision }) });
+    }
+    const next = offset + items.length;
+    const isMore = next < all.length && items.length > 0;
+    const value: NodeHistoryAnswer = { node, items, total: all.length, ...(isMore && { next }) };
+    return { kind: "json", value };
+  },
+};
+
+function timeIn(query: Query): number {
+  const text = query.text("at");
+  if (text === undefined) return Number.POSITIVE_INFINITY;
+  const time = Date.parse(text);
+  if (!Number.isNaN(time)) return time;
+  throw new QueryError(400, `at: expected a time such as 2026-11-24T02:30:00Z, got ${JSON.stringify(text)}`);
+}
