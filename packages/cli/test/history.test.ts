@@ -39,15 +39,20 @@ describe("states are compared", () => {
     expect(await xds("diff", "1", "head")).toEqual({ code: 1, stdout: differs("(none)", '"9s"'), stderr: "" });
     expect((await xds("diff", "2", "1")).stdout).toBe(differs('"9s"', "(none)"));
     expect((await xds("diff", "1", site.directory)).stdout).toBe(differs("(none)", '"9s"'));
-    expect((await xds("diff", "0", "1")).stdout).toMatch(/^[+] base Cluster c0\n[^]*30 resources differ, 0 equal\n$/);
+    expect((await xds("diff", "0", "1")).stdout).toMatch(/^[+] base Cluster c0\n[\s\S]*30 resources differ, 0 equal\n$/);
     expect(await xds("diff", "head", "2")).toMatchObject({ code: 0, stdout: "0 resources differ, 30 equal\n" });
-    expect(await xds("diff", "head", "9")).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no record 9 yet") });
+    expect(await xds("diff", "head", "9")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("there is no record 9 yet"),
+    });
   }, 60_000);
 
   test("with what is held", async () => {
     expect(await xds("diff", "head", "held")).toMatchObject({ code: 1, stderr: "xds: nothing is held\n" });
     await saved(clusters("c0"), 2);
-    expect((await xds("diff", "head", "held")).stdout).toMatch(/^- base Cluster c1\n[^]*29 resources differ, 1 equal\n$/);
+    expect((await xds("diff", "head", "held")).stdout).toMatch(
+      /^- base Cluster c1\n[\s\S]*29 resources differ, 1 equal\n$/,
+    );
   }, 60_000);
 });
 

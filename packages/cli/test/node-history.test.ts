@@ -62,7 +62,9 @@ test("says what a node had when and by whose change, after a restart too", async
   expect(await pastOf(node, "--at", new Date(Date.parse(third) - 1).toISOString())).toEqual([[2, second]]);
   expect(await pastOf(node, "--at", new Date(Date.parse(first) - 1).toISOString())).toEqual([]);
   const { stdout } = await serving.xds("history", "--node", node, "--limit", "2");
-  expect(stdout).toMatch(/^NUMBER +SINCE +AGE +KIND +BY +CHANGES *(?:MESSAGE)?\n3 +\S+Z +\d+s +revision +\S+ +[+]1.*\n2 .*\nand 1 more: --limit 3\n$/);
+  expect(stdout).toMatch(
+    /^NUMBER +SINCE +AGE +KIND +BY +CHANGES *(?:MESSAGE)?\n3 +\S+Z +\d+s +revision +\S+ +[+]1.*\n2 .*\nand 1 more: --limit 3\n$/,
+  );
   expect(await serving.xds("history", "--node", node, "--at", "yesterday")).toMatchObject({ code: 1 });
   expect(await serving.xds("history", "--at", first)).toMatchObject({ code: 2 });
 }, 60_000);

@@ -74,7 +74,9 @@ describe("what publishing a directory would do", () => {
     const { code, stdout } = await plan("--limit", "1");
     expect(code).toBe(6);
     expect(stdout).toContain("result      a fuse would hold it\n");
-    expect(stdout).toContain("held by     resources-removed: 29 of 30 Cluster resources would be gone from layer base\n");
+    expect(stdout).toContain(
+      "held by     resources-removed: 29 of 30 Cluster resources would be gone from layer base\n",
+    );
     expect(stdout).toMatch(/\ndeleted +base +cds +c1 +\S+\nand 28 more: --limit 29\n$/);
     const asJson = JSON.parse((await plan("-o", "json")).stdout) as PlanOutput;
     expect(asJson).toMatchObject({ result: "held", total: 29, problems: [{ severity: "warning" }] });

@@ -11,7 +11,10 @@ export const addDiffCommand: AddCommand = (program, context) => {
     .description(
       "Compare two sides by resource and field. A side is a directory or module, the URL of an admin API (http://host:port, unix:PATH), or, of the server of --admin, a connected node (node:ID), a number of xds history, head, or held (what approving the held change would lead to). At a number, live data (EDS, LEDS, SDS) is that of now. Secrets are compared by digest. Exits with 0 if both are equal, and with 1 if not.",
     )
-    .argument("[a]", "directory (./12 for one that looks like a number), module, admin URL, node:ID, number, head or held")
+    .argument(
+      "[a]",
+      "directory (./12 for one that looks like a number), module, admin URL, node:ID, number, head or held",
+    )
     .argument("[b]", "the same (default: the server of --admin)");
   addAdminFlag(command)
     .option("-n, --node <id>", "compare what this node has, as far as the server knows, with --envoy")

@@ -167,12 +167,7 @@ async function request({ method, url, address, lines }: AdminRequest, io: Io): P
 
 /** Uses `node:http`, because `fetch` refuses the ports that browsers block. */
 function read(
-  {
-    method,
-    url,
-    socketPath,
-    lines,
-  }: Omit<AdminRequest, "address"> & { readonly socketPath: string | undefined },
+  { method, url, socketPath, lines }: Omit<AdminRequest, "address"> & { readonly socketPath: string | undefined },
   signal: AbortSignal,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {

@@ -5,9 +5,9 @@ import { oneLine } from "../output/one-line.ts";
 import { plural } from "../output/problems.ts";
 import type { CommandContext } from "./context.ts";
 import { compareSides, type ResourceDifference } from "./diff/compare.ts";
-import { formatField } from "./diff/format-field.ts";
 import { diffEnvoy } from "./diff/diff-envoy.ts";
 import type { DiffFlags } from "./diff/flags.ts";
+import { formatField } from "./diff/format-field.ts";
 import { type DiffSide, readSide, viewThrough } from "./diff/side.ts";
 
 /** Compares two sides; the second is the running server unless it is given. */

@@ -17,7 +17,8 @@ export async function nodeHistory(node: string, flags: HistoryFlags, context: Co
   const answer = await askAdmin<NodeHistoryAnswer>(path, { limit, at }, flags, io);
   const { items, total } = answer;
   if (output === "json") io.stdout.write(formatJson(answer));
-  else if (items.length === 0) io.stderr.write(`xds: it is not known what ${node} had${at === undefined ? "" : " then"}\n`);
+  else if (items.length === 0)
+    io.stderr.write(`xds: it is not known what ${node} had${at === undefined ? "" : " then"}\n`);
   else {
     const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
     io.stdout.write(

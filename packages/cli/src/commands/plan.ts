@@ -37,7 +37,9 @@ export async function plan(directory: string, flags: PlanFlags, context: Command
   if (state === undefined) return tellBroken(source, flags, context);
   const query = { limit, ...(withFields && { body: "true", "field-names": "proto" }) };
   const answer = await sendToAdmin<PlanAnswer>("/api/v1/plan", query, { admin, io, lines: linesOf(state, source) });
-  const changes = withFields ? answer.changes.map((change) => plannedFields(change, state, source.api)) : answer.changes;
+  const changes = withFields
+    ? answer.changes.map((change) => plannedFields(change, state, source.api))
+    : answer.changes;
   const planned = { ...answer, changes };
   if (output === "json") io.stdout.write(formatJson({ ...planned, problems } satisfies PlanOutput));
   else {
@@ -60,7 +62,11 @@ function linesOf({ layers, groups, clients, access }: LoadedState, { api }: Load
   return planLines({ layers, placement: { groups, clients, access } }, api);
 }
 
-function tellBroken({ problems, place }: LoadedSource, { output }: PlanFlags, { io, colorsOf }: CommandContext): ExitCode {
+function tellBroken(
+  { problems, place }: LoadedSource,
+  { output }: PlanFlags,
+  { io, colorsOf }: CommandContext,
+): ExitCode {
   if (output === "json") io.stdout.write(formatJson({ result: "source-broken", problems } satisfies PlanOutput));
   else {
     io.stdout.write(formatProblems(problems, place.shownDirectory, colorsOf(io.stdout)));

@@ -414,8 +414,7 @@ function findRoute(path: string): { readonly route: Route; readonly inPath: Read
     const [start = "", name, end = ""] = route.path.split(/[{}]/);
     if (name === undefined || !path.startsWith(start) || !path.endsWith(end)) continue;
     const value = path.slice(start.length, path.length - end.length);
-    if (value !== "" && !value.includes("/"))
-      return { route, inPath: new Map([[name, decodePath(value)]]) };
+    if (value !== "" && !value.includes("/")) return { route, inPath: new Map([[name, decodePath(value)]]) };
   }
   return undefined;
 }

@@ -1,4 +1,10 @@
-import { type EntryChange, type JudgedNode, type LedgerEffect, type LedgerState, placeKey } from "@xdskit/protocol/internal";
+import {
+  type EntryChange,
+  type JudgedNode,
+  type LedgerEffect,
+  type LedgerState,
+  placeKey,
+} from "@xdskit/protocol/internal";
 
 /** A connected node for which a change changes something. */
 export interface AffectedNode {

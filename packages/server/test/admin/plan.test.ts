@@ -13,7 +13,7 @@ afterEach(async () => {
 
 type Layers = ReadonlyMap<string, readonly Resource[]>;
 const origin = { writer: "directory" };
-const placement = { groups: [], clients: [] };
+const placement = { groups: [], clients: [], access: undefined };
 const base = (...resources: readonly Resource[]): Layers => new Map([["base", resources]]);
 const named = (count: number): readonly Resource[] => Array.from({ length: count }, (_, i) => cluster(`c${i}`));
 
@@ -71,7 +71,9 @@ test("content of resources is no part of what is sent", () => {
 test("a plan comes to what a publish comes to", async () => {
   const { server, plan } = await start();
   const one = fc.record({ name: fc.nat(30), text: fc.nat(2), live: fc.boolean() });
-  const state = fc.array(fc.record({ layer: fc.constantFrom("base", "group/x"), of: fc.array(one, { maxLength: 30 }) }));
+  const state = fc.array(
+    fc.record({ layer: fc.constantFrom("base", "group/x"), of: fc.array(one, { maxLength: 30 }) }),
+  );
   await fc.assert(
     fc.asyncProperty(state, async (given) => {
       const layers = new Map<string, readonly Resource[]>();
@@ -98,7 +100,10 @@ test.each([
 ])("%s is no plan", async (_, body, status, error) => {
   const { send } = await start();
   const { status: got, answer } = await send(body);
-  expect({ got, answer }).toEqual({ got: status, answer: expect.objectContaining({ error: expect.stringContaining(error) }) });
+  expect({ got, answer }).toEqual({
+    got: status,
+    answer: expect.objectContaining({ error: expect.stringContaining(error) }),
+  });
 });
 
 test("nobody can fill the memory of a server with plans", async () => {

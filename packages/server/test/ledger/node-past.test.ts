@@ -99,7 +99,8 @@ test("a past that cannot be written is told once, and nothing else fails", async
 
 test("20,000 nodes cost one line each for a number, and none for live data", async () => {
   const { recorder, sweep } = await open();
-  const fleet = (reached: number): readonly Client[] => Array.from({ length: 20_000 }, (_, i) => ({ id: `n${i}`, reached }));
+  const fleet = (reached: number): readonly Client[] =>
+    Array.from({ length: 20_000 }, (_, i) => ({ id: `n${i}`, reached }));
   await sweep({ clients: fleet(1) });
   const { size } = statSync(join(directory, "nodes", "newest.log"));
   expect(size).toBeLessThan(20_000 * 20);

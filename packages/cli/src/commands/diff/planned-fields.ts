@@ -6,7 +6,11 @@ import type { PlannedChange } from "../plan.ts";
 import { type DiffItem, fieldsBetween } from "./compare.ts";
 
 /** A change with the fields in which a directory's resource differs from the server's, in place of bodies. */
-export function plannedFields({ before, after, ...change }: ChangeAnswer, state: LoadedState, api: EnvoyApi): PlannedChange {
+export function plannedFields(
+  { before, after, ...change }: ChangeAnswer,
+  state: LoadedState,
+  api: EnvoyApi,
+): PlannedChange {
   const planned = {
     ...change,
     ...(before !== undefined && { before: { version: before.version } }),

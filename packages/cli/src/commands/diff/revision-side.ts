@@ -56,7 +56,13 @@ async function pages(
 ): Promise<readonly ChangeAnswer[]> {
   const changes: ChangeAnswer[] = [];
   for (let offset: number | undefined = 0; offset !== undefined; ) {
-    const asked: Readonly<Record<string, string>> = { ...query, offset: `${offset}`, limit: `${PAGE}`, body: "true", "field-names": "proto" };
+    const asked: Readonly<Record<string, string>> = {
+      ...query,
+      offset: `${offset}`,
+      limit: `${PAGE}`,
+      body: "true",
+      "field-names": "proto",
+    };
     const answer: DifferenceAnswer | RevisionDetailAnswer = await askAdmin(path, asked, flags, io);
     changes.push(...answer.changes);
     offset = answer.next;

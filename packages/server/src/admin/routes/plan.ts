@@ -6,7 +6,14 @@ import type { PlanAnswer, PlanCountAnswer } from "../answers/revisions.ts";
 import { type Query, QueryError } from "../query.ts";
 import type { AdminSources, Route } from "../route.ts";
 import { planAnswer } from "../schema/answers.ts";
-import { changeKind, changeKinds, changeParameters, describeChanges, describeFuses, requireLedger } from "./revisions.ts";
+import {
+  changeKind,
+  changeKinds,
+  changeParameters,
+  describeChanges,
+  describeFuses,
+  requireLedger,
+} from "./revisions.ts";
 
 /** How many bytes a plan has at most: some 300,000 resources. */
 const MAX_BYTES = 64 * 1024 * 1024;

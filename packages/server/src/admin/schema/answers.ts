@@ -184,9 +184,7 @@ export const planAnswer: SchemaOf<PlanAnswer> = named(
     nodes: object<PlanNodesAnswer>({
       connected: count,
       affected: count,
-      named: list(
-        object<PlanNodeAnswer>({ id: text, becomes: choice("resources", "layers", "refused", "cut-off") }),
-      ),
+      named: list(object<PlanNodeAnswer>({ id: text, becomes: choice("resources", "layers", "refused", "cut-off") })),
     }),
     ...changes,
   }),
