@@ -20,7 +20,12 @@ export function extensionOf(format: DirectoryFormat): "yaml" | "json" {
  * The text of a file with the resources from `begin` to `end`: by turns a Cluster and its ClusterLoadAssignment. The
  * first Cluster of all has the given timeout, in milliseconds.
  */
-export function directoryText(begin: number, end: number, { format, warns }: DirectoryShape, timeoutMs: number): string {
+export function directoryText(
+  begin: number,
+  end: number,
+  { format, warns }: DirectoryShape,
+  timeoutMs: number,
+): string {
   const resources = Array.from({ length: end - begin }, (_, i) => resource(begin + i, warns, timeoutMs));
   switch (format) {
     case "yaml-block":
