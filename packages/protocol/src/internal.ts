@@ -7,7 +7,6 @@ export {
   type AccessRefusal,
   type AccessVerdict,
   type AskedResource,
-  isTypeDenied,
   isVisible,
   openAccess,
   type RuleMiss,
@@ -170,7 +169,7 @@ export {
   type VirtualHostName,
   virtualHostTerms,
 } from "./resource/virtual-host-name.ts";
-export { deniedCode, nodeDenied } from "./server/admission.ts";
+export { deniedCode, entryPointOf, nodeDenied } from "./server/admission.ts";
 export type { Anomaly, Report, RequestKind, ServerEffect } from "./server/contract/effect.ts";
 export type { ServerEvent, StreamId, StreamOpened, TransactionCommitted } from "./server/contract/event.ts";
 export type {

@@ -16,7 +16,7 @@ import { describeProblems, XdsError } from "./error.ts";
 import { readAccess } from "./hub/access.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";
-import { namesByType } from "./hub/withheld-requests.ts";
+import { missingNames } from "./hub/withheld-requests.ts";
 import { judgedNodes } from "./judged-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
@@ -177,7 +177,7 @@ class HubTarget implements PublishTarget {
   }
 
   setMissing(missing: readonly MissingContent[]): void {
-    this.#hub.setMissing(namesByType(missing));
+    this.#hub.setMissing(missingNames(missing));
   }
 
   #read({ changes, placement }: StateChange): CheckedCommit {

@@ -12,8 +12,8 @@ import {
   type AccessGrant,
   type DiscoveryRequest,
   deniedCode,
+  entryPointOf,
   isOfV2,
-  isTypeDenied,
   type NamedChoice,
   nodeDenied,
   type PollId,
@@ -51,7 +51,7 @@ import { ReadinessTracker } from "./readiness.ts";
 import { RequestRate } from "./request-rate.ts";
 import { spread } from "./spread.ts";
 import { cancelled, type OpenStream, StreamRegistry } from "./stream-registry.ts";
-import { type MissingNames, WithheldRequests } from "./withheld-requests.ts";
+import { type MissingNames, type Sees, WithheldRequests } from "./withheld-requests.ts";
 
 export interface HubOptions extends ServerMachineOptions {
   readonly encoder: BodyEncoder;
@@ -131,10 +131,11 @@ export class Hub implements HubPort {
     this.#connections = new Connections(connectionLimits);
     this.#requestRate = new RequestRate(limits.maxRequestsPerSecondPerIdentity);
     this.#polls = new PollRegistry(connectionLimits);
-    this.#withheld = new WithheldRequests(
-      (type) => options.traits(type)?.twin,
-      (stream) => this.budget.open(accountOf(this.#streams.get(stream)?.peer ?? { address: "" })),
-    );
+    this.#withheld = new WithheldRequests({
+      twinOf: (type) => options.traits(type)?.twin,
+      open: (stream) => this.budget.open(accountOf(this.#streams.get(stream)?.peer ?? { address: "" })),
+      viewOf: (stream, node) => this.#viewOf(stream, node),
+    });
     this.#streams = new StreamRegistry({
       ...{ encoder, limits, connectionLimits: connectionLimits },
       closed: (stream, status, reason) => this.#closed(stream, status, reason),
@@ -184,8 +185,10 @@ export class Hub implements HubPort {
     const before = this.revision;
     const startedAt = performance.now();
     this.#driver.take({ kind: "transaction-committed", ...given });
-    if (given.access !== undefined || given.nodeMapping !== undefined)
+    if (given.access !== undefined || given.nodeMapping !== undefined) {
       for (const watcher of [...this.#accessWatchers]) watcher();
+      this.#releaseWithheld();
+    }
     const { revision } = this;
     if (revision !== before) this.report({ kind: "committed", revision, tookMs: performance.now() - startedAt });
     return revision;
@@ -327,7 +330,12 @@ export class Hub implements HubPort {
    * content is committed or it is deleted, and this is called again.
    */
   setMissing(missing: MissingNames): void {
-    for (const [id, requests] of this.#withheld.setMissing(missing)) {
+    this.#withheld.setMissing(missing);
+    this.#releaseWithheld();
+  }
+
+  #releaseWithheld(): void {
+    for (const [id, requests] of this.#withheld.release()) {
       const onlyType = this.#streams.get(id)?.onlyType;
       for (const { request, bytes } of requests) this.#understand(id, request.type ?? onlyType, request, bytes);
     }
@@ -383,14 +391,19 @@ export class Hub implements HubPort {
     return this.#polls.has(id) ? id : undefined;
   }
 
-  /** Whether a poll asks for what is missing; who may not have all of a type is not told which names there are. */
+  /** Whether a poll asks for what is missing. */
   #isWithheld(peer: Peer, type: TypeUrl, request: DiscoveryRequest): boolean {
     if (!this.#withheld.isOfMissing(type)) return false;
-    const node = request.node ?? anonymousNode;
-    const layers = this.view.layersOf(node, peer);
-    const grant = this.view.grantOf({ entryPoint: "rest", peer, node });
-    if ("refused" in layers || "denied" in grant || isTypeDenied(grant, layers, type)) return false;
-    return !grant.isWhole || this.#withheld.concerns(type, request);
+    const claim = { entryPoint: "rest", peer, node: request.node ?? anonymousNode } as const;
+    return this.#withheld.concerns(type, request, this.view.seenBy(claim));
+  }
+
+  /** What the client of a stream may have; `named`: the node of a request that has not been processed. */
+  #viewOf(id: StreamId, named: Node | undefined): Sees {
+    const stream = this.#streams.get(id);
+    if (stream === undefined) return () => false;
+    const node = named ?? this.view.streamState(id)?.node ?? anonymousNode;
+    return this.view.seenBy({ entryPoint: entryPointOf(stream), peer: stream.peer, node });
   }
 
   abandonPoll(id: PollId): void {
