@@ -192,6 +192,7 @@ export type {
 } from "./server/contract/progress.ts";
 export type { Remembered } from "./server/contract/remembered.ts";
 export type { ServerMachineOptions } from "./server/contract/server-machine-options.ts";
+export type { Account } from "./server/contract/stream-limits.ts";
 export type { Wait } from "./server/contract/wait.ts";
 export type { RevisionFollower } from "./server/progress/follower.ts";
 export type { Progress } from "./server/progress/progress.ts";

@@ -62,6 +62,17 @@ export interface Limits {
    */
   readonly maxSubscriptionsPerStream: number;
   /**
+   * Names that all streams of one client address (host, without port) may subscribe to, over all types. The stream that
+   * exceeds it ends with RESOURCE_EXHAUSTED.
+   * @default 5_000_000
+   */
+  readonly maxSubscriptionsPerPeer: number;
+  /**
+   * As `maxSubscriptionsPerPeer`, for one identity.
+   * @default 5_000_000
+   */
+  readonly maxSubscriptionsPerIdentity: number;
+  /**
    * Types that one stream may request, known or not. Above it the stream ends with RESOURCE_EXHAUSTED.
    * @default 64
    */
@@ -180,6 +191,8 @@ export const defaultLimits: Limits = {
   maxStreamsPerIdentity: 10_000,
   maxRequestsPerSecondPerIdentity: 10_000,
   maxSubscriptionsPerStream: 250_000,
+  maxSubscriptionsPerPeer: 5_000_000,
+  maxSubscriptionsPerIdentity: 5_000_000,
   maxTypesPerStream: 64,
   maxUnacknowledgedPerType: 1_000,
   maxRequestBytes: 64 * 1024 * 1024,

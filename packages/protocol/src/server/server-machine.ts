@@ -27,6 +27,7 @@ import type { PolledView } from "./poll/polled-view.ts";
 import { Polls } from "./poll/polls.ts";
 import type { ProgressMember } from "./progress/member.ts";
 import { Progress } from "./progress/progress.ts";
+import { AccountSubscriptions } from "./stream/account-subscriptions.ts";
 import { FlushQueue } from "./stream/flush-queue.ts";
 import { type HeartbeatDue, HeartbeatSchedule } from "./stream/heartbeat-schedule.ts";
 import { trimJournals } from "./stream/laggards.ts";
@@ -46,6 +47,7 @@ const noChanges: Transaction = { changes: [] };
  */
 export class ServerMachine {
   readonly #options: ServerMachineOptions;
+  readonly #accountSubscriptions: AccountSubscriptions;
   readonly #layers: LayerSet<Stream | PolledView>;
   readonly #polls: Polls;
   readonly #responses: SharedResponses;
@@ -68,6 +70,7 @@ export class ServerMachine {
 
   constructor(options: ServerMachineOptions) {
     this.#options = options;
+    this.#accountSubscriptions = new AccountSubscriptions(options);
     this.#admission = new Admission(options, (layer) => this.#layers.isPresent(layer));
     this.#siblings = new SiblingSets(options.traits, this.#isCluster);
     this.#conversion = options.convertForStructs && new Conversion(options.convertForStructs);
@@ -406,7 +409,8 @@ export class ServerMachine {
     const { namesAskedFor: subscriptions, types } = stream;
     let unanswered = 0;
     for (const { deliveries } of types.values()) unanswered = Math.max(unanswered, deliveries.unanswered);
-    const excess = excessOf({ subscriptions, types: types.size, unanswered }, this.#options);
+    const ofAccount = this.#accountSubscriptions.set(stream.opened.stream, stream.opened.peer, subscriptions);
+    const excess = excessOf({ subscriptions, types: types.size, unanswered }, this.#options) ?? ofAccount;
     if (excess === undefined) return [];
     const status = { code: statusCode.RESOURCE_EXHAUSTED, message: excess.message };
     return this.#end(stream.opened.stream, status, excess.limit);
@@ -540,6 +544,7 @@ export class ServerMachine {
     this.#due.forget(id, stream);
     if (stream === undefined) return [];
     this.#streams.delete(id);
+    this.#accountSubscriptions.forget(id);
     stream.catchUp(this.#responses.revision);
     const head = this.#responses.revision;
     this.progress.left(stream, Math.min(stream.reached, head), head);

@@ -8,6 +8,7 @@ import {
   type Transaction,
   type TypeUrl,
 } from "@xdskit/protocol";
+import type { Account } from "@xdskit/protocol/internal";
 import {
   type AccessGrant,
   type DiscoveryRequest,
@@ -25,7 +26,7 @@ import {
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
-import { type Account, accountOf } from "./account.ts";
+import { accountOf } from "./account.ts";
 import { Admission, draining, notReady } from "./admission.ts";
 import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";
 import { ByteBudget } from "./byte-budget.ts";
@@ -101,7 +102,10 @@ export class Hub implements HubPort {
     this.#driver = new Driver(
       {
         ...options,
+        accountOf,
         maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream,
+        maxSubscriptionsPerPeer: limits.maxSubscriptionsPerPeer,
+        maxSubscriptionsPerIdentity: limits.maxSubscriptionsPerIdentity,
         maxTypesPerStream: limits.maxTypesPerStream,
         maxUnacknowledgedPerType: limits.maxUnacknowledgedPerType,
         maxDebounceMs: limits.maxDebounceMs,

@@ -2,6 +2,7 @@ import type { FieldProblem } from "@xdskit/envoy-api";
 import type { ApiVersion, EntryPoint, LoadReport, Node, Peer, Status, TypeUrl, Variant } from "@xdskit/protocol";
 import type {
   AccessGrant,
+  Account,
   Body,
   DiscoveryRequest,
   MethodSwitch,
@@ -13,7 +14,6 @@ import type {
   StreamId,
 } from "@xdskit/protocol/internal";
 import type { LimitName, Limits } from "../options.ts";
-import type { Account } from "./account.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { NewPoll, PollHandle } from "./poll-registry.ts";
 import type { ReadinessTracker } from "./readiness.ts";

@@ -118,6 +118,8 @@ export type SettingKey =
   | "limits.max-streams-per-identity"
   | "limits.max-requests-per-second-per-identity"
   | "limits.max-subscriptions-per-stream"
+  | "limits.max-subscriptions-per-peer"
+  | "limits.max-subscriptions-per-identity"
   | "limits.max-types-per-stream"
   | "limits.max-unacknowledged-per-type"
   | "limits.max-request-bytes"
@@ -300,6 +302,18 @@ export const settingTable: readonly Setting[] = [
     "Requests a second per client certificate identity; more of them wait; 0 for no limit.",
   ),
   row("limits.max-subscriptions-per-stream", "count", "250000", "Maximum subscribed names per stream."),
+  row(
+    "limits.max-subscriptions-per-peer",
+    "count",
+    "5000000",
+    "Maximum names that the streams of one client address subscribe to.",
+  ),
+  row(
+    "limits.max-subscriptions-per-identity",
+    "count",
+    "5000000",
+    "Maximum names that the streams of one client certificate identity subscribe to.",
+  ),
   row("limits.max-types-per-stream", "count", "64", "Maximum resource types per stream."),
   row("limits.max-unacknowledged-per-type", "count", "1000", "Maximum unacknowledged responses per stream and type."),
   row("limits.max-request-bytes", "bytes", "64MiB", "Maximum size of a gRPC request."),

@@ -1,3 +1,5 @@
+import type { Peer } from "../../node/node-mapping.ts";
+
 /**
  * Limits on what one client may make a stream hold; a stream beyond a limit ends with RESOURCE_EXHAUSTED. Undefined: no
  * limit.
@@ -11,9 +13,25 @@ export interface StreamLimits {
   readonly maxUnacknowledgedPerType?: number | undefined;
 }
 
+/** Whom the use of a server counts for: the identity of a certificate, or an address. */
+export interface Account {
+  readonly key: string;
+  readonly by: "identity" | "address";
+}
+
+/** Limits on what all streams of one account hold; the stream that exceeds one ends with RESOURCE_EXHAUSTED. */
+export interface AccountLimits {
+  /** Undefined: no limit. */
+  readonly accountOf?: ((peer: Peer) => Account) | undefined;
+  /** Names that the streams of one address subscribe to, over all types. */
+  readonly maxSubscriptionsPerPeer?: number | undefined;
+  /** The same for one identity. */
+  readonly maxSubscriptionsPerIdentity?: number | undefined;
+}
+
 /** A limit that a client exceeded, with the message for its status. */
 export interface PassedLimit {
-  readonly limit: keyof StreamLimits;
+  readonly limit: keyof StreamLimits | "maxSubscriptionsPerPeer" | "maxSubscriptionsPerIdentity";
   readonly message: string;
 }
 
