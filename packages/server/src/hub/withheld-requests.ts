@@ -1,6 +1,5 @@
 import type { Node, TypeUrl } from "@xdskit/protocol";
 import type { DiscoveryRequest, StreamId } from "@xdskit/protocol/internal";
-import type { MissingContent } from "../ledger/publication.ts";
 import type { HeldBytes } from "./byte-budget.ts";
 
 /** Resources that exist although their content is not at hand: their layers, by type and name. */
@@ -154,8 +153,14 @@ export class WithheldRequests {
   }
 }
 
+interface MissingResource {
+  readonly layer: string;
+  readonly type: TypeUrl;
+  readonly name: string;
+}
+
 /** The layers of missing resources, by type and name. */
-export function missingNames(missing: Iterable<MissingContent>): MissingNames {
+export function missingNames(missing: Iterable<MissingResource>): MissingNames {
   const byType = new Map<TypeUrl, Map<string, Set<string>>>();
   for (const { layer, type, name } of missing) {
     const byName = byType.get(type) ?? new Map<string, Set<string>>();
