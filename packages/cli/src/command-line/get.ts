@@ -25,7 +25,7 @@ export const addGetCommand: AddCommand = (program, context) => {
     .addOption(
       new Option(
         "-a, --admin <address>",
-        "ask the admin API what --node sees, by what the node itself sent: host:port or unix:PATH [XDS_ADMIN]",
+        "ask the admin API what --node sees, by what the node itself sent: host:port, https://host:port or unix:PATH [XDS_ADMIN]",
       ).conflicts([...NOT_WITH_A_BOOTSTRAP, "bootstrap", "unchecked", "showSecrets"]),
     )
     .action((type: string, names: readonly string[], flags: GetFlags) =>

@@ -5,7 +5,8 @@ import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
 import { plural } from "../output/problems.ts";
 import { formatTable } from "../output/table.ts";
-import { type AdminFlags, askAdmin, EVERY_NODE } from "./admin-request.ts";
+import { askAdmin, EVERY_NODE } from "./admin-request.ts";
+import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
 import { countNodes, formatStragglers } from "./stragglers.ts";
 

@@ -1,5 +1,5 @@
 import type { AccessAnswer } from "@xdskit/server";
-import type { AdminFlags } from "../admin-request.ts";
+import type { AdminFlags } from "../admin-server.ts";
 import type { CommandContext } from "../context.ts";
 
 export interface AccessFlags extends AdminFlags {
