@@ -2,6 +2,7 @@ import { Option } from "commander";
 import type { GetFlags } from "../commands/get.ts";
 import { addConnectionFlags, NOT_WITH_A_BOOTSTRAP } from "../discovery/connection-flags.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
+import { addAdminTlsFlags } from "./admin-flag.ts";
 import { readDuration } from "./duration-flag.ts";
 import { addTypeArguments } from "./type-arguments.ts";
 
@@ -31,6 +32,7 @@ export const addGetCommand: AddCommand = (program, context) => {
     .action((type: string, names: readonly string[], flags: GetFlags) =>
       context.perform(async () => (await import("../commands/get.ts")).get(type, names, flags, context)),
     );
+  addAdminTlsFlags(command);
   addExamples(command, [
     ["xds get cds", "every cluster"],
     ["xds get eds backend --node edge-7 -o json", "the endpoints of one cluster, as node edge-7 sees them"],

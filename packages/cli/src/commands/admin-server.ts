@@ -57,10 +57,8 @@ export function hintOf(cause: unknown, { base, tls }: AdminServer): string {
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "its certificate is for another name";
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG")
     return "the port speaks plain HTTP: leave out https://";
-  if (/ALERT|CERTIFICATE_REQUIRED/.test(code) && tls?.cert === undefined)
-    return "--admin-cert and --admin-key name your certificate";
-  if (code === "ECONNRESET" || code.startsWith("HPE_"))
-    return base.protocol === "https:" ? "the server does not accept your certificate" : "is it a port with TLS? https://";
+  if (base.protocol === "http:" && (code === "ECONNRESET" || code.startsWith("HPE_")))
+    return "is it a port with TLS? write https://";
   return "is `xds serve` running? --admin says where";
 }
 

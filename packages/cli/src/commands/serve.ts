@@ -76,11 +76,20 @@ export async function serve(
     certificate === undefined
       ? undefined
       : await trustOf({ cert: certificate, ca: values.text("tls.ca") }, reachedHost(address));
+  const adminCertificate = values.text("admin-tls.cert");
+  const adminTrust =
+    adminCertificate === undefined || adminAddress === undefined
+      ? undefined
+      : await trustOf({ cert: adminCertificate, ca: values.text("admin-tls.ca") }, reachedHost(adminAddress));
   const onServing = (): void => {
     // A pipe gets JSON lines only; under `npm start`, which pipes the output, a person reads it.
     if (io.interrupted.aborted || !(isText || io.env["npm_lifecycle_event"] !== undefined)) return;
     const listen = formatReachedAddress(address);
-    const admin = adminAddress === undefined ? undefined : formatReachedAddress(adminAddress);
+    const admin = adminAddress && {
+      address: formatReachedAddress(adminAddress),
+      socketPath: values.text("admin-socket"),
+      trust: adminTrust,
+    };
     const needsClientCertificate =
       values.text("tls.ca") !== undefined && values.flag("tls.require-client-certificate") !== false;
     io.stdout.write(suggestCommands({ listen, admin, env: io.env, trust, needsClientCertificate }));
