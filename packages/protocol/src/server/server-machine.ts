@@ -21,7 +21,7 @@ import type { ResourceState, StreamState } from "./contract/inspect.ts";
 import { InvariantError } from "./contract/invariant-error.ts";
 import type { Remembered } from "./contract/remembered.ts";
 import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
-import { excessOf, type PassedLimit } from "./contract/stream-limits.ts";
+import { excessOf, namesIn, noUsage, type PassedLimit } from "./contract/stream-limits.ts";
 import { History } from "./history.ts";
 import type { PolledView } from "./poll/polled-view.ts";
 import { Polls } from "./poll/polls.ts";
@@ -392,6 +392,8 @@ export class ServerMachine {
     const isUnknown = traits === undefined && !this.#layers.holdsAny(type);
     const unknown = isUnknown && !stream.types.has(type) ? this.#meetUnknown(stream, type) : [];
     if (unknown.some((effect) => effect.kind === "close-stream")) return [...identified, ...denied, ...unknown];
+    const excess = excessOf({ ...noUsage, subscriptions: namesIn(request) }, this.#options);
+    if (excess !== undefined) return [...identified, ...denied, ...unknown, ...this.#endBeyond(stream, excess)];
     this.#catchUp(stream);
     const effects = [
       ...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown),
@@ -411,9 +413,11 @@ export class ServerMachine {
     for (const { deliveries } of types.values()) unanswered = Math.max(unanswered, deliveries.unanswered);
     const ofAccount = this.#accountSubscriptions.set(stream.opened.stream, stream.opened.peer, subscriptions);
     const excess = excessOf({ subscriptions, types: types.size, unanswered }, this.#options) ?? ofAccount;
-    if (excess === undefined) return [];
-    const status = { code: statusCode.RESOURCE_EXHAUSTED, message: excess.message };
-    return this.#end(stream.opened.stream, status, excess.limit);
+    return excess === undefined ? [] : this.#endBeyond(stream, excess);
+  }
+
+  #endBeyond({ opened }: Stream, { limit, message }: PassedLimit): readonly ServerEffect[] {
+    return this.#end(opened.stream, { code: statusCode.RESOURCE_EXHAUSTED, message }, limit);
   }
 
   #identify(opened: StreamOpened, request: DiscoveryRequest): readonly ServerEffect[] {

@@ -1,4 +1,5 @@
 import type { Peer } from "../../node/node-mapping.ts";
+import type { DiscoveryRequest } from "../../message/request.ts";
 
 /**
  * Limits on what one client may make a stream hold; a stream beyond a limit ends with RESOURCE_EXHAUSTED. Undefined: no
@@ -42,6 +43,14 @@ export interface StreamUsage {
   readonly types: number;
   /** Responses without ACK or NACK, of the type with the most of them. */
   readonly unanswered: number;
+}
+
+/** What a stream holds before its first request. */
+export const noUsage: StreamUsage = { subscriptions: 0, types: 0, unanswered: 0 };
+
+/** The names that a request lists to subscribe to. A list above the limit is rejected unread, since reading it costs most. */
+export function namesIn(request: DiscoveryRequest): number {
+  return request.kind === "sotw" ? request.names.length : request.subscribe.length;
 }
 
 /** The first limit that a stream exceeds; undefined: none. */
