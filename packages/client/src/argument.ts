@@ -16,8 +16,15 @@ export function rule(expected: string, holds: (value: unknown) => boolean): Rule
   return (value) => (holds(value) ? nothing : [mistake("", `expected ${expected}, got ${shown(value)}`)]);
 }
 
-/** An object without unknown fields; every field is optional unless it is in `needed`. */
-export function fields(rules: Readonly<Record<string, Rule>>, needed: readonly string[] = []): Rule {
+/**
+ * An object without unknown fields; every field is optional unless it is in `needed`. `below` are the paths of fields further
+ * down, for the hint at one that was given here.
+ */
+export function fields(
+  rules: Readonly<Record<string, Rule>>,
+  needed: readonly string[] = [],
+  below: readonly string[] = [],
+): Rule {
   const byName = new Map(Object.entries(rules));
   return (value) => {
     if (!isObject(value)) return anObject(value);
@@ -25,7 +32,7 @@ export function fields(rules: Readonly<Record<string, Rule>>, needed: readonly s
     for (const name in value) {
       const field = value[name];
       if (field === undefined || !Object.hasOwn(value, name)) continue;
-      problems = joined(problems, name, byName.get(name)?.(field) ?? [unknownOption(name, byName.keys())]);
+      problems = joined(problems, name, byName.get(name)?.(field) ?? [unknownOption(name, byName.keys(), below)]);
     }
     for (const name of needed) {
       if (value[name] === undefined) problems = joined(problems, name, byName.get(name)?.(undefined) ?? nothing);
@@ -134,8 +141,10 @@ export function mistake(path: string, message: string): ConfigProblem {
   return { severity: "error", path, message };
 }
 
-function unknownOption(name: string, known: Iterable<string>): ConfigProblem {
-  return { ...mistake("", "unknown option"), ...nearHint(name, known) };
+function unknownOption(name: string, known: Iterable<string>, below: readonly string[]): ConfigProblem {
+  const moved = below.find((path) => path.endsWith(`.${name}`));
+  const hint = moved === undefined ? nearHint(name, known) : { hint: `did you mean ${JSON.stringify(moved)}?` };
+  return { ...mistake("", "unknown option"), ...hint };
 }
 
 /** The hint at the likely spelling, if there is one. */
