@@ -1,5 +1,5 @@
 import { LONGEST_TIMER_MS } from "@xdskit/disk";
-import { nearestName } from "@xdskit/envoy-api/internal";
+import { describeKind, nearestName } from "@xdskit/envoy-api/internal";
 import { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
 
 /** Returns every problem of a value, each with its path inside that value; empty if the value is valid. */
@@ -13,7 +13,7 @@ const nothing: readonly ConfigProblem[] = [];
 
 /** A rule that a predicate decides, described in a few words. */
 export function rule(expected: string, holds: (value: unknown) => boolean): Rule {
-  return (value) => (holds(value) ? nothing : [mistake("", `expected ${expected}, got ${shown(value)}`)]);
+  return (value) => (holds(value) ? nothing : [mistake("", `expected ${expected}, got ${describeKind(value)}`)]);
 }
 
 /**
@@ -64,11 +64,16 @@ export const anObject: Rule = rule("an object", isObject);
 export const aFlag: Rule = rule("true or false", (value) => typeof value === "boolean");
 export const aFunction: Rule = rule("a function", (value) => typeof value === "function");
 export const aList: Rule = rule("a list", Array.isArray);
-export const aText: Rule = rule("a text", (value) => typeof value === "string");
+export const aText: Rule = rule("a string", (value) => typeof value === "string");
 export const aName: Rule = rule("a name", isName);
 /** A `ServerConfig`, such as those in the client's configuration. */
 export const aServer: Rule = rule("a server of a configuration", (value) => isObject(value) && isName(value["target"]));
-export const texts: Rule = rule("an object of texts", areTexts);
+/** An object of strings. Values are not printed: a header may be a credential. */
+export const texts: Rule = (value) => {
+  if (!isObject(value)) return anObject(value);
+  const others = Object.entries(value).filter(([, text]) => typeof text !== "string");
+  return others.map(([name, other]) => mistake(name, `expected a string, got a value of type ${typeof other}`));
+};
 export const aSignal: Rule = rule("an AbortSignal", (value) => value instanceof AbortSignal);
 /** How long a caller waits, in milliseconds; `Infinity` is allowed. */
 export const aWait: Rule = rule("milliseconds from 0 on", (value) => typeof value === "number" && value >= 0);
@@ -161,18 +166,7 @@ function isName(value: unknown): boolean {
   return typeof value === "string" && value !== "";
 }
 
-function areTexts(value: unknown): boolean {
-  return isObject(value) && Object.values(value).every((text) => typeof text === "string");
-}
-
 function placeOf({ file, line, column, path }: ConfigProblem): string {
   const parts = [file, line, column].filter((part) => part !== undefined);
   return [...parts, ...(path === "" ? [] : [parts.length === 0 ? path : ` ${path}`])].join(":");
-}
-
-/** Never prints a whole object: it may hold a key. */
-function shown(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (value === null) return "null";
-  return typeof value === "object" || typeof value === "function" ? "something else" : String(value);
 }
