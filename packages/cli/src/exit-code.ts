@@ -26,7 +26,7 @@ export const exitCodeMeanings: readonly (readonly [code: ExitCode, meaning: stri
   [exitCode.ok, "success"],
   [exitCode.problems, "problems were found, a client rejected something, or a requested resource does not exist"],
   [exitCode.usage, "invalid command line"],
-  [exitCode.sourceBroken, "wait, diff: the source has errors"],
+  [exitCode.sourceBroken, "wait: the source has errors; diff: a side has errors"],
   [exitCode.timeout, "wait: not every node had the revision in time"],
   [exitCode.tooFewNodes, "wait: fewer nodes than --min-nodes have the revision"],
   [exitCode.unreachable, "the server cannot be reached, or is not ready"],

@@ -22,11 +22,11 @@ export const addServeCommand: AddCommand = (program, context) => {
   addSettingFlags(command);
   command.addHelpText(
     "after",
-    "\nEach setting is a flag, the environment variable in brackets, and a key of xdskit.yaml; a flag goes\n" +
-      "before a variable, and that before the file. With an error in the settings of xdskit.yaml it does\n" +
-      "not listen and exits with 1. Without resources, or with another error in the first load, clients are\n" +
-      "refused (UNAVAILABLE) until that is corrected.\n" +
-      "\nSIGHUP reloads the directory and the certificates; closing the terminal in which it runs ends it.\n" +
+    "\nEach setting is a flag, the environment variable in brackets, and a key of xdskit.yaml. A flag\n" +
+      "overrides a variable, and a variable overrides the file. If the settings in xdskit.yaml have an error,\n" +
+      "the command exits with 1. If the first load has no resources or has errors, clients are rejected\n" +
+      "(UNAVAILABLE) until that is corrected.\n" +
+      "\nSIGHUP reloads the directory and the certificates. Closing the terminal stops the server.\n" +
       "The directory must exist at the start; it may be replaced while it is served.",
   );
   addExamples(command, [

@@ -200,7 +200,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_access_denied_total: {
     kind: "counter",
-    help: "Types that clients asked for and may not have; with what=node, clients that may not be their node; with an entry point such as csds, callers that may not come in.",
+    help: "Requests denied by access rules, by what was denied: a type, the node identity (node), or an entry point such as csds.",
     labels: ["what"],
   },
   xds_server_admission_rejected_total: {
@@ -248,7 +248,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_nodes: {
     kind: "gauge",
-    help: "Nodes by how far they are with the newest revision: deployed, pending, waiting (for what has to come before), rejected, disconnected without it.",
+    help: "Nodes by how far they are with the newest revision: deployed, pending, waiting (for an earlier step of the ordering), rejected, disconnected without it.",
     labels: ["state"],
   },
   xds_server_snapshot_resources: {
@@ -276,7 +276,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_source_failed_seconds: {
     kind: "gauge",
-    help: "Time since the loads of the source began to fail; 0 if the newest did not.",
+    help: "Time since the loads of the source began to fail; 0 if the newest load succeeded.",
     labels: [],
   },
   xds_server_limit: { kind: "gauge", help: "Configured limits, each in its own unit.", labels: ["limit"] },
@@ -329,12 +329,12 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_ledger_held: {
     kind: "gauge",
-    help: "1 while a fuse holds a change, of which nothing is sent.",
+    help: "1 while a fuse holds a change.",
     labels: [],
   },
   xds_server_missing_resources: {
     kind: "gauge",
-    help: "Resources in force whose content is not at hand after a restart: clients keep what they have of them.",
+    help: "Resources in force whose content is unavailable after a restart; clients keep their copies.",
     labels: [],
   },
   xds_server_files_total: {
@@ -359,7 +359,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_admin_changes_total: {
     kind: "counter",
-    help: "Requests of operators to the admin API that are no reads, by HTTP status.",
+    help: "Admin API requests that are not reads, by HTTP status.",
     labels: ["status"],
   },
   xds_server_listener_faults_total: {

@@ -4,7 +4,7 @@ import type { AdminAnswer, Route } from "../route.ts";
 import { decisionAnswer } from "../schema/answers.ts";
 import { describeFuses, numberIn, requireLedger } from "./revisions.ts";
 
-const parameters: Readonly<Record<string, string>> = { message: "why, for the history" };
+const parameters: Readonly<Record<string, string>> = { message: "reason, kept in the history" };
 
 /** Puts a held change in force. */
 export const approve: Route = {
