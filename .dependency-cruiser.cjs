@@ -64,6 +64,7 @@ const orders = {
   server: [
     "error",
     "health-discovery",
+    "ledger/lease",
     "ledger/store",
     "options",
     "option-names",

@@ -71,6 +71,7 @@ export type {
   ReadyAnswer,
   ServerAnswer,
   SourceAnswer,
+  StoreAnswer,
 } from "./admin/answers/server.ts";
 export { certificateNames } from "./certificate-names.ts";
 export { type OptionProblem, type ResourceProblem, XdsError, type XdsErrorCode } from "./error.ts";
@@ -86,8 +87,22 @@ export type {
   ShellReport,
   StreamEnd,
 } from "./hub/port.ts";
+export { type DirectoryLedgerOptions, openDirectoryLedger } from "./ledger/directory-store.ts";
+export type { HeldLease, LedgerLease } from "./ledger/lease.ts";
+export type { ReaderStop } from "./ledger/ledger-reader.ts";
 export type { Authorship, Publication, PublishedChange, PublishResult } from "./ledger/publication.ts";
-export type { LedgerStore } from "./ledger/store.ts";
+export type { LedgerRole } from "./ledger/source-role.ts";
+export type {
+  Appended,
+  AppendResult,
+  Kept,
+  LedgerHead,
+  LedgerStore,
+  StoredRecord,
+  StoredSnapshot,
+  StoreOutage,
+} from "./ledger/store.ts";
+export type { StoreState } from "./ledger/store-state.ts";
 export {
   createServer,
   type LedgerStatus,

@@ -25,6 +25,7 @@ import type { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
 import type { Authorship, Publication, PublishResult } from "./ledger/publication.ts";
 import type { Publisher } from "./ledger/publisher.ts";
+import type { StoreState } from "./ledger/store-state.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import { loadReportMethods } from "./load/methods.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "./observe/deliveries.ts";
@@ -76,7 +77,7 @@ export interface SourceReport {
 /** An xDS management server: the program changes resources, clients subscribe over gRPC or REST. */
 export interface ManagementServer extends AsyncDisposable {
   /**
-   * Starts listening. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, FILES_FAILED, or SERVER_STATE unless the server
+   * Starts listening. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, FILES_FAILED, STORE_FAILED, or SERVER_STATE unless the server
    * is new.
    */
   listen(): Promise<StartedServer>;
@@ -184,6 +185,8 @@ export interface LedgerStatus {
   readonly number: number;
   /** The number of the change that a fuse holds. */
   readonly held: number | undefined;
+  /** Undefined where no store is shared. */
+  readonly store: StoreState | undefined;
 }
 
 /**
@@ -274,7 +277,13 @@ class WiredServer implements ManagementServer {
 
   get ledger(): LedgerStatus | undefined {
     const publisher = this.#ledger?.publisher;
-    return publisher && { number: publisher.number, held: publisher.held?.number };
+    return (
+      publisher && {
+        number: publisher.number,
+        held: publisher.held?.number,
+        store: this.#ledger?.store,
+      }
+    );
   }
 
   async listen(): Promise<StartedServer> {

@@ -441,7 +441,17 @@ export interface ManagementServerOptions {
    */
   readonly ledger?: {
     readonly directory?: string;
+    /**
+     * A store that several servers may share: each serves what any of them publishes. It is closed with the server.
+     */
     readonly store?: LedgerStore;
+    /**
+     * Whether this server publishes: `always`; `never`, so that it only follows the store; `lease`: while it holds the
+     * lease of the source, which one server of a store does. Another one takes over when it goes. Decisions on what is
+     * held, and rollbacks, are made at any server.
+     * @default "always"
+     */
+    readonly publishes?: "always" | "lease" | "never";
     /** When a change is held: nothing of it is sent until it is approved. */
     readonly fuses?: Partial<FuseSettings>;
     /** What is older goes, but for the newest, what is held, and a rollback that still has an effect. */

@@ -50,6 +50,7 @@ export function createServerView({
     revisionOf: (number) => (ledger?.publisher === undefined ? number : ledger.publisher.revisionOf(number)),
     numberOf: (revision) => ledger?.publisher?.numberOf(revision) ?? revision,
     ledger: () => ledger?.publisher,
+    store: () => ledger?.store,
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),

@@ -12,6 +12,7 @@ import { addGetCommand } from "./get.ts";
 import { addHistoryCommand } from "./history.ts";
 import { addLoadsCommand } from "./loads.ts";
 import { addNodesCommand } from "./nodes.ts";
+import { addPublishCommand } from "./publish.ts";
 import { addServeCommand } from "./serve.ts";
 import { addShowCommand } from "./show.ts";
 import { addStatusCommand } from "./status.ts";
@@ -32,6 +33,7 @@ export const commands: readonly AddCommand[] = [
   addStatusCommand,
   addTopCommand,
   addWaitCommand,
+  addPublishCommand,
   addHistoryCommand,
   addShowCommand,
   addApproveCommand,

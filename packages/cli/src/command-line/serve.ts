@@ -11,10 +11,10 @@ export const addServeCommand: AddCommand = (program, context) => {
         "a restart; if anything has an error, the last valid configuration stays in force.",
     )
     .argument(
-      "<dir>",
-      "directory, or module that exports resources, to serve; xdskit.yaml in its directory may contain any setting",
+      "[dir]",
+      "directory, or module that exports resources, to serve; xdskit.yaml in its directory may contain any setting; without it the server follows --store",
     )
-    .action((directory: string, flags: Readonly<Record<string, unknown>>) =>
+    .action((directory: string | undefined, flags: Readonly<Record<string, unknown>>) =>
       context.performUntilInterrupted(async () =>
         (await import("../commands/serve.ts")).serve(directory, flags, context),
       ),
@@ -32,6 +32,7 @@ export const addServeCommand: AddCommand = (program, context) => {
   addExamples(command, [
     ["xds serve config", "serve ./config at 127.0.0.1:18000, the admin API at 127.0.0.1:18001"],
     ["xds serve mesh.ts", "serve what a module exports, followed as it and its imports change"],
+    ["xds serve --store etcd://a:2379,b:2379/mesh", "serve what others publish to a store"],
     ["xds serve config --listen :18000 --tls-cert tls.crt --tls-key tls.key", "to the network, over TLS"],
   ]);
 };

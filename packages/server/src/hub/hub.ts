@@ -30,6 +30,7 @@ import { accountOf } from "./account.ts";
 import { Admission, draining, notReady } from "./admission.ts";
 import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";
 import { ByteBudget } from "./byte-budget.ts";
+import { CatchUpGate, type Freshness } from "./catch-up-gate.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
 import { Connections } from "./connections.ts";
 import { Deployments } from "./deployments.ts";
@@ -91,6 +92,7 @@ export class Hub implements HubPort {
   readonly #streams: StreamRegistry;
   readonly #polls: PollRegistry;
   readonly #withheld: WithheldRequests;
+  readonly #gate: CatchUpGate;
   /** The poll that is being processed. */
   #arriving: PollId | undefined;
   readonly #accessWatchers = new Set<() => void>();
@@ -137,9 +139,10 @@ export class Hub implements HubPort {
     this.#polls = new PollRegistry(connectionLimits);
     this.#withheld = new WithheldRequests({
       twinOf: (type) => options.traits(type)?.twin,
-      open: (stream) => this.budget.open(accountOf(this.#streams.get(stream)?.peer ?? { address: "" })),
+      open: (stream) => this.budget.open(accountOf(this.#peerOf(stream))),
       viewOf: (stream, node) => this.#viewOf(stream, node),
     });
+    this.#gate = new CatchUpGate((id) => this.budget.open(accountOf(this.#peerOf(id))));
     this.#streams = new StreamRegistry({
       ...{ encoder, limits, connectionLimits: connectionLimits },
       closed: (stream, status, reason) => this.#closed(stream, status, reason),
@@ -318,6 +321,20 @@ export class Hub implements HubPort {
     }
     const type = request.type ?? stream.onlyType;
     this.report({ kind: "request-received", stream: id, type, bytes });
+    if (this.#gate.take(id, request, bytes, () => this.#admit(id, type, request, bytes)) === "full")
+      this.endStream(id, behind, "not-ready");
+  }
+
+  /** Without it the state is always new enough for every client. */
+  setFreshness(freshness: Freshness): void {
+    this.#gate.setFreshness(freshness);
+  }
+
+  #peerOf(id: StreamId | PollId): Parameters<typeof accountOf>[0] {
+    return this.#streams.get(id)?.peer ?? this.#polls.peerOf(id) ?? { address: "" };
+  }
+
+  #admit(id: StreamId, type: TypeUrl | undefined, request: DiscoveryRequest, bytes: number): void {
     const taken = this.#withheld.take(id, type, request, bytes);
     if (taken === "full") this.endStream(id, contentMissing, "not-ready");
     else if (taken !== "waits") this.#understand(id, type, taken, bytes);
@@ -346,6 +363,10 @@ export class Hub implements HubPort {
   }
 
   finish(id: StreamId): void {
+    if (this.#gate.isWaiting(id)) {
+      this.#gate.wait(id, 0, () => this.finish(id));
+      return;
+    }
     // No answer to a Fetch would be right.
     if (this.#withheld.isWaiting(id)) {
       this.endStream(id, contentMissing, "not-ready");
@@ -386,12 +407,14 @@ export class Hub implements HubPort {
     const id = ++this.#lastStream;
     this.#polls.open(id, peer, handle);
     this.report({ kind: "request-received", stream: id, type, bytes });
-    this.#whenProvided(type, id, bytes, () => {
+    const arrive = (): void => {
       if (!this.#polls.has(id)) return;
       this.#arriving = id;
       this.#driver.take({ kind: "poll-received", poll: id, peer, listener, apiVersion, type, request, holdMs }, id);
       this.#arriving = undefined;
-    });
+    };
+    const taken = this.#gate.take(id, request, bytes, () => this.#whenProvided(type, id, bytes, arrive));
+    if (taken === "full") this.#refusePoll(id, behind);
     return this.#polls.has(id) ? id : undefined;
   }
 
@@ -412,6 +435,7 @@ export class Hub implements HubPort {
 
   abandonPoll(id: PollId): void {
     this.#conversion?.forget(id);
+    this.#gate.forget(id);
     if (this.#polls.take(id) !== undefined) this.#driver.take({ kind: "poll-closed", poll: id });
   }
 
@@ -499,6 +523,7 @@ export class Hub implements HubPort {
     this.#driver.sends.forget(stream);
     this.#conversion?.forget(stream);
     this.#withheld.forget(stream);
+    this.#gate.forget(stream);
     this.#driver.take({ kind: "stream-closed", stream }, stream);
     const ageMs = performance.now() - openedAtMs;
     this.report({ kind: "stream-closed", stream, peer, variant, onlyType, reason, status, ageMs });
@@ -517,6 +542,10 @@ const refusedByListener: Status = { code: statusCode.UNKNOWN, message: "refused 
 const contentMissing: Status = {
   code: statusCode.UNAVAILABLE,
   message: "not ready: the content of a resource of this type is not at hand yet; try again later",
+};
+const behind: Status = {
+  code: statusCode.UNAVAILABLE,
+  message: "this server is behind the others; try again later",
 };
 const ourMistake: Status = { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" };
 

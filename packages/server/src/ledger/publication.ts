@@ -39,7 +39,11 @@ export type PublishResult =
   /** A fuse stopped it: nothing is sent but live data until the record `number` is approved. */
   | { readonly kind: "held"; readonly number: number; readonly trips: readonly FuseTrip[] }
   /** Nothing was recorded, and nothing is sent. */
-  | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "refused"; readonly reason: string }
+  /** Another process publishes to the store. Nothing was recorded, and nothing is sent. */
+  | { readonly kind: "standby"; readonly reason: string }
+  /** The engine of the store is away: nothing was recorded, and only live data is sent. */
+  | { readonly kind: "unavailable"; readonly reason: string };
 
 /** A resource in force whose content the ledger does not keep. */
 export interface MissingContent {

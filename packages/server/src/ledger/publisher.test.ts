@@ -2,8 +2,9 @@ import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource, formatTypeUrl, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { defaultFuses, type LedgerRecord, tripFuses } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
+import type { StateChange } from "./in-force.ts";
 import { MemoryLedgerStore } from "./memory-store.ts";
-import { Publisher, type PublisherOptions, type StateChange } from "./publisher.ts";
+import { Publisher, type PublisherOptions } from "./publisher.ts";
 import { DEFAULT_RETENTION } from "./retention.ts";
 import type { Appended, LedgerHead, LedgerStore } from "./store.ts";
 

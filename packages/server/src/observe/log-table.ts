@@ -150,6 +150,26 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     means:
       "the configuration in force stays in force, and a change that cannot be recorded is not sent; the next change is tried again. If the ledger cannot be opened, the history is kept in memory only. At most one line per reason in 10 s; suppressed is the number of lines left out",
   },
+  "ledger-role": {
+    level: "info",
+    message: "role changed",
+    fields: ["role"],
+    means:
+      "publisher: this server holds the lease of the source and publishes what its directory has; follower: another server does, and this one serves what that one publishes",
+  },
+  "store-away": {
+    level: "error",
+    message: "store unreachable",
+    fields: ["reason"],
+    means:
+      "clients are served what was in force, and endpoints and secrets of this server's own source; other changes are refused until the store is back",
+  },
+  "store-back": {
+    level: "info",
+    message: "store reachable again",
+    fields: ["away_ms"],
+    means: "what other servers published meanwhile is applied in order, and what was refused here is published",
+  },
   "client-odd": {
     level: "debug",
     message: "client protocol anomaly",

@@ -76,6 +76,12 @@ export type MetricName =
   | "xds_server_ledger_records_total"
   | "xds_server_ledger_problems_total"
   | "xds_server_ledger_held"
+  | "xds_server_store_head"
+  | "xds_server_store_lag_records"
+  | "xds_server_store_away_seconds"
+  | "xds_server_store_stopped"
+  | "xds_server_store_publisher"
+  | "xds_server_store_unchecked_total"
   | "xds_server_missing_resources"
   | "xds_server_files_total"
   | "xds_server_file_problems_total"
@@ -331,6 +337,36 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "gauge",
     help: "1 while a fuse holds a change.",
     labels: [],
+  },
+  xds_server_store_head: {
+    kind: "gauge",
+    help: "Number of the newest record that this server has seen in the store that it shares; 0 without one.",
+    labels: [],
+  },
+  xds_server_store_lag_records: {
+    kind: "gauge",
+    help: "Records of the shared store that are not in force in this server yet.",
+    labels: [],
+  },
+  xds_server_store_away_seconds: {
+    kind: "gauge",
+    help: "For how long the engine of the shared store has been unreachable; 0 while it is there.",
+    labels: [],
+  },
+  xds_server_store_stopped: {
+    kind: "gauge",
+    help: "1 while nothing of the shared store is applied: it has a record of an unknown kind, or another history.",
+    labels: [],
+  },
+  xds_server_store_publisher: {
+    kind: "gauge",
+    help: "1 while this server publishes to the shared store, 0 while it follows.",
+    labels: [],
+  },
+  xds_server_store_unchecked_total: {
+    kind: "counter",
+    help: "Clients that were served although another server may have sent them a newer state, by reason: away or timeout.",
+    labels: ["reason"],
   },
   xds_server_missing_resources: {
     kind: "gauge",

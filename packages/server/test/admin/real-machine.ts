@@ -142,6 +142,7 @@ export class RealMachine {
     encoder: () => ({ segmentsEncoded: 1, framesEncoded: 2, bodiesEncoded: 3, bytesEncoded: 4 }),
     conversionFindings: () => this.findings,
     ledger: () => undefined,
+    store: () => undefined,
   };
   readonly metrics: Metrics = createMetrics({
     telemetry: this.telemetry,

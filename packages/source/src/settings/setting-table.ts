@@ -82,6 +82,7 @@ export type SettingKey =
   | "rest.max-hold"
   | "rest.names"
   | "state-dir"
+  | "store"
   | "tls.cert"
   | "tls.key"
   | "tls.ca"
@@ -220,6 +221,12 @@ export const settingTable: readonly Setting[] = [
     "path-or-off",
     undefined,
     "Directory for state kept across restarts; by default in the user's state folder; off to disable.",
+  ),
+  row(
+    "store",
+    "text",
+    undefined,
+    "Store that several servers share, etcd://HOST:PORT,…/PREFIX or file:DIR; one of them publishes its source.",
   ),
   row("tls.cert", "path", undefined, "PEM file with the server certificate and its chain."),
   row("tls.key", "path", undefined, "PEM file with the server's private key."),

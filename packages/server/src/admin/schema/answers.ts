@@ -59,6 +59,7 @@ import type {
   ReadyAnswer,
   ServerAnswer,
   SourceAnswer,
+  StoreAnswer,
 } from "../answers/server.ts";
 import {
   anything,
@@ -191,6 +192,13 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
     ledger: optional(
       object<NonNullable<ServerAnswer["ledger"]>>({
         number: count,
+        store: optional(
+          object<StoreAnswer>({
+            ...{ role: text, roleSince: time, head: count, lag: count },
+            ...{ awaySince: optional(time), awayReason: optional(text) },
+            ...{ stoppedSince: optional(time), stopReason: optional(text) },
+          }),
+        ),
         held: optional(revision),
         missing: object<NonNullable<ServerAnswer["ledger"]>["missing"]>({
           total: count,
