@@ -80,7 +80,7 @@ const orders = {
     "admin",
     "management-server",
   ],
-  console: ["api router format yaml condition use-repeated", "live use-answer", "parts", "pages", "app", "main"],
+  console: ["api router format yaml text-diff revision condition use-repeated use-clock", "live use-answer use-history", "use-caller", "parts", "pages", "app", "main"],
   client: [
     "error argument",
     "config",

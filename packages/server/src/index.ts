@@ -2,6 +2,7 @@
 export * from "@xdskit/envoy-api/resources";
 export type { FuseSettings } from "@xdskit/protocol/internal";
 export type { AccessAnswer, AccessClientAnswer, AccessRulesAnswer } from "./admin/answers/access.ts";
+export type { CallerAnswer } from "./admin/answers/caller.ts";
 export type {
   DeliveriesAnswer,
   DeliveryAnswer,
@@ -30,6 +31,8 @@ export type {
   DialectAnswer,
   NodeAnswer,
   NodeAnswerIdentity,
+  NodeEventAnswer,
+  NodeHistoryAnswer,
   NodesAnswer,
   StreamAnswer,
   StreamsAnswer,
@@ -59,6 +62,8 @@ export type {
   DecisionAnswer,
   DifferenceAnswer,
   FuseAnswer,
+  PlanAnswer,
+  PlanNodesAnswer,
   RevisionAnswer,
   RevisionDetailAnswer,
   RevisionsAnswer,

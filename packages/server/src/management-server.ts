@@ -33,6 +33,7 @@ import { Fleet } from "./observe/fleet.ts";
 import { guardLog } from "./observe/guarded-log.ts";
 import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
+import { NodeHistory } from "./observe/node-history.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
@@ -256,6 +257,7 @@ class WiredServer implements ManagementServer {
       hub: this.#hub,
       encoder,
       fleet,
+      history: new NodeHistory(deliveries),
       loads: this.#loads,
       address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
       source: () => this.#source,
@@ -263,7 +265,7 @@ class WiredServer implements ManagementServer {
     });
     const hasAdmin = options.admin !== false || options.adminSocket !== undefined;
     this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
-    this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view.types) };
+    this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view) };
     this.#nodeMapping = options.nodeMapping;
     this.#layers = new ResourceLayers(api, this.#hub);
     this.#check = new StateCheck(api);

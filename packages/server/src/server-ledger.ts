@@ -17,7 +17,7 @@ import { readAccess } from "./hub/access.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";
 import { missingNames } from "./hub/withheld-requests.ts";
-import { judgedNodes } from "./judged-nodes.ts";
+import { type JudgedWith, judgedNodes, reachOf } from "./judged-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
 import { StoreFreshness } from "./ledger/freshness.ts";
 import type { PublishTarget, StateChange } from "./ledger/in-force.ts";
@@ -166,6 +166,7 @@ export class ServerLedger {
         holdsSecret: ({ type, bodyType = type, bytes }) => kindOf(type) === "sds" || api.holdsSecret(bodyType, bytes),
         kindOf,
         judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), fuses),
+        reach: (change, state) => reachOf(change, this.#judgedWith(change, state)),
         target: this.#target,
         mayPublish: () => this.#role.mayPublish,
         onRecorded: (record, changes) => this.#tellRecorded(record, changes),
@@ -180,9 +181,13 @@ export class ServerLedger {
 
   #fuseContext(change: LedgerEffect, state: LedgerState): FuseContext {
     const kindOf = (type: TypeUrl): TypeKind => this.#options.api.traits(type)?.kind ?? "opaque";
-    const read = change.placement && readAccess({ access: change.placement.access, ...this.#rulesContext });
+    return { time: Date.now(), kindOf, nodes: judgedNodes(change, this.#judgedWith(change, state)) };
+  }
+
+  #judgedWith({ placement }: LedgerEffect, state: LedgerState): JudgedWith {
+    const read = placement && readAccess({ access: placement.access, ...this.#rulesContext });
     const policy = read !== undefined && "problems" in read ? undefined : read;
-    return { time: Date.now(), kindOf, nodes: judgedNodes(change, { view: this.#hub.view, state, policy }) };
+    return { view: this.#hub.view, state, policy };
   }
 
   #tellProblem(message: string): void {

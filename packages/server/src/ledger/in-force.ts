@@ -6,6 +6,7 @@ import {
   type Placement,
   placeKey,
 } from "@xdskit/protocol/internal";
+import { ChangeNumbers } from "./change-numbers.ts";
 import { layerChanges, type ResourceChanges } from "./entries.ts";
 import { HeadWaiters } from "./head-waiters.ts";
 import type { MissingContent } from "./publication.ts";
@@ -41,6 +42,7 @@ export interface InForceChange {
 export class StateInForce {
   readonly #target: PublishTarget;
   readonly #revisions = new Map<number, number>();
+  readonly #changes = new ChangeNumbers(NUMBERS_KNOWN);
   readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
   /** Live data that flows here although it is not recorded. */
   readonly #unrecorded = new Map<string, EntryPlace>();
@@ -96,6 +98,11 @@ export class StateInForce {
     return this.#resumed;
   }
 
+  /** The number of the newest change that is in force at a revision. */
+  changeOf(revision: number): number {
+    return this.#changes.numberAt(revision) ?? this.#resumed;
+  }
+
   /** Why a change cannot be put in force; undefined: it can. */
   check({ changes, placement }: InForceChange): string | undefined {
     return this.#target.check({ changes: layerChanges(changes), placement });
@@ -143,6 +150,11 @@ export class StateInForce {
     this.#note(number, revision);
     this.#number = number;
     this.#waiters.moved(number);
+  }
+
+  /** A change is in force by a revision. */
+  changed(number: number, revision: number): void {
+    this.#changes.add(revision, number);
   }
 
   /** Resolves when a record is in force, or the signal aborts. */

@@ -155,7 +155,10 @@ export class LedgerReader {
     const before = this.#head.number;
     this.#head = head;
     const isChange = changes.length > 0 || placement !== undefined;
-    inForce.reached(before, head.number, isChange ? inForce.put(change) : inForce.revision);
+    const revision = isChange ? inForce.put(change) : inForce.revision;
+    inForce.reached(before, head.number, revision);
+    const changing = taken.findLast(({ changes: ofRecord }) => ofRecord.length > 0)?.record.number ?? head.number;
+    if (isChange) inForce.changed(changing, revision);
     inForce.setHeld(this.#state.held);
     for (const one of taken) onRead(one.record, one.changes);
     return this.#stop === undefined;
@@ -200,8 +203,10 @@ export class LedgerReader {
     this.#head = head;
     this.#ahead = [];
     this.#isLost = false;
-    const revision = changes.length > 0 || isMoved ? inForce.put(change) : inForce.revision;
+    const isChange = changes.length > 0 || isMoved;
+    const revision = isChange ? inForce.put(change) : inForce.revision;
     inForce.reached(before, head.number, revision);
+    if (isChange) inForce.changed(head.number, revision);
     inForce.setHeld(state.held);
     for await (const { number, text } of store.read(before)) {
       if (number > head.number) break;

@@ -10,6 +10,7 @@ import {
   type LedgerState,
   type Placement,
   placeKey,
+  type Reversal,
   reverseTo,
   splitLive,
   type TypeKind,
@@ -20,7 +21,15 @@ import { LedgerHistory } from "./history.ts";
 import { type PublishTarget, StateInForce } from "./in-force.ts";
 import type { HeldLease } from "./lease.ts";
 import { LedgerReader, type ReaderStop } from "./ledger-reader.ts";
-import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
+import type {
+  Authorship,
+  ChangeReach,
+  Decision,
+  DecisionPlan,
+  MissingContent,
+  Publication,
+  PublishResult,
+} from "./publication.ts";
 import { type ReadLedger, readLedger, readLedgerUpTo, resourcesOf } from "./reading.ts";
 import { Compactor, type Retention, recordsOf } from "./retention.ts";
 import type { AppendResult, LedgerStore } from "./store.ts";
@@ -40,6 +49,8 @@ export interface PublisherOptions {
   readonly kindOf: (type: TypeUrl) => TypeKind;
   /** Which fuses a change trips. */
   readonly judge: (change: LedgerEffect, state: LedgerState) => readonly FuseTrip[];
+  /** Which connected nodes a change would concern. */
+  readonly reach: (change: LedgerEffect, state: LedgerState) => ChangeReach;
   readonly target: PublishTarget;
   /**
    * Whether this process may publish now; a lease: while it is held. Decisions need none.
@@ -67,6 +78,19 @@ interface HeldChange {
   readonly change: LedgerEffect;
   readonly trips: readonly FuseTrip[];
   readonly restored: ResourceChanges;
+}
+
+/** What a decision puts in force. */
+interface Prepared {
+  readonly kind: "prepared";
+  readonly made: ResourceChanges;
+  readonly placement: Placement | undefined;
+  readonly irretrievable: readonly MissingContent[];
+}
+
+interface Refused {
+  readonly kind: "refused";
+  readonly reason: string;
 }
 
 /** A record without what the ledger gives it. */
@@ -197,6 +221,11 @@ export class Publisher {
     return this.#inForce.revisionOf(number);
   }
 
+  /** The number of the newest change that is in force at a revision. */
+  changeOf(revision: number): number {
+    return this.#inForce.changeOf(revision);
+  }
+
   /** The newest number that is in force at a revision. */
   numberOf(revision: number): number {
     return this.#inForce.numberOf(revision);
@@ -212,25 +241,14 @@ export class Publisher {
   /** Puts the held change `number` in force. */
   approve(number: number, by: Authorship = {}): Promise<PublishResult> {
     return this.#enqueue(async (state) => {
-      const { held } = state;
-      if (held?.number !== number) return refuse(notHeld(number, held));
-      const resources = new Map(await this.#bodiesOf(held.changes));
-      const atHand = this.#heldResources?.number === number ? this.#heldResources.resources : undefined;
-      for (const change of held.changes) {
-        const resource = atHand?.get(placeKey(change));
-        if (change.after !== undefined && resource !== undefined) resources.set(change, resource);
-      }
-      const lost = lostIn(held.changes, resources);
-      if (lost !== undefined) return refuse(lost);
-      const made = { changes: held.changes, resources };
-      const problem = this.#inForce.check({ changes: made, placement: held.placement });
-      if (problem !== undefined) return refuse(problem);
+      const prepared = await this.#prepareApproval(number, state);
+      if (prepared.kind === "refused") return refuse(prepared.reason);
       this.#lastLayers = undefined;
-      this.#known.add(held.origin.writer);
+      this.#known.add(prepared.held.origin.writer);
       return {
         records: [{ kind: "approved", of: number, ...authorOf(by) }],
         resources: [],
-        effect: { changes: made, placement: held.placement },
+        effect: { changes: prepared.made, placement: prepared.placement },
         result: applied,
       };
     });
@@ -247,21 +265,12 @@ export class Publisher {
   /** Brings back everything but live data as it was at a number, and pins what that takes away. */
   rollback(to: number, by: Authorship = {}): Promise<PublishResult> {
     return this.#enqueue(async (state) => {
-      const { store, kindOf } = this.#options;
-      const records: LedgerRecord[] = [];
-      for await (const record of recordsOf(store)) if (record.kind !== "live") records.push(record);
-      const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
-      if (reversal.kind === "refused") return refuse(reversal.reason);
-      const { changes, pins, placement, irretrievable } = reversal;
-      const resources = await this.#bodiesOf(changes);
-      const lost = lostIn(changes, resources);
-      if (lost !== undefined) return refuse(lost);
+      const prepared = await this.#prepareRollback(to, state);
+      if (prepared.kind === "refused") return refuse(prepared.reason);
+      const { made, placement, irretrievable, pins } = prepared;
+      const { changes, resources } = made;
       this.#lastLayers = undefined;
-      if (changes.length === 0 && placement === undefined)
-        return irretrievable.length === 0 ? unchanged : refuse(`${to} had only what holds a secret, which is not kept`);
-      const made = { changes, resources };
-      const problem = this.#inForce.check({ changes: made, placement });
-      if (problem !== undefined) return refuse(problem);
+      if (changes.length === 0 && placement === undefined) return unchanged;
       const reversed = { changes, pins, ...(placement !== undefined && { placement }) };
       return {
         records: [{ kind: "rolled-back", to, ...reversed, ...authorOf(by) }],
@@ -286,6 +295,67 @@ export class Publisher {
   async adopt(): Promise<string | undefined> {
     this.#mustAdopt = true;
     return await this.catchUp();
+  }
+
+  /** What a decision would change if it were made now. Records nothing. */
+  async plan(decision: Decision, number: number): Promise<DecisionPlan> {
+    const { state } = this.#reader;
+    const prepared = await this.#prepare(decision, number, state);
+    if (prepared.kind === "refused") return prepared;
+    const { changes } = prepared.made;
+    const { placement } = prepared;
+    const effect = { changes, ...(placement !== undefined && { placement }) };
+    return {
+      kind: "possible",
+      changes,
+      isPlaced: placement !== undefined,
+      irretrievable: prepared.irretrievable,
+      reach: this.#options.reach(effect, state),
+    };
+  }
+
+  async #prepare(decision: Decision, number: number, state: LedgerState): Promise<Prepared | Refused> {
+    if (decision === "approve") return await this.#prepareApproval(number, state);
+    if (decision === "rollback") return await this.#prepareRollback(number, state);
+    if (state.held?.number !== number) return refused(notHeld(number, state.held));
+    return { kind: "prepared", made: none, placement: undefined, irretrievable: [] };
+  }
+
+  async #prepareApproval(
+    number: number,
+    { held }: LedgerState,
+  ): Promise<(Prepared & { readonly held: HeldRecord }) | Refused> {
+    if (held?.number !== number) return refused(notHeld(number, held));
+    const { changes, placement } = held;
+    const resources = new Map(await this.#bodiesOf(changes));
+    const atHand = this.#heldResources?.number === number ? this.#heldResources.resources : undefined;
+    for (const change of changes) {
+      const resource = atHand?.get(placeKey(change));
+      if (change.after !== undefined && resource !== undefined) resources.set(change, resource);
+    }
+    const made = { changes, resources };
+    const problem = lostIn(changes, resources) ?? this.#problemWith(made, placement);
+    if (problem !== undefined) return refused(problem);
+    return { kind: "prepared", made, placement, irretrievable: [], held };
+  }
+
+  async #prepareRollback(to: number, state: LedgerState): Promise<(Prepared & Pick<Reversal, "pins">) | Refused> {
+    const { store, kindOf } = this.#options;
+    const records: LedgerRecord[] = [];
+    for await (const record of recordsOf(store)) if (record.kind !== "live") records.push(record);
+    const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
+    if (reversal.kind === "refused") return refused(reversal.reason);
+    const { changes, pins, placement, irretrievable } = reversal;
+    const resources = await this.#bodiesOf(changes);
+    const made = { changes, resources };
+    const isEmpty = changes.length === 0 && placement === undefined;
+    if (isEmpty && irretrievable.length > 0) return refused(`${to} had only what holds a secret, which is not kept`);
+    const problem = lostIn(changes, resources) ?? (isEmpty ? undefined : this.#problemWith(made, placement));
+    return problem === undefined ? { kind: "prepared", made, placement, pins, irretrievable } : refused(problem);
+  }
+
+  #problemWith(made: ResourceChanges, placement: Placement | undefined): string | undefined {
+    return this.#inForce.check({ changes: made, placement });
   }
 
   /** Resolves when everything that was begun is recorded and in force, and the store is closed. */
@@ -488,6 +558,8 @@ export class Publisher {
         const approved = record.kind === "approved" ? (effect?.changes.changes ?? []) : [];
         onRecorded(record, "changes" in record ? record.changes : approved);
       }
+      const made = records.findLast(({ kind }) => kind !== "held" && kind !== "rejected" && kind !== "unpinned");
+      if (effect !== undefined && made !== undefined) this.#inForce.changed(made.number, revision);
       settle(result(records.at(-1)?.number ?? this.number, revision));
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
@@ -700,6 +772,10 @@ function describeStop({ why, reason }: ReaderStop): string {
 
 function refuse(reason: string): Plan {
   return { records: [], resources: [], result: () => ({ kind: "refused", reason }) };
+}
+
+function refused(reason: string): Refused {
+  return { kind: "refused", reason };
 }
 
 function notHeld(number: number, held: HeldRecord | undefined): string {

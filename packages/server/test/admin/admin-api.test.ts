@@ -71,7 +71,7 @@ describe("who may ask, and how", () => {
     for (const path of lines) {
       expect(text).toContain(`<a href=".${path}">${path}</a>`);
       // Without a ledger there is no history.
-      const expected = /revisions|diff/.test(path) ? 404 : expect.not.toBeOneOf([404, 500]);
+      const expected = /revisions|diff|plan/.test(path) ? 404 : expect.not.toBeOneOf([404, 500]);
       expect([path, (await ask(path, { method: "HEAD" })).status]).toEqual([path, expected]);
     }
   });
