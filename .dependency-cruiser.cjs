@@ -82,7 +82,15 @@ const orders = {
     "management-server",
   ],
   "store-etcd": ["wire", "client", "layout", "store", "open"],
-  console: ["api router format yaml text-diff revision condition use-repeated use-clock", "live use-answer use-history", "use-caller", "parts", "pages", "app", "main"],
+  console: [
+    "api router format yaml text-diff revision condition use-repeated use-clock",
+    "live use-answer use-history",
+    "use-caller",
+    "parts",
+    "pages",
+    "app",
+    "main",
+  ],
   client: [
     "error argument",
     "config",

@@ -181,18 +181,21 @@ describe("a request", () => {
     expect(ends(talk)).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
   });
 
-  test.each(["delta", "sotw"] as const)("that lists more names than the limit in %s ends the stream unread", (variant) => {
-    const talk = new Conversation({ maxSubscriptionsPerStream: 3 });
-    talk.open(1, variant);
-    const names = Object.assign(["a", "b", "c", "d"], {
-      [Symbol.iterator]: () => {
-        throw new Error("the names are read");
-      },
-    });
-    talk.hear(1, variant === "delta" ? delta(CLUSTER, { subscribe: names }) : sotw(CLUSTER, { names }));
-    const message = "subscribed to 4 names; at most 3 per stream are served";
-    expect(ends(talk)).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
-  });
+  test.each(["delta", "sotw"] as const)(
+    "that lists more names than the limit in %s ends the stream unread",
+    (variant) => {
+      const talk = new Conversation({ maxSubscriptionsPerStream: 3 });
+      talk.open(1, variant);
+      const names = Object.assign(["a", "b", "c", "d"], {
+        [Symbol.iterator]: () => {
+          throw new Error("the names are read");
+        },
+      });
+      talk.hear(1, variant === "delta" ? delta(CLUSTER, { subscribe: names }) : sotw(CLUSTER, { names }));
+      const message = "subscribed to 4 names; at most 3 per stream are served";
+      expect(ends(talk)).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
+    },
+  );
 
   test("for more types than the limit ends the stream; as many as the limit are served", () => {
     const talk = talkWith({ maxTypesPerStream: 2 });

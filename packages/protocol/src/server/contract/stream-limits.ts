@@ -1,5 +1,5 @@
-import type { Peer } from "../../node/node-mapping.ts";
 import type { DiscoveryRequest } from "../../message/request.ts";
+import type { Peer } from "../../node/node-mapping.ts";
 
 /**
  * Limits on what one client may make a stream hold; a stream beyond a limit ends with RESOURCE_EXHAUSTED. Undefined: no
