@@ -143,7 +143,7 @@ const fieldOf: Readonly<Record<string, string>> = {
 
 function formatAccess(who: readonly (readonly [string, string])[]): string {
   const width = Math.max(...who.map(([caller]) => caller.length));
-  return ["Who may have what:", ...who.map(([caller, may]) => `  ${caller.padEnd(width)}   ${may}`), ""].join("\n");
+  return ["Access in force:", ...who.map(([caller, may]) => `  ${caller.padEnd(width)}   ${may}`), ""].join("\n");
 }
 
 interface WarnedOf {

@@ -42,7 +42,7 @@ export function recording(
     },
     describeInForce() {
       const { number = 0 } = server.ledger ?? {};
-      return number === 0 ? undefined : `the configuration published last, revision ${number}`;
+      return number === 0 ? undefined : `the last published configuration, revision ${number}`;
     },
   };
 }
