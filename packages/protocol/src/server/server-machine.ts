@@ -392,7 +392,9 @@ export class ServerMachine {
     const isUnknown = traits === undefined && !this.#layers.holdsAny(type);
     const unknown = isUnknown && !stream.types.has(type) ? this.#meetUnknown(stream, type) : [];
     if (unknown.some((effect) => effect.kind === "close-stream")) return [...identified, ...denied, ...unknown];
-    const excess = excessOf({ ...noUsage, subscriptions: namesIn(request) }, this.#options);
+    // Before the names are subscribed to, which costs most.
+    const { maxSubscriptionsPerStream: most = Number.POSITIVE_INFINITY } = this.#options;
+    const excess = excessOf({ ...noUsage, subscriptions: namesIn(request, most) }, this.#options);
     if (excess !== undefined) return [...identified, ...denied, ...unknown, ...this.#endBeyond(stream, excess)];
     this.#catchUp(stream);
     const effects = [

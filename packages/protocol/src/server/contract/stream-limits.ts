@@ -48,9 +48,17 @@ export interface StreamUsage {
 /** What a stream holds before its first request. */
 export const noUsage: StreamUsage = { subscriptions: 0, types: 0, unanswered: 0 };
 
-/** The names that a request lists to subscribe to. A list above the limit is rejected unread, since reading it costs most. */
-export function namesIn(request: DiscoveryRequest): number {
-  return request.kind === "sotw" ? request.names.length : request.subscribe.length;
+/**
+ * How many names the subscription has at least after a request. Counted only above `most`, since that reads the list;
+ * a name that is listed twice counts once (S-SUB-20).
+ */
+export function namesIn(request: DiscoveryRequest, most: number): number {
+  const isOnlyAdding = request.kind === "sotw" || request.unsubscribe.length === 0;
+  const names = request.kind === "sotw" ? request.names : request.subscribe;
+  if (names.length <= most || !isOnlyAdding) return 0;
+  const distinct = new Set(names);
+  distinct.delete("*");
+  return distinct.size;
 }
 
 /** The first limit that a stream exceeds; undefined: none. */
