@@ -18,7 +18,10 @@ export interface EtcdTlsOptions {
 
 /** Which etcd, and how it is reached. */
 export interface EtcdStoreOptions {
-  /** `host:port` of the members; the next is asked when one does not answer. At least one. */
+  /**
+   * `host:port` of the members, also as `http://host:port` or, for TLS, `https://host:port`; the next is asked when one
+   * does not answer. At least one.
+   */
   readonly endpoints: readonly string[];
   /** All keys of the ledger begin with it; ledgers with different prefixes know nothing of each other. @default "xdskit/" */
   readonly prefix?: string;
@@ -40,18 +43,18 @@ export interface EtcdStoreOptions {
  * has a ledger that is encrypted with another key; and a TypeError if an option cannot be used.
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<LedgerStore> {
-  const { endpoints, prefix = "xdskit/", auth, timeoutMs = 10_000 } = options;
-  if (endpoints.length === 0) throw new TypeError("endpoints: expected at least one host:port, got none");
-  if (prefix === "") throw new TypeError("prefix: expected at least one character, got none");
+  const { auth, timeoutMs = 10_000 } = options;
+  const prefix = options.prefix || "xdskit/";
+  const { endpoints, isSecure } = readEndpoints(options.endpoints);
   if (!(timeoutMs >= 1)) throw new TypeError(`timeoutMs: expected a number of at least 1, got ${timeoutMs}`);
-  const tls = options.tls && {
-    ca: readOptional(options.tls.caFile),
-    cert: readOptional(options.tls.certFile),
-    key: readOptional(options.tls.keyFile),
+  const tls = (isSecure || options.tls !== undefined) && {
+    ca: readOptional(options.tls?.caFile),
+    cert: readOptional(options.tls?.certFile),
+    key: readOptional(options.tls?.keyFile),
   };
   const keys = new Keys(prefix);
   const seal = readSeal(options.keyFile);
-  const client = new EtcdClient({ endpoints, timeoutMs, ...(tls && { tls }), ...(auth && { auth }) });
+  const client = new EtcdClient({ endpoints, timeoutMs, ...(tls !== false && { tls }), ...(auth && { auth }) });
   try {
     const begun = seal.close(Buffer.from(randomBytes(16).toString("hex")), keys.epoch);
     const { found } = await client.transaction({
@@ -68,6 +71,19 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<LedgerSt
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`the ledger in etcd (${endpoints.join(", ")}) cannot be used: ${reason}`, { cause });
   }
+}
+
+function readEndpoints(given: readonly string[]): {
+  readonly endpoints: readonly string[];
+  readonly isSecure: boolean;
+} {
+  if (given.length === 0) throw new TypeError("endpoints: expected at least one host:port, got none");
+  const endpoints = given.map((endpoint) => {
+    const [, host] = /^(?:https?:\/\/)?([^/]+:\d+)\/?$/.exec(endpoint) ?? [];
+    if (host === undefined) throw new TypeError(`endpoints: expected host:port, got ${endpoint}`);
+    return host;
+  });
+  return { endpoints, isSecure: given.some((endpoint) => endpoint.startsWith("https://")) };
 }
 
 function readSeal(file: string | undefined): Seal {

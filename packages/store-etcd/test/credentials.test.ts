@@ -54,6 +54,8 @@ describeWith("etcd", "an etcd with mutual TLS", () => {
   test("takes a client with a certificate of its authority", async () => {
     const client = { certFile: file("client.crt"), keyFile: file("client.key") };
     expect(await connect({ caFile: file("ca.crt"), ...client })).toEqual(["a"]);
+    const endpoints = [`https://${member.endpoint}`];
+    expect(await use({ endpoints, prefix: "", tls: { caFile: file("ca.crt"), ...client } })).toEqual(["a", "a"]);
   });
 
   test("refuses one without, or with that of another authority, and is refused with another itself", async () => {
@@ -165,11 +167,11 @@ describeWith("etcd", "a ledger that is encrypted", () => {
 test("options that cannot be used are refused", async () => {
   expect([
     await use({ endpoints: [] }),
-    await use({ endpoints: ["a:1"], prefix: "" }),
+    await use({ endpoints: ["a:1", "http://b"] }),
     await use({ endpoints: ["a:1"], timeoutMs: 0 }),
   ]).toEqual([
     "endpoints: expected at least one host:port, got none",
-    "prefix: expected at least one character, got none",
+    "endpoints: expected host:port, got http://b",
     "timeoutMs: expected a number of at least 1, got 0",
   ]);
 });
