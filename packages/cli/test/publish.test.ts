@@ -75,6 +75,13 @@ describe("xds publish", () => {
   });
 });
 
+test("xds store adopt of a server that shares no store is refused", async () => {
+  const serving = await Serving.start(site, ["--state-dir", "off"]);
+  const { code, stderr } = await serving.xds("store", "adopt");
+  await serving.stop();
+  expect([code, stderr]).toEqual([1, expect.stringContaining("this server shares no store")]);
+});
+
 describe("xds serve --store", () => {
   test("serves what was published, without a source of its own", async () => {
     await publish("-m", "first", "--author", "ann");

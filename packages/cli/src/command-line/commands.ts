@@ -16,6 +16,7 @@ import { addPublishCommand } from "./publish.ts";
 import { addServeCommand } from "./serve.ts";
 import { addShowCommand } from "./show.ts";
 import { addStatusCommand } from "./status.ts";
+import { addStoreCommand } from "./store.ts";
 import { addTopCommand } from "./top.ts";
 import { addValidateCommand } from "./validate.ts";
 import { addWaitCommand } from "./wait.ts";
@@ -39,6 +40,7 @@ export const commands: readonly AddCommand[] = [
   addApproveCommand,
   addRejectCommand,
   addRollbackCommand,
+  addStoreCommand,
   addNodesCommand,
   addDeliveriesCommand,
   addDiffCommand,

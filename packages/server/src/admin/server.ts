@@ -22,7 +22,7 @@ import type { AdminAnswer, AdminSources, FileAnswer, Route, SharedSources } from
 import { access, accessClients, accessRules } from "./routes/access.ts";
 import { whoAsks } from "./routes/caller.ts";
 import { conversions } from "./routes/conversions.ts";
-import { approve, reject, rollback } from "./routes/decisions.ts";
+import { adopt, approve, reject, rollback } from "./routes/decisions.ts";
 import { graph } from "./routes/graph.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
 import { holders } from "./routes/holders.ts";
@@ -131,6 +131,7 @@ const routes: readonly Route[] = [
   approve,
   reject,
   rollback,
+  adopt,
   loads,
   loadReporters,
   openapi,

@@ -25,7 +25,7 @@ async function ask(target: string): Promise<{ status: number; wrong: readonly st
 }
 
 /** These are held against the document in `revisions.test.ts`. */
-const needsLedger = (path: string): boolean => /v1\/(?:revisions|diff|plan|approve|reject|rollback)/.test(path);
+const needsLedger = (path: string): boolean => /v1\/(?:revisions|diff|plan|approve|reject|rollback|store)/.test(path);
 
 test("the document has each route of the index, with each of its parameters", async () => {
   const index = await (await fetch(root)).text();

@@ -134,6 +134,20 @@ describe("a follower", () => {
   });
 });
 
+test("a restored backup that went on is another history, though it is longer", async () => {
+  const connection = ledger.connect();
+  const [writer, follower] = [await replica(), await replica(connection)];
+  for (const text of ["1", "2", "3"]) await writer.publish(cluster("a", text));
+  await reaches(follower, 3);
+  connection.cut();
+  await ledger.restore(1);
+  const other = await replica();
+  for (const text of ["4", "5", "6", "7"]) await other.publish(cluster("a", text));
+  connection.mend();
+  await vi.waitFor(() => expect(follower.publisher.stop).toMatchObject({ why: "other-history" }));
+  expect(follower.states).toEqual(["a=1", "a=2", "a=3"]);
+});
+
 describe("servers that publish at the same time", () => {
   test("lose nothing: who is second plans again upon what the first one wrote", async () => {
     const [one, other] = [await replica(), await replica()];

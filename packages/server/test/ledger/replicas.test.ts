@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import type { Resource } from "@xdskit/protocol";
 import { createServer, type ManagementServer, type ManagementServerOptions, type PublishResult } from "@xdskit/server";
@@ -13,6 +13,8 @@ interface Served {
   readonly connection: LedgerConnection;
   readonly peer: RawPeer;
   readonly events: string[];
+  /** The address of its admin API, if it has one. */
+  readonly admin: string;
   publish(resources: readonly Resource[]): Promise<PublishResult>;
 }
 
@@ -22,17 +24,18 @@ const all: Served[] = [];
 async function serve(
   options: ManagementServerOptions["ledger"] = {},
   connection: LedgerConnection = ledger.connect(),
+  more: ManagementServerOptions = {},
 ): Promise<Served> {
-  const server = createServer({ api: testApi(), ledger: { ...options, store: connection } });
+  const server = createServer({ api: testApi(), ...more, ledger: { ...options, store: connection } });
   const events: string[] = [];
   server.on("ledger-role", ({ role }) => events.push(role));
   server.on("store-away", ({ reason }) => events.push(reason));
   server.on("store-back", () => events.push("back"));
   server.on("client-unchecked", ({ reason }) => events.push(`unchecked: ${reason}`));
-  const { address } = await server.listen();
+  const { address, adminAddress } = await server.listen();
   const peer = await RawPeer.connect(address);
   const served: Served = {
-    ...{ server, connection, peer, events },
+    ...{ server, connection, peer, events, admin: `127.0.0.1:${adminAddress?.port}` },
     publish: (resources) => server.publish({ layers: new Map([["base", resources]]), origin: { writer: "directory" } }),
   };
   all.push(served);
@@ -111,6 +114,20 @@ describe("servers that share a store", () => {
   });
 });
 
+test("an operator has a server adopt a restored backup", async () => {
+  const connection = ledger.connect();
+  const one = await serve({}, connection, { admin: {} });
+  for (const n of [1, 2]) await one.publish(state(n));
+  connection.cut();
+  await ledger.restore(1);
+  connection.mend();
+  await until("it is stopped", () => one.server.ledger?.store?.stop !== undefined);
+  expect((await received(subscribe(one))).names).toBe("2");
+  const answer = await fetch(`http://${one.admin}/api/v1/store/adopt`, { method: "POST" });
+  expect([answer.status, await answer.json()]).toEqual([200, { result: "applied", number: 1 }]);
+  expect((await received(subscribe(one))).names).toBe("1");
+});
+
 describe("a client that comes from another server", () => {
   test("waits until this one has what the store has", async () => {
     const [one, other] = [await serve(), await serve()];
@@ -146,9 +163,11 @@ describe("a client that comes from another server", () => {
     });
     other.connection.delay = () => gate;
     await one.publish(state(2));
+    const arrived = new Promise<void>((resolve) => other.server.on("request-received", () => resolve()));
     const call = subscribe(other);
-    await other.server.whenDeployed(1, { timeoutMs: 0 });
-    expect(call.waiting).toBe(0);
+    await arrived;
+    // An answer would be made in one of the next turns.
+    for (let turns = 0; turns < 10; turns++) await turn();
     open();
     expect((await received(call)).names).toBe("2");
   });

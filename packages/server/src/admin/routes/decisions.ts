@@ -48,6 +48,22 @@ export const rollback: Route = {
   },
 };
 
+/** Puts in force what the store has, although its history is another. */
+export const adopt: Route = {
+  method: "POST",
+  path: "/api/v1/store/adopt",
+  says: "puts in force what the shared store has, although it does not continue what is in force here",
+  parameters: {},
+  answers: { 200: decisionAnswer, 409: decisionAnswer, 503: decisionAnswer },
+  async answer({ view }) {
+    const ledger = requireLedger(view);
+    if (ledger.store.refresh === undefined) return answerOf({ kind: "refused", reason: "this server shares no store" });
+    const reason = await ledger.adopt();
+    if (reason !== undefined) return answerOf({ kind: "unavailable", reason });
+    return answerOf({ kind: "applied", number: ledger.number, revision: view.revision() });
+  },
+};
+
 function statusOf({ kind }: PublishResult): { readonly status?: number } {
   if (kind === "refused" || kind === "standby") return { status: 409 };
   return kind === "unavailable" ? { status: 503 } : {};
