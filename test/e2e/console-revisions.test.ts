@@ -160,7 +160,7 @@ describeWith("chromium", "the revisions in the console", () => {
       await page.getByRole("alert").getByText(`Revision ${held} is held.`).waitFor();
       await page
         .getByRole("alert")
-        .getByText(/resources-removed layer base Cluster: /)
+        .getByText(/resources-removed: \d+ of 26 Cluster resources would be gone/)
         .waitFor();
     }
     await page.getByRole("link", { name: "Review and decide" }).click();

@@ -131,7 +131,7 @@ function numberIn(text: string | undefined): number {
 
 /** What everybody should see on every page: whether it is live, and whether the server is ready. */
 function Status(): JSX.Element {
-  const { connection, server, progress } = useLive();
+  const { connection, server, progress, ledger } = useLive();
   const state = connection !== "live" ? connection : server?.ready === false ? "not-ready" : "live";
   const text = {
     live: "live",
@@ -141,7 +141,7 @@ function Status(): JSX.Element {
   }[state];
   return (
     <p class="status" role="status">
-      {progress !== undefined && <span class="head">revision {count(progress.head)}</span>}
+      {progress !== undefined && <span class="head">revision {count(ledger?.inForce ?? progress.head)}</span>}
       <span class={`dot ${state}`} />
       <span>{text}</span>
     </p>

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { setTimeout } from "node:timers/promises";
 import { connectPeer } from "@xdskit/conformance";
 import { encodeLoadReport } from "@xdskit/envoy-api/internal";
 import { anonymousNode } from "@xdskit/protocol";
@@ -12,7 +13,11 @@ import { createSite, type FileContent } from "./site.ts";
 import { createStack, type Stack } from "./stack.ts";
 import { until } from "./wait.ts";
 
+const REASON = "cluster cart: connect_timeout above the limit of this build";
 const LOADS = "/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats";
+
+/** How long the server takes the newest commit for the one that it asked Git for. */
+const ORIGIN_FRESH_MS = 1_100;
 
 /** How many nodes there are; two of them reject what is called `broken`. */
 export const LEDGER_NODES = 60;
@@ -33,8 +38,8 @@ export interface LedgerScene {
 /** The clusters of a file; each has a connect timeout of so many seconds. */
 export function clusters(names: readonly string[], seconds: number = 1): Record<string, FileContent> {
   return {
-    "clusters.json": names.map((name, index) =>
-      staticCluster(name, [9_000 + index], { connect_timeout: `${seconds}s` }),
+    "clusters.json": names.map((name) =>
+      staticCluster(name, [9_000 + name.length], { connect_timeout: `${seconds}s` }),
     ),
   };
 }
@@ -83,8 +88,9 @@ export async function startLedgerScene(
   );
   const rejecting = ids.slice(0, 2).map(({ id }) => id);
   let isRejecting = false;
+  let recordedAt = performance.now();
   fleet.answers = (id, type) =>
-    isRejecting && type === CLUSTER && rejecting.includes(id) ? { nack: MARKUP_REASON } : "ack";
+    isRejecting && type === CLUSTER && rejecting.includes(id) ? { nack: hasMarkup ? MARKUP_REASON : REASON } : "ack";
   const status = async (): Promise<ServerAnswer> => (await server.admin("/api/v1/server")) as ServerAnswer;
   const deployed = async (): Promise<unknown> =>
     await until({ says: "all nodes have it", withinMs: 60_000, everyMs: 50 }, async () => {
@@ -97,12 +103,14 @@ export async function startLedgerScene(
     url: `http://127.0.0.1:${server.adminPort}/console/`,
     async publish(files, message) {
       const { ledger: before } = await status();
+      await setTimeout(Math.max(0, recordedAt + ORIGIN_FRESH_MS - performance.now()));
       isRejecting = message.includes("broken");
       await put(files, message);
       await until({ says: "the change is recorded", withinMs: 30_000, everyMs: 50 }, async () => {
         const { ledger } = await status();
         return ledger !== undefined && ledger.number > (before?.number ?? 0);
       });
+      recordedAt = performance.now();
     },
     records: async () => ((await server.admin("/api/v1/revisions")) as RevisionsAnswer).items,
     held: async () => (await status()).ledger?.held?.number,

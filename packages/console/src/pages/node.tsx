@@ -18,7 +18,7 @@ import { useAnswer } from "../use-answer.ts";
 
 /** One node: what it has, what it should have, and what keeps it from that. */
 export function NodePage({ id }: { readonly id: string }): JSX.Element {
-  const { nodes, progress, reloads } = useLive();
+  const { nodes, progress, ledger, reloads } = useLive();
   const changes = `${nodes?.changes} ${progress?.head} ${progress?.deployed} ${reloads}`;
   const { answer, error } = useAnswer<NodesAnswer>("nodes", { id }, changes);
   const head = useAnswer<ProgressAnswer>("progress/head", { node: id, limit: 1_000 }, changes);
@@ -44,8 +44,10 @@ export function NodePage({ id }: { readonly id: string }): JSX.Element {
       {node !== undefined && (
         <>
           <Identity node={node} />
-          {head.answer !== undefined && <AtHead revision={head.answer.revision} straggler={straggler} />}
-          <Types node={node} head={progress?.head} straggler={straggler} />
+          {head.answer !== undefined && (
+            <AtHead revision={ledger?.inForce ?? head.answer.revision} straggler={straggler} />
+          )}
+          <Types node={node} head={ledger?.inForce ?? progress?.head} straggler={straggler} />
         </>
       )}
       <Past id={id} changes={changes} />

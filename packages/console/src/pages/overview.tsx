@@ -22,7 +22,7 @@ const BEHIND_REST_MS = 5_000;
 
 /** Whether the fleet has what it should, who has not, and how the server is doing. */
 export function Overview(): JSX.Element {
-  const { nodes, progress, source, server } = useLive();
+  const { nodes, progress, source, server, ledger } = useLive();
   return (
     <>
       <h1>Overview</h1>
@@ -34,7 +34,7 @@ export function Overview(): JSX.Element {
       )}
       <div class="cards">
         <Fleet nodes={nodes} />
-        <Revision progress={progress} total={nodes?.total ?? 0} />
+        <Revision progress={progress} inForce={ledger?.inForce} total={nodes?.total ?? 0} />
         <Source source={source} />
       </div>
       {source !== undefined && source.errors > 0 && <Problems changes={source.since} />}
@@ -65,12 +65,16 @@ function Fleet({ nodes }: { readonly nodes: LiveEvents["nodes"] | undefined }): 
 
 function Revision({
   progress,
+  inForce,
   total,
 }: {
+  /** The number of the newest change in force; after it there may be decisions, and what is held. */
+  readonly inForce: number | undefined;
   readonly progress: LiveEvents["progress"] | undefined;
   readonly total: number;
 }): JSX.Element {
-  const { head = 0, deployed = 0, pending = 0, rejected = 0 } = progress ?? {};
+  const { deployed = 0, pending = 0, rejected = 0 } = progress ?? {};
+  const head = inForce ?? progress?.head ?? 0;
   const has = Math.min(deployed, total);
   const share = total === 0 ? 1 : has / total;
   const percent = share === 1 ? 100 : Math.min(99, Math.floor(share * 100));

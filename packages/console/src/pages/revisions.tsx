@@ -102,7 +102,7 @@ function Row({
           <RevisionLink number={number} />
         </strong>
         <RevisionBadge kind={kind} />
-        {isHeld && <span class="badge rejected">awaits a decision</span>}
+        {isHeld && <span class="badge waiting">awaits a decision</span>}
         <span class="about">
           <About record={record} />
         </span>

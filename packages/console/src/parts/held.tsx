@@ -1,6 +1,6 @@
 import type { FuseAnswer, RevisionDetailAnswer } from "@xdskit/server";
 import type { JSX } from "preact";
-import { since, typeName } from "../format.ts";
+import { since } from "../format.ts";
 import { useLive } from "../live.ts";
 import { changesText } from "../revision.ts";
 import { linkTo } from "../router.ts";
@@ -39,9 +39,7 @@ export function Fuses({ fuses }: { readonly fuses: readonly FuseAnswer[] }): JSX
     <ul class="fuses">
       {fuses.map(({ fuse, layer, type, message }) => (
         <li key={`${fuse} ${layer} ${type}`}>
-          <code>{fuse}</code>
-          {layer !== undefined && ` layer ${layer}`}
-          {type !== undefined && ` ${typeName({ type })}`}: {message}
+          <code>{fuse}</code>: {message}
         </li>
       ))}
     </ul>

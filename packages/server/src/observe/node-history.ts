@@ -21,12 +21,14 @@ export interface PastAnswer {
 }
 
 /**
- * Which revisions a node ACKed and rejected when, as far back as memory reaches: nodes that answered most recently are
- * known longest. Costs the same for each answer.
+ * Which revisions a node ACKed and rejected when, as far back as memory reaches: where there are too many answers, the
+ * nodes lose their oldest in turn. Costs the same for each answer.
  */
 export class NodeHistory {
-  /** Oldest first; the node that answered last is the last one. */
+  /** Oldest first. */
   readonly #nodes = new Map<string, PastAnswer[]>();
+  /** Whose turn it is to lose an answer. */
+  #turn = this.#nodes.entries();
   readonly #maxAltogether: number;
   #size = 0;
 
@@ -43,8 +45,7 @@ export class NodeHistory {
   #note({ node, type, revision, at, reason: said }: AnsweredResponse): void {
     const reason = said?.slice(0, MAX_REASON);
     const answers = this.#nodes.get(node) ?? [];
-    this.#nodes.delete(node);
-    this.#nodes.set(node, answers);
+    if (answers.length === 0) this.#nodes.set(node, answers);
     const last = answers.findLastIndex((answer) => answer.type === type);
     const before = answers[last];
     const isSoon = before !== undefined && at - before.at < APART_MS;
@@ -58,13 +59,16 @@ export class NodeHistory {
     if (this.#size > this.#maxAltogether) this.#dropOldest();
   }
 
-  /** From the node that answered longest ago. */
   #dropOldest(): void {
-    for (const [node, answers] of this.#nodes) {
-      this.#drop(answers);
-      if (answers.length === 0) this.#nodes.delete(node);
-      return;
+    let next = this.#turn.next();
+    if (next.done === true) {
+      this.#turn = this.#nodes.entries();
+      next = this.#turn.next();
     }
+    if (next.done === true) return;
+    const [node, answers] = next.value;
+    this.#drop(answers);
+    if (answers.length === 0) this.#nodes.delete(node);
   }
 
   #drop(answers: PastAnswer[]): void {

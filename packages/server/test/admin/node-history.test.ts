@@ -46,7 +46,7 @@ test("of a type that changes often, the newest answer of a second is known; NACK
   ]);
 });
 
-test("altogether so many answers are known; the node that answered longest ago loses its oldest first", () => {
+test("altogether so many answers are known; beyond that, the nodes lose their oldest in turn", () => {
   const { answer, revisions } = start(4);
   for (const [id, revision] of [
     ["a", 1],

@@ -71,6 +71,8 @@ export interface LiveEvents {
   readonly ledger: {
     /** Of the newest record. */
     readonly number: number;
+    /** The number of the newest change that is in force. */
+    readonly inForce: number;
     /** The number of the change that a fuse holds. */
     readonly held?: number;
   };

@@ -141,7 +141,11 @@ export class EventFeed {
     const ledger = this.#view.ledger();
     if (ledger === undefined) return undefined;
     const { number, held } = ledger;
-    return { number, ...(held !== undefined && { held: held.number }) };
+    return {
+      number,
+      inForce: this.#view.changeOf(this.#view.revision()),
+      ...(held !== undefined && { held: held.number }),
+    };
   }
 
   #readProgress(): LiveEvents["progress"] {
