@@ -1,5 +1,5 @@
 import { Argument } from "commander";
-import type { AdminFlags } from "../commands/admin-request.ts";
+import type { AdminFlags } from "../commands/admin-server.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 import { addAdminFlag } from "./admin-flag.ts";
 

@@ -1,6 +1,7 @@
 import type { DecisionAnswer } from "@xdskit/server";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
-import { type AdminFlags, changeByAdmin } from "./admin-request.ts";
+import { changeByAdmin } from "./admin-request.ts";
+import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
 
 /** Has a server put in force what its store has. */
