@@ -10,6 +10,7 @@ const packages = {
   disk: { workspace: [], npm: [] },
   source: { workspace: ["protocol", "envoy-api"], npm: ["typescript", "yaml"] },
   server: { workspace: ["protocol", "envoy-api", "disk", "source"], npm: ["prom-client"] },
+  "store-etcd": { workspace: ["server"], npm: ["@grpc/grpc-js"] },
   // Types of the admin API only; what is built is one script without imports.
   console: { workspace: ["server"], npm: ["preact"] },
   client: { workspace: ["protocol", "envoy-api", "disk"], npm: ["@grpc/grpc-js", "yaml"] },
@@ -64,6 +65,7 @@ const orders = {
   server: [
     "error",
     "health-discovery",
+    "ledger/lease",
     "ledger/store",
     "options",
     "option-names",
@@ -79,7 +81,16 @@ const orders = {
     "admin",
     "management-server",
   ],
-  console: ["api router format yaml condition use-repeated", "live use-answer", "parts", "pages", "app", "main"],
+  "store-etcd": ["wire", "client", "layout", "store", "open"],
+  console: [
+    "api router format yaml text-diff revision condition use-repeated use-clock",
+    "live use-answer use-history",
+    "use-caller",
+    "parts",
+    "pages",
+    "app",
+    "main",
+  ],
   client: [
     "error argument",
     "config",
@@ -163,6 +174,8 @@ const doors = [
       "^packages/client/src/transport/(file|tls)/",
       "^packages/server/src/store/file",
       "^packages/server/src/ledger/ledger-files",
+      // Certificates and keys of the connection to etcd.
+      "^packages/store-etcd/src/open",
       "^packages/server/src/transport/(grpc/)?tls",
       "^packages/server/src/transport/files/",
       // The mode of its socket.
@@ -290,6 +303,7 @@ module.exports = {
           "^packages/[^/]+/src/(index|internal)\\.ts$",
           "^packages/envoy-api/src/resources/index\\.ts$",
           "^packages/source/src/(checks|settings)\\.ts$",
+          "^packages/server/src/ledger-store\\.ts$",
           "^packages/envoy-api/gen/messages\\.d\\.ts$",
         ],
       },

@@ -18,6 +18,8 @@ export default defineConfig({
       "@xdskit/source/checks": source("source", "checks"),
       "@xdskit/source/settings": source("source", "settings"),
       "@xdskit/source": source("source"),
+      "@xdskit/server/ledger-store": source("server", "ledger-store"),
+      "@xdskit/store-etcd": source("store-etcd"),
       "@xdskit/server": source("server"),
       "@xdskit/client": source("client"),
       "@xdskit/conformance": source("conformance"),

@@ -15,6 +15,8 @@ const reported = [
   "source",
   "source/checks",
   "server",
+  "server/ledger-store",
+  "store-etcd",
   "client",
 ];
 const printer = ts.createPrinter({ removeComments: true });

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 async function connect(options: XdsClientOptions): Promise<XdsClient> {
   const backOff = { baseMs: 20, maxMs: 100 };
-  const client = await createXdsClient({ server: plane.address, node: "test", backOff, ...options });
+  const client = await createXdsClient({ server: plane.address, node: "test", limits: { backOff }, ...options });
   clients.push(client);
   return client;
 }
@@ -29,7 +29,7 @@ async function connect(options: XdsClientOptions): Promise<XdsClient> {
 describe.each(["sotw", "delta"] as const)("%s", (variant) => {
   test("what is served is accepted, all of it", async () => {
     plane.putCluster("b", "2s");
-    const client = await connect({ variant });
+    const client = await connect({ transport: { variant } });
     const found = await client.list(Cluster);
     expect(found.map(({ name, json }) => [name, json.connectTimeout])).toEqual([
       ["a", "1s"],
@@ -40,7 +40,7 @@ describe.each(["sotw", "delta"] as const)("%s", (variant) => {
 
   test("a change is told once, and what did not change is not told", async () => {
     plane.putCluster("b", "1s");
-    const client = await connect({ variant });
+    const client = await connect({ transport: { variant } });
     const watch = client.watch(Cluster);
     const told: string[] = [];
     for await (const change of watch) {
@@ -52,7 +52,7 @@ describe.each(["sotw", "delta"] as const)("%s", (variant) => {
   });
 
   test("a refusal arrives with its reason, and what was good stays in force", async () => {
-    const client = await connect({ variant, validators: [patience] });
+    const client = await connect({ transport: { variant }, validation: { validators: [patience] } });
     const watch = client.watch(Cluster, "a");
     expect((await watch.next()).value).toMatchObject({ kind: "added", key: "a" });
     plane.putCluster("a", "60s");
@@ -71,7 +71,7 @@ describe.each(["sotw", "delta"] as const)("%s", (variant) => {
   test("after a restart with the same content there are no news", async () => {
     const answers: { readonly resources: number; readonly isNews: boolean }[] = [];
     const client = await connect({
-      variant,
+      transport: { variant },
       onReport: (report) => {
         if (report.kind === "response-accepted") answers.push({ resources: report.resources, isNews: report.isNews });
       },
@@ -88,6 +88,6 @@ describe.each(["sotw", "delta"] as const)("%s", (variant) => {
 });
 
 test("what does not exist is said at once in delta", async () => {
-  const client = await connect({ variant: "delta" });
+  const client = await connect({ transport: { variant: "delta" } });
   await expect(client.get(Cluster, "b", { timeoutMs: 2_000 })).rejects.toMatchObject({ code: "DOES_NOT_EXIST" });
 });

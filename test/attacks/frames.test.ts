@@ -140,7 +140,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: "one byte to a frame, and one to a read",
-    slackMs: 500,
+    slackMs: 400,
     round: async (attacker) => {
       const connection = await attacker.frames();
       const call = connection.call(ADS_DELTA);

@@ -74,7 +74,7 @@ describe.each(["grpc-python", "grpc-node"] as const)(
           await theirs.add(SERVICE);
           const options = { server: `127.0.0.1:${server.port}`, node: GRPC_NODE, api } as const;
           const variant = mode.apiType === "DELTA_GRPC" ? "delta" : "sotw";
-          const client = stack.use(await createXdsClient({ ...options, variant }));
+          const client = stack.use(await createXdsClient({ ...options, transport: { variant } }));
           const mesh = client.resolve(Listener, SERVICE);
           const resources = await compare(
             { world, site },

@@ -30,7 +30,7 @@ describe.skipIf(program === undefined)("our client on go-control-plane", () => {
       const { address = "" } = (await server.ask({ do: "start", server: 1, ads: true })) as { address?: string };
       const settings = { service: SERVICE, node: NODE, source: configSource(adsDelta) };
       const world = createRandomMesh(variant.length, [21_001, 21_002, 21_003], settings);
-      const proxy = await createXdsClient({ server: address, node: NODE, variant, mode: "proxy", api });
+      const proxy = await createXdsClient({ server: address, node: NODE, transport: { variant }, mode: "proxy", api });
       const mesh = proxy.mesh();
       const startedAt = performance.now();
       for (let version = 0; version <= CHANGES; version++) {

@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import { createServer, request as httpRequest } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { violations } from "./support/axe.ts";
 import { type ConsoleScene, MARKUP, MARKUP_REASON, startConsoleScene } from "./support/console-scene.ts";
 import { openPage, startBrowser, type WatchedPage } from "./support/page.ts";
 import { describeWith, root } from "./support/peers.ts";
@@ -17,7 +16,6 @@ const NODES = 5_000;
 const CLUSTER = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const ROUTE = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
 const SECRET = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 describeWith("chromium", "the console in a browser, with 5,000 nodes", () => {
   const stack = createStack();
@@ -240,20 +238,6 @@ const PICTURES = [
   ["console-node.png", "dark", "/node?id=edge-00002", 1280],
   ["console-resource.png", "light", `/resource?type=${encodeURIComponent(ROUTE)}&name=checkout-routes`, 1280],
 ] as const;
-
-/** What axe finds against the rules of WCAG and good practice. */
-async function violations(page: Page): Promise<readonly string[]> {
-  // The policy of the page does not apply to what the debugger evaluates.
-  await page.evaluate(axe);
-  const found = (await page.evaluate("axe.run().then(({ violations }) => violations)")) as readonly Violation[];
-  return found.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(" ")}`);
-}
-
-interface Violation {
-  readonly id: string;
-  readonly help: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
 
 /** A proxy that serves another server below a path. */
 async function startPrefixProxy(prefix: string, port: number): Promise<{ origin: string } & AsyncDisposable> {

@@ -12,6 +12,9 @@ import { createSite } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
 import { until } from "./support/wait.ts";
 
+/** With a stream per type, the server waits for all of them to reconnect, by default for half a minute. */
+const shortGrace = "switches: { separateResumeGrace: 3s }\n";
+
 /** The Listener and Clusters are static, and the server has Clusters with the same names for other clients. */
 describeWith("envoy", "an Envoy that asks for routes and never for clusters", () => {
   test.each(named(modes))(
@@ -24,10 +27,8 @@ describeWith("envoy", "an Envoy that asks for routes and never for clusters", ()
       ] as const;
       const clusters = [staticCluster("blue", [blue.port]), staticCluster("green", [green.port])];
       const routesTo = (name: string): readonly object[] => [routes("routes", [{ cluster: name }])];
-      // With a stream per type, the server waits for all of them to reconnect, by default for half a minute.
-      const settings = "switches: { separateResumeGrace: 3s }\n";
       const site = stack.use(
-        createSite({ "xdskit.yaml": settings, "clusters.json": clusters, "routes.json": routesTo("blue") }),
+        createSite({ "xdskit.yaml": shortGrace, "clusters.json": clusters, "routes.json": routesTo("blue") }),
       );
       const server = stack.use(await startXdsServer({ site }));
       const port = await freePort();
@@ -59,7 +60,69 @@ describeWith("envoy", "an Envoy that asks for routes and never for clusters", ()
       await follows("blue", 20_000);
     },
   );
+
+  test.each(named(modes.filter(({ apiType }) => apiType === "DELTA_GRPC")))(
+    "S-ORD-06 is sent virtual hosts at once, those that all requests need and those on demand (%s)",
+    async (_name, mode) => {
+      await using stack = createStack();
+      const web = stack.use(await startHttpBackend("web"));
+      const clusters = [staticCluster("web", [web.port])];
+      const hosts = { vhds: { config_source: configSource(mode) }, virtual_hosts: [] };
+      const site = stack.use(
+        createSite({
+          "xdskit.yaml": shortGrace,
+          "clusters.json": clusters,
+          "routes.json": [{ ...routes("routes", []), ...hosts }, virtualHost("base.example")],
+          "on-demand/hosts.json": [virtualHost("late.example")],
+        }),
+      );
+      const server = stack.use(await startXdsServer({ site }));
+      const port = await freePort();
+      const onDemand = { name: "envoy.filters.http.on_demand", typed_config: { "@type": ON_DEMAND } };
+      const own = listener({ name: "http", port, routes: "routes", source: configSource(mode), filters: [onDemand] });
+      const envoy = stack.use(
+        await startEnvoy({
+          mode,
+          xdsPort: server.port,
+          staticListeners: [untyped(own)],
+          staticClusters: clusters.map(untyped),
+        }),
+      );
+      const ask = async (host: string): Promise<number> => (await httpGet({ port, headers: { host } })).status;
+      note("virtual hosts without clusters", mode.name, "ready, ms", await envoy.ready(READY_MS));
+      const startedAt = performance.now();
+      expect([await ask("base.example"), await ask("late.example"), await ask("none.example")]).toEqual([
+        200, 200, 404,
+      ]);
+      const ms = performance.now() - startedAt;
+      note("virtual hosts without clusters", mode.name, "three requests, ms", Math.round(ms));
+      expect(ms).toBeLessThan(READY_MS);
+      expect(await timersFired(envoy)).toEqual({});
+
+      await server.kill();
+      site.write({ "on-demand/more.json": [virtualHost("more.example")] });
+      await server.start();
+      await until(
+        { says: "a host that is new answers", withinMs: 20_000 },
+        async () => (await ask("more.example")) === 200,
+      );
+      expect([await ask("base.example"), await ask("late.example")]).toEqual([200, 200]);
+    },
+  );
 });
+
+const ON_DEMAND = "type.googleapis.com/envoy.extensions.filters.http.on_demand.v3.OnDemand";
+/** Far less than the server would wait for Clusters, 30 seconds. */
+const READY_MS = 5_000;
+
+function virtualHost(domain: string): object {
+  return {
+    "@type": "type.googleapis.com/envoy.config.route.v3.VirtualHost",
+    name: `routes/${domain}`,
+    domains: [domain],
+    routes: [{ match: { prefix: "/" }, route: { cluster: "web" } }],
+  };
+}
 
 function untyped(resource: object): object {
   const { "@type": _, ...fields } = resource as Readonly<Record<string, unknown>>;

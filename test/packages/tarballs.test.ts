@@ -16,6 +16,7 @@ const packages = [
   "@xdskit/protocol",
   "@xdskit/server",
   "@xdskit/source",
+  "@xdskit/store-etcd",
   "xdskit",
 ];
 

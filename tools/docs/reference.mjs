@@ -161,8 +161,8 @@ async function routes(root) {
     ["route", "answer", "parameters"],
     found
       .toSorted((a, b) => (a.path < b.path ? -1 : 1))
-      .map(({ path, says, parameters }) => [
-        code(`GET ${path}`),
+      .map(({ method = "GET", path, says, parameters }) => [
+        code(`${method} ${path}`),
         says,
         Object.entries(parameters)
           .map(([name, meaning]) => `${code(name)}: ${meaning}`)

@@ -92,6 +92,25 @@ export const peers = [
     proof: (at) => present(join(at, "h2spec")),
     command: (proof) => [proof],
   },
+  {
+    name: "etcd",
+    says: "go.etcd.io/etcd, with etcdctl and etcdutl beside it",
+    version: "3.7.3",
+    at: join(cache, "etcd"),
+    inputs: [join(root, "test/etcd/go.mod"), join(root, "test/etcd/go.sum")],
+    install: [
+      {
+        run: [
+          ...["go", "build", "-trimpath", "-ldflags=-s -w", "-o", `${join(cache, "etcd")}/`],
+          ...["server", "etcdctl", "etcdutl"].map((program) => `go.etcd.io/etcd/${program}/v3`),
+        ],
+        in: join(root, "test/etcd"),
+      },
+      { run: ["mv", join(cache, "etcd/server"), join(cache, "etcd/etcd")] },
+    ],
+    proof: (at) => present(join(at, "etcd")),
+    command: (proof) => [proof],
+  },
   javaClient({ name: "grpc-java", says: "io.grpc:grpc-xds, a client in Java", version: "1.85.1" }),
   javaClient({ name: "grpc-java-v2", says: "io.grpc:grpc-xds while it spoke v2", version: "1.50.2" }),
   {

@@ -6,7 +6,7 @@ import { churnTable, measureChurn } from "./churn.ts";
 import { measureCalls } from "./client/call-cost.ts";
 import { measureClients } from "./client/client-cost.ts";
 import { conversionTable, measureConversion } from "./conversion.ts";
-import { type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
+import { cellName, type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { intakeTable, measureIntake } from "./intake.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
@@ -93,10 +93,10 @@ if ("polls".includes(only)) {
   process.stdout.write(`\n${pollTable(await measurePolls(POLL_ROUNDS))}\n`);
 }
 const directories: DirectoryMeasurement[] = [];
-for (const { files } of directoryCells.filter((one) => (isLong || !one.isLong) && "files".includes(only))) {
+for (const cell of directoryCells.filter((one) => (isLong || !one.isLong) && "files".includes(only))) {
   for (let run = 0; run < runs; run++) {
-    process.stderr.write(`100,000 resources in ${files.toLocaleString("en")} files, run ${run + 1} of ${runs}\n`);
-    directories.push(await measureDirectory(files, tools));
+    process.stderr.write(`100,000 resources, ${cellName(cell)}, run ${run + 1} of ${runs}\n`);
+    directories.push(await measureDirectory(cell, tools));
   }
 }
 process.stdout.write(`\n${table(results)}\n\n${directoryTable(directories)}\n`);

@@ -11,6 +11,8 @@ export const exitCode = {
   timeout: 4,
   /** All nodes have the revision, but they are too few. */
   tooFewNodes: 5,
+  /** A fuse holds what was published. */
+  held: 6,
   /** The server cannot be reached, or is not ready. */
   unreachable: 69,
   /** A bug of this program. */
@@ -26,10 +28,11 @@ export const exitCodeMeanings: readonly (readonly [code: ExitCode, meaning: stri
   [exitCode.ok, "success"],
   [exitCode.problems, "problems were found, a client rejected something, or a requested resource does not exist"],
   [exitCode.usage, "invalid command line"],
-  [exitCode.sourceBroken, "wait, diff: the source has errors"],
+  [exitCode.sourceBroken, "wait, publish: the source has errors; diff: a side has errors"],
   [exitCode.timeout, "wait: not every node had the revision in time"],
   [exitCode.tooFewNodes, "wait: fewer nodes than --min-nodes have the revision"],
-  [exitCode.unreachable, "the server cannot be reached, or is not ready"],
+  [exitCode.held, "publish: a fuse holds the change, of which nothing is sent until it is approved"],
+  [exitCode.unreachable, "the server or the store cannot be reached, or is not ready"],
   [exitCode.bug, "a bug in xds: please report it"],
   [exitCode.interrupted, "interrupted"],
 ];

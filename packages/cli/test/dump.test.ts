@@ -25,7 +25,12 @@ async function serve(site: Site): Promise<Serving> {
 
 /** Every resource of a server, by type and name. */
 async function everythingAt(serving: Serving): Promise<Readonly<Record<string, string>>> {
-  const client = await createXdsClient({ api, server: serving.address, mode: "proxy", variant: "delta" });
+  const client = await createXdsClient({
+    api,
+    server: serving.address,
+    mode: "proxy",
+    transport: { variant: "delta" },
+  });
   try {
     const { all } = await client.mesh({ snapshots: "complete" }).ready;
     const found = [...all.values()].map(({ type, name, resource }) => [

@@ -99,7 +99,7 @@ describe("xds serve", () => {
     await where.write("clusters.yaml", clusters("one", "three"));
     await until("the load has failed", () => serving.logged("load-failed").length > 0);
     expect(serving.logged("load-failed").at(-1)).toMatchObject({
-      in_force: "the configuration published last, revision 1",
+      in_force: "the last published configuration, revision 1",
     });
     expect(await serving.isReady()).toBe(true);
     expect((await serving.xds("get", "cds", "-o", "table")).stdout).not.toContain("three");
@@ -143,7 +143,7 @@ describe("xds serve", () => {
     const text = await serve(where, ["--no-color", ...open], { isTerminal: true });
     await until("the table is shown", () => text.io.stdout.text.includes("admin API"));
     expect(text.io.stdout.text.split("\n").slice(0, 5)).toEqual([
-      "Who may have what:",
+      "Access in force:",
       "  clients on loopback   everything",
       "  clients elsewhere     everything, Secrets and the layers of single nodes too: insecure is set",
       "  client status         loopback",

@@ -54,19 +54,23 @@ export class Serving {
   address = "";
   admin = "";
 
-  private constructor(directory: string, flags: readonly string[], options: { readonly isTerminal?: boolean }) {
+  private constructor(
+    directory: readonly string[],
+    flags: readonly string[],
+    options: { readonly isTerminal?: boolean },
+  ) {
     this.io = new CapturedIo(options.isTerminal === true ? { terminalColumns: 100 } : {});
     const listen = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
-    const argv = ["serve", directory, ...listen, "--validation", "off", ...flags];
+    const argv = ["serve", ...directory, ...listen, "--validation", "off", ...flags];
     this.#ended = run(argv, this.io);
   }
 
   static async start(
-    site: Site,
+    site: Site | undefined,
     flags: readonly string[] = [],
     options: { readonly isTerminal?: boolean } = {},
   ): Promise<Serving> {
-    const serving = new Serving(site.directory, flags, options);
+    const serving = new Serving(site === undefined ? [] : [site.directory], flags, options);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's colours
     const plain = (): string => serving.io.stderr.text.replace(/\u001b\[\d+m/g, "");
     const addresses = /(?:"address":"|address=)((?:127|0)\.[\d.:]+)"?.*?admin"?[=:]"?((?:127|0)\.[\d.:]+)/;

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { run } from "../src/run.ts";
+import { CapturedIo } from "./captured-io.ts";
 import { clusters, Serving, Site, until } from "./serving.ts";
 
 const bin = fileURLToPath(new URL("../bin/xds.js", import.meta.url));
@@ -102,4 +104,55 @@ test("so is the certificate that clients have to show", async () => {
   const output = await pasted(lines[0], lineOf(lines, "get"), lineOf(lines, "bootstrap"));
   expect(output).toContain("name: one");
   expect(readFileSync(join(elsewhere, "envoy.yaml"), "utf8")).toContain(`filename: ${join(elsewhere, "client.key")}`);
+}, 30_000);
+
+test("the admin API over TLS is asked with the certificate of an operator, and each mistake has its hint", async () => {
+  const of = (name: string, kind: string): string => join(keys, `${name}.${kind}`);
+  const tls = ["--admin-tls-cert", of("local", "crt"), "--admin-tls-key", of("local", "key")];
+  const operators = ["--admin-tls-ca", of("authority", "crt"), "--admin-operators", "dns:edge-7.example"];
+  const lines = await suggested("self", ...tls, ...operators);
+  expect(lines[0]).toBe("CERT=client.crt KEY=client.key");
+  for (const kind of ["crt", "key"]) copyFileSync(of("client", kind), join(elsewhere, `client.${kind}`));
+  const nodes = lineOf(lines, "nodes");
+  expect(JSON.parse(await pasted(lines[0], `${nodes} -o json`))).toEqual({ items: [], total: 0 });
+  const curl = lines.find((line) => line.startsWith("curl")) ?? "";
+  expect(await pasted(lines[0], `${curl}livez`)).toContain("ok");
+
+  const [, url = ""] = /--admin (\S+)/.exec(nodes) ?? [];
+  const { host } = new URL(url);
+  const ca = ["--admin-ca", of("authority", "crt")];
+  const identity = ["--admin-cert", of("client", "crt"), "--admin-key", of("client", "key")];
+  const mistakes: readonly (readonly [flags: readonly string[], code: number, says: RegExp])[] = [
+    [["--admin", url, ...identity], 69, /hint: --admin-ca names the CA of its certificate/],
+    [["--admin", url, "--admin-ca", of("self", "crt"), ...identity], 69, /hint: --admin-ca names another CA/],
+    [["--admin", url, ...ca], 1, /403: you may read health and metrics only\nhint: name your client certificate/],
+    [["--admin", url, ...ca, "--admin-cert", of("self", "crt"), "--admin-key", of("self", "key")], 1, /403: you may/],
+    [["--admin", url.replace("localhost", "127.0.0.1"), ...ca, ...identity], 69, /hint: .* is for another name/],
+    [["--admin", host], 69, /hint: is it a port with TLS\? write https:/],
+    [["--admin", `http://${host}`, ...ca], 2, /without TLS.*\nhint: write https:/],
+    [["--admin", url, ...ca, "--admin-cert", of("client", "crt")], 2, /--admin-cert and --admin-key go together/],
+    [["--admin", url, "--admin-ca", of("none", "crt")], 2, /no such file or directory/],
+    [["--admin", "ftp://somewhere"], 2, /expected host:port, https:\/\/host:port or unix:PATH, got "ftp:/],
+  ];
+  for (const [flags, code, says] of mistakes) {
+    const io = new CapturedIo({ env: { NO_COLOR: "1" } });
+    expect([flags, await run(["nodes", ...flags], io), io.stderr.text]).toEqual([
+      flags,
+      code,
+      expect.stringMatching(says),
+    ]);
+  }
+  const env = {
+    ...{ NO_COLOR: "1", XDS_ADMIN: host, XDS_ADMIN_CA: of("authority", "crt") },
+    ...{ XDS_ADMIN_CERT: of("client", "crt"), XDS_ADMIN_KEY: of("client", "key") },
+  };
+  const io = new CapturedIo({ env });
+  expect([await run(["nodes", "-o", "json"], io), JSON.parse(io.stdout.text)]).toEqual([0, { items: [], total: 0 }]);
+}, 30_000);
+
+test("a local socket is suggested in place of an admin port", async () => {
+  const socket = join(elsewhere, "admin.sock");
+  const lines = await suggested("self", "--admin-socket", socket);
+  expect(lineOf(lines, "nodes")).toBe(`xds nodes --admin unix:${socket}`);
+  expect(JSON.parse(await pasted(`${lineOf(lines, "nodes")} -o json`))).toEqual({ items: [], total: 0 });
 }, 30_000);

@@ -1,5 +1,5 @@
 import { LONGEST_TIMER_MS } from "@xdskit/disk";
-import { nearestName } from "@xdskit/envoy-api/internal";
+import { describeKind, nearestName } from "@xdskit/envoy-api/internal";
 import { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
 
 /** Returns every problem of a value, each with its path inside that value; empty if the value is valid. */
@@ -13,11 +13,18 @@ const nothing: readonly ConfigProblem[] = [];
 
 /** A rule that a predicate decides, described in a few words. */
 export function rule(expected: string, holds: (value: unknown) => boolean): Rule {
-  return (value) => (holds(value) ? nothing : [mistake("", `expected ${expected}, got ${shown(value)}`)]);
+  return (value) => (holds(value) ? nothing : [mistake("", `expected ${expected}, got ${describeKind(value)}`)]);
 }
 
-/** An object without unknown fields; every field is optional unless it is in `needed`. */
-export function fields(rules: Readonly<Record<string, Rule>>, needed: readonly string[] = []): Rule {
+/**
+ * An object without unknown fields; every field is optional unless it is in `needed`. `below` are the paths of fields further
+ * down, for the hint at one that was given here.
+ */
+export function fields(
+  rules: Readonly<Record<string, Rule>>,
+  needed: readonly string[] = [],
+  below: readonly string[] = [],
+): Rule {
   const byName = new Map(Object.entries(rules));
   return (value) => {
     if (!isObject(value)) return anObject(value);
@@ -25,7 +32,7 @@ export function fields(rules: Readonly<Record<string, Rule>>, needed: readonly s
     for (const name in value) {
       const field = value[name];
       if (field === undefined || !Object.hasOwn(value, name)) continue;
-      problems = joined(problems, name, byName.get(name)?.(field) ?? [unknownOption(name, byName.keys())]);
+      problems = joined(problems, name, byName.get(name)?.(field) ?? [unknownOption(name, byName.keys(), below)]);
     }
     for (const name of needed) {
       if (value[name] === undefined) problems = joined(problems, name, byName.get(name)?.(undefined) ?? nothing);
@@ -57,11 +64,16 @@ export const anObject: Rule = rule("an object", isObject);
 export const aFlag: Rule = rule("true or false", (value) => typeof value === "boolean");
 export const aFunction: Rule = rule("a function", (value) => typeof value === "function");
 export const aList: Rule = rule("a list", Array.isArray);
-export const aText: Rule = rule("a text", (value) => typeof value === "string");
+export const aText: Rule = rule("a string", (value) => typeof value === "string");
 export const aName: Rule = rule("a name", isName);
 /** A `ServerConfig`, such as those in the client's configuration. */
 export const aServer: Rule = rule("a server of a configuration", (value) => isObject(value) && isName(value["target"]));
-export const texts: Rule = rule("an object of texts", areTexts);
+/** An object of strings. Values are not printed: a header may be a credential. */
+export const texts: Rule = (value) => {
+  if (!isObject(value)) return anObject(value);
+  const others = Object.entries(value).filter(([, text]) => typeof text !== "string");
+  return others.map(([name, other]) => mistake(name, `expected a string, got a value of type ${typeof other}`));
+};
 export const aSignal: Rule = rule("an AbortSignal", (value) => value instanceof AbortSignal);
 /** How long a caller waits, in milliseconds; `Infinity` is allowed. */
 export const aWait: Rule = rule("milliseconds from 0 on", (value) => typeof value === "number" && value >= 0);
@@ -134,8 +146,10 @@ export function mistake(path: string, message: string): ConfigProblem {
   return { severity: "error", path, message };
 }
 
-function unknownOption(name: string, known: Iterable<string>): ConfigProblem {
-  return { ...mistake("", "unknown option"), ...nearHint(name, known) };
+function unknownOption(name: string, known: Iterable<string>, below: readonly string[]): ConfigProblem {
+  const moved = below.find((path) => path.endsWith(`.${name}`));
+  const hint = moved === undefined ? nearHint(name, known) : { hint: `did you mean ${JSON.stringify(moved)}?` };
+  return { ...mistake("", "unknown option"), ...hint };
 }
 
 /** The hint at the likely spelling, if there is one. */
@@ -152,18 +166,7 @@ function isName(value: unknown): boolean {
   return typeof value === "string" && value !== "";
 }
 
-function areTexts(value: unknown): boolean {
-  return isObject(value) && Object.values(value).every((text) => typeof text === "string");
-}
-
 function placeOf({ file, line, column, path }: ConfigProblem): string {
   const parts = [file, line, column].filter((part) => part !== undefined);
   return [...parts, ...(path === "" ? [] : [parts.length === 0 ? path : ` ${path}`])].join(":");
-}
-
-/** Never prints a whole object: it may hold a key. */
-function shown(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (value === null) return "null";
-  return typeof value === "object" || typeof value === "function" ? "something else" : String(value);
 }

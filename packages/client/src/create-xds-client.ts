@@ -29,8 +29,8 @@ import { OpenClient, type XdsClient } from "./xds-client.ts";
  *
  * @throws {XdsClientError} `CONFIG_INVALID`, with every problem in the options or the bootstrap
  */
-export async function createXdsClient(options: XdsClientOptions = {}): Promise<XdsClient> {
-  checkOptions(options, process.env);
+export async function createXdsClient(given: XdsClientOptions = {}): Promise<XdsClient> {
+  const options = checkOptions(given, process.env);
   options.signal?.throwIfAborted();
   const { environment = process.env, descriptors, clientPgv = true, validators = [], onReport, onWarning } = options;
   const api = options.api ?? createEnvoyApi(descriptors === undefined ? {} : { descriptors });

@@ -56,7 +56,14 @@ export type {
 export { STATIC_SOURCE } from "./mesh/static-source.ts";
 export type { ResourceState } from "./observe/dump.ts";
 export type { ClientStats, SourceStats, SubscriptionStats } from "./observe/stats.ts";
-export type { CacheOptions, XdsClientOptions } from "./options/options.ts";
+export type {
+  CacheOptions,
+  ClientLimits,
+  ReadingOptions,
+  TransportOptions,
+  ValidationOptions,
+  XdsClientOptions,
+} from "./options/options.ts";
 export { type Candidate, type ResourceValidator, type Verdict, validator } from "./reading/validators.ts";
 export { type ResourceType, resourceType, type TypeOrUrl } from "./resource/resource-type.ts";
 export type { XdsResource } from "./resource/xds-resource.ts";

@@ -39,8 +39,8 @@ const mistakes: readonly (readonly [call: () => unknown, told: string])[] = [
   [() => client.watch(Cluster, any(null)), "watch: name: expected a name, got null"],
   [
     () => client.watch(Cluster, "a", any({ onChange: 1, parameters: { a: 1 }, signal: {} })),
-    "watch: options.onChange: expected a function, got 1; options.parameters: expected an object of texts, got something else; " +
-      "options.signal: expected an AbortSignal, got something else",
+    "watch: options.onChange: expected a function, got 1; options.parameters.a: expected a string, got a value of type number; " +
+      "options.signal: expected an AbortSignal, got an object",
   ],
   [() => client.resolve(Listener, any(1)), "resolve: names: expected a name, got 1"],
   [() => client.resolve(Listener, []), "resolve: names: expected at least one, got none"],
@@ -51,8 +51,8 @@ const mistakes: readonly (readonly [call: () => unknown, told: string])[] = [
     () => client.mesh().demandHost("r", any(1), any(5)),
     "demandHost: host: expected a name, got 1; options: expected an object, got 5",
   ],
-  [() => client.mesh().demandScope(any({})), "demandScope: scope: expected a name, got something else"],
-  [() => client.changeNode(any({ id: 5 })), "changeNode: node.id: expected a text, got 5"],
+  [() => client.mesh().demandScope(any({})), "demandScope: scope: expected a name, got an object"],
+  [() => client.changeNode(any({ id: 5 })), "changeNode: node.id: expected a string, got 5"],
   [
     () => client.encodeStatus(any({ apiVersion: 3 })),
     "encodeStatus: options.apiVersion: expected one of v2, v3, got 3",

@@ -20,7 +20,7 @@ test("TLS both ways against our own server; without a certificate, and without T
   const { address } = await serveWith({ tls: files }, cluster("a"));
   const trust = { caPath: at("ca.crt") };
   const own = { certificatePath: at("client.crt"), keyPath: at("client.key") };
-  const client = await start({ server: address, tls: { ...trust, ...own } });
+  const client = await start({ server: address, transport: { tls: { ...trust, ...own } } });
   expect((await client.get(Cluster, "a")).name).toBe("a");
   const refused = [{ tls: trust }, { tls: own }, {}].map(async (options) => {
     const other = await start({ server: address, ...options });
@@ -34,9 +34,9 @@ test.each(["sotw", "delta"] as const)(
   async (variant) => {
     const filterMetadata = { padding: { text: "x".repeat(20 * 1024 * 1024) } };
     const { address } = await serve(cluster("a", { metadata: { filterMetadata } }));
-    const client = await start({ server: address, variant });
+    const client = await start({ server: address, transport: { variant } });
     expect((await client.get(Cluster, "a")).bytes.byteLength).toBeGreaterThan(20 * 1024 * 1024);
-    const small = await start({ server: address, variant, maxResponseBytes: 1024 * 1024 });
+    const small = await start({ server: address, transport: { variant }, limits: { maxResponseBytes: 1024 * 1024 } });
     await expect(small.get(Cluster, "a", { timeoutMs: 3_000 })).rejects.toMatchObject({
       code: "UNREACHABLE",
       message: expect.stringMatching(/larger|max/i),
@@ -50,13 +50,13 @@ describe("C-CLI-06 what is kept", () => {
     async (variant) => {
       const cache = { path: join(folder(), "cache") };
       const first = await serve(cluster("a"), cluster("b"));
-      const before = await start({ server: first.address, cache, variant });
+      const before = await start({ server: first.address, cache, transport: { variant } });
       const watched = before.watch(Cluster);
       while (!watched.isSynced) await watched.next();
       await before.close();
       await first.server.close();
 
-      const client = await start({ server: first.address, cache, variant });
+      const client = await start({ server: first.address, cache, transport: { variant } });
       const watch = client.watch(Cluster);
       const { value } = await watch.next();
       expect(value).toMatchObject({ kind: "added", resource: { isRestored: true } });
@@ -70,7 +70,7 @@ describe("C-CLI-06 what is kept", () => {
     const cache = { path: join(folder(), "cache") };
     const { server, address } = await serve(cluster("a"));
     const life = async (node: string, authorization: string): Promise<XdsClient> =>
-      await start({ server: address, cache, node, headers: { authorization } });
+      await start({ server: address, cache, node, transport: { headers: { authorization } } });
     const before = await life("node-1", "Bearer one");
     await before.watch(Cluster, "a").next();
     await before.close();

@@ -31,7 +31,13 @@ async function peer(port?: number): Promise<ScriptedGrpc> {
 async function start(port: number, options: Partial<XdsClientOptions> = {}): Promise<XdsClient> {
   const server = `127.0.0.1:${port}`;
   const backOff = { baseMs: 5, maxMs: 20 };
-  const client = await createXdsClient({ api: testApi(), node: "test", server, backOff, ...options });
+  const client = await createXdsClient({
+    api: testApi(),
+    node: "test",
+    server,
+    ...options,
+    limits: { backOff, ...options.limits },
+  });
   ends.push(() => client.close());
   return client;
 }
@@ -126,7 +132,7 @@ test("a stream that ends again and again before it said anything is told as unre
 
 test("C-NEX-02 C-NEX-05 a server that says nothing: what was asked for does not exist, until it comes", async () => {
   const scripted = await peer();
-  const client = await start(scripted.port, { initialFetchTimeoutMs: 60 });
+  const client = await start(scripted.port, { limits: { initialFetchTimeoutMs: 60 } });
   const watch = client.watch(Cluster, "a");
   expect(await next(watch)).toBe("gone a does-not-exist");
   (await scripted.call(0)).send(clusters("1", "1", cluster("a")));
@@ -212,7 +218,7 @@ test("C-NOD-01 C-NOD-02 the node is in the first request of each stream only, un
 
 test("C-DLT-06 C-TYP-12 delta: a resource of another type is refused", async () => {
   const scripted = await peer();
-  const client = await start(scripted.port, { variant: "delta" });
+  const client = await start(scripted.port, { transport: { variant: "delta" } });
   const watch = client.watch(Cluster, "a");
   const call = await scripted.call(0);
   const other: TypeUrl = ENDPOINTS;

@@ -45,7 +45,7 @@ describe.each(cells)("$variant, aggregated: $isAggregated, $apiVersion", (cell) 
   test("B-GEN-01 what there is, changes and is removed is told", async () => {
     const type = cell.apiVersion === "v3" ? Cluster.typeUrl : CLUSTER_V2;
     const served = await serve(cluster("a", 1, type), cluster("b", 1, type));
-    const client = await start({ server: served.address, ...cell });
+    const client = await start({ server: served.address, transport: cell });
     const all = client.watch(Cluster);
     const first = [await next(all), await next(all)].sort();
     expect([first, await next(all)]).toEqual([["added a 1s", "added b 1s"], "synced"]);
@@ -63,7 +63,7 @@ describe.each(cells)("$variant, aggregated: $isAggregated, $apiVersion", (cell) 
 test("C-CLI-04 B-ACK-08 what a validator refuses is told as an error, the server hears why, and what was there stays", async () => {
   const served = await serve(cluster("a", 1));
   const refusing = validator(Cluster, ({ json }) => (json.connectTimeout === "2s" ? "2s is too long" : undefined));
-  const client = await start({ server: served.address, validators: [refusing] });
+  const client = await start({ server: served.address, validation: { validators: [refusing] } });
   const nacks: string[] = [];
   served.server.on("response-nacked", ({ error }) => nacks.push(error.message));
   const watch = client.watch(Cluster, "a");
@@ -132,14 +132,14 @@ describe("once", () => {
     async (variant) => {
       const long = "c".repeat(200);
       const served = await serve(...Array.from({ length: 20_000 }, (_, index) => cluster(`${long}${index}`, 1)));
-      const client = await start({ server: served.address, variant });
+      const client = await start({ server: served.address, transport: { variant } });
       expect(await client.list(Cluster)).toHaveLength(20_000);
     },
   );
 
   test("what does not exist is told so", async () => {
     const served = await serve();
-    const client = await start({ server: served.address, variant: "delta" });
+    const client = await start({ server: served.address, transport: { variant: "delta" } });
     await expect(client.get(Cluster, "nope")).rejects.toMatchObject({ code: "DOES_NOT_EXIST" });
   });
 
@@ -168,7 +168,7 @@ describe("once", () => {
 
 test("a type without a method of its own is told as such", async () => {
   const served = await serve();
-  const client = await start({ server: served.address, isAggregated: false });
+  const client = await start({ server: served.address, transport: { isAggregated: false } });
   await expect(client.get("type.googleapis.com/acme.Widget", "w")).rejects.toMatchObject({ code: "TYPE_UNSUPPORTED" });
 });
 

@@ -119,7 +119,7 @@ test("C-MSC-07 a node that cannot be written is told as such, and another one me
 
 test.each([Number.POSITIVE_INFINITY, 2 ** 31])("a time of %d ms is as long as a timer can wait", async (timeoutMs) => {
   const { port } = await serve();
-  const client = await start({ server: `127.0.0.1:${port}`, initialFetchTimeoutMs: 0 });
+  const client = await start({ server: `127.0.0.1:${port}`, limits: { initialFetchTimeoutMs: 0 } });
   const closing = new Promise((resolve) => setTimeout(resolve, 100)).then(() => client.close());
   await expect(client.get(Cluster, "later", { timeoutMs })).rejects.toMatchObject({ code: "CLOSED" });
   await closing;
@@ -170,7 +170,7 @@ describe("a server that takes connections and says nothing", () => {
 
 describe("where a server is", () => {
   const found = async (target: string, rest: boolean): Promise<string> => {
-    const client = await start({ server: target, rest, connectTimeoutMs: 20_000 });
+    const client = await start({ server: target, transport: { rest }, limits: { connectTimeoutMs: 20_000 } });
     return (await client.get(Cluster, "a")).name;
   };
   const a = read({ "@type": CLUSTER, name: "a", type: "STATIC", connectTimeout: "1s" });

@@ -124,7 +124,7 @@ resources { [${CLUSTER}] { name: "a" connect_timeout { seconds: 2 } } }
   });
 });
 
-describe("C-FS-02 C-FS-09 a change is seen within a second", () => {
+describe("E32 C-FS-02 C-FS-09 a change is seen within a second", () => {
   test("by a move onto the path", async () => {
     writeFileSync(at("cds.json"), json("a"));
     const opened = await follow(at("cds.json"));
@@ -199,7 +199,7 @@ describe("C-FS-02 C-FS-09 a change is seen within a second", () => {
     await staysSilent(opened);
   });
 
-  test("with isMoveOnly, only moves count", async () => {
+  test("E32 with isMoveOnly, only moves count", async () => {
     writeFileSync(at("cds.json"), json("a"));
     const opened = await follow(at("cds.json"), { isMoveOnly: true });
     writeFileSync(at("cds.json"), json("b"));

@@ -37,7 +37,7 @@ const [LISTENER_V2, LEDS] = [
   formatTypeUrl("envoy.config.endpoint.v3.LbEndpoint"),
 ];
 
-test("C-GRP-09 C-TYP-11 the method is picked by the version of the transport, the variant and the type", async () => {
+test("B-DLT-18 C-ADS-03 C-GRP-09 C-TYP-11 the method is picked by the version of the transport, the variant and the type", async () => {
   const peer = await scripted();
   const one = server(peer.port);
   const grpc = transport();

@@ -44,7 +44,7 @@ describe.each(variants)("a list collection, %s", (variant) => {
       listeners(inline("a", listener("1")), inline("b", listener("1")), located("far", LISTENER)),
       read(listener("1", far)),
     );
-    const client = await start({ server: `127.0.0.1:${port}`, variant });
+    const client = await start({ server: `127.0.0.1:${port}`, transport: { variant } });
     const watch = client.watch(Listener, edge);
     const next = async (): Promise<unknown> => {
       const { value } = await watch.next();
@@ -86,7 +86,11 @@ describe.each(variants)("a list collection, %s", (variant) => {
     const { port, put } = await serve(listeners(inline("a", listener("1"))));
     const check = ({ json }: { readonly json: { readonly statPrefix?: string } }): string | undefined =>
       json.statPrefix === "bad" ? "a bad prefix" : undefined;
-    const client = await start({ server: `127.0.0.1:${port}`, variant, validators: [validator(Listener, check)] });
+    const client = await start({
+      server: `127.0.0.1:${port}`,
+      transport: { variant },
+      validation: { validators: [validator(Listener, check)] },
+    });
     const watch = client.watch(Listener, edge);
     while (!watch.isSynced) await watch.next();
     await watch.next();
@@ -100,7 +104,7 @@ describe.each(variants)("a list collection, %s", (variant) => {
 
   test("B-XTP-07 of it one entry may be asked for", async () => {
     const { port } = await serve(listeners(inline("a", listener("1")), inline("b", listener("2"))));
-    const client = await start({ server: `127.0.0.1:${port}`, variant });
+    const client = await start({ server: `127.0.0.1:${port}`, transport: { variant } });
     const found = await client.get(Listener, `${edge}#entry=b`);
     expect([found.name, found.version, found.json.statPrefix]).toEqual([`${edge}#entry=b`, "1", "2"]);
     await expect(client.get(Listener, `${edge}#entry=c`)).rejects.toMatchObject({ code: "DOES_NOT_EXIST" });
@@ -127,7 +131,7 @@ describe("a list collection", () => {
       clusterAt("in/b", "1s"),
       clusterAt("out", "1s"),
     );
-    const client = await start({ server: `127.0.0.1:${port}`, variant });
+    const client = await start({ server: `127.0.0.1:${port}`, transport: { variant } });
     const watch = client.watch(Cluster, one);
     while (!watch.isSynced) await watch.next();
     expect([...watch.current.keys()].sort()).toEqual([nameAt("live", "in/a"), nameAt("live", "in/b")]);
@@ -144,7 +148,7 @@ describe("a list collection", () => {
       clusterAt("in/x", "1s"),
       named(nameAt("live", "aside"), { "@type": "type.googleapis.com/xds.core.v3.ResourceLocator", ...entry }),
     );
-    const client = await start({ server: `127.0.0.1:${port}`, variant });
+    const client = await start({ server: `127.0.0.1:${port}`, transport: { variant } });
     const watch = client.watch(Cluster, one);
     const next = async (): Promise<unknown> => {
       const { value } = await watch.next();
@@ -204,7 +208,7 @@ describe("in a mesh", () => {
   test.each(variants)("S-XTP-10 a locator is followed once, %s", async (variant) => {
     const here = nameAt("live", "here");
     const { port, put } = await serve(redirect(here, CLUSTER, "there"), clusterAt("there", "1s"));
-    const client = await start({ server: `127.0.0.1:${port}`, variant });
+    const client = await start({ server: `127.0.0.1:${port}`, transport: { variant } });
     const mesh = client.resolve(Cluster, here);
     const timeout = ({ clusters: found }: MeshSnapshot): string | undefined =>
       found.get(here)?.resource?.json.connectTimeout;

@@ -71,7 +71,7 @@ describe.each(["v3", "v2"] as const)("load reports of %s", (apiVersion) => {
   test("C-LRS-01 C-LRS-04 the server's sums are what was counted: drops, metrics, endpoints, what is in progress", async () => {
     const startedAt = performance.now();
     const served = await serve();
-    const client = await startAt(served.port, { apiVersion });
+    const client = await startAt(served.port, { transport: { apiVersion } });
     const load = await asked(client.reportLoad(), served);
     expect(served.reports[0]).toMatchObject({
       node: { id: "test", clientFeatures: expect.arrayContaining([FEATURE]) },
@@ -186,7 +186,7 @@ test("C-LRS-01 what a Cluster leaves to the client's options is theirs: AUTO is 
   const served = await serve({ puts: [read(json)] });
   const client = await start({
     bootstrap: bootstrap(served.port, { cds_config: { ads: {} }, ads_config: adsOf("live") }),
-    autoVersion: "v2",
+    reading: { autoVersion: "v2" },
   });
   const cluster = await client.get("type.googleapis.com/envoy.config.cluster.v3.Cluster", "c");
   const ended: unknown[] = [];

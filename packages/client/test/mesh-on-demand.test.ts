@@ -7,13 +7,13 @@ import { until } from "./support/until.ts";
 
 test("C-ODC-01 a cluster that nothing refers to is there once it was asked for, one that does not exist is absent, silence ends", async () => {
   const served = await serve(cluster("a"), endpoints("a", 5));
-  const client = await start({ server: served.address, variant: "delta" });
+  const client = await start({ server: served.address, transport: { variant: "delta" } });
   const mesh = client.resolve(Listener, "in", { snapshots: "every" });
   expect(await mesh.demandCluster("a")).toBe("found");
   await nextWith(mesh, ({ clusters }) => clusters.get("a")?.state === "ready");
   expect(await mesh.demandCluster("ghost")).toBe("absent");
   await until("nobody wants the ghost any more", () => !held(client).includes("ghost"));
-  const silent = await start({ server: "127.0.0.1:1", variant: "delta" });
+  const silent = await start({ server: "127.0.0.1:1", transport: { variant: "delta" } });
   const waiting = silent.resolve(Listener, "in");
   expect(await waiting.demandCluster("a", { timeoutMs: 20 })).toBe("timeout");
   const stopping = new AbortController();
@@ -60,7 +60,7 @@ test("C-VHD-02 a virtual host is fetched for the first request that needs it", a
     ...{ "@type": "type.googleapis.com/envoy.config.route.v3.VirtualHost", name: "r/web", domains: ["a.example"] },
   });
   const served = await serve(listener("in", "r"), table, host);
-  const client = await start({ server: served.address, variant: "delta" });
+  const client = await start({ server: served.address, transport: { variant: "delta" } });
   const mesh = client.resolve(Listener, "in");
   await mesh.ready;
   expect(await mesh.demandHost("r", "A.example")).toBe("found");

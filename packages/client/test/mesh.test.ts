@@ -37,7 +37,7 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
       cluster("b"),
       endpoints("b", 2),
     );
-    const client = await start({ server: served.address, variant });
+    const client = await start({ server: served.address, transport: { variant } });
     const mesh = client.resolve(Listener, "in");
     const first = await mesh.ready;
     expect(words(first)).toEqual({ in: "ready", r: "ready", a: "ready 1", b: "ready 2" });
@@ -50,7 +50,7 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
 
   test("routes to another cluster are seen only with that cluster and its endpoints, and the old one is let go", async () => {
     const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a"), endpoints("a", 1));
-    const client = await start({ server: served.address, variant });
+    const client = await start({ server: served.address, transport: { variant } });
     const mesh = client.resolve(Listener, "in");
     await next(mesh);
     const seen: unknown[] = [];
@@ -68,7 +68,7 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
     const nowhere = { routeConfigName: "r", configSource: sourceAt("nowhere") };
     const onAds = { name: "x", configDiscovery: { configSource: ADS, typeUrls: [LUA] } };
     const served = await serve(listener("in", "", { rds: nowhere, httpFilters: [onAds] }));
-    const client = await start({ server: served.address, variant });
+    const client = await start({ server: served.address, transport: { variant } });
     const mesh = client.resolve(Listener, "in", {
       onReport: ({ kind }) => {
         if (kind === "source-unresolved") mesh.close();
@@ -80,7 +80,7 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
 
   test("what is asked of a mesh by who hears of it comes after what he heard of", async () => {
     const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a"), endpoints("a", 1));
-    const client = await start({ server: served.address, variant });
+    const client = await start({ server: served.address, transport: { variant } });
     const mesh = client.resolve(Listener, "in", {
       snapshots: "every",
       onReport: (report) => {
@@ -96,7 +96,7 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
     const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a"), endpoints("a", 1));
     const asked: string[] = [];
     const client = await start({
-      ...{ server: served.address, variant, mode: "proxy" },
+      ...{ server: served.address, transport: { variant }, mode: "proxy" },
       onReport: (report) => {
         if (report.kind === "request-sent" && report.as === "initial") asked.push(report.type.split(".").at(-1) ?? "");
       },
@@ -116,7 +116,7 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
     const served = await serve(cluster("a"), endpoints("a"));
     const acked: string[] = [];
     served.server.on("response-acked", ({ type }) => acked.push(type.split(".").at(-1) ?? ""));
-    const client = await start({ server: served.address, variant, dialect: { cdsAckWhenWarm: true } });
+    const client = await start({ server: served.address, transport: { variant }, dialect: { cdsAckWhenWarm: true } });
     const mesh = client.mesh();
     await mesh.ready;
     await until("Clusters are acknowledged", () => acked.includes("Cluster"));
@@ -127,7 +127,11 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
 
   test("names that lead nowhere are told, with the reason", async () => {
     const served = await serve(listener("in", "r"), routes("r", "a", "ghost"), cluster("a"), endpoints("a"));
-    const client = await start({ server: served.address, variant, initialFetchTimeoutMs: 300 });
+    const client = await start({
+      server: served.address,
+      transport: { variant },
+      limits: { initialFetchTimeoutMs: 300 },
+    });
     const { dangling } = await client.resolve(Listener, "in").ready;
     const ghost = {
       from: { type: RouteConfiguration.typeUrl, name: "r" },
@@ -147,7 +151,11 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
     const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a", 90));
     const patience = ({ json }: { readonly json: { readonly connectTimeout?: string } }): string | undefined =>
       json.connectTimeout === "90s" ? "too long" : undefined;
-    const client = await start({ server: served.address, variant, validators: [validator(Cluster, patience)] });
+    const client = await start({
+      server: served.address,
+      transport: { variant },
+      validation: { validators: [validator(Cluster, patience)] },
+    });
     const mesh = client.resolve(Listener, "in", { snapshots: "every" });
     const refused = await nextWith(mesh, ({ clusters }) => clusters.get("a")?.state === "error");
     const to = { type: Cluster.typeUrl, name: "a" };

@@ -50,7 +50,7 @@ describe("an xdstp name", () => {
   test.each(["sotw", "delta"] as const)("S-XTP-10 is followed once to where a locator leads, %s", async (variant) => {
     const here = nameAt("live", "here");
     const { port, put } = await serve(redirect(here, "there/a"), cluster(nameAt("live", "there/a")));
-    const client = await start({ server: `127.0.0.1:${port}`, variant });
+    const client = await start({ server: `127.0.0.1:${port}`, transport: { variant } });
     const found = await client.get(Cluster, here);
     expect([found.name, found.json.connectTimeout]).toEqual([nameAt("live", "there/a"), "1s"]);
 
@@ -72,7 +72,7 @@ describe("an xdstp name", () => {
     "S-XTP-10 a locator of another type or to an unknown authority leads nowhere, %s",
     async (variant) => {
       const { port } = await serve(redirect(nameAt("live", "a"), "x", { resourceType: LISTENER }));
-      const client = await start({ server: `127.0.0.1:${port}`, variant });
+      const client = await start({ server: `127.0.0.1:${port}`, transport: { variant } });
       await expect(client.get(Cluster, nameAt("live", "a"))).rejects.toMatchObject({ code: "RESOURCE_ERROR" });
     },
   );
@@ -120,7 +120,7 @@ describe("options of a configuration", () => {
   test("C-FS-04 a file is read in the format that is said, whatever its name ends with", async () => {
     const file = join(folder(), "clusters.conf");
     writeFileSync(file, `resources:\n- "@type": ${Cluster.typeUrl}\n  name: a\n  connect_timeout: 1s\n`);
-    const client = await start({ file, fileFormat: "yaml", isMoveOnly: true });
+    const client = await start({ file, reading: { fileFormat: "yaml", isMoveOnly: true } });
     expect((await client.get(Cluster, "a")).name).toBe("a");
     const plain = await start({ file });
     await expect(plain.get(Cluster, "a", { timeoutMs: 2_000 })).rejects.toMatchObject({ code: "REJECTED" });
@@ -130,7 +130,7 @@ describe("options of a configuration", () => {
     const warnings: ConfigProblem[] = [];
     const call_creds = [{ type: "jwt_token_file" }];
     const xds_servers = [{ server_uri: "127.0.0.1:1", channel_creds: [{ type: "insecure" }], call_creds }];
-    await start({ bootstrap: { xds_servers }, onWarning: (warning) => warnings.push(warning) });
+    await start({ bootstrap: { xds_servers }, reading: { onWarning: (warning) => warnings.push(warning) } });
     expect(warnings).toEqual([
       { severity: "warning", path: "xds_servers[0].call_creds", message: "credentials of calls are not sent" },
     ]);

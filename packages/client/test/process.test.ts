@@ -44,7 +44,7 @@ describe("a process", { timeout: 60_000 }, () => {
     const printed = await run(`
       const client = await createXdsClient({ server: ${JSON.stringify(address)} });
       console.log((await client.list(Cluster)).length);
-      const vain = await createXdsClient({ server: "127.0.0.1:1", connectTimeoutMs: 200 });
+      const vain = await createXdsClient({ server: "127.0.0.1:1", limits: { connectTimeoutMs: 200 } });
       const error = await vain.get(Cluster, "x", { timeoutMs: 1500 }).catch((error) => error);
       console.log(error.code);
       vain.watch(Cluster, "x");
@@ -81,9 +81,13 @@ describe("a process", { timeout: 60_000 }, () => {
     const silent = await silentServer();
     const vain = [
       { server: "127.0.0.1:1" },
-      { server: "127.0.0.1:1", rest: true },
-      { server: silent, connectTimeoutMs: 200, tls: { serverName: "xds.test" } },
-      { server: silent, connectTimeoutMs: 200, rest: { requestTimeoutMs: 200, refreshDelayMs: 60_000 } },
+      { server: "127.0.0.1:1", transport: { rest: true } },
+      { server: silent, limits: { connectTimeoutMs: 200 }, transport: { tls: { serverName: "xds.test" } } },
+      {
+        server: silent,
+        limits: { connectTimeoutMs: 200 },
+        transport: { rest: { requestTimeoutMs: 200, refreshDelayMs: 60_000 } },
+      },
       { file: join(folder(), "none.json") },
       { file },
     ];
@@ -105,7 +109,7 @@ describe("a process", { timeout: 60_000 }, () => {
     const printed = await run(`
       const api = createEnvoyApi();
       const find = async (name, initialFetchTimeoutMs) => {
-        await using client = await createXdsClient({ api, server: ${address}, initialFetchTimeoutMs });
+        await using client = await createXdsClient({ api, server: ${address}, limits: { initialFetchTimeoutMs } });
         await using watch = client.watch(Cluster, name);
         for await (const change of watch) {
           if (change.kind === "added") return change.key;
@@ -124,8 +128,8 @@ describe("a process", { timeout: 60_000 }, () => {
     const all = [
       { server: address },
       { server: "127.0.0.1:1" },
-      { server: silent, tls: { serverName: "xds.test" } },
-      { server: silent, rest: true },
+      { server: silent, transport: { tls: { serverName: "xds.test" } } },
+      { server: silent, transport: { rest: true } },
       { file: join(folder(), "none.json") },
     ];
     const printed = await run(`

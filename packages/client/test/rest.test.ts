@@ -54,7 +54,7 @@ const answerOf = (...names: readonly string[]): unknown => ({
   type_url: CLUSTER,
 });
 
-test("B-RST-01 B-RST-02 C-RST-08 a poll is a POST of a whole DiscoveryRequest in canonical JSON", async () => {
+test("B-RST-21 B-RST-01 B-RST-02 C-RST-08 a poll is a POST of a whole DiscoveryRequest in canonical JSON", async () => {
   http = await scriptedHttp((received) => received.answer(200, answerOf("a")));
   const { stream, listener } = open({}, ENDPOINTS, { headers: [["Authorization", "Bearer 1"]] });
   await listener.next("opened");
@@ -123,7 +123,7 @@ test("B-MSC-09 fields that nobody here knows are passed over", async () => {
   expect(first.bytes).toEqual((await opened.listener.next("response")).bytes);
 });
 
-describe("C-TYP-11 the source says which path, the type which resources", () => {
+describe("B-TYP-08 C-TYP-11 the source says which path, the type which resources", () => {
   const V2_CLUSTER = formatTypeUrl("envoy.api.v2.Cluster");
   test.each([
     ["v2", V2_CLUSTER, "/v2/discovery:clusters"],

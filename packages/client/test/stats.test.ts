@@ -20,7 +20,7 @@ const cluster = (name: string, connectTimeout = "1s"): ReturnType<typeof read> =
 
 test.each([
   ["gRPC", { server: "127.0.0.1:1" }],
-  ["REST", { server: "127.0.0.1:1", rest: true }],
+  ["REST", { server: "127.0.0.1:1", transport: { rest: true } }],
   ["a file", { file: join(tmpdir(), "xdskit-no-such-file.yaml") }],
 ])("C-OBS-01 %s that is not there is not connected to, and each try counts as a failure", async (_, options) => {
   const client = await start(options);
@@ -36,7 +36,7 @@ test("C-OBS-01 polls: the server is connected to as long as it answers", async (
     answer(status, { versionInfo: "1", typeUrl: CLUSTER, resources: [] }),
   );
   ends.push(() => http.close());
-  const client = await start({ server: `127.0.0.1:${http.port}`, rest: { refreshDelayMs: 5 } });
+  const client = await start({ server: `127.0.0.1:${http.port}`, transport: { rest: { refreshDelayMs: 5 } } });
   const isConnected = (): boolean | undefined => client.stats().sources[0]?.connectedState;
   const watch = client.watch(Cluster);
   await until("it is answered", () => isConnected() === true);
@@ -66,7 +66,8 @@ test("C-CLI-06 B-ACK-08 what is good in a response that is refused is kept as we
   const cache = { path: join(folder(), "cache") };
   const { server, port } = await serve(cluster("good"), cluster("bad", "2s"));
   const short = validator(Cluster, ({ json }) => (json.connectTimeout === "2s" ? "2s is too long" : undefined));
-  const options = { server: `127.0.0.1:${port}`, cache, validators: [short], nackPolicy: "apply-valid" } as const;
+  const validation = { validators: [short], nackPolicy: "apply-valid" } as const;
+  const options = { server: `127.0.0.1:${port}`, cache, validation };
   const before = await start(options);
   const watch = before.watch(Cluster);
   while (!watch.current.has("good")) await watch.next();

@@ -27,7 +27,7 @@ function startAt({ address }: Served): Promise<XdsClient> {
   return start({
     server: address,
     node: { id: "me", metadata: { "x-api-key": "hunter2", zone: "z" } },
-    validators: [short],
+    validation: { validators: [short] },
   });
 }
 

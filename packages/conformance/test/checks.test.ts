@@ -43,7 +43,7 @@ function reader(stream: PeerStream): () => Promise<Uint8Array> {
   };
 }
 
-test("B-TYP-01 every type that cases speak of is in Envoy's API under that name", () => {
+test("E25 B-TYP-01 every type that cases speak of is in Envoy's API under that name", () => {
   const names: readonly TypeName[] = ["lds", "rds", "srds", "vhds", "cds", "eds", "sds", "rtds", "ecds"];
   expect(names.filter((name) => !api.knows(urlOf(name)))).toEqual([]);
   expect(names.map((name) => traitsOf(urlOf(name))?.isFullState)).toEqual(
@@ -88,7 +88,7 @@ test("S-GRP-01 every streaming method answers on its path", async () => {
   expect(paths.some((path) => path.endsWith("VirtualHostDiscoveryService/StreamVirtualHosts"))).toBe(false);
 });
 
-test("S-GRP-02 scoped routes are served under the spelling of the documents too", async () => {
+test("E26 S-GRP-02 scoped routes are served under the spelling of the documents too", async () => {
   publish("srds", "a@1");
   const stream = peer.open("/envoy.service.route.v3.ScopedRouteDiscoveryService/StreamScopedRoutes");
   const next = reader(stream);

@@ -117,7 +117,7 @@ test("C-CON-01 C-CON-04 a connection that is dead is noticed by its pings, and m
   const client = await createXdsClient({
     api,
     server: address,
-    keepalive: { intervalMs: 100, timeoutMs: 100 },
+    transport: { keepalive: { intervalMs: 100, timeoutMs: 100 } },
     onReport: (report) => report.kind === "stream-ended" && ends.add(report.status.code),
   });
   undone.push(() => client.close());
@@ -139,10 +139,12 @@ test("B-OBS-04 what is asked for, held, refused and known not to exist can be lo
   const client = await createXdsClient({
     api,
     server: server.address,
-    initialFetchTimeoutMs: 300,
-    validators: [
-      validator(ClusterLoadAssignment, ({ bytes }) => (Buffer.from(bytes).includes("bad") ? "is bad" : undefined)),
-    ],
+    limits: { initialFetchTimeoutMs: 300 },
+    validation: {
+      validators: [
+        validator(ClusterLoadAssignment, ({ bytes }) => (Buffer.from(bytes).includes("bad") ? "is bad" : undefined)),
+      ],
+    },
   });
   undone.push(() => client.close());
   client.watch(ClusterLoadAssignment, "a", { onChange: () => {} });

@@ -5,14 +5,13 @@ import { describe, expect, test } from "vitest";
 import { clientCases } from "../src/cases/client/cases.ts";
 import { clientRequirements } from "../src/requirement/client/rules.ts";
 import { clientPoints } from "../src/requirement/client-further.ts";
-import { clientProofs } from "../src/requirement/client-proofs.ts";
 import { coverageOf, idsOf, isMissing } from "../src/requirement/coverage.ts";
 import { renderClientPage } from "../src/requirement/page.ts";
-import { isWrittenIn } from "../src/requirement/proofs.ts";
 import { requirements } from "../src/requirement/requirements.ts";
+import { readProofs } from "./support/proofs.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-const coverage = coverageOf(clientRequirements, clientCases, clientProofs, clientPoints);
+const coverage = coverageOf(clientRequirements, clientCases, await readProofs("client"), clientPoints);
 
 describe("the client's requirements", () => {
   test("are all proved, but for those whose time has not come", () => {
@@ -57,11 +56,5 @@ describe("the client's cases", () => {
   test("have names of their own", () => {
     const names = clientCases.map(({ id, variant }) => `${id} ${variant}`);
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
-  });
-});
-
-describe("the client's proofs elsewhere", () => {
-  test.for(clientProofs)("$id: $name", (proof) => {
-    expect(isWrittenIn(readFileSync(root + proof.test, "utf8"), proof)).toBe(true);
   });
 });

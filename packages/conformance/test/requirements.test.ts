@@ -14,14 +14,17 @@ import { describe, expect, test } from "vitest";
 import type { Case } from "../src/case.ts";
 import { serverCases } from "../src/cases/server/cases.ts";
 import { inV3 } from "../src/content/catalog.ts";
+import { clientRequirements } from "../src/requirement/client/rules.ts";
+import { clientPoints } from "../src/requirement/client-further.ts";
 import { coverageOf, idsOf, isMissing } from "../src/requirement/coverage.ts";
 import { editionRows } from "../src/requirement/editions.ts";
 import { renderPage } from "../src/requirement/page.ts";
-import { isWrittenIn, proofs } from "../src/requirement/proofs.ts";
+import { proofsIn, provesFor } from "../src/requirement/proofs.ts";
 import { requirements } from "../src/requirement/requirements.ts";
+import { readProofs } from "./support/proofs.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-const coverage = coverageOf(requirements, serverCases, proofs);
+const coverage = coverageOf(requirements, serverCases, await readProofs("server"));
 
 describe("the requirements", () => {
   test("are all proved, but for those whose time has not come", () => {
@@ -103,8 +106,41 @@ describe("rows on which editions disagree", () => {
   });
 });
 
-describe("the proofs elsewhere", () => {
-  test.for(proofs)("$id: $name", (proof) => {
-    expect(isWrittenIn(readFileSync(root + proof.test, "utf8"), proof)).toBe(true);
+describe("the proofs in test files", () => {
+  test("are the ids of names that begin with one", () => {
+    // Put together, so that this file proves nothing by its own text.
+    const names = [
+      '"S-FS-14 a reader never fails"',
+      '"B-GEN-01 T-I5 what is %s, with E25"',
+      "`C-TTL-03 of a kind`",
+      '"without an id, though S-FS-15 is named"',
+      '"S-FS-1 too short an id"',
+    ];
+    const text = names.map((name) => `test(${name}, () => {});`).join("\n");
+    expect(proofsIn("a.test.ts", text).map(({ id, name }) => `${id}: ${name}`)).toEqual([
+      "S-FS-14: S-FS-14 a reader never fails",
+      "B-GEN-01: B-GEN-01 T-I5 what is %s, with E25",
+      "T-I5: B-GEN-01 T-I5 what is %s, with E25",
+      "E25: B-GEN-01 T-I5 what is %s, with E25",
+      "C-TTL-03: C-TTL-03 of a kind",
+    ]);
+  });
+
+  test("name only ids that exist", async () => {
+    const known = new Set([...coverage, ...clientRequirements, ...clientPoints].map(({ id }) => id));
+    const all = [...(await readProofs("server")), ...(await readProofs("client"))];
+    expect(all.filter(({ id }) => !known.has(id)).map(({ id, test: file }) => `${id} in ${file}`)).toEqual([]);
+  });
+
+  test.each([
+    ["packages/server/test/wire/rest.test.ts", true, false],
+    ["packages/protocol/src/server/order.test.ts", true, false],
+    ["packages/client/test/rest.test.ts", false, true],
+    ["packages/protocol/test/mesh-warming.test.ts", false, true],
+    ["packages/protocol/test/property/load.test.ts", false, true],
+    ["packages/conformance/test/client-library.test.ts", false, true],
+    ["packages/envoy-api/test/additions.test.ts", true, true],
+  ])("of %s count for the server: %s, for the client: %s", (test, server, client) => {
+    expect([provesFor("server", test), provesFor("client", test)]).toEqual([server, client]);
   });
 });

@@ -1,34 +1,52 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { count } from "./format.ts";
 import { connect, useLive } from "./live.ts";
+import { Diff } from "./pages/diff.tsx";
 import { NodePage } from "./pages/node.tsx";
 import { Nodes } from "./pages/nodes.tsx";
 import { Overview } from "./pages/overview.tsx";
 import { ResourcePage } from "./pages/resource.tsx";
 import { Resources } from "./pages/resources.tsx";
+import { RevisionPage } from "./pages/revision.tsx";
+import { Revisions } from "./pages/revisions.tsx";
+import { Traffic } from "./pages/traffic.tsx";
+import { type Decision, DecisionDialog } from "./parts/decision-dialog.tsx";
+import { AskForDecision } from "./parts/decisions.tsx";
+import { HeldBanner } from "./parts/held.tsx";
 import { linkTo, type Place, usePlace } from "./router.ts";
 
 const pages = [
   { path: "/", title: "Overview" },
   { path: "/nodes", title: "Nodes" },
   { path: "/resources", title: "Resources" },
+  { path: "/revisions", title: "Revisions" },
+  { path: "/traffic", title: "Traffic" },
 ] as const;
 
 export function App(): JSX.Element {
   const place = usePlace();
   const main = useRef<HTMLElement>(null);
+  const [asked, setAsked] = useState<{ readonly decision: Decision; readonly number: number }>();
   useEffect(connect, []);
   const title = titleOf(place);
   useEffect(() => {
     document.title = `${title} · xdskit`;
   }, [title]);
+  // A link in a dialog leads away from it, and so does the browser's way back.
+  useEffect(() => setAsked(undefined), [place]);
   // Who follows a link by keyboard goes on at the new page.
   const isFirst = useRef(true);
+  const wasAsked = useRef(false);
   useEffect(() => {
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
   }, [place.path, title]);
+  // The button that opened a dialog may be gone with what was decided.
+  useEffect(() => {
+    if (asked === undefined && document.activeElement === document.body && wasAsked.current) main.current?.focus();
+    wasAsked.current = asked !== undefined;
+  }, [asked]);
   return (
     <>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
@@ -49,8 +67,12 @@ export function App(): JSX.Element {
         <Status />
       </header>
       <main id="main" ref={main} tabIndex={-1}>
-        <Page place={place} />
+        <HeldBanner path={place.path} />
+        <AskForDecision.Provider value={(decision, number) => setAsked({ decision, number })}>
+          <Page place={place} />
+        </AskForDecision.Provider>
       </main>
+      {asked !== undefined && <DecisionDialog {...asked} onClose={() => setAsked(undefined)} />}
     </>
   );
 }
@@ -58,11 +80,14 @@ export function App(): JSX.Element {
 function titleOf({ path, query }: Place): string {
   if (path === "/node") return query["id"] ?? "Node";
   if (path === "/resource") return query["name"] ?? "Resource";
+  if (path === "/revision") return `Revision ${query["number"] ?? ""}`;
+  if (path === "/diff") return "Compare revisions";
   return pages.find((page) => page.path === path)?.title ?? "Not found";
 }
 
 /** A node is among the nodes. */
 function isWithin(path: string, page: string): boolean {
+  if (path === "/diff") return page === "/revisions";
   return path === page || (page !== "/" && `${path}s` === page);
 }
 
@@ -79,6 +104,14 @@ function Page({ place }: { readonly place: Place }): JSX.Element {
       return <Resources place={place} />;
     case "/resource":
       return <ResourcePage key={location.hash} type={query["type"] ?? ""} name={query["name"] ?? ""} />;
+    case "/revisions":
+      return <Revisions place={place} />;
+    case "/revision":
+      return <RevisionPage key={query["number"]} number={numberIn(query["number"])} />;
+    case "/diff":
+      return <Diff place={place} />;
+    case "/traffic":
+      return <Traffic place={place} />;
     default:
       return (
         <>
@@ -91,9 +124,14 @@ function Page({ place }: { readonly place: Place }): JSX.Element {
   }
 }
 
+/** The address may have been written by hand. */
+function numberIn(text: string | undefined): number {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : 0;
+}
+
 /** What everybody should see on every page: whether it is live, and whether the server is ready. */
 function Status(): JSX.Element {
-  const { connection, server, progress } = useLive();
+  const { connection, server, progress, ledger } = useLive();
   const state = connection !== "live" ? connection : server?.ready === false ? "not-ready" : "live";
   const text = {
     live: "live",
@@ -103,7 +141,7 @@ function Status(): JSX.Element {
   }[state];
   return (
     <p class="status" role="status">
-      {progress !== undefined && <span class="head">revision {count(progress.head)}</span>}
+      {progress !== undefined && <span class="head">revision {count(ledger?.inForce ?? progress.head)}</span>}
       <span class={`dot ${state}`} />
       <span>{text}</span>
     </p>

@@ -19,6 +19,11 @@ export function span(ms: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
+/** A time for people, with its day. */
+export function dateOf(at: string): string {
+  return new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
+}
+
 /** How long ago a time is. */
 export function since(time: string | undefined): string {
   return time === undefined ? "" : span(Date.now() - Date.parse(time));

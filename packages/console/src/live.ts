@@ -11,7 +11,7 @@ export type Live = { readonly [K in keyof LiveEvents]?: LiveEvents[K] } & {
   readonly reloads: number;
 };
 
-const names: readonly (keyof LiveEvents)[] = ["server", "source", "progress", "nodes"];
+const names: readonly (keyof LiveEvents)[] = ["server", "source", "ledger", "progress", "nodes"];
 
 let live: Live = { connection: "connecting", reloads: 0 };
 const listeners = new Set<(live: Live) => void>();

@@ -7,17 +7,21 @@ export interface Asked<T> {
   readonly error: string | undefined;
 }
 
-/** How long an answer stands before it is asked for again, however much changes, in milliseconds. */
 const REST_MS = 1_000;
 
 /**
  * Asks the admin API, and again when `changes` is another value. The last answer stays until the next one is there,
- * unless the question is another one.
+ * unless the question is another one. An answer stands for `restMs` milliseconds at least, however much changes.
  */
-export function useAnswer<T>(route: string, parameters: Parameters = {}, changes: unknown = undefined): Asked<T> {
+export function useAnswer<T>(
+  route: string,
+  parameters: Parameters = {},
+  changes: unknown = undefined,
+  restMs: number = REST_MS,
+): Asked<T> {
   const question = `${route}?${JSON.stringify(parameters)}`;
   const [asked, setAsked] = useState<Asked<T> & { readonly question: string }>();
-  useRepeated(question, changes, REST_MS, async (signal) => {
+  useRepeated(question, changes, restMs, async (signal) => {
     try {
       setAsked({ question, answer: await ask<T>(route, parameters, signal), error: undefined });
     } catch (cause) {

@@ -29,6 +29,11 @@ describe("contentDigest", () => {
     expect(contentDigest(["ä", "b"])).toBe(contentDigest([Buffer.from("ä"), Buffer.from("b")]));
   });
 
+  test.each([10_921, 10_922, 10_923, 32 * 1024])("is the same function at %i characters of three bytes", (length) => {
+    const parts = ["€".repeat(length)];
+    expect(contentDigest(parts)).toBe(expected(parts));
+  });
+
   test.each([32 * 1024 - 5, 32 * 1024 - 4, 32 * 1024 - 3, 1024 * 1024])(
     "is the same function at %i bytes",
     (length) => {

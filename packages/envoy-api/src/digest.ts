@@ -9,15 +9,18 @@ import type { Digest } from "@xdskit/protocol/internal";
 const ALGORITHM = "sha256";
 const LENGTH_BYTES = 4;
 const DIGEST_HEX_DIGITS = 32;
+/** A UTF-16 code unit is at most three bytes of UTF-8. */
+const UTF8_BYTES_PER_UNIT = 3;
 const scratch = Buffer.allocUnsafeSlow(32 * 1024);
 
 /**
  * Returns 128 bits over the parts in order, each preceded by its length in bytes; a string counts as its UTF-8 bytes.
  */
 export const contentDigest: Digest = (parts) => {
-  let total = 0;
-  for (const part of parts) total += LENGTH_BYTES + byteLengthOf(part);
-  const hex = total <= scratch.length ? digestInOneCall(parts) : digestPartByPart(parts);
+  let most = 0;
+  for (const part of parts)
+    most += LENGTH_BYTES + (typeof part === "string" ? part.length * UTF8_BYTES_PER_UNIT : part.length);
+  const hex = most <= scratch.length ? digestInOneCall(parts) : digestPartByPart(parts);
   return BigInt(`0x${hex.slice(0, DIGEST_HEX_DIGITS)}`);
 };
 

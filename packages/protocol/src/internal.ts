@@ -7,7 +7,6 @@ export {
   type AccessRefusal,
   type AccessVerdict,
   type AskedResource,
-  isTypeDenied,
   isVisible,
   openAccess,
   type RuleMiss,
@@ -170,7 +169,7 @@ export {
   type VirtualHostName,
   virtualHostTerms,
 } from "./resource/virtual-host-name.ts";
-export { deniedCode, nodeDenied } from "./server/admission.ts";
+export { deniedCode, entryPointOf, nodeDenied } from "./server/admission.ts";
 export type { Anomaly, Report, RequestKind, ServerEffect } from "./server/contract/effect.ts";
 export type { ServerEvent, StreamId, StreamOpened, TransactionCommitted } from "./server/contract/event.ts";
 export type {
@@ -193,6 +192,7 @@ export type {
 } from "./server/contract/progress.ts";
 export type { Remembered } from "./server/contract/remembered.ts";
 export type { ServerMachineOptions } from "./server/contract/server-machine-options.ts";
+export type { Account } from "./server/contract/stream-limits.ts";
 export type { Wait } from "./server/contract/wait.ts";
 export type { RevisionFollower } from "./server/progress/follower.ts";
 export type { Progress } from "./server/progress/progress.ts";

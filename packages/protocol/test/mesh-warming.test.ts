@@ -19,7 +19,7 @@ describe("Clusters", () => {
     expect(mesh.gets(held(ENDPOINTS, "c", "2")).view["cds c"]).toBe("ready 2");
   });
 
-  test("C-WRM-04 endpoints that come again as they were end the warming of an update", () => {
+  test("E15 C-WRM-04 endpoints that come again as they were end the warming of an update", () => {
     const mesh = clustering().gets(c1, e1, c2);
     expect(mesh.confirms(e1).view["cds c"]).toBe("ready 2");
     expect(mesh.node(CLUSTER, "c").links).toEqual([
@@ -28,7 +28,7 @@ describe("Clusters", () => {
     expect(mesh.timers.size).toBe(0);
   });
 
-  test("C-WRM-04 with a cache the endpoints of before are used when none came in time, without one none", () => {
+  test("E15 C-WRM-04 with a cache the endpoints of before are used when none came in time, without one none", () => {
     for (const [edsCache, state] of [
       ["on", "there"],
       ["off", "missing"],
@@ -147,7 +147,7 @@ describe("Listeners", () => {
     expect([mesh.terms, mesh.view]).toEqual([["lds *"], {}]);
   });
 
-  test("C-DEL-09 routes that are removed stay in use while they are referred to, or go, as is chosen", () => {
+  test("E16 C-DEL-09 routes that are removed stay in use while they are referred to, or go, as is chosen", () => {
     expect(listening().gets(l1, r1).loses(ROUTE, "r").view["rds r"]).toBe("absent 1");
     const dropping = listening({ childRemoval: "drop" }).gets(l1, r1).loses(ROUTE, "r");
     expect(dropping.view["rds r"]).toBe("absent");

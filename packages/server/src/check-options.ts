@@ -107,6 +107,7 @@ function findOptionProblems(options: ManagementServerOptions): readonly OptionPr
     ...findRestProblems(options.rest),
     ...findLimitProblems(options.limits ?? {}),
     ...findRetentionProblems(options.ledger?.retention),
+    ...findPublishesProblems(options.ledger?.publishes),
     ...findFileOutputProblems(options.files ?? []),
     ...findLoadReportProblems(options.loadReports),
   ];
@@ -218,6 +219,12 @@ const MAY_BE_ZERO: readonly LimitName[] = [
   "maxDebounceMs",
   "keepaliveMs",
 ];
+
+function findPublishesProblems(publishes: string = "always"): readonly OptionProblem[] {
+  if (["always", "lease", "never"].includes(publishes)) return [];
+  const message = `expected "always", "lease" or "never", got ${describeKind(publishes)}`;
+  return [{ path: "ledger.publishes", message }];
+}
 
 function findRetentionProblems(
   retention: NonNullable<ManagementServerOptions["ledger"]>["retention"],

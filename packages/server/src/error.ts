@@ -10,6 +10,8 @@ export type XdsErrorCode =
   | "TLS_INVALID"
   /** The server cannot write to a directory, or another process writes to it; `cause` says why. */
   | "FILES_FAILED"
+  /** The store of `ledger` cannot be read; `cause` says why. */
+  | "STORE_FAILED"
   /** The argument of `commit` is not a transaction; `problems` names every mistake. Nothing changed. */
   | "TRANSACTION_INVALID"
   /** Resources passed to `set` or `update` are invalid; `problems` names every mistake. Nothing changed. */

@@ -2,6 +2,7 @@
 export * from "@xdskit/envoy-api/resources";
 export type { FuseSettings } from "@xdskit/protocol/internal";
 export type { AccessAnswer, AccessClientAnswer, AccessRulesAnswer } from "./admin/answers/access.ts";
+export type { CallerAnswer } from "./admin/answers/caller.ts";
 export type {
   DeliveriesAnswer,
   DeliveryAnswer,
@@ -30,6 +31,8 @@ export type {
   DialectAnswer,
   NodeAnswer,
   NodeAnswerIdentity,
+  NodeEventAnswer,
+  NodeHistoryAnswer,
   NodesAnswer,
   StreamAnswer,
   StreamsAnswer,
@@ -59,6 +62,8 @@ export type {
   DecisionAnswer,
   DifferenceAnswer,
   FuseAnswer,
+  PlanAnswer,
+  PlanNodesAnswer,
   RevisionAnswer,
   RevisionDetailAnswer,
   RevisionsAnswer,
@@ -71,6 +76,7 @@ export type {
   ReadyAnswer,
   ServerAnswer,
   SourceAnswer,
+  StoreAnswer,
 } from "./admin/answers/server.ts";
 export { certificateNames } from "./certificate-names.ts";
 export { type OptionProblem, type ResourceProblem, XdsError, type XdsErrorCode } from "./error.ts";
@@ -86,8 +92,22 @@ export type {
   ShellReport,
   StreamEnd,
 } from "./hub/port.ts";
+export { type DirectoryLedgerOptions, openDirectoryLedger } from "./ledger/directory-store.ts";
+export type { HeldLease, LedgerLease } from "./ledger/lease.ts";
+export type { ReaderStop } from "./ledger/ledger-reader.ts";
 export type { Authorship, Publication, PublishedChange, PublishResult } from "./ledger/publication.ts";
-export type { LedgerStore } from "./ledger/store.ts";
+export type { LedgerRole } from "./ledger/source-role.ts";
+export type {
+  Appended,
+  AppendResult,
+  Kept,
+  LedgerHead,
+  LedgerStore,
+  StoredRecord,
+  StoredSnapshot,
+  StoreOutage,
+} from "./ledger/store.ts";
+export type { StoreState } from "./ledger/store-state.ts";
 export {
   createServer,
   type LedgerStatus,

@@ -1,3 +1,4 @@
+import type { Node, Peer, TypeUrl } from "@xdskit/protocol";
 import {
   type AccessPolicy,
   hostOf,
@@ -7,6 +8,7 @@ import {
   layersFor,
 } from "@xdskit/protocol/internal";
 import type { HubView } from "./hub/hub-view.ts";
+import type { ChangeReach } from "./ledger/publication.ts";
 
 /** What is known beside a change. */
 export interface JudgedWith {
@@ -17,14 +19,43 @@ export interface JudgedWith {
 }
 
 /** The connected nodes, with their layers before and after a change; one is cut off if any of its streams is. */
-export function judgedNodes(change: LedgerEffect, { view, state, policy }: JudgedWith): Iterable<JudgedNode> {
+export function judgedNodes(change: LedgerEffect, judgedWith: JudgedWith): Iterable<JudgedNode> {
+  return judgedByKey(change, judgedWith).values();
+}
+
+/** Which connected nodes a change concerns. Looks at every stream. */
+export function reachOf(change: LedgerEffect, judgedWith: JudgedWith): ChangeReach {
+  const changed = new Map<string, Set<TypeUrl>>();
+  for (const { layer, type } of change.changes) changed.set(layer, (changed.get(layer) ?? new Set()).add(type));
+  const subscribed = new Set<string>();
+  const nodes = judgedByKey(change, judgedWith);
+  for (const { node, peer, types, apiVersion } of judgedWith.view.streams()) {
+    if (node === undefined) continue;
+    const key = keyOf(node, peer);
+    const { before = [], after = [] } = nodes.get(key) ?? {};
+    // What a client of v2 subscribes to has another name.
+    const isTouched = (layer: string): boolean =>
+      apiVersion === "v3" ? types.some(({ type }) => changed.get(layer)?.has(type) === true) : changed.has(layer);
+    if ([...before, ...after].some(isTouched)) subscribed.add(key);
+  }
+  const reach = { nodes: nodes.size, concerned: 0, moved: 0, cutOff: 0 };
+  for (const [key, { before, after, isCutOff }] of nodes) {
+    const isLost = isCutOff || after === undefined;
+    const isMoved = after !== undefined && before.join("\n") !== after.join("\n");
+    if (isLost) reach.cutOff++;
+    if (isMoved) reach.moved++;
+    if (isLost || isMoved || subscribed.has(key)) reach.concerned++;
+  }
+  return reach;
+}
+
+function judgedByKey(change: LedgerEffect, { view, state, policy }: JudgedWith): ReadonlyMap<string, JudgedNode> {
   const exists = layersAfter(change, state);
   const placement = change.placement ?? state.placement;
   const nodes = new Map<string, JudgedNode>();
   for (const { node, peer, onlyType, isPoller, layers: before } of view.streams()) {
     if (node === undefined) continue;
-    // Clients that share an id are one node, those without an id one for each host.
-    const key = node.id === "" ? `host ${hostOf(peer.address)}` : `node ${node.id}`;
+    const key = keyOf(node, peer);
     const known = nodes.get(key);
     if (known !== undefined && (policy === undefined || known.isCutOff)) continue;
     const placed = placement === undefined ? before : layersFor(placement, { node, peer }, exists);
@@ -36,7 +67,12 @@ export function judgedNodes(change: LedgerEffect, { view, state, policy }: Judge
       isCutOff: grant !== undefined && "denied" in grant,
     });
   }
-  return nodes.values();
+  return nodes;
+}
+
+/** Clients that share an id are one node, those without an id one for each host. */
+function keyOf({ id }: Node, { address }: Peer): string {
+  return id === "" ? `host ${hostOf(address)}` : `node ${id}`;
 }
 
 /** Whether a layer has resources after a change. */

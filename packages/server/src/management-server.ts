@@ -25,6 +25,7 @@ import type { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
 import type { Authorship, Publication, PublishResult } from "./ledger/publication.ts";
 import type { Publisher } from "./ledger/publisher.ts";
+import type { StoreState } from "./ledger/store-state.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import { loadReportMethods } from "./load/methods.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "./observe/deliveries.ts";
@@ -32,6 +33,7 @@ import { Fleet } from "./observe/fleet.ts";
 import { guardLog } from "./observe/guarded-log.ts";
 import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
+import { NodeHistory } from "./observe/node-history.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
@@ -76,7 +78,7 @@ export interface SourceReport {
 /** An xDS management server: the program changes resources, clients subscribe over gRPC or REST. */
 export interface ManagementServer extends AsyncDisposable {
   /**
-   * Starts listening. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, FILES_FAILED, or SERVER_STATE unless the server
+   * Starts listening. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, FILES_FAILED, STORE_FAILED, or SERVER_STATE unless the server
    * is new.
    */
   listen(): Promise<StartedServer>;
@@ -184,6 +186,8 @@ export interface LedgerStatus {
   readonly number: number;
   /** The number of the change that a fuse holds. */
   readonly held: number | undefined;
+  /** Undefined where no store is shared. */
+  readonly store: StoreState | undefined;
 }
 
 /**
@@ -253,6 +257,7 @@ class WiredServer implements ManagementServer {
       hub: this.#hub,
       encoder,
       fleet,
+      history: new NodeHistory(deliveries),
       loads: this.#loads,
       address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
       source: () => this.#source,
@@ -260,7 +265,7 @@ class WiredServer implements ManagementServer {
     });
     const hasAdmin = options.admin !== false || options.adminSocket !== undefined;
     this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
-    this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view.types) };
+    this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view) };
     this.#nodeMapping = options.nodeMapping;
     this.#layers = new ResourceLayers(api, this.#hub);
     this.#check = new StateCheck(api);
@@ -274,7 +279,13 @@ class WiredServer implements ManagementServer {
 
   get ledger(): LedgerStatus | undefined {
     const publisher = this.#ledger?.publisher;
-    return publisher && { number: publisher.number, held: publisher.held?.number };
+    return (
+      publisher && {
+        number: publisher.number,
+        held: publisher.held?.number,
+        store: this.#ledger?.store,
+      }
+    );
   }
 
   async listen(): Promise<StartedServer> {

@@ -1,3 +1,5 @@
+export { describeKind } from "@xdskit/envoy-api/internal";
+
 /** A kind of value that an option has; its content is checked later. */
 export interface Kind {
   /** In an error: `expected an object`. */
@@ -47,14 +49,4 @@ export const kinds: Readonly<Record<KindName, Kind>> = {
 
 export function hasFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A value in an error. Never prints a whole object: it may hold a key. */
-export function describeKind(value: unknown): string {
-  if (value === null || value === undefined || typeof value === "number" || typeof value === "boolean")
-    return String(value);
-  if (typeof value === "string") return JSON.stringify(value);
-  if (value instanceof Promise) return "a promise: is an await missing?";
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

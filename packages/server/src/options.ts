@@ -62,6 +62,17 @@ export interface Limits {
    */
   readonly maxSubscriptionsPerStream: number;
   /**
+   * Names that all streams of one client address (host, without port) may subscribe to, over all types. The stream that
+   * exceeds it ends with RESOURCE_EXHAUSTED.
+   * @default 5_000_000
+   */
+  readonly maxSubscriptionsPerPeer: number;
+  /**
+   * As `maxSubscriptionsPerPeer`, for one identity.
+   * @default 5_000_000
+   */
+  readonly maxSubscriptionsPerIdentity: number;
+  /**
    * Types that one stream may request, known or not. Above it the stream ends with RESOURCE_EXHAUSTED.
    * @default 64
    */
@@ -180,6 +191,8 @@ export const defaultLimits: Limits = {
   maxStreamsPerIdentity: 10_000,
   maxRequestsPerSecondPerIdentity: 10_000,
   maxSubscriptionsPerStream: 250_000,
+  maxSubscriptionsPerPeer: 5_000_000,
+  maxSubscriptionsPerIdentity: 5_000_000,
   maxTypesPerStream: 64,
   maxUnacknowledgedPerType: 1_000,
   maxRequestBytes: 64 * 1024 * 1024,
@@ -428,7 +441,17 @@ export interface ManagementServerOptions {
    */
   readonly ledger?: {
     readonly directory?: string;
+    /**
+     * A store that several servers may share: each serves what any of them publishes. It is closed with the server.
+     */
     readonly store?: LedgerStore;
+    /**
+     * Whether this server publishes: `always`; `never`, so that it only follows the store; `lease`: while it holds the
+     * lease of the source, which one server of a store does. Another one takes over when it goes. Decisions on what is
+     * held, and rollbacks, are made at any server.
+     * @default "always"
+     */
+    readonly publishes?: "always" | "lease" | "never";
     /** When a change is held: nothing of it is sent until it is approved. */
     readonly fuses?: Partial<FuseSettings>;
     /** What is older goes, but for the newest, what is held, and a rollback that still has an effect. */

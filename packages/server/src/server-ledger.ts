@@ -16,15 +16,21 @@ import { describeProblems, XdsError } from "./error.ts";
 import { readAccess } from "./hub/access.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";
-import { namesByType } from "./hub/withheld-requests.ts";
-import { judgedNodes } from "./judged-nodes.ts";
+import { missingNames } from "./hub/withheld-requests.ts";
+import { type JudgedWith, judgedNodes, reachOf } from "./judged-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
+import { StoreFreshness } from "./ledger/freshness.ts";
+import type { PublishTarget, StateChange } from "./ledger/in-force.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import type { MissingContent } from "./ledger/publication.ts";
-import { Publisher, type PublishTarget, type StateChange } from "./ledger/publisher.ts";
+import { Publisher } from "./ledger/publisher.ts";
 import { DEFAULT_RETENTION } from "./ledger/retention.ts";
-import type { LedgerStore } from "./ledger/store.ts";
+import { SourceRole } from "./ledger/source-role.ts";
+import type { LedgerStore, StoreOutage } from "./ledger/store.ts";
+import type { StoreState } from "./ledger/store-state.ts";
 
+/** The lease of the server that publishes. */
+const SOURCE_LEASE = "source";
 /** How many changes of a record are told by name. */
 const CHANGES_NAMED = 10;
 
@@ -34,14 +40,24 @@ export class ServerLedger {
   readonly #hub: Hub;
   readonly #rulesContext: RulesContext;
   readonly #target: PublishTarget;
+  readonly #role: SourceRole;
   #opening: Promise<Publisher> | undefined;
   #publisher: Publisher | undefined;
+  #outage: StoreOutage | undefined;
+  #stopWatching: (() => void) | undefined;
 
   constructor(options: CheckedOptions, hub: Hub, rulesContext: RulesContext) {
     this.#options = options;
     this.#hub = hub;
     this.#rulesContext = rulesContext;
     this.#target = new HubTarget(hub, rulesContext);
+    const { publishes = "always", store } = options.ledger ?? {};
+    this.#role = new SourceRole({
+      // A store without leases has one writer.
+      publishes: publishes === "lease" ? (store?.lease?.(SOURCE_LEASE) ?? "always") : publishes,
+      prepare: async () => await this.#publisher?.catchUp(),
+      onChanged: (role) => this.#hub.report({ kind: "ledger-role", role }),
+    });
   }
 
   /** The publisher, once it is open. */
@@ -49,17 +65,34 @@ export class ServerLedger {
     return this.#publisher;
   }
 
-  /** Opens the ledger and puts in force what was; a ledger that cannot be used is reported, and one in memory takes its place. */
+  /** Undefined: no store is shared, or it is not open yet. */
+  get store(): StoreState | undefined {
+    const publisher = this.#publisher;
+    if (publisher?.store.refresh === undefined) return undefined;
+    const { number, stop } = publisher;
+    const { head, outage } = publisher.store;
+    const { role, since: roleSince } = this.#role;
+    return { role, roleSince, head: head.number, lag: Math.max(0, head.number - number), outage, stop };
+  }
+
+  /**
+   * Opens the ledger and puts in force what was. A ledger that cannot be used is reported, and one in memory takes its
+   * place; rejects if it is a store that was given.
+   */
   async open(): Promise<Publisher> {
     this.#opening ??= this.#open();
     return await this.#opening;
   }
 
   async close(): Promise<void> {
-    await (await this.#opening)?.close();
+    this.#stopWatching?.();
+    await this.#role.close();
+    await (await this.#opening?.catch(() => undefined))?.close();
   }
 
   async #open(): Promise<Publisher> {
+    const given = this.#options.ledger?.store;
+    if (given !== undefined) return await this.#openShared(given);
     try {
       this.#publisher = await this.#openWith(await this.#openStore());
     } catch (cause) {
@@ -68,6 +101,30 @@ export class ServerLedger {
       this.#publisher = await this.#openInMemory();
     }
     return this.#publisher;
+  }
+
+  async #openShared(store: LedgerStore): Promise<Publisher> {
+    this.#publisher = await this.#openWith(store).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new XdsError("STORE_FAILED", `the store cannot be read: ${reason}`, { cause });
+    });
+    const freshness = new StoreFreshness(this.#publisher, (reason) =>
+      this.#hub.report({ kind: "client-unchecked", reason }),
+    );
+    if (store.refresh !== undefined) this.#hub.setFreshness(freshness);
+    this.#stopWatching = store.onOutage?.(() => this.#tellOutage(store));
+    this.#tellOutage(store);
+    this.#role.start();
+    return this.#publisher;
+  }
+
+  #tellOutage({ outage }: LedgerStore): void {
+    const before = this.#outage;
+    this.#outage = outage;
+    if (outage !== undefined && before === undefined)
+      this.#hub.report({ kind: "store-away", reason: outage.reason, since: outage.since });
+    if (outage === undefined && before !== undefined)
+      this.#hub.report({ kind: "store-back", awayMs: Date.now() - before.since.getTime() });
   }
 
   /** What can still be read is served, with its holds and rollbacks; the history goes on in memory. */
@@ -90,7 +147,6 @@ export class ServerLedger {
 
   async #openStore(): Promise<LedgerStore> {
     const { ledger } = this.#options;
-    if (ledger?.store !== undefined) return ledger.store;
     if (ledger?.directory === undefined) return new MemoryLedgerStore();
     return await openDirectoryLedger({
       directory: ledger.directory,
@@ -110,7 +166,9 @@ export class ServerLedger {
         holdsSecret: ({ type, bodyType = type, bytes }) => kindOf(type) === "sds" || api.holdsSecret(bodyType, bytes),
         kindOf,
         judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), fuses),
+        reach: (change, state) => reachOf(change, this.#judgedWith(change, state)),
         target: this.#target,
+        mayPublish: () => this.#role.mayPublish,
         onRecorded: (record, changes) => this.#tellRecorded(record, changes),
         onResumed: (resumed) => this.#hub.report({ kind: "ledger-resumed", ...resumed }),
         onProblem: (message) => this.#tellProblem(message),
@@ -123,9 +181,13 @@ export class ServerLedger {
 
   #fuseContext(change: LedgerEffect, state: LedgerState): FuseContext {
     const kindOf = (type: TypeUrl): TypeKind => this.#options.api.traits(type)?.kind ?? "opaque";
-    const read = change.placement && readAccess({ access: change.placement.access, ...this.#rulesContext });
+    return { time: Date.now(), kindOf, nodes: judgedNodes(change, this.#judgedWith(change, state)) };
+  }
+
+  #judgedWith({ placement }: LedgerEffect, state: LedgerState): JudgedWith {
+    const read = placement && readAccess({ access: placement.access, ...this.#rulesContext });
     const policy = read !== undefined && "problems" in read ? undefined : read;
-    return { time: Date.now(), kindOf, nodes: judgedNodes(change, { view: this.#hub.view, state, policy }) };
+    return { view: this.#hub.view, state, policy };
   }
 
   #tellProblem(message: string): void {
@@ -177,7 +239,7 @@ class HubTarget implements PublishTarget {
   }
 
   setMissing(missing: readonly MissingContent[]): void {
-    this.#hub.setMissing(namesByType(missing));
+    this.#hub.setMissing(missingNames(missing));
   }
 
   #read({ changes, placement }: StateChange): CheckedCommit {

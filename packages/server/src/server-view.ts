@@ -7,6 +7,7 @@ import type { HubView } from "./hub/hub-view.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import type { Fleet } from "./observe/fleet.ts";
 import type { Readiness } from "./observe/gauges.ts";
+import type { NodeHistory } from "./observe/node-history.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
 import type { ServerLedger } from "./server-ledger.ts";
 import { VERSION } from "./version.ts";
@@ -17,6 +18,7 @@ export interface ServerViewParts {
   readonly hub: Hub;
   readonly encoder: BodyEncoder;
   readonly fleet: Fleet;
+  readonly history: NodeHistory;
   readonly loads: LoadReporting;
   address(): string | undefined;
   source(): SourceStatus;
@@ -29,6 +31,7 @@ export function createServerView({
   hub,
   encoder,
   fleet,
+  history,
   loads,
   address,
   source,
@@ -49,13 +52,16 @@ export function createServerView({
     head: () => ledger?.publisher?.number ?? hub.revision,
     revisionOf: (number) => (ledger?.publisher === undefined ? number : ledger.publisher.revisionOf(number)),
     numberOf: (revision) => ledger?.publisher?.numberOf(revision) ?? revision,
+    changeOf: (revision) => ledger?.publisher?.changeOf(revision) ?? revision,
     ledger: () => ledger?.publisher,
+    store: () => ledger?.store,
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),
     streamState: (stream) => hub.view.streamState(stream),
     resourceStates: (stream) => hub.view.resourceStates(stream),
     fleet,
+    history,
     layers: () => hub.view.layers(),
     resources: (layers, type) => hub.view.resources(layers, type),
     nodeView: (node, peer) => hub.view.nodeView(node, peer),

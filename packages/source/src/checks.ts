@@ -3,7 +3,7 @@
 export type { CrossProblem, LayerFile } from "./file-content.ts";
 export { ListenerAddresses } from "./listener-addresses.ts";
 export { layerChangesBetween } from "./loaded-state.ts";
-export { formatPath } from "./problem.ts";
+export { formatPath, type Problem } from "./problem.ts";
 export { problemCounts } from "./problem-bound.ts";
 export { readValue } from "./read-resource.ts";
 export { checkReferences } from "./references.ts";

@@ -30,11 +30,14 @@ export function readValue(value: unknown, decoding: Decoding, bodyPath: readonly
   const result = decoding.api.readResource(value);
   if (result.input === undefined) return result;
   const broken = findBroken(result.input.type, result.input.bytes, decoding);
+  const unusual = unusualName(result.input.name);
+  if (result.problems.length + broken.length + unusual.length === 0)
+    return { input: entering(result.input, decoding), problems: result.problems };
   const body = bodyPath.reduce<unknown>((inner, step) => entryOf(inner, String(step)), value);
   const problems = [
     ...result.problems,
     ...broken.map((problem) => ({ ...problem, path: [...bodyPath, ...resolveJsonPath(body, problem.path)] })),
-    ...unusualName(result.input.name),
+    ...unusual,
   ];
   return problems.some(({ severity }) => severity === "error")
     ? { input: undefined, problems }
@@ -57,8 +60,12 @@ function brokenRules(type: TypeUrl, bytes: Uint8Array, { api, validation }: Deco
   return validation === "warn" ? broken : broken.map((problem) => ({ ...problem, severity: "error" }));
 }
 
+const USUAL_NAME = /^[!-~]*$/;
+const nothing: readonly never[] = [];
+
 /** Warns of a name that resembles another or looks empty. It is served unchanged. */
 function unusualName(name: string): readonly FieldProblem[] {
+  if (USUAL_NAME.test(name)) return nothing;
   const reason = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
     ? "holds a character that cannot be seen"
     : name !== name.trim()
@@ -66,7 +73,7 @@ function unusualName(name: string): readonly FieldProblem[] {
       : name !== name.normalize("NFC")
         ? "is not in Unicode's composed form (NFC), so that it looks like a name that it does not equal"
         : undefined;
-  if (reason === undefined) return [];
+  if (reason === undefined) return nothing;
   const hint = "clients compare names byte by byte";
   return [
     {

@@ -37,6 +37,8 @@ export interface Scene extends AsyncDisposable {
   nextHost(): string;
   /** Bytes that the server uses after garbage collection. */
   heldBytes(): Promise<number>;
+  /** The longest turn of the server's event loop between the last two collections, in milliseconds of processor time. */
+  longestTurn(): number;
   /** The server's log, an object per line. */
   logged(): readonly LogLine[];
 }
@@ -85,6 +87,15 @@ export async function createScene(settings: SceneSettings = {}): Promise<Scene> 
       await until({ says: "the server has collected garbage", withinMs: 20_000 }, () => said().length > before);
       return Number(said().at(-1)?.split(" ").at(-1));
     },
+    longestTurn: () =>
+      Number(
+        [
+          ...server
+            .process()
+            .log()
+            .matchAll(/^longest turn: (\S+) ms$/gm),
+        ].at(-1)?.[1],
+      ),
     logged: () => server.process().log().split("\n").flatMap(readLine),
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };

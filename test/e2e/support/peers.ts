@@ -22,7 +22,8 @@ export type PeerName =
   | "node-26"
   | "helm"
   | "chromium"
-  | "h2spec";
+  | "h2spec"
+  | "etcd";
 
 export function speaksV2(name: PeerName): name is GrpcV2ClientName {
   return grpcV2Clients.some((one) => one === name);

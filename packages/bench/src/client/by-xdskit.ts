@@ -6,8 +6,8 @@ import { runProgram } from "./program.ts";
 const [, , address = "", variant] = process.argv;
 const client = await createXdsClient({
   server: address,
-  variant: variant === "sotw" ? "sotw" : "delta",
-  clientPgv: !process.argv.includes("--no-pgv"),
+  transport: { variant: variant === "sotw" ? "sotw" : "delta" },
+  validation: { clientPgv: !process.argv.includes("--no-pgv") },
   node: "bench",
 });
 await runProgram((tally) => {

@@ -16,9 +16,9 @@ const ENTRY_POINTS: Readonly<Record<EntryPoint, true>> = {
 export const addAccessCommand: AddCommand = (program, context) => {
   const command = program
     .command("access")
-    .summary("explain who may have what, and check new rules")
+    .summary("explain access decisions, and check new rules")
     .description(
-      "explain: whether a caller may have something, and which rule says so. check: who of the connected clients would lose or gain what under the rules of a directory.",
+      "explain: say whether a caller has access, and which rule decides. check: list connected clients that would lose or gain access under the rules of a directory.",
     )
     .addArgument(new Argument("<what>", "what to do").choices(["explain", "check"]))
     .argument("[dir]", "directory whose rules count; explain without it asks a running server");
@@ -26,20 +26,15 @@ export const addAccessCommand: AddCommand = (program, context) => {
     .option("--cert <file>", "PEM file of the caller's certificate")
     .option(
       "-i, --identity <identity>",
-      "what the caller has: uri:URI, dns:NAME, cn:NAME, address:IP, certificate, tls or loopback; may be repeated",
+      "identity of the caller: uri:URI, dns:NAME, cn:NAME, address:IP, certificate, tls or loopback; may be repeated",
       collect,
     )
     .option("-n, --node <id>", "node id that it claims")
     .option("-c, --cluster <name>", "cluster that it claims")
     .option("-t, --type <type>", "a type: cds, eds … or a type URL")
     .option("--name <name>", "name of a resource of that type")
-    .addOption(new Option("-e, --entry <entry>", "the way in").choices(Object.keys(ENTRY_POINTS)).default("ads"))
-    .addOption(
-      new Option("-o, --output <format>", "output format (default: text in a terminal, json in a pipe)").choices([
-        "text",
-        "json",
-      ]),
-    )
+    .addOption(new Option("-e, --entry <entry>", "entry point").choices(Object.keys(ENTRY_POINTS)).default("ads"))
+    .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
     .action((what: "explain" | "check", directory: string | undefined, flags: AccessFlags) =>
       context.perform(async () => (await import("../commands/access.ts")).access(what, directory, flags, context)),
     );

@@ -1,11 +1,20 @@
 import type { Command } from "commander";
 
-/** Adds `--admin`, the address of the admin API. */
+/** Adds `--admin`, the address of the admin API, and the flags for TLS. */
 export function addAdminFlag(command: Command): Command {
-  return command.option(
+  command.option(
     "-a, --admin <address>",
-    "admin API of the server: host:port or unix:PATH (default: 127.0.0.1:18001) [XDS_ADMIN]",
+    "admin API of the server: host:port, https://host:port or unix:PATH (default: 127.0.0.1:18001) [XDS_ADMIN]",
   );
+  return addAdminTlsFlags(command);
+}
+
+/** Adds the flags for an admin API with TLS. */
+export function addAdminTlsFlags(command: Command): Command {
+  return command
+    .option("--admin-ca <file>", "PEM file with the CA of the admin API's certificate [XDS_ADMIN_CA]")
+    .option("--admin-cert <file>", "PEM file with your certificate for the admin API [XDS_ADMIN_CERT]")
+    .option("--admin-key <file>", "PEM file with its private key [XDS_ADMIN_KEY]");
 }
 
 /** Adds the flags that filter a list of nodes. */

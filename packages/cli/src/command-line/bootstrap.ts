@@ -25,8 +25,8 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
         "how Envoy subscribes: one aggregated stream (ads, ads-delta: the default), a stream per type, REST polling, files",
       ).choices(envoyTransports),
     )
-    .option("--v2", "for a client that speaks version 2 of the API, which ended in 2021")
-    .option("--files <dir>", "where the files of --transport file are, as Envoy sees them")
+    .option("--v2", "for a client of xDS API v2 (removed from Envoy in 2021)")
+    .option("--files <dir>", "with --transport file: directory of the files, as Envoy sees it")
     .addOption(new Option("--format <format>", "format of those files (default: yaml)").choices(fileFormats))
     .addOption(
       new Option("-o, --output <format>", "output format (default: yaml for Envoy, json for gRPC)").choices([
@@ -39,9 +39,9 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
         readAddress,
       ),
     )
-    .option("--ca <file>", "connect over TLS; PEM file of the authority that signed the server's certificate")
-    .option("--cert <file>", "PEM file of the certificate that the client shows")
-    .option("--key <file>", "PEM file of that certificate's private key")
+    .option("--ca <file>", "connect over TLS; PEM file with the CA of the server certificate")
+    .option("--cert <file>", "PEM file with the client certificate")
+    .option("--key <file>", "PEM file with its private key")
     .action((client: string, flags: BootstrapFlags) =>
       context.perform(async () => (await import("../commands/bootstrap.ts")).bootstrap(client, flags, context)),
     );

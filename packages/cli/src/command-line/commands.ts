@@ -12,9 +12,11 @@ import { addGetCommand } from "./get.ts";
 import { addHistoryCommand } from "./history.ts";
 import { addLoadsCommand } from "./loads.ts";
 import { addNodesCommand } from "./nodes.ts";
+import { addPublishCommand } from "./publish.ts";
 import { addServeCommand } from "./serve.ts";
 import { addShowCommand } from "./show.ts";
 import { addStatusCommand } from "./status.ts";
+import { addStoreCommand } from "./store.ts";
 import { addTopCommand } from "./top.ts";
 import { addValidateCommand } from "./validate.ts";
 import { addWaitCommand } from "./wait.ts";
@@ -32,11 +34,13 @@ export const commands: readonly AddCommand[] = [
   addStatusCommand,
   addTopCommand,
   addWaitCommand,
+  addPublishCommand,
   addHistoryCommand,
   addShowCommand,
   addApproveCommand,
   addRejectCommand,
   addRollbackCommand,
+  addStoreCommand,
   addNodesCommand,
   addDeliveriesCommand,
   addDiffCommand,

@@ -14,7 +14,7 @@ export const addCompletionCommand: AddCommand = (program, context) => {
       context.perform(async () => (await import("../commands/completion.ts")).completion(shell, program, context)),
     );
   addExamples(command, [
-    ["source <(xds completion bash)", "bash, for now; put the line into ~/.bashrc for always"],
+    ["source <(xds completion bash)", "bash, in this shell only; add the line to ~/.bashrc to keep it"],
     ["source <(xds completion zsh)", "zsh; the same with ~/.zshrc, after compinit"],
     ["xds completion fish > ~/.config/fish/completions/xds.fish", "fish"],
   ]);

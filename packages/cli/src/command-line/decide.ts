@@ -8,8 +8,8 @@ import { addAdminFlag } from "./admin-flag.ts";
 export const addApproveCommand: AddCommand = (program, context) => {
   const command = program
     .command("approve")
-    .summary("put a held change in force")
-    .description("Put the change that a fuse holds in force.")
+    .summary("apply a held change")
+    .description("Apply the change that a fuse holds.")
     .argument("[number]", "the number of the held change; without it, the one that is held");
   addDecision(command, "approve", context);
   addExamples(command, [["xds approve 15 -m 'the old fleet is gone'", "after xds show 15; the message is kept"]]);
@@ -23,29 +23,29 @@ export const addRejectCommand: AddCommand = (program, context) => {
     .description("Drop the change that a fuse holds.")
     .argument("[number]", "the number of the held change; without it, the one that is held");
   addDecision(command, "reject", context);
-  addExamples(command, [["xds reject -m 'a broken checkout'", "the files are still to be mended"]]);
+  addExamples(command, [["xds reject -m 'a broken checkout'", "the change was a mistake"]]);
 };
 
 /** `xds rollback NUMBER`: goes back. */
 export const addRollbackCommand: AddCommand = (program, context) => {
   const command = program
     .command("rollback")
-    .summary("go back to what was served")
+    .summary("restore what an earlier revision served")
     .description(
-      "Bring back what was served at a number, but live data (EDS, LEDS, SDS). What is taken back is held from then on " +
-        "until its resource changes.",
+      "Serve again what was in force at a revision, except live data (EDS, LEDS, SDS). A resource that is rolled back stays " +
+        "as it was until it changes in the source.",
     )
-    .argument("<number>", "the number of xds history to go back to");
+    .argument("<number>", "number of a revision in xds history");
   addDecision(command, "rollback", context);
   addExamples(command, [
-    ["xds show 15..12", "what the next line would change"],
-    ["xds rollback 12 -m 'errors since 13'", "as it was at 12"],
+    ["xds show 15..12", "what the rollback would change"],
+    ["xds rollback 12 -m 'errors since 13'", "back to revision 12"],
   ]);
 };
 
 function addDecision(command: Command, decision: Decision, context: CommandContext): void {
   addAdminFlag(command)
-    .option("-m, --message <text>", "why, for the history")
+    .option("-m, --message <text>", "reason, kept in the history")
     .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
     .action((number: string | undefined, flags: DecideFlags) =>
       context.perform(async () => (await import("../commands/decide.ts")).decide(decision, number, flags, context)),

@@ -12,7 +12,7 @@ export const addDeliveriesCommand: AddCommand = (program, context) => {
     .summary("show which versions clients ACKed or NACKed")
     .description("Show the delivery status of every response: ACKed, NACKed and why, or awaiting an ACK.");
   addNodeFilterFlags(addAdminFlag(command))
-    .option("-n, --node <glob>", "only this node, or nodes like this: 'edge-*'")
+    .option("-n, --node <glob>", "only nodes that match: edge-7 or 'edge-*'")
     .option("-t, --type <type>", "only this type: cds, eds … or a type URL")
     .addOption(new Option("--state <state>", "only rows in this state").choices(deliveryStates))
     .addOption(

@@ -24,7 +24,7 @@ export const addDiffCommand: AddCommand = (program, context) => {
     ["xds diff http://127.0.0.1:18001 config", "what would change if the server served this directory"],
     ["xds diff config-before config", "two directories"],
     ["xds diff node:edge-1 node:edge-2", "what two nodes see"],
-    ["xds diff --node edge-1 --envoy http://127.0.0.1:9901", "what an Envoy really has, and what the server believes"],
+    ["xds diff --node edge-1 --envoy http://127.0.0.1:9901", "what an Envoy has, and what the server sent it"],
     ["xds diff node:edge-1 config", "what a node sees, and what it would see of a directory"],
   ]);
 };

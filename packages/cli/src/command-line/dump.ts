@@ -19,9 +19,7 @@ export const addDumpCommand: AddCommand = (program, context) => {
     .addOption(new Option("-o, --output <dir>", "directory to write to; - for standard output").default("-"))
     .addOption(new Option("--format <format>", "format of the files").choices(responseFormats).default("yaml"))
     .addOption(
-      new Option("--summary <format>", "with -o DIR: format of what is said about the files")
-        .choices(["text", "json"])
-        .default("text"),
+      new Option("--summary <format>", "with -o DIR: format of the summary").choices(["text", "json"]).default("text"),
     )
     .option("--force", "write to a directory that is not empty, and replace an earlier dump")
     .addOption(
@@ -32,9 +30,9 @@ export const addDumpCommand: AddCommand = (program, context) => {
     .addOption(new Option("--wait", "wait for all resources without a timeout").conflicts("timeout"))
     .option(
       "--show-secrets",
-      "include private keys and passwords, in files readable only by you; -o DIR needs it where there are any",
+      "include private keys and passwords, in files readable only by you; required with -o DIR if there are any",
     )
-    .addOption(new Option("--secrets", "the same, as it was called before").hideHelp())
+    .addOption(new Option("--secrets", "deprecated alias of --show-secrets").hideHelp())
     .action((targets: readonly string[], flags: DumpFlags) =>
       context.perform(async () => (await import("../commands/dump.ts")).dump(targets, flags, context)),
     );

@@ -41,7 +41,7 @@ export const addExportCommand: AddCommand = (program, context) => {
         .argParser((text: string) => readDuration("--settle", text))
         .default(250, "250ms"),
     )
-    .option("-w, --watch", "go on, and write every change of the directory")
+    .option("-w, --watch", "keep running, and write every change of the directory")
     .action((directory: string, out: string, flags: ExportFlags) =>
       flags.watch === true
         ? context.performUntilInterrupted(async () =>

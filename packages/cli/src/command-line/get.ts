@@ -2,6 +2,7 @@ import { Option } from "commander";
 import type { GetFlags } from "../commands/get.ts";
 import { addConnectionFlags, NOT_WITH_A_BOOTSTRAP } from "../discovery/connection-flags.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
+import { addAdminTlsFlags } from "./admin-flag.ts";
 import { readDuration } from "./duration-flag.ts";
 import { addTypeArguments } from "./type-arguments.ts";
 
@@ -11,7 +12,7 @@ export const addGetCommand: AddCommand = (program, context) => {
     .command("get")
     .summary("get resources from any xDS server")
     .description(
-      "Get resources from any xDS server over gRPC or REST, or from a file. With --node and no other word about the server: what the admin API of a local server says that this node sees.",
+      "Get resources from any xDS server over gRPC or REST, or from a file. With --node and no server option, the admin API of a local server says what that node sees.",
     );
   addTypeArguments(command);
   addConnectionFlags(command)
@@ -25,12 +26,13 @@ export const addGetCommand: AddCommand = (program, context) => {
     .addOption(
       new Option(
         "-a, --admin <address>",
-        "ask the admin API what --node sees, by what the node itself sent: host:port or unix:PATH [XDS_ADMIN]",
+        "admin API to ask what --node sees, by the identity it sent: host:port, https://host:port or unix:PATH [XDS_ADMIN]",
       ).conflicts([...NOT_WITH_A_BOOTSTRAP, "bootstrap", "unchecked", "showSecrets"]),
     )
     .action((type: string, names: readonly string[], flags: GetFlags) =>
       context.perform(async () => (await import("../commands/get.ts")).get(type, names, flags, context)),
     );
+  addAdminTlsFlags(command);
   addExamples(command, [
     ["xds get cds", "every cluster"],
     ["xds get eds backend --node edge-7 -o json", "the endpoints of one cluster, as node edge-7 sees them"],

@@ -11,10 +11,10 @@ export const addServeCommand: AddCommand = (program, context) => {
         "a restart; if anything has an error, the last valid configuration stays in force.",
     )
     .argument(
-      "<dir>",
-      "directory, or module that exports resources, to serve; xdskit.yaml in its directory may contain any setting",
+      "[dir]",
+      "directory, or module that exports resources, to serve; xdskit.yaml in its directory may contain any setting; without it the server follows --store",
     )
-    .action((directory: string, flags: Readonly<Record<string, unknown>>) =>
+    .action((directory: string | undefined, flags: Readonly<Record<string, unknown>>) =>
       context.performUntilInterrupted(async () =>
         (await import("../commands/serve.ts")).serve(directory, flags, context),
       ),
@@ -22,16 +22,17 @@ export const addServeCommand: AddCommand = (program, context) => {
   addSettingFlags(command);
   command.addHelpText(
     "after",
-    "\nEach setting is a flag, the environment variable in brackets, and a key of xdskit.yaml; a flag goes\n" +
-      "before a variable, and that before the file. With an error in the settings of xdskit.yaml it does\n" +
-      "not listen and exits with 1. Without resources, or with another error in the first load, clients are\n" +
-      "refused (UNAVAILABLE) until that is corrected.\n" +
-      "\nSIGHUP reloads the directory and the certificates; closing the terminal in which it runs ends it.\n" +
+    "\nEach setting is a flag, the environment variable in brackets, and a key of xdskit.yaml. A flag\n" +
+      "overrides a variable, and a variable overrides the file. If the settings in xdskit.yaml have an error,\n" +
+      "the command exits with 1. If the first load has no resources or has errors, clients are rejected\n" +
+      "(UNAVAILABLE) until that is corrected.\n" +
+      "\nSIGHUP reloads the directory and the certificates. Closing the terminal stops the server.\n" +
       "The directory must exist at the start; it may be replaced while it is served.",
   );
   addExamples(command, [
     ["xds serve config", "serve ./config at 127.0.0.1:18000, the admin API at 127.0.0.1:18001"],
     ["xds serve mesh.ts", "serve what a module exports, followed as it and its imports change"],
+    ["xds serve --store etcd://a:2379,b:2379/mesh", "serve what others publish to a store"],
     ["xds serve config --listen :18000 --tls-cert tls.crt --tls-key tls.key", "to the network, over TLS"],
   ]);
 };

@@ -8,7 +8,7 @@ export const addShowCommand: AddCommand = (program, context) => {
   const command = program
     .command("show")
     .summary("show what a revision changed")
-    .description("Show which resources a revision or a decision changed, or what is different between two of them.")
+    .description("Show which resources a revision or a decision changed, or the differences between two revisions.")
     .argument("<revision>", "a number of xds history, head for the newest, or two numbers: 12..15");
   addAdminFlag(command)
     .option("-l, --limit <count>", "how many changes", "100")

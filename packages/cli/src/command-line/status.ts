@@ -7,7 +7,7 @@ import { addAdminFlag } from "./admin-flag.ts";
 export const addStatusCommand: AddCommand = (program, context) => {
   const command = program
     .command("status")
-    .summary("show whether every client has what it should")
+    .summary("show the server, its source and clients that lag behind")
     .description("Show the server, its source, and which nodes do not have the newest revision, and why.");
   addAdminFlag(command)
     .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))

@@ -10,11 +10,11 @@ export const addTopCommand: AddCommand = (program, context) => {
     .command("top")
     .summary("watch the server and its clients on one screen")
     .description(
-      "Show the server, its source, how far the newest revision is, and which nodes lack it, on a screen that is kept up to date; q quits. In a pipe: once.",
+      "Show the server, its source, the progress of the newest revision and the nodes that lack it on a live screen; q quits. In a pipe, print once.",
     );
   addAdminFlag(command)
     .addOption(
-      new Option("--interval <duration>", "time between two looks")
+      new Option("--interval <duration>", "time between updates")
         .argParser((text: string) => readDuration("--interval", text))
         .default(1000, "1s"),
     )

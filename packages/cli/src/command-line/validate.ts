@@ -23,7 +23,7 @@ export const addValidateCommand: AddCommand = (program, context) => {
     .description("Check a directory of resources and print all problems.")
     .argument("<dir>", "directory to read, or a module such as mesh.ts; - reads one file from standard input")
     .addOption(new Option("-o, --output <format>", "output format").choices(OUTPUTS).default("text"))
-    .addOption(new Option("--format <format>", "the same, as it was called before").choices(OUTPUTS))
+    .addOption(new Option("--format <format>", "deprecated alias of --output").choices(OUTPUTS))
     .option("--strict", "fail on warnings too")
     .option("--v2", "warn about fields that are lost in conversion between v2 and v3")
     .action((directory: string, flags: ValidateFlags) =>

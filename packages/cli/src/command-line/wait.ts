@@ -11,10 +11,10 @@ export const addWaitCommand: AddCommand = (program, context) => {
     .summary("wait until every client has a change")
     .description("Wait until every connected node has ACKed what the source has now, or a revision.");
   addAdminFlag(command)
-    .addOption(new Option("--source", "what the files have now (the default)").conflicts("revision"))
-    .option("--revision <number>", "a revision instead: a number, or head for the newest one that the server has")
-    .option("-n, --nodes <glob>", "only nodes like this: 'edge-*'")
-    .option("--min-nodes <count>", "how many of them must have it at least", "1")
+    .addOption(new Option("--source", "wait for what the source has now (default)").conflicts("revision"))
+    .option("--revision <number>", "wait for a revision: a number, or head for the server's newest")
+    .option("-n, --nodes <glob>", "only nodes that match: 'edge-*'")
+    .option("--min-nodes <count>", "minimum number of nodes that must have it", "1")
     .option("--timeout <duration>", "how long to wait", "60s")
     .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
     .action(({ timeout, ...flags }: Omit<WaitFlags, "timeoutMs"> & { readonly timeout: string }) =>

@@ -4,7 +4,7 @@ import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { checkAccess } from "./access/check.ts";
 import { explainByFiles } from "./access/explain.ts";
-import { type AccessFlags, type ExplainAnswer, isJson } from "./access/flags.ts";
+import type { AccessFlags, ExplainAnswer } from "./access/flags.ts";
 import { askAdmin } from "./admin-request.ts";
 import type { CommandContext } from "./context.ts";
 
@@ -36,7 +36,7 @@ async function explain(directory: string | undefined, flags: AccessFlags, contex
           io,
         )
       : await explainByFiles(directory, { identities, ...flags }, context);
-  if (isJson(flags, context)) io.stdout.write(formatJson(answer));
+  if (flags.output === "json") io.stdout.write(formatJson(answer));
   else io.stdout.write(formatAnswer(answer, context));
   return answer.allowed ? exitCode.ok : exitCode.problems;
 }

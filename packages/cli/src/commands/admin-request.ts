@@ -1,17 +1,13 @@
 import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
-import { reachedAddress } from "../settings/address.ts";
+import { type AdminFlags, type AdminServer, adminServerOf, hintOf } from "./admin-server.ts";
 
 /** A limit that is more than any fleet has. */
 export const EVERY_NODE = "999999999";
 
 const TIMEOUT_MS = 30_000;
-
-/** The flag that names the admin API. */
-export interface AdminFlags {
-  readonly admin?: string;
-}
 
 /** The flags that filter nodes. */
 export interface NodeFilterFlags {
@@ -66,10 +62,9 @@ interface Sent {
 }
 
 async function send(method: "GET" | "POST", path: string, query: AdminQuery, flags: AdminFlags, io: Io): Promise<Sent> {
-  const address = reachedAddress(flags.admin ?? io.env["XDS_ADMIN"] ?? "127.0.0.1:18001");
-  const url = adminUrl(address, path, query, flags.admin === undefined ? "XDS_ADMIN" : "--admin");
-  const { status, text } = await request(method, url, address, io);
-  return { address, status, answer: parse(text) };
+  const server = await adminServerOf(flags, io);
+  const { status, text } = await request(method, server, { path, query, io });
+  return { address: server.shown, status, answer: parse(text) };
 }
 
 function refused(
@@ -88,7 +83,7 @@ function refused(
 export async function askJson(url: URL, what: string, io: Io): Promise<unknown> {
   try {
     const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]);
-    const { status, text } = await read("GET", url, undefined, signal);
+    const { status, text } = await read("GET", url, {}, signal);
     return status === 200 ? parse(text) : undefined;
   } catch (cause) {
     if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
@@ -97,47 +92,38 @@ export async function askJson(url: URL, what: string, io: Io): Promise<unknown> 
   }
 }
 
-function adminUrl(address: string, path: string, query: AdminQuery, name: "XDS_ADMIN" | "--admin"): URL {
-  try {
-    const url = new URL(path, socketPathOf(address) === undefined ? `http://${address}` : "http://localhost");
-    for (const [key, given] of Object.entries(query))
-      for (const value of given === undefined ? [] : [given].flat()) url.searchParams.append(key, value);
-    return url;
-  } catch {
-    // Every failure here means that the address is invalid.
-    throw new CommandError(exitCode.usage, `${name}: expected host:port or unix:PATH, got "${address}"`);
-  }
-}
-
-/** The path of a local socket: `unix:/run/xdskit/admin.sock`. */
-function socketPathOf(address: string): string | undefined {
-  return address.startsWith("unix:") ? address.slice("unix:".length) : undefined;
-}
-
 interface Reply {
   readonly status: number;
   readonly text: string;
 }
 
-async function request(method: "GET" | "POST", url: URL, address: string, io: Io): Promise<Reply> {
+async function request(
+  method: "GET" | "POST",
+  server: AdminServer,
+  { path, query, io }: { readonly path: string; readonly query: AdminQuery; readonly io: Io },
+): Promise<Reply> {
+  const url = new URL(`${server.base.pathname.replace(/\/$/, "")}${path}`, server.base);
+  for (const [key, given] of Object.entries(query))
+    for (const value of given === undefined ? [] : [given].flat()) url.searchParams.append(key, value);
   const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
-    return await read(method, url, socketPathOf(address), signal);
+    return await read(method, url, server, signal);
   } catch (cause) {
     if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new CommandError(
-      exitCode.unreachable,
-      `cannot reach the admin API at ${address}: ${why}`,
-      "is `xds serve` running? --admin says where",
-    );
+    const message = `cannot reach the admin API at ${server.shown}: ${why}`;
+    throw new CommandError(exitCode.unreachable, message, hintOf(cause, server));
   }
 }
 
+type Connection = Pick<AdminServer, "socketPath" | "tls">;
+
 /** Uses `node:http`, because `fetch` refuses the ports that browsers block. */
-function read(method: "GET" | "POST", url: URL, socketPath: string | undefined, signal: AbortSignal): Promise<Reply> {
+function read(method: "GET" | "POST", url: URL, { socketPath, tls }: Connection, signal: AbortSignal): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const asked = requestHttp(url, { method, signal, ...(socketPath !== undefined && { socketPath }) }, (response) => {
+    const options = { method, signal, ...(socketPath !== undefined && { socketPath }), ...tls };
+    const send = url.protocol === "https:" ? requestHttps : requestHttp;
+    const asked = send(url, options, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));

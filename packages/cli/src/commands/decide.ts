@@ -1,7 +1,8 @@
 import type { DecisionAnswer, ServerAnswer } from "@xdskit/server";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
-import { type AdminFlags, askAdmin, changeByAdmin } from "./admin-request.ts";
+import { askAdmin, changeByAdmin } from "./admin-request.ts";
+import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
 
 export type Decision = "approve" | "reject" | "rollback";

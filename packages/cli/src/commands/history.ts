@@ -3,7 +3,8 @@ import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
 import { formatJson } from "../output/json.ts";
 import { formatTable } from "../output/table.ts";
-import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import { askAdmin } from "./admin-request.ts";
+import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
 import { countChanges, describeGit, kindColor } from "./revision-words.ts";
 

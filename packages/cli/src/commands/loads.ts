@@ -4,7 +4,8 @@ import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
 import { formatTable } from "../output/table.ts";
-import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import { askAdmin } from "./admin-request.ts";
+import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
 
 export interface LoadsFlags extends AdminFlags {

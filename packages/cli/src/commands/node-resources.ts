@@ -6,7 +6,8 @@ import { typeNamed } from "../discovery/type-named.ts";
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { oneLine } from "../output/one-line.ts";
-import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import { askAdmin } from "./admin-request.ts";
+import type { AdminFlags } from "./admin-server.ts";
 
 /** Flags that say whose resources, and how to ask. */
 export interface NodeResourcesFlags extends ConnectionFlags, AdminFlags {

@@ -10,6 +10,7 @@ import { describeAccess, findExposure } from "../settings/exposure.ts";
 import { fuseSettingsOf } from "../settings/fuse-settings.ts";
 import { createOriginReader } from "../settings/git-origin.ts";
 import { retentionOf } from "../settings/history-settings.ts";
+import { openStore } from "../settings/ledger-store.ts";
 import { createApi, loadDescriptors } from "../settings/load-api.ts";
 import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
@@ -28,19 +29,23 @@ import { trustOf } from "./serve/trust.ts";
 const DRAIN_GRACE_MS = 2_000;
 
 export async function serve(
-  given: string,
+  given: string | undefined,
   flags: Readonly<Record<string, unknown>>,
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
   io.needNoReader();
-  const place = await sourcePlaceOf(given, io.cwd);
+  // Without a source only the store is followed, with the settings of the working directory.
+  const place = await sourcePlaceOf(given ?? ".", io.cwd);
   const { directory, shown } = place;
   const file = await readSettings(directory);
   const { problems } = file;
   if (problems.some(leavesSettingsUnknown)) return refuseSettings(problems, place.shownDirectory, context);
   const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
+  const url = values.text("store");
+  if (given === undefined && url === undefined)
+    throw new CommandError(exitCode.usage, "expected a directory to serve, or a store to follow", "give --store");
   const options = serverOptionsOf(values, file.listeners, directory);
   await requireReadableFiles(values, file.listeners, directory);
   const stateDir = stateDirOf(values, io.env, place.module ?? directory);
@@ -49,17 +54,20 @@ export async function serve(
   const descriptors = await loadDescriptors(descriptorFiles);
   const api = createApi(descriptorFiles, descriptors);
   const log = createServeLog(values, context);
+  const onProblem = (text: string): void => log.write("ledger-problem", { reason: text });
+  const store = url === undefined ? undefined : await openStore(url, { cwd: io.cwd, onProblem });
   const server = create({
     ...options,
-    ...{ api, log, refreshSource: () => service.refresh(io.interrupted) },
+    ...{ api, log, refreshSource: async () => await service?.refresh(io.interrupted) },
     ...(stateDir !== undefined && { stateDir }),
     ledger: {
       fuses: fuseSettingsOf(values),
       retention: retentionOf(values),
-      ...(stateDir !== undefined && { directory: join(stateDir, "ledger") }),
+      ...(store !== undefined
+        ? { store, publishes: given === undefined ? ("never" as const) : ("lease" as const) }
+        : stateDir !== undefined && { directory: join(stateDir, "ledger") }),
     },
   });
-  const source = createSource(place, values, { api, io, offThread: { descriptors } });
   const started = await start(server);
   await rememberSettings(stateDir, file);
   const isText = logFormatOf(values, context) === "text";
@@ -76,25 +84,47 @@ export async function serve(
     certificate === undefined
       ? undefined
       : await trustOf({ cert: certificate, ca: values.text("tls.ca") }, reachedHost(address));
+  const adminCertificate = values.text("admin-tls.cert");
+  const adminTrust =
+    adminCertificate === undefined || adminAddress === undefined
+      ? undefined
+      : await trustOf({ cert: adminCertificate, ca: values.text("admin-tls.ca") }, reachedHost(adminAddress));
   const onServing = (): void => {
     // A pipe gets JSON lines only; under `npm start`, which pipes the output, a person reads it.
     if (io.interrupted.aborted || !(isText || io.env["npm_lifecycle_event"] !== undefined)) return;
     const listen = formatReachedAddress(address);
-    const admin = adminAddress === undefined ? undefined : formatReachedAddress(adminAddress);
+    const admin = adminAddress && {
+      address: formatReachedAddress(adminAddress),
+      socketPath: values.text("admin-socket"),
+      trust: adminTrust,
+    };
     const needsClientCertificate =
       values.text("tls.ca") !== undefined && values.flag("tls.require-client-certificate") !== false;
     io.stdout.write(suggestCommands({ listen, admin, env: io.env, trust, needsClientCertificate }));
   };
   const publishing = recording(server, createOriginReader(directory));
-  const service = new Service({ server, publishing, source, log, context, file, place, isText, onServing });
+  const createService = (): Service => {
+    const source = createSource(place, values, { api, io, offThread: { descriptors } });
+    return new Service({ server, publishing, source, log, context, file, place, isText, onServing });
+  };
+  const service = given === undefined ? undefined : createService();
+  const again = (): void => void service?.publishAgain().catch(() => undefined);
+  server.on("ledger-role", ({ role }) => role === "publisher" && again());
+  server.on("store-back", again);
   io.onHangup(() => {
     log.write("hangup", {});
-    void Promise.all([server.reloadCertificates(), service.reload(io.interrupted)]);
+    void Promise.all([server.reloadCertificates(), service?.reload(io.interrupted)]);
   });
   try {
-    // An interruption does not wait for a long load.
-    await Promise.race([service.load(), aborted(io.interrupted)]);
-    await service.follow(io.interrupted);
+    if (service === undefined) {
+      server.reportSource({ state: "good", problems: [] });
+      onServing();
+      await aborted(io.interrupted);
+    } else {
+      // An interruption does not wait for a long load.
+      await Promise.race([service.load(), aborted(io.interrupted)]);
+      await service.follow(io.interrupted);
+    }
     log.write("stopping", { signal: String(io.interrupted.reason) });
     await server.drain({ graceMs: DRAIN_GRACE_MS });
   } finally {
@@ -113,7 +143,7 @@ const fieldOf: Readonly<Record<string, string>> = {
 
 function formatAccess(who: readonly (readonly [string, string])[]): string {
   const width = Math.max(...who.map(([caller]) => caller.length));
-  return ["Who may have what:", ...who.map(([caller, may]) => `  ${caller.padEnd(width)}   ${may}`), ""].join("\n");
+  return ["Access in force:", ...who.map(([caller, may]) => `  ${caller.padEnd(width)}   ${may}`), ""].join("\n");
 }
 
 interface WarnedOf {

@@ -1,11 +1,12 @@
-import type { NodeAnswer, NodesAnswer, ProgressAnswer, ServerAnswer } from "@xdskit/server";
+import type { NodeAnswer, NodesAnswer, ProgressAnswer, ServerAnswer, StoreAnswer } from "@xdskit/server";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
 import { plural } from "../output/problems.ts";
 import { formatTable } from "../output/table.ts";
-import { type AdminFlags, askAdmin, EVERY_NODE } from "./admin-request.ts";
+import { askAdmin, EVERY_NODE } from "./admin-request.ts";
+import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
 import { countNodes, formatStragglers } from "./stragglers.ts";
 
@@ -52,9 +53,28 @@ function describeServer(
     ["source", describeSource(source, { colors, now })],
     ["revision", `${progress.revision}: ${countNodes(progress)}`],
     ["streams", `${streams}`],
+    ...describeStore(server.ledger?.store, { colors, now }),
     ...describeLedger(server.ledger, colors),
   ];
   return facts.map(([name, value]) => `${colors.bold(name.padEnd(9))} ${value}\n`).join("");
+}
+
+/** The role of the server among those that share its store, and how far it has applied that. */
+function describeStore(
+  store: StoreAnswer | undefined,
+  { colors, now }: { readonly colors: Colors; readonly now: Date },
+): readonly (readonly [string, string])[] {
+  if (store === undefined) return [];
+  const { role, roleSince, head, lag, awaySince, awayReason, stoppedSince, stopReason } = store;
+  const behind = lag === 0 ? "all applied" : colors.yellow(`${plural(lag, "record")} behind`);
+  const facts: (readonly [string, string])[] = [
+    ["store", `${role} for ${formatAge(roleSince, now)}, head ${head}, ${behind}`],
+  ];
+  if (awaySince !== undefined)
+    facts.push(["", colors.red(`unreachable for ${formatAge(awaySince, now)}: ${awayReason ?? ""}`)]);
+  if (stoppedSince !== undefined)
+    facts.push(["", colors.red(`not applied for ${formatAge(stoppedSince, now)}: ${stopReason ?? ""}`)]);
+  return facts;
 }
 
 /** What is held, and what the server has no content of. */

@@ -3,7 +3,8 @@ import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted, unlessAborted } from "../interruption.ts";
 import { formatJson } from "../output/json.ts";
 import type { Screen } from "../screen.ts";
-import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import { askAdmin } from "./admin-request.ts";
+import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
 import { noSample, renderTop, type TopState, takeSample } from "./top/render.ts";
 

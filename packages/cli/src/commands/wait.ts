@@ -2,7 +2,8 @@ import type { ProgressAnswer } from "@xdskit/server";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { createStatusLine } from "../output/status-line.ts";
-import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import { askAdmin } from "./admin-request.ts";
+import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
 import { countNodes, formatStragglers } from "./stragglers.ts";
 

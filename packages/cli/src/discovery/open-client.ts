@@ -37,11 +37,10 @@ export async function openClient(
     const client = await createXdsClient({
       ...options,
       api,
-      nackPolicy: "apply-valid",
-      clientPgv: flags.unchecked !== true,
+      validation: { nackPolicy: "apply-valid", clientPgv: flags.unchecked !== true },
       onReport: answers.onReport,
       signal: io.interrupted,
-      ...(!isByBootstrap && timeoutMs !== undefined && { initialFetchTimeoutMs: timeoutMs }),
+      ...(!isByBootstrap && timeoutMs !== undefined && { limits: { initialFetchTimeoutMs: timeoutMs } }),
     });
     // Node flags override the node of the bootstrap.
     const given = givenNode(flags, client.config.node);

@@ -80,13 +80,15 @@ async function startFromServer(flags: ConnectionFlags, io: Io): Promise<Start> {
   const options: XdsClientOptions = {
     server,
     node: nodeOf(flags),
-    apiVersion: flags.v2 === true ? "v2" : "v3",
-    variant: flags.sotw === true ? "sotw" : "delta",
-    isAggregated: flags.perType !== true,
-    ...(flags.rest === true && {
-      rest: { refreshDelayMs: Math.max(1, refreshDelay), requestTimeoutMs: POLL_TIMEOUT_MS },
-    }),
-    ...(tls !== undefined && { tls }),
+    transport: {
+      apiVersion: flags.v2 === true ? "v2" : "v3",
+      variant: flags.sotw === true ? "sotw" : "delta",
+      isAggregated: flags.perType !== true,
+      ...(flags.rest === true && {
+        rest: { refreshDelayMs: Math.max(1, refreshDelay), requestTimeoutMs: POLL_TIMEOUT_MS },
+      }),
+      ...(tls !== undefined && { tls }),
+    },
   };
   const trust = tls && { hasCa: tls.ca !== undefined, hasCertificate: tls.certificate !== undefined };
   return { options, asked: { where: server, by: "flags", tls: trust, otherWay: otherWayOf(flags) } };

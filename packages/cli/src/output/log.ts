@@ -28,7 +28,7 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
   },
   access: {
     level: "info",
-    message: "who may have what",
+    message: "access in force",
     fields: ["loopback", "elsewhere", "client_status", "admin"],
     means: "what clients on this machine, clients elsewhere, and callers of client status and the admin API get",
   },

@@ -36,6 +36,8 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxStreamsPerIdentity: "limits.max-streams-per-identity",
   maxRequestsPerSecondPerIdentity: "limits.max-requests-per-second-per-identity",
   maxSubscriptionsPerStream: "limits.max-subscriptions-per-stream",
+  maxSubscriptionsPerPeer: "limits.max-subscriptions-per-peer",
+  maxSubscriptionsPerIdentity: "limits.max-subscriptions-per-identity",
   maxTypesPerStream: "limits.max-types-per-stream",
   maxUnacknowledgedPerType: "limits.max-unacknowledged-per-type",
   maxRequestBytes: "limits.max-request-bytes",

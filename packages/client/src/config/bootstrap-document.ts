@@ -1,7 +1,7 @@
 import { resolveJsonPath } from "@xdskit/envoy-api";
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import type { ConfigProblem } from "../error.ts";
-import { findDeepText, isDeep, MAX_NESTING } from "./nesting.ts";
+import { isDeep, tooDeep, yamlTokens } from "./nesting.ts";
 import type { Path, PlacedProblem } from "./problems.ts";
 
 /** A bootstrap as a JSON value, with the positions of its parts. */
@@ -22,7 +22,7 @@ type Position = Pick<ConfigProblem, "line" | "column">;
 export function parseBootstrap(text: string, file: string | undefined): BootstrapDocument {
   const lines = new LineCounter();
   try {
-    const deepAt = findDeepText(text);
+    const { deepAt } = yamlTokens(text);
     if (deepAt !== undefined) return failed(textProblem(tooDeep, file, placeOf(text, deepAt)));
     const document = parseDocument(text, { lineCounter: lines, merge: true, logLevel: "error" });
     const problems = document.errors.slice(0, MAX_MISTAKES).map((error): ConfigProblem => {
@@ -81,8 +81,6 @@ export function messageOf(error: unknown): string {
   const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
   return line;
 }
-
-const tooDeep = `expected at most ${MAX_NESTING} levels of nesting, got more`;
 
 /** Removes quotations of the text, which may be secret. */
 function mistakeIn(message: string): string {

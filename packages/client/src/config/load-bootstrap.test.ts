@@ -110,17 +110,17 @@ const assigned = (...addresses: readonly object[]): object => ({
 describe("the examples of the editions", () => {
   const load = (name: string): unknown => loadBootstrap({ path: join(examples, name) }, { api });
 
-  test("C-CFG-03 that of 2018: hosts, a Duration as an object, one service where a list is meant", () => {
+  test("E27 C-CFG-03 that of 2018: hosts, a Duration as an object, one service where a list is meant", () => {
     expect(load("v2-2018.yaml")).toEqual({ problems: [], config: configWith(ads) });
   });
 
-  test("C-CFG-03 those of 2020: the same with TCP keepalive, in delta", () => {
+  test("E27 C-CFG-03 those of 2020: the same with TCP keepalive, in delta", () => {
     const kept: ServerConfig = { ...server, connectTimeoutMs: 250, tcpKeepalive: { idleMs: 10_000 } };
     const config = configWith({ ...ads, variant: "delta", servers: [kept] });
     expect(load("v2-2020.yaml")).toEqual({ problems: [], config });
   });
 
-  test("C-CFG-06 those of today: STRICT_DNS, V3 throughout, pings every 30 s that wait 5 s, TCP keepalive", () => {
+  test("C-CON-01 C-CFG-06 those of today: STRICT_DNS, V3 throughout, pings every 30 s that wait 5 s, TCP keepalive", () => {
     const keepalive = { intervalMs: 30_000, timeoutMs: 5_000 };
     const kept: ServerConfig = { ...server, keepalive, tcpKeepalive: { idleMs: undefined } };
     const config = configWith({ ...ads, apiVersion: "v3", resourceApiVersion: "v3", servers: [kept] });
@@ -172,7 +172,7 @@ describe("the examples of the editions", () => {
     ]);
   });
 
-  test("C-TYP-11 hosts of v2 beside versions of v3, as releases of both took them", () => {
+  test("B-TYP-08 C-TYP-11 hosts of v2 beside versions of v3, as releases of both took them", () => {
     const text = readFileSync(join(examples, "v2-2018.yaml"), "utf8")
       .replace("api_type: GRPC", "api_type: GRPC\n    transport_api_version: V3")
       .replace("cds_config: { ads: {} }", "cds_config: { ads: {}, resource_api_version: V3 }");

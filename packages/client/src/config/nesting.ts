@@ -1,13 +1,19 @@
+import { maxNesting } from "@xdskit/envoy-api/internal";
 import { CST, Lexer, Parser } from "yaml";
 
-/** The nesting limit: no bootstrap is deeper, and protobuf stops at 100 messages. */
-export const MAX_NESTING = 200;
+/** The tokens of a text of YAML, or the offset at which it exceeds the nesting limit. */
+export type YamlTokens =
+  | { readonly tokens: readonly CST.Token[]; readonly deepAt: undefined }
+  | { readonly tokens: undefined; readonly deepAt: number };
+
+/** The message of a text or value that exceeds the nesting limit. */
+export const tooDeep: string = `expected at most ${maxNesting} levels of nesting, got more`;
 
 /**
- * The offset at which YAML exceeds the nesting limit; undefined if it does not. Call it before composing the document:
- * composing recurses, and a regular expression on a nearly full stack aborts the process.
+ * Splits YAML into tokens. Call it before composing the document: composing recurses, and a regular expression on a nearly
+ * full stack aborts the process. Brackets are counted while lexing: a million of them would take gigabytes.
  */
-export function findDeepText(text: string): number | undefined {
+export function yamlTokens(text: string): YamlTokens {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
   let brackets = 0;
@@ -17,11 +23,12 @@ export function findDeepText(text: string): number | undefined {
     else if (lexeme === "]" || lexeme === "}") brackets--;
     // `- - - x` nests on one line without brackets.
     indicators = nextIndicators(indicators, lexeme);
-    if (Math.max(brackets, indicators) > MAX_NESTING) return parser.offset;
-    tokens.push(...parser.next(lexeme));
+    if (Math.max(brackets, indicators) > maxNesting) return { tokens: undefined, deepAt: parser.offset };
+    for (const token of parser.next(lexeme)) tokens.push(token);
   }
-  tokens.push(...parser.end());
-  return findDeepToken(tokens);
+  for (const token of parser.end()) tokens.push(token);
+  const deepAt = findDeepToken(tokens);
+  return deepAt === undefined ? { tokens, deepAt } : { tokens: undefined, deepAt };
 }
 
 /** Whether a JSON value exceeds the nesting limit. */
@@ -29,7 +36,7 @@ export function isDeep(value: unknown): boolean {
   const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { depth } = next;
-    if (depth > MAX_NESTING) return true;
+    if (depth > maxNesting) return true;
     if (typeof next.value !== "object" || next.value === null) continue;
     for (const inner of Object.values(next.value)) waiting.push({ value: inner, depth: depth + 1 });
   }
@@ -45,7 +52,7 @@ function findDeepToken(tokens: readonly CST.Token[]): number | undefined {
   const waiting = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { token, depth } = next;
-    if (depth > MAX_NESTING) return "offset" in token ? token.offset : 0;
+    if (depth > maxNesting) return "offset" in token ? token.offset : 0;
     for (const inner of innerTokens(token)) waiting.push({ token: inner, depth: depth + 1 });
   }
   return undefined;

@@ -1,12 +1,11 @@
+import type { ConfigProblem } from "../error.ts";
+
 /** Keys and indices, outermost first. */
 export type Path = readonly (string | number)[];
 
 /** A problem whose line is not known yet. */
-export interface PlacedProblem {
-  readonly severity: "error" | "warning";
+export interface PlacedProblem extends Pick<ConfigProblem, "severity" | "message" | "hint"> {
   readonly path: Path;
-  readonly message: string;
-  readonly hint?: string;
 }
 
 /** Collects the problems of a configuration, to report all at once. */

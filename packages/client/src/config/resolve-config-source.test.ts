@@ -161,7 +161,7 @@ describe("gRPC", () => {
     expect(resolved(source)).toMatchObject({ apiVersion, resourceApiVersion });
   });
 
-  test("C-TYP-11 AUTO is the version of the message, or what autoVersion says", () => {
+  test("E31 C-TYP-11 AUTO is the version of the message, or what autoVersion says", () => {
     const source = { api_config_source: { ...grpc("first"), transport_api_version: "AUTO" } };
     expect(resolved(source, { version: "v2" })).toMatchObject({ apiVersion: "v2", resourceApiVersion: "v2" });
     const defaults = { autoVersion: "v3" } as const;

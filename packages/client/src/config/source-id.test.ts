@@ -1,7 +1,7 @@
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import { clientDialect } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
-import type { XdsClientOptions } from "../options/options.ts";
+import type { FlatOptions } from "../options/flat-options.ts";
 import { configOfFile, configOfServers } from "../options/server-config.ts";
 import type { GrpcSource } from "./client-config.ts";
 import { loadBootstrap } from "./load-bootstrap.ts";
@@ -9,7 +9,7 @@ import { namedGrpcSource } from "./source-id.ts";
 
 const ADDRESS = "127.0.0.1:18000";
 
-function idOf(options: XdsClientOptions = {}, ...servers: readonly string[]): string | undefined {
+function idOf(options: FlatOptions = {}, ...servers: readonly string[]): string | undefined {
   return configOfServers(options, servers.length === 0 ? [ADDRESS] : servers).defaultSource?.id;
 }
 
@@ -34,7 +34,7 @@ test("an id says how a source is spoken to, and where; nothing more where nothin
 });
 
 test("what is unusual stands in a digest, each its own, and none tells a secret", () => {
-  const unusual: readonly XdsClientOptions[] = [
+  const unusual: readonly FlatOptions[] = [
     { tls: true },
     { tls: { key: "secret" } },
     { headers: { authorization: "secret" } },

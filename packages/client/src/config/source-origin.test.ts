@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { XdsClientOptions } from "../options/options.ts";
+import type { FlatOptions } from "../options/flat-options.ts";
 import { configOfFile, configOfServers } from "../options/server-config.ts";
 import { sourceOrigin } from "./source-origin.ts";
 
 const node = { id: "node-1", cluster: "web" };
 
-function originOf(options: XdsClientOptions = {}, servers: readonly string[] = ["10.0.0.1:443"], by = node): string {
+function originOf(options: FlatOptions = {}, servers: readonly string[] = ["10.0.0.1:443"], by = node): string {
   const source = configOfServers(options, servers).defaultSource;
   if (source === undefined) throw new Error("expected a source");
   return sourceOrigin(source, by);
@@ -21,7 +21,7 @@ test("says how a source is asked, where, and for whom", () => {
   ]);
 });
 
-const same: readonly XdsClientOptions[] = [
+const same: readonly FlatOptions[] = [
   { headers: { authorization: "Bearer 2" } },
   { headers: { "X-Api-Key": "k", cookie: "c", "x-amz-security-token": "t" } },
   { tls: { caPath: "/new/ca.pem", certificatePath: "/new/cert.pem", keyPath: "/new/key.pem" } },

@@ -16,44 +16,50 @@ test("every mistake is told at once, and never what may be a secret", () => {
   const options = {
     server: ["somewhere"],
     bootstrap: "",
-    rest: { refreshDelayMs: 0 },
-    variant: "incremental",
-    isAggregated: 1,
+    transport: {
+      rest: { refreshDelayMs: 0 },
+      variant: "incremental",
+      isAggregated: 1,
+      tls: "yes",
+      headers: { authorization: 7 },
+      keepalive: { intervalMs: 0 },
+    },
     node: 7,
-    tls: "yes",
-    headers: { authorization: 7 },
-    keepalive: { intervalMs: 0 },
-    maxResponseBytes: 0.5,
-    connectTimeoutMs: 2 ** 40,
-    backOff: { baseMs: 10, maxMs: 5 },
-    rateLimit: {},
+    limits: {
+      maxResponseBytes: 0.5,
+      connectTimeoutMs: 2 ** 40,
+      backOff: { baseMs: 10, maxMs: 5 },
+      rateLimit: {},
+    },
     dialect: { nackByVersion: true },
-    validators: {},
+    validation: { validators: {} },
+    reading: "yes",
     nodeId: "x",
     cache: { path: "", maxBytes: -1 },
     signal: {},
     onReport: "log",
   };
   expect(check(options)).toEqual([
-    "server: expected host:port, or a list of at least one, got something else",
+    "server: expected host:port, or a list of at least one, got a list",
     'bootstrap: expected the path of a file, or its content as an object, got ""',
-    "rest.refreshDelayMs: expected a whole number from 1 to 2147483647, got 0",
-    'variant: expected one of sotw, delta, got "incremental"',
-    "isAggregated: expected true or false, got 1",
+    "transport.rest.refreshDelayMs: expected a whole number from 1 to 2147483647, got 0",
+    'transport.variant: expected one of sotw, delta, got "incremental"',
+    "transport.isAggregated: expected true or false, got 1",
+    'transport.tls: expected true, false or an object, got "yes"',
+    "transport.headers.authorization: expected a string, got a value of type number",
+    "transport.keepalive.intervalMs: expected a whole number from 1 to 2147483647, got 0",
+    "transport.keepalive.timeoutMs: expected a whole number from 1 to 2147483647, got undefined",
     "node: expected an id, or an object, got 7",
-    'tls: expected true, false or an object, got "yes"',
-    "headers: expected an object of texts, got something else",
-    "keepalive.intervalMs: expected a whole number from 1 to 2147483647, got 0",
-    "keepalive.timeoutMs: expected a whole number from 1 to 2147483647, got undefined",
-    "maxResponseBytes: expected a whole number from 1 to 2147483647, got 0.5",
-    "connectTimeoutMs: expected a whole number from 1 to 2147483647, got 1099511627776",
-    "backOff: expected baseMs above 0, and maxMs no smaller, got something else",
-    "rateLimit: expected maxTokens and tokensPerSecond above 0, got something else",
-    "validators: expected a list, got something else",
+    "limits.maxResponseBytes: expected a whole number from 1 to 2147483647, got 0.5",
+    "limits.connectTimeoutMs: expected a whole number from 1 to 2147483647, got 1099511627776",
+    "limits.backOff: expected baseMs above 0, and maxMs no smaller, got an object",
+    "limits.rateLimit: expected maxTokens and tokensPerSecond above 0, got an object",
+    "validation.validators: expected a list, got an object",
+    'reading: expected an object, got "yes"',
     "nodeId: unknown option",
     'cache.path: expected the path of a file, got ""',
     "cache.maxBytes: expected a whole number from 1 to 9007199254740991, got -1",
-    "signal: expected an AbortSignal, got something else",
+    "signal: expected an AbortSignal, got an object",
     'onReport: expected a function, got "log"',
     "server: expected a server, a bootstrap or a file, got server and bootstrap",
     "dialect.nackByVersion: unknown switch",
@@ -61,13 +67,43 @@ test("every mistake is told at once, and never what may be a secret", () => {
 });
 
 test("the error says what was meant, and the variable that names a bootstrap", () => {
-  expect(() => checkOptions({ server: "a:1", maxResponseByte: 1 } as XdsClientOptions, {})).toThrow(
-    'the configuration is not valid: maxResponseByte: unknown option (did you mean "maxResponseBytes"?)',
+  expect(() => checkOptions({ server: "a:1", limits: { maxResponseByte: 1 } } as XdsClientOptions, {})).toThrow(
+    'the configuration is not valid: limits.maxResponseByte: unknown option (did you mean "maxResponseBytes"?)',
   );
   expect(() => checkOptions({}, {})).toThrow(
     "server: expected a server, a bootstrap or a file, got none of them " +
       "(pass one, or set GRPC_XDS_BOOTSTRAP to the path of a gRPC bootstrap)",
   );
+});
+
+test.each([
+  ["variant", "delta", "transport"],
+  ["tls", true, "transport"],
+  ["initialFetchTimeoutMs", 5, "limits"],
+  ["backOff", { baseMs: 1, maxMs: 2 }, "limits"],
+  ["nackPolicy", "apply-valid", "validation"],
+  ["onWarning", () => {}, "reading"],
+])("an option outside its group is refused, and the group named: %s", (name, value, group) => {
+  expect(() => checkOptions({ server: "a:1", [name]: value } as XdsClientOptions, {})).toThrow(
+    `the configuration is not valid: ${name}: unknown option (did you mean "${group}.${name}"?)`,
+  );
+});
+
+test("checked options have no groups", () => {
+  const options: XdsClientOptions = {
+    server: "a:1",
+    transport: { variant: "delta" },
+    limits: { connectTimeoutMs: 7 },
+    validation: { clientPgv: false },
+    reading: { fileFormat: "json" },
+  };
+  expect(checkOptions(options, {})).toEqual({
+    server: "a:1",
+    variant: "delta",
+    connectTimeoutMs: 7,
+    clientPgv: false,
+    fileFormat: "json",
+  });
 });
 
 test("a client has to know where to start", () => {
@@ -81,8 +117,8 @@ test("a client has to know where to start", () => {
   expect(check({ server: "https://xds.example.com:443" })).toEqual([
     'server: expected host:port, or a list of at least one, got "https://xds.example.com:443"',
   ]);
-  expect(check({ bootstrap: "b.yaml", tls: true, mode: "proxy" })).toEqual([
-    "tls: expected it in the bootstrap, where it is said of each server, got it as an option",
+  expect(check({ bootstrap: "b.yaml", transport: { tls: true }, mode: "proxy" })).toEqual([
+    "transport.tls: expected it in the bootstrap, where it is said of each server, got it as an option",
   ]);
   expect(good.map((server) => check({ server }))).toEqual([[], [], [], []]);
 });

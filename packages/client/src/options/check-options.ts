@@ -17,62 +17,81 @@ import {
   oneOf,
   problemsError,
   type Rule,
+  type RulesOf,
   rule,
   texts,
   wholeNumber,
 } from "../argument.ts";
 import { bootstrapFromEnvironment } from "../config/bootstrap-environment.ts";
 import type { ConfigProblem, XdsClientError } from "../error.ts";
+import { type FlatOptions, flatten } from "./flat-options.ts";
 import { nodeRules } from "./node-identity.ts";
-import type { XdsClientOptions } from "./options.ts";
-
-type OptionName = keyof XdsClientOptions;
+import type { ClientLimits, ReadingOptions, TransportOptions, ValidationOptions, XdsClientOptions } from "./options.ts";
 
 const version = oneOf("v2", "v3");
 const path = rule("the path of a file", isPath);
 /** grpc-js holds message lengths as signed 32-bit numbers. */
 const LARGEST_MESSAGE_BYTES = 2 ** 31 - 1;
 
-const rules: Readonly<Record<OptionName, Rule>> = {
-  bootstrap: rule("the path of a file, or its content as an object", (value) => isPath(value) || isObject(value)),
-  environment: anObject,
-  server: rule("host:port, or a list of at least one", areAddresses),
-  rest: objectOr(
-    rule("true, false or an object", (value) => typeof value === "boolean"),
-    fields({ refreshDelayMs: milliseconds, requestTimeoutMs: milliseconds }),
-  ),
-  file: path,
-  fileFormat: oneOf("binary", "text", "yaml", "json"),
-  isMoveOnly: aFlag,
+const readingRules: RulesOf<ReadingOptions> = {
   autoVersion: version,
   isLenient: aFlag,
   onWarning: aFunction,
+  fileFormat: oneOf("binary", "text", "yaml", "json"),
+  isMoveOnly: aFlag,
+};
+const transportRules: RulesOf<TransportOptions> = {
   variant: oneOf("sotw", "delta"),
   isAggregated: aFlag,
   apiVersion: version,
   resourceApiVersion: version,
-  node: objectOr(
-    rule("an id, or an object", (value) => typeof value === "string"),
-    fields(nodeRules),
+  rest: objectOr(
+    rule("true, false or an object", (value) => typeof value === "boolean"),
+    fields({ refreshDelayMs: milliseconds, requestTimeoutMs: milliseconds }),
   ),
-  mode: oneOf("proxy", "non-proxy"),
   tls: rule("true, false or an object", (value) => typeof value === "boolean" || isObject(value)),
   headers: texts,
   keepalive: objectOr(
     rule("false or an object", (value) => value === false),
     fields({ intervalMs: milliseconds, timeoutMs: milliseconds }, ["intervalMs", "timeoutMs"]),
   ),
+};
+const limitsRules: RulesOf<ClientLimits> = {
   maxResponseBytes: wholeNumber(1, LARGEST_MESSAGE_BYTES),
   connectTimeoutMs: milliseconds,
   initialFetchTimeoutMs: millisecondsOr0,
   backOff: rule("baseMs above 0, and maxMs no smaller", isBackOff),
   rateLimit: rule("maxTokens and tokensPerSecond above 0", isRateLimit),
-  parameters: texts,
-  edition: oneOf(...editions),
-  dialect: anObject,
+};
+const validationRules: RulesOf<ValidationOptions> = {
   nackPolicy: oneOf("all-or-nothing", "apply-valid"),
   clientPgv: aFlag,
   validators: aList,
+};
+const groups = { reading: readingRules, transport: transportRules, limits: limitsRules, validation: validationRules };
+
+/** Where the option of a name is, such as `transport.variant`. */
+const pathsInGroups: readonly string[] = Object.entries(groups).flatMap(([group, known]) =>
+  Object.keys(known).map((name) => `${group}.${name}`),
+);
+
+const rules: RulesOf<XdsClientOptions> = {
+  server: rule("host:port, or a list of at least one", areAddresses),
+  bootstrap: rule("the path of a file, or its content as an object", (value) => isPath(value) || isObject(value)),
+  file: path,
+  environment: anObject,
+  reading: fields(groups.reading),
+  transport: fields(groups.transport),
+  limits: fields(groups.limits),
+  node: objectOr(
+    rule("an id, or an object", (value) => typeof value === "string"),
+    fields(nodeRules),
+  ),
+  mode: oneOf("proxy", "non-proxy"),
+  parameters: texts,
+  edition: oneOf(...editions),
+  dialect: anObject,
+  validation: fields(groups.validation),
   api: anObject,
   descriptors: aList,
   cache: fields(
@@ -89,32 +108,33 @@ const rules: Readonly<Record<OptionName, Rule>> = {
   onReport: aFunction,
 };
 
-const anOptionsObject: Rule = fields(rules);
+const anOptionsObject: Rule = fields(rules, [], pathsInGroups);
 
 /** The environment variables in which a gRPC client finds its bootstrap. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The options that say how the client starts; at most one of them is set. */
-const starts = ["server", "bootstrap", "file"] as const satisfies readonly OptionName[];
+const starts = ["server", "bootstrap", "file"] as const satisfies readonly (keyof XdsClientOptions)[];
 
 /** Options that a bootstrap sets itself, so they cannot be combined with one. */
-const saidByBootstraps: readonly OptionName[] = [
-  "rest",
-  "isAggregated",
-  "apiVersion",
-  "resourceApiVersion",
-  "tls",
-  "headers",
-  "keepalive",
-  "connectTimeoutMs",
-  "initialFetchTimeoutMs",
-  "rateLimit",
+const saidByBootstraps: readonly string[] = [
+  "transport.rest",
+  "transport.isAggregated",
+  "transport.apiVersion",
+  "transport.resourceApiVersion",
+  "transport.tls",
+  "transport.headers",
+  "transport.keepalive",
+  "limits.connectTimeoutMs",
+  "limits.initialFetchTimeoutMs",
+  "limits.rateLimit",
 ];
 
-/** Throws one `XdsClientError` with every problem in the options. */
-export function checkOptions(options: XdsClientOptions, environment: Environment): void {
+/** Returns the options without their groups. Throws one `XdsClientError` with every problem in them. */
+export function checkOptions(options: XdsClientOptions, environment: Environment): FlatOptions {
   const problems = findProblems(options, environment);
   if (problems.length > 0) throw configError(problems);
+  return flatten(options);
 }
 
 /** One error with every problem in a configuration. */
@@ -140,9 +160,10 @@ function findStartProblems(options: XdsClientOptions, environment: Environment):
         hint: "pass one, or set GRPC_XDS_BOOTSTRAP to the path of a gRPC bootstrap",
       },
     ];
+  const given = new Map<string, unknown>(Object.entries(flatten(options)));
   return saidByBootstraps
-    .filter((name) => options[name] !== undefined)
-    .map((name) => mistake(name, "expected it in the bootstrap, where it is said of each server, got it as an option"));
+    .filter((path) => given.get(path.slice(path.indexOf(".") + 1)) !== undefined)
+    .map((path) => mistake(path, "expected it in the bootstrap, where it is said of each server, got it as an option"));
 }
 
 function findSwitchProblems({ dialect }: XdsClientOptions): readonly ConfigProblem[] {

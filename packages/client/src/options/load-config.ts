@@ -8,7 +8,7 @@ import type { ConfigDefaults } from "../config/config-defaults.ts";
 import { type BootstrapInput, loadBootstrap } from "../config/load-bootstrap.ts";
 import type { ConfigProblem } from "../error.ts";
 import { configError } from "./check-options.ts";
-import type { XdsClientOptions } from "./options.ts";
+import type { FlatOptions } from "./flat-options.ts";
 import { configOfFile, configOfServers, dialectIn } from "./server-config.ts";
 
 /** The configuration of a client, and warnings about it. */
@@ -22,7 +22,7 @@ export interface LoadedConfig {
  * client does. Expects checked options. Throws an `XdsClientError` with every problem in the bootstrap.
  */
 export function loadConfig(
-  options: XdsClientOptions,
+  options: FlatOptions,
   api: EnvoyApi,
   environment: Readonly<Record<string, string | undefined>>,
 ): LoadedConfig {
@@ -37,13 +37,13 @@ export function loadConfig(
   return { config: withNode(config, options.node), warnings: problems };
 }
 
-function inputOf(bootstrap: NonNullable<XdsClientOptions["bootstrap"]>): BootstrapInput {
+function inputOf(bootstrap: NonNullable<FlatOptions["bootstrap"]>): BootstrapInput {
   if (bootstrap instanceof URL) return { path: fileURLToPath(bootstrap) };
   return typeof bootstrap === "string" ? { path: bootstrap } : { value: bootstrap };
 }
 
 /** The defaults, from options, for what a bootstrap or a config source in a resource leaves out. */
-export function defaultsIn(options: XdsClientOptions): ConfigDefaults {
+export function defaultsIn(options: FlatOptions): ConfigDefaults {
   const { autoVersion, isLenient, isMoveOnly, fileFormat, backOff, maxResponseBytes, variant, mode, parameters } =
     options;
   return {
@@ -61,7 +61,7 @@ export function defaultsIn(options: XdsClientOptions): ConfigDefaults {
 }
 
 /** Fills the node fields that the bootstrap leaves out from the options. */
-function withNode(config: ClientConfig, node: XdsClientOptions["node"]): ClientConfig {
+function withNode(config: ClientConfig, node: FlatOptions["node"]): ClientConfig {
   if (node === undefined) return config;
   const given: Partial<Node> = typeof node === "string" ? { id: node } : node;
   const told = new Map<string, unknown>(Object.entries(config.node));

@@ -10,25 +10,101 @@ import type { ResourceValidator } from "../reading/validators.ts";
  * GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG (C-CFG-09).
  */
 export interface XdsClientOptions {
-  // Where resources come from
-
-  /** Servers by `host:port` or as a gRPC target, such as `unix:/run/xds.sock`; the preferred one first. */
+  /**
+   * Servers by `host:port` or as a gRPC target, such as `unix:/run/xds.sock`; the preferred one first.
+   * @default none
+   */
   readonly server?: string | readonly string[];
   /**
    * A bootstrap of Envoy or gRPC, in any of their forms: the path of a file, or its content as an object. Options cannot override
    * what it says about its servers.
+   * @default the one that the environment names, if there is no `server` and no `file`
    */
   readonly bootstrap?: string | URL | Readonly<Record<string, unknown>>;
-  /** A file with a `DiscoveryResponse` of any type, instead of a server (C-FS-01). */
+  /**
+   * A file with a `DiscoveryResponse` of any type, instead of a server (C-FS-01).
+   * @default none
+   */
   readonly file?: string;
   /**
    * Environment variables that may name a bootstrap (C-CFG-09).
    * @default process.env
    */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /**
+   * How bootstraps and files are read.
+   * @default {}
+   */
+  readonly reading?: ReadingOptions;
+  /**
+   * How the client connects. With a bootstrap only `variant` applies: the bootstrap says the rest of each server.
+   * @default {}
+   */
+  readonly transport?: TransportOptions;
+  /**
+   * Limits and timeouts.
+   * @default {}
+   */
+  readonly limits?: ClientLimits;
+  /**
+   * The node; a string is its id. The node of a bootstrap overrides it, field by field.
+   * @default { id: "" }
+   */
+  readonly node?: string | Partial<Node>;
+  /**
+   * `proxy` subscribes to wildcards and to all that their resources name; `non-proxy` only to what is watched (C-SUB-21).
+   * @default "proxy" for an Envoy bootstrap, else "non-proxy"
+   */
+  readonly mode?: "proxy" | "non-proxy";
+  /**
+   * Dynamic parameters of every subscription, by which a server chooses variants (C-LOC-01, C-LOC-10).
+   * @default none
+   */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /**
+   * The edition of the protocol that the client speaks.
+   * @default "current"
+   */
+  readonly edition?: Edition;
+  /**
+   * Overrides of single protocol behaviours of the edition (requirements 4).
+   * @default that of the edition
+   */
+  readonly dialect?: Partial<ClientDialect>;
+  /**
+   * Which resources are NACKed.
+   * @default {}
+   */
+  readonly validation?: ValidationOptions;
+  /**
+   * The descriptors of Envoy's messages. Clients that share one need not read the descriptors again.
+   * @default createEnvoyApi({ descriptors })
+   */
+  readonly api?: EnvoyApi;
+  /**
+   * Encoded `FileDescriptorSet`s of newer or private messages, if no `api` is given.
+   * @default none
+   */
+  readonly descriptors?: readonly Uint8Array[];
+  /**
+   * Where the last valid configuration is kept, for starts without a reachable server (C-CLI-06).
+   * @default none
+   */
+  readonly cache?: CacheOptions;
+  /**
+   * Closes the client when it aborts.
+   * @default none
+   */
+  readonly signal?: AbortSignal;
+  /**
+   * Called with each event at the sources, for logs. Exceptions that it throws become uncaught exceptions.
+   * @default none
+   */
+  readonly onReport?: (report: ClientReport) => void;
+}
 
-  // Reading a bootstrap
-
+/** How a client reads bootstraps and files. */
+export interface ReadingOptions {
   /**
    * What an absent version or `AUTO` means in a bootstrap and in resources (E31).
    * @default the version that the bootstrap is written in
@@ -42,11 +118,9 @@ export interface XdsClientOptions {
   /**
    * Called with each warning about a bootstrap that is usable all the same, before the client exists. Exceptions that it throws become
    * uncaught exceptions.
+   * @default none
    */
   readonly onWarning?: (warning: ConfigProblem) => void;
-
-  // Reading files
-
   /**
    * The format of files, whatever their extension (C-FS-04), including those of a bootstrap.
    * @default by extension
@@ -57,15 +131,10 @@ export interface XdsClientOptions {
    * @default false
    */
   readonly isMoveOnly?: boolean;
+}
 
-  // Transport
-
-  /**
-   * Polls the server over HTTP/1.1 in JSON (C-RST-06), instead of opening a stream. By default 1,000 ms between two polls, and a poll times out after
-   * 1,000 ms.
-   * @default false
-   */
-  readonly rest?: boolean | { readonly refreshDelayMs?: number; readonly requestTimeoutMs?: number };
+/** How a client connects to its servers. With a bootstrap only `variant` applies: the bootstrap says the rest of each server. */
+export interface TransportOptions {
   /**
    * State of the World or delta. Every server speaks `sotw`.
    * @default "sotw"
@@ -87,39 +156,30 @@ export interface XdsClientOptions {
    */
   readonly resourceApiVersion?: ApiVersion;
   /**
+   * Polls the server over HTTP/1.1 in JSON (C-RST-06), instead of opening a stream. By default 1,000 ms between two polls, and a poll times out after
+   * 1,000 ms.
+   * @default false
+   */
+  readonly rest?: boolean | { readonly refreshDelayMs?: number; readonly requestTimeoutMs?: number };
+  /**
    * Which certificates to trust; `true`: the authorities of the system.
    * @default plaintext
    */
   readonly tls?: boolean | Partial<TlsConfig>;
-  /** Headers of every call, such as an authorization. Never logged. */
+  /**
+   * Headers of every call, such as an authorization. Never logged.
+   * @default none
+   */
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * HTTP/2 PINGs (C-CON-01); `false`: none.
    * @default every 5 minutes, which every server allows
    */
   readonly keepalive?: false | { readonly intervalMs: number; readonly timeoutMs: number };
+}
 
-  // Identity and subscription
-
-  /** The node; a string is its id. The node of a bootstrap overrides it, field by field. */
-  readonly node?: string | Partial<Node>;
-  /**
-   * `proxy` subscribes to wildcards and to all that their resources name; `non-proxy` only to what is watched (C-SUB-21).
-   * @default "proxy" for an Envoy bootstrap, else "non-proxy"
-   */
-  readonly mode?: "proxy" | "non-proxy";
-  /** Dynamic parameters of every subscription, by which a server chooses variants (C-LOC-01, C-LOC-10). */
-  readonly parameters?: Readonly<Record<string, string>>;
-  /**
-   * The edition of the protocol that the client speaks.
-   * @default "current"
-   */
-  readonly edition?: Edition;
-  /** Overrides of single protocol behaviours of the edition (requirements 4). */
-  readonly dialect?: Partial<ClientDialect>;
-
-  // Limits and timeouts
-
+/** Limits and timeouts of a client. */
+export interface ClientLimits {
   /**
    * The largest response accepted, in bytes (B-GRP-08).
    * @default 268_435_456 (256 MiB)
@@ -145,9 +205,10 @@ export interface XdsClientOptions {
    * @default none
    */
   readonly rateLimit?: RateLimit;
+}
 
-  // Validation
-
+/** Which resources a client NACKs. */
+export interface ValidationOptions {
   /**
    * What happens to valid resources in a response with an invalid one (B-ACK-08).
    * @default "all-or-nothing"
@@ -158,27 +219,11 @@ export interface XdsClientOptions {
    * @default true
    */
   readonly clientPgv?: boolean;
-  /** Further reasons to NACK resources (C-VAL-02, C-MSC-06). */
-  readonly validators?: readonly ResourceValidator[];
   /**
-   * The descriptors of Envoy's messages. Clients that share one need not read the descriptors again.
-   * @default createEnvoyApi({ descriptors })
-   */
-  readonly api?: EnvoyApi;
-  /** Encoded `FileDescriptorSet`s of newer or private messages, if no `api` is given. */
-  readonly descriptors?: readonly Uint8Array[];
-
-  // Life
-
-  /**
-   * Where the last valid configuration is kept, for starts without a reachable server (C-CLI-06).
+   * Further reasons to NACK resources (C-VAL-02, C-MSC-06).
    * @default none
    */
-  readonly cache?: CacheOptions;
-  /** Closes the client when it aborts. */
-  readonly signal?: AbortSignal;
-  /** Called with each event at the sources, for logs. Exceptions that it throws become uncaught exceptions. */
-  readonly onReport?: (report: ClientReport) => void;
+  readonly validators?: readonly ResourceValidator[];
 }
 
 /**
@@ -203,6 +248,9 @@ export interface CacheOptions {
    * @default "leave-out"
    */
   readonly secrets?: "leave-out" | "keep";
-  /** Called once with the reason if the file is unusable; the client goes on without it. Exceptions that it throws become uncaught exceptions. */
+  /**
+   * Called once with the reason if the file is unusable; the client goes on without it. Exceptions that it throws become uncaught exceptions.
+   * @default none
+   */
   readonly onProblem?: (message: string) => void;
 }

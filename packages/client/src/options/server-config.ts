@@ -19,21 +19,21 @@ import {
   systemTls,
 } from "../config/config-defaults.ts";
 import { namedFileSource, namedGrpcSource, namedRestSource } from "../config/source-id.ts";
-import type { XdsClientOptions } from "./options.ts";
+import type { FlatOptions } from "./flat-options.ts";
 
 /** The dialect that the options select. */
-export function dialectIn({ edition, dialect, nackPolicy }: XdsClientOptions): ClientDialect {
+export function dialectIn({ edition, dialect, nackPolicy }: FlatOptions): ClientDialect {
   return clientDialect({ ...dialect, ...(nackPolicy !== undefined && { nackPolicy }) }, edition);
 }
 
 /** The configuration of a client that starts from server addresses. */
-export function configOfServers(options: XdsClientOptions, addresses: readonly string[]): ClientConfig {
+export function configOfServers(options: FlatOptions, addresses: readonly string[]): ClientConfig {
   const { rest = false } = options;
   return configOfSource(options, rest === false ? grpcSourceOf(options, addresses) : restSourceOf(options, addresses));
 }
 
 /** The configuration of a client that reads a file. */
-export function configOfFile(options: XdsClientOptions, path: string): ClientConfig {
+export function configOfFile(options: FlatOptions, path: string): ClientConfig {
   const { apiVersion = "v3", fileFormat } = options;
   const common = commonIn(options, apiVersion);
   return configOfSource(
@@ -49,7 +49,7 @@ export function configOfFile(options: XdsClientOptions, path: string): ClientCon
   );
 }
 
-function configOfSource(options: XdsClientOptions, source: SourceConfig): ClientConfig {
+function configOfSource(options: FlatOptions, source: SourceConfig): ClientConfig {
   const { mode = "non-proxy" } = options;
   const root = mode === "proxy" ? { source, locator: undefined } : undefined;
   return {
@@ -70,7 +70,7 @@ function configOfSource(options: XdsClientOptions, source: SourceConfig): Client
   };
 }
 
-function grpcSourceOf(options: XdsClientOptions, addresses: readonly string[]): GrpcSource {
+function grpcSourceOf(options: FlatOptions, addresses: readonly string[]): GrpcSource {
   const { apiVersion = "v3" } = options;
   return namedGrpcSource({
     kind: "grpc",
@@ -86,7 +86,7 @@ function grpcSourceOf(options: XdsClientOptions, addresses: readonly string[]): 
   });
 }
 
-function restSourceOf(options: XdsClientOptions, addresses: readonly string[]): RestSource {
+function restSourceOf(options: FlatOptions, addresses: readonly string[]): RestSource {
   const { apiVersion = "v3", rest } = options;
   const { refreshDelayMs = REFRESH_DELAY_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } =
     typeof rest === "object" ? rest : {};
@@ -101,7 +101,7 @@ function restSourceOf(options: XdsClientOptions, addresses: readonly string[]): 
 }
 
 function commonIn(
-  options: XdsClientOptions,
+  options: FlatOptions,
   apiVersion: ApiVersion,
 ): Pick<SourceConfig, "resourceApiVersion" | "initialFetchTimeoutMs" | "dialect" | "parameters"> {
   const { parameters } = options;
@@ -113,7 +113,7 @@ function commonIn(
   };
 }
 
-function serverOf(options: XdsClientOptions, address: string): ServerConfig {
+function serverOf(options: FlatOptions, address: string): ServerConfig {
   const { keepalive = KEEPALIVE, headers = {} } = options;
   return {
     name: address,
@@ -127,11 +127,11 @@ function serverOf(options: XdsClientOptions, address: string): ServerConfig {
   };
 }
 
-function tlsOf(tls: XdsClientOptions["tls"]): TlsConfig | undefined {
+function tlsOf(tls: FlatOptions["tls"]): TlsConfig | undefined {
   if (tls === undefined || tls === false) return undefined;
   return tls === true ? systemTls : { ...systemTls, ...tls };
 }
 
-function nodeOf(node: XdsClientOptions["node"]): Node {
+function nodeOf(node: FlatOptions["node"]): Node {
   return { ...anonymousNode, ...(typeof node === "string" ? { id: node } : node) };
 }

@@ -190,7 +190,7 @@ describe("State of the World", () => {
     ]);
   });
 
-  test("C-VAL-01 the rules of the descriptors are applied unless that is switched off", () => {
+  test("B-VAL-04 E33 C-VAL-01 the rules of the descriptors are applied unless that is switched off", () => {
     const bytes = sotw(cluster("a", { connectTimeout: "0s" }));
     const [found] = verdicts(readAtOnce(readerWith().read(bytes, origin())));
     expect(found).toEqual(["a", expect.stringContaining("connect_timeout: ")]);

@@ -49,7 +49,7 @@ test("a text that is no type URL is refused at once, for whoever has no compiler
   const mistakes: readonly (readonly [unknown, string])[] = [
     ["cds", '"cds" (pass Cluster of @xdskit/envoy-api/resources)'],
     [undefined, "undefined"],
-    [{}, "something else"],
+    [{}, "an object"],
   ];
   for (const [type, got] of mistakes) {
     const message = `type: expected a type such as Cluster, or its URL, got ${got}`;

@@ -52,7 +52,12 @@ export async function serveWith(
 
 /** Starts a client that comes back soon. */
 export async function start(options: XdsClientOptions): Promise<XdsClient> {
-  const client = await createXdsClient({ api: testApi(), node: "test", backOff: { baseMs: 5, maxMs: 20 }, ...options });
+  const client = await createXdsClient({
+    api: testApi(),
+    node: "test",
+    ...options,
+    limits: { backOff: { baseMs: 5, maxMs: 20 }, ...options.limits },
+  });
   ends.push(() => client.close());
   return client;
 }

@@ -30,14 +30,14 @@ async function start(api: EnvoyApi, sources: readonly ReachableSource[]): Promis
     api,
     server: addresses,
     node: "n1",
-    variant,
-    isAggregated: kind === "ads",
-    clientPgv: false,
-    validators,
+    transport: { variant, isAggregated: kind === "ads" },
+    validation: { clientPgv: false, validators },
     ...(edition !== undefined && { edition }),
     ...(dialect !== undefined && { dialect }),
-    ...(absenceMs !== undefined && { initialFetchTimeoutMs: absenceMs }),
-    ...(rateLimit !== undefined && { rateLimit }),
+    limits: {
+      ...(absenceMs !== undefined && { initialFetchTimeoutMs: absenceMs }),
+      ...(rateLimit !== undefined && { rateLimit }),
+    },
   });
   return { watch: (watch, listener) => openWatch(client, watch, listener), stop: () => client.close() };
 }

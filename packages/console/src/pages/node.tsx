@@ -1,16 +1,24 @@
-import type { NodeAnswer, NodesAnswer, ProgressAnswer, StragglerAnswer, TypeAnswer } from "@xdskit/server";
+import type {
+  NodeAnswer,
+  NodeHistoryAnswer,
+  NodesAnswer,
+  ProgressAnswer,
+  StragglerAnswer,
+  TypeAnswer,
+} from "@xdskit/server";
 import type { ComponentChildren, JSX } from "preact";
 import { conditionOf, conditionOfType } from "../condition.ts";
-import { count, counted, shortVersion, since, typeName } from "../format.ts";
+import { count, counted, dateOf, shortVersion, since, typeName } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Badge } from "../parts/condition.tsx";
+import { RevisionLink } from "../parts/revision-badge.tsx";
 import { Wait } from "../parts/wait.tsx";
 import { linkTo } from "../router.ts";
 import { useAnswer } from "../use-answer.ts";
 
 /** One node: what it has, what it should have, and what keeps it from that. */
 export function NodePage({ id }: { readonly id: string }): JSX.Element {
-  const { nodes, progress, reloads } = useLive();
+  const { nodes, progress, ledger, reloads } = useLive();
   const changes = `${nodes?.changes} ${progress?.head} ${progress?.deployed} ${reloads}`;
   const { answer, error } = useAnswer<NodesAnswer>("nodes", { id }, changes);
   const head = useAnswer<ProgressAnswer>("progress/head", { node: id, limit: 1_000 }, changes);
@@ -36,10 +44,13 @@ export function NodePage({ id }: { readonly id: string }): JSX.Element {
       {node !== undefined && (
         <>
           <Identity node={node} />
-          {head.answer !== undefined && <AtHead revision={head.answer.revision} straggler={straggler} />}
-          <Types node={node} head={progress?.head} straggler={straggler} />
+          {head.answer !== undefined && (
+            <AtHead revision={ledger?.inForce ?? head.answer.revision} straggler={straggler} />
+          )}
+          <Types node={node} head={ledger?.inForce ?? progress?.head} straggler={straggler} />
         </>
       )}
+      <Past id={id} changes={changes} />
     </>
   );
 }
@@ -194,6 +205,12 @@ function TypeCard({
             <Version version={sentVersion} revision={type.toldRevision ?? head} />
           )}
         </Fact>
+        {acked !== undefined && head !== undefined && acked.revision < head && (
+          <Fact name="Newest">
+            <RevisionLink number={head} text={`revision ${count(head)}`} />
+            {isCurrent && !isUnsent && nacked === undefined && <small>, which changes nothing here</small>}
+          </Fact>
+        )}
         {pending.length > 0 && (
           <Fact name="Awaits ACK of">
             {counted(pending.length, "response")}, for {since(pending[0]?.sentAt)}
@@ -237,9 +254,40 @@ function Version({
   return (
     <>
       <code title={version}>{shortVersion(version)}</code>
-      {revision !== undefined && ` revision ${count(revision)}`}
+      {revision !== undefined && (
+        <>
+          {" "}
+          <RevisionLink number={revision} text={`revision ${count(revision)}`} />
+        </>
+      )}
       {at !== undefined && <small> {since(at)} ago</small>}
     </>
+  );
+}
+
+/** What the server remembers of its answers. */
+function Past({ id, changes }: { readonly id: string; readonly changes: unknown }): JSX.Element | null {
+  const { answer } = useAnswer<NodeHistoryAnswer>("node-history", { node: id }, changes);
+  if (answer === undefined || answer.items.length === 0) return null;
+  return (
+    <section aria-labelledby="past">
+      <h2 id="past">
+        Its past <small>as far back as the server remembers since its start</small>
+      </h2>
+      <ol class="plain past">
+        {answer.items.map(({ at, state, revision, reason, ...type }) => (
+          <li key={`${at} ${type.type} ${state}`}>
+            <time dateTime={at}>{dateOf(at)}</time> <Badge condition={state} />{" "}
+            <RevisionLink number={revision} text={`revision ${count(revision)}`} /> {typeName(type)}
+            {reason !== undefined && (
+              <>
+                : <q class="reason">{reason}</q>
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }
 

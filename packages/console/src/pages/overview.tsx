@@ -1,17 +1,28 @@
-import type { LiveEvents, NodeGroupAnswer, NodesAnswer, SampleAnswer, SamplesAnswer } from "@xdskit/server";
+import type {
+  LiveEvents,
+  NodeGroupAnswer,
+  NodesAnswer,
+  ProgressAnswer,
+  SampleAnswer,
+  SamplesAnswer,
+} from "@xdskit/server";
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import { bytes, count, counted, since, span, typeName } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Chart, type Point } from "../parts/chart.tsx";
 import { FleetBar, FleetCounts } from "../parts/condition.tsx";
 import { Problems } from "../parts/problems.tsx";
+import { Wait } from "../parts/wait.tsx";
 import { linkTo } from "../router.ts";
 import { useAnswer } from "../use-answer.ts";
+import { useClock } from "../use-clock.ts";
+
+/** The question looks at every client, so that it is asked rarely, in milliseconds. */
+const BEHIND_REST_MS = 5_000;
 
 /** Whether the fleet has what it should, who has not, and how the server is doing. */
 export function Overview(): JSX.Element {
-  const { nodes, progress, source, server } = useLive();
+  const { nodes, progress, source, server, ledger } = useLive();
   return (
     <>
       <h1>Overview</h1>
@@ -23,10 +34,11 @@ export function Overview(): JSX.Element {
       )}
       <div class="cards">
         <Fleet nodes={nodes} />
-        <Revision progress={progress} total={nodes?.total ?? 0} />
+        <Revision progress={progress} inForce={ledger?.inForce} total={nodes?.total ?? 0} />
         <Source source={source} />
       </div>
       {source !== undefined && source.errors > 0 && <Problems changes={source.since} />}
+      <Behind progress={progress} changes={nodes?.changes} />
       <Rejections changes={nodes?.changes} rejected={nodes?.rejected ?? 0} />
       <Hour revision={progress?.head} />
       <div class="columns">
@@ -53,12 +65,16 @@ function Fleet({ nodes }: { readonly nodes: LiveEvents["nodes"] | undefined }): 
 
 function Revision({
   progress,
+  inForce,
   total,
 }: {
+  /** The number of the newest change in force; after it there may be decisions, and what is held. */
+  readonly inForce: number | undefined;
   readonly progress: LiveEvents["progress"] | undefined;
   readonly total: number;
 }): JSX.Element {
-  const { head = 0, deployed = 0, pending = 0, rejected = 0 } = progress ?? {};
+  const { deployed = 0, pending = 0, rejected = 0 } = progress ?? {};
+  const head = inForce ?? progress?.head ?? 0;
   const has = Math.min(deployed, total);
   const share = total === 0 ? 1 : has / total;
   const percent = share === 1 ? 100 : Math.min(99, Math.floor(share * 100));
@@ -66,7 +82,7 @@ function Revision({
   return (
     <section class="card" aria-labelledby="revision">
       <h2 id="revision">
-        Revision {count(head)} <small>{state}</small>
+        <a href={linkTo("/revision", { number: `${head}` })}>Revision {count(head)}</a> <small>{state}</small>
       </h2>
       <p class="figure">
         {percent} <small>% of the nodes have it</small>
@@ -109,6 +125,50 @@ function Source({ source }: { readonly source: LiveEvents["source"] | undefined 
   );
 }
 
+/** The first nodes that the newest revision is still on its way to, and what each of them waits for. */
+function Behind({
+  progress,
+  changes,
+}: {
+  readonly progress: LiveEvents["progress"] | undefined;
+  readonly changes: number | undefined;
+}): JSX.Element | null {
+  const isBehind = (progress?.pending ?? 0) > 0;
+  const { answer } = useAnswer<ProgressAnswer>("progress/head", { limit: 5 }, isBehind ? changes : 0, BEHIND_REST_MS);
+  if (!isBehind || answer === undefined || answer.pending.total === 0) return null;
+  return (
+    <section class="card" aria-labelledby="behind">
+      <h2 id="behind">
+        Behind <small>{count(answer.pending.total)}</small>
+      </h2>
+      <ul class="plain">
+        {answer.pending.nodes.map(({ id, types }) => (
+          <li key={id}>
+            <a href={linkTo("/node", { id })}>{id === "" ? "(no id)" : id}</a>{" "}
+            {types.slice(0, 1).map((type) => (
+              <span key={type.type}>
+                {typeName(type)} {type.waits === undefined ? stateText[type.state] : <Wait waits={type.waits} />}
+              </span>
+            ))}
+          </li>
+        ))}
+      </ul>
+      {answer.pending.total > answer.pending.nodes.length && (
+        <p class="note">
+          <a href={linkTo("/nodes", { lacks: "head" })}>All that do not have the newest revision</a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+const stateText = {
+  unsent: "is not sent yet",
+  unacked: "is sent, and awaits its ACK",
+  removal: "has removals that wait",
+  rejected: "was rejected",
+} as const;
+
 /** The first refusals, each with its reason. */
 function Rejections({
   changes,
@@ -141,16 +201,6 @@ function Rejections({
       )}
     </section>
   );
-}
-
-/** Grows every few seconds. */
-function useClock(ms: number): number {
-  const [tick, setTick] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setTick((value) => value + 1), ms);
-    return () => clearInterval(timer);
-  }, [ms]);
-  return tick;
 }
 
 function Hour({ revision }: { readonly revision: number | undefined }): JSX.Element {

@@ -48,11 +48,14 @@ export function Select({
   name,
   value = "",
   options,
+  none = "any",
   onChange,
 }: {
   readonly label: string;
   readonly name: string;
   readonly value?: string | undefined;
+  /** What no value means; null: there has to be one. */
+  readonly none?: string | null;
   readonly options: readonly string[] | readonly (readonly [value: string, text: string])[];
   readonly onChange: (name: string, value: string) => void;
 }): JSX.Element {
@@ -61,7 +64,7 @@ export function Select({
     <div class="field">
       <label for={id}>{label}</label>
       <select id={id} value={value} onChange={({ currentTarget }) => onChange(name, currentTarget.value)}>
-        <option value="">any</option>
+        {none !== null && <option value="">{none}</option>}
         {options.map((option) => {
           const [choice, text] = typeof option === "string" ? [option, option] : option;
           return (

@@ -94,7 +94,7 @@ test("B-RST-02 both spellings, null and unknown fields are read alike", () => {
   expect([decode(nulls), decode("{}"), decode(' {\n"a" : -1.5e3 , "b":[ ] }\t')]).toEqual([nothing, nothing, nothing]);
 });
 
-test("a poll as an Envoy sends it is read, and its extensions are not", () => {
+test("T-I1 a poll as an Envoy sends it is read, and its extensions are not", () => {
   const extensions = Array.from({ length: 500 }, (_, i) => ({ name: `x.y.${i}`, type_urls: ["a.B", 'c"\\D'] }));
   const node = { id: "n", cluster: "c", user_agent_name: "envoy", extensions };
   expect(decode({ node, type_url: CLUSTER })).toEqual({

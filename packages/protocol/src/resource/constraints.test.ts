@@ -90,7 +90,7 @@ describe("B-LOC-04 constraints", () => {
     );
   });
 
-  test("hold of the parameters that they are made of, and of who has more", () => {
+  test("B-LOC-04 hold of the parameters that they are made of, and of who has more", () => {
     const parameters = new Map([
       ["b", "2"],
       ["a", "1"],

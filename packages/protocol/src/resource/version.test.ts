@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CLUSTER, digest, ENDPOINTS } from "../../test/support/resources.ts";
 import type { ResourceInput } from "./resource.ts";
@@ -35,7 +36,27 @@ describe("a printed version", () => {
   });
 });
 
+test("a version has the digits of its sum, the lowest first", () => {
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const spelled = (sum: bigint): string =>
+    Array.from({ length: 16 }, (_, place) => alphabet[Number((sum >> BigInt(6 * place)) & 63n)]).join("");
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: largest }), (sum) => {
+      expect(formatVersion(sum)).toBe(spelled(sum));
+    }),
+  );
+});
+
 describe("a resource", () => {
+  test("costs two digests, of its content and of its name and version", () => {
+    const digested: (readonly (string | Uint8Array)[])[] = [];
+    const { version } = createResource(plain, (parts) => {
+      digested.push(parts);
+      return digest(parts);
+    });
+    expect(digested).toEqual([[bytes], ["c", version]]);
+  });
+
   test("has nothing but what it was given", () => {
     const version = formatVersion(digest([bytes]));
     expect(createResource(plain, digest)).toEqual({

@@ -136,7 +136,7 @@ export class Admission {
 }
 
 /** How a client of a stream came in. */
-export function entryPointOf({ onlyType, isFetch = false }: StreamOpened): EntryPoint {
+export function entryPointOf({ onlyType, isFetch = false }: Pick<StreamOpened, "onlyType" | "isFetch">): EntryPoint {
   if (isFetch) return "fetch";
   return onlyType === undefined ? "ads" : "stream";
 }

@@ -181,6 +181,35 @@ describe("a request", () => {
     expect(ends(talk)).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
   });
 
+  test.each(["delta", "sotw"] as const)(
+    "that lists more names than the limit in %s ends the stream, and its names are only counted",
+    (variant) => {
+      const talk = new Conversation({ maxSubscriptionsPerStream: 3 });
+      talk.open(1, variant);
+      let reads = 0;
+      const names = Object.assign(["a", "b", "c", "d"], {
+        *[Symbol.iterator]() {
+          reads++;
+          for (let at = 0; at < 4; at++) yield "abcd"[at] ?? "";
+        },
+      });
+      talk.hear(1, variant === "delta" ? delta(CLUSTER, { subscribe: names }) : sotw(CLUSTER, { names }));
+      const message = "subscribed to 4 names; at most 3 per stream are served";
+      expect({ reads, ends: ends(talk) }).toEqual({
+        reads: 1,
+        ends: [[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]],
+      });
+    },
+  );
+
+  test.each(["delta", "sotw"] as const)("S-SUB-20 that repeats names in %s is served", (variant) => {
+    const talk = new Conversation({ maxSubscriptionsPerStream: 3 });
+    talk.open(1, variant);
+    const names = ["a", "b", "a", "b", "c", "*"];
+    talk.hear(1, variant === "delta" ? delta(CLUSTER, { subscribe: names }) : sotw(CLUSTER, { names }));
+    expect(ends(talk)).toEqual([]);
+  });
+
   test("for more types than the limit ends the stream; as many as the limit are served", () => {
     const talk = talkWith({ maxTypesPerStream: 2 });
     talk.hear(1, delta(CLUSTER, {}));

@@ -21,12 +21,13 @@ import type { ResourceState, StreamState } from "./contract/inspect.ts";
 import { InvariantError } from "./contract/invariant-error.ts";
 import type { Remembered } from "./contract/remembered.ts";
 import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
-import { excessOf, type PassedLimit } from "./contract/stream-limits.ts";
+import { excessOf, namesIn, noUsage, type PassedLimit } from "./contract/stream-limits.ts";
 import { History } from "./history.ts";
 import type { PolledView } from "./poll/polled-view.ts";
 import { Polls } from "./poll/polls.ts";
 import type { ProgressMember } from "./progress/member.ts";
 import { Progress } from "./progress/progress.ts";
+import { AccountSubscriptions } from "./stream/account-subscriptions.ts";
 import { FlushQueue } from "./stream/flush-queue.ts";
 import { type HeartbeatDue, HeartbeatSchedule } from "./stream/heartbeat-schedule.ts";
 import { trimJournals } from "./stream/laggards.ts";
@@ -46,6 +47,7 @@ const noChanges: Transaction = { changes: [] };
  */
 export class ServerMachine {
   readonly #options: ServerMachineOptions;
+  readonly #accountSubscriptions: AccountSubscriptions;
   readonly #layers: LayerSet<Stream | PolledView>;
   readonly #polls: Polls;
   readonly #responses: SharedResponses;
@@ -68,6 +70,7 @@ export class ServerMachine {
 
   constructor(options: ServerMachineOptions) {
     this.#options = options;
+    this.#accountSubscriptions = new AccountSubscriptions(options);
     this.#admission = new Admission(options, (layer) => this.#layers.isPresent(layer));
     this.#siblings = new SiblingSets(options.traits, this.#isCluster);
     this.#conversion = options.convertForStructs && new Conversion(options.convertForStructs);
@@ -389,6 +392,10 @@ export class ServerMachine {
     const isUnknown = traits === undefined && !this.#layers.holdsAny(type);
     const unknown = isUnknown && !stream.types.has(type) ? this.#meetUnknown(stream, type) : [];
     if (unknown.some((effect) => effect.kind === "close-stream")) return [...identified, ...denied, ...unknown];
+    // Before the names are subscribed to, which costs most.
+    const { maxSubscriptionsPerStream: most = Number.POSITIVE_INFINITY } = this.#options;
+    const excess = excessOf({ ...noUsage, subscriptions: namesIn(request, most) }, this.#options);
+    if (excess !== undefined) return [...identified, ...denied, ...unknown, ...this.#endBeyond(stream, excess)];
     this.#catchUp(stream);
     const effects = [
       ...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown),
@@ -406,10 +413,13 @@ export class ServerMachine {
     const { namesAskedFor: subscriptions, types } = stream;
     let unanswered = 0;
     for (const { deliveries } of types.values()) unanswered = Math.max(unanswered, deliveries.unanswered);
-    const excess = excessOf({ subscriptions, types: types.size, unanswered }, this.#options);
-    if (excess === undefined) return [];
-    const status = { code: statusCode.RESOURCE_EXHAUSTED, message: excess.message };
-    return this.#end(stream.opened.stream, status, excess.limit);
+    const ofAccount = this.#accountSubscriptions.set(stream.opened.stream, stream.opened.peer, subscriptions);
+    const excess = excessOf({ subscriptions, types: types.size, unanswered }, this.#options) ?? ofAccount;
+    return excess === undefined ? [] : this.#endBeyond(stream, excess);
+  }
+
+  #endBeyond({ opened }: Stream, { limit, message }: PassedLimit): readonly ServerEffect[] {
+    return this.#end(opened.stream, { code: statusCode.RESOURCE_EXHAUSTED, message }, limit);
   }
 
   #identify(opened: StreamOpened, request: DiscoveryRequest): readonly ServerEffect[] {
@@ -540,6 +550,7 @@ export class ServerMachine {
     this.#due.forget(id, stream);
     if (stream === undefined) return [];
     this.#streams.delete(id);
+    this.#accountSubscriptions.forget(id);
     stream.catchUp(this.#responses.revision);
     const head = this.#responses.revision;
     this.progress.left(stream, Math.min(stream.reached, head), head);

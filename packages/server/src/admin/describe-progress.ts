@@ -25,7 +25,10 @@ export function describeProgress(
     deployed,
     pending: describeStragglers(pending, describe, named),
     rejected: describeStragglers(rejected, describe, named),
-    disconnected: { total: disconnected.length, nodes: disconnected.slice(0, named).map(describeLost) },
+    disconnected: {
+      total: disconnected.length,
+      nodes: disconnected.slice(0, named).map((lost) => describeLost(lost, describe)),
+    },
   };
 }
 
@@ -53,6 +56,6 @@ function describeStragglers(stragglers: readonly Straggler[], describe: Describe
   };
 }
 
-function describeLost({ id, reached }: LostNode): LostNodeAnswer {
-  return { id, ...(reached > 0 && { reached }) };
+function describeLost({ id, reached }: LostNode, describe: Describer): LostNodeAnswer {
+  return { id, ...(reached > 0 && { reached: describe.revision(reached) }) };
 }

@@ -12,15 +12,18 @@ import type {
 } from "./answers/deliveries.ts";
 import type { DialectAnswer, NodeAnswerIdentity, StreamAnswer } from "./answers/nodes.ts";
 import type { ErrorDetailAnswer } from "./answers/page.ts";
-import type { ResourceTypes } from "./view.ts";
+import type { AdminView } from "./view.ts";
 
 /** Converts the state of the `ServerMachine` into admin API responses. */
 export class Describer {
   readonly #deliveries: DeliveryTimes;
   readonly #shortNames: ReadonlyMap<TypeUrl, string>;
 
-  constructor(deliveries: DeliveryTimes, types: ResourceTypes) {
+  readonly #changeOf: AdminView["changeOf"];
+
+  constructor(deliveries: DeliveryTimes, { types, changeOf }: Pick<AdminView, "types" | "changeOf">) {
     this.#deliveries = deliveries;
+    this.#changeOf = changeOf;
     this.#shortNames = new Map(
       types.types.flatMap(({ type, shortName, v2Twin }) => [
         [type, shortName] as const,
@@ -33,6 +36,11 @@ export class Describer {
   type(type: TypeUrl): { type: string; shortName?: string } {
     const shortName = this.#shortNames.get(type);
     return shortName === undefined || shortName === "" ? { type } : { type, shortName };
+  }
+
+  /** The number of the change that led to a revision of the server, by which people know it. */
+  revision(revision: number): number {
+    return this.#changeOf(revision);
   }
 
   stream(state: StreamState): StreamAnswer {
@@ -76,7 +84,7 @@ export class Describer {
       names,
       missing,
       ...(errors.length > 0 && { errors: errors.map(({ name, error }) => ({ name, ...describeError(error) })) }),
-      ...(toldRevision !== undefined && { toldRevision }),
+      ...(toldRevision !== undefined && { toldRevision: this.revision(toldRevision) }),
       ...(sentVersion !== undefined && { sentVersion }),
       ...(acked !== undefined && { acked: { ...describe(acked), ...time("ackedAt", times?.ackedAt) } }),
       ...(nacked !== undefined && {
@@ -110,7 +118,11 @@ export class Describer {
       ...this.type(state.type),
       stream: stream.stream,
       state: fate,
-      ...(about !== undefined && { version: about.version, nonce: about.nonce, revision: about.revision }),
+      ...(about !== undefined && {
+        version: about.version,
+        nonce: about.nonce,
+        revision: this.revision(about.revision),
+      }),
       ...(fate === "sent" && state.sentVersion !== undefined && { version: state.sentVersion }),
       ...time("since", since),
       ...(ackedVersion !== undefined && { ackedVersion }),
@@ -156,7 +168,7 @@ export class Describer {
     { nonce, version, revision, resources, removed }: DeliveryState,
   ): ResponseAnswer {
     const sentAt = this.#deliveries.type(stream, type)?.sentAtOf(nonce);
-    return { nonce, version, revision, resources, removed, ...time("sentAt", sentAt) };
+    return { nonce, version, revision: this.revision(revision), resources, removed, ...time("sentAt", sentAt) };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import type { AdminRole } from "./access.ts";
 import type { Describer } from "./describe.ts";
 import type { EventFeed } from "./live/event-feed.ts";
 import type { Samples } from "./live/samples.ts";
@@ -19,7 +20,14 @@ export interface AdminSources {
   readonly samples: Samples;
   /** Who asks, for the record of a change. */
   readonly author: string;
+  /** Undefined: an access rule lets the caller in without a role. */
+  readonly role: AdminRole | undefined;
+  /** Whether the caller may change something. */
+  mayChange(): boolean;
 }
+
+/** The data that is the same for every caller. */
+export type SharedSources = Omit<AdminSources, "author" | "role" | "mayChange">;
 
 /** What a parameter takes: a whole number, true or false, any number of texts, or one of these words. */
 export type ParameterKind = "count" | "flag" | "texts" | readonly string[];

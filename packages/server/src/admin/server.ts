@@ -16,20 +16,24 @@ import { EventFeed } from "./live/event-feed.ts";
 import { writeEvents } from "./live/event-stream.ts";
 import { Samples } from "./live/samples.ts";
 import { listenAtPath } from "./local-socket.ts";
+import { mayDecide } from "./page-check.ts";
 import { Query, QueryError } from "./query.ts";
-import type { AdminAnswer, AdminSources, FileAnswer, Route } from "./route.ts";
+import type { AdminAnswer, AdminSources, FileAnswer, Route, SharedSources } from "./route.ts";
 import { access, accessClients, accessRules } from "./routes/access.ts";
+import { whoAsks } from "./routes/caller.ts";
 import { conversions } from "./routes/conversions.ts";
-import { approve, reject, rollback } from "./routes/decisions.ts";
+import { adopt, approve, reject, rollback } from "./routes/decisions.ts";
 import { graph } from "./routes/graph.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
 import { holders } from "./routes/holders.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
 import { events, samples } from "./routes/live.ts";
 import { loadReporters, loads } from "./routes/loads.ts";
+import { nodeHistory } from "./routes/node-history.ts";
 import { nodeResources } from "./routes/node-resources.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
 import { openapi } from "./routes/openapi.ts";
+import { plan } from "./routes/plan.ts";
 import { progress } from "./routes/progress.ts";
 import { resources } from "./routes/resources.ts";
 import { difference, revision, revisions } from "./routes/revisions.ts";
@@ -114,6 +118,7 @@ const routes: readonly Route[] = [
   conversions,
   nodes,
   nodeResources,
+  nodeHistory,
   streams,
   deliveries,
   progress,
@@ -122,26 +127,29 @@ const routes: readonly Route[] = [
   revisions,
   revision,
   difference,
+  plan,
   approve,
   reject,
   rollback,
+  adopt,
   loads,
   loadReporters,
   openapi,
   access,
   accessRules,
   accessClients,
+  whoAsks,
 ];
 
 export function createAdminServer(options: AdminServerOptions): AdminServer {
   const { view, deliveries: times } = options;
   const taken = new Samples(view, times);
   const feed = new EventFeed(view);
-  const sources: Omit<AdminSources, "author"> = {
+  const sources: SharedSources = {
     view,
     deliveries: times,
     metrics: options.metrics,
-    describe: new Describer(times, view.types),
+    describe: new Describer(times, view),
     routes,
     feed,
     samples: taken,
@@ -233,7 +241,7 @@ class ListeningAdmin implements AdminServer {
 }
 
 interface Called {
-  readonly sources: Omit<AdminSources, "author">;
+  readonly sources: SharedSources;
   readonly files: ConsoleFiles;
   readonly options: AdminServerOptions;
   readonly caller: AdminCaller;
@@ -274,8 +282,9 @@ async function answerRequest(
     return;
   }
   // A page of another site could post to a server on the browser's own machine.
-  if (!isRead && request.headers.origin !== undefined) {
-    refuse(response, 403, { error: "a web page may not change anything", hint: "use the xds command or curl" });
+  if (!isRead && caller.kind !== "socket" && !mayDecide(request.headers, options.names ?? [])) {
+    const hint = "use the console at an address, localhost or a name in admin-names, the xds command or curl";
+    refuse(response, 403, { error: "a page of another origin may not change anything", hint });
     return;
   }
   const asked = {
@@ -283,7 +292,8 @@ async function answerRequest(
     method: isRead ? undefined : ("POST" as const),
     wantsHtml: request.headers.accept?.includes("text/html") === true,
   };
-  const answer = await findAnswer(asked, { ...sources, author: describeCaller(caller) }, files);
+  const mayChange = (): boolean => isAdmitted(request, "admin-change", { caller, role, options });
+  const answer = await findAnswer(asked, { ...sources, author: describeCaller(caller), role, mayChange }, files);
   if (request.method === "HEAD") {
     response.writeHead(("status" in answer ? answer.status : undefined) ?? 200).end();
     return;

@@ -1,15 +1,10 @@
 import type { Peer } from "@xdskit/protocol";
-import { hostOf } from "@xdskit/protocol/internal";
+import { type Account, hostOf } from "@xdskit/protocol/internal";
 
 /**
  * Whom the use of a server counts for: the identity of a verified certificate wherever it comes from, or else an address
  * (host, without port).
  */
-export interface Account {
-  readonly key: string;
-  readonly by: "identity" | "address";
-}
-
 export function accountOf(peer: Pick<Peer, "address" | "certificate">): Account {
   const identity = identityOf(peer);
   return identity === undefined

@@ -1,5 +1,6 @@
+import type { Account } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
-import { type Account, accountOf } from "./account.ts";
+import { accountOf } from "./account.ts";
 import { ByteBudget } from "./byte-budget.ts";
 
 const LIMITS = { maxReceivedBytesPerPeer: 10, maxReceivedBytesPerIdentity: 10 };

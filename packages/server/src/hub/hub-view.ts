@@ -21,6 +21,7 @@ import {
   type ServerMachine,
   type StreamId,
   type StreamState,
+  wholeGrant,
 } from "@xdskit/protocol/internal";
 import type { ApiVersionConverter } from "./api-version-converter.ts";
 import type { ConnectionLimits, LimitUse } from "./connection-limits.ts";
@@ -144,9 +145,22 @@ export class HubView {
 
   /** What a node may see, or why the node mapping or its access rejects it. */
   nodeView(node: Node, peer: Peer): NodeView | NodeMappingRejection {
+    return this.#viewOf({ entryPoint: "ads", peer, node });
+  }
+
+  /** Whether a client may have a resource of a layer, by a way in; nothing if it may not be the node. */
+  seenBy(claim: AccessClaim & { readonly node: Node }): NodeView["sees"] {
+    const view = this.#viewOf(claim);
+    if ("refused" in view) return () => false;
+    const layers = new Set(view.layers);
+    return (layer, type, name) => layers.has(layer) && view.sees(layer, type, name);
+  }
+
+  #viewOf(claim: AccessClaim & { readonly node: Node }): NodeView | NodeMappingRejection {
+    const { node, peer } = claim;
     const layers = this.layersOf(node, peer);
     if ("refused" in layers) return layers;
-    const grant = this.#parts.machine.access.grant({ entryPoint: "ads", peer, node }, layers);
+    const grant = peer.isInProcess === true ? wholeGrant : this.#parts.machine.access.grant(claim, layers);
     if ("denied" in grant) return { refused: grant.denied };
     return {
       layers,

@@ -17,6 +17,7 @@ import { defaultLimits } from "../options.ts";
 import { readAccess } from "./access.ts";
 import { Hub, type HubOptions } from "./hub.ts";
 import type { ServerReport } from "./port.ts";
+import { missingNames } from "./withheld-requests.ts";
 
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
@@ -438,7 +439,7 @@ describe("content that is not at hand", () => {
   test("a call that ends while its request waits, such as a Fetch, gets no empty answer", async () => {
     const { hub, open } = startHub({ access: openAccess });
     hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
-    hub.setMissing(new Map([[CLUSTER, new Set(["missing"])]]));
+    hub.setMissing(missingNames([{ layer: "base", type: CLUSTER, name: "missing" }]));
     const { stream, ask, received, ended } = open(remote, CLUSTER);
     ask(request(CLUSTER, ["missing"]));
     hub.finish(stream);
@@ -447,6 +448,37 @@ describe("content that is not at hand", () => {
       received: [],
       ended: [{ code: 14, message: expect.stringContaining("not at hand yet") }],
     });
+    hub.close();
+  });
+
+  test("S-ACC-06: who may not have a resource is answered as if it did not exist, with its content or without", async () => {
+    const granting = (name: string) =>
+      accessOf({ access: { rules: [{ identities: ["address:192.0.2.0/24"], types: ["*"], names: [name] }] } });
+    const { hub, open } = startHub({ access: granting("open") });
+    hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "open")] }] });
+    hub.setMissing(missingNames([{ layer: "base", type: CLUSTER, name: "closed" }]));
+    const { ask, received } = open(remote);
+    ask(request(CLUSTER, ["closed", "nowhere"]));
+    await settled();
+    expect(received).toEqual([[]]);
+    ask(request(CLUSTER, ["open"]));
+    await settled();
+    expect(received).toEqual([[], ["open"]]);
+    hub.close();
+  });
+
+  test("S-ACC-07: a request that waits is answered when the rules take away what it waits for", async () => {
+    const { hub, open } = startHub({ access: openAccess });
+    hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "open")] }] });
+    hub.setMissing(missingNames([{ layer: "base", type: CLUSTER, name: "closed" }]));
+    const { ask, received } = open(remote);
+    ask(request(CLUSTER, ["closed", "open"]));
+    await settled();
+    expect(received).toEqual([]);
+    const rules = [{ identities: ["address:192.0.2.0/24"], types: ["*"], names: ["open"] }];
+    hub.replace({ access: accessOf({ access: { rules } }) });
+    await settled();
+    expect(received).toEqual([["open"]]);
     hub.close();
   });
 });

@@ -8,12 +8,13 @@ import {
   type Transaction,
   type TypeUrl,
 } from "@xdskit/protocol";
+import type { Account } from "@xdskit/protocol/internal";
 import {
   type AccessGrant,
   type DiscoveryRequest,
   deniedCode,
+  entryPointOf,
   isOfV2,
-  isTypeDenied,
   type NamedChoice,
   nodeDenied,
   type PollId,
@@ -25,10 +26,11 @@ import {
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
-import { type Account, accountOf } from "./account.ts";
+import { accountOf } from "./account.ts";
 import { Admission, draining, notReady } from "./admission.ts";
 import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";
 import { ByteBudget } from "./byte-budget.ts";
+import { CatchUpGate, type Freshness } from "./catch-up-gate.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
 import { Connections } from "./connections.ts";
 import { Deployments } from "./deployments.ts";
@@ -51,7 +53,7 @@ import { ReadinessTracker } from "./readiness.ts";
 import { RequestRate } from "./request-rate.ts";
 import { spread } from "./spread.ts";
 import { cancelled, type OpenStream, StreamRegistry } from "./stream-registry.ts";
-import { type MissingNames, WithheldRequests } from "./withheld-requests.ts";
+import { type MissingNames, type Sees, WithheldRequests } from "./withheld-requests.ts";
 
 export interface HubOptions extends ServerMachineOptions {
   readonly encoder: BodyEncoder;
@@ -90,6 +92,7 @@ export class Hub implements HubPort {
   readonly #streams: StreamRegistry;
   readonly #polls: PollRegistry;
   readonly #withheld: WithheldRequests;
+  readonly #gate: CatchUpGate;
   /** The poll that is being processed. */
   #arriving: PollId | undefined;
   readonly #accessWatchers = new Set<() => void>();
@@ -101,7 +104,10 @@ export class Hub implements HubPort {
     this.#driver = new Driver(
       {
         ...options,
+        accountOf,
         maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream,
+        maxSubscriptionsPerPeer: limits.maxSubscriptionsPerPeer,
+        maxSubscriptionsPerIdentity: limits.maxSubscriptionsPerIdentity,
         maxTypesPerStream: limits.maxTypesPerStream,
         maxUnacknowledgedPerType: limits.maxUnacknowledgedPerType,
         maxDebounceMs: limits.maxDebounceMs,
@@ -131,10 +137,12 @@ export class Hub implements HubPort {
     this.#connections = new Connections(connectionLimits);
     this.#requestRate = new RequestRate(limits.maxRequestsPerSecondPerIdentity);
     this.#polls = new PollRegistry(connectionLimits);
-    this.#withheld = new WithheldRequests(
-      (type) => options.traits(type)?.twin,
-      (stream) => this.budget.open(accountOf(this.#streams.get(stream)?.peer ?? { address: "" })),
-    );
+    this.#withheld = new WithheldRequests({
+      twinOf: (type) => options.traits(type)?.twin,
+      open: (stream) => this.budget.open(accountOf(this.#peerOf(stream))),
+      viewOf: (stream, node) => this.#viewOf(stream, node),
+    });
+    this.#gate = new CatchUpGate((id) => this.budget.open(accountOf(this.#peerOf(id))));
     this.#streams = new StreamRegistry({
       ...{ encoder, limits, connectionLimits: connectionLimits },
       closed: (stream, status, reason) => this.#closed(stream, status, reason),
@@ -184,8 +192,10 @@ export class Hub implements HubPort {
     const before = this.revision;
     const startedAt = performance.now();
     this.#driver.take({ kind: "transaction-committed", ...given });
-    if (given.access !== undefined || given.nodeMapping !== undefined)
+    if (given.access !== undefined || given.nodeMapping !== undefined) {
       for (const watcher of [...this.#accessWatchers]) watcher();
+      this.#releaseWithheld();
+    }
     const { revision } = this;
     if (revision !== before) this.report({ kind: "committed", revision, tookMs: performance.now() - startedAt });
     return revision;
@@ -311,6 +321,20 @@ export class Hub implements HubPort {
     }
     const type = request.type ?? stream.onlyType;
     this.report({ kind: "request-received", stream: id, type, bytes });
+    if (this.#gate.take(id, request, bytes, () => this.#admit(id, type, request, bytes)) === "full")
+      this.endStream(id, behind, "not-ready");
+  }
+
+  /** Without it the state is always new enough for every client. */
+  setFreshness(freshness: Freshness): void {
+    this.#gate.setFreshness(freshness);
+  }
+
+  #peerOf(id: StreamId | PollId): Parameters<typeof accountOf>[0] {
+    return this.#streams.get(id)?.peer ?? this.#polls.peerOf(id) ?? { address: "" };
+  }
+
+  #admit(id: StreamId, type: TypeUrl | undefined, request: DiscoveryRequest, bytes: number): void {
     const taken = this.#withheld.take(id, type, request, bytes);
     if (taken === "full") this.endStream(id, contentMissing, "not-ready");
     else if (taken !== "waits") this.#understand(id, type, taken, bytes);
@@ -327,13 +351,22 @@ export class Hub implements HubPort {
    * content is committed or it is deleted, and this is called again.
    */
   setMissing(missing: MissingNames): void {
-    for (const [id, requests] of this.#withheld.setMissing(missing)) {
+    this.#withheld.setMissing(missing);
+    this.#releaseWithheld();
+  }
+
+  #releaseWithheld(): void {
+    for (const [id, requests] of this.#withheld.release()) {
       const onlyType = this.#streams.get(id)?.onlyType;
       for (const { request, bytes } of requests) this.#understand(id, request.type ?? onlyType, request, bytes);
     }
   }
 
   finish(id: StreamId): void {
+    if (this.#gate.isWaiting(id)) {
+      this.#gate.wait(id, 0, () => this.finish(id));
+      return;
+    }
     // No answer to a Fetch would be right.
     if (this.#withheld.isWaiting(id)) {
       this.endStream(id, contentMissing, "not-ready");
@@ -374,27 +407,35 @@ export class Hub implements HubPort {
     const id = ++this.#lastStream;
     this.#polls.open(id, peer, handle);
     this.report({ kind: "request-received", stream: id, type, bytes });
-    this.#whenProvided(type, id, bytes, () => {
+    const arrive = (): void => {
       if (!this.#polls.has(id)) return;
       this.#arriving = id;
       this.#driver.take({ kind: "poll-received", poll: id, peer, listener, apiVersion, type, request, holdMs }, id);
       this.#arriving = undefined;
-    });
+    };
+    const taken = this.#gate.take(id, request, bytes, () => this.#whenProvided(type, id, bytes, arrive));
+    if (taken === "full") this.#refusePoll(id, behind);
     return this.#polls.has(id) ? id : undefined;
   }
 
-  /** Whether a poll asks for what is missing; who may not have all of a type is not told which names there are. */
+  /** Whether a poll asks for what is missing. */
   #isWithheld(peer: Peer, type: TypeUrl, request: DiscoveryRequest): boolean {
     if (!this.#withheld.isOfMissing(type)) return false;
-    const node = request.node ?? anonymousNode;
-    const layers = this.view.layersOf(node, peer);
-    const grant = this.view.grantOf({ entryPoint: "rest", peer, node });
-    if ("refused" in layers || "denied" in grant || isTypeDenied(grant, layers, type)) return false;
-    return !grant.isWhole || this.#withheld.concerns(type, request);
+    const claim = { entryPoint: "rest", peer, node: request.node ?? anonymousNode } as const;
+    return this.#withheld.concerns(type, request, this.view.seenBy(claim));
+  }
+
+  /** What the client of a stream may have; `named`: the node of a request that has not been processed. */
+  #viewOf(id: StreamId, named: Node | undefined): Sees {
+    const stream = this.#streams.get(id);
+    if (stream === undefined) return () => false;
+    const node = named ?? this.view.streamState(id)?.node ?? anonymousNode;
+    return this.view.seenBy({ entryPoint: entryPointOf(stream), peer: stream.peer, node });
   }
 
   abandonPoll(id: PollId): void {
     this.#conversion?.forget(id);
+    this.#gate.forget(id);
     if (this.#polls.take(id) !== undefined) this.#driver.take({ kind: "poll-closed", poll: id });
   }
 
@@ -482,6 +523,7 @@ export class Hub implements HubPort {
     this.#driver.sends.forget(stream);
     this.#conversion?.forget(stream);
     this.#withheld.forget(stream);
+    this.#gate.forget(stream);
     this.#driver.take({ kind: "stream-closed", stream }, stream);
     const ageMs = performance.now() - openedAtMs;
     this.report({ kind: "stream-closed", stream, peer, variant, onlyType, reason, status, ageMs });
@@ -500,6 +542,10 @@ const refusedByListener: Status = { code: statusCode.UNKNOWN, message: "refused 
 const contentMissing: Status = {
   code: statusCode.UNAVAILABLE,
   message: "not ready: the content of a resource of this type is not at hand yet; try again later",
+};
+const behind: Status = {
+  code: statusCode.UNAVAILABLE,
+  message: "this server is behind the others; try again later",
 };
 const ourMistake: Status = { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" };
 

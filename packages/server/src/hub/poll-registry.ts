@@ -44,6 +44,11 @@ export class PollRegistry {
     return this.#polls.has(id);
   }
 
+  /** The client of an open poll. */
+  peerOf(id: PollId): Peer | undefined {
+    return this.#polls.get(id)?.peer;
+  }
+
   /** Adds a poll that `ConnectionLimits` admitted. */
   open(id: PollId, peer: Peer, handle: PollHandle): void {
     this.#polls.set(id, { peer, handle });

@@ -2,6 +2,7 @@ import type { FieldProblem } from "@xdskit/envoy-api";
 import type { ApiVersion, EntryPoint, LoadReport, Node, Peer, Status, TypeUrl, Variant } from "@xdskit/protocol";
 import type {
   AccessGrant,
+  Account,
   Body,
   DiscoveryRequest,
   MethodSwitch,
@@ -13,7 +14,6 @@ import type {
   StreamId,
 } from "@xdskit/protocol/internal";
 import type { LimitName, Limits } from "../options.ts";
-import type { Account } from "./account.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { NewPoll, PollHandle } from "./poll-registry.ts";
 import type { ReadinessTracker } from "./readiness.ts";
@@ -333,6 +333,14 @@ export type LedgerReport =
       /** Why it is held. */
       readonly reasons: readonly string[];
     }
+  /** This server began to publish to the store that it shares, or ceased to. */
+  | { readonly kind: "ledger-role"; readonly role: "publisher" | "follower" }
+  /** The engine of the store cannot be reached; what was in force stays. */
+  | { readonly kind: "store-away"; readonly reason: string; readonly since: Date }
+  /** A client that has something already, perhaps from another server, was served without asking the store. */
+  | { readonly kind: "client-unchecked"; readonly reason: "away" | "timeout" }
+  /** The engine of the store is there again. */
+  | { readonly kind: "store-back"; readonly awayMs: number }
   /** The ledger cannot be used, or a record was not written; what was in force stays. */
   | { readonly kind: "ledger-problem"; readonly message: string };
 

@@ -1,5 +1,5 @@
+import type { Account } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
-import type { Account } from "./account.ts";
 import { RequestRate } from "./request-rate.ts";
 
 const identity = (key: string): Account => ({ key, by: "identity" });

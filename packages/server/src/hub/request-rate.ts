@@ -1,4 +1,4 @@
-import type { Account } from "./account.ts";
+import type { Account } from "@xdskit/protocol/internal";
 
 /** Accounts that are kept before those without a delay are forgotten. */
 const PURGE_ABOVE = 1_024;

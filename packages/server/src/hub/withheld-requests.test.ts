@@ -3,7 +3,7 @@ import { type DeltaRequest, noInitialVersions, type SotwRequest } from "@xdskit/
 import { describe, expect, test } from "vitest";
 import { accountOf } from "./account.ts";
 import { ByteBudget } from "./byte-budget.ts";
-import { namesByType, WithheldRequests } from "./withheld-requests.ts";
+import { type MissingNames, missingNames, WithheldRequests } from "./withheld-requests.ts";
 
 const SECRET = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
 const OLD_SECRET = formatTypeUrl("envoy.api.v2.auth.Secret");
@@ -19,17 +19,25 @@ function delta(type: typeof SECRET, subscribe: readonly string[]): DeltaRequest 
   return { kind: "delta", type, subscribe, ...nothing };
 }
 
+function missing(...names: readonly string[]): MissingNames {
+  return missingNames(names.map((name) => ({ layer: "base", type: SECRET, name })));
+}
+
+/** The name that a node may not have. */
+const denied = new Map([["other", "a"]]);
+
 function start(...names: readonly string[]): WithheldRequests {
   const budget = new ByteBudget({
     maxReceivedBytes: 100,
     maxReceivedBytesPerPeer: 50,
     maxReceivedBytesPerIdentity: 50,
   });
-  const withheld = new WithheldRequests(
-    (type) => (type === OLD_SECRET ? SECRET : undefined),
-    (stream) => budget.open(accountOf({ address: `192.0.2.${stream}:1` })),
-  );
-  withheld.setMissing(namesByType(names.map((name) => ({ type: SECRET, name }))));
+  const withheld = new WithheldRequests({
+    twinOf: (type) => (type === OLD_SECRET ? SECRET : undefined),
+    open: (stream) => budget.open(accountOf({ address: `192.0.2.${stream}:1` })),
+    viewOf: (_, node) => (layer, __, name) => layer === "base" && name !== denied.get(node?.id ?? ""),
+  });
+  withheld.setMissing(missing(...names));
   return withheld;
 }
 
@@ -52,13 +60,28 @@ describe("requests for resources whose content is not at hand", () => {
     expect(start().take(1, SECRET, request, 1)).toBe(request);
   });
 
+  test("do not wait for what their client may not have, so that nothing tells that it exists", () => {
+    const withheld = start("a");
+    const node = { ...anonymousNode, id: "other" };
+    const requests = [sotw(SECRET, ["a"], node), delta(SECRET, ["a"]), delta(SECRET, ["*"])];
+    for (const request of requests) {
+      const own = { ...request, node };
+      expect(withheld.take(1, SECRET, own, 1)).toBe(own);
+    }
+    const elsewhere = start();
+    elsewhere.setMissing(missingNames([{ layer: "node/b", type: SECRET, name: "a" }]));
+    const request = sotw(SECRET, ["a"]);
+    expect(elsewhere.take(1, SECRET, request, 1)).toBe(request);
+  });
+
   test("wait with the later ones of the type, and go on in order once nothing is missing that they ask for", () => {
     const withheld = start("a", "z");
     const [first, ack, other] = [delta(SECRET, ["a"]), delta(SECRET, []), delta(SECRET, ["z"])];
     withheld.take(1, SECRET, first, 1);
     withheld.take(1, SECRET, ack, 1);
     withheld.take(2, SECRET, other, 1);
-    expect(withheld.setMissing(namesByType([{ type: SECRET, name: "z" }]))).toEqual([
+    withheld.setMissing(missing("z"));
+    expect(withheld.release()).toEqual([
       [
         1,
         [
@@ -67,7 +90,8 @@ describe("requests for resources whose content is not at hand", () => {
         ],
       ],
     ]);
-    expect(withheld.setMissing(new Map())).toEqual([[2, [{ request: other, bytes: 1 }]]]);
+    withheld.setMissing(new Map());
+    expect(withheld.release()).toEqual([[2, [{ request: other, bytes: 1 }]]]);
   });
 
   test("lend their node to what comes after them on the stream", () => {
@@ -89,6 +113,6 @@ describe("requests for resources whose content is not at hand", () => {
     expect(withheld.take(1, SECRET, request, 50)).toBe("waits");
     withheld.forget(1);
     withheld.forget(2);
-    expect(withheld.setMissing(new Map())).toEqual([]);
+    expect(withheld.release()).toEqual([]);
   });
 });

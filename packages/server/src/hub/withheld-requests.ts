@@ -1,23 +1,36 @@
-import type { Resource, TypeUrl } from "@xdskit/protocol";
+import type { Node, TypeUrl } from "@xdskit/protocol";
 import type { DiscoveryRequest, StreamId } from "@xdskit/protocol/internal";
 import type { HeldBytes } from "./byte-budget.ts";
 
-/** Names of resources that exist although their content is not at hand. */
-export type MissingNames = ReadonlyMap<TypeUrl, ReadonlySet<string>>;
+/** Resources that exist although their content is not at hand: their layers, by type and name. */
+export type MissingNames = ReadonlyMap<TypeUrl, ReadonlyMap<string, ReadonlySet<string>>>;
+
+/** Whether a client may have a resource of a layer. */
+export type Sees = (layer: string, type: TypeUrl, name: string) => boolean;
 
 interface Withheld {
   readonly request: DiscoveryRequest;
   readonly bytes: number;
 }
 
+interface WithheldOptions {
+  readonly twinOf: (type: TypeUrl) => TypeUrl | undefined;
+  /** Counts the bytes of a stream's waiting requests, from 0. */
+  readonly open: (stream: StreamId) => HeldBytes;
+  /** What the client of a stream may have; with the node that its requests name, if one of those here does. */
+  readonly viewOf: (stream: StreamId, node: Node | undefined) => Sees;
+}
+
 /**
  * Requests for resources that exist, but whose content is not at hand, such as Secrets after a restart. No answer would be
  * right: they are neither there nor gone. So the requests wait, their clients keep what they have, and other types of the
- * same stream are not affected. Once one request of a type waits on a stream, so do the later ones, in order.
+ * same stream are not affected. Once one request of a type waits on a stream, so do the later ones, in order. What a
+ * client may not have does not exist for it, with its content or without.
  */
 export class WithheldRequests {
   readonly #twinOf: (type: TypeUrl) => TypeUrl | undefined;
   readonly #open: (stream: StreamId) => HeldBytes;
+  readonly #viewOf: (stream: StreamId, node: Node | undefined) => Sees;
   readonly #waiting = new Map<StreamId, Map<TypeUrl, Withheld[]>>();
   /** The types that a stream has asked for: a first request without names asks for all. */
   readonly #asked = new Map<StreamId, Set<TypeUrl>>();
@@ -25,10 +38,10 @@ export class WithheldRequests {
   readonly #held = new Map<StreamId, { readonly held: HeldBytes; bytes: number }>();
   #missing: MissingNames = new Map();
 
-  /** `open` counts the bytes of a stream's waiting requests, from 0. */
-  constructor(twinOf: (type: TypeUrl) => TypeUrl | undefined, open: (stream: StreamId) => HeldBytes) {
-    this.#twinOf = twinOf;
-    this.#open = open;
+  constructor(options: WithheldOptions) {
+    this.#twinOf = options.twinOf;
+    this.#open = options.open;
+    this.#viewOf = options.viewOf;
   }
 
   /** Whether a request of a stream waits. */
@@ -48,8 +61,8 @@ export class WithheldRequests {
   ): DiscoveryRequest | "waits" | "full" {
     if (type === undefined || (this.#missing.size === 0 && this.#waiting.size === 0)) return request;
     const ofStream = this.#waiting.get(stream);
-    if (ofStream?.has(type) !== true && !this.#begins(stream, type, request)) {
-      const node = request.node ?? ofStream?.values().next().value?.[0]?.request.node;
+    const node = request.node ?? this.#nodeOf(stream);
+    if (ofStream?.has(type) !== true && !this.#begins(stream, type, request, this.#viewOf(stream, node))) {
       return request.node === node ? request : { ...request, node };
     }
     if (!this.#hold(stream, bytes)) return "full";
@@ -59,11 +72,16 @@ export class WithheldRequests {
   }
 
   /** Whether a type of a stream waits from this request on. */
-  #begins(stream: StreamId, type: TypeUrl, request: DiscoveryRequest): boolean {
+  #begins(stream: StreamId, type: TypeUrl, request: DiscoveryRequest, sees: Sees): boolean {
     const asked = this.#asked.get(stream) ?? new Set();
     const isFirst = !asked.has(type);
     this.#asked.set(stream, asked.add(type));
-    return this.concerns(type, request, isFirst);
+    return this.concerns(type, request, sees, isFirst);
+  }
+
+  /** The node of the first request that waits. */
+  #nodeOf(stream: StreamId): Node | undefined {
+    return this.#waiting.get(stream)?.values().next().value?.[0]?.request.node;
   }
 
   /** Whether anything of a type is missing. */
@@ -71,23 +89,32 @@ export class WithheldRequests {
     return this.#namesOf(type) !== undefined;
   }
 
-  /** Whether a request asks for what is missing, by name or with a wildcard. */
-  concerns(type: TypeUrl, request: DiscoveryRequest, isFirst = true): boolean {
+  /** Whether a request asks for what is missing, and the client may have, by name or with a wildcard. */
+  concerns(type: TypeUrl, request: DiscoveryRequest, sees: Sees, isFirst = true): boolean {
     const missing = this.#namesOf(type);
     if (missing === undefined) return false;
+    const isMissing = (name: string): boolean => {
+      for (const layer of missing.get(name) ?? []) if (sees(layer, type, name)) return true;
+      return false;
+    };
     const names = request.kind === "sotw" ? request.names : request.subscribe;
-    if (names.length === 0) return isFirst;
-    return names.some((name) => name.includes("*") || missing.has(name));
+    const isForAll = names.length === 0 ? isFirst : names.some((name) => name.includes("*"));
+    return (isForAll && [...missing.keys()].some(isMissing)) || names.some(isMissing);
   }
 
-  /** Replaces what is missing; returns the requests that need no longer wait, by stream. */
-  setMissing(missing: MissingNames): readonly (readonly [stream: StreamId, requests: readonly Withheld[]])[] {
+  /** Replaces what is missing. */
+  setMissing(missing: MissingNames): void {
     this.#missing = missing;
     if (missing.size === 0) this.#asked.clear();
+  }
+
+  /** Takes out the requests that need not wait any longer, because of what is missing or what their clients may have. */
+  release(): readonly (readonly [stream: StreamId, requests: readonly Withheld[]])[] {
     const released: [StreamId, readonly Withheld[]][] = [];
     for (const [stream, types] of this.#waiting) {
+      const sees = this.#viewOf(stream, this.#nodeOf(stream));
       for (const [type, requests] of types) {
-        if (requests.some(({ request }, index) => this.concerns(type, request, index === 0))) continue;
+        if (requests.some(({ request }, index) => this.concerns(type, request, sees, index === 0))) continue;
         types.delete(type);
         this.#release(stream, requests);
         released.push([stream, requests]);
@@ -120,15 +147,24 @@ export class WithheldRequests {
     if (use.bytes === 0) this.#held.delete(stream);
   }
 
-  #namesOf(type: TypeUrl): ReadonlySet<string> | undefined {
+  #namesOf(type: TypeUrl): ReadonlyMap<string, ReadonlySet<string>> | undefined {
     const twin = this.#twinOf(type);
     return this.#missing.get(type) ?? (twin === undefined ? undefined : this.#missing.get(twin));
   }
 }
 
-/** The missing names by type. */
-export function namesByType(missing: Iterable<Pick<Resource, "type" | "name">>): MissingNames {
-  const byType = new Map<TypeUrl, Set<string>>();
-  for (const { type, name } of missing) byType.set(type, (byType.get(type) ?? new Set()).add(name));
+interface MissingResource {
+  readonly layer: string;
+  readonly type: TypeUrl;
+  readonly name: string;
+}
+
+/** The layers of missing resources, by type and name. */
+export function missingNames(missing: Iterable<MissingResource>): MissingNames {
+  const byType = new Map<TypeUrl, Map<string, Set<string>>>();
+  for (const { layer, type, name } of missing) {
+    const byName = byType.get(type) ?? new Map<string, Set<string>>();
+    byType.set(type, byName.set(name, (byName.get(name) ?? new Set()).add(layer)));
+  }
   return byType;
 }

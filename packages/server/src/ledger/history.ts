@@ -7,6 +7,9 @@ import {
 } from "@xdskit/protocol/internal";
 import type { LedgerStore } from "./store.ts";
 
+/** Chooses records. */
+export type RecordFilter = (record: LedgerRecord) => boolean | Promise<boolean>;
+
 /** What was recorded, as far back as the store keeps it. */
 export class LedgerHistory {
   readonly #store: LedgerStore;
@@ -15,22 +18,42 @@ export class LedgerHistory {
     this.#store = store;
   }
 
-  /** The newest records with numbers below `before`, newest first. */
+  /** The newest records with numbers below `before` that are wanted, newest first. */
   async newest({
     before,
     limit,
+    isWanted = () => true,
   }: {
     readonly before: number;
     readonly limit: number;
+    readonly isWanted?: RecordFilter;
   }): Promise<readonly LedgerRecord[]> {
+    const found: LedgerRecord[] = [];
     let span = limit;
-    for (;;) {
-      const after = Math.max(0, before - 1 - span);
-      const records = await this.#between(after, before - 1);
-      // Some of the numbers are not kept.
-      if (records.length >= limit || after === 0) return records.reverse().slice(0, limit);
+    let last = before - 1;
+    // Some of the numbers are not kept, or not wanted.
+    while (found.length < limit && last > 0) {
+      const after = Math.max(0, last - span);
+      for (const record of (await this.#between(after, last)).reverse())
+        if (found.length < limit && (await isWanted(record))) found.push(record);
+      last = after;
       span *= 4;
     }
+    return found;
+  }
+
+  /** The later records that decide on one, or take it back, oldest first. */
+  async decisionsOn({ number, kind }: LedgerRecord, limit: number): Promise<readonly LedgerRecord[]> {
+    const found: LedgerRecord[] = [];
+    const isEffective = kind === "revision" || kind === "approved" || kind === "rolled-back";
+    for await (const { text } of this.#store.read(number)) {
+      const record = JSON.parse(text) as LedgerRecord;
+      const isOnIt = "of" in record && record.of === number;
+      const takesBack = record.kind === "rolled-back" && record.to < number && isEffective;
+      if (isOnIt || takesBack) found.push(record);
+      if (found.length === limit) break;
+    }
+    return found;
   }
 
   /** Undefined: there is none of that number, or it is not kept. */

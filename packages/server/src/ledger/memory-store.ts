@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { headOf, isSameHead, NO_RECORDS, recordsAfter } from "./chain.ts";
 import { HeadWaiters } from "./head-waiters.ts";
+import type { LedgerLease } from "./lease.ts";
+import { MemoryLeases } from "./memory-leases.ts";
 import { readLedger } from "./reading.ts";
 import { bodiesIn } from "./retention.ts";
 import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
@@ -10,6 +12,7 @@ import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecor
 export class MemoryLedgerStore implements LedgerStore {
   readonly epoch: string = randomBytes(16).toString("hex");
   readonly #waiters = new HeadWaiters();
+  readonly #leases = new MemoryLeases();
   #head = NO_RECORDS;
   #snapshot: StoredSnapshot | undefined;
   #records: StoredRecord[] = [];
@@ -20,11 +23,11 @@ export class MemoryLedgerStore implements LedgerStore {
 
   /** Goes on in memory from what a store came to that cannot be written. */
   static async after(store: LedgerStore): Promise<MemoryLedgerStore> {
-    const state = await readLedger(store);
+    const { state, head } = await readLedger(store);
     const memory = new MemoryLedgerStore();
-    memory.#head = store.head;
-    memory.#completeAfter = store.head.number;
-    memory.#snapshot = { head: store.head, text: JSON.stringify(state.toSnapshot()) };
+    memory.#head = head;
+    memory.#completeAfter = head.number;
+    memory.#snapshot = { head, text: JSON.stringify(state.toSnapshot()) };
     for (const id of bodiesIn(state)) {
       const bytes = await store.body(id).catch(() => undefined);
       if (bytes !== undefined) memory.#bodies.set(id, { number: 0, bytes });
@@ -52,9 +55,10 @@ export class MemoryLedgerStore implements LedgerStore {
     return Promise.resolve(this.#bodies.get(digest)?.bytes);
   }
 
-  append(expected: LedgerHead, { records, bodies }: Appended): Promise<AppendResult> {
+  append(expected: LedgerHead, { records, bodies, lease }: Appended): Promise<AppendResult> {
     if (this.#isClosed) return Promise.resolve({ kind: "unavailable", reason: "the ledger is closed" });
     if (!isSameHead(expected, this.#head)) return Promise.resolve({ kind: "conflict", head: this.#head });
+    if (lease !== undefined && !this.#leases.isHeld(lease.token)) return Promise.resolve({ kind: "lease-lost" });
     const added = recordsAfter(this.#head, records);
     for (const [digest, bytes] of bodies) this.#bodies.set(digest, { number: this.#head.number + 1, bytes });
     for (const record of added) this.#records.push(record);
@@ -75,6 +79,10 @@ export class MemoryLedgerStore implements LedgerStore {
 
   async whenPast(number: number, signal: AbortSignal): Promise<void> {
     if (this.#head.number <= number) await this.#waiters.wait(number, signal);
+  }
+
+  lease(name: string): LedgerLease {
+    return this.#leases.lease(name);
   }
 
   close(): Promise<void> {

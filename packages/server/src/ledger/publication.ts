@@ -1,5 +1,5 @@
 import type { Deletion, Resource, TypeUrl } from "@xdskit/protocol";
-import type { FuseTrip, Placement, PublishOrigin } from "@xdskit/protocol/internal";
+import type { EntryChange, FuseTrip, Placement, PublishOrigin } from "@xdskit/protocol/internal";
 
 /** Who asks for a change, and why. */
 export interface Authorship {
@@ -39,7 +39,39 @@ export type PublishResult =
   /** A fuse stopped it: nothing is sent but live data until the record `number` is approved. */
   | { readonly kind: "held"; readonly number: number; readonly trips: readonly FuseTrip[] }
   /** Nothing was recorded, and nothing is sent. */
+  | { readonly kind: "refused"; readonly reason: string }
+  /** Another process publishes to the store. Nothing was recorded, and nothing is sent. */
+  | { readonly kind: "standby"; readonly reason: string }
+  /** The engine of the store is away: nothing was recorded, and only live data is sent. */
+  | { readonly kind: "unavailable"; readonly reason: string };
+
+/** What an operator can decide. */
+export type Decision = "approve" | "reject" | "rollback";
+
+/** What a decision would change if it were made now. */
+export type DecisionPlan =
+  | {
+      readonly kind: "possible";
+      /** Empty: nothing would be sent. */
+      readonly changes: readonly EntryChange[];
+      /** Whether the node mapping, client overrides or access rules change. */
+      readonly isPlaced: boolean;
+      /** What a rollback cannot bring back. */
+      readonly irretrievable: readonly MissingContent[];
+      readonly reach: ChangeReach;
+    }
   | { readonly kind: "refused"; readonly reason: string };
+
+/** Which of the connected nodes a change concerns. */
+export interface ChangeReach {
+  readonly nodes: number;
+  /** Nodes that see a changed layer and subscribe to a changed type in it, or whose layers or access change. */
+  readonly concerned: number;
+  /** Nodes whose layers change. */
+  readonly moved: number;
+  /** Nodes that the node mapping or access rules would not let in any more. */
+  readonly cutOff: number;
+}
 
 /** A resource in force whose content the ledger does not keep. */
 export interface MissingContent {

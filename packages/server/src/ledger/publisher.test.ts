@@ -2,8 +2,9 @@ import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource, formatTypeUrl, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { defaultFuses, type LedgerRecord, tripFuses } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
+import type { StateChange } from "./in-force.ts";
 import { MemoryLedgerStore } from "./memory-store.ts";
-import { Publisher, type PublisherOptions, type StateChange } from "./publisher.ts";
+import { Publisher, type PublisherOptions } from "./publisher.ts";
 import { DEFAULT_RETENTION } from "./retention.ts";
 import type { Appended, LedgerHead, LedgerStore } from "./store.ts";
 
@@ -38,6 +39,7 @@ async function start(store: LedgerStore = new MemoryLedgerStore(), judge: Publis
     holdsSecret: ({ type, bytes }) => type === SECRET || new TextDecoder().decode(bytes) === "a key",
     kindOf,
     judge,
+    reach: ({ changes }) => ({ nodes: 9, concerned: changes.length, moved: 0, cutOff: 0 }),
     target: {
       get revision() {
         return revision;
@@ -281,6 +283,36 @@ describe("a publisher that is opened again", () => {
     expect([1, 2, 3, 4].map((number) => again.publisher.revisionOf(number))).toEqual([1, 1, 2, undefined]);
     expect([1, 2].map((revision) => again.publisher.numberOf(revision))).toEqual([2, 3]);
   });
+});
+
+test("a revision is known by the change that led to it, not by what was held or rejected meanwhile", async () => {
+  const { publisher, store } = await start();
+  const many = Array.from({ length: 20 }, (_, index) => cluster(`c${index}`));
+  await publisher.publish({ layers: base(...many), origin });
+  await publisher.publish({ layers: base(), origin });
+  await publisher.reject(2);
+  await publisher.publish({ layers: base(...many, resource(ENDPOINTS, "e"), cluster("more")), origin });
+  expect([publisher.number, publisher.revisionOf(5)]).toEqual([5, 2]);
+  expect([0, 1, 2, 3].map((revision) => publisher.changeOf(revision))).toEqual([0, 1, 5, 5]);
+  expect([1, 2].map((revision) => publisher.numberOf(revision))).toEqual([3, 5]);
+  const again = await start(store);
+  expect([1, 2].map((revision) => again.publisher.changeOf(revision))).toEqual([5, 5]);
+});
+
+test("a plan is what the decision then does", async () => {
+  const { publisher } = await start();
+  const many = Array.from({ length: 20 }, (_, index) => cluster(`c${index}`));
+  await publisher.publish({ layers: base(...many), origin });
+  await publisher.publish({ layers: base(cluster("c0")), origin });
+  const planned = await publisher.plan("approve", 2);
+  expect(planned).toMatchObject({ kind: "possible", isPlaced: false, reach: { nodes: 9, concerned: 19 } });
+  expect([publisher.number, publisher.held?.number]).toEqual([2, 2]);
+  await publisher.approve(2);
+  const back = await publisher.plan("rollback", 1);
+  expect(back).toMatchObject({ kind: "possible", irretrievable: [], reach: { concerned: 19 } });
+  await publisher.rollback(1);
+  expect(await publisher.history.difference(3, 4)).toEqual("changes" in back ? back.changes : undefined);
+  expect(await publisher.plan("rollback", 9)).toMatchObject({ kind: "refused" });
 });
 
 describe("a change that trips a fuse", () => {

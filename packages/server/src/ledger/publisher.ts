@@ -1,4 +1,5 @@
-import { type LayerChange, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { setTimeout as delay } from "node:timers/promises";
+import { messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import {
   type Digest,
   type EntryChange,
@@ -9,40 +10,36 @@ import {
   type LedgerState,
   type Placement,
   placeKey,
+  type Reversal,
   reverseTo,
   splitLive,
   type TypeKind,
 } from "@xdskit/protocol/internal";
 import { layerChangesBetween } from "@xdskit/source/checks";
-import { EntryMaker, layerChanges, type ResourceChanges } from "./entries.ts";
+import { EntryMaker, type ResourceChanges } from "./entries.ts";
 import { LedgerHistory } from "./history.ts";
-import type { Authorship, MissingContent, Publication, PublishResult } from "./publication.ts";
-import { readLedger, resourcesOf } from "./reading.ts";
+import { type PublishTarget, StateInForce } from "./in-force.ts";
+import type { HeldLease } from "./lease.ts";
+import { LedgerReader, type ReaderStop } from "./ledger-reader.ts";
+import type {
+  Authorship,
+  ChangeReach,
+  Decision,
+  DecisionPlan,
+  MissingContent,
+  Publication,
+  PublishResult,
+} from "./publication.ts";
+import { type ReadLedger, readLedger, readLedgerUpTo, resourcesOf } from "./reading.ts";
 import { Compactor, type Retention, recordsOf } from "./retention.ts";
-import type { LedgerHead, LedgerStore } from "./store.ts";
+import type { AppendResult, LedgerStore } from "./store.ts";
 
 /** Most operations that one append takes. */
 const LARGEST_GROUP = 256;
-/** Of so many numbers it is known which revision of the server has them. */
-const NUMBERS_KNOWN = 10_000;
-
-/** What comes in force together. */
-export interface StateChange {
-  readonly changes: readonly LayerChange[];
-  /** Undefined: unchanged. */
-  readonly placement: Placement | undefined;
-}
-
-/** The server, as the publisher changes it. */
-export interface PublishTarget {
-  readonly revision: number;
-  /** Why a change cannot be put in force; undefined: it can. */
-  check(change: Pick<StateChange, "changes" | "placement">): string | undefined;
-  /** Puts a change in force and returns the revision. */
-  apply(change: StateChange): number;
-  /** Told whenever other resources are in force without their content. */
-  setMissing(missing: readonly MissingContent[]): void;
-}
+/** How often operations are planned again because another process was first. */
+const MOST_CONFLICTS = 20;
+/** After how long a store that cannot be read is read again, in milliseconds. */
+const READ_AGAIN_MS = 1_000;
 
 export interface PublisherOptions {
   readonly store: LedgerStore;
@@ -52,7 +49,14 @@ export interface PublisherOptions {
   readonly kindOf: (type: TypeUrl) => TypeKind;
   /** Which fuses a change trips. */
   readonly judge: (change: LedgerEffect, state: LedgerState) => readonly FuseTrip[];
+  /** Which connected nodes a change would concern. */
+  readonly reach: (change: LedgerEffect, state: LedgerState) => ChangeReach;
   readonly target: PublishTarget;
+  /**
+   * Whether this process may publish now; a lease: while it is held. Decisions need none.
+   * @default always
+   */
+  readonly mayPublish?: () => HeldLease | boolean;
   /** Called with each record that is durable and in force, and what it changes. */
   readonly onRecorded: (record: LedgerRecord, changes: readonly EntryChange[]) => void;
   readonly onResumed: (resumed: Resumed) => void;
@@ -76,6 +80,19 @@ interface HeldChange {
   readonly restored: ResourceChanges;
 }
 
+/** What a decision puts in force. */
+interface Prepared {
+  readonly kind: "prepared";
+  readonly made: ResourceChanges;
+  readonly placement: Placement | undefined;
+  readonly irretrievable: readonly MissingContent[];
+}
+
+interface Refused {
+  readonly kind: "refused";
+  readonly reason: string;
+}
+
 /** A record without what the ledger gives it. */
 type NewRecord = LedgerRecord extends infer R ? (R extends LedgerRecord ? Omit<R, "number" | "time"> : never) : never;
 
@@ -84,12 +101,35 @@ interface Plan {
   readonly records: readonly NewRecord[];
   readonly resources: Iterable<Resource>;
   readonly effect?: { readonly changes: ResourceChanges; readonly placement: Placement | undefined };
+  /** What of it is sent although it cannot be recorded. */
+  readonly live?: ResourceChanges;
+  /** Nothing is recorded unless it is still held then. */
+  readonly lease?: HeldLease;
   /** The result, given the number of its last record and the revision. */
   readonly result: (number: number, revision: number) => PublishResult;
 }
 
+/** Operations that are recorded together. */
+interface PlannedGroup {
+  readonly planned: { readonly operation: Operation; readonly plan: Plan; readonly records: readonly LedgerRecord[] }[];
+  readonly records: LedgerRecord[];
+  readonly bodies: Map<string, Uint8Array>;
+  lease: HeldLease | undefined;
+}
+
+/** Why records were not appended. */
+interface Unrecorded {
+  /** `away`: the engine of a shared store, which comes back. */
+  readonly kind: "raced" | "away" | "failed";
+  readonly reason: string;
+}
+
+const STANDBY = "another server publishes to the store; this one follows";
+
 interface Operation {
   readonly plan: (state: LedgerState) => Plan | Promise<Plan>;
+  /** What of it is sent although it cannot be recorded. */
+  readonly live?: (() => ResourceChanges) | undefined;
   readonly settle: (result: PublishResult) => void;
   readonly fail: (cause: unknown) => void;
 }
@@ -105,98 +145,110 @@ export class Publisher {
   readonly #entries: EntryMaker;
   readonly #compactor: Compactor;
   readonly #queue: Operation[] = [];
-  readonly #revisions = new Map<number, number>();
-  readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
-  /** Ahead of what is told while records are being appended. */
-  #state: LedgerState;
-  #told: { readonly number: number; readonly held: HeldRecord | undefined };
-  #head: LedgerHead;
+  readonly #inForce: StateInForce;
+  readonly #reader: LedgerReader;
   /** The layers that a source published last, if they are what is in force. */
-  #inForce: ReadonlyMap<string, readonly Resource[]> | undefined;
+  #lastLayers: ReadonlyMap<string, readonly Resource[]> | undefined;
   /** The resources of the held change by place, while they are at hand. */
   #heldResources: { readonly number: number; readonly resources: ReadonlyMap<string, Resource> } | undefined;
   #running: Promise<void> | undefined;
-  /** The number at the start; the earlier ones are in force by the same revision. */
-  #resumed = 0;
   /** The writers that published since the start. */
   readonly #known = new Set<string>();
-  /** The state has records that the store has not. */
-  #isAhead = false;
+  #told: ReaderStop | undefined;
+  readonly #closing = new AbortController();
+  #following: Promise<void> | undefined;
   #isClosed = false;
+  /** Why the engine of the store cannot be asked. */
+  #away: string | undefined;
+  /** Why nothing of the store is applied. */
+  #unapplied: string | undefined;
+  #mustAdopt = false;
 
-  private constructor(options: PublisherOptions, state: LedgerState, compactor: Compactor) {
-    this.history = new LedgerHistory(options.store);
+  private constructor(options: PublisherOptions, read: ReadLedger, compactor: Compactor) {
+    const { store, digest, target } = options;
+    this.history = new LedgerHistory(store);
     this.#options = options;
     this.#entries = new EntryMaker(options);
     this.#compactor = compactor;
-    this.#state = state;
-    this.#told = { number: state.number, held: state.held };
-    this.#head = options.store.head;
+    this.#inForce = new StateInForce(target);
+    const onRead = (record: LedgerRecord, changes: readonly EntryChange[]): void => this.#takeNote(record, changes);
+    this.#reader = new LedgerReader({ store, digest, inForce: this.#inForce, onRead }, read);
   }
 
   /** Reads the ledger and puts in force what was; the server serves it from then on. */
   static async open(options: PublisherOptions): Promise<Publisher> {
     const compactor = new Compactor(options);
-    const state = await readLedger(options.store, (record) => compactor.count(record));
-    const publisher = new Publisher(options, state, compactor);
-    if (publisher.#state.number > 0) await publisher.#resume();
+    // A follower serves what comes before a record that it does not know.
+    const readStore = options.store.refresh === undefined ? readLedger : readLedgerUpTo;
+    const read: ReadLedger = await readStore(options.store, (record) => compactor.count(record));
+    const publisher = new Publisher(options, read, compactor);
+    if (read.state.number > 0) await publisher.#resume(read.state);
+    if (options.store.refresh !== undefined) publisher.#following = publisher.#follow();
     return publisher;
   }
 
   /** The newest record that is durable and, if it is a change, in force. */
   get number(): number {
-    return this.#told.number;
+    return this.#inForce.number;
   }
 
   get held(): HeldRecord | undefined {
-    return this.#told.held;
+    return this.#inForce.held;
   }
 
   /** The resources in force whose content is not at hand: clients keep what they have of them. */
   get missing(): readonly MissingContent[] {
-    return [...this.#missing.values()];
+    return this.#inForce.missing;
+  }
+
+  /** Resolves when a record is in force, or the signal aborts. */
+  whenInForce(number: number, signal: AbortSignal): Promise<void> {
+    return this.#inForce.whenReached(number, signal);
+  }
+
+  /** What this process has seen of the store. */
+  get store(): Pick<LedgerStore, "head" | "outage" | "refresh"> {
+    return this.#options.store;
+  }
+
+  /** Why nothing of the store is applied any more; undefined: it is. */
+  get stop(): ReaderStop | undefined {
+    return this.#reader.stop;
   }
 
   /** The revision of the server that a number is; undefined if it is not reached, or not known any more. */
   revisionOf(number: number): number | undefined {
-    return this.#revisions.get(Math.max(number, this.#resumed));
+    return this.#inForce.revisionOf(number);
+  }
+
+  /** The number of the newest change that is in force at a revision. */
+  changeOf(revision: number): number {
+    return this.#inForce.changeOf(revision);
   }
 
   /** The newest number that is in force at a revision. */
   numberOf(revision: number): number {
-    for (let number = this.number; number > this.#resumed; number--) {
-      const known = this.#revisions.get(number);
-      if (known !== undefined && known <= revision) return number;
-    }
-    return this.#resumed;
+    return this.#inForce.numberOf(revision);
   }
 
   publish(publication: Publication): Promise<PublishResult> {
-    return this.#enqueue((state) => this.#planPublication(publication, state));
+    return this.#enqueue(
+      (state) => this.#planPublication(publication, state),
+      () => this.#liveOf(publication),
+    );
   }
 
   /** Puts the held change `number` in force. */
   approve(number: number, by: Authorship = {}): Promise<PublishResult> {
     return this.#enqueue(async (state) => {
-      const { held } = state;
-      if (held?.number !== number) return refuse(notHeld(number, held));
-      const resources = new Map(await this.#bodiesOf(held.changes));
-      const atHand = this.#heldResources?.number === number ? this.#heldResources.resources : undefined;
-      for (const change of held.changes) {
-        const resource = atHand?.get(placeKey(change));
-        if (change.after !== undefined && resource !== undefined) resources.set(change, resource);
-      }
-      const lost = lostIn(held.changes, resources);
-      if (lost !== undefined) return refuse(lost);
-      const made = { changes: held.changes, resources };
-      const problem = this.#options.target.check({ changes: layerChanges(made), placement: held.placement });
-      if (problem !== undefined) return refuse(problem);
-      this.#inForce = undefined;
-      this.#known.add(held.origin.writer);
+      const prepared = await this.#prepareApproval(number, state);
+      if (prepared.kind === "refused") return refuse(prepared.reason);
+      this.#lastLayers = undefined;
+      this.#known.add(prepared.held.origin.writer);
       return {
         records: [{ kind: "approved", of: number, ...authorOf(by) }],
         resources: [],
-        effect: { changes: made, placement: held.placement },
+        effect: { changes: prepared.made, placement: prepared.placement },
         result: applied,
       };
     });
@@ -213,21 +265,12 @@ export class Publisher {
   /** Brings back everything but live data as it was at a number, and pins what that takes away. */
   rollback(to: number, by: Authorship = {}): Promise<PublishResult> {
     return this.#enqueue(async (state) => {
-      const { store, kindOf } = this.#options;
-      const records: LedgerRecord[] = [];
-      for await (const record of recordsOf(store)) if (record.kind !== "live") records.push(record);
-      const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
-      if (reversal.kind === "refused") return refuse(reversal.reason);
-      const { changes, pins, placement, irretrievable } = reversal;
-      const resources = await this.#bodiesOf(changes);
-      const lost = lostIn(changes, resources);
-      if (lost !== undefined) return refuse(lost);
-      this.#inForce = undefined;
-      if (changes.length === 0 && placement === undefined)
-        return irretrievable.length === 0 ? unchanged : refuse(`${to} had only what holds a secret, which is not kept`);
-      const made = { changes, resources };
-      const problem = this.#options.target.check({ changes: layerChanges(made), placement });
-      if (problem !== undefined) return refuse(problem);
+      const prepared = await this.#prepareRollback(to, state);
+      if (prepared.kind === "refused") return refuse(prepared.reason);
+      const { made, placement, irretrievable, pins } = prepared;
+      const { changes, resources } = made;
+      this.#lastLayers = undefined;
+      if (changes.length === 0 && placement === undefined) return unchanged;
       const reversed = { changes, pins, ...(placement !== undefined && { placement }) };
       return {
         records: [{ kind: "rolled-back", to, ...reversed, ...authorOf(by) }],
@@ -242,21 +285,111 @@ export class Publisher {
     });
   }
 
+  /** Applies what the store has now. Returns why that cannot be read, or is not applied. */
+  async catchUp(): Promise<string | undefined> {
+    await this.#enqueue(() => unchanged);
+    return this.#away ?? this.#unapplied;
+  }
+
+  /** Puts in force what the store has, although it is no successor of what is. Returns why it cannot be read. */
+  async adopt(): Promise<string | undefined> {
+    this.#mustAdopt = true;
+    return await this.catchUp();
+  }
+
+  /** What a decision would change if it were made now. Records nothing. */
+  async plan(decision: Decision, number: number): Promise<DecisionPlan> {
+    const { state } = this.#reader;
+    const prepared = await this.#prepare(decision, number, state);
+    if (prepared.kind === "refused") return prepared;
+    const { changes } = prepared.made;
+    const { placement } = prepared;
+    const effect = { changes, ...(placement !== undefined && { placement }) };
+    return {
+      kind: "possible",
+      changes,
+      isPlaced: placement !== undefined,
+      irretrievable: prepared.irretrievable,
+      reach: this.#options.reach(effect, state),
+    };
+  }
+
+  async #prepare(decision: Decision, number: number, state: LedgerState): Promise<Prepared | Refused> {
+    if (decision === "approve") return await this.#prepareApproval(number, state);
+    if (decision === "rollback") return await this.#prepareRollback(number, state);
+    if (state.held?.number !== number) return refused(notHeld(number, state.held));
+    return { kind: "prepared", made: none, placement: undefined, irretrievable: [] };
+  }
+
+  async #prepareApproval(
+    number: number,
+    { held }: LedgerState,
+  ): Promise<(Prepared & { readonly held: HeldRecord }) | Refused> {
+    if (held?.number !== number) return refused(notHeld(number, held));
+    const { changes, placement } = held;
+    const resources = new Map(await this.#bodiesOf(changes));
+    const atHand = this.#heldResources?.number === number ? this.#heldResources.resources : undefined;
+    for (const change of changes) {
+      const resource = atHand?.get(placeKey(change));
+      if (change.after !== undefined && resource !== undefined) resources.set(change, resource);
+    }
+    const made = { changes, resources };
+    const problem = lostIn(changes, resources) ?? this.#problemWith(made, placement);
+    if (problem !== undefined) return refused(problem);
+    return { kind: "prepared", made, placement, irretrievable: [], held };
+  }
+
+  async #prepareRollback(to: number, state: LedgerState): Promise<(Prepared & Pick<Reversal, "pins">) | Refused> {
+    const { store, kindOf } = this.#options;
+    const records: LedgerRecord[] = [];
+    for await (const record of recordsOf(store)) if (record.kind !== "live") records.push(record);
+    const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
+    if (reversal.kind === "refused") return refused(reversal.reason);
+    const { changes, pins, placement, irretrievable } = reversal;
+    const resources = await this.#bodiesOf(changes);
+    const made = { changes, resources };
+    const isEmpty = changes.length === 0 && placement === undefined;
+    if (isEmpty && irretrievable.length > 0) return refused(`${to} had only what holds a secret, which is not kept`);
+    const problem = lostIn(changes, resources) ?? (isEmpty ? undefined : this.#problemWith(made, placement));
+    return problem === undefined ? { kind: "prepared", made, placement, pins, irretrievable } : refused(problem);
+  }
+
+  #problemWith(made: ResourceChanges, placement: Placement | undefined): string | undefined {
+    return this.#inForce.check({ changes: made, placement });
+  }
+
   /** Resolves when everything that was begun is recorded and in force, and the store is closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#closing.abort();
+    await this.#following;
     await this.#running;
     await this.#compactor.settled();
     await this.#options.store.close();
   }
 
-  #enqueue(plan: Operation["plan"]): Promise<PublishResult> {
+  /** Puts in force what other processes append, as they do. */
+  async #follow(): Promise<void> {
+    const { store } = this.#options;
+    const { signal } = this.#closing;
+    const stopListening = store.onOutage?.(() => void this.catchUp());
+    while (!signal.aborted) {
+      await store.whenPast(this.#reader.head.number, signal);
+      if (signal.aborted) break;
+      const unreadable = await this.catchUp();
+      if (unreadable !== undefined)
+        await delay(READ_AGAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+    stopListening?.();
+  }
+
+  #enqueue(plan: Operation["plan"], live?: Operation["live"]): Promise<PublishResult> {
     return new Promise((settle, fail) => {
       if (this.#isClosed) {
         settle({ kind: "refused", reason: "the server is closed" });
         return;
       }
-      this.#queue.push({ plan, settle, fail });
+      this.#queue.push({ plan, live, settle, fail });
       this.#running ??= this.#run();
     });
   }
@@ -269,143 +402,199 @@ export class Publisher {
   }
 
   /** Plans operations one upon the other, records them together, and puts them in force. */
-  async #take(operations: readonly Operation[]): Promise<void> {
-    const unreadable = await this.#catchUp();
-    if (unreadable !== undefined) {
-      for (const { settle } of operations) settle({ kind: "refused", reason: unreadable });
+  async #take(given: readonly Operation[]): Promise<void> {
+    let operations = given;
+    for (let conflicts = 0; ; conflicts++) {
+      await this.#readOthers();
+      if (this.#away !== undefined) {
+        this.#flow(operations, this.#away);
+        return;
+      }
+      const group = await this.#plan(operations);
+      const { records, bodies, lease } = group;
+      const unrecorded = records.length === 0 ? undefined : await this.#store(records, bodies, lease);
+      if (this.#isWorthAgain(unrecorded) && conflicts < MOST_CONFLICTS) {
+        operations = group.planned.map(({ operation }) => operation);
+        continue;
+      }
+      this.#finish(group.planned, unrecorded);
+      if (unrecorded === undefined) this.#inForce.setHeld(this.#reader.state.held);
       return;
     }
-    const records: LedgerRecord[] = [];
-    const planned: { readonly operation: Operation; readonly plan: Plan; readonly records: readonly LedgerRecord[] }[] =
-      [];
-    const bodies = new Map<string, Uint8Array>();
+  }
+
+  /** While the engine is away nothing is recorded, and only live data is sent. */
+  #flow(operations: readonly Operation[], reason: string): void {
+    for (const { live, settle, fail } of operations) {
+      try {
+        if (live !== undefined) this.#inForce.putUnrecorded(live());
+        settle({ kind: "unavailable", reason });
+      } catch (cause) {
+        fail(cause);
+      }
+    }
+  }
+
+  /** Whether another process was first, so that the same can be asked again upon what it wrote. */
+  #isWorthAgain(unrecorded: Unrecorded | undefined): boolean {
+    return unrecorded?.kind === "raced" && this.#options.store.refresh !== undefined;
+  }
+
+  async #plan(operations: readonly Operation[]): Promise<PlannedGroup> {
+    const group: PlannedGroup = { planned: [], records: [], bodies: new Map(), lease: undefined };
     for (const operation of operations) {
       try {
-        const plan = await operation.plan(this.#state);
-        const own = plan.records.map((record) => this.#fold(record, records));
-        for (const [id, bytes] of this.#entries.bodiesOf(plan.resources)) bodies.set(id, bytes);
-        planned.push({ operation, plan, records: own });
+        const plan = this.#unapplied === undefined ? await operation.plan(this.#reader.state) : refuse(this.#unapplied);
+        const own = plan.records.map((record) => this.#fold(record, group.records));
+        for (const [id, bytes] of this.#entries.bodiesOf(plan.resources)) group.bodies.set(id, bytes);
+        if (own.length > 0) group.lease ??= plan.lease;
+        group.planned.push({ operation, plan, records: own });
       } catch (cause) {
-        this.#inForce = undefined;
+        this.#lastLayers = undefined;
         operation.fail(cause);
       }
     }
-    const reason = records.length === 0 ? undefined : await this.#store(records, bodies);
+    return group;
+  }
+
+  #finish(planned: PlannedGroup["planned"], unrecorded: Unrecorded | undefined): void {
     // What was planned upon a change that is not recorded is not true either.
     let isLost = false;
-    for (const one of planned) {
-      isLost ||= one.records.length > 0;
-      if (reason !== undefined && isLost) one.operation.settle({ kind: "refused", reason });
-      else this.#perform(one.operation, one.plan, one.records);
+    for (const { operation, plan, records } of planned) {
+      isLost ||= records.length > 0;
+      if (unrecorded === undefined || !isLost) this.#perform(operation, plan, records);
+      else if (unrecorded.kind === "away")
+        this.#flow([{ ...operation, live: () => plan.live ?? none }], unrecorded.reason);
+      else operation.settle({ kind: "refused", reason: unrecorded.reason });
     }
-    this.#told = { number: this.#told.number, held: this.#state.held };
   }
 
   /** Numbers a record and takes it into the state. */
   #fold(record: NewRecord, into: LedgerRecord[]): LedgerRecord {
-    const numbered = { ...record, number: this.#state.number + 1, time: Date.now() } as LedgerRecord;
-    const folded = this.#state.apply(numbered);
-    if (!folded.applied) throw new Error(`the ledger refuses its own record: ${folded.reason}`);
+    const numbered = { ...record, number: this.#reader.state.number + 1, time: Date.now() } as LedgerRecord;
+    this.#reader.fold(numbered);
     into.push(numbered);
     return numbered;
   }
 
   /** Appends the records; returns why they are not, and then the state is again what the store has. */
-  async #store(records: readonly LedgerRecord[], bodies: ReadonlyMap<string, Uint8Array>): Promise<string | undefined> {
+  async #store(
+    records: readonly LedgerRecord[],
+    bodies: ReadonlyMap<string, Uint8Array>,
+    lease: HeldLease | undefined,
+  ): Promise<Unrecorded | undefined> {
     const { store, onProblem } = this.#options;
-    const appended = await store.append(this.#head, {
+    const appended = await store.append(this.#reader.head, {
       records: records.map((record) => JSON.stringify(record)),
       bodies,
+      lease,
     });
-    if (appended.kind !== "unavailable") this.#head = appended.head;
     if (appended.kind === "appended") {
+      this.#reader.appended(appended.head);
       for (const record of records) this.#compactor.count(record);
-      this.#compactor.compactIfDue(this.#state);
+      this.#compactor.compactIfDue(this.#reader.state);
       return undefined;
     }
-    const message = appended.kind === "conflict" ? "another process wrote to the ledger" : appended.reason;
-    onProblem(message);
-    this.#inForce = undefined;
-    this.#isAhead = true;
-    await this.#catchUp();
-    return message;
+    const isShared = store.refresh !== undefined;
+    const kind = appended.kind !== "unavailable" ? "raced" : isShared ? "away" : "failed";
+    const unrecorded = { kind, reason: whyNot(appended) } as const;
+    // Several processes may write: that another was first is no problem.
+    if (kind !== "raced" || !isShared) onProblem(unrecorded.reason);
+    else await store.refresh?.().catch(() => undefined);
+    this.#lastLayers = undefined;
+    this.#reader.notAppended();
+    if (kind === "failed") await this.#readOthers();
+    return unrecorded;
   }
 
-  /** After a failed append: reads again what is durable. Returns why that cannot be read. */
-  async #catchUp(): Promise<string | undefined> {
-    if (!this.#isAhead) return undefined;
+  /** Reads what is durable, and notes why that cannot be read, or must not be applied. */
+  async #readOthers(): Promise<void> {
+    const { store, onProblem } = this.#options;
+    this.#away = store.outage?.reason;
+    if (this.#away !== undefined) return;
     try {
-      this.#state = await readLedger(this.#options.store);
-      this.#isAhead = false;
-      return undefined;
+      if (this.#mustAdopt) await this.#reader.adopt();
+      else await this.#reader.catchUp();
+      this.#mustAdopt = false;
+      if (this.#options.mayPublish?.() === false) await this.#dropUnrecorded();
     } catch (cause) {
       const reason = `the ledger cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
-      this.#options.onProblem(reason);
-      return reason;
+      onProblem(reason);
+      if (store.refresh === undefined) this.#unapplied = reason;
+      else this.#away = reason;
+      return;
     }
+    const { stop } = this.#reader;
+    this.#unapplied = stop && describeStop(stop);
+    if (stop !== undefined && stop !== this.#told) onProblem(describeStop(stop));
+    this.#told = stop;
+  }
+
+  /** What flowed while the engine was away gives way to what is recorded, where another process publishes. */
+  async #dropUnrecorded(): Promise<void> {
+    const changes = this.#inForce.unrecorded.map((place): EntryChange => {
+      const entry = this.#reader.state.entry(place);
+      return { ...place, before: entry, after: entry };
+    });
+    if (changes.length === 0) return;
+    this.#inForce.put({ changes: { changes, resources: await this.#bodiesOf(changes) }, placement: undefined });
+  }
+
+  /** What another process wrote is in force. */
+  #takeNote(record: LedgerRecord, changes: readonly EntryChange[]): void {
+    this.#lastLayers = undefined;
+    this.#compactor.count(record);
+    // What this process has of the same source may be older.
+    if ("origin" in record) this.#known.delete(record.origin.writer);
+    this.#options.onRecorded(record, changes);
   }
 
   #perform({ settle, fail }: Operation, { effect, result }: Plan, records: readonly LedgerRecord[]): void {
-    const { target, onRecorded } = this.#options;
+    const { onRecorded, onProblem } = this.#options;
     try {
-      const revision = effect === undefined ? target.revision : this.#putInForce(effect);
+      const revision = effect === undefined ? this.#inForce.revision : this.#inForce.put(effect);
       for (const record of records) {
-        this.#note(record.number, revision);
-        this.#told = { ...this.#told, number: record.number };
+        this.#inForce.reached(record.number - 1, record.number, revision);
         const approved = record.kind === "approved" ? (effect?.changes.changes ?? []) : [];
         onRecorded(record, "changes" in record ? record.changes : approved);
       }
+      const made = records.findLast(({ kind }) => kind !== "held" && kind !== "rejected" && kind !== "unpinned");
+      if (effect !== undefined && made !== undefined) this.#inForce.changed(made.number, revision);
       settle(result(records.at(-1)?.number ?? this.number, revision));
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
-      if (records.length > 0) this.#options.onProblem(`what is recorded cannot be put in force: ${why}`);
+      if (records.length > 0) onProblem(`what is recorded cannot be put in force: ${why}`);
       fail(cause);
     }
   }
 
-  #putInForce({ changes, placement }: NonNullable<Plan["effect"]>): number {
-    const found = changes.changes.filter((change) => this.#missing.delete(placeKey(change)));
-    const revision = this.#options.target.apply({ changes: layerChanges(changes), placement });
-    if (found.length > 0) this.#options.target.setMissing(this.missing);
-    return revision;
-  }
-
-  #note(number: number, revision: number): void {
-    this.#revisions.set(number, revision);
-    this.#revisions.delete(number - NUMBERS_KNOWN);
-  }
-
-  async #resume(): Promise<void> {
-    const { target, onResumed } = this.#options;
+  async #resume(state: LedgerState): Promise<void> {
     const changes: EntryChange[] = [];
-    for (const { layer, type, name, entry } of this.#state.entries())
+    for (const { layer, type, name, entry } of state.entries())
       changes.push({ layer, type, name, before: undefined, after: entry });
     const resources = await this.#bodiesOf(changes);
-    for (const change of changes)
-      if (!resources.has(change))
-        this.#missing.set(placeKey(change), { ...change, version: change.after?.version ?? "" });
-    if (this.#missing.size > 0) target.setMissing(this.missing);
-    const revision = target.apply({
-      changes: layerChanges({ changes, resources }),
-      placement: this.#state.placement,
-    });
-    const { number } = this.#state;
-    this.#resumed = number;
-    this.#note(number, revision);
-    onResumed({ number, resources: resources.size, missing: this.#missing.size });
+    const missing = this.#inForce.resume(state, { changes, resources });
+    this.#options.onResumed({ number: state.number, resources: resources.size, missing });
   }
 
   async #planPublication(given: Publication, state: LedgerState): Promise<Plan> {
+    const allowed = this.#options.mayPublish?.() ?? true;
+    if (allowed === false) return { ...refuse(""), result: () => ({ kind: "standby", reason: STANDBY }) };
     const publication = this.#entries.withDigest(given);
+    const plan = await this.#planAllowed(publication, state);
+    return allowed === true ? plan : { ...plan, lease: allowed };
+  }
+
+  async #planAllowed(publication: Publication, state: LedgerState): Promise<Plan> {
     const staleness = await this.#stalenessOf(publication);
     const made = this.#changesOf(publication, state);
     const placement = samePlacement(publication.placement, state.placement) ? undefined : publication.placement;
-    const restored = this.#missing.size === 0 ? none : this.#restoredBy(publication);
-    if (publication.layers !== undefined) this.#inForce = publication.layers;
+    const restored = this.#restoredBy(publication, made);
+    if (publication.layers !== undefined) this.#lastLayers = publication.layers;
     if (made.changes.length === 0 && placement === undefined) return this.#planNothing(publication, state, restored);
-    const problem = this.#options.target.check({ changes: layerChanges(made), placement });
+    const problem = this.#inForce.check({ changes: made, placement });
     if (problem !== undefined) {
-      this.#inForce = undefined;
+      this.#lastLayers = undefined;
       return refuse(problem);
     }
     const { kindOf, judge } = this.#options;
@@ -424,12 +613,34 @@ export class Publisher {
     if (isStable) records.push({ kind: "revision", ...change, ...common });
     else if (isDroppedBy(publication, held)) records.push(rejection(held, publication));
     const effect = { changes: join(made, restored), placement };
-    return { records, resources: made.resources.values(), effect, result: applied };
+    return {
+      records,
+      resources: made.resources.values(),
+      effect,
+      live: this.#withoutDeletions(effect.changes),
+      result: applied,
+    };
+  }
+
+  /** What of a publication is sent without being recorded: live data, but no deletion. */
+  #liveOf(publication: Publication): ResourceChanges {
+    this.#lastLayers = undefined;
+    const { state } = this.#reader;
+    const { layers, changes: published = [], origin } = publication;
+    const made =
+      layers === undefined
+        ? this.#entries.changesBy(published, state)
+        : this.#entries.changesTo(layers, origin.writer, state);
+    return this.#withoutDeletions(join(made, this.#restoredBy(publication, made)));
+  }
+
+  #withoutDeletions({ changes, resources }: ResourceChanges): ResourceChanges {
+    return { changes: splitLive(changes, this.#options.kindOf, () => true).live, resources };
   }
 
   /** Nothing of a held change is sent; live data flows, but what is deleted with it stays. */
   #planHeld(publication: Publication, { state, made, change, trips, restored }: HeldChange): Plan {
-    this.#inForce = undefined;
+    this.#lastLayers = undefined;
     const common = { origin: publication.origin, ...authorOf(publication) };
     const { live } = splitLive(made.changes, this.#options.kindOf, () => true);
     const records: NewRecord[] = [];
@@ -441,6 +652,7 @@ export class Publisher {
       records,
       resources: made.resources.values(),
       ...(inForce.changes.length > 0 && { effect: { changes: inForce, placement: undefined } }),
+      live: this.#withoutDeletions(inForce),
       result: (number) => {
         const resources = new Map([...made.resources].map(([one, resource]) => [placeKey(one), resource]));
         this.#heldResources = { number: known ?? number, resources };
@@ -454,7 +666,7 @@ export class Publisher {
    * back. It is if it was published once, but is not what was published last.
    */
   async #stalenessOf({ layers, origin }: Publication): Promise<readonly FuseTrip[]> {
-    if (layers === undefined || this.#resumed === 0 || this.#known.has(origin.writer)) return [];
+    if (layers === undefined || this.#known.has(origin.writer)) return [];
     const found = await this.history.publishedAs(origin);
     if (found === undefined) {
       this.#known.add(origin.writer);
@@ -475,29 +687,38 @@ export class Publisher {
   }
 
   #changesOf({ layers, changes = [], origin }: Publication, state: LedgerState): ResourceChanges {
-    const before = this.#inForce;
+    const before = this.#lastLayers;
     if (layers === undefined) {
-      this.#inForce = undefined;
+      this.#lastLayers = undefined;
       return this.#entries.changesBy(changes, state);
     }
     if (before === undefined) return this.#entries.changesTo(layers, origin.writer, state);
     return this.#entries.changesBy(layerChangesBetween(before, layers), state);
   }
 
-  /** Resources of a publication that are in force already, but whose content was not at hand. */
-  #restoredBy({ layers, changes = [] }: Publication): ResourceChanges {
+  /**
+   * Resources of a publication that are in force already, but whose content was not at hand, or where live data flowed
+   * that was not recorded.
+   */
+  #restoredBy(publication: Publication, made: ResourceChanges): ResourceChanges {
+    const unrecorded = new Map(this.#inForce.unrecorded.map((place) => [placeKey(place), place]));
+    for (const change of made.changes) unrecorded.delete(placeKey(change));
+    if (this.missing.length === 0 && unrecorded.size === 0) return none;
     const resources = new Map<EntryChange, Resource>();
+    const { layers, changes = [] } = publication;
     const published = layers ?? changes.map(({ layer, puts = [] }) => [layer, puts] as const);
     for (const [layer, list] of published) {
       for (const resource of list) {
         const { type, name, version } = resource;
         const place = { layer, type, name };
-        if (this.#missing.get(placeKey(place))?.version !== version) continue;
+        if (!unrecorded.delete(placeKey(place)) && this.#inForce.missingVersion(place) !== version) continue;
         const entry = this.#entries.entryOf(resource);
         resources.set({ ...place, before: entry, after: entry }, resource);
       }
     }
-    return { changes: [...resources.keys()], resources };
+    const gone = layers === undefined ? [] : [...unrecorded.values()];
+    const deleted = gone.map((place): EntryChange => ({ ...place, before: undefined, after: undefined }));
+    return { changes: [...resources.keys(), ...deleted], resources };
   }
 
   async #bodiesOf(changes: readonly EntryChange[]): Promise<ReadonlyMap<EntryChange, Resource>> {
@@ -539,8 +760,22 @@ function lostIn(changes: readonly EntryChange[], resources: ReadonlyMap<EntryCha
   return lost && `the content of ${messageNameOf(lost.type)} "${lost.name}" is not kept: publish it again`;
 }
 
+function whyNot(result: Exclude<AppendResult, { readonly kind: "appended" }>): string {
+  if (result.kind === "unavailable") return result.reason;
+  return result.kind === "conflict" ? "another process wrote to the ledger" : "another process publishes now";
+}
+
+function describeStop({ why, reason }: ReaderStop): string {
+  if (why !== "other-history") return `${reason}; nothing after it is applied`;
+  return `the store has another history, and nothing of it is applied until it is adopted: ${reason}`;
+}
+
 function refuse(reason: string): Plan {
   return { records: [], resources: [], result: () => ({ kind: "refused", reason }) };
+}
+
+function refused(reason: string): Refused {
+  return { kind: "refused", reason };
 }
 
 function notHeld(number: number, held: HeldRecord | undefined): string {

@@ -1,28 +1,53 @@
 import type { Resource } from "@xdskit/protocol";
 import { type Digest, type EntryChange, type LedgerRecord, LedgerState } from "@xdskit/protocol/internal";
 import { decodeBody } from "./body.ts";
-import type { LedgerStore } from "./store.ts";
+import { headOf, NO_RECORDS } from "./chain.ts";
+import type { LedgerHead, LedgerStore } from "./store.ts";
 
 /** Bodies that are read at a time. */
 const READ_AT_ONCE = 64;
 
+/** What a ledger came to. */
+export interface ReadLedger {
+  readonly state: LedgerState;
+  /** Of the newest record that is in the state. */
+  readonly head: LedgerHead;
+  /** Why the records after it are not. */
+  readonly problem?: string;
+}
+
 /**
- * Reads what a ledger came to. Throws if it has a record that cannot follow the others. `onRecord` is called with those
- * since the newest snapshot.
+ * Reads what a ledger came to, up to a record that cannot follow the others. `onRecord` is called with those since the
+ * newest snapshot.
  */
-export async function readLedger(
+export async function readLedgerUpTo(
   store: LedgerStore,
   onRecord: (record: LedgerRecord) => void = () => undefined,
-): Promise<LedgerState> {
+): Promise<ReadLedger> {
   const snapshot = await store.snapshot();
+  let head = snapshot?.head ?? NO_RECORDS;
   const state = snapshot === undefined ? LedgerState.empty() : LedgerState.fromSnapshot(JSON.parse(snapshot.text));
-  for await (const { number, text } of store.read(snapshot?.head.number ?? 0)) {
-    const record = JSON.parse(text) as LedgerRecord;
+  for await (const stored of store.read(head.number)) {
+    const record = JSON.parse(stored.text) as LedgerRecord;
     const folded = state.apply(record);
-    if (!folded.applied) throw new Error(`record ${number} of the ledger cannot be understood: ${folded.reason}`);
+    if (!folded.applied) {
+      const problem = `record ${stored.number} of the ledger cannot be understood: ${folded.reason}`;
+      return { state, head, problem };
+    }
+    head = headOf(stored);
     onRecord(record);
   }
-  return state;
+  return { state, head };
+}
+
+/** Reads what a ledger came to, as `readLedgerUpTo`. Throws if it has a record that cannot follow the others. */
+export async function readLedger(
+  store: LedgerStore,
+  onRecord?: (record: LedgerRecord) => void,
+): Promise<Omit<ReadLedger, "problem">> {
+  const { problem, ...read } = await readLedgerUpTo(store, onRecord);
+  if (problem !== undefined) throw new Error(problem);
+  return read;
 }
 
 /** The resources that come with these changes; those without a body, or whose body is lost, are missing. */

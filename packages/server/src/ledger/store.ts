@@ -1,3 +1,5 @@
+import type { HeldLease, LedgerLease } from "./lease.ts";
+
 /** The newest record of a ledger. */
 export interface LedgerHead {
   /** 0: there is no record. */
@@ -25,12 +27,16 @@ export interface Appended {
   readonly records: readonly string[];
   /** The bodies that the records name, by digest. Those that the store has are not written again. */
   readonly bodies: ReadonlyMap<string, Uint8Array>;
+  /** Nothing is appended unless this lease is still held, checked in one step with `expected`. */
+  readonly lease?: HeldLease | undefined;
 }
 
 export type AppendResult =
   | { readonly kind: "appended"; readonly head: LedgerHead }
   /** Another writer was first; nothing was appended. */
   | { readonly kind: "conflict"; readonly head: LedgerHead }
+  /** The lease of the append is not held any more; nothing was appended. */
+  | { readonly kind: "lease-lost" }
   /** The disk is full, the store is read-only, the engine is away: nothing was appended. */
   | { readonly kind: "unavailable"; readonly reason: string };
 
@@ -42,6 +48,12 @@ export interface Kept {
   readonly bodies: ReadonlySet<string>;
 }
 
+/** That the engine of a store cannot be reached. */
+export interface StoreOutage {
+  readonly since: Date;
+  readonly reason: string;
+}
+
 /**
  * A ledger's records and bodies. Everything that was answered is durable. Every implementation passes the same contract
  * suite.
@@ -49,6 +61,7 @@ export interface Kept {
 export interface LedgerStore {
   /** Random, made with the ledger: a store with another epoch is another ledger. */
   readonly epoch: string;
+  /** Where several processes write: the newest head that this one has seen. It never goes back. */
   readonly head: LedgerHead;
   /** The past is complete after this number, but for live records. */
   readonly completeAfter: number;
@@ -66,5 +79,16 @@ export interface LedgerStore {
   compact(snapshot: StoredSnapshot, keep: Kept): Promise<void>;
   /** Resolves when the head moves past the number, or the signal aborts. */
   whenPast(number: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Asks the engine for its head: what was appended anywhere before the call is in it, and `head` is at least that
+   * then. Rejects if the engine is away. Absent: only this process writes, and `head` is exact.
+   */
+  refresh?(): Promise<LedgerHead>;
+  /** Undefined: the engine is at hand. */
+  readonly outage?: StoreOutage | undefined;
+  /** Calls the listener whenever `outage` begins or ends, until the function it returns is called. */
+  onOutage?(listener: () => void): () => void;
+  /** The lease of that name. Absent: only this process writes, and needs none. */
+  lease?(name: string): LedgerLease;
   close(): Promise<void>;
 }

@@ -46,6 +46,21 @@ export interface DeliveryTimes {
   revisionMadeAt(revision: number): number | undefined;
   /** Called for every ACK of a response whose time is known. */
   onAcked(listener: (latency: Latency) => void): void;
+  /** Called for every ACK and NACK of a response whose revision is known. */
+  onAnswered(listener: (answered: AnsweredResponse) => void): void;
+}
+
+/** An ACK or a NACK. */
+export interface AnsweredResponse {
+  /** The id of the node. */
+  readonly node: string;
+  readonly type: TypeUrl;
+  /** The revision of the response. */
+  readonly revision: number;
+  /** In milliseconds since 1970. */
+  readonly at: number;
+  /** The error message of a NACK, as the client sent it; undefined: an ACK. */
+  readonly reason: string | undefined;
 }
 
 /** Records delivery times from the telemetry. */
@@ -53,6 +68,7 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
   const streams = new Map<StreamId, StreamRecord>();
   const revisions = new Map<number, number>();
   const listeners: ((latency: Latency) => void)[] = [];
+  const answerListeners: ((answered: AnsweredResponse) => void)[] = [];
 
   let newest = 0;
 
@@ -98,13 +114,15 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
     record.lastResponseAt = at.getTime();
     typeRecord(record, type).send(nonce, revision, at.getTime());
   });
-  telemetry.observe("response-acked", ({ stream, type, nonce }, at) => {
+  telemetry.observe("response-acked", ({ stream, node, type, nonce }, at) => {
     const record = streams.get(stream);
     if (record === undefined) return;
     const times = typeRecord(record, type);
     times.ackedAt = at.getTime();
     const sent = times.settle(nonce);
     if (sent === undefined) return;
+    const answered = { node: node.id, type, revision: sent.revision, at: at.getTime(), reason: undefined };
+    for (const listener of answerListeners) listener(answered);
     const madeAt = revisions.get(sent.revision);
     const stood = madeAt !== undefined && sent.revision > record.openedAtRevision;
     const now = at.getTime();
@@ -116,12 +134,15 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
     };
     for (const listener of listeners) listener(latency);
   });
-  telemetry.observe("response-nacked", ({ stream, type, nonce }, at) => {
+  telemetry.observe("response-nacked", ({ stream, node, type, nonce, error }, at) => {
     const record = streams.get(stream);
     if (record === undefined) return;
     const times = typeRecord(record, type);
     times.nackedAt = at.getTime();
-    times.settle(nonce);
+    const sent = times.settle(nonce);
+    if (sent === undefined) return;
+    const answered = { node: node.id, type, revision: sent.revision, at: at.getTime(), reason: error.message };
+    for (const listener of answerListeners) listener(answered);
   });
 
   return {
@@ -130,6 +151,9 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
     revisionMadeAt: (revision) => revisions.get(revision),
     onAcked: (listener) => {
       listeners.push(listener);
+    },
+    onAnswered: (listener) => {
+      answerListeners.push(listener);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { LayerState, NodeStates } from "@xdskit/protocol/internal";
 import type { ConversionFindings } from "../hub/port.ts";
 import type { Publisher } from "../ledger/publisher.ts";
+import type { StoreState } from "../ledger/store-state.ts";
 import type { LoadView } from "../load/load-reporting.ts";
 import type { SourceStatus } from "./source-status.ts";
 
@@ -14,6 +15,8 @@ export interface Gauges {
   nodeStates(): NodeStates;
   /** Undefined: there is none, or it is not open yet. */
   ledger(): Publisher | undefined;
+  /** Undefined: no store is shared. */
+  store(): StoreState | undefined;
   layers(): Iterable<LayerState>;
   connections(): number;
   /** Open discovery streams. */

@@ -124,7 +124,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   },
   "ledger-resumed": {
     level: "info",
-    message: "serving what was served before",
+    message: "serving the configuration of the previous run",
     fields: ["number", "resources", "missing"],
     means:
       "the published state of the previous run is in force, before the source is read. missing is the number of resources whose content is not kept because it holds a secret: clients keep what they have of them, and get nothing until the source is good",
@@ -138,7 +138,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   },
   "change-held": {
     level: "error",
-    message: "change held: nothing of it is sent",
+    message: "change held by a fuse; nothing is sent",
     fields: ["number", "author", "fuses", "changes", "names"],
     means:
       "a fuse stopped it, for the reasons in fuses; clients keep what they have. Approve or reject it by its number, or correct the source: a change that trips no fuse takes its place",
@@ -148,7 +148,27 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     message: "ledger problem",
     fields: ["reason", "suppressed"],
     means:
-      "what was in force stays so, and a change that cannot be recorded is not sent; one that comes later is tried again. If the ledger cannot be opened, the history is kept in memory only. At most one line per reason in 10 s; suppressed is the number of lines left out",
+      "the configuration in force stays in force, and a change that cannot be recorded is not sent; the next change is tried again. If the ledger cannot be opened, the history is kept in memory only. At most one line per reason in 10 s; suppressed is the number of lines left out",
+  },
+  "ledger-role": {
+    level: "info",
+    message: "role changed",
+    fields: ["role"],
+    means:
+      "publisher: this server holds the lease of the source and publishes what its directory has; follower: another server does, and this one serves what that one publishes",
+  },
+  "store-away": {
+    level: "error",
+    message: "store unreachable",
+    fields: ["reason"],
+    means:
+      "clients are served what was in force, and endpoints and secrets of this server's own source; other changes are refused until the store is back",
+  },
+  "store-back": {
+    level: "info",
+    message: "store reachable again",
+    fields: ["away_ms"],
+    means: "what other servers published meanwhile is applied in order, and what was refused here is published",
   },
   "client-odd": {
     level: "debug",
@@ -161,7 +181,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     message: "access denied",
     fields: ["entry", "node", "peer", "type", "reason", "stream", "suppressed"],
     means:
-      "without a type: the client may not be that node, or not come in there, and its stream or call ended. With a type: it gets no resources of that type. Change the access rules or the client's certificate if it is legitimate. At most one line per host, entry point, node and type in 10 s; suppressed is the number of lines left out",
+      "without a type: the client may not be that node, or may not use that entry point, and its stream or call ended. With a type: it gets no resources of that type. Change the access rules or the client's certificate if it is legitimate. At most one line per host, entry point, node and type in 10 s; suppressed is the number of lines left out",
   },
   "load-reporter-connected": {
     level: "debug",
@@ -194,7 +214,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     message: "change requested through the admin API",
     fields: ["peer", "caller", "role", "method", "path", "status", "suppressed"],
     means:
-      "the audit of the admin API: one line for each request that is no read, with the names of the caller's certificate (or local socket, loopback) and the HTTP status. Of failed ones at most one line per host and status in 10 s; suppressed is the number of lines left out",
+      "the audit of the admin API: one line for each request that is not a read, with the names of the caller's certificate (or local socket, loopback) and the HTTP status. Of failed ones at most one line per host and status in 10 s; suppressed is the number of lines left out",
   },
   "page-refused": {
     level: "warn",
@@ -208,7 +228,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     message: "connection closed because of its client certificate",
     fields: ["peer", "certificate", "reason", "suppressed"],
     means:
-      "reason is expiring: the client has a while to connect anew, with a renewed certificate if it has one; expired; untrusted: no CA in the reloaded `tls.ca` vouches for it; revoked: `tls.crl` names it. A certificate that is logged as expired was not renewed in time, or the client did not take it up. At most one line per certificate and reason in 10 s; suppressed is the number of lines left out",
+      "reason is expiring: the client has some time to reconnect with a renewed certificate; expired; untrusted: no CA in the reloaded `tls.ca` vouches for it; revoked: `tls.crl` names it. A certificate that is logged as expired was not renewed in time, or the client did not load it. At most one line per certificate and reason in 10 s; suppressed is the number of lines left out",
   },
   "connection-refused": {
     level: "warn",

@@ -250,6 +250,9 @@ function logLedger(telemetry: ObservedTelemetry, log: Log): void {
         ...{ changes: total, names },
       });
   });
+  telemetry.observe("ledger-role", ({ role }) => log.write("ledger-role", { role }));
+  telemetry.observe("store-away", ({ reason }) => log.write("store-away", { reason: printable(reason, 500) }));
+  telemetry.observe("store-back", ({ awayMs }) => log.write("store-back", { away_ms: awayMs }));
   const problems = createLineLimit();
   telemetry.observe("ledger-problem", ({ message }, at) => {
     const fields = { reason: printable(message, 500) };

@@ -76,6 +76,12 @@ export type MetricName =
   | "xds_server_ledger_records_total"
   | "xds_server_ledger_problems_total"
   | "xds_server_ledger_held"
+  | "xds_server_store_head"
+  | "xds_server_store_lag_records"
+  | "xds_server_store_away_seconds"
+  | "xds_server_store_stopped"
+  | "xds_server_store_publisher"
+  | "xds_server_store_unchecked_total"
   | "xds_server_missing_resources"
   | "xds_server_files_total"
   | "xds_server_file_problems_total"
@@ -200,7 +206,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_access_denied_total: {
     kind: "counter",
-    help: "Types that clients asked for and may not have; with what=node, clients that may not be their node; with an entry point such as csds, callers that may not come in.",
+    help: "Requests denied by access rules, by what was denied: a type, the node identity (node), or an entry point such as csds.",
     labels: ["what"],
   },
   xds_server_admission_rejected_total: {
@@ -248,7 +254,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_nodes: {
     kind: "gauge",
-    help: "Nodes by how far they are with the newest revision: deployed, pending, waiting (for what has to come before), rejected, disconnected without it.",
+    help: "Nodes by how far they are with the newest revision: deployed, pending, waiting (for an earlier step of the ordering), rejected, disconnected without it.",
     labels: ["state"],
   },
   xds_server_snapshot_resources: {
@@ -276,7 +282,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_source_failed_seconds: {
     kind: "gauge",
-    help: "Time since the loads of the source began to fail; 0 if the newest did not.",
+    help: "Time since the loads of the source began to fail; 0 if the newest load succeeded.",
     labels: [],
   },
   xds_server_limit: { kind: "gauge", help: "Configured limits, each in its own unit.", labels: ["limit"] },
@@ -329,12 +335,42 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_ledger_held: {
     kind: "gauge",
-    help: "1 while a fuse holds a change, of which nothing is sent.",
+    help: "1 while a fuse holds a change.",
     labels: [],
+  },
+  xds_server_store_head: {
+    kind: "gauge",
+    help: "Number of the newest record that this server has seen in the store that it shares; 0 without one.",
+    labels: [],
+  },
+  xds_server_store_lag_records: {
+    kind: "gauge",
+    help: "Records of the shared store that are not in force in this server yet.",
+    labels: [],
+  },
+  xds_server_store_away_seconds: {
+    kind: "gauge",
+    help: "For how long the engine of the shared store has been unreachable; 0 while it is there.",
+    labels: [],
+  },
+  xds_server_store_stopped: {
+    kind: "gauge",
+    help: "1 while nothing of the shared store is applied: it has a record of an unknown kind, or another history.",
+    labels: [],
+  },
+  xds_server_store_publisher: {
+    kind: "gauge",
+    help: "1 while this server publishes to the shared store, 0 while it follows.",
+    labels: [],
+  },
+  xds_server_store_unchecked_total: {
+    kind: "counter",
+    help: "Clients that were served although another server may have sent them a newer state, by reason: away or timeout.",
+    labels: ["reason"],
   },
   xds_server_missing_resources: {
     kind: "gauge",
-    help: "Resources in force whose content is not at hand after a restart: clients keep what they have of them.",
+    help: "Resources in force whose content is unavailable after a restart; clients keep their copies.",
     labels: [],
   },
   xds_server_files_total: {
@@ -359,7 +395,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_admin_changes_total: {
     kind: "counter",
-    help: "Requests of operators to the admin API that are no reads, by HTTP status.",
+    help: "Admin API requests that are not reads, by HTTP status.",
     labels: ["status"],
   },
   xds_server_listener_faults_total: {

@@ -215,6 +215,8 @@ function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
   telemetry.observe("files-problem", () => fileProblems.value++);
   const records = new CounterFamily("xds_server_ledger_records_total", registry);
   const ledgerProblems = new CounterFamily("xds_server_ledger_problems_total", registry).cell();
+  const unchecked = new CounterFamily("xds_server_store_unchecked_total", registry);
+  telemetry.observe("client-unchecked", ({ reason }) => unchecked.cell(reason).value++);
   telemetry.observe("ledger-recorded", ({ as }) => records.cell(as).value++);
   telemetry.observe("ledger-problem", () => ledgerProblems.value++);
   telemetry.observe("tls-reloaded", () => reloads.cell("good").value++);
@@ -240,6 +242,14 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
   });
   gauge("xds_server_ledger_number", registry, (set) => set(gauges.ledger()?.number ?? 0));
   gauge("xds_server_ledger_held", registry, (set) => set(gauges.ledger()?.held === undefined ? 0 : 1));
+  gauge("xds_server_store_head", registry, (set) => set(gauges.store()?.head ?? 0));
+  gauge("xds_server_store_lag_records", registry, (set) => set(gauges.store()?.lag ?? 0));
+  gauge("xds_server_store_away_seconds", registry, (set) => {
+    const since = gauges.store()?.outage?.since;
+    set(since === undefined ? 0 : Math.max(0, now() - since.getTime()) / 1000);
+  });
+  gauge("xds_server_store_stopped", registry, (set) => set(gauges.store()?.stop === undefined ? 0 : 1));
+  gauge("xds_server_store_publisher", registry, (set) => set(gauges.store()?.role === "publisher" ? 1 : 0));
   gauge("xds_server_missing_resources", registry, (set) => set(gauges.ledger()?.missing.length ?? 0));
   gauge("xds_server_ready", registry, (set) => set(gauges.readiness().isReady ? 1 : 0));
   gauge("xds_server_draining", registry, (set) => set(gauges.readiness().isDraining ? 1 : 0));

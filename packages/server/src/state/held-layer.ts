@@ -22,10 +22,13 @@ export class HeldLayer {
     return digest === undefined ? undefined : this.#byDigest.get(digest);
   }
 
-  put(read: ReadInput): void {
-    this.#forget(this.#byKey.get(read.key));
+  /** Returns the resource that it replaces. */
+  put(read: ReadInput): ReadInput | undefined {
+    const replaced = this.#byKey.get(read.key);
+    this.#forget(replaced);
     this.#byKey.set(read.key, read);
     if (read.digest !== undefined) this.#byDigest.set(read.digest, read);
+    return replaced;
   }
 
   delete(key: string): void {

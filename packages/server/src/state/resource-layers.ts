@@ -75,9 +75,8 @@ export class ResourceLayers {
       const read = before.recall(digest) ?? readInput(value, place, { api: this.#api, problems, digest });
       keys.push(read?.key);
       if (read === undefined) continue;
-      if (held.get(read.key) !== undefined)
+      if (held.put(read) !== undefined)
         problems.push(duplicateProblem(read.resource, place, `resources[${indexOf(read.key)}]`));
-      held.put(read);
     }
     refuse(problems);
     const change = changeOf(layer, before, held.all, before.keysNotIn(held));

@@ -71,7 +71,7 @@ describe("who may ask, and how", () => {
     for (const path of lines) {
       expect(text).toContain(`<a href=".${path}">${path}</a>`);
       // Without a ledger there is no history.
-      const expected = /revisions|diff/.test(path) ? 404 : expect.not.toBeOneOf([404, 500]);
+      const expected = /revisions|diff|plan/.test(path) ? 404 : expect.not.toBeOneOf([404, 500]);
       expect([path, (await ask(path, { method: "HEAD" })).status]).toEqual([path, expected]);
     }
   });
@@ -298,7 +298,7 @@ describe("K2 the fate of deliveries", () => {
     expect(await rows()).toMatchObject([{ state: "acked", version, since: "2026-01-01T00:00:01.500Z" }]);
   });
 
-  test("S-ACK-13, A14 a refusal is told with its reason and names, made printable and cut, until something is accepted", async () => {
+  test("B-OBS-04 S-ACK-13, A14 a refusal is told with its reason and names, made printable and cut, until something is accepted", async () => {
     const secret = "-----BEGIN PRIVATE KEY-----\nMIIabc\n-----END PRIVATE KEY-----";
     const message = `cluster a:\u001b[31m bad ${secret} ${"x".repeat(1_000_000)}`;
     world.receive(stream, { kind: "delta", nonce: world.lastNonce, error: { code: 13, message } });

@@ -25,7 +25,7 @@ async function ask(target: string): Promise<{ status: number; wrong: readonly st
 }
 
 /** These are held against the document in `revisions.test.ts`. */
-const needsLedger = (path: string): boolean => /v1\/(?:revisions|diff|approve|reject|rollback)/.test(path);
+const needsLedger = (path: string): boolean => /v1\/(?:revisions|diff|plan|approve|reject|rollback|store)/.test(path);
 
 test("the document has each route of the index, with each of its parameters", async () => {
   const index = await (await fetch(root)).text();
@@ -58,6 +58,7 @@ test("a parameter takes what the document says, and nothing else", async () => {
   const taken: string[] = [];
   const needed = new Map([
     ["/api/v1/node-resources", "node=n1&"],
+    ["/api/v1/node-history", "node=n1&"],
     ...["holders", "graph", "access"].map((name) => [`/api/v1/${name}`, "type=cds&"] as const),
   ]);
   world.receive(world.open(), { kind: "delta", type: CDS, node: node("n1"), subscribe: ["*"] });
@@ -115,6 +116,8 @@ test("every answer is as the document says", async () => {
     "/api/v1/nodes?nacked=true",
     "/api/v1/node-resources?node=n1&body=true",
     "/api/v1/node-resources?node=n2&type=cds",
+    "/api/v1/node-history?node=n1",
+    "/api/v1/node-history?node=n2",
     "/api/v1/holders?type=cds&name=a",
     "/api/v1/graph?type=cds&name=a",
     "/api/v1/access?identity=tls&node=n1&type=cds&name=a",
@@ -129,6 +132,7 @@ test("every answer is as the document says", async () => {
   expect(Object.fromEntries(answers)).toEqual({
     ...Object.fromEntries([...answers.keys()].map((target) => [target, 200])),
     [nodeResources]: 400,
+    "/api/v1/node-history": 400,
     "/api/v1/graph": 400,
     "/api/v1/holders": 400,
     "/api/v1/progress/source": 409,

@@ -28,6 +28,7 @@ import { createDeliveryTimes, type DeliveryTimes } from "../../src/observe/deliv
 import { Fleet } from "../../src/observe/fleet.ts";
 import type { LimitState, Readiness } from "../../src/observe/gauges.ts";
 import { createMetrics, type Metrics } from "../../src/observe/metrics.ts";
+import { NodeHistory } from "../../src/observe/node-history.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "../../src/observe/telemetry.ts";
 
@@ -113,10 +114,12 @@ export class RealMachine {
     head: () => this.machine.revision,
     revisionOf: (number) => number,
     numberOf: (revision) => revision,
+    changeOf: (revision) => revision,
     streams: () => this.machine.streams(),
     streamState: (stream) => this.machine.streamState(stream),
     resourceStates: (stream) => this.machine.resourceStates(stream),
     fleet: this.fleet,
+    history: new NodeHistory(this.deliveries),
     layers: () => this.machine.layers(),
     resources: (layers, type) => [
       ...this.machine.resources(layers, type),
@@ -142,6 +145,7 @@ export class RealMachine {
     encoder: () => ({ segmentsEncoded: 1, framesEncoded: 2, bodiesEncoded: 3, bytesEncoded: 4 }),
     conversionFindings: () => this.findings,
     ledger: () => undefined,
+    store: () => undefined,
   };
   readonly metrics: Metrics = createMetrics({
     telemetry: this.telemetry,

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { get, type IncomingMessage } from "node:http";
+import { get, type IncomingMessage, type OutgoingHttpHeaders, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Resource } from "@xdskit/protocol";
-import { createServer, type ManagementServer, XdsError } from "@xdskit/server";
+import { createServer, type FuseSettings, type ManagementServer, XdsError } from "@xdskit/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type ApiDocument, mismatches } from "../support/json-schema.ts";
 import { secret } from "../support/secret.ts";
@@ -22,8 +22,9 @@ afterEach(async () => {
 });
 
 /** A server whose ledger is in the directory, and how to ask its admin API. */
-async function start() {
-  const server = createServer({ api: testApi(), ledger: { directory: join(directory, "ledger") }, admin: {} });
+async function start(fuses: Partial<FuseSettings> = {}, names: readonly string[] = ["console.example"]) {
+  const ledger = { directory: join(directory, "ledger"), fuses };
+  const server = createServer({ api: testApi(), ledger, admin: { names } });
   servers.push(server);
   const { adminAddress } = await server.listen();
   const root = `http://127.0.0.1:${adminAddress?.port}`;
@@ -63,7 +64,7 @@ test("the history says what was published by whom, newest first, in pages", asyn
         after: { version: cluster("a", "2").version },
       },
     ],
-    ...{ total: 2, next: 1 },
+    ...{ total: 2, next: 1, decisions: [] },
   });
   const change = { layer: "base", type: CLUSTER, shortName: "cds", name: "b" };
   expect((await ask("/api/v1/diff?from=1")).body).toEqual({
@@ -107,16 +108,132 @@ test.each([
   expect(response.statusCode).toBe(status);
 });
 
-test("a decision on what is not held is refused, and a web page may not decide", async () => {
+test("a decision on what is not held is refused", async () => {
   const { server, ask } = await start();
   await server.publish({ layers: base(cluster("a")), origin });
   expect(await ask("/api/v1/approve/1", { method: "POST" })).toEqual({
     status: 409,
     body: { result: "refused", reason: "1 is not held; nothing is" },
   });
-  const origins = { method: "POST", headers: { origin: "http://evil.example" } };
-  expect((await ask("/api/v1/reject/1", origins)).status).toBe(403);
   expect((await ask("/api/v1/approve/1")).status).toBe(405);
+});
+
+/** Four clusters and a listener, of which three are deleted by a change that a fuse holds. */
+async function startWithHeld() {
+  const fuses = { resourcesRemoved: 0.5, resourcesRemovedFloor: 1 };
+  const started = await start(fuses);
+  const all = ["a", "b", "c", "d"].map((name) => cluster(name));
+  await started.server.publish({ layers: base(...all), author: "ann", origin });
+  const held = await started.server.publish({ layers: base(cluster("a")), author: "bob", origin });
+  expect(held).toMatchObject({ kind: "held", number: 2 });
+  return started;
+}
+
+test("the history is filtered by kind, author and resource, over pages", async () => {
+  const { server, ask } = await startWithHeld();
+  await ask("/api/v1/approve/2?message=meant", { method: "POST" });
+  for (let version = 1; version <= 5; version++)
+    await server.publish({ layers: base(cluster("a", `${version}`)), author: "ann", origin });
+  const numbers = async (query: string): Promise<unknown> => {
+    const { items, next } = (await ask(`/api/v1/revisions?${query}`)).body as {
+      items: { number: number }[];
+      next?: number;
+    };
+    return [items.map(({ number }) => number), next];
+  };
+  expect(await numbers("kind=held&kind=approved")).toEqual([[3, 2], undefined]);
+  expect(await numbers("author=an*&limit=2")).toEqual([[8, 7], 7]);
+  expect(await numbers("author=an*&limit=4&before=7")).toEqual([[6, 5, 4, 1], undefined]);
+  expect(await numbers("resource=d")).toEqual([[3, 2, 1], undefined]);
+  expect(await numbers("kind=rejected")).toEqual([[], undefined]);
+  expect((await ask("/api/v1/revisions?kind=other")).status).toBe(400);
+});
+
+test("a plan says what a decision would change, and changes nothing", async () => {
+  const { ask } = await startWithHeld();
+  const nodes = { total: 0, concerned: 0, moved: 0, cutOff: 0 };
+  const possible = { placement: false, nodes, added: 0, changed: 0, deleted: 0 };
+  expect((await ask("/api/v1/plan/2?decision=approve")).body).toEqual({
+    ...{ ...possible, decision: "approve", number: 2, deleted: 3 },
+  });
+  expect((await ask("/api/v1/plan/2?decision=reject")).body).toEqual({ ...possible, decision: "reject", number: 2 });
+  expect((await ask("/api/v1/plan/0?decision=rollback")).body).toEqual({
+    ...{ ...possible, decision: "rollback", number: 0, deleted: 4 },
+  });
+  expect((await ask("/api/v1/plan/1?decision=approve")).body).toEqual({
+    ...{ decision: "approve", number: 1, refused: "1 is not held; 2 is" },
+  });
+  expect((await ask("/api/v1/plan/2")).status).toBe(400);
+  expect((await ask("/api/v1/server")).body).toMatchObject({ ledger: { number: 2, held: { number: 2 } } });
+});
+
+test("a record has the later ones that decide on it or take it back", async () => {
+  const { server, ask } = await startWithHeld();
+  await ask("/api/v1/reject/2?message=no", { method: "POST" });
+  await server.publish({ layers: base(...["a", "b", "c", "e"].map((name) => cluster(name))), origin });
+  await ask("/api/v1/rollback/1?message=back", { method: "POST" });
+  const decisionsOn = async (number: number): Promise<unknown> =>
+    ((await ask(`/api/v1/revisions/${number}`)).body as { decisions: unknown }).decisions;
+  const loopback = { author: "loopback" };
+  expect(await decisionsOn(2)).toMatchObject([{ ...loopback, number: 3, kind: "rejected", of: 2, message: "no" }]);
+  expect(await decisionsOn(4)).toMatchObject([{ ...loopback, number: 5, kind: "rolled-back", to: 1, message: "back" }]);
+  expect(await decisionsOn(1)).toEqual([]);
+});
+
+const decisions: readonly (readonly [says: string, status: number, headers: (port: number) => OutgoingHttpHeaders])[] =
+  [
+    ["the console", 200, (port) => pageAt(`127.0.0.1:${port}`)],
+    ["the console at localhost", 200, (port) => pageAt(`localhost:${port}`)],
+    ["the console at a configured name", 200, () => pageAt("console.example")],
+    ["the console behind a proxy", 200, (port) => ({ ...pageAt("console.example"), host: `127.0.0.1:${port}` })],
+    [
+      "the console over plaintext, of which a browser says less",
+      200,
+      (port) => ({ origin: `http://127.0.0.1:${port}` }),
+    ],
+    ["a program", 200, () => ({})],
+    ["a page of another site", 403, () => ({ origin: "http://evil.example", "sec-fetch-site": "cross-site" })],
+    ["a page of another site, of which a browser says less", 403, () => ({ origin: "http://evil.example" })],
+    ["a page of another port", 403, () => ({ origin: "http://127.0.0.1:1", "sec-fetch-site": "same-site" })],
+    ["a page of another port, of which a browser says less", 403, () => ({ origin: "http://127.0.0.1:1" })],
+    ["a sandboxed page", 403, () => ({ origin: "null" })],
+    ["a page without Origin", 403, () => ({ "sec-fetch-site": "cross-site" })],
+    ["an old browser", 403, () => ({ "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:60.0)" })],
+    ["a page of a rebound name", 403, () => pageAt("evil.example")],
+    [
+      "a page of a rebound name behind a proxy that replaces the Host",
+      403,
+      (port) => ({ ...pageAt("evil.example"), host: `127.0.0.1:${port}` }),
+    ],
+  ];
+
+function pageAt(host: string): OutgoingHttpHeaders {
+  return { host, origin: `http://${host}`, "sec-fetch-site": "same-origin" };
+}
+
+async function post(url: string, headers: OutgoingHttpHeaders): Promise<number | undefined> {
+  const asked = request(url, { method: "POST", headers });
+  asked.end();
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
+
+test.each(decisions)("a decision of %s gets %i", async (_, status, headers) => {
+  const { root, ask } = await startWithHeld();
+  expect(await post(`${root}/api/v1/reject/2`, headers(Number(new URL(root).port)))).toBe(status);
+  const { body } = await ask("/api/v1/revisions?limit=1");
+  expect(body).toMatchObject({ items: [{ number: status === 200 ? 3 : 2 }] });
+});
+
+test("where any name may read, a rebound one may not decide", async () => {
+  const { root } = await start({}, ["*"]);
+  expect(await post(`${root}/api/v1/reject/0`, pageAt("evil.example"))).toBe(403);
+});
+
+test("a caller is told who it is, and whether it may decide", async () => {
+  const { ask } = await start();
+  expect((await ask("/api/v1/caller")).body).toEqual({ name: "loopback", role: "operator", mayChange: true });
 });
 
 test("a server with a ledger is changed by publish only, one without has no publish", async () => {

@@ -24,7 +24,7 @@ let world: World;
 afterEach(() => world.close());
 
 describe("S-GRP-05 the end of a stream", () => {
-  test("a half-close ends it with OK, after what was asked is answered", async () => {
+  test("S-GRP-05 a half-close ends it with OK, after what was asked is answered", async () => {
     world = await startWorld();
     const peer = await world.connect();
     const call = peer.open(ADS_SOTW);
@@ -34,7 +34,7 @@ describe("S-GRP-05 the end of a stream", () => {
     expect(await within("the status", call.status)).toEqual({ code: 0, message: "" });
   });
 
-  test("200 streams, closed or cancelled, leave nothing behind", async () => {
+  test("S-GRP-05 T-F3 200 streams, closed or cancelled, leave nothing behind", async () => {
     world = await startWorld();
     const streams = countStreams(world.server);
     const peer = await world.connect();

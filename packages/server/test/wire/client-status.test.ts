@@ -129,7 +129,7 @@ describe("S-CSD-01 the status of clients", () => {
     ]);
   });
 
-  test("a stream gets one answer for each request, in order", async () => {
+  test("S-CSD-01 a stream gets one answer for each request, in order", async () => {
     await start();
     await client({ id: "one" });
     const call = (await world.connect()).open(STREAM);
@@ -227,7 +227,7 @@ describe("S-CSD-01 the status of clients", () => {
 });
 
 describe("S-CSD-02 the status of a resource", () => {
-  test("S-CSD-02 goes from STALE to SYNCED with the ACK, over ERROR with the refused resource after a NACK", async () => {
+  test("B-OBS-04 S-CSD-02 goes from STALE to SYNCED with the ACK, over ERROR with the refused resource after a NACK", async () => {
     await start();
     const first = await client({ id: "one" });
     await eventually(async () => statusesIn(await ask()), ["a STALE REQUESTED", "b STALE REQUESTED"]);

@@ -80,6 +80,23 @@ test("maxStreamsPerIdentity: one too many ends with RESOURCE_EXHAUSTED, another 
   expect(hits).toEqual(["maxStreamsPerIdentity"]);
 });
 
+test("maxSubscriptionsPerIdentity: the stream that goes above it ends, the others and another identity go on", async () => {
+  await start({ maxSubscriptionsPerIdentity: 5, maxSubscriptionsPerPeer: 1 });
+  const asks = (peer: RawPeer, names: readonly string[]) => {
+    const call = peer.open(ADS_SOTW);
+    call.send(sotwRequest(CLUSTER, names));
+    return call;
+  };
+  await asks(await connect(one), ["a", "b", "c"]).next(WITHIN_MS);
+  const tooMany = asks(await connect(same), ["a", "d", "e"]);
+  const status = await within("the status", tooMany.status, WITHIN_MS);
+  expect(status).toMatchObject({ code: 8, message: /this identity subscribe to 6 names; at most 5/ });
+  expect(hits).toEqual(["maxSubscriptionsPerIdentity"]);
+  await asks(await connect(other), ["a", "b", "c"]).next(WITHIN_MS);
+  await asks(await connect(same), ["a", "d"]).next(WITHIN_MS);
+  expect(hits).toEqual(["maxSubscriptionsPerIdentity"]);
+});
+
 test("maxReceivedBytesPerIdentity: who holds too much ends, another identity goes on", async () => {
   await start({ maxReceivedBytesPerIdentity: 1_000, maxReceivedBytesPerPeer: 1 });
   const call = (await connect(one)).open(ADS_SOTW);

@@ -18,7 +18,7 @@ let world: World;
 afterEach(() => world.close());
 
 describe("before there is something to serve", () => {
-  test("a stream ends with UNAVAILABLE and says why", async () => {
+  test("T-B9 a stream ends with UNAVAILABLE and says why", async () => {
     world = await startWorld({}, []);
     const call = (await world.connect()).open(ADS_SOTW);
     call.send(sotwRequest(CLUSTER));
@@ -48,7 +48,7 @@ describe("before there is something to serve", () => {
 });
 
 describe("S-GRP-06 draining", () => {
-  test("GOAWAY at once, then streams end with UNAVAILABLE, one after the other, then connections", async () => {
+  test("S-GRP-06 GOAWAY at once, then streams end with UNAVAILABLE, one after the other, then connections", async () => {
     world = await startWorld();
     const peers = await Promise.all(Array.from({ length: 5 }, () => world.connect()));
     const calls = peers.map((peer) => peer.open(ADS_SOTW));
@@ -114,7 +114,7 @@ test("S-CON-02 forty quick PINGs are answered, without GOAWAY", async () => {
   expect({ goaways: peer.goaways, isGone: peer.isGone }).toEqual({ goaways: 0, isGone: false });
 });
 
-test("a client that does not answer PINGs is dropped, and its state freed", async () => {
+test("S-CON-03 a client that does not answer PINGs is dropped, and its state freed", async () => {
   world = await startWorld({ limits: { keepaliveMs: 50, keepaliveTimeoutMs: 100 } });
   const streams = countStreams(world.server);
   const closed: string[] = [];

@@ -119,7 +119,7 @@ describe.each(httpVersions)("over %s", (version) => {
     expect(waiting.count).toBe(1);
   });
 
-  test("S-RST-11 Envoy says how long it waits, and 80 % of that are used", async () => {
+  test("T-I5 S-RST-11 Envoy says how long it waits, and 80 % of that are used", async () => {
     await start(version, LONG);
     const { versionInfo } = jsonOf(await client.send({ path: CDS, body: { node } }));
     const headers = { "x-envoy-expected-rq-timeout-ms": "50" };

@@ -98,7 +98,7 @@ describe("S-TYP-10 a directory of v3 serves clients of v2", () => {
     expect(decodeDeltaResponse(await clusters.next()).removedResources).toEqual(["a"]);
   });
 
-  test("once for each change, however many clients there are, and nothing before the first asks", async () => {
+  test("S-TYP-10 once for each change, however many clients there are, and nothing before the first asks", async () => {
     const reports: ServerEvents["converted"][] = [];
     world = await startWorld({}, [cluster("a")]);
     world.server.on("converted", (report) => reports.push(report));
@@ -203,7 +203,7 @@ describe("bytes in, bytes out", () => {
   const any = `0a${url}12${(body.length / 2).toString(16).padStart(2, "0")}${body}`;
   const anyLength = (any.length / 2).toString(16);
 
-  test("State of the World, by ADS and by type", async () => {
+  test("S-TYP-09 State of the World, by ADS and by type", async () => {
     world = await startWorld({}, [cluster("a")]);
     for (const path of [ADS_V2, CDS_V2]) {
       const call = await open(path);

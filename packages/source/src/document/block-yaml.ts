@@ -1,5 +1,6 @@
+import { maxNesting } from "@xdskit/envoy-api/internal";
 import type { ItemExtent, ItemMemory, KnownItem } from "./item-memory.ts";
-import { maxNesting, type ParsedDocument } from "./parsed-text.ts";
+import type { ParsedDocument } from "./parsed-text.ts";
 import { type Places, setField } from "./places.ts";
 import { resolvePlain } from "./plain-scalar.ts";
 

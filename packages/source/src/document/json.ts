@@ -1,6 +1,7 @@
+import { maxNesting } from "@xdskit/envoy-api/internal";
 import { quote } from "../problem.ts";
 import type { ItemMemory } from "./item-memory.ts";
-import { maxNesting, nestingTrouble, type ParsedText, type TextTrouble } from "./parsed-text.ts";
+import { nestingTrouble, type ParsedText, type TextTrouble } from "./parsed-text.ts";
 import { type Places, setField } from "./places.ts";
 import { jsonNumber } from "./plain-scalar.ts";
 

@@ -1,3 +1,4 @@
+import { maxNesting } from "@xdskit/envoy-api/internal";
 import type { ValuePath } from "../problem.ts";
 import type { ItemMemory } from "./item-memory.ts";
 import type { Part, Places } from "./places.ts";
@@ -34,9 +35,6 @@ export interface ParsedText {
 
 /** Reads a text; records positions in `places` and skips items known to `items`. */
 export type TextReader = (text: string, places?: Places, items?: ItemMemory) => ParsedText;
-
-/** The nesting limit: Envoy's messages stay below it, and protobuf stops at 100 messages. */
-export const maxNesting = 200;
 
 /** The mistake of a document that is nested too deeply. */
 export function nestingTrouble(offset: number): TextTrouble {

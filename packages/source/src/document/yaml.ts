@@ -1,3 +1,4 @@
+import { maxNesting } from "@xdskit/envoy-api/internal";
 import {
   Composer,
   type CST,
@@ -15,7 +16,7 @@ import {
 } from "yaml";
 import { readBlockYaml } from "./block-yaml.ts";
 import type { ItemMemory } from "./item-memory.ts";
-import { maxNesting, nestingTrouble, type ParsedDocument, type ParsedText, type TextTrouble } from "./parsed-text.ts";
+import { nestingTrouble, type ParsedDocument, type ParsedText, type TextTrouble } from "./parsed-text.ts";
 import { type Places, setField } from "./places.ts";
 import { jsonInteger, jsonNumber } from "./plain-scalar.ts";
 import { mistakesOf, shownKey } from "./yaml-mistakes.ts";

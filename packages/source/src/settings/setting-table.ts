@@ -82,6 +82,7 @@ export type SettingKey =
   | "rest.max-hold"
   | "rest.names"
   | "state-dir"
+  | "store"
   | "tls.cert"
   | "tls.key"
   | "tls.ca"
@@ -118,6 +119,8 @@ export type SettingKey =
   | "limits.max-streams-per-identity"
   | "limits.max-requests-per-second-per-identity"
   | "limits.max-subscriptions-per-stream"
+  | "limits.max-subscriptions-per-peer"
+  | "limits.max-subscriptions-per-identity"
   | "limits.max-types-per-stream"
   | "limits.max-unacknowledged-per-type"
   | "limits.max-request-bytes"
@@ -147,7 +150,7 @@ export const settingTable: readonly Setting[] = [
   row("admin-socket", "path", undefined, "Local socket of the admin API, for the server's own user only (mode 0600)."),
   row("admin-tls.cert", "path", undefined, "PEM file with the certificate of the admin API and its chain."),
   row("admin-tls.key", "path", undefined, "PEM file with the private key of the admin API."),
-  row("admin-tls.ca", "path", undefined, "PEM file with the CAs of those who may use the admin API."),
+  row("admin-tls.ca", "path", undefined, "PEM file with the CAs of admin API clients."),
   row("admin-tls.crl", "path", undefined, "PEM file with the revocation lists of admin-tls.ca, one for each CA."),
   row(
     "admin-viewers",
@@ -219,6 +222,12 @@ export const settingTable: readonly Setting[] = [
     undefined,
     "Directory for state kept across restarts; by default in the user's state folder; off to disable.",
   ),
+  row(
+    "store",
+    "text",
+    undefined,
+    "Store that several servers share, etcd://HOST:PORT,…/PREFIX or file:DIR; one of them publishes its source.",
+  ),
   row("tls.cert", "path", undefined, "PEM file with the server certificate and its chain."),
   row("tls.key", "path", undefined, "PEM file with the server's private key."),
   row("tls.ca", "path", undefined, "PEM file with the CAs that sign client certificates."),
@@ -230,12 +239,12 @@ export const settingTable: readonly Setting[] = [
     "50%",
     "Hold a change that removes more than this share of a layer's resources of a type.",
   ),
-  row("fuses.resources-removed-floor", "count", "10", "So many resources may always be removed."),
+  row("fuses.resources-removed-floor", "count", "10", "Number of resources that may always be removed."),
   row(
     "fuses.last-listener",
     "boolean",
     "true",
-    "The fuse of last listeners: hold a change that leaves a view without listeners.",
+    "The fuse for the last listener: hold a change that leaves a view without listeners.",
   ),
   row(
     "fuses.nodes-moved",
@@ -243,7 +252,7 @@ export const settingTable: readonly Setting[] = [
     "50%",
     "Hold a change that gives more than this share of the connected nodes other layers.",
   ),
-  row("fuses.nodes-moved-floor", "count", "1", "So many nodes may always get other layers."),
+  row("fuses.nodes-moved-floor", "count", "1", "Number of nodes that may always get other layers."),
   row(
     "fuses.nodes-cut-off",
     "share-or-off",
@@ -263,8 +272,8 @@ export const settingTable: readonly Setting[] = [
     "Hold a change by which a layer's resources of a type shrink by this share or more.",
   ),
   row("fuses.size-floor", "bytes", "16KiB", "A difference in size up to this is never held."),
-  row("history.revisions", "count", "1000", "Keep so many revisions and decisions of the history."),
-  row("history.days", "count", "30", "Keep what is not older in the history."),
+  row("history.revisions", "count", "1000", "Maximum revisions and decisions kept in the history."),
+  row("history.days", "count", "30", "Days to keep revisions in the history."),
   row(
     "export.directory",
     "path",
@@ -297,9 +306,21 @@ export const settingTable: readonly Setting[] = [
     "limits.max-requests-per-second-per-identity",
     "count",
     "10000",
-    "Requests a second per client certificate identity; more of them wait; 0 for no limit.",
+    "Maximum requests per second per client certificate identity; excess requests wait; 0 for unlimited.",
   ),
   row("limits.max-subscriptions-per-stream", "count", "250000", "Maximum subscribed names per stream."),
+  row(
+    "limits.max-subscriptions-per-peer",
+    "count",
+    "5000000",
+    "Maximum names that the streams of one client address subscribe to.",
+  ),
+  row(
+    "limits.max-subscriptions-per-identity",
+    "count",
+    "5000000",
+    "Maximum names that the streams of one client certificate identity subscribe to.",
+  ),
   row("limits.max-types-per-stream", "count", "64", "Maximum resource types per stream."),
   row("limits.max-unacknowledged-per-type", "count", "1000", "Maximum unacknowledged responses per stream and type."),
   row("limits.max-request-bytes", "bytes", "64MiB", "Maximum size of a gRPC request."),

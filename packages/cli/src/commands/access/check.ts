@@ -8,7 +8,7 @@ import { plural } from "../../output/problems.ts";
 import { formatTable } from "../../output/table.ts";
 import { askAdmin } from "../admin-request.ts";
 import type { CommandContext } from "../context.ts";
-import { type AccessFlags, isJson } from "./flags.ts";
+import type { AccessFlags } from "./flags.ts";
 import { layersIn, loadRules, policyOf } from "./rules.ts";
 
 /** How many names of a change are shown to people. */
@@ -48,7 +48,7 @@ export async function checkAccess(directory: string, flags: AccessFlags, context
   const { items } = await askAdmin<Page<AccessClientAnswer>>("/api/v1/access/clients", {}, flags, io);
   const changes = items.flatMap((client) => changeFor(client, { policies: [now, policy], held: state, at: io.now() }));
   const answer: AccessCheckAnswer = { clients: items.length, changes };
-  if (isJson(flags, context)) io.stdout.write(formatJson(answer));
+  if (flags.output === "json") io.stdout.write(formatJson(answer));
   else io.stdout.write(formatChanges(answer, context));
   const isLoss = changes.some(({ refused, loses }) => refused !== undefined || loses.length > 0);
   return isLoss ? exitCode.problems : exitCode.ok;

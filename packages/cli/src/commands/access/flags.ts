@@ -1,6 +1,5 @@
 import type { AccessAnswer } from "@xdskit/server";
-import type { AdminFlags } from "../admin-request.ts";
-import type { CommandContext } from "../context.ts";
+import type { AdminFlags } from "../admin-server.ts";
 
 export interface AccessFlags extends AdminFlags {
   readonly cert?: string;
@@ -10,7 +9,7 @@ export interface AccessFlags extends AdminFlags {
   readonly type?: string;
   readonly name?: string;
   readonly entry: string;
-  readonly output?: "text" | "json";
+  readonly output: "text" | "json";
 }
 
 /** What is asked about a caller. */
@@ -31,8 +30,4 @@ export interface PlacedMiss {
   readonly field: string;
   /** `xdskit.yaml:7` */
   readonly at?: string;
-}
-
-export function isJson({ output }: Pick<AccessFlags, "output">, { io }: CommandContext): boolean {
-  return output === "json" || (output === undefined && !io.stdout.isTerminal);
 }

@@ -1,4 +1,4 @@
-import type { AdminFlags } from "../admin-request.ts";
+import type { AdminFlags } from "../admin-server.ts";
 
 export interface DiffFlags extends AdminFlags {
   readonly node?: string;

@@ -10,7 +10,8 @@ import { loadApi } from "../../settings/load-api.ts";
 import { resolveSettings } from "../../settings/resolve-settings.ts";
 import { createSource } from "../../settings/source.ts";
 import { requireDirectory, sourcePlaceOf } from "../../settings/source-place.ts";
-import { type AdminFlags, askAdmin } from "../admin-request.ts";
+import { askAdmin } from "../admin-request.ts";
+import type { AdminFlags } from "../admin-server.ts";
 import type { DiffItem } from "./compare.ts";
 
 /** One side of a comparison. */
@@ -27,8 +28,7 @@ const NODE = "node:";
 export async function readSide(given: string | undefined, flags: AdminFlags, io: Io): Promise<DiffSide> {
   if (given?.startsWith(NODE) === true) return readNode(given.slice(NODE.length), flags, io);
   if (given === undefined) return readServer(flags, io);
-  if (/^https?:\/\//.test(given)) return readServer({ admin: new URL(given).host }, io);
-  if (given.startsWith("unix:")) return readServer({ admin: given }, io);
+  if (/^(https?:\/\/|unix:)/.test(given)) return readServer({ ...flags, admin: given }, io);
   return readSource(given, io);
 }
 

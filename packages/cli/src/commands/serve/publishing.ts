@@ -42,15 +42,19 @@ export function recording(
     },
     describeInForce() {
       const { number = 0 } = server.ledger ?? {};
-      return number === 0 ? undefined : `the configuration published last, revision ${number}`;
+      return number === 0 ? undefined : `the last published configuration, revision ${number}`;
     },
   };
 }
 
 const REFUSED: SourceProblemCode = "PUBLISH_REFUSED";
 
-/** A held change is told by the server. */
+/** A held change is told by the server; on standby another server publishes. */
 function problemsOf(result: PublishResult): readonly Problem[] {
+  if (result.kind === "unavailable") {
+    const message = `the store is unreachable, so only endpoints and secrets of this are sent: ${result.reason}`;
+    return [{ code: REFUSED, severity: "error", file: ".", message }];
+  }
   if (result.kind !== "refused") return [];
   const message = `nothing of this is in force, because it cannot be recorded: ${result.reason}`;
   return [{ code: REFUSED, severity: "error", file: ".", message }];

@@ -79,6 +79,11 @@ export class Service {
     });
   }
 
+  /** Publishes what the source had last, because now it can be recorded. */
+  async publishAgain(): Promise<void> {
+    if (this.#last !== undefined) await this.#take(this.#last, undefined);
+  }
+
   /** Takes in what changed until now, if anything did. The signal cancels it without an error. */
   async refresh(signal: AbortSignal): Promise<void> {
     const load = await this.#parts.source.load().catch((cause: unknown) => {

@@ -7,12 +7,20 @@ const DEFAULT_ADMIN = "127.0.0.1:18001";
 /** Where a server listens, and what its clients need. */
 export interface ServingPlace {
   readonly listen: string;
-  readonly admin: string | undefined;
+  readonly admin: SuggestedAdmin | undefined;
   /** What a client needs for TLS; undefined without TLS. */
   readonly trust: Trust | undefined;
   /** Clients must present a certificate, whose files the server does not know. */
   readonly needsClientCertificate: boolean;
   readonly env: Io["env"];
+}
+
+/** How the admin API is reached: `host:port`, or a local socket. */
+export interface SuggestedAdmin {
+  readonly address: string;
+  readonly socketPath: string | undefined;
+  /** What a client needs for TLS; undefined without TLS. */
+  readonly trust: Trust | undefined;
 }
 
 type Suggestion = readonly [line: string, says: string];
@@ -25,17 +33,16 @@ export function suggestCommands(place: ServingPlace): string {
   const server = listen === DEFAULT_LISTEN ? "" : ` --server ${listen}`;
   const flags = `${server}${trust === undefined ? "" : trustFlags(trust)}${identityFlags(place)}`;
   const name = trust?.serverName === undefined ? "" : ` --server-name ${quote(trust.serverName)}`;
-  const at = admin === DEFAULT_ADMIN ? "" : ` --admin ${admin}`;
-  const asOperator: readonly Suggestion[] = [
-    [`${xds} nodes${at}`, "who is connected"],
-    [`${xds} deliveries${at}`, "which versions clients ACKed or NACKed"],
-    [`curl http://${admin}/`, "the admin API"],
+  const asOperator = (reached: SuggestedAdmin): readonly Suggestion[] => [
+    [`${xds} nodes${adminFlags(reached)}`, "who is connected"],
+    [`${xds} deliveries${adminFlags(reached)}`, "which versions clients ACKed or NACKed"],
+    [curlOf(reached), "the admin API"],
   ];
   const lines: readonly Suggestion[] = [
     ...variablesOf(place),
     [`${xds} get cds${flags}${name}`, "the clusters, as a client receives them"],
     [`${xds} watch eds${flags}${name}`, "endpoints, and every change to them"],
-    ...(admin === undefined ? [] : asOperator),
+    ...(admin === undefined ? [] : asOperator(admin)),
     [`${xds} bootstrap envoy${flags} > envoy.yaml`, "then: envoy -c envoy.yaml"],
   ];
   const width = Math.max(...lines.map(([line]) => line.length));
@@ -44,15 +51,31 @@ export function suggestCommands(place: ServingPlace): string {
 }
 
 /** Shell variables for files that the server does not have and other lines refer to. */
-function variablesOf({ trust, needsClientCertificate }: ServingPlace): readonly Suggestion[] {
+function variablesOf({ trust, admin, needsClientCertificate }: ServingPlace): readonly Suggestion[] {
+  const ofAdmin = admin?.socketPath === undefined ? admin?.trust : undefined;
   return [
-    ...(trust !== undefined && trust.ca === undefined
+    ...([trust, ofAdmin].some((one) => one !== undefined && one.ca === undefined)
       ? [["CA=ca.crt", "set it to the file of the authority that signed the server's certificate"] as const]
       : []),
-    ...(needsClientCertificate
+    ...(needsClientCertificate || ofAdmin !== undefined
       ? [["CERT=client.crt KEY=client.key", "set them to the files of a certificate that the server accepts"] as const]
       : []),
   ];
+}
+
+/** The local socket is what always works. */
+function adminFlags({ address, socketPath, trust }: SuggestedAdmin): string {
+  if (socketPath !== undefined) return ` --admin ${quote(`unix:${socketPath}`)}`;
+  if (trust === undefined) return address === DEFAULT_ADMIN ? "" : ` --admin ${address}`;
+  const ca = trust.ca === undefined ? '"$CA"' : quote(trust.ca);
+  return ` --admin https://${trust.server} --admin-ca ${ca} --admin-cert "$CERT" --admin-key "$KEY"`;
+}
+
+function curlOf({ address, socketPath, trust }: SuggestedAdmin): string {
+  if (socketPath !== undefined) return `curl --unix-socket ${quote(socketPath)} http://localhost/`;
+  if (trust === undefined) return `curl http://${address}/`;
+  const ca = trust.ca === undefined ? '"$CA"' : quote(trust.ca);
+  return `curl --cacert ${ca} --cert "$CERT" --key "$KEY" https://${trust.server}/`;
 }
 
 function trustFlags({ ca }: Trust): string {

@@ -1,9 +1,8 @@
-import { Composer, CST, Lexer, Parser } from "yaml";
+import { Composer } from "yaml";
+import { tooDeep, yamlTokens } from "../../config/nesting.ts";
 
 /** The longest text; parsing more would take gigabytes and minutes. Larger files should be JSON. */
 const MAX_CHARACTERS = 8_000_000;
-/** The nesting limit, checked before any recursion; Envoy's messages stay far below. */
-const MAX_NESTING = 200;
 /** The limit of aliases, against alias bombs. */
 const MAX_ALIASES = 10_000;
 
@@ -18,8 +17,8 @@ export function readYaml(text: string): YamlValue {
   if (text.length > MAX_CHARACTERS) {
     return { problem: `expected YAML of at most ${MAX_CHARACTERS} characters, got ${text.length}; use JSON` };
   }
-  const tokens = tokensOf(text);
-  if (tokens === undefined) return { problem: `expected at most ${MAX_NESTING} levels of nesting, got more` };
+  const { tokens } = yamlTokens(text);
+  if (tokens === undefined) return { problem: tooDeep };
   const settings = { schema: "core", intAsBigInt: true, resolveKnownTags: false, logLevel: "silent" } as const;
   const [document, next] = [...new Composer(settings).compose(tokens, true, text.length)];
   if (document === undefined || (document.contents === null && document.errors.length === 0)) {
@@ -35,47 +34,6 @@ export function readYaml(text: string): YamlValue {
     // The library throws only for aliases, with their names in the text.
     return { problem: "expected aliases of values in the same document, not too many, got others" };
   }
-}
-
-/** The tokens of a text; undefined if its nesting could exhaust the stack. */
-function tokensOf(text: string): readonly CST.Token[] | undefined {
-  const parser = new Parser();
-  const tokens: CST.Token[] = [];
-  const open = { brackets: 0, indicators: 0 };
-  for (const lexeme of new Lexer().lex(text)) {
-    note(lexeme, open);
-    if (Math.max(open.brackets, open.indicators) > MAX_NESTING) return undefined;
-    for (const token of parser.next(lexeme)) tokens.push(token);
-  }
-  for (const token of parser.end()) tokens.push(token);
-  return tokens.some((token) => depthOf(token) > MAX_NESTING) ? undefined : tokens;
-}
-
-/** Counts brackets and indicators such as `- - -` while lexing: a million of them would take gigabytes. */
-function note(lexeme: string, open: { brackets: number; indicators: number }): void {
-  const kind = CST.tokenType(lexeme);
-  if (kind === "flow-seq-start" || kind === "flow-map-start") open.brackets++;
-  else if (kind === "flow-seq-end" || kind === "flow-map-end") open.brackets--;
-  else if (kind === "seq-item-ind" || kind === "explicit-key-ind" || kind === "map-value-ind") open.indicators++;
-  else if (kind !== "space") open.indicators = 0;
-}
-
-/** The depth of a token, found without recursion. */
-function depthOf(root: CST.Token): number {
-  let deepest = 0;
-  const pending: { readonly token: CST.Token; readonly depth: number }[] = [{ token: root, depth: 0 }];
-  for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
-    const { token, depth } = one;
-    deepest = Math.max(deepest, depth);
-    if (deepest > MAX_NESTING) break;
-    if (token.type === "document" && token.value !== undefined) pending.push({ token: token.value, depth });
-    if (!("items" in token)) continue;
-    for (const item of token.items) {
-      if ("key" in item && item.key != null) pending.push({ token: item.key, depth: depth + 1 });
-      if (item.value !== undefined) pending.push({ token: item.value, depth: depth + 1 });
-    }
-  }
-  return deepest;
 }
 
 /** Converts a number to protobuf JSON: strings for integers that would lose digits, and for non-finite values. */

@@ -7,10 +7,10 @@ import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Digest } from "../../resource/version.ts";
 import type { StructConverter } from "./conversion.ts";
-import type { StreamLimits } from "./stream-limits.ts";
+import type { AccountLimits, StreamLimits } from "./stream-limits.ts";
 
 /** Options of a `ServerMachine`. */
-export interface ServerMachineOptions extends StreamLimits {
+export interface ServerMachineOptions extends StreamLimits, AccountLimits {
   readonly digest: Digest;
   /** Traits of a type; undefined for a type without a description. */
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;

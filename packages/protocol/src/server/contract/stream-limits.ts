@@ -1,3 +1,6 @@
+import type { DiscoveryRequest } from "../../message/request.ts";
+import type { Peer } from "../../node/node-mapping.ts";
+
 /**
  * Limits on what one client may make a stream hold; a stream beyond a limit ends with RESOURCE_EXHAUSTED. Undefined: no
  * limit.
@@ -11,9 +14,25 @@ export interface StreamLimits {
   readonly maxUnacknowledgedPerType?: number | undefined;
 }
 
+/** Whom the use of a server counts for: the identity of a certificate, or an address. */
+export interface Account {
+  readonly key: string;
+  readonly by: "identity" | "address";
+}
+
+/** Limits on what all streams of one account hold; the stream that exceeds one ends with RESOURCE_EXHAUSTED. */
+export interface AccountLimits {
+  /** Undefined: no limit. */
+  readonly accountOf?: ((peer: Peer) => Account) | undefined;
+  /** Names that the streams of one address subscribe to, over all types. */
+  readonly maxSubscriptionsPerPeer?: number | undefined;
+  /** The same for one identity. */
+  readonly maxSubscriptionsPerIdentity?: number | undefined;
+}
+
 /** A limit that a client exceeded, with the message for its status. */
 export interface PassedLimit {
-  readonly limit: keyof StreamLimits;
+  readonly limit: keyof StreamLimits | "maxSubscriptionsPerPeer" | "maxSubscriptionsPerIdentity";
   readonly message: string;
 }
 
@@ -24,6 +43,22 @@ export interface StreamUsage {
   readonly types: number;
   /** Responses without ACK or NACK, of the type with the most of them. */
   readonly unanswered: number;
+}
+
+/** What a stream holds before its first request. */
+export const noUsage: StreamUsage = { subscriptions: 0, types: 0, unanswered: 0 };
+
+/**
+ * How many names the subscription has at least after a request. Counted only above `most`, since that reads the list;
+ * a name that is listed twice counts once (S-SUB-20).
+ */
+export function namesIn(request: DiscoveryRequest, most: number): number {
+  const isOnlyAdding = request.kind === "sotw" || request.unsubscribe.length === 0;
+  const names = request.kind === "sotw" ? request.names : request.subscribe;
+  if (names.length <= most || !isOnlyAdding) return 0;
+  const distinct = new Set(names);
+  distinct.delete("*");
+  return distinct.size;
 }
 
 /** The first limit that a stream exceeds; undefined: none. */

@@ -67,6 +67,15 @@ export interface LiveEvents {
     /** Clients with nothing pending and a NACK in force. */
     readonly rejected: number;
   };
+  /** Told by servers with a ledger only. */
+  readonly ledger: {
+    /** Of the newest record. */
+    readonly number: number;
+    /** The number of the newest change that is in force. */
+    readonly inForce: number;
+    /** The number of the change that a fuse holds. */
+    readonly held?: number;
+  };
   readonly nodes: NodeCountsAnswer & {
     /** Grows with every change of a node: what a list of nodes shows may be outdated. */
     readonly changes: number;

@@ -45,6 +45,8 @@ export interface RevisionDetailAnswer extends RevisionAnswer {
   readonly total: number;
   /** The `offset` of the next page, if there is one. */
   readonly next?: number;
+  /** Later records that approve, reject or take back this one, oldest first; at most 20. */
+  readonly decisions: readonly RevisionAnswer[];
 }
 
 /** A resource that differs. Versions are digests, also of secrets. */
@@ -83,4 +85,33 @@ export interface DecisionAnswer {
   readonly fuses?: readonly FuseAnswer[];
   /** Of a rollback: what it could not bring back, because it holds a secret, which is not kept. */
   readonly irretrievable?: readonly { readonly layer: string; readonly type: string; readonly name: string }[];
+}
+
+/** `GET /api/v1/plan/{number}`: what a decision would do if it were made now. */
+export interface PlanAnswer {
+  readonly decision: "approve" | "reject" | "rollback";
+  readonly number: number;
+  /** Why it cannot be made; then nothing else is here. */
+  readonly refused?: string;
+  /** Resources that would change; absent if it cannot be made. */
+  readonly added?: number;
+  readonly changed?: number;
+  readonly deleted?: number;
+  /** Whether groups, client overrides or access rules would change. */
+  readonly placement?: boolean;
+  /** What a rollback could not bring back, because it holds a secret, which is not kept; the first 100. */
+  readonly irretrievable?: readonly { readonly layer: string; readonly type: string; readonly name: string }[];
+  readonly nodes?: PlanNodesAnswer;
+}
+
+/** The connected nodes that a decision would concern. */
+export interface PlanNodesAnswer {
+  /** All connected nodes. */
+  readonly total: number;
+  /** Nodes that see a changed layer and subscribe to a changed type in it, or whose layers or access would change. */
+  readonly concerned: number;
+  /** Nodes whose layers would change. */
+  readonly moved: number;
+  /** Nodes that would not be let in any more. */
+  readonly cutOff: number;
 }

@@ -27,6 +27,8 @@ export interface ServerAnswer {
   readonly ledger?: {
     /** Of the newest record. */
     readonly number: number;
+    /** Absent where no store is shared. */
+    readonly store?: StoreAnswer;
     /** The change that a fuse holds. */
     readonly held?: RevisionAnswer;
     /** Resources in force whose content is not at hand after a restart; the first of them. */
@@ -41,6 +43,23 @@ export interface ServerAnswer {
     readonly bytesEncoded: number;
   };
   readonly process: { readonly pid: number; readonly node: string; readonly residentBytes: number };
+}
+
+/** How this server stands to the store that it shares with others. */
+export interface StoreAnswer {
+  /** `publisher`, or `follower` of another server. */
+  readonly role: string;
+  readonly roleSince: string;
+  /** The newest record that this server has seen in the store. */
+  readonly head: number;
+  /** How many records of the store are not in force here yet. */
+  readonly lag: number;
+  /** Since when the engine is unreachable; absent: it is there. */
+  readonly awaySince?: string;
+  readonly awayReason?: string;
+  /** Since when nothing of the store is applied any more; absent: it is. */
+  readonly stoppedSince?: string;
+  readonly stopReason?: string;
 }
 
 /** A resource of which clients keep what they have, because the server does not have it. */

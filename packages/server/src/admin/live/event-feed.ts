@@ -13,7 +13,7 @@ const NODES_PER_TICK = 5_000;
 const MAX_GROUPS = 20;
 
 type LivePart = keyof LiveEvents;
-const parts: readonly LivePart[] = ["server", "source", "progress", "nodes"];
+const parts: readonly LivePart[] = ["server", "source", "ledger", "progress", "nodes"];
 
 /** One event as it is written. */
 export interface FeedEvent {
@@ -101,7 +101,9 @@ export class EventFeed {
   }
 
   #changed(name: LivePart): FeedEvent | undefined {
-    const data = JSON.stringify(this.#read(name));
+    const read = this.#read(name);
+    if (read === undefined) return undefined;
+    const data = JSON.stringify(read);
     if (this.#now.get(name)?.data === data) return undefined;
     const number = ++this.#lastNumber;
     const event = { id: `${this.#run}.${number}`, name, data, number };
@@ -109,12 +111,14 @@ export class EventFeed {
     return event;
   }
 
-  #read(name: LivePart): LiveEvents[LivePart] {
+  #read(name: LivePart): LiveEvents[LivePart] | undefined {
     switch (name) {
       case "server":
         return this.#readServer();
       case "source":
         return this.#readSource();
+      case "ledger":
+        return this.#readLedger();
       case "progress":
         return this.#readProgress();
       case "nodes":
@@ -131,6 +135,17 @@ export class EventFeed {
     const { state, since, problems } = this.#view.source();
     if (this.#counted?.problems !== problems) this.#counted = { problems, counts: problemCounts(problems) };
     return { state, since: since.toISOString(), ...this.#counted.counts };
+  }
+
+  #readLedger(): LiveEvents["ledger"] | undefined {
+    const ledger = this.#view.ledger();
+    if (ledger === undefined) return undefined;
+    const { number, held } = ledger;
+    return {
+      number,
+      inForce: this.#view.changeOf(this.#view.revision()),
+      ...(held !== undefined && { held: held.number }),
+    };
   }
 
   #readProgress(): LiveEvents["progress"] {

@@ -58,7 +58,7 @@ export class Samples {
       .map(([revision, { acks, lastAckMs }]): RevisionTimeAnswer => {
         const madeAt = this.#deliveries.revisionMadeAt(revision);
         return {
-          revision: this.#view.numberOf(revision),
+          revision: this.#view.changeOf(revision),
           ...(madeAt !== undefined && { at: new Date(madeAt).toISOString() }),
           acks,
           lastAckMs,

@@ -14,7 +14,7 @@ export const access: Route = {
   parameters: {
     entry: "the entry point (default: ads)",
     identity:
-      "what the caller has: uri:URI, dns:NAME, cn:NAME, address:IP, certificate, tls, loopback; may be repeated",
+      "identity of the caller: uri:URI, dns:NAME, cn:NAME, address:IP, certificate, tls, loopback; may be repeated",
     node: "the node id that it claims",
     cluster: "the cluster that it claims",
     type: "a type: cds, eds … or a type URL",

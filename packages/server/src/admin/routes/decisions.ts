@@ -4,7 +4,7 @@ import type { AdminAnswer, Route } from "../route.ts";
 import { decisionAnswer } from "../schema/answers.ts";
 import { describeFuses, numberIn, requireLedger } from "./revisions.ts";
 
-const parameters: Readonly<Record<string, string>> = { message: "why, for the history" };
+const parameters: Readonly<Record<string, string>> = { message: "reason, kept in the history" };
 
 /** Puts a held change in force. */
 export const approve: Route = {
@@ -12,7 +12,7 @@ export const approve: Route = {
   path: "/api/v1/approve/{number}",
   says: "puts the held change of that number in force",
   parameters,
-  answers: { 200: decisionAnswer, 409: decisionAnswer },
+  answers: { 200: decisionAnswer, 409: decisionAnswer, 503: decisionAnswer },
   async answer({ view, author }, query) {
     const ledger = requireLedger(view);
     const number = numberIn(query.text("number") ?? "", "number", ledger);
@@ -26,7 +26,7 @@ export const reject: Route = {
   path: "/api/v1/reject/{number}",
   says: "drops the held change of that number",
   parameters,
-  answers: { 200: decisionAnswer, 409: decisionAnswer },
+  answers: { 200: decisionAnswer, 409: decisionAnswer, 503: decisionAnswer },
   async answer({ view, author }, query) {
     const ledger = requireLedger(view);
     const number = numberIn(query.text("number") ?? "", "number", ledger);
@@ -40,13 +40,34 @@ export const rollback: Route = {
   path: "/api/v1/rollback/{number}",
   says: "brings back what was in force at that number, but live data",
   parameters,
-  answers: { 200: decisionAnswer, 409: decisionAnswer },
+  answers: { 200: decisionAnswer, 409: decisionAnswer, 503: decisionAnswer },
   async answer({ view, author }, query) {
     const ledger = requireLedger(view);
     const number = numberIn(query.text("number") ?? "", "number", ledger);
     return answerOf(await ledger.rollback(number, { author, message: query.text("message") }));
   },
 };
+
+/** Puts in force what the store has, although its history is another. */
+export const adopt: Route = {
+  method: "POST",
+  path: "/api/v1/store/adopt",
+  says: "puts in force what the shared store has, although it does not continue what is in force here",
+  parameters: {},
+  answers: { 200: decisionAnswer, 409: decisionAnswer, 503: decisionAnswer },
+  async answer({ view }) {
+    const ledger = requireLedger(view);
+    if (ledger.store.refresh === undefined) return answerOf({ kind: "refused", reason: "this server shares no store" });
+    const reason = await ledger.adopt();
+    if (reason !== undefined) return answerOf({ kind: "unavailable", reason });
+    return answerOf({ kind: "applied", number: ledger.number, revision: view.revision() });
+  },
+};
+
+function statusOf({ kind }: PublishResult): { readonly status?: number } {
+  if (kind === "refused" || kind === "standby") return { status: 409 };
+  return kind === "unavailable" ? { status: 503 } : {};
+}
 
 function answerOf(result: PublishResult): AdminAnswer {
   const value: DecisionAnswer = {
@@ -56,5 +77,5 @@ function answerOf(result: PublishResult): AdminAnswer {
     ...("irretrievable" in result && { irretrievable: result.irretrievable }),
     ...("trips" in result && { fuses: describeFuses(result.trips) }),
   };
-  return { kind: "json", ...(result.kind === "refused" && { status: 409 }), value };
+  return { kind: "json", ...statusOf(result), value };
 }

@@ -4,7 +4,7 @@ import { samplesAnswer } from "../schema/answers.ts";
 /** What changes, as it changes. */
 export const events: Route = {
   path: "/api/v1/events",
-  says: "server-sent events: server, source, progress of the newest revision, and nodes by state, as they change",
+  says: "server-sent events: server, source, ledger, progress of the newest revision, and nodes by state, as they change",
   parameters: {},
   textType: "text/event-stream",
   answer: ({ feed }) => ({ kind: "events", feed }),

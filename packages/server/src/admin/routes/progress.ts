@@ -14,7 +14,7 @@ export const progress: Route = {
   says: "which nodes have a revision: a number, `head`, or `source` for the files as they are now",
   parameters: {
     node: "only nodes whose id matches this glob",
-    "min-nodes": "how many of them must have it at least (default: 0)",
+    "min-nodes": "minimum number of nodes that must have it (default: 0)",
     limit: `how many nodes a list names at most (default: ${NODES_NAMED})`,
     wait: `seconds to wait until nothing is pending, at most ${MAX_WAIT_SECONDS} (default: 0)`,
   },

@@ -1,6 +1,7 @@
 import { contentDigest } from "@xdskit/envoy-api";
-import type { EntryChange, FuseTrip, LedgerRecord } from "@xdskit/protocol/internal";
+import { type EntryChange, type FuseTrip, globMatches, type LedgerRecord } from "@xdskit/protocol/internal";
 import { decodeBody } from "../../ledger/body.ts";
+import type { RecordFilter } from "../../ledger/history.ts";
 import type { Publisher } from "../../ledger/publisher.ts";
 import type {
   ChangeAnswer,
@@ -19,6 +20,8 @@ import type { AdminView } from "../view.ts";
 /** How many records, or changes, an answer has unless more are asked for, and at most. */
 const USUAL = 50;
 const MOST = 1_000;
+const DECISIONS_NAMED = 20;
+const KINDS = ["revision", "live", "held", "approved", "rejected", "rolled-back", "unpinned"] as const;
 
 const changeParameters: Readonly<Record<string, string>> = {
   limit: `maximum number of changes, at most ${MOST} (default: ${USUAL})`,
@@ -35,14 +38,17 @@ export const revisions: Route = {
   parameters: {
     limit: `maximum number of records, at most ${MOST} (default: ${USUAL})`,
     before: "only records with smaller numbers; `next` of the previous page",
+    kind: `only records of this kind, may be repeated: ${KINDS.join(", ")}`,
+    author: "only records whose author matches this glob",
+    resource: "only records that change a resource whose name matches this glob",
   },
-  kinds: { limit: "count", before: "count" },
+  kinds: { limit: "count", before: "count", kind: "texts" },
   answers: { 200: revisionsAnswer },
   async answer({ view }, query) {
     const ledger = requireLedger(view);
     const limit = limitOf(query);
     const before = query.count("before") ?? ledger.number + 1;
-    const records = await ledger.history.newest({ before, limit });
+    const records = await ledger.history.newest({ before, limit, isWanted: recordFilter(query, ledger) });
     const items: RevisionAnswer[] = [];
     // One after another: a decision is described by what it was about, which is read from the store.
     for (const record of records) items.push(await describeRecord(ledger, record));
@@ -52,6 +58,20 @@ export const revisions: Route = {
     return { kind: "json", value };
   },
 };
+
+function recordFilter(query: Query, ledger: Publisher): RecordFilter {
+  const kinds = query.texts("kind");
+  const unknown = [...(kinds ?? [])].find((kind) => !KINDS.some((known) => known === kind));
+  if (unknown !== undefined)
+    throw new QueryError(400, `kind: expected one of ${KINDS.join(", ")}, got ${JSON.stringify(unknown)}`);
+  const [author, name] = [query.text("author"), query.text("resource")];
+  return async (record) => {
+    if (kinds !== undefined && !kinds.has(record.kind)) return false;
+    if (author !== undefined && !globMatches(author, record.author ?? "")) return false;
+    if (name === undefined) return true;
+    return (await ledger.history.changesOf(record)).some((change) => globMatches(name, change.name));
+  };
+}
 
 /** One record, with what it changes. */
 export const revision: Route = {
@@ -66,7 +86,10 @@ export const revision: Route = {
     const record = await ledger.history.record(number);
     if (record === undefined) throw new QueryError(404, `the record ${number} is not kept`, "GET /api/v1/revisions");
     const listed = await describeChanges(sources, query, ledger, await ledger.history.changesOf(record));
-    const value: RevisionDetailAnswer = { ...(await describeRecord(ledger, record)), ...listed };
+    const decisions: RevisionAnswer[] = [];
+    for (const decision of await ledger.history.decisionsOn(record, DECISIONS_NAMED))
+      decisions.push(await describeRecord(ledger, decision));
+    const value: RevisionDetailAnswer = { ...(await describeRecord(ledger, record)), ...listed, decisions };
     return { kind: "json", value };
   },
 };
@@ -119,8 +142,7 @@ export function describeFuses(trips: readonly FuseTrip[]): readonly FuseAnswer[]
 /** Describes a record without its single changes. */
 export async function describeRecord(ledger: Publisher, record: LedgerRecord): Promise<RevisionAnswer> {
   const { number, kind, time, author, message } = record;
-  const counts = { added: 0, changed: 0, deleted: 0 };
-  for (const change of await ledger.history.changesOf(record)) counts[kindOf(change)]++;
+  const counts = countChanges(await ledger.history.changesOf(record));
   return {
     number,
     kind,
@@ -135,6 +157,13 @@ export async function describeRecord(ledger: Publisher, record: LedgerRecord): P
     placement: "placement" in record && record.placement !== undefined,
     ...(record.kind === "held" && { fuses: describeFuses(record.trips) }),
   };
+}
+
+/** How many resources are added, changed and deleted. */
+export function countChanges(changes: readonly EntryChange[]): Pick<RevisionAnswer, ChangeAnswer["change"]> {
+  const counts = { added: 0, changed: 0, deleted: 0 };
+  for (const change of changes) counts[kindOf(change)]++;
+  return counts;
 }
 
 function kindOf({ before, after }: EntryChange): ChangeAnswer["change"] {

@@ -1,6 +1,7 @@
 import { problemCounts } from "@xdskit/source/checks";
+import type { StoreState } from "../../ledger/store-state.ts";
 import type { SourceProblem } from "../../observe/source-status.ts";
-import type { LayerAnswer, LimitAnswer, ServerAnswer, SourceAnswer } from "../answers/server.ts";
+import type { LayerAnswer, LimitAnswer, ServerAnswer, SourceAnswer, StoreAnswer } from "../answers/server.ts";
 import type { Describer } from "../describe.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
 import { layersAnswer, serverAnswer, sourceAnswer } from "../schema/answers.ts";
@@ -26,10 +27,20 @@ async function describeLedger(view: AdminView, describe: Describer): Promise<Ser
   const resources = missing.slice(0, MISSING_NAMED).map(({ layer, type, name }) => {
     return { layer, ...describe.type(type), name };
   });
+  const store = view.store();
   return {
     number,
+    ...(store !== undefined && { store: describeStore(store) }),
     ...(held !== undefined && { held: await describeRecord(ledger, held) }),
     missing: { total: missing.length, resources },
+  };
+}
+
+function describeStore({ role, roleSince, head, lag, outage, stop }: StoreState): StoreAnswer {
+  return {
+    ...{ role, roleSince: roleSince.toISOString(), head, lag },
+    ...(outage !== undefined && { awaySince: outage.since.toISOString(), awayReason: outage.reason }),
+    ...(stop !== undefined && { stoppedSince: stop.since.toISOString(), stopReason: stop.reason }),
   };
 }
 

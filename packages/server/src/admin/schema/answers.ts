@@ -2,6 +2,7 @@ import type { AccessRules, EntryPoint } from "@xdskit/protocol";
 import { entryPoints } from "@xdskit/protocol/internal";
 import type { SourceProblem } from "../../observe/source-status.ts";
 import type { AccessAnswer, AccessClientAnswer, AccessRulesAnswer } from "../answers/access.ts";
+import type { CallerAnswer } from "../answers/caller.ts";
 import type {
   DeliveriesAnswer,
   DeliveryAnswer,
@@ -23,6 +24,8 @@ import type {
   DialectAnswer,
   NodeAnswer,
   NodeAnswerIdentity,
+  NodeEventAnswer,
+  NodeHistoryAnswer,
   NodesAnswer,
   StreamAnswer,
   StreamsAnswer,
@@ -47,6 +50,8 @@ import type {
   DecisionAnswer,
   DifferenceAnswer,
   FuseAnswer,
+  PlanAnswer,
+  PlanNodesAnswer,
   RevisionAnswer,
   RevisionDetailAnswer,
   RevisionsAnswer,
@@ -59,6 +64,7 @@ import type {
   ReadyAnswer,
   ServerAnswer,
   SourceAnswer,
+  StoreAnswer,
 } from "../answers/server.ts";
 import {
   anything,
@@ -152,7 +158,7 @@ const changes = { changes: list(change), total: count, next: optional(count) };
 
 export const revisionAnswer: SchemaOf<RevisionDetailAnswer> = named(
   "RevisionDetail",
-  object<RevisionDetailAnswer>({ ...ledgerRecord, ...changes }),
+  object<RevisionDetailAnswer>({ ...ledgerRecord, ...changes, decisions: list(revision) }),
 );
 
 export const differenceAnswer: SchemaOf<DifferenceAnswer> = named(
@@ -161,6 +167,24 @@ export const differenceAnswer: SchemaOf<DifferenceAnswer> = named(
 );
 
 type MissingPlace = NonNullable<DecisionAnswer["irretrievable"]>[number];
+const irretrievable = optional(list(object<MissingPlace>({ layer: text, type: text, name: text })));
+
+export const planAnswer: SchemaOf<PlanAnswer> = named(
+  "Plan",
+  object<PlanAnswer>({
+    decision: choice("approve", "reject", "rollback"),
+    number: count,
+    refused: optional(text),
+    added: optional(count),
+    changed: optional(count),
+    deleted: optional(count),
+    placement: optional(truth),
+    irretrievable,
+    nodes: optional(
+      named("PlanNodes", object<PlanNodesAnswer>({ total: count, concerned: count, moved: count, cutOff: count })),
+    ),
+  }),
+);
 
 export const decisionAnswer: SchemaOf<DecisionAnswer> = named(
   "Decision",
@@ -169,8 +193,13 @@ export const decisionAnswer: SchemaOf<DecisionAnswer> = named(
     number: optional(count),
     reason: optional(text),
     fuses: optional(list(fuse)),
-    irretrievable: optional(list(object<MissingPlace>({ layer: text, type: text, name: text }))),
+    irretrievable,
   }),
+);
+
+export const callerAnswer: SchemaOf<CallerAnswer> = named(
+  "Caller",
+  object<CallerAnswer>({ name: text, role: optional(choice("viewer", "operator")), mayChange: truth }),
 );
 
 export const serverAnswer: SchemaOf<ServerAnswer> = named(
@@ -191,6 +220,13 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
     ledger: optional(
       object<NonNullable<ServerAnswer["ledger"]>>({
         number: count,
+        store: optional(
+          object<StoreAnswer>({
+            ...{ role: text, roleSince: time, head: count, lag: count },
+            ...{ awaySince: optional(time), awayReason: optional(text) },
+            ...{ stoppedSince: optional(time), stopReason: optional(text) },
+          }),
+        ),
         held: optional(revision),
         missing: object<NonNullable<ServerAnswer["ledger"]>["missing"]>({
           total: count,
@@ -349,6 +385,20 @@ export const nodeResourcesAnswer: SchemaOf<NodeResourcesAnswer> = page(
       reason: optional(text),
       body: optional(anything),
       problem: optional(text),
+    }),
+  ),
+);
+
+export const nodeHistoryAnswer: SchemaOf<NodeHistoryAnswer> = page(
+  "NodeHistory",
+  named(
+    "NodeEvent",
+    object<NodeEventAnswer>({
+      at: time,
+      ...typed,
+      revision: count,
+      state: choice("acked", "rejected"),
+      reason: optional(text),
     }),
   ),
 );

@@ -1,8 +1,8 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { startTimer, type Timer } from "@xdskit/disk";
 import type { Status } from "@xdskit/protocol";
+import type { Account } from "@xdskit/protocol/internal";
 import { statusCode } from "@xdskit/protocol/internal";
-import type { Account } from "../../hub/account.ts";
 import type { HeldBytes } from "../../hub/byte-budget.ts";
 import type { StreamEnd, StreamHandle } from "../../hub/port.ts";
 import type { LimitName } from "../../options.ts";

@@ -9,8 +9,9 @@ import {
 import type { Socket } from "node:net";
 import { startTimer, type Timer } from "@xdskit/disk";
 import type { Peer, Status } from "@xdskit/protocol";
+import type { Account } from "@xdskit/protocol/internal";
 import { type NamedChoice, statusCode } from "@xdskit/protocol/internal";
-import { type Account, accountOf } from "../../hub/account.ts";
+import { accountOf } from "../../hub/account.ts";
 import type { HubPort, StreamEnd } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
 import { Http2Exchange } from "../rest/http2-exchange.ts";

@@ -127,7 +127,7 @@ export function describeLedgerStore(name: string, open: () => Promise<OpenedLedg
           for (const [i, [writer, turns]] of moves.entries()) {
             const text = `${writer}:${i}`;
             const answer = shared.append(known[writer] ?? EMPTY, appended([text])).then((result) => {
-              if (result.kind !== "unavailable") known[writer] = result.head;
+              if ("head" in result) known[writer] = result.head;
               return result;
             });
             answers.push({ text, answer });

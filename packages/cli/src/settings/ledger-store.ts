@@ -1,0 +1,73 @@
+import { resolve } from "node:path";
+import { type LedgerStore, openDirectoryLedger } from "@xdskit/server";
+import { CommandError, exitCode } from "../exit-code.ts";
+
+interface StoreScheme {
+  readonly prefix: string;
+  /** What follows the prefix, for help. */
+  readonly form: string;
+  open(rest: string, parts: StoreParts): Promise<LedgerStore>;
+}
+
+export interface StoreParts {
+  readonly cwd: string;
+  /** Called with what was mended when the store was opened. */
+  readonly onProblem: (message: string) => void;
+}
+
+/** The package of the store on etcd, which is installed beside this one. */
+const ETCD_PACKAGE = "@xdskit/store-etcd";
+
+/** What that package exports, as far as it is used here. */
+interface EtcdPackage {
+  openEtcdStore(options: { readonly endpoints: readonly string[]; readonly prefix: string }): Promise<LedgerStore>;
+}
+
+/** Every kind of store. */
+const schemes: readonly StoreScheme[] = [
+  {
+    prefix: "etcd://",
+    form: "HOST:PORT,…/PREFIX",
+    async open(rest) {
+      const [hosts = "", ...path] = rest.split("/");
+      const endpoints = hosts.split(",").filter((host) => host !== "");
+      if (endpoints.length === 0) throw unknownStore(`etcd://${rest}`);
+      const { openEtcdStore } = await importEtcd();
+      return await openEtcdStore({ endpoints: endpoints.map((host) => `http://${host}`), prefix: path.join("/") });
+    },
+  },
+  {
+    prefix: "file:",
+    form: "DIR",
+    open: (rest, { cwd, onProblem }) => openDirectoryLedger({ directory: resolve(cwd, rest), onProblem }),
+  },
+];
+
+/** Opens the store of a URL. Throws a `CommandError` that says what a URL may be, or why the store cannot be used. */
+export async function openStore(url: string, parts: StoreParts): Promise<LedgerStore> {
+  const scheme = schemes.find(({ prefix }) => url.startsWith(prefix) && url.length > prefix.length);
+  if (scheme === undefined) throw unknownStore(url);
+  try {
+    return await scheme.open(url.slice(scheme.prefix.length), parts);
+  } catch (cause) {
+    if (cause instanceof CommandError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(exitCode.unreachable, `the store cannot be used: ${reason}`);
+  }
+}
+
+function unknownStore(url: string): CommandError {
+  const forms = schemes.map(({ prefix, form }) => `${prefix}${form}`).join(" or ");
+  return new CommandError(exitCode.usage, `expected ${forms} as the store, got ${url}`);
+}
+
+async function importEtcd(): Promise<EtcdPackage> {
+  try {
+    return (await import(ETCD_PACKAGE)) as EtcdPackage;
+  } catch (cause) {
+    const isAbsent = cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND";
+    if (!isAbsent) throw cause;
+    const message = `a store on etcd needs the package ${ETCD_PACKAGE}, which is not installed`;
+    throw new CommandError(exitCode.usage, message, `npm install ${ETCD_PACKAGE}`);
+  }
+}

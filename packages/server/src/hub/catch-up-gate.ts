@@ -1,0 +1,92 @@
+import type { DiscoveryRequest, PollId, StreamId } from "@xdskit/protocol/internal";
+import type { HeldBytes } from "./byte-budget.ts";
+
+/** Whether the state is new enough for a client: one that comes from another server must not be set back. */
+export interface Freshness {
+  /**
+   * Undefined: now. Else resolves when it is, or cannot become so in time; never rejects. `bringsVersions`: the client
+   * has something already, perhaps from another server.
+   */
+  check(bringsVersions: boolean): Promise<void> | undefined;
+}
+
+interface HeldClient {
+  readonly thens: (() => void)[];
+  readonly held: HeldBytes;
+  bytes: number;
+}
+
+/** Requests of new clients that wait until the state is new enough for them, in order. */
+export class CatchUpGate {
+  readonly #open: (id: StreamId | PollId) => HeldBytes;
+  readonly #waiting = new Map<StreamId | PollId, HeldClient>();
+  /** The streams that passed, until their end. */
+  readonly #passed = new Set<StreamId>();
+  #freshness: Freshness | undefined;
+
+  /** `open` counts the bytes of a client's waiting requests, from 0. */
+  constructor(open: (id: StreamId | PollId) => HeldBytes) {
+    this.#open = open;
+  }
+
+  /** Undefined: the state is always new enough. */
+  setFreshness(freshness: Freshness | undefined): void {
+    this.#freshness = freshness;
+  }
+
+  isWaiting(id: StreamId | PollId): boolean {
+    return this.#waiting.has(id);
+  }
+
+  /** Calls `then` when the request need not wait any more, perhaps at once; `full`: too much waits, and it is not. */
+  take(id: StreamId | PollId, request: DiscoveryRequest, bytes: number, then: () => void): "full" | undefined {
+    if (!this.#waiting.has(id)) {
+      const fresh = this.#check(id, request);
+      if (fresh === undefined) {
+        then();
+        return undefined;
+      }
+      this.#waiting.set(id, { thens: [], held: this.#open(id), bytes: 0 });
+      void fresh.then(() => this.#release(id));
+    }
+    return this.wait(id, bytes, then);
+  }
+
+  /** Calls `then` after what waits for the same client. */
+  wait(id: StreamId | PollId, bytes: number, then: () => void): "full" | undefined {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return undefined;
+    waiting.bytes += bytes;
+    if (waiting.held.hold(waiting.bytes) !== undefined) return "full";
+    waiting.thens.push(then);
+    return undefined;
+  }
+
+  forget(id: StreamId | PollId): void {
+    this.#passed.delete(id);
+    this.#waiting.get(id)?.held.hold(0);
+    this.#waiting.delete(id);
+  }
+
+  #check(id: StreamId | PollId, request: DiscoveryRequest): Promise<void> | undefined {
+    if (this.#freshness === undefined) return undefined;
+    const brings = bringsVersions(request);
+    if (!brings && this.#passed.has(id)) return undefined;
+    this.#passed.add(id);
+    return this.#freshness.check(brings);
+  }
+
+  #release(id: StreamId | PollId): void {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    waiting.held.hold(0);
+    this.#waiting.delete(id);
+    for (const then of waiting.thens) then();
+  }
+}
+
+/** Whether a request says what the client has from an earlier stream. */
+function bringsVersions(request: DiscoveryRequest): boolean {
+  if (request.kind === "delta") return request.initialVersions.size > 0;
+  return request.versionInfo !== undefined && request.nonce === undefined;
+}

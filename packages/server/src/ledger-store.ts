@@ -1,0 +1,14 @@
+// What another implementation of a ledger's store is made of.
+export { headOf, isSameHead, NO_RECORDS, recordsAfter } from "./ledger/chain.ts";
+export { HeadWaiters } from "./ledger/head-waiters.ts";
+export type { HeldLease, LedgerLease } from "./ledger/lease.ts";
+export type {
+  Appended,
+  AppendResult,
+  Kept,
+  LedgerHead,
+  LedgerStore,
+  StoredRecord,
+  StoredSnapshot,
+  StoreOutage,
+} from "./ledger/store.ts";

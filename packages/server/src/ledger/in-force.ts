@@ -1,0 +1,186 @@
+import type { LayerChange } from "@xdskit/protocol";
+import {
+  type EntryPlace,
+  type HeldRecord,
+  type LedgerState,
+  type Placement,
+  placeKey,
+} from "@xdskit/protocol/internal";
+import { ChangeNumbers } from "./change-numbers.ts";
+import { layerChanges, type ResourceChanges } from "./entries.ts";
+import { HeadWaiters } from "./head-waiters.ts";
+import type { MissingContent } from "./publication.ts";
+
+/** Of so many numbers it is known which revision of the server has them. */
+const NUMBERS_KNOWN = 10_000;
+
+/** What comes in force together. */
+export interface StateChange {
+  readonly changes: readonly LayerChange[];
+  /** Undefined: unchanged. */
+  readonly placement: Placement | undefined;
+}
+
+/** The server, as the ledger changes it. */
+export interface PublishTarget {
+  readonly revision: number;
+  /** Why a change cannot be put in force; undefined: it can. */
+  check(change: Pick<StateChange, "changes" | "placement">): string | undefined;
+  /** Puts a change in force and returns the revision. */
+  apply(change: StateChange): number;
+  /** Told whenever other resources are in force without their content. */
+  setMissing(missing: readonly MissingContent[]): void;
+}
+
+/** Changes of entries with their resources, and the placement if it changes. */
+export interface InForceChange {
+  readonly changes: ResourceChanges;
+  readonly placement: Placement | undefined;
+}
+
+/** What of a ledger is in force in this server. */
+export class StateInForce {
+  readonly #target: PublishTarget;
+  readonly #revisions = new Map<number, number>();
+  readonly #changes = new ChangeNumbers(NUMBERS_KNOWN);
+  readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
+  /** Live data that flows here although it is not recorded. */
+  readonly #unrecorded = new Map<string, EntryPlace>();
+  readonly #waiters = new HeadWaiters();
+  #number = 0;
+  #held: HeldRecord | undefined;
+  #placement: Placement | undefined;
+  /** The number at the start; the earlier ones are in force by the same revision. */
+  #resumed = 0;
+
+  constructor(target: PublishTarget) {
+    this.#target = target;
+  }
+
+  /** The newest record that is durable and, if it is a change, in force. */
+  get number(): number {
+    return this.#number;
+  }
+
+  get held(): HeldRecord | undefined {
+    return this.#held;
+  }
+
+  get placement(): Placement | undefined {
+    return this.#placement;
+  }
+
+  /** The resources in force whose content is not at hand: clients keep what they have of them. */
+  get missing(): readonly MissingContent[] {
+    return [...this.#missing.values()];
+  }
+
+  get revision(): number {
+    return this.#target.revision;
+  }
+
+  /** The version of a resource in force whose content is not at hand. */
+  missingVersion(place: EntryPlace): string | undefined {
+    return this.#missing.get(placeKey(place))?.version;
+  }
+
+  /** The revision of the server that a number is; undefined if it is not reached, or not known any more. */
+  revisionOf(number: number): number | undefined {
+    return this.#revisions.get(Math.max(number, this.#resumed));
+  }
+
+  /** The newest number that is in force at a revision. */
+  numberOf(revision: number): number {
+    for (let number = this.#number; number > this.#resumed; number--) {
+      const known = this.#revisions.get(number);
+      if (known !== undefined && known <= revision) return number;
+    }
+    return this.#resumed;
+  }
+
+  /** The number of the newest change that is in force at a revision. */
+  changeOf(revision: number): number {
+    return this.#changes.numberAt(revision) ?? this.#resumed;
+  }
+
+  /** Why a change cannot be put in force; undefined: it can. */
+  check({ changes, placement }: InForceChange): string | undefined {
+    return this.#target.check({ changes: layerChanges(changes), placement });
+  }
+
+  /** Puts in force what a ledger came to; returns how many of its resources have no content. */
+  resume(state: LedgerState, changes: ResourceChanges): number {
+    this.put({ changes, placement: state.placement });
+    this.#resumed = state.number;
+    this.reached(state.number, state.number, this.#target.revision);
+    this.#held = state.held;
+    return this.#missing.size;
+  }
+
+  /** Puts a change in force and returns the revision; resources without content become missing. */
+  put({ changes, placement }: InForceChange): number {
+    const isMissing = this.#noteMissing(changes);
+    for (const change of changes.changes) this.#unrecorded.delete(placeKey(change));
+    // Before the change, so that no client is told that what has no content is not there.
+    if (isMissing.added) this.#target.setMissing(this.missing);
+    const revision = this.#target.apply({ changes: layerChanges(changes), placement });
+    this.#placement = placement ?? this.#placement;
+    if (isMissing.removed) this.#target.setMissing(this.missing);
+    return revision;
+  }
+
+  /** Puts live data in force that cannot be recorded now. */
+  putUnrecorded(changes: ResourceChanges): void {
+    if (changes.changes.length === 0) return;
+    this.put({ changes, placement: undefined });
+    for (const { layer, type, name } of changes.changes) {
+      const place = { layer, type, name };
+      this.#unrecorded.set(placeKey(place), place);
+    }
+  }
+
+  /** Where live data is in force that is not recorded. */
+  get unrecorded(): readonly EntryPlace[] {
+    return [...this.#unrecorded.values()];
+  }
+
+  /** The records after `before` up to `number` are in force by a revision. */
+  reached(before: number, number: number, revision: number): void {
+    for (let one = Math.max(before + 1, number - NUMBERS_KNOWN); one < number; one++) this.#note(one, revision);
+    this.#note(number, revision);
+    this.#number = number;
+    this.#waiters.moved(number);
+  }
+
+  /** A change is in force by a revision. */
+  changed(number: number, revision: number): void {
+    this.#changes.add(revision, number);
+  }
+
+  /** Resolves when a record is in force, or the signal aborts. */
+  async whenReached(number: number, signal: AbortSignal): Promise<void> {
+    if (this.#number < number) await this.#waiters.wait(number - 1, signal);
+  }
+
+  setHeld(held: HeldRecord | undefined): void {
+    this.#held = held;
+  }
+
+  #note(number: number, revision: number): void {
+    this.#revisions.set(number, revision);
+    this.#revisions.delete(number - NUMBERS_KNOWN);
+  }
+
+  #noteMissing({ changes, resources }: ResourceChanges): { readonly added: boolean; readonly removed: boolean } {
+    let added = false;
+    let removed = false;
+    for (const change of changes) {
+      const { layer, type, name, after } = change;
+      if (after !== undefined && !resources.has(change)) {
+        this.#missing.set(placeKey(change), { layer, type, name, version: after.version });
+        added = true;
+      } else if (this.#missing.delete(placeKey(change))) removed = true;
+    }
+    return { added, removed };
+  }
+}

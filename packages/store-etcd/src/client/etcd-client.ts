@@ -1,0 +1,243 @@
+import {
+  type ChannelOptions,
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  type ServiceError,
+  status,
+} from "@grpc/grpc-js";
+import {
+  decodeLease,
+  decodeRange,
+  decodeToken,
+  decodeTransaction,
+  encodeAuthenticate,
+  encodeLeaseGrant,
+  encodeLeaseId,
+  encodeRange,
+  encodeTransaction,
+  encodeWatch,
+  methods,
+  type RangeRequest,
+  type RangeResponse,
+  type Transaction,
+  type TransactionResponse,
+} from "../wire/messages.ts";
+
+export interface EtcdClientOptions {
+  /** `host:port`, tried in turn. */
+  readonly endpoints: readonly string[];
+  readonly tls?: {
+    readonly ca?: Buffer | undefined;
+    readonly cert?: Buffer | undefined;
+    readonly key?: Buffer | undefined;
+  };
+  readonly auth?: { readonly user: string; readonly password: string };
+  /** For all attempts of one call together, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** A call that etcd did not answer, or refused. */
+export class EtcdError extends Error {
+  override readonly name = "EtcdError";
+  readonly code: status;
+
+  constructor(message: string, code: status, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+
+  /** Whether the revision that was asked for is compacted away. */
+  get isCompacted(): boolean {
+    return this.code === status.OUT_OF_RANGE;
+  }
+}
+
+type Bidi = ClientDuplexStream<Buffer, Buffer>;
+
+const channelOptions: ChannelOptions = {
+  "grpc.max_receive_message_length": -1,
+  "grpc.max_send_message_length": -1,
+  // etcd closes connections that ping more often than every 5 seconds.
+  "grpc.keepalive_time_ms": 10_000,
+  "grpc.keepalive_timeout_ms": 5_000,
+  "grpc.initial_reconnect_backoff_ms": 100,
+  "grpc.max_reconnect_backoff_ms": 2_000,
+  "grpc.enable_retries": 0,
+};
+
+/** Of the time for a call, the first attempt gets this share, so that another endpoint can be asked. */
+const SHARE_OF_ATTEMPT = 0.3;
+const PAUSE_MS = 50;
+const FULL = "etcd is full: its quota is used up; compact and defragment it or raise the quota, then disarm the alarm";
+
+/** Calls etcd at the first endpoint that answers. Every call has a deadline and can be repeated without harm. */
+export class EtcdClient {
+  readonly #options: EtcdClientOptions;
+  readonly #clients: readonly Client[];
+  #current = 0;
+  #token: Promise<string> | undefined;
+  #isClosed = false;
+
+  constructor(options: EtcdClientOptions) {
+    this.#options = options;
+    const { endpoints, tls } = options;
+    const secure =
+      tls === undefined
+        ? credentials.createInsecure()
+        : credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null);
+    this.#clients = endpoints.map((endpoint) => new Client(endpoint, secure, channelOptions));
+  }
+
+  async range(request: RangeRequest): Promise<RangeResponse> {
+    return decodeRange(await this.#call(methods.range, encodeRange(request)));
+  }
+
+  async transaction(transaction: Transaction): Promise<TransactionResponse> {
+    return decodeTransaction(await this.#call(methods.txn, encodeTransaction(transaction)));
+  }
+
+  async grantLease(ttlSeconds: number): Promise<bigint> {
+    return decodeLease(await this.#call(methods.leaseGrant, encodeLeaseGrant(ttlSeconds))).id;
+  }
+
+  async revokeLease(id: bigint): Promise<void> {
+    await this.#call(methods.leaseRevoke, encodeLeaseId(id));
+  }
+
+  /** Renews a lease. Resolves to false if there is no such lease any more. */
+  async renewLease(id: bigint): Promise<boolean> {
+    const answer = await this.#repeat((client, metadata, deadline) => {
+      const stream = bidi(client, methods.leaseKeepAlive, metadata, deadline);
+      return new Promise<Buffer>((resolve, reject) => {
+        stream.once("data", (message: Buffer) => {
+          resolve(message);
+          stream.cancel();
+        });
+        stream.on("error", reject);
+        stream.once("end", () => reject(new EtcdError("the stream of the lease ended", status.UNAVAILABLE)));
+        stream.write(encodeLeaseId(id));
+      });
+    });
+    return decodeLease(answer).ttlSeconds > 0;
+  }
+
+  /** A stream of what becomes of a key, at the current endpoint; its end is told by `error` or `end`. */
+  async watch(key: string, startRevision: bigint): Promise<Bidi> {
+    const { client, metadata } = await this.#attempt(Date.now() + this.#options.timeoutMs);
+    // A member that has lost its leader ends the stream.
+    metadata.set("hasleader", "true");
+    const stream = bidi(client, methods.watch, metadata);
+    stream.write(encodeWatch(key, startRevision));
+    return stream;
+  }
+
+  /** Asks the next endpoint from now on. */
+  turn(): void {
+    this.#current = (this.#current + 1) % this.#clients.length;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const client of this.#clients) client.close();
+  }
+
+  #call(path: string, request: Buffer): Promise<Buffer> {
+    return this.#repeat((client, metadata, deadline) => unary(client, path, request, metadata, deadline));
+  }
+
+  async #repeat(call: (client: Client, metadata: Metadata, deadline: number) => Promise<Buffer>): Promise<Buffer> {
+    const { timeoutMs } = this.#options;
+    const end = Date.now() + timeoutMs;
+    let hasNewToken = false;
+    for (;;) {
+      const endpoint = this.#current;
+      const deadline = Math.min(end, Date.now() + Math.max(timeoutMs * SHARE_OF_ATTEMPT, 1));
+      try {
+        const { client, metadata } = await this.#attempt(deadline);
+        return await call(client, metadata, deadline);
+      } catch (cause) {
+        const error = errorOf(cause);
+        if (isOldToken(error) && !hasNewToken) {
+          hasNewToken = true;
+          this.#token = undefined;
+          continue;
+        }
+        if (!isPassing(error) || this.#isClosed || Date.now() + PAUSE_MS >= end) throw error;
+        if (this.#current === endpoint) this.turn();
+        await pause(PAUSE_MS * (1 + Math.random()));
+      }
+    }
+  }
+
+  async #attempt(deadline: number): Promise<{ readonly client: Client; readonly metadata: Metadata }> {
+    if (this.#isClosed) throw new EtcdError("the ledger is closed", status.CANCELLED);
+    const client = this.#clients[this.#current];
+    if (client === undefined) throw new TypeError("expected an endpoint of etcd");
+    const metadata = new Metadata();
+    const { auth } = this.#options;
+    if (auth === undefined) return { client, metadata };
+    this.#token ??= unary(
+      client,
+      methods.authenticate,
+      encodeAuthenticate(auth.user, auth.password),
+      metadata,
+      deadline,
+    ).then(decodeToken);
+    try {
+      const authenticated = new Metadata();
+      authenticated.set("token", await this.#token);
+      return { client, metadata: authenticated };
+    } catch (cause) {
+      this.#token = undefined;
+      throw cause;
+    }
+  }
+}
+
+function unary(client: Client, path: string, request: Buffer, metadata: Metadata, deadline: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest(path, same, same, request, metadata, { deadline }, (error, answer) => {
+      if (error === null && answer !== undefined) resolve(answer);
+      else reject(error ?? new EtcdError("etcd gave no answer", status.UNKNOWN));
+    });
+  });
+}
+
+function bidi(client: Client, path: string, metadata: Metadata, deadline?: number): Bidi {
+  return client.makeBidiStreamRequest<Buffer, Buffer>(
+    path,
+    same,
+    same,
+    metadata,
+    deadline === undefined ? {} : { deadline },
+  );
+}
+
+function same(bytes: Buffer): Buffer {
+  return bytes;
+}
+
+/** An error of grpc-js as one of ours. */
+function errorOf(cause: unknown): EtcdError {
+  if (cause instanceof EtcdError) return cause;
+  const { code = status.UNKNOWN, details, message = String(cause) } = (cause ?? {}) as Partial<ServiceError>;
+  const text = (details || message).replace(/^etcdserver: /, "");
+  if (/database space exceeded/.test(text)) return new EtcdError(FULL, code, cause);
+  return new EtcdError(`etcd: ${text}`, code, cause);
+}
+
+/** Whether another attempt, or another member, may answer. */
+function isPassing({ code, message }: EtcdError): boolean {
+  if (code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED) return true;
+  return (code === status.RESOURCE_EXHAUSTED && /too many requests/.test(message)) || code === status.CANCELLED;
+}
+
+function isOldToken({ code, message }: EtcdError): boolean {
+  return code === status.UNAUTHENTICATED || /revision of auth store is old/.test(message);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,1 @@
+export { type EtcdStoreOptions, type EtcdTlsOptions, openEtcdStore } from "./open.ts";

@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { LedgerStore } from "@xdskit/server";
+import { EtcdClient } from "./client/etcd-client.ts";
+import { Keys } from "./layout/keys.ts";
+import { type Seal, sealOf } from "./layout/seal.ts";
+import { EtcdLedgerStore } from "./store/etcd-store.ts";
+
+/** Files with which a connection to etcd is encrypted. */
+export interface EtcdTlsOptions {
+  /** The certificates that etcd's own is verified with, in PEM. @default those that Node trusts */
+  readonly caFile?: string;
+  /** The client certificate, in PEM; it needs `keyFile`. @default none */
+  readonly certFile?: string;
+  /** The key of the client certificate, in PEM. @default none */
+  readonly keyFile?: string;
+}
+
+/** Which etcd, and how it is reached. */
+export interface EtcdStoreOptions {
+  /**
+   * `host:port` of the members, also as `http://host:port` or, for TLS, `https://host:port`; the next is asked when one
+   * does not answer. At least one.
+   */
+  readonly endpoints: readonly string[];
+  /** All keys of the ledger begin with it; ledgers with different prefixes know nothing of each other. @default "xdskit/" */
+  readonly prefix?: string;
+  /** @default none: not encrypted */
+  readonly tls?: EtcdTlsOptions;
+  /** @default none */
+  readonly auth?: { readonly user: string; readonly password: string };
+  /**
+   * A file with 32 bytes, or 64 hexadecimal digits: records, bodies and snapshots are encrypted with that key
+   * (AES-256-GCM) before etcd gets them. All servers of a ledger need the same. @default none: not encrypted
+   */
+  readonly keyFile?: string;
+  /** How long a request may take, with all its attempts, in milliseconds. @default 10_000 */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Opens the ledger in etcd, or begins one. Throws, with the reason, if etcd does not answer, refuses the credentials, or
+ * has a ledger that is encrypted with another key; and a TypeError if an option cannot be used.
+ */
+export async function openEtcdStore(options: EtcdStoreOptions): Promise<LedgerStore> {
+  const { auth, timeoutMs = 10_000 } = options;
+  const prefix = options.prefix || "xdskit/";
+  const { endpoints, isSecure } = readEndpoints(options.endpoints);
+  if (!(timeoutMs >= 1)) throw new TypeError(`timeoutMs: expected a number of at least 1, got ${timeoutMs}`);
+  const tls = (isSecure || options.tls !== undefined) && {
+    ca: readOptional(options.tls?.caFile),
+    cert: readOptional(options.tls?.certFile),
+    key: readOptional(options.tls?.keyFile),
+  };
+  const keys = new Keys(prefix);
+  const seal = readSeal(options.keyFile);
+  const client = new EtcdClient({ endpoints, timeoutMs, ...(tls !== false && { tls }), ...(auth && { auth }) });
+  try {
+    const begun = seal.close(Buffer.from(randomBytes(16).toString("hex")), keys.epoch);
+    const { found } = await client.transaction({
+      compare: [{ key: keys.epoch, createRevision: 0n }],
+      success: [{ put: keys.epoch, value: begun }, { range: { key: keys.epoch } }],
+      failure: [{ range: { key: keys.epoch } }],
+    });
+    const epoch = found.at(-1)?.[0]?.value ?? begun;
+    const store = new EtcdLedgerStore({ client, keys, seal, epoch }, seal.open(epoch, keys.epoch).toString("utf8"));
+    await store.start();
+    return store;
+  } catch (cause) {
+    client.close();
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`the ledger in etcd (${endpoints.join(", ")}) cannot be used: ${reason}`, { cause });
+  }
+}
+
+function readEndpoints(given: readonly string[]): {
+  readonly endpoints: readonly string[];
+  readonly isSecure: boolean;
+} {
+  if (given.length === 0) throw new TypeError("endpoints: expected at least one host:port, got none");
+  const endpoints = given.map((endpoint) => {
+    const [, host] = /^(?:https?:\/\/)?([^/]+:\d+)\/?$/.exec(endpoint) ?? [];
+    if (host === undefined) throw new TypeError(`endpoints: expected host:port, got ${endpoint}`);
+    return host;
+  });
+  return { endpoints, isSecure: given.some((endpoint) => endpoint.startsWith("https://")) };
+}
+
+function readSeal(file: string | undefined): Seal {
+  try {
+    return sealOf(readOptional(file));
+  } catch (cause) {
+    if (cause instanceof TypeError) throw new TypeError(`${file}: ${cause.message}`, { cause });
+    throw cause;
+  }
+}
+
+function readOptional(file: string | undefined): Buffer | undefined {
+  return file === undefined ? undefined : readFileSync(file);
+}

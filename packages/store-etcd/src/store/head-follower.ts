@@ -1,0 +1,191 @@
+import { HeadWaiters, type LedgerHead, NO_RECORDS, type StoreOutage } from "@xdskit/server/ledger-store";
+import type { EtcdClient } from "../client/etcd-client.ts";
+import type { Keys } from "../layout/keys.ts";
+import { decodeWatch, type KeyValue, type ResponseHeader } from "../wire/messages.ts";
+
+/** How often etcd is asked for its head beside the watch: so an outage, or a watch that is silent, is found out. */
+const HEARTBEAT_MS = 5_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 3_000;
+
+/** Which snapshot is in force, as its key has it. */
+export interface SnapshotPointer {
+  readonly head: LedgerHead;
+  readonly completeAfter: number;
+  readonly blob: string;
+  readonly parts: number;
+}
+
+export interface HeadFollowerOptions {
+  readonly client: EtcdClient;
+  readonly keys: Keys;
+  /** The value of the key of the epoch: another one is another ledger. */
+  readonly epoch: Buffer;
+}
+
+/** Keeps the newest head of a ledger that is seen, by a watch and by asking. */
+export class HeadFollower {
+  readonly waiters: HeadWaiters = new HeadWaiters();
+  readonly #options: HeadFollowerOptions;
+  readonly #listeners = new Set<() => void>();
+  readonly #closing = new AbortController();
+  #head: LedgerHead = NO_RECORDS;
+  #pointer: SnapshotPointer | undefined;
+  #seen: ResponseHeader = { revision: 0n };
+  #outage: StoreOutage | undefined;
+  #running: readonly Promise<void>[] = [];
+
+  constructor(options: HeadFollowerOptions) {
+    this.#options = options;
+  }
+
+  get head(): LedgerHead {
+    return this.#head;
+  }
+
+  get pointer(): SnapshotPointer | undefined {
+    return this.#pointer;
+  }
+
+  get outage(): StoreOutage | undefined {
+    return this.#outage;
+  }
+
+  onOutage(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Reads the head, and begins to follow it. */
+  async start(): Promise<void> {
+    await this.refresh();
+    this.#running = [this.#watchOn(), this.#beat()];
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#running);
+  }
+
+  /** Asks etcd for the head, by a linearizable read. Rejects if it does not answer, or has another ledger now. */
+  async refresh(): Promise<LedgerHead> {
+    const { client, keys, epoch } = this.#options;
+    const { revision: before } = this.#seen;
+    try {
+      const success = [keys.epoch, keys.head, keys.snapshot].map((key) => ({ range: { key } }));
+      const { header, found } = await client.transaction({ success });
+      const [epochs, heads, pointers] = found;
+      if (epochs?.[0]?.value.equals(epoch) !== true)
+        throw new Error("etcd has another ledger than before: its epoch is another one");
+      // An answer cannot be older than what was seen when it was asked for, unless an old backup was restored.
+      if (header.revision < before) this.#seen = header;
+      const pointer = pointers?.[0];
+      this.saw(header, headIn(heads?.[0]), pointer === undefined ? undefined : pointerIn(pointer));
+      this.#tell(undefined);
+      return this.#head;
+    } catch (cause) {
+      if (!this.#closing.signal.aborted) this.#tell(cause instanceof Error ? cause.message : String(cause));
+      throw cause;
+    }
+  }
+
+  /** Takes in what etcd had at a revision; what is older than what was seen changes nothing. */
+  saw(at: ResponseHeader, head: LedgerHead, pointer: SnapshotPointer | undefined = this.#pointer): void {
+    if (at.revision < this.#seen.revision) return;
+    this.#seen = at;
+    this.#head = head;
+    this.#pointer = pointer;
+    this.waiters.moved(head.number);
+  }
+
+  /** Asks again and again, whatever the watch says. */
+  async #beat(): Promise<void> {
+    const { signal } = this.#closing;
+    while (await pause(HEARTBEAT_MS, signal)) await this.refresh().catch(() => undefined);
+  }
+
+  async #watchOn(): Promise<void> {
+    const { signal } = this.#closing;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        // What was appended until then is read; what comes after it, the watch tells.
+        const { revision } = this.#seen;
+        await this.#watch(revision + 1n, () => {
+          failures = 0;
+        });
+      } catch {
+        this.#options.client.turn();
+      }
+      failures++;
+      if (!(await pause(Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS), signal))) return;
+      await this.refresh().catch(() => undefined);
+    }
+  }
+
+  /** Resolves or rejects when the watch ends. */
+  async #watch(from: bigint, onMessage: () => void): Promise<void> {
+    const { client, keys } = this.#options;
+    const { signal } = this.#closing;
+    const stream = await client.watch(keys.head, from);
+    await new Promise<void>((resolve, reject) => {
+      const cancel = (): void => stream.cancel();
+      signal.addEventListener("abort", cancel);
+      const end = (cause?: unknown): void => {
+        signal.removeEventListener("abort", cancel);
+        if (cause === undefined) resolve();
+        else reject(cause instanceof Error ? cause : new Error(String(cause)));
+      };
+      stream.on("data", (message: Buffer) => {
+        const { header, canceled, puts } = decodeWatch(message);
+        onMessage();
+        // Compacted, or without a leader: the head is read again.
+        if (canceled !== undefined) stream.cancel();
+        const newest = puts.at(-1);
+        if (newest !== undefined) this.saw({ ...header, revision: newest.modRevision }, headIn(newest));
+      });
+      stream.on("error", end);
+      stream.on("end", () => end());
+      if (signal.aborted) cancel();
+    });
+  }
+
+  #tell(reason: string | undefined): void {
+    if (this.#outage?.reason === reason) return;
+    const before = this.#outage;
+    this.#outage = reason === undefined ? undefined : { since: before?.since ?? new Date(), reason };
+    if ((before === undefined) === (reason === undefined)) return;
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+function headIn(kv: KeyValue | undefined): LedgerHead {
+  if (kv === undefined) return NO_RECORDS;
+  const [number, id = ""] = kv.value.toString("utf8").split(" ");
+  return { number: Number(number), id };
+}
+
+export function encodeHead({ number, id }: LedgerHead): Buffer {
+  return Buffer.from(`${number} ${id}`);
+}
+
+function pointerIn(kv: KeyValue): SnapshotPointer {
+  return JSON.parse(kv.value.toString("utf8")) as SnapshotPointer;
+}
+
+/** Resolves to false, and at once, when the signal is aborted. */
+export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve(false);
+      return;
+    }
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve(!signal.aborted);
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
+  });
+}

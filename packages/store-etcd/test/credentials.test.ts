@@ -1,0 +1,177 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type EtcdStoreOptions, openEtcdStore } from "@xdskit/store-etcd";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeWith } from "../../../test/e2e/support/peers.ts";
+import { add, texts } from "../../server/test/ledger/support/describe-ledger-store.ts";
+import { Authority } from "../../server/test/support/authority.ts";
+import { EtcdMember } from "./support/etcd.ts";
+
+/** Opens, appends, and reads again what was appended; or says why it cannot be opened. */
+async function use(options: EtcdStoreOptions): Promise<readonly string[] | string> {
+  try {
+    const store = await openEtcdStore({ timeoutMs: 2_000, ...options });
+    try {
+      await add(store, ["a"], ["A"]);
+      return await texts(store);
+    } finally {
+      await store.close();
+    }
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : String(cause);
+  }
+}
+
+describeWith("etcd", "an etcd with mutual TLS", () => {
+  let directory: string;
+  const file = (name: string): string => join(directory, name);
+  let member: EtcdMember;
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-tls-"));
+    using ours = new Authority("ours");
+    using foreign = new Authority("foreign");
+    const [server, client, stranger] = [ours.issue("IP:127.0.0.1"), ours.issue("DNS:xds"), foreign.issue("DNS:xds")];
+    const contents = {
+      ...{ "ca.crt": ours.cert, "foreign.crt": foreign.cert, "server.crt": server.cert, "server.key": server.key },
+      ...{ "client.crt": client.cert, "client.key": client.key },
+      ...{ "stranger.crt": stranger.cert, "stranger.key": stranger.key },
+    };
+    for (const [name, content] of Object.entries(contents)) writeFileSync(file(name), content);
+    const tls = ["--cert-file", file("server.crt"), "--key-file", file("server.key")];
+    member = await EtcdMember.start([...tls, "--client-cert-auth", "--trusted-ca-file", file("ca.crt")], "https");
+  });
+  afterAll(async () => {
+    await member.end();
+    rmSync(directory, { recursive: true });
+  });
+
+  const connect = (tls: EtcdStoreOptions["tls"]): ReturnType<typeof use> =>
+    use({ endpoints: [member.endpoint], ...(tls && { tls }) });
+
+  test("takes a client with a certificate of its authority", async () => {
+    const client = { certFile: file("client.crt"), keyFile: file("client.key") };
+    expect(await connect({ caFile: file("ca.crt"), ...client })).toEqual(["a"]);
+    const endpoints = [`https://${member.endpoint}`];
+    expect(await use({ endpoints, prefix: "", tls: { caFile: file("ca.crt"), ...client } })).toEqual(["a", "a"]);
+  });
+
+  test("refuses one without, or with that of another authority, and is refused with another itself", async () => {
+    const client = { certFile: file("client.crt"), keyFile: file("client.key") };
+    const stranger = { certFile: file("stranger.crt"), keyFile: file("stranger.key") };
+    const refused = /^the ledger in etcd \(127\.0\.0\.1:\d+\) cannot be used: etcd: /;
+    expect(await connect({ caFile: file("ca.crt") })).toMatch(refused);
+    expect(await connect({ caFile: file("ca.crt"), ...stranger })).toMatch(refused);
+    expect(await connect({ caFile: file("foreign.crt"), ...client })).toMatch(refused);
+    expect(await connect(undefined)).toMatch(refused);
+  });
+});
+
+describeWith("etcd", "an etcd with users", () => {
+  let member: EtcdMember;
+  beforeAll(async () => {
+    member = await EtcdMember.start(["--auth-token-ttl", "2"]);
+    member.ctl("user", "add", "root:secret");
+    member.ctl("user", "grant-role", "root", "root");
+    member.ctl("user", "add", "xds:good");
+    member.ctl("role", "add", "xds");
+    member.ctl("role", "grant-permission", "xds", "--prefix=true", "readwrite", "xdskit/");
+    member.ctl("user", "grant-role", "xds", "xds");
+    member.ctl("auth", "enable");
+  });
+  afterAll(() => member.end());
+
+  test("takes one with its password, for the keys that it may write", async () => {
+    const auth = { user: "xds", password: "good" };
+    expect(await use({ endpoints: [member.endpoint], auth })).toEqual(["a"]);
+    expect(await use({ endpoints: [member.endpoint], auth, prefix: "other" })).toMatch(/permission denied$/);
+  });
+
+  test("refuses a wrong password, an unknown user and nobody", async () => {
+    const as = (user: string, password: string) => use({ endpoints: [member.endpoint], auth: { user, password } });
+    const failed = /authentication failed, invalid user ID or password$/;
+    expect([await as("xds", "wrong"), await as("who", "good"), await use({ endpoints: [member.endpoint] })]).toEqual([
+      expect.stringMatching(failed),
+      expect.stringMatching(failed),
+      expect.stringMatching(/user name is empty$/),
+    ]);
+  });
+
+  test("gives a new token when the old one is not known any more", async () => {
+    const auth = { user: "xds", password: "good" };
+    const store = await openEtcdStore({ endpoints: [member.endpoint], auth, prefix: "xdskit/tokens" });
+    await add(store, ["a"]);
+    // Its tokens are in memory.
+    await member.kill();
+    await member.start();
+    await add(store, ["b"]);
+    expect(await texts(store)).toEqual(["a", "b"]);
+    await store.close();
+  });
+});
+
+describeWith("etcd", "a ledger that is encrypted", () => {
+  let directory: string;
+  let member: EtcdMember;
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-key-"));
+    member = await EtcdMember.start();
+  });
+  afterAll(async () => {
+    await member.end();
+    rmSync(directory, { recursive: true });
+  });
+  const keyFile = (name: string, content: Buffer | string): string => {
+    writeFileSync(join(directory, name), content);
+    return join(directory, name);
+  };
+
+  test("has nothing in etcd that can be read, and is refused without its key", async () => {
+    const endpoints = [member.endpoint];
+    const key = keyFile("key", randomBytes(32));
+    const store = await openEtcdStore({ endpoints, keyFile: key });
+    await add(store, ["readable record"], ["readable body"]);
+    const head = await add(store, ["next"]);
+    const text = "readable snapshot";
+    await store.compact(
+      { head, text },
+      { completeAfter: 0, records: new Set([1]), bodies: new Set(["readable body"]) },
+    );
+    const values = member.ctl("get", "xdskit/", "--prefix", "--print-value-only");
+    expect(values).not.toContain("readable");
+    expect([(await store.snapshot())?.text, await texts(store)]).toEqual([text, ["readable record"]]);
+    await store.close();
+    const [without, other, bad] = [
+      await use({ endpoints }),
+      await use({ endpoints, keyFile: keyFile("other", randomBytes(32)) }),
+      await use({ endpoints, keyFile: keyFile("bad", "no key") }),
+    ];
+    expect([without, other, bad]).toEqual([
+      expect.stringMatching(/the ledger in etcd is encrypted: a key file is needed$/),
+      expect.stringMatching(/the ledger in etcd is encrypted with another key, or damaged$/),
+      `${join(directory, "bad")}: expected a key of 32 bytes, or of 64 hexadecimal digits`,
+    ]);
+  });
+
+  test("is not begun in one that is not", async () => {
+    const endpoints = [member.endpoint];
+    expect(await use({ endpoints, prefix: "plain" })).toEqual(["a"]);
+    expect(await use({ endpoints, prefix: "plain", keyFile: keyFile("late", randomBytes(32)) })).toMatch(
+      /the ledger in etcd is not encrypted, but there is a key file$/,
+    );
+  });
+});
+
+test("options that cannot be used are refused", async () => {
+  expect([
+    await use({ endpoints: [] }),
+    await use({ endpoints: ["a:1", "http://b"] }),
+    await use({ endpoints: ["a:1"], timeoutMs: 0 }),
+  ]).toEqual([
+    "endpoints: expected at least one host:port, got none",
+    "endpoints: expected host:port, got http://b",
+    "timeoutMs: expected a number of at least 1, got 0",
+  ]);
+});

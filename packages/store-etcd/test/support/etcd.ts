@@ -1,0 +1,125 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { peerCommand } from "../../../../test/e2e/support/peers.ts";
+
+const [program = ""] = peerCommand("etcd") ?? [];
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("expected an address with a port");
+  return address.port;
+}
+
+/** Runs etcdctl or etcdutl and returns what it prints. */
+export function etcdTool(tool: "etcdctl" | "etcdutl", ...args: readonly string[]): string {
+  return execFileSync(join(dirname(program), tool), args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** A real etcd on loopback. */
+export class EtcdMember {
+  readonly endpoint: string;
+  readonly name: string;
+  readonly peerUrl: string;
+  readonly directory: string;
+  readonly #args: readonly string[];
+  readonly #scheme: string;
+  #process: ChildProcess | undefined;
+  #output = "";
+
+  constructor(name: string, ports: readonly [number, number], args: readonly string[] = [], scheme = "http") {
+    this.name = name;
+    this.endpoint = `127.0.0.1:${ports[0]}`;
+    this.peerUrl = `http://127.0.0.1:${ports[1]}`;
+    this.directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-"));
+    this.#args = args;
+    this.#scheme = scheme;
+  }
+
+  static async start(args: readonly string[] = [], scheme = "http"): Promise<EtcdMember> {
+    const member = new EtcdMember("one", [await freePort(), await freePort()], args, scheme);
+    await member.start();
+    return member;
+  }
+
+  get data(): string {
+    return join(this.directory, "data");
+  }
+
+  /** Resolves when clients are served. */
+  async start(cluster: string = `${this.name}=${this.peerUrl}`): Promise<void> {
+    const url = `${this.#scheme}://${this.endpoint}`;
+    const child = spawn(
+      program,
+      [
+        ...["--name", this.name, "--data-dir", this.data, "--logger", "zap", "--log-level", "info"],
+        ...["--listen-client-urls", url, "--advertise-client-urls", url],
+        ...["--listen-peer-urls", this.peerUrl, "--initial-advertise-peer-urls", this.peerUrl],
+        ...["--initial-cluster", cluster, "--initial-cluster-state", "new"],
+        // Tests end processes and not machines.
+        ...["--unsafe-no-fsync", ...this.#args],
+      ],
+      { stdio: ["ignore", "ignore", "pipe"] },
+    );
+    this.#process = child;
+    this.#output = "";
+    await new Promise<void>((resolve, reject) => {
+      child.stderr.on("data", (text: Buffer) => {
+        this.#output = `${this.#output}${text.toString()}`.slice(-20_000);
+        if (this.#output.includes("serving client traffic")) resolve();
+      });
+      child.once("exit", (code) => reject(new Error(`etcd ended with ${code}: ${this.#output.slice(-2_000)}`)));
+      child.once("error", reject);
+    });
+  }
+
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#process?.kill(signal);
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child === undefined || child.exitCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+
+  async end(): Promise<void> {
+    await this.kill();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  ctl(...args: readonly string[]): string {
+    return etcdTool("etcdctl", "--endpoints", `${this.#scheme}://${this.endpoint}`, ...args);
+  }
+}
+
+/** Three members of one cluster. */
+export async function startCluster(): Promise<readonly EtcdMember[]> {
+  const members: EtcdMember[] = [];
+  for (const name of ["a", "b", "c"]) {
+    members.push(
+      new EtcdMember(
+        name,
+        [await freePort(), await freePort()],
+        ["--heartbeat-interval", "50", "--election-timeout", "500"],
+      ),
+    );
+  }
+  const cluster = clusterOf(members);
+  await Promise.all(members.map((member) => member.start(cluster)));
+  return members;
+}
+
+export function clusterOf(members: readonly EtcdMember[]): string {
+  return members.map(({ name, peerUrl }) => `${name}=${peerUrl}`).join(",");
+}
