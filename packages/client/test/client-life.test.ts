@@ -22,7 +22,7 @@ test("TLS both ways against our own server; without a certificate, and without T
   const own = { certificatePath: at("client.crt"), keyPath: at("client.key") };
   const client = await start({ server: address, transport: { tls: { ...trust, ...own } } });
   expect((await client.get(Cluster, "a")).name).toBe("a");
-  const refused = [{ tls: trust }, { tls: own }, {}].map(async (options) => {
+  const refused = [{ transport: { tls: trust } }, { transport: { tls: own } }, {}].map(async (options) => {
     const other = await start({ server: address, ...options });
     return other.get(Cluster, "a", { timeoutMs: 3_000 }).catch(({ code }: { code: string }) => code);
   });
