@@ -31,6 +31,33 @@ async function saved(text: string, number: number): Promise<void> {
   await until(`there is a record ${number}`, async () => (await newest())?.number === number);
 }
 
+describe("states are compared", () => {
+  test("by number, also with a directory, by resource and field", async () => {
+    await saved(clusters(...many).replace("name: c0\n", "name: c0\n  connect_timeout: 9s\n"), 2);
+    const differs = (a: string, b: string): string =>
+      `  base Cluster c0\n      connect_timeout: ${a} -> ${b}\n1 resource differs, 29 equal\n`;
+    expect(await xds("diff", "1", "head")).toEqual({ code: 1, stdout: differs("(none)", '"9s"'), stderr: "" });
+    expect((await xds("diff", "2", "1")).stdout).toBe(differs('"9s"', "(none)"));
+    expect((await xds("diff", "1", site.directory)).stdout).toBe(differs("(none)", '"9s"'));
+    expect((await xds("diff", "0", "1")).stdout).toMatch(
+      /^[+] base Cluster c0\n[\s\S]*30 resources differ, 0 equal\n$/,
+    );
+    expect(await xds("diff", "head", "2")).toMatchObject({ code: 0, stdout: "0 resources differ, 30 equal\n" });
+    expect(await xds("diff", "head", "9")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("there is no record 9 yet"),
+    });
+  }, 60_000);
+
+  test("with what is held", async () => {
+    expect(await xds("diff", "head", "held")).toMatchObject({ code: 1, stderr: "xds: nothing is held\n" });
+    await saved(clusters("c0"), 2);
+    expect((await xds("diff", "head", "held")).stdout).toMatch(
+      /^- base Cluster c1\n[\s\S]*29 resources differ, 1 equal\n$/,
+    );
+  }, 60_000);
+});
+
 describe("a change that turns out to be bad", () => {
   test("is found in the history, shown, and taken back; the files are held until they differ", async () => {
     await saved(clusters(...many, "bad"), 2);

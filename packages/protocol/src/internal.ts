@@ -40,6 +40,7 @@ export type { FuseContext, JudgedNode } from "./control/fuse-context.ts";
 export { defaultFuses, type FuseSettings } from "./control/fuse-settings.ts";
 export { tripFuses } from "./control/fuses.ts";
 export { type Applied, type LedgerEffect, type LedgerSnapshot, LedgerState } from "./control/ledger-state.ts";
+export { formatPastLine, NodePast, type NodePastLine, type NodeRejection, parsePastLine } from "./control/node-past.ts";
 export type { Amount } from "./control/peaks.ts";
 export { type PlacedEntry, placeKey } from "./control/place.ts";
 export type {

@@ -31,8 +31,6 @@ export type {
   DialectAnswer,
   NodeAnswer,
   NodeAnswerIdentity,
-  NodeEventAnswer,
-  NodeHistoryAnswer,
   NodesAnswer,
   StreamAnswer,
   StreamsAnswer,
@@ -62,7 +60,12 @@ export type {
   DecisionAnswer,
   DifferenceAnswer,
   FuseAnswer,
+  NodeHistoryAnswer,
+  NodePastAnswer,
+  NodeRejectionAnswer,
   PlanAnswer,
+  PlanCountAnswer,
+  PlanNodeAnswer,
   PlanNodesAnswer,
   RevisionAnswer,
   RevisionDetailAnswer,
@@ -95,6 +98,7 @@ export type {
 export { type DirectoryLedgerOptions, openDirectoryLedger } from "./ledger/directory-store.ts";
 export type { HeldLease, LedgerLease } from "./ledger/lease.ts";
 export type { ReaderStop } from "./ledger/ledger-reader.ts";
+export { planLines } from "./ledger/plan-lines.ts";
 export type { Authorship, Publication, PublishedChange, PublishResult } from "./ledger/publication.ts";
 export type { LedgerRole } from "./ledger/source-role.ts";
 export type {

@@ -8,7 +8,7 @@ import {
   layersFor,
 } from "@xdskit/protocol/internal";
 import type { HubView } from "./hub/hub-view.ts";
-import type { ChangeReach } from "./ledger/publication.ts";
+import type { SubscribedNode } from "./ledger/affected-nodes.ts";
 
 /** What is known beside a change. */
 export interface JudgedWith {
@@ -23,30 +23,20 @@ export function judgedNodes(change: LedgerEffect, judgedWith: JudgedWith): Itera
   return judgedByKey(change, judgedWith).values();
 }
 
-/** Which connected nodes a change concerns. Looks at every stream. */
-export function reachOf(change: LedgerEffect, judgedWith: JudgedWith): ChangeReach {
-  const changed = new Map<string, Set<TypeUrl>>();
-  for (const { layer, type } of change.changes) changed.set(layer, (changed.get(layer) ?? new Set()).add(type));
-  const subscribed = new Set<string>();
-  const nodes = judgedByKey(change, judgedWith);
-  for (const { node, peer, types, apiVersion } of judgedWith.view.streams()) {
+/** The connected nodes as `judgedNodes`, with the types to which they subscribe. Looks at every stream twice. */
+export function subscribedNodes(change: LedgerEffect, judgedWith: JudgedWith): Iterable<SubscribedNode> {
+  const types = new Map<string, Set<TypeUrl> | "any">();
+  for (const { node, peer, types: ofStream, apiVersion } of judgedWith.view.streams()) {
     if (node === undefined) continue;
     const key = keyOf(node, peer);
-    const { before = [], after = [] } = nodes.get(key) ?? {};
+    const known = types.get(key) ?? new Set();
+    types.set(key, known);
     // What a client of v2 subscribes to has another name.
-    const isTouched = (layer: string): boolean =>
-      apiVersion === "v3" ? types.some(({ type }) => changed.get(layer)?.has(type) === true) : changed.has(layer);
-    if ([...before, ...after].some(isTouched)) subscribed.add(key);
+    if (apiVersion !== "v3") types.set(key, "any");
+    else if (known !== "any") for (const { type } of ofStream) known.add(type);
   }
-  const reach = { nodes: nodes.size, concerned: 0, moved: 0, cutOff: 0 };
-  for (const [key, { before, after, isCutOff }] of nodes) {
-    const isLost = isCutOff || after === undefined;
-    const isMoved = after !== undefined && before.join("\n") !== after.join("\n");
-    if (isLost) reach.cutOff++;
-    if (isMoved) reach.moved++;
-    if (isLost || isMoved || subscribed.has(key)) reach.concerned++;
-  }
-  return reach;
+  const nodes = [...judgedByKey(change, judgedWith)];
+  return nodes.map(([key, node]) => ({ ...node, types: types.get(key) ?? "any" }));
 }
 
 function judgedByKey(change: LedgerEffect, { view, state, policy }: JudgedWith): ReadonlyMap<string, JudgedNode> {

@@ -23,6 +23,7 @@ import { healthDiscoveryMethods } from "./health/methods.ts";
 import { healthDiscoveryHandlers } from "./health/rest.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
+import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
 import type { Authorship, Publication, PublishResult } from "./ledger/publication.ts";
 import type { Publisher } from "./ledger/publisher.ts";
 import type { StoreState } from "./ledger/store-state.ts";
@@ -33,11 +34,11 @@ import { Fleet } from "./observe/fleet.ts";
 import { guardLog } from "./observe/guarded-log.ts";
 import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
-import { NodeHistory } from "./observe/node-history.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
 import { ServerLedger } from "./server-ledger.ts";
+import { createNodePast, openNodePast } from "./server-node-past.ts";
 import { createClientStatus, createExporter, createHub, createLoadReporting, rulesContextOf } from "./server-parts.ts";
 import { createServerView } from "./server-view.ts";
 import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
@@ -204,6 +205,7 @@ class WiredServer implements ManagementServer {
   readonly #admin: AdminServer | undefined;
   readonly #exporters: readonly FileExporter[];
   readonly #ledger: ServerLedger | undefined;
+  readonly #nodePast: NodePastRecorder;
   readonly #layers: ResourceLayers;
   readonly #check: StateCheck;
   readonly #nodeSources: Parameters<typeof findNodes>[0];
@@ -231,6 +233,7 @@ class WiredServer implements ManagementServer {
     this.#rulesContext = rulesContextOf(options, (fault) => this.#hub.report(fault));
     this.#ledger = options.ledger === undefined ? undefined : new ServerLedger(options, hub, this.#rulesContext);
     const deliveries = createDeliveryTimes(telemetry);
+    this.#nodePast = createNodePast(hub, deliveries, this.#ledger);
     this.#loads = createLoadReporting(options, this.#hub);
     const clientStatus = createClientStatus(options, this.#hub, deliveries);
     const { controlPlane, healthDiscovery } = options;
@@ -257,7 +260,7 @@ class WiredServer implements ManagementServer {
       hub: this.#hub,
       encoder,
       fleet,
-      history: new NodeHistory(deliveries),
+      nodePast: this.#nodePast,
       loads: this.#loads,
       address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
       source: () => this.#source,
@@ -294,6 +297,7 @@ class WiredServer implements ManagementServer {
     this.#state = "started";
     try {
       await this.#ledger?.open();
+      await openNodePast(this.#nodePast, { hub: this.#hub, ledger: this.#ledger });
       // First, because a server that cannot write its files must not accept clients.
       for (const exporter of this.#exporters) await exporter.start();
       const [first, ...others] = this.#transports;
@@ -428,6 +432,7 @@ class WiredServer implements ManagementServer {
     if (this.#state === "closed") return;
     this.#state = "closed";
     await Promise.all(this.#exporters.map((exporter) => exporter.close()));
+    await this.#nodePast.close();
     await this.#ledger?.close();
     this.#hub.close();
     await Promise.all([...this.#transports.map((transport) => transport.stop()), this.#admin?.close()]);

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { contentDigest } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import {
@@ -17,7 +18,7 @@ import { readAccess } from "./hub/access.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";
 import { missingNames } from "./hub/withheld-requests.ts";
-import { type JudgedWith, judgedNodes, reachOf } from "./judged-nodes.ts";
+import { type JudgedWith, judgedNodes, subscribedNodes } from "./judged-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
 import { StoreFreshness } from "./ledger/freshness.ts";
 import type { PublishTarget, StateChange } from "./ledger/in-force.ts";
@@ -25,6 +26,7 @@ import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import type { MissingContent } from "./ledger/publication.ts";
 import { Publisher } from "./ledger/publisher.ts";
 import { DEFAULT_RETENTION } from "./ledger/retention.ts";
+import { secretsOf } from "./ledger/secrets.ts";
 import { SourceRole } from "./ledger/source-role.ts";
 import type { LedgerStore, StoreOutage } from "./ledger/store.ts";
 import type { StoreState } from "./ledger/store-state.ts";
@@ -45,6 +47,7 @@ export class ServerLedger {
   #publisher: Publisher | undefined;
   #outage: StoreOutage | undefined;
   #stopWatching: (() => void) | undefined;
+  #isOnDisk = false;
 
   constructor(options: CheckedOptions, hub: Hub, rulesContext: RulesContext) {
     this.#options = options;
@@ -63,6 +66,12 @@ export class ServerLedger {
   /** The publisher, once it is open. */
   get publisher(): Publisher | undefined {
     return this.#publisher;
+  }
+
+  /** Where the past of the nodes is written; undefined: the ledger is not on disk, whose lock keeps others away. */
+  get nodePastDirectory(): string | undefined {
+    const { stateDir } = this.#options;
+    return this.#isOnDisk && stateDir !== undefined ? join(stateDir, "nodes") : undefined;
   }
 
   /** Undefined: no store is shared, or it is not open yet. */
@@ -95,6 +104,7 @@ export class ServerLedger {
     if (given !== undefined) return await this.#openShared(given);
     try {
       this.#publisher = await this.#openWith(await this.#openStore());
+      this.#isOnDisk = this.#options.ledger?.directory !== undefined;
     } catch (cause) {
       this.#tellProblem(cause instanceof Error ? cause.message : String(cause));
       this.#target.setMissing([]);
@@ -163,10 +173,10 @@ export class ServerLedger {
         store,
         retention: { ...DEFAULT_RETENTION, ...this.#options.ledger?.retention },
         digest: contentDigest,
-        holdsSecret: ({ type, bodyType = type, bytes }) => kindOf(type) === "sds" || api.holdsSecret(bodyType, bytes),
+        holdsSecret: secretsOf(api),
         kindOf,
         judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), fuses),
-        reach: (change, state) => reachOf(change, this.#judgedWith(change, state)),
+        nodesBy: (change, state) => subscribedNodes(change, this.#judgedWith(change, state)),
         target: this.#target,
         mayPublish: () => this.#role.mayPublish,
         onRecorded: (record, changes) => this.#tellRecorded(record, changes),

@@ -4,10 +4,10 @@ import type { AdminView } from "./admin/view.ts";
 import type { CheckedOptions } from "./check-options.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { HubView } from "./hub/hub-view.ts";
+import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import type { Fleet } from "./observe/fleet.ts";
 import type { Readiness } from "./observe/gauges.ts";
-import type { NodeHistory } from "./observe/node-history.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
 import type { ServerLedger } from "./server-ledger.ts";
 import { VERSION } from "./version.ts";
@@ -18,7 +18,7 @@ export interface ServerViewParts {
   readonly hub: Hub;
   readonly encoder: BodyEncoder;
   readonly fleet: Fleet;
-  readonly history: NodeHistory;
+  readonly nodePast: NodePastRecorder;
   readonly loads: LoadReporting;
   address(): string | undefined;
   source(): SourceStatus;
@@ -31,7 +31,7 @@ export function createServerView({
   hub,
   encoder,
   fleet,
-  history,
+  nodePast,
   loads,
   address,
   source,
@@ -61,7 +61,7 @@ export function createServerView({
     streamState: (stream) => hub.view.streamState(stream),
     resourceStates: (stream) => hub.view.resourceStates(stream),
     fleet,
-    history,
+    nodePast,
     layers: () => hub.view.layers(),
     resources: (layers, type) => hub.view.resources(layers, type),
     nodeView: (node, peer) => hub.view.nodeView(node, peer),

@@ -12,6 +12,7 @@ import { addGetCommand } from "./get.ts";
 import { addHistoryCommand } from "./history.ts";
 import { addLoadsCommand } from "./loads.ts";
 import { addNodesCommand } from "./nodes.ts";
+import { addPlanCommand } from "./plan.ts";
 import { addPublishCommand } from "./publish.ts";
 import { addServeCommand } from "./serve.ts";
 import { addShowCommand } from "./show.ts";
@@ -31,6 +32,7 @@ export const commands: readonly AddCommand[] = [
   addWatchCommand,
   addDumpCommand,
   addCheckCommand,
+  addPlanCommand,
   addStatusCommand,
   addTopCommand,
   addWaitCommand,

@@ -1,5 +1,6 @@
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { Readable } from "node:stream";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { type AdminFlags, type AdminServer, adminServerOf, hintOf } from "./admin-server.ts";
@@ -54,6 +55,22 @@ export async function changeByAdmin<T extends { readonly result: string }>(
   throw refused(address, status, answer, {});
 }
 
+/**
+ * Sends lines to the admin API that it answers without a change, and returns the JSON of the response. Throws a
+ * `CommandError` as `askAdmin` does.
+ */
+export async function sendToAdmin<T>(
+  path: string,
+  query: AdminQuery,
+  lines: Iterable<string>,
+  flags: AdminFlags,
+  io: Io,
+): Promise<T> {
+  const { address, status, answer } = await send("POST", path, query, flags, io, lines);
+  if (status === 200 && answer !== undefined) return answer as T;
+  throw refused(address, status, answer, {});
+}
+
 interface Sent {
   readonly address: string;
   readonly status: number;
@@ -61,9 +78,16 @@ interface Sent {
   readonly answer: unknown;
 }
 
-async function send(method: "GET" | "POST", path: string, query: AdminQuery, flags: AdminFlags, io: Io): Promise<Sent> {
+async function send(
+  method: "GET" | "POST",
+  path: string,
+  query: AdminQuery,
+  flags: AdminFlags,
+  io: Io,
+  lines?: Iterable<string>,
+): Promise<Sent> {
   const server = await adminServerOf(flags, io);
-  const { status, text } = await request(method, server, { path, query, io });
+  const { status, text } = await request({ method, lines }, server, { path, query, io });
   return { address: server.shown, status, answer: parse(text) };
 }
 
@@ -83,7 +107,7 @@ function refused(
 export async function askJson(url: URL, what: string, io: Io): Promise<unknown> {
   try {
     const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]);
-    const { status, text } = await read("GET", url, {}, signal);
+    const { status, text } = await read({ method: "GET", lines: undefined }, url, {}, signal);
     return status === 200 ? parse(text) : undefined;
   } catch (cause) {
     if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
@@ -97,8 +121,14 @@ interface Reply {
   readonly text: string;
 }
 
+interface Sending {
+  readonly method: "GET" | "POST";
+  /** The body. */
+  readonly lines: Iterable<string> | undefined;
+}
+
 async function request(
-  method: "GET" | "POST",
+  sending: Sending,
   server: AdminServer,
   { path, query, io }: { readonly path: string; readonly query: AdminQuery; readonly io: Io },
 ): Promise<Reply> {
@@ -107,7 +137,7 @@ async function request(
     for (const value of given === undefined ? [] : [given].flat()) url.searchParams.append(key, value);
   const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
-    return await read(method, url, server, signal);
+    return await read(sending, url, server, signal);
   } catch (cause) {
     if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -119,7 +149,12 @@ async function request(
 type Connection = Pick<AdminServer, "socketPath" | "tls">;
 
 /** Uses `node:http`, because `fetch` refuses the ports that browsers block. */
-function read(method: "GET" | "POST", url: URL, { socketPath, tls }: Connection, signal: AbortSignal): Promise<Reply> {
+function read(
+  { method, lines }: Sending,
+  url: URL,
+  { socketPath, tls }: Connection,
+  signal: AbortSignal,
+): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const options = { method, signal, ...(socketPath !== undefined && { socketPath }), ...tls };
     const send = url.protocol === "https:" ? requestHttps : requestHttp;
@@ -130,8 +165,22 @@ function read(method: "GET" | "POST", url: URL, { socketPath, tls }: Connection,
       response.on("error", reject);
     });
     asked.on("error", reject);
-    asked.end();
+    if (lines === undefined) asked.end();
+    else Readable.from(inChunks(lines)).pipe(asked);
   });
+}
+
+const CHUNK = 64 * 1024;
+
+function* inChunks(lines: Iterable<string>): Iterable<string> {
+  let chunk = "";
+  for (const line of lines) {
+    chunk += line;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = "";
+  }
+  if (chunk !== "") yield chunk;
 }
 
 function parse(text: string): unknown {

@@ -4,9 +4,10 @@ import { formatJson } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
 import { plural } from "../output/problems.ts";
 import type { CommandContext } from "./context.ts";
-import { compareSides, type FieldDifference, type ResourceDifference } from "./diff/compare.ts";
+import { compareSides, type ResourceDifference } from "./diff/compare.ts";
 import { diffEnvoy } from "./diff/diff-envoy.ts";
 import type { DiffFlags } from "./diff/flags.ts";
+import { formatField } from "./diff/format-field.ts";
 import { type DiffSide, readSide, viewThrough } from "./diff/side.ts";
 
 /** Compares two sides; the second is the running server unless it is given. */
@@ -52,9 +53,4 @@ function formatDifference({ kind, layer, type, name, fields = [] }: ResourceDiff
   if (kind === "only-a") return colors.red(`- ${what}\n`);
   if (kind === "only-b") return colors.green(`+ ${what}\n`);
   return [`  ${what}`, ...fields.map((field) => formatField(field, colors)), ""].join("\n");
-}
-
-function formatField({ path, a, b }: FieldDifference, colors: Colors): string {
-  const shown = (value: unknown): string => (value === undefined ? "(none)" : oneLine(JSON.stringify(value)));
-  return `      ${oneLine(path)}: ${colors.red(shown(a))} -> ${colors.green(shown(b))}`;
 }

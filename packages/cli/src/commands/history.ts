@@ -1,20 +1,30 @@
 import type { RevisionAnswer, RevisionsAnswer } from "@xdskit/server";
-import { type ExitCode, exitCode } from "../exit-code.ts";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
 import { formatJson } from "../output/json.ts";
 import { formatTable } from "../output/table.ts";
 import { askAdmin } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
-import { countChanges, describeGit, kindColor } from "./revision-words.ts";
+import { nodeHistory } from "./node-history.ts";
+import { countChanges, describeKind, describeWhy, kindColor } from "./revision-words.ts";
 
 export interface HistoryFlags extends AdminFlags {
   readonly limit: string;
   readonly before?: string;
+  readonly node?: string;
+  readonly at?: string;
   readonly output: "table" | "json";
 }
 
-export async function history(flags: HistoryFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
+export async function history(flags: HistoryFlags, context: CommandContext): Promise<ExitCode> {
+  const { node, at } = flags;
+  if (node !== undefined) return nodeHistory(node, flags, context);
+  if (at !== undefined) throw new CommandError(exitCode.usage, "--at goes with --node");
+  return wholeHistory(flags, context);
+}
+
+async function wholeHistory(flags: HistoryFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
   const { limit, before, output } = flags;
   const answer = await askAdmin<RevisionsAnswer>("/api/v1/revisions", { limit, before }, flags, io);
   if (output === "json") io.stdout.write(formatJson(answer));
@@ -29,7 +39,7 @@ export async function history(flags: HistoryFlags, { io, colorsOf }: CommandCont
         { title: "KIND", text: describeKind, color: (text, { kind }) => kindColor(kind, colors)(text) },
         { title: "BY", text: ({ author, writer = "" }) => author ?? writer },
         { title: "CHANGES", text: countChanges },
-        { title: "MESSAGE", text: whyOf },
+        { title: "MESSAGE", text: describeWhy },
       ],
       { colors, width: io.stdout.isTerminal ? io.stdout.columns : undefined },
     );
@@ -37,13 +47,4 @@ export async function history(flags: HistoryFlags, { io, colorsOf }: CommandCont
     if (answer.next !== undefined) io.stdout.write(`older: --before ${answer.next}\n`);
   }
   return exitCode.ok;
-}
-
-function describeKind({ kind, of, to }: RevisionAnswer): string {
-  if (of !== undefined) return `${kind} ${of}`;
-  return to === undefined ? kind : `${kind} to ${to}`;
-}
-
-function whyOf({ message, git, fuses = [] }: RevisionAnswer): string {
-  return [message, git && describeGit(git), ...fuses.map((fuse) => fuse.message)].filter(Boolean).join("; ");
 }

@@ -21,3 +21,14 @@ export function kindColor(kind: string, colors: Colors): (text: string) => strin
   if (kind === "held") return colors.yellow;
   return kind === "rolled-back" || kind === "rejected" ? colors.red : (text) => text;
 }
+
+/** `revision`, or `rolled-back to 12`. */
+export function describeKind({ kind, of, to }: RevisionAnswer): string {
+  if (of !== undefined) return `${kind} ${of}`;
+  return to === undefined ? kind : `${kind} to ${to}`;
+}
+
+/** The message, the commit, and why it is held. */
+export function describeWhy({ message, git, fuses = [] }: RevisionAnswer): string {
+  return [message, git && describeGit(git), ...fuses.map((fuse) => fuse.message)].filter(Boolean).join("; ");
+}

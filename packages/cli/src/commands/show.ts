@@ -1,12 +1,12 @@
-import type { ChangeAnswer, DifferenceAnswer, RevisionDetailAnswer } from "@xdskit/server";
+import type { DifferenceAnswer, RevisionDetailAnswer } from "@xdskit/server";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
-import { formatTable } from "../output/table.ts";
 import { askAdmin } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
+import { formatChanges } from "./format-changes.ts";
 import { describeGit } from "./revision-words.ts";
 
 export interface ShowFlags extends AdminFlags {
@@ -56,27 +56,4 @@ function describeRevision(revision: RevisionDetailAnswer, colors: Colors, now: D
     value === undefined || value === "" ? [] : [`${colors.bold(name.padEnd(11))} ${value}\n`],
   );
   return `${lines.join("")}\n`;
-}
-
-function formatChanges(
-  changes: readonly ChangeAnswer[],
-  { colors, width }: { readonly colors: Colors; readonly width: number | undefined },
-): string {
-  const changeColors: Readonly<Record<ChangeAnswer["change"], (text: string) => string>> = {
-    added: colors.green,
-    changed: colors.yellow,
-    deleted: colors.red,
-  };
-  return formatTable<ChangeAnswer>(
-    changes,
-    [
-      { title: "CHANGE", text: ({ change }) => change, color: (text, { change }) => changeColors[change](text) },
-      { title: "LAYER", text: ({ layer }) => layer },
-      { title: "TYPE", text: ({ shortName, type }) => shortName ?? type.slice(type.lastIndexOf(".") + 1) },
-      { title: "NAME", text: ({ name }) => name },
-      { title: "BEFORE", text: ({ before }) => before?.version ?? "" },
-      { title: "AFTER", text: ({ after }) => after?.version ?? "" },
-    ],
-    { colors, width },
-  );
 }

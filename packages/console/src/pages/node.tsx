@@ -267,21 +267,25 @@ function Version({
 
 /** What the server remembers of its answers. */
 function Past({ id, changes }: { readonly id: string; readonly changes: unknown }): JSX.Element | null {
-  const { answer } = useAnswer<NodeHistoryAnswer>("node-history", { node: id }, changes);
+  const { answer } = useAnswer<NodeHistoryAnswer>(`nodes/${encodeURIComponent(id)}/history`, {}, changes);
   if (answer === undefined || answer.items.length === 0) return null;
   return (
     <section aria-labelledby="past">
       <h2 id="past">
-        Its past <small>as far back as the server remembers since its start</small>
+        Its past <small>which revision it has had since when, and what it rejected</small>
       </h2>
       <ol class="plain past">
-        {answer.items.map(({ at, state, revision, reason, ...type }) => (
-          <li key={`${at} ${type.type} ${state}`}>
-            <time dateTime={at}>{dateOf(at)}</time> <Badge condition={state} />{" "}
-            <RevisionLink number={revision} text={`revision ${count(revision)}`} /> {typeName(type)}
-            {reason !== undefined && (
+        {answer.items.map(({ time, number, rejected, revision }) => (
+          <li key={`${time} ${rejected?.type}`}>
+            <time dateTime={time}>{dateOf(time)}</time>{" "}
+            <Badge condition={rejected === undefined ? "acked" : "rejected"} />{" "}
+            <RevisionLink number={number} text={`revision ${count(number)}`} />
+            {rejected === undefined ? (
+              revision?.author !== undefined && <small> by {revision.author}</small>
+            ) : (
               <>
-                : <q class="reason">{reason}</q>
+                {" "}
+                {typeName(rejected)}: <q class="reason">{rejected.reason}</q>
               </>
             )}
           </li>

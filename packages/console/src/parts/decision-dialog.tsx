@@ -8,7 +8,7 @@ import { changesText } from "../revision.ts";
 import { useAnswer } from "../use-answer.ts";
 import { RevisionLink } from "./revision-badge.tsx";
 
-export type Decision = PlanAnswer["decision"];
+export type Decision = "approve" | "reject" | "rollback";
 
 /** How long the reason of a decision may be. */
 const MAX_MESSAGE = 500;
@@ -51,7 +51,7 @@ export function DecisionDialog({
   const { ledger } = useLive();
   // What was decided is not planned again.
   const changes = made === undefined ? ledger?.number : undefined;
-  const plan = useAnswer<PlanAnswer>(`plan/${number}`, { decision }, changes);
+  const plan = useAnswer<PlanAnswer>(`plan/${number}`, { decision, limit: 1 }, changes);
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} aria-labelledby={title} onClose={onClose}>
@@ -62,7 +62,7 @@ export function DecisionDialog({
           <Plan plan={plan.answer} error={plan.error} />
           <Question
             verb={verb}
-            isPossible={plan.answer !== undefined && plan.answer.refused === undefined}
+            isPossible={plan.answer !== undefined && plan.answer.result !== "refused"}
             onCancel={() => dialog.current?.close()}
             onConfirm={async (message) => setMade(await decide(`${decision}/${number}`, { message }))}
           />
@@ -81,23 +81,29 @@ function Plan({
   readonly plan: PlanAnswer | undefined;
   readonly error: string | undefined;
 }): JSX.Element {
-  if (error !== undefined || plan?.refused !== undefined)
+  if (error !== undefined || plan?.result === "refused")
     return (
       <p class="alarm" role="alert">
-        {error ?? plan?.refused}
+        {error ?? plan?.reason}
       </p>
     );
   if (plan === undefined) return <p aria-busy="true">Asking what it would change…</p>;
-  const { added = 0, changed = 0, deleted = 0, placement = false, nodes, irretrievable = [] } = plan;
-  const { total = 0, concerned = 0, moved = 0, cutOff = 0 } = nodes ?? {};
+  const { counts, placement, nodes, fuses = [], irretrievable = [] } = plan;
+  const { connected, affected, moved, cutOff } = nodes;
+  const sum = (of: "added" | "changed" | "deleted"): number => counts.reduce((all, one) => all + one[of], 0);
   return (
     <div class="plan">
       <p>
-        <strong class="figure">{count(concerned)}</strong> of {counted(total, "connected node")}{" "}
-        {concerned === 1 ? "is" : "are"} concerned.
+        <strong class="figure">{count(affected)}</strong> of {counted(connected, "connected node")}{" "}
+        {affected === 1 ? "is" : "are"} concerned.
       </p>
       <ul>
-        <li>{changesText({ added, changed, deleted, placement })}</li>
+        <li>{changesText({ added: sum("added"), changed: sum("changed"), deleted: sum("deleted"), placement })}</li>
+        {fuses.map(({ fuse, message }) => (
+          <li key={message}>
+            held by {fuse}: {message}
+          </li>
+        ))}
         {moved > 0 && <li>{counted(moved, "node")} get other layers</li>}
         {cutOff > 0 && <li class="danger">{counted(cutOff, "node")} would not be let in any more</li>}
         {irretrievable.length > 0 && (

@@ -1,10 +1,10 @@
 /** A request that is malformed, or asks for something that does not exist. */
 export class QueryError extends Error {
   override readonly name = "QueryError";
-  readonly status: 400 | 404;
+  readonly status: 400 | 404 | 413 | 503;
   readonly hint: string | undefined;
 
-  constructor(status: 400 | 404, message: string, hint?: string) {
+  constructor(status: QueryError["status"], message: string, hint?: string) {
     super(message);
     this.status = status;
     this.hint = hint;

@@ -39,6 +39,8 @@ export interface Route {
    * @default "GET"
    */
   readonly method?: "POST";
+  /** A POST route that changes nothing: it is for viewers too. */
+  readonly isRead?: true;
   readonly path: string;
   /** Description in the index. */
   readonly says: string;
@@ -50,7 +52,8 @@ export interface Route {
   readonly answers?: Readonly<Record<number, AnswerSchema>>;
   /** The media type of an answer that is text. */
   readonly textType?: string;
-  answer(sources: AdminSources, query: Query): AdminAnswer | Promise<AdminAnswer>;
+  /** `body`: of the request; what is not read of it is dropped. */
+  answer(sources: AdminSources, query: Query, body: AsyncIterable<Uint8Array>): AdminAnswer | Promise<AdminAnswer>;
 }
 
 export type AdminAnswer =

@@ -33,7 +33,7 @@ import { nodeHistory } from "./routes/node-history.ts";
 import { nodeResources } from "./routes/node-resources.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
 import { openapi } from "./routes/openapi.ts";
-import { plan } from "./routes/plan.ts";
+import { decisionPlan, plan } from "./routes/plan.ts";
 import { progress } from "./routes/progress.ts";
 import { resources } from "./routes/resources.ts";
 import { difference, revision, revisions } from "./routes/revisions.ts";
@@ -128,6 +128,7 @@ const routes: readonly Route[] = [
   revision,
   difference,
   plan,
+  decisionPlan,
   approve,
   reject,
   rollback,
@@ -252,8 +253,7 @@ async function answerRequest(
   response: ServerResponse,
   { sources, files, options, caller }: Called,
 ): Promise<void> {
-  // No route takes a body.
-  request.resume();
+  if (request.method !== "POST") request.resume();
   response.setHeader("cache-control", "no-store");
   response.setHeader("x-content-type-options", "nosniff");
   // No browser reaches the local socket.
@@ -268,14 +268,15 @@ async function answerRequest(
     return;
   }
   const isRead = request.method === "GET" || request.method === "HEAD";
-  const entryPoint = entryPointOf(request.url, isRead);
+  const isChange = !isRead && !readsOnly(request.url);
+  const entryPoint = entryPointOf(request.url, !isChange);
   const role = roleOf(caller, options.rules ?? nobody);
   if (!isAdmitted(request, entryPoint, { caller, role, options })) {
     refuseCaller(request, response, caller, { entryPoint, options });
     return;
   }
   // Whom an access rule lets in without a role may change things, as an operator may.
-  if (!isRead) audit(request, response, { caller, role: role ?? "operator", options });
+  if (isChange) audit(request, response, { caller, role: role ?? "operator", options });
   if (!isRead && request.method !== "POST") {
     response.setHeader("allow", "GET, HEAD, POST");
     refuse(response, 405, { error: `method ${request.method} is not allowed` });
@@ -293,12 +294,18 @@ async function answerRequest(
     wantsHtml: request.headers.accept?.includes("text/html") === true,
   };
   const mayChange = (): boolean => isAdmitted(request, "admin-change", { caller, role, options });
-  const answer = await findAnswer(asked, { ...sources, author: describeCaller(caller), role, mayChange }, files);
+  const answering = { ...sources, author: describeCaller(caller), role, mayChange };
+  const answer = await findAnswer(asked, answering, files, bodyOf(request));
   if (request.method === "HEAD") {
     response.writeHead(("status" in answer ? answer.status : undefined) ?? 200).end();
     return;
   }
   await write(answer, { request, response, mayRead: () => isAdmitted(request, entryPoint, { caller, role, options }) });
+}
+
+/** The connection stays open if a route stops reading: Node drops the rest of a body once the response has ended. */
+function bodyOf(request: IncomingMessage): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) };
 }
 
 interface AnswerToWrite {
@@ -316,6 +323,12 @@ function entryPointOf(target: string | undefined, isRead: boolean): AdminEntryPo
   const path = target?.replace(/[?#].*$/s, "");
   if (path === metrics.path) return "metrics";
   return probes.some((route) => route.path === path) ? "health" : "admin";
+}
+
+/** Whether a request that is no GET changes nothing anyway. */
+function readsOnly(target: string | undefined): boolean {
+  const path = target?.replace(/[?#].*$/s, "");
+  return routes.some((route) => route.path === path && route.isRead === true);
 }
 
 /** The local socket always works. */
@@ -376,6 +389,7 @@ async function findAnswer(
   { target, method, wantsHtml }: AdminQuestion,
   sources: AdminSources,
   files: ConsoleFiles,
+  body: AsyncIterable<Uint8Array>,
 ): Promise<AdminAnswer> {
   try {
     const url = new URL(target, "http://admin");
@@ -391,7 +405,7 @@ async function findAnswer(
     if (route.method !== method)
       return errorAnswer(405, `${url.pathname} takes ${route.method ?? "GET"} requests`, "GET / lists what there is");
     const query = new Query(url.searchParams, Object.keys(route.parameters), inPath);
-    return await begin(await route.answer(sources, query));
+    return await begin(await route.answer(sources, query, body));
   } catch (cause) {
     if (cause instanceof QueryError) return errorAnswer(cause.status, cause.message, cause.hint);
     if (cause instanceof TypeError && "code" in cause && cause.code === "ERR_INVALID_URL") {
@@ -401,15 +415,14 @@ async function findAnswer(
   }
 }
 
-/** Finds the route of a path; the last segment of a route may be a parameter: `{revision}`. */
+/** Finds the route of a path; one segment of a route may be a parameter: `{revision}`. */
 function findRoute(path: string): { readonly route: Route; readonly inPath: ReadonlyMap<string, string> } | undefined {
-  const last = path.lastIndexOf("/") + 1;
   for (const route of routes) {
     if (route.path === path) return { route, inPath: new Map() };
-    const [start = "", name] = route.path.split(/[{}]/);
-    const value = path.slice(last);
-    if (name !== undefined && start === path.slice(0, last) && value !== "")
-      return { route, inPath: new Map([[name, decodePath(value)]]) };
+    const [start = "", name, end = ""] = route.path.split(/[{}]/);
+    if (name === undefined || !path.startsWith(start) || !path.endsWith(end)) continue;
+    const value = path.slice(start.length, path.length - end.length);
+    if (value !== "" && !value.includes("/")) return { route, inPath: new Map([[name, decodePath(value)]]) };
   }
   return undefined;
 }

@@ -12,9 +12,9 @@ import type {
 import type { Deployments } from "../hub/deployments.ts";
 import type { NodeView } from "../hub/hub-view.ts";
 import type { ConversionFindings } from "../hub/port.ts";
+import type { NodePastRecorder } from "../ledger/node-past-recorder.ts";
 import type { Fleet } from "../observe/fleet.ts";
 import type { Gauges } from "../observe/gauges.ts";
-import type { NodeHistory } from "../observe/node-history.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
 import type { AccessRulesAnswer } from "./answers/access.ts";
 
@@ -37,6 +37,8 @@ export interface AdminView extends Gauges {
   numberOf(revision: number): number;
   /** The number of the newest change that is in force at a revision; without a ledger the revision. */
   changeOf(revision: number): number;
+  /** What each node had and rejected. */
+  readonly nodePast: Pick<NodePastRecorder, "of">;
   /** Who has which revision. */
   readonly deployments: Deployments;
   /**
@@ -50,8 +52,6 @@ export interface AdminView extends Gauges {
   resourceStates(stream: StreamId): Iterable<ResourceState>;
   /** The connected nodes by id. */
   readonly fleet: Fleet;
-  /** What nodes ACKed and rejected. */
-  readonly history: Pick<NodeHistory, "of">;
   layers(): Iterable<LayerState>;
   /**
    * The resources and resource errors of a type in a view of these layers, one per name. May be iterated like

@@ -17,6 +17,7 @@ interface DeploymentWait {
 /** Those who wait until a revision is everywhere. */
 export class Deployments {
   readonly #progress: Progress;
+  readonly #listeners: (() => void)[] = [];
   readonly #waits = new Map<RevisionFollower, DeploymentWait>();
 
   constructor(progress: Progress) {
@@ -36,6 +37,16 @@ export class Deployments {
   /** How many nodes are how far with a revision. */
   states(revision: number): NodeStates {
     return this.#progress.states(revision);
+  }
+
+  /** What each client has, by node; see `Progress.reached`. */
+  reached(): Iterable<{ readonly id: string; readonly reached: number }> {
+    return this.#progress.reached();
+  }
+
+  /** Calls back whenever clients went on. */
+  onAdvanced(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Follows a revision on every node until `unfollow`. */
@@ -67,9 +78,10 @@ export class Deployments {
     }
   }
 
-  /** Clients went on: ends the waits that are over. */
+  /** Clients went on: ends the waits that are over, and calls the listeners. */
   check(): void {
     for (const [follower, { minNodes, done }] of this.#waits) if (isSettled(follower, minNodes)) done();
+    for (const listener of this.#listeners) listener();
   }
 
   /** Rejects all waits. */

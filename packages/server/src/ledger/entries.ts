@@ -48,6 +48,11 @@ export class EntryMaker {
     return entry;
   }
 
+  /** Takes the entry of a resource whose content is not here. */
+  know(resource: Resource, entry: Entry): void {
+    this.#entries.set(resource, entry);
+  }
+
   /** The bodies of these resources by their digests, without secrets. */
   bodiesOf(resources: Iterable<Resource>): ReadonlyMap<string, Uint8Array> {
     const bodies = new Map<string, Uint8Array>();

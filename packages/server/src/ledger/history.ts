@@ -122,6 +122,11 @@ export class LedgerHistory {
   }
 }
 
+/** Whether a record changed anything but live data. */
+export function isChange({ kind }: LedgerRecord): boolean {
+  return kind === "revision" || kind === "approved" || kind === "rolled-back";
+}
+
 function reversed({ before, after, ...place }: EntryChange): EntryChange {
   return { ...place, before: after, after: before };
 }

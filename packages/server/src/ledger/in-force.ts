@@ -43,6 +43,7 @@ export class StateInForce {
   readonly #target: PublishTarget;
   readonly #revisions = new Map<number, number>();
   readonly #changes = new ChangeNumbers(NUMBERS_KNOWN);
+  readonly #stableChanges = new ChangeNumbers(NUMBERS_KNOWN);
   readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
   /** Live data that flows here although it is not recorded. */
   readonly #unrecorded = new Map<string, EntryPlace>();
@@ -103,15 +104,24 @@ export class StateInForce {
     return this.#changes.numberAt(revision) ?? this.#resumed;
   }
 
+  /** The number of the newest change in force at a revision, live data left out; undefined: there is none. */
+  stableChangeOf(revision: number): number | undefined {
+    return this.#stableChanges.numberAt(revision);
+  }
+
   /** Why a change cannot be put in force; undefined: it can. */
   check({ changes, placement }: InForceChange): string | undefined {
     return this.#target.check({ changes: layerChanges(changes), placement });
   }
 
-  /** Puts in force what a ledger came to; returns how many of its resources have no content. */
-  resume(state: LedgerState, changes: ResourceChanges): number {
+  /**
+   * Puts in force what a ledger came to; returns how many of its resources have no content. `stable` is the number of the
+   * newest change that is not of live data, if that is still kept.
+   */
+  resume(state: LedgerState, changes: ResourceChanges, stable: number | undefined): number {
     this.put({ changes, placement: state.placement });
     this.#resumed = state.number;
+    this.#stableChanges.add(this.#target.revision, stable ?? state.number);
     this.reached(state.number, state.number, this.#target.revision);
     this.#held = state.held;
     return this.#missing.size;
@@ -152,9 +162,10 @@ export class StateInForce {
     this.#waiters.moved(number);
   }
 
-  /** A change is in force by a revision. */
-  changed(number: number, revision: number): void {
+  /** A change is in force by a revision; `stable` is its number if it is not of live data only. */
+  changed(number: number, revision: number, stable: number | undefined): void {
     this.#changes.add(revision, number);
+    if (stable !== undefined) this.#stableChanges.add(revision, stable);
   }
 
   /** Resolves when a record is in force, or the signal aborts. */

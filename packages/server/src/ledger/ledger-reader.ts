@@ -9,6 +9,7 @@ import {
 } from "@xdskit/protocol/internal";
 import { isSameHead } from "./chain.ts";
 import { findOtherHistory, readBehind } from "./follow.ts";
+import { isChange as isStableChange } from "./history.ts";
 import type { InForceChange, StateInForce } from "./in-force.ts";
 import { type ReadLedger, readLedger, resourcesOf } from "./reading.ts";
 import type { LedgerHead, LedgerStore } from "./store.ts";
@@ -158,7 +159,8 @@ export class LedgerReader {
     const revision = isChange ? inForce.put(change) : inForce.revision;
     inForce.reached(before, head.number, revision);
     const changing = taken.findLast(({ changes: ofRecord }) => ofRecord.length > 0)?.record.number ?? head.number;
-    if (isChange) inForce.changed(changing, revision);
+    const stable = taken.findLast(({ record }) => isStableChange(record))?.record.number;
+    if (isChange) inForce.changed(changing, revision, stable);
     inForce.setHeld(this.#state.held);
     for (const one of taken) onRead(one.record, one.changes);
     return this.#stop === undefined;
@@ -199,6 +201,11 @@ export class LedgerReader {
     const isMoved = JSON.stringify(state.placement) !== JSON.stringify(inForce.placement);
     const change = { changes: { changes, resources }, placement: isMoved ? state.placement : undefined };
     const before = this.#head.number;
+    const records: LedgerRecord[] = [];
+    for await (const { number, text } of store.read(before)) {
+      if (number > head.number) break;
+      records.push(JSON.parse(text) as LedgerRecord);
+    }
     this.#state = state;
     this.#head = head;
     this.#ahead = [];
@@ -206,13 +213,9 @@ export class LedgerReader {
     const isChange = changes.length > 0 || isMoved;
     const revision = isChange ? inForce.put(change) : inForce.revision;
     inForce.reached(before, head.number, revision);
-    if (isChange) inForce.changed(head.number, revision);
+    if (isChange) inForce.changed(head.number, revision, records.findLast(isStableChange)?.number ?? head.number);
     inForce.setHeld(state.held);
-    for await (const { number, text } of store.read(before)) {
-      if (number > head.number) break;
-      const record = JSON.parse(text) as LedgerRecord;
-      onRead(record, "changes" in record ? record.changes : []);
-    }
+    for (const record of records) onRead(record, "changes" in record ? record.changes : []);
   }
 
   /** How the entries of a state differ from those in force. */

@@ -1,5 +1,5 @@
 import type { Deletion, Resource, TypeUrl } from "@xdskit/protocol";
-import type { EntryChange, FuseTrip, Placement, PublishOrigin } from "@xdskit/protocol/internal";
+import type { FuseTrip, Placement, PublishOrigin } from "@xdskit/protocol/internal";
 
 /** Who asks for a change, and why. */
 export interface Authorship {
@@ -47,31 +47,6 @@ export type PublishResult =
 
 /** What an operator can decide. */
 export type Decision = "approve" | "reject" | "rollback";
-
-/** What a decision would change if it were made now. */
-export type DecisionPlan =
-  | {
-      readonly kind: "possible";
-      /** Empty: nothing would be sent. */
-      readonly changes: readonly EntryChange[];
-      /** Whether the node mapping, client overrides or access rules change. */
-      readonly isPlaced: boolean;
-      /** What a rollback cannot bring back. */
-      readonly irretrievable: readonly MissingContent[];
-      readonly reach: ChangeReach;
-    }
-  | { readonly kind: "refused"; readonly reason: string };
-
-/** Which of the connected nodes a change concerns. */
-export interface ChangeReach {
-  readonly nodes: number;
-  /** Nodes that see a changed layer and subscribe to a changed type in it, or whose layers or access change. */
-  readonly concerned: number;
-  /** Nodes whose layers change. */
-  readonly moved: number;
-  /** Nodes that the node mapping or access rules would not let in any more. */
-  readonly cutOff: number;
-}
 
 /** A resource in force whose content the ledger does not keep. */
 export interface MissingContent {

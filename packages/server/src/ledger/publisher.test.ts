@@ -39,7 +39,10 @@ async function start(store: LedgerStore = new MemoryLedgerStore(), judge: Publis
     holdsSecret: ({ type, bytes }) => type === SECRET || new TextDecoder().decode(bytes) === "a key",
     kindOf,
     judge,
-    reach: ({ changes }) => ({ nodes: 9, concerned: changes.length, moved: 0, cutOff: 0 }),
+    nodesBy: () => [
+      { id: "edge", before: ["base"], after: ["base"], isCutOff: false, types: "any" },
+      { id: "other", before: ["other"], after: ["other"], isCutOff: false, types: "any" },
+    ],
     target: {
       get revision() {
         return revision;
@@ -304,15 +307,19 @@ test("a plan is what the decision then does", async () => {
   const many = Array.from({ length: 20 }, (_, index) => cluster(`c${index}`));
   await publisher.publish({ layers: base(...many), origin });
   await publisher.publish({ layers: base(cluster("c0")), origin });
-  const planned = await publisher.plan("approve", 2);
-  expect(planned).toMatchObject({ kind: "possible", isPlaced: false, reach: { nodes: 9, concerned: 19 } });
+  const planned = await publisher.planDecision("approve", 2);
+  const edge = { connected: 2, affected: [{ id: "edge", becomes: "resources" }] };
+  expect(planned).toMatchObject({ result: "applied", isPlaced: false, nodes: edge });
+  expect(planned.trips).toEqual(publisher.held?.trips);
   expect([publisher.number, publisher.held?.number]).toEqual([2, 2]);
   await publisher.approve(2);
-  const back = await publisher.plan("rollback", 1);
-  expect(back).toMatchObject({ kind: "possible", irretrievable: [], reach: { concerned: 19 } });
+  const back = await publisher.planDecision("rollback", 1);
+  expect(back).toMatchObject({ result: "applied", irretrievable: [], trips: [], nodes: edge });
   await publisher.rollback(1);
-  expect(await publisher.history.difference(3, 4)).toEqual("changes" in back ? back.changes : undefined);
-  expect(await publisher.plan("rollback", 9)).toMatchObject({ kind: "refused" });
+  expect(await publisher.history.difference(3, 4)).toEqual(back.changes);
+  const none = { changes: [], nodes: { connected: 2, affected: [] } };
+  expect(await publisher.planDecision("rollback", 9)).toMatchObject({ result: "refused", ...none });
+  expect(await publisher.planDecision("rollback", 4)).toMatchObject({ result: "unchanged", ...none });
 });
 
 describe("a change that trips a fuse", () => {

@@ -16,20 +16,15 @@ import {
   type TypeKind,
 } from "@xdskit/protocol/internal";
 import { layerChangesBetween } from "@xdskit/source/checks";
+import { affectedNodes, type SubscribedNode } from "./affected-nodes.ts";
 import { EntryMaker, type ResourceChanges } from "./entries.ts";
-import { LedgerHistory } from "./history.ts";
-import { type PublishTarget, StateInForce } from "./in-force.ts";
+import { isChange, LedgerHistory } from "./history.ts";
+import { type InForceChange, type PublishTarget, StateInForce } from "./in-force.ts";
+import { type Judged, type Judgement, judgePublication, sameChange } from "./judgement.ts";
 import type { HeldLease } from "./lease.ts";
 import { LedgerReader, type ReaderStop } from "./ledger-reader.ts";
-import type {
-  Authorship,
-  ChangeReach,
-  Decision,
-  DecisionPlan,
-  MissingContent,
-  Publication,
-  PublishResult,
-} from "./publication.ts";
+import { type ChangePlan, type PlannedEntries, resultOf } from "./plan.ts";
+import type { Authorship, Decision, MissingContent, Publication, PublishResult } from "./publication.ts";
 import { type ReadLedger, readLedger, readLedgerUpTo, resourcesOf } from "./reading.ts";
 import { Compactor, type Retention, recordsOf } from "./retention.ts";
 import type { AppendResult, LedgerStore } from "./store.ts";
@@ -49,8 +44,8 @@ export interface PublisherOptions {
   readonly kindOf: (type: TypeUrl) => TypeKind;
   /** Which fuses a change trips. */
   readonly judge: (change: LedgerEffect, state: LedgerState) => readonly FuseTrip[];
-  /** Which connected nodes a change would concern. */
-  readonly reach: (change: LedgerEffect, state: LedgerState) => ChangeReach;
+  /** The connected nodes before a change and after it. */
+  readonly nodesBy: (change: LedgerEffect, state: LedgerState) => Iterable<SubscribedNode>;
   readonly target: PublishTarget;
   /**
    * Whether this process may publish now; a lease: while it is held. Decisions need none.
@@ -231,11 +226,62 @@ export class Publisher {
     return this.#inForce.numberOf(revision);
   }
 
+  /** The number of the newest change in force at a revision, live data left out; undefined: there is none. */
+  stableChangeOf(revision: number): number | undefined {
+    return this.#inForce.stableChangeOf(revision);
+  }
+
   publish(publication: Publication): Promise<PublishResult> {
     return this.#enqueue(
       (state) => this.#planPublication(publication, state),
       () => this.#liveOf(publication),
     );
+  }
+
+  /** What `publish` would do now. Records nothing, and nothing comes in force. */
+  async plan(given: Publication, entries: PlannedEntries = []): Promise<ChangePlan> {
+    await this.catchUp();
+    for (const [resource, entry] of entries) this.#entries.know(resource, entry);
+    const publication = this.#entries.withDigest(given);
+    const staleness = await this.#stalenessOf(publication);
+    const { state } = this.#reader;
+    const made = this.#changesTo(publication, state);
+    const judgement = this.#judge({ publication, state, made, staleness });
+    const { placement, problem, trips } = judgement;
+    return {
+      ...{ head: this.number, result: resultOf(judgement), reason: problem, trips, irretrievable: [] },
+      ...this.#planChanges({ changes: made, placement }, state),
+    };
+  }
+
+  /** What a decision would do if it were made now. Records nothing. */
+  async planDecision(decision: Decision, number: number): Promise<ChangePlan> {
+    const { state } = this.#reader;
+    const prepared = await this.#prepare(decision, number, state);
+    const isRefused = prepared.kind === "refused";
+    const { made, placement, irretrievable } = isRefused ? nothingPrepared : prepared;
+    const isEmpty = made.changes.length === 0 && placement === undefined;
+    return {
+      head: this.number,
+      result: isRefused ? "refused" : isEmpty ? "unchanged" : "applied",
+      reason: isRefused ? prepared.reason : undefined,
+      trips: decision === "rollback" || state.held?.number !== number ? [] : state.held.trips,
+      irretrievable,
+      ...this.#planChanges({ changes: made, placement }, state),
+    };
+  }
+
+  #planChanges(
+    { changes: { changes }, placement }: InForceChange,
+    state: LedgerState,
+  ): Pick<ChangePlan, "changes" | "isPlaced" | "nodes"> {
+    const effect = { changes, ...(placement !== undefined && { placement }) };
+    return { changes, isPlaced: placement !== undefined, nodes: affectedNodes(effect, state, this.#options) };
+  }
+
+  #judge(judged: Judged): Judgement {
+    const { kindOf, judge } = this.#options;
+    return judgePublication(judged, { kindOf, judge, check: (change) => this.#inForce.check(change) });
   }
 
   /** Puts the held change `number` in force. */
@@ -297,28 +343,11 @@ export class Publisher {
     return await this.catchUp();
   }
 
-  /** What a decision would change if it were made now. Records nothing. */
-  async plan(decision: Decision, number: number): Promise<DecisionPlan> {
-    const { state } = this.#reader;
-    const prepared = await this.#prepare(decision, number, state);
-    if (prepared.kind === "refused") return prepared;
-    const { changes } = prepared.made;
-    const { placement } = prepared;
-    const effect = { changes, ...(placement !== undefined && { placement }) };
-    return {
-      kind: "possible",
-      changes,
-      isPlaced: placement !== undefined,
-      irretrievable: prepared.irretrievable,
-      reach: this.#options.reach(effect, state),
-    };
-  }
-
   async #prepare(decision: Decision, number: number, state: LedgerState): Promise<Prepared | Refused> {
     if (decision === "approve") return await this.#prepareApproval(number, state);
     if (decision === "rollback") return await this.#prepareRollback(number, state);
     if (state.held?.number !== number) return refused(notHeld(number, state.held));
-    return { kind: "prepared", made: none, placement: undefined, irretrievable: [] };
+    return nothingPrepared;
   }
 
   async #prepareApproval(
@@ -559,7 +588,8 @@ export class Publisher {
         onRecorded(record, "changes" in record ? record.changes : approved);
       }
       const made = records.findLast(({ kind }) => kind !== "held" && kind !== "rejected" && kind !== "unpinned");
-      if (effect !== undefined && made !== undefined) this.#inForce.changed(made.number, revision);
+      const stable = records.findLast(isChange);
+      if (effect !== undefined && made !== undefined) this.#inForce.changed(made.number, revision, stable?.number);
       settle(result(records.at(-1)?.number ?? this.number, revision));
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
@@ -573,8 +603,15 @@ export class Publisher {
     for (const { layer, type, name, entry } of state.entries())
       changes.push({ layer, type, name, before: undefined, after: entry });
     const resources = await this.#bodiesOf(changes);
-    const missing = this.#inForce.resume(state, { changes, resources });
+    const change = await this.#newestChange(state.number);
+    const missing = this.#inForce.resume(state, { changes, resources }, change);
     this.#options.onResumed({ number: state.number, resources: resources.size, missing });
+  }
+
+  /** The newest number by which anything but live data changed. */
+  async #newestChange(head: number): Promise<number | undefined> {
+    const [newest] = await this.history.newest({ before: head + 1, limit: 1, isWanted: isChange });
+    return newest?.number;
   }
 
   async #planPublication(given: Publication, state: LedgerState): Promise<Plan> {
@@ -587,31 +624,22 @@ export class Publisher {
 
   async #planAllowed(publication: Publication, state: LedgerState): Promise<Plan> {
     const staleness = await this.#stalenessOf(publication);
+    if (publication.layers !== undefined && staleness.length === 0) this.#known.add(publication.origin.writer);
     const made = this.#changesOf(publication, state);
-    const placement = samePlacement(publication.placement, state.placement) ? undefined : publication.placement;
+    const { placement, problem, live, change, isStable, trips } = this.#judge({ publication, state, made, staleness });
     const restored = this.#restoredBy(publication, made);
     if (publication.layers !== undefined) this.#lastLayers = publication.layers;
     if (made.changes.length === 0 && placement === undefined) return this.#planNothing(publication, state, restored);
-    const problem = this.#inForce.check({ changes: made, placement });
     if (problem !== undefined) {
       this.#lastLayers = undefined;
       return refuse(problem);
     }
-    const { kindOf, judge } = this.#options;
-    const { live, stable } = splitLive(made.changes, kindOf, () => false);
-    const isStable = stable.length > 0 || placement !== undefined;
-    const change = { changes: stable, ...(placement !== undefined && { placement }) };
-    const judged = isStable ? [...staleness, ...judge(change, state)] : [];
-    // What waits for a decision goes on waiting, also if fewer nodes are connected now.
-    const { held } = state;
-    const isWaiting = isStable && judged.length === 0 && held !== undefined && sameChange(held, change);
-    const trips = isWaiting ? held.trips : judged;
     if (trips.length > 0) return this.#planHeld(publication, { state, made, change, trips, restored });
     const common = { origin: publication.origin, ...authorOf(publication) };
     const records: NewRecord[] = [];
     if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
     if (isStable) records.push({ kind: "revision", ...change, ...common });
-    else if (isDroppedBy(publication, held)) records.push(rejection(held, publication));
+    else if (isDroppedBy(publication, state.held)) records.push(rejection(state.held, publication));
     const effect = { changes: join(made, restored), placement };
     return {
       records,
@@ -625,12 +653,7 @@ export class Publisher {
   /** What of a publication is sent without being recorded: live data, but no deletion. */
   #liveOf(publication: Publication): ResourceChanges {
     this.#lastLayers = undefined;
-    const { state } = this.#reader;
-    const { layers, changes: published = [], origin } = publication;
-    const made =
-      layers === undefined
-        ? this.#entries.changesBy(published, state)
-        : this.#entries.changesTo(layers, origin.writer, state);
+    const made = this.#changesTo(publication, this.#reader.state);
     return this.#withoutDeletions(join(made, this.#restoredBy(publication, made)));
   }
 
@@ -668,10 +691,7 @@ export class Publisher {
   async #stalenessOf({ layers, origin }: Publication): Promise<readonly FuseTrip[]> {
     if (layers === undefined || this.#known.has(origin.writer)) return [];
     const found = await this.history.publishedAs(origin);
-    if (found === undefined) {
-      this.#known.add(origin.writer);
-      return [];
-    }
+    if (found === undefined) return [];
     const message = `the source has what was published as ${found}, which is not the newest: it may be an old copy`;
     return [{ fuse: "stale-source", message }];
   }
@@ -686,14 +706,18 @@ export class Publisher {
     };
   }
 
-  #changesOf({ layers, changes = [], origin }: Publication, state: LedgerState): ResourceChanges {
+  #changesOf(publication: Publication, state: LedgerState): ResourceChanges {
+    const { layers } = publication;
     const before = this.#lastLayers;
-    if (layers === undefined) {
-      this.#lastLayers = undefined;
-      return this.#entries.changesBy(changes, state);
-    }
-    if (before === undefined) return this.#entries.changesTo(layers, origin.writer, state);
+    if (layers === undefined) this.#lastLayers = undefined;
+    if (layers === undefined || before === undefined) return this.#changesTo(publication, state);
     return this.#entries.changesBy(layerChangesBetween(before, layers), state);
+  }
+
+  #changesTo({ layers, changes = [], origin }: Publication, state: LedgerState): ResourceChanges {
+    return layers === undefined
+      ? this.#entries.changesBy(changes, state)
+      : this.#entries.changesTo(layers, origin.writer, state);
   }
 
   /**
@@ -738,6 +762,8 @@ function rejection({ number }: HeldRecord, { message, author }: Publication): Ne
 }
 
 const none: ResourceChanges = { changes: [], resources: new Map() };
+
+const nothingPrepared: Prepared = { kind: "prepared", made: none, placement: undefined, irretrievable: [] };
 
 function join(a: ResourceChanges, b: ResourceChanges): ResourceChanges {
   if (b.changes.length === 0) return a;
@@ -784,18 +810,4 @@ function notHeld(number: number, held: HeldRecord | undefined): string {
 
 function authorOf({ author, message }: Authorship): Pick<LedgerRecord, "author" | "message"> {
   return { ...(author !== undefined && { author }), ...(message !== undefined && { message }) };
-}
-
-/** Whether a placement changes nothing; undefined: it is not given. */
-function samePlacement(given: Placement | undefined, before: Placement | undefined): boolean {
-  return given === undefined || JSON.stringify(given) === JSON.stringify(before);
-}
-
-function sameChange(held: HeldRecord, change: Pick<HeldRecord, "changes" | "placement">): boolean {
-  return contentOf(held) === contentOf(change);
-}
-
-function contentOf({ changes, placement }: Pick<HeldRecord, "changes" | "placement">): string {
-  const sorted = changes.map((change) => [placeKey(change), change.before, change.after] as const);
-  return JSON.stringify([sorted.sort(([a], [b]) => (a < b ? -1 : 1)), placement]);
 }

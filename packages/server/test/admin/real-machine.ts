@@ -23,12 +23,12 @@ import { createAdminServer } from "../../src/admin/server.ts";
 import type { AdminView } from "../../src/admin/view.ts";
 import { Deployments } from "../../src/hub/deployments.ts";
 import type { ConversionFindings } from "../../src/hub/port.ts";
+import { NodePastRecorder } from "../../src/ledger/node-past-recorder.ts";
 import { LoadReporting } from "../../src/load/load-reporting.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "../../src/observe/deliveries.ts";
 import { Fleet } from "../../src/observe/fleet.ts";
 import type { LimitState, Readiness } from "../../src/observe/gauges.ts";
 import { createMetrics, type Metrics } from "../../src/observe/metrics.ts";
-import { NodeHistory } from "../../src/observe/node-history.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "../../src/observe/telemetry.ts";
 
@@ -89,6 +89,16 @@ export class RealMachine {
     reportLimit: () => undefined,
   });
   readonly deployments = new Deployments(this.machine.progress);
+  readonly nodePast = new NodePastRecorder({
+    reached: () => this.deployments.reached(),
+    revision: () => this.machine.revision,
+    numberOf: (revision) => revision,
+    rejectedNumberOf: (revision) => revision,
+    now: () => this.now,
+    onProblem: (message) => {
+      throw new Error(message);
+    },
+  });
   readonly view: AdminView = {
     version: "0.1.0",
     controlPlane: "test",
@@ -119,7 +129,7 @@ export class RealMachine {
     streamState: (stream) => this.machine.streamState(stream),
     resourceStates: (stream) => this.machine.resourceStates(stream),
     fleet: this.fleet,
-    history: new NodeHistory(this.deliveries),
+    nodePast: this.nodePast,
     layers: () => this.machine.layers(),
     resources: (layers, type) => [
       ...this.machine.resources(layers, type),

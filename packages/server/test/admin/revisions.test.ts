@@ -4,7 +4,7 @@ import { get, type IncomingMessage, type OutgoingHttpHeaders, request } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Resource } from "@xdskit/protocol";
-import { createServer, type FuseSettings, type ManagementServer, XdsError } from "@xdskit/server";
+import { createServer, type FuseSettings, type ManagementServer, type PlanAnswer, XdsError } from "@xdskit/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type ApiDocument, mismatches } from "../support/json-schema.ts";
 import { secret } from "../support/secret.ts";
@@ -151,18 +151,22 @@ test("the history is filtered by kind, author and resource, over pages", async (
 
 test("a plan says what a decision would change, and changes nothing", async () => {
   const { ask } = await startWithHeld();
-  const nodes = { total: 0, concerned: 0, moved: 0, cutOff: 0 };
-  const possible = { placement: false, nodes, added: 0, changed: 0, deleted: 0 };
-  expect((await ask("/api/v1/plan/2?decision=approve")).body).toEqual({
-    ...{ ...possible, decision: "approve", number: 2, deleted: 3 },
+  const nodes = { connected: 0, affected: 0, moved: 0, cutOff: 0, named: [] };
+  const counts = (deleted: number) => [
+    { layer: "base", type: CLUSTER, shortName: "cds", isLive: false, added: 0, changed: 0, deleted },
+  ];
+  const fuse = { fuse: "resources-removed", layer: "base", type: CLUSTER };
+  const fuses = [{ ...fuse, message: "3 of 4 Cluster resources would be gone from layer base" }];
+  const none = { head: 2, placement: false, nodes, counts: [], changes: [], total: 0 };
+  const asked = async (path: string) => (await ask(`/api/v1/plan/${path}`)).body as PlanAnswer;
+  const approval = await asked("2?decision=approve&limit=2");
+  expect(approval).toEqual({
+    ...{ ...none, result: "applied", fuses, counts: counts(3), total: 3, next: 2, changes: approval.changes },
   });
-  expect((await ask("/api/v1/plan/2?decision=reject")).body).toEqual({ ...possible, decision: "reject", number: 2 });
-  expect((await ask("/api/v1/plan/0?decision=rollback")).body).toEqual({
-    ...{ ...possible, decision: "rollback", number: 0, deleted: 4 },
-  });
-  expect((await ask("/api/v1/plan/1?decision=approve")).body).toEqual({
-    ...{ decision: "approve", number: 1, refused: "1 is not held; 2 is" },
-  });
+  expect(approval.changes.map(({ change, name }) => `${change} ${name}`)).toEqual(["deleted b", "deleted c"]);
+  expect(await asked("2?decision=reject")).toEqual({ ...none, result: "unchanged", fuses });
+  expect(await asked("0?decision=rollback")).toMatchObject({ result: "applied", counts: counts(4), total: 4 });
+  expect(await asked("1?decision=approve")).toEqual({ ...none, result: "refused", reason: "1 is not held; 2 is" });
   expect((await ask("/api/v1/plan/2")).status).toBe(400);
   expect((await ask("/api/v1/server")).body).toMatchObject({ ledger: { number: 2, held: { number: 2 } } });
 });

@@ -62,7 +62,9 @@ function keyOf({ layer, type, name }: Pick<DiffItem, "layer" | "type" | "name">)
   return JSON.stringify([layer, type, name]);
 }
 
-function fieldsBetween(a: DiffItem, b: DiffItem): readonly FieldDifference[] {
+/** The fields of a resource that differ; where one side's content is not known, its digests. */
+export function fieldsBetween(a: DiffItem, b: DiffItem): readonly FieldDifference[] {
+  if (a.value === undefined || b.value === undefined) return [{ path: "(digest)", a: a.version, b: b.version }];
   const fields = [...differencesIn(a.value, b.value, "")];
   if (fields.length > 0 || !JSON.stringify(a.value)?.includes(REDACTED)) return fields;
   return [{ path: "(secret)", a: a.version, b: b.version }];

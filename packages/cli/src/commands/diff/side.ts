@@ -1,18 +1,16 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { Resource } from "@xdskit/protocol";
 import type { NodesAnswer, ResourceAnswer, ResourcesAnswer } from "@xdskit/server";
-import { type LoadedState, readSettings } from "@xdskit/source";
+import type { LoadedState } from "@xdskit/source";
 import { resourceValue } from "../../discovery/resource-value.ts";
 import { CommandError, exitCode } from "../../exit-code.ts";
 import type { Io } from "../../io.ts";
 import { plural } from "../../output/problems.ts";
-import { loadApi } from "../../settings/load-api.ts";
-import { resolveSettings } from "../../settings/resolve-settings.ts";
-import { createSource } from "../../settings/source.ts";
-import { requireDirectory, sourcePlaceOf } from "../../settings/source-place.ts";
 import { askAdmin } from "../admin-request.ts";
 import type { AdminFlags } from "../admin-server.ts";
+import { loadSource } from "../load-source.ts";
 import type { DiffItem } from "./compare.ts";
+import { isRevision, readRevisionSide } from "./revision-side.ts";
 
 /** One side of a comparison. */
 export interface DiffSide {
@@ -24,10 +22,17 @@ export interface DiffSide {
 
 const NODE = "node:";
 
-/** Reads a side: `node:ID`, the URL of an admin API, or a directory or module; undefined is the server of `--admin`. */
+/**
+ * Reads a side: `node:ID`, a number of the ledger, `head`, `held`, the URL of an admin API, or a directory or module;
+ * undefined is the server of `--admin`.
+ */
 export async function readSide(given: string | undefined, flags: AdminFlags, io: Io): Promise<DiffSide> {
   if (given?.startsWith(NODE) === true) return readNode(given.slice(NODE.length), flags, io);
   if (given === undefined) return readServer(flags, io);
+  if (isRevision(given)) {
+    const readInForce = async (): Promise<readonly DiffItem[]> => (await readServer(flags, io)).items;
+    return { items: await readRevisionSide(given, { flags, io, readInForce }), nodeLayers: undefined };
+  }
   if (/^(https?:\/\/|unix:)/.test(given)) return readServer({ ...flags, admin: given }, io);
   return readSource(given, io);
 }
@@ -75,14 +80,7 @@ function itemOf({ layer, type, name, constraints, version, body, error, problem 
 }
 
 async function readSource(given: string, io: Io): Promise<DiffSide> {
-  const place = await sourcePlaceOf(given, io.cwd);
-  await requireDirectory(place);
-  const { directory } = place;
-  const file = await readSettings(directory);
-  const { values, troubles } = resolveSettings({ flags: {}, env: io.env, file, cwd: io.cwd, directory });
-  if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
-  const api = await loadApi(values.list("descriptors"));
-  const { state, problems } = await createSource(place, values, { api, io }).load();
+  const { state, problems, api, place } = await loadSource(given, {}, io);
   if (state !== undefined) return { items: itemsOf(state, api), nodeLayers: undefined };
   const errors = plural(problems.filter(({ severity }) => severity === "error").length, "error");
   throw new CommandError(exitCode.sourceBroken, `${place.shown} has ${errors}`, `xds validate ${given} lists them`);

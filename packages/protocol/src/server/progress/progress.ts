@@ -81,6 +81,14 @@ export class Progress {
     };
   }
 
+  /**
+   * What each client has, by node; a node with several clients comes several times, and has the least of them. May be
+   * iterated over several turns of the event loop: clients that come or go meanwhile may be missing.
+   */
+  *reached(): Iterable<{ readonly id: string; readonly reached: number }> {
+    for (const { node, reached } of this.#members()) yield { id: node.id, reached };
+  }
+
   /** How many nodes are how far with a revision. Costs a look at every client, as `of`, and builds nothing for most. */
   states(revision: number): NodeStates {
     const ranks = new Map<string, number>();

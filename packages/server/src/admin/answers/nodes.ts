@@ -32,21 +32,6 @@ export interface NodeAnswerIdentity {
   readonly userAgent: string;
 }
 
-/** `GET /api/v1/node-history`, newest first */
-export type NodeHistoryAnswer = Page<NodeEventAnswer>;
-
-/** An ACK or a NACK of a node. Of a type that changes more often, the newest one of each second. */
-export interface NodeEventAnswer {
-  readonly at: string;
-  readonly type: string;
-  readonly shortName?: string;
-  /** The number of the newest change in the response. */
-  readonly revision: number;
-  readonly state: "acked" | "rejected";
-  /** The error message of the NACK, made printable. */
-  readonly reason?: string;
-}
-
 /** The dialect of a stream and where each part of it comes from. */
 export interface DialectAnswer {
   readonly edition: string;

@@ -87,31 +87,85 @@ export interface DecisionAnswer {
   readonly irretrievable?: readonly { readonly layer: string; readonly type: string; readonly name: string }[];
 }
 
-/** `GET /api/v1/plan/{number}`: what a decision would do if it were made now. */
+/** What a publish or a decision would do now: `POST /api/v1/plan`, `GET /api/v1/plan/{number}`. */
 export interface PlanAnswer {
-  readonly decision: "approve" | "reject" | "rollback";
-  readonly number: number;
-  /** Why it cannot be made; then nothing else is here. */
-  readonly refused?: string;
-  /** Resources that would change; absent if it cannot be made. */
-  readonly added?: number;
-  readonly changed?: number;
-  readonly deleted?: number;
-  /** Whether groups, client overrides or access rules would change. */
-  readonly placement?: boolean;
+  /** What would become of it. A decision is `unchanged` if nothing would be sent. */
+  readonly result: "unchanged" | "applied" | "held" | "refused";
+  /** The newest number: it is planned upon that. */
+  readonly head: number;
+  /** Why it would be refused. */
+  readonly reason?: string;
+  /** Why it would be held, or why the change that is approved is held. */
+  readonly fuses?: readonly FuseAnswer[];
+  /** Whether groups, client overrides or access rules change. */
+  readonly placement: boolean;
+  readonly counts: readonly PlanCountAnswer[];
   /** What a rollback could not bring back, because it holds a secret, which is not kept; the first 100. */
   readonly irretrievable?: readonly { readonly layer: string; readonly type: string; readonly name: string }[];
-  readonly nodes?: PlanNodesAnswer;
+  readonly nodes: PlanNodesAnswer;
+  readonly changes: readonly ChangeAnswer[];
+  /** The number of all changes. */
+  readonly total: number;
+  /** The `offset` of the next page, if there is one. */
+  readonly next?: number;
 }
 
-/** The connected nodes that a decision would concern. */
+/** What would change in one layer and type. */
+export interface PlanCountAnswer {
+  readonly layer: string;
+  readonly type: string;
+  readonly shortName?: string;
+  /** Live data (EDS, LEDS, SDS) is not held by fuses; deletions of it wait while the rest is held. */
+  readonly isLive: boolean;
+  readonly added: number;
+  readonly changed: number;
+  readonly deleted: number;
+}
+
+/** The connected nodes that would get anything else. */
 export interface PlanNodesAnswer {
-  /** All connected nodes. */
-  readonly total: number;
-  /** Nodes that see a changed layer and subscribe to a changed type in it, or whose layers or access would change. */
-  readonly concerned: number;
+  readonly connected: number;
+  /** Nodes that see a change of a type to which they subscribe, or whose layers or access would change. */
+  readonly affected: number;
   /** Nodes whose layers would change. */
   readonly moved: number;
   /** Nodes that would not be let in any more. */
   readonly cutOff: number;
+  /** The first of the affected. */
+  readonly named: readonly PlanNodeAnswer[];
+}
+
+export interface PlanNodeAnswer {
+  readonly id: string;
+  /** `resources`: others of its layers; `layers`: other layers; `refused` and `cut-off`: its connection would end. */
+  readonly becomes: "resources" | "layers" | "refused" | "cut-off";
+}
+
+/** `GET /api/v1/nodes/{id}/history`: what a node had and rejected, newest first. */
+export interface NodeHistoryAnswer {
+  readonly node: string;
+  readonly items: readonly NodePastAnswer[];
+  /** The number of all items that are kept. */
+  readonly total: number;
+  /** The `offset` of the next page, if there is one. */
+  readonly next?: number;
+}
+
+/** A number that a node had or rejected. */
+export interface NodePastAnswer {
+  /** Of the newest change that it had, live data left out, or of the change that it rejected. */
+  readonly number: number;
+  /** Since when it had it, or when it rejected it, within a second. */
+  readonly time: string;
+  /** Absent: it had the number. */
+  readonly rejected?: NodeRejectionAnswer;
+  /** The change; absent without a ledger, or if its record is not kept any more. */
+  readonly revision?: RevisionAnswer;
+}
+
+export interface NodeRejectionAnswer {
+  readonly type: string;
+  readonly shortName?: string;
+  /** The error message of the NACK, made printable. */
+  readonly reason: string;
 }

@@ -1,30 +1,53 @@
 import { printableReason } from "../../observe/printable.ts";
-import type { NodeHistoryAnswer } from "../answers/nodes.ts";
-import { QueryError } from "../query.ts";
-import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
+import type { NodeHistoryAnswer, NodePastAnswer } from "../answers/revisions.ts";
+import { type Query, QueryError } from "../query.ts";
+import type { Route } from "../route.ts";
 import { nodeHistoryAnswer } from "../schema/answers.ts";
+import { describeRecord, limitOf, pageSize } from "./revisions.ts";
 
-/** What a node ACKed and rejected when. */
+/** What a node had and rejected, and by whose change. */
 export const nodeHistory: Route = {
-  path: "/api/v1/node-history",
-  says: "what a node ACKed and rejected when, newest first, as far back as memory reaches; also of nodes that are gone",
-  parameters: { node: "the id of the node (required)", ...pageParameters },
-  kinds: pageKinds,
+  path: "/api/v1/nodes/{id}/history",
+  says: "which numbers a node had since when, or rejected, and by whose change, newest first; also of a node that is gone",
+  parameters: {
+    at: "an ISO 8601 time: only what it had then",
+    limit: `maximum number of items, at most ${pageSize.most} (default: ${pageSize.usual})`,
+    offset: "number of items to skip; `next` of the previous page",
+  },
+  kinds: { limit: "count", offset: "count" },
   answers: { 200: nodeHistoryAnswer },
-  answer({ view, describe }, query) {
-    const node = query.text("node");
-    if (node === undefined) throw new QueryError(400, "node is required");
-    function* steps(): Iterable<Step<NodeHistoryAnswer["items"][number]>> {
-      for (const { at, type, revision, reason } of view.history.of(node ?? "")) {
-        yield () => ({
-          at: new Date(at).toISOString(),
-          ...describe.type(type),
-          revision: describe.revision(revision),
-          state: reason === undefined ? "acked" : "rejected",
-          ...(reason !== undefined && { reason: printableReason(reason) }),
-        });
-      }
+  async answer({ view, describe }, query) {
+    const ledger = view.ledger();
+    const node = query.text("id") ?? "";
+    const past = (await view.nodePast.of(node)).toReversed();
+    const at = timeIn(query);
+    const had = at === undefined ? undefined : past.find(({ time, rejected }) => time <= at && rejected === undefined);
+    const all = at === undefined ? past : had === undefined ? [] : [had];
+    const offset = query.count("offset") ?? 0;
+    const items: NodePastAnswer[] = [];
+    for (const { number, time, rejected } of all.slice(offset, offset + limitOf(query))) {
+      const record = await ledger?.history.record(number);
+      const revision = record && ledger && (await describeRecord(ledger, record));
+      items.push({
+        number,
+        time: new Date(time).toISOString(),
+        ...(rejected !== undefined && {
+          rejected: { ...describe.type(rejected.type), reason: printableReason(rejected.reason) },
+        }),
+        ...(revision !== undefined && { revision }),
+      });
     }
-    return page(query, steps());
+    const next = offset + items.length;
+    const isMore = next < all.length && items.length > 0;
+    const value: NodeHistoryAnswer = { node, items, total: all.length, ...(isMore && { next }) };
+    return { kind: "json", value };
   },
 };
+
+function timeIn(query: Query): number | undefined {
+  const text = query.text("at");
+  if (text === undefined) return undefined;
+  const time = Date.parse(text);
+  if (!Number.isNaN(time)) return time;
+  throw new QueryError(400, `at: expected a time such as 2026-11-24T02:30:00Z, got ${JSON.stringify(text)}`);
+}

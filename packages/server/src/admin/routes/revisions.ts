@@ -22,14 +22,19 @@ const USUAL = 50;
 const MOST = 1_000;
 const DECISIONS_NAMED = 20;
 const KINDS = ["revision", "live", "held", "approved", "rejected", "rolled-back", "unpinned"] as const;
+export const pageSize: { readonly usual: number; readonly most: number } = { usual: USUAL, most: MOST };
 
-const changeParameters: Readonly<Record<string, string>> = {
+export const changeParameters: Readonly<Record<string, string>> = {
   limit: `maximum number of changes, at most ${MOST} (default: ${USUAL})`,
   offset: "number of changes to skip; `next` of the previous page",
   body: "true: include the resources as JSON, with secrets redacted",
+  "field-names": "field names in the resources: proto, as in Envoy's files, or json (default)",
 };
 
-const changeKinds: Readonly<Record<string, ParameterKind>> = { limit: "count", offset: "count", body: "flag" };
+export const changeKinds: Readonly<Record<string, ParameterKind>> = {
+  ...{ limit: "count", offset: "count", body: "flag" },
+  "field-names": ["json", "proto"],
+};
 
 /** What was published and decided. */
 export const revisions: Route = {
@@ -162,15 +167,15 @@ export async function describeRecord(ledger: Publisher, record: LedgerRecord): P
 /** How many resources are added, changed and deleted. */
 export function countChanges(changes: readonly EntryChange[]): Pick<RevisionAnswer, ChangeAnswer["change"]> {
   const counts = { added: 0, changed: 0, deleted: 0 };
-  for (const change of changes) counts[kindOf(change)]++;
+  for (const change of changes) counts[changeKind(change)]++;
   return counts;
 }
 
-function kindOf({ before, after }: EntryChange): ChangeAnswer["change"] {
+export function changeKind({ before, after }: EntryChange): ChangeAnswer["change"] {
   return before === undefined ? "added" : after === undefined ? "deleted" : "changed";
 }
 
-async function describeChanges(
+export async function describeChanges(
   { view, describe }: AdminSources,
   query: Query,
   ledger: Publisher,
@@ -179,9 +184,10 @@ async function describeChanges(
   const offset = query.count("offset") ?? 0;
   const limit = limitOf(query);
   const withBody = query.flag("body");
+  const names = query.oneOf("field-names", ["json", "proto"]) ?? "json";
   const contentOf = async (entry: EntryChange["after"]): Promise<ContentAnswer | undefined> => {
     if (entry === undefined) return undefined;
-    const body = withBody && entry.body !== undefined ? await bodyOf(view, ledger, entry.body) : undefined;
+    const body = withBody && entry.body !== undefined ? await bodyOf({ view, ledger, names }, entry.body) : undefined;
     return { version: entry.version, ...(body !== undefined && { body }) };
   };
   const described: ChangeAnswer[] = [];
@@ -189,7 +195,7 @@ async function describeChanges(
     const { layer, type, name } = change;
     const [before, after] = [await contentOf(change.before), await contentOf(change.after)];
     described.push({
-      ...{ change: kindOf(change), layer, ...describe.type(type), name },
+      ...{ change: changeKind(change), layer, ...describe.type(type), name },
       ...(before !== undefined && { before }),
       ...(after !== undefined && { after }),
     });
@@ -200,21 +206,25 @@ async function describeChanges(
 }
 
 /** A resource as JSON; undefined if it is not kept or cannot be decoded. */
-async function bodyOf(view: AdminView, ledger: Publisher, id: string): Promise<unknown> {
+async function bodyOf(
+  { view, ledger, names }: { readonly view: AdminView; readonly ledger: Publisher; readonly names: "json" | "proto" },
+  id: string,
+): Promise<unknown> {
   const bytes = await ledger.history.body(id);
   const resource = bytes && decodeBody(bytes, contentDigest);
   const type = resource?.bodyType ?? resource?.type;
   if (resource === undefined || type === undefined || resource.error !== undefined) return undefined;
   if (!view.types.knows(type)) return undefined;
   try {
-    return view.types.toJson(type, resource.bytes, { redact: true });
+    return view.types.toJson(type, resource.bytes, { redact: true, names });
   } catch {
     // Malformed bytes, which clients get as they are.
     return undefined;
   }
 }
 
-function limitOf(query: Query): number {
+/** How many items an answer has. */
+export function limitOf(query: Query): number {
   const limit = query.count("limit") ?? USUAL;
   if (limit > 0 && limit <= MOST) return limit;
   throw new QueryError(400, `limit: expected a number from 1 to ${MOST}, got ${limit}`);

@@ -24,8 +24,6 @@ import type {
   DialectAnswer,
   NodeAnswer,
   NodeAnswerIdentity,
-  NodeEventAnswer,
-  NodeHistoryAnswer,
   NodesAnswer,
   StreamAnswer,
   StreamsAnswer,
@@ -50,7 +48,12 @@ import type {
   DecisionAnswer,
   DifferenceAnswer,
   FuseAnswer,
+  NodeHistoryAnswer,
+  NodePastAnswer,
+  NodeRejectionAnswer,
   PlanAnswer,
+  PlanCountAnswer,
+  PlanNodeAnswer,
   PlanNodesAnswer,
   RevisionAnswer,
   RevisionDetailAnswer,
@@ -172,17 +175,44 @@ const irretrievable = optional(list(object<MissingPlace>({ layer: text, type: te
 export const planAnswer: SchemaOf<PlanAnswer> = named(
   "Plan",
   object<PlanAnswer>({
-    decision: choice("approve", "reject", "rollback"),
-    number: count,
-    refused: optional(text),
-    added: optional(count),
-    changed: optional(count),
-    deleted: optional(count),
-    placement: optional(truth),
+    result: choice("unchanged", "applied", "held", "refused"),
+    head: count,
+    reason: optional(text),
+    fuses: optional(list(fuse)),
+    placement: truth,
     irretrievable,
-    nodes: optional(
-      named("PlanNodes", object<PlanNodesAnswer>({ total: count, concerned: count, moved: count, cutOff: count })),
+    counts: list(
+      object<PlanCountAnswer>({
+        layer: text,
+        ...typed,
+        ...{ isLive: truth, added: count, changed: count, deleted: count },
+      }),
     ),
+    nodes: object<PlanNodesAnswer>({
+      connected: count,
+      affected: count,
+      moved: count,
+      cutOff: count,
+      named: list(object<PlanNodeAnswer>({ id: text, becomes: choice("resources", "layers", "refused", "cut-off") })),
+    }),
+    ...changes,
+  }),
+);
+
+export const nodeHistoryAnswer: SchemaOf<NodeHistoryAnswer> = named(
+  "NodeHistory",
+  object<NodeHistoryAnswer>({
+    node: text,
+    items: list(
+      object<NodePastAnswer>({
+        number: count,
+        time,
+        rejected: optional(object<NodeRejectionAnswer>({ ...typed, reason: text })),
+        revision: optional(revision),
+      }),
+    ),
+    total: count,
+    next: optional(count),
   }),
 );
 
@@ -385,20 +415,6 @@ export const nodeResourcesAnswer: SchemaOf<NodeResourcesAnswer> = page(
       reason: optional(text),
       body: optional(anything),
       problem: optional(text),
-    }),
-  ),
-);
-
-export const nodeHistoryAnswer: SchemaOf<NodeHistoryAnswer> = page(
-  "NodeHistory",
-  named(
-    "NodeEvent",
-    object<NodeEventAnswer>({
-      at: time,
-      ...typed,
-      revision: count,
-      state: choice("acked", "rejected"),
-      reason: optional(text),
     }),
   ),
 );

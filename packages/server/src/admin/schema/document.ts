@@ -36,7 +36,7 @@ function describeRoute(route: Route, use: (schema: AnswerSchema) => Json): Json 
   const asText = textType === undefined ? [] : [["200", { description: "the answer", content: { [textType]: {} } }]];
   const otherwise = isProbe ? [] : [["default", { description: "why there is none", content: use(errorAnswer) }]];
   const operationId = path
-    .replace(/\{(.*)\}$/, "by-$1")
+    .replace(/\{(.*)\}/, "by-$1")
     .replaceAll(/[^a-z0-9]+(.?)/g, (_, letter: string) => letter.toUpperCase());
   return {
     operationId: `${method.toLowerCase()}${operationId.replace(/^ApiV1/, "")}`,

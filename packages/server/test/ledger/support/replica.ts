@@ -48,7 +48,7 @@ export async function openReplica(
   const publisher = await Publisher.open({
     ...{ store, retention: DEFAULT_RETENTION, digest: contentDigest, kindOf },
     holdsSecret: ({ type }) => type === SECRET,
-    reach: () => ({ nodes: 0, concerned: 0, moved: 0, cutOff: 0 }),
+    nodesBy: () => [],
     judge: (change, state) => {
       judged.push(state.number);
       return tripFuses(change, state, { time: Date.now(), kindOf, nodes: [] }, defaultFuses);

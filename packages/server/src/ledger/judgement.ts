@@ -1,0 +1,82 @@
+import type { TypeUrl } from "@xdskit/protocol";
+import {
+  type EntryChange,
+  type FuseTrip,
+  type HeldRecord,
+  type LedgerEffect,
+  type LedgerState,
+  type Placement,
+  placeKey,
+  splitLive,
+  type TypeKind,
+} from "@xdskit/protocol/internal";
+import type { ResourceChanges } from "./entries.ts";
+import type { InForceChange } from "./in-force.ts";
+import type { Publication } from "./publication.ts";
+
+/** What a publication would do to a state, before anything is recorded. */
+export interface Judgement {
+  readonly made: ResourceChanges;
+  /** Undefined: it changes nothing of it. */
+  readonly placement: Placement | undefined;
+  /** Why it cannot be put in force; nothing else is judged then. */
+  readonly problem: string | undefined;
+  /** In force at once. */
+  readonly live: readonly EntryChange[];
+  /** What fuses judge. */
+  readonly change: LedgerEffect;
+  /** Whether `change` changes anything. */
+  readonly isStable: boolean;
+  /** Empty: it may be in force. */
+  readonly trips: readonly FuseTrip[];
+}
+
+export interface JudgementOptions {
+  readonly kindOf: (type: TypeUrl) => TypeKind;
+  readonly judge: (change: LedgerEffect, state: LedgerState) => readonly FuseTrip[];
+  /** Why a change cannot be put in force; undefined: it can. */
+  readonly check: (change: InForceChange) => string | undefined;
+}
+
+/** What is judged. */
+export interface Judged {
+  readonly publication: Publication;
+  readonly state: LedgerState;
+  readonly made: ResourceChanges;
+  /** Why its source may be an old copy. */
+  readonly staleness: readonly FuseTrip[];
+}
+
+/** Judges a publication; a publish and a plan do it in the same way. Changes nothing. */
+export function judgePublication(
+  { publication, state, made, staleness }: Judged,
+  { kindOf, judge, check }: JudgementOptions,
+): Judgement {
+  const placement = samePlacement(publication.placement, state.placement) ? undefined : publication.placement;
+  const isEmpty = made.changes.length === 0 && placement === undefined;
+  const problem = isEmpty ? undefined : check({ changes: made, placement });
+  const { live, stable } = splitLive(made.changes, kindOf, () => false);
+  const change = { changes: stable, ...(placement !== undefined && { placement }) };
+  const isStable = stable.length > 0 || placement !== undefined;
+  const judgement = { made, placement, problem, live, change, isStable };
+  if (problem !== undefined || !isStable) return { ...judgement, trips: [] };
+  const judged = [...staleness, ...judge(change, state)];
+  // What waits for a decision goes on waiting, also if fewer nodes are connected now.
+  const { held } = state;
+  const isWaiting = judged.length === 0 && held !== undefined && sameChange(held, change);
+  return { ...judgement, trips: isWaiting ? held.trips : judged };
+}
+
+/** Whether a placement changes nothing; undefined: it is not given. */
+function samePlacement(given: Placement | undefined, before: Placement | undefined): boolean {
+  return given === undefined || JSON.stringify(given) === JSON.stringify(before);
+}
+
+export function sameChange(held: HeldRecord, change: Pick<HeldRecord, "changes" | "placement">): boolean {
+  return contentOf(held) === contentOf(change);
+}
+
+function contentOf({ changes, placement }: Pick<HeldRecord, "changes" | "placement">): string {
+  const sorted = changes.map((change) => [placeKey(change), change.before, change.after] as const);
+  return JSON.stringify([sorted.sort(([a], [b]) => (a < b ? -1 : 1)), placement]);
+}

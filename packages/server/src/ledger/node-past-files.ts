@@ -1,0 +1,81 @@
+import { createReadStream } from "node:fs";
+import { appendFile, mkdir, rename, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { formatPastLine, type NodePastLine, parsePastLine } from "@xdskit/protocol/internal";
+
+/** The lines of the past, as far back as there is room. */
+export interface NodePastStore {
+  /** All lines, oldest first. */
+  read(): AsyncIterable<NodePastLine>;
+  /** Appends lines; `present` is what each node has, those of the lines included. */
+  append(lines: readonly NodePastLine[], present: Iterable<NodePastLine>): Promise<void>;
+}
+
+const NEWEST = "newest.log";
+const OLDER = "older.log";
+
+/**
+ * The lines of the past in two files: when the newer one has half of the bytes, it takes the place of the older one. A
+ * file begins with what each node has, so that what holds for long does not fall out. Nothing is synced: a crash of the
+ * machine may cost the last lines, and a torn one is left out.
+ */
+export class NodePastFiles implements NodePastStore {
+  readonly #directory: string;
+  readonly #halfBytes: number;
+  #bytes = 0;
+
+  private constructor(directory: string, maxBytes: number) {
+    this.#directory = directory;
+    this.#halfBytes = maxBytes / 2;
+  }
+
+  /** Opens the files of a directory, or makes it. Rejects with the system's error. */
+  static async open(directory: string, maxBytes: number): Promise<NodePastFiles> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const files = new NodePastFiles(directory, maxBytes);
+    files.#bytes = await sizeOf(files.#path(NEWEST));
+    // What is torn must not become one line with what comes next.
+    if (files.#bytes > 0) await files.#write("\n");
+    return files;
+  }
+
+  async *read(): AsyncIterable<NodePastLine> {
+    for (const name of [OLDER, NEWEST]) {
+      if ((await sizeOf(this.#path(name))) === 0) continue;
+      const lines = createInterface({ input: createReadStream(this.#path(name)), crlfDelay: Number.POSITIVE_INFINITY });
+      for await (const line of lines) {
+        const past = parsePastLine(line);
+        if (past !== undefined) yield past;
+      }
+    }
+  }
+
+  async append(lines: readonly NodePastLine[], present: Iterable<NodePastLine>): Promise<void> {
+    await this.#write(lines.map(formatPastLine).join(""));
+    if (this.#bytes < this.#halfBytes) return;
+    await rename(this.#path(NEWEST), this.#path(OLDER));
+    const first = [...present].map(formatPastLine).join("");
+    await writeFile(this.#path(NEWEST), first, { mode: 0o600 });
+    // A fleet that fills a file by itself must not rotate it with every line.
+    this.#bytes = Math.min(Buffer.byteLength(first), this.#halfBytes / 2);
+  }
+
+  async #write(text: string): Promise<void> {
+    await appendFile(this.#path(NEWEST), text, { mode: 0o600 });
+    this.#bytes += Buffer.byteLength(text);
+  }
+
+  #path(name: string): string {
+    return join(this.#directory, name);
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return 0;
+    throw cause;
+  }
+}

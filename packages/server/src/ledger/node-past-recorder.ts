@@ -1,0 +1,163 @@
+import { setImmediate as pause } from "node:timers/promises";
+import { NodePast, type NodePastLine } from "@xdskit/protocol/internal";
+import type { AnsweredResponse } from "../observe/deliveries.ts";
+import { NodePastFiles, type NodePastStore } from "./node-past-files.ts";
+import { NodePastMemory } from "./node-past-memory.ts";
+
+/** The bytes of the files, together. */
+const MAX_BYTES = 16 * 1024 * 1024;
+/** The lines in memory, where there are no files. */
+const MAX_LINES = 100_000;
+/** So many rejections are kept until they are written; of more the first are. */
+const MAX_REJECTIONS = 10_000;
+/** A node gets at most one line in this time. */
+const EVERY_MS = 1_000;
+/** So many clients are looked at in one turn of the event loop. */
+const SLICE = 1_000;
+
+export interface NodePastOptions {
+  /** What each client has, by node. */
+  readonly reached: () => Iterable<{ readonly id: string; readonly reached: number }>;
+  /** The newest revision. */
+  readonly revision: () => number;
+  /** The number of the newest change at a revision; undefined: none. */
+  readonly numberOf: (revision: number) => number | undefined;
+  /** The number of the newest change at a revision, of live data too. */
+  readonly rejectedNumberOf: (revision: number) => number;
+  readonly now?: () => number;
+  /** Called once if the past cannot be written any more. */
+  readonly onProblem: (message: string) => void;
+}
+
+/** Where lines are written. */
+export interface NodePastDirectory {
+  readonly directory: string;
+  readonly maxBytes?: number;
+}
+
+/** Writes down which number each node reached or rejected when; in memory until a directory is opened. */
+export class NodePastRecorder {
+  readonly #options: NodePastOptions;
+  readonly #past = new NodePast();
+  /** By node and type: what it rejected since the last sweep. */
+  readonly #rejections = new Map<string, AnsweredResponse>();
+  #store: NodePastStore = new NodePastMemory(MAX_LINES);
+  #timer: NodeJS.Timeout | undefined;
+  #sweeping: Promise<void> | undefined;
+  #isClosed = false;
+  /** The number that every node has; undefined: some may have another. */
+  #settledAt: number | undefined;
+
+  constructor(options: NodePastOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what was written to a directory before, and goes on there. Rejects with the system's error. */
+  async open({ directory, maxBytes = MAX_BYTES }: NodePastDirectory): Promise<void> {
+    const files = await NodePastFiles.open(directory, maxBytes);
+    for await (const line of files.read()) this.#past.know(line);
+    this.#store = files;
+  }
+
+  /** Clients went on: looks at them soon. */
+  advanced(): void {
+    if (this.#timer !== undefined || this.#isClosed) return;
+    const { revision, numberOf } = this.#options;
+    // Live data makes no number here, and comes a thousand times a second.
+    if (this.#settledAt !== undefined && this.#settledAt === numberOf(revision())) return;
+    this.#sweepSoon();
+  }
+
+  /** A client ACKed or rejected something. */
+  answered(answered: AnsweredResponse): void {
+    const { node, type, reason } = answered;
+    if (reason === undefined || this.#isClosed) return;
+    const key = `${type} ${node}`;
+    if (this.#rejections.size >= MAX_REJECTIONS && !this.#rejections.has(key)) return;
+    this.#rejections.set(key, answered);
+    if (this.#timer === undefined) this.#sweepSoon();
+  }
+
+  #sweepSoon(): void {
+    this.#timer = setTimeout(() => {
+      this.#sweeping = this.sweep().finally(() => {
+        this.#timer = undefined;
+      });
+    }, EVERY_MS).unref();
+  }
+
+  /** A node came. */
+  found(): void {
+    this.#settledAt = undefined;
+    this.advanced();
+  }
+
+  /** What a node reached and rejected, oldest first, as far back as it is kept. */
+  async of(id: string): Promise<readonly NodePastLine[]> {
+    const found: NodePastLine[] = [];
+    let had: number | undefined;
+    for await (const line of this.#store.read()) {
+      if (line.id !== id) continue;
+      // A file begins with what the one before it ends with.
+      if (line.rejected === undefined && had === line.number) continue;
+      if (line.rejected === undefined) had = line.number;
+      found.push(line);
+    }
+    return found;
+  }
+
+  /** Writes a line for each node that has another number than before, and for each rejection. */
+  async sweep(): Promise<void> {
+    try {
+      const lines = this.#takeRejections();
+      const { numberOf, now = Date.now } = this.#options;
+      const time = now();
+      const head = this.#options.revision();
+      const newest = numberOf(head);
+      this.#settledAt = newest;
+      for (const [id, reached] of await this.#least()) {
+        const number = reached < 0 ? undefined : numberOf(Math.min(reached, head));
+        if (number !== newest) this.#settledAt = undefined;
+        if (number === undefined) continue;
+        const line = this.#past.add({ time, number, id });
+        if (line !== undefined) lines.push(line);
+      }
+      if (lines.length > 0) await this.#store.append(lines, this.#past.last);
+    } catch (cause) {
+      this.#isClosed = true;
+      const why = cause instanceof Error ? cause.message : String(cause);
+      this.#options.onProblem(`what nodes have is not written down any more: ${why}`);
+    }
+  }
+
+  /** Writes what is due, and stops. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#sweeping;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.sweep();
+  }
+
+  #takeRejections(): NodePastLine[] {
+    const lines: NodePastLine[] = [];
+    for (const { node: id, type, revision, at: time, reason = "" } of this.#rejections.values()) {
+      const number = this.#options.rejectedNumberOf(revision);
+      const line = this.#past.add({ time, number, id, rejected: { type, reason } });
+      if (line !== undefined) lines.push(line);
+    }
+    this.#rejections.clear();
+    return lines;
+  }
+
+  /** What each node has on all its clients. */
+  async #least(): Promise<ReadonlyMap<string, number>> {
+    const least = new Map<string, number>();
+    let looked = 0;
+    for (const { id, reached } of this.#options.reached()) {
+      least.set(id, Math.min(least.get(id) ?? Number.POSITIVE_INFINITY, reached));
+      if (++looked % SLICE === 0) await pause();
+    }
+    return least;
+  }
+}

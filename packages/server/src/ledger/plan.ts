@@ -1,0 +1,34 @@
+import type { Resource } from "@xdskit/protocol";
+import type { Entry, EntryChange, FuseTrip } from "@xdskit/protocol/internal";
+import type { AffectedNode } from "./affected-nodes.ts";
+import type { Judgement } from "./judgement.ts";
+import type { MissingContent } from "./publication.ts";
+
+/** The entries of resources that a plan has without their content. */
+export type PlannedEntries = Iterable<readonly [Resource, Entry]>;
+
+/** What a publish or a decision would do. */
+export interface ChangePlan {
+  /** The number upon which it is planned. */
+  readonly head: number;
+  /** A decision is `unchanged` if nothing would be sent. */
+  readonly result: "unchanged" | "applied" | "held" | "refused";
+  /** Why it would be refused. */
+  readonly reason: string | undefined;
+  /** Why it would be held, or why the change that is approved is held. */
+  readonly trips: readonly FuseTrip[];
+  readonly changes: readonly EntryChange[];
+  /** Whether the node mapping, client overrides or access rules change. */
+  readonly isPlaced: boolean;
+  /** What a rollback cannot bring back. */
+  readonly irretrievable: readonly MissingContent[];
+  /** The connected nodes that would get anything else than they have. */
+  readonly nodes: { readonly connected: number; readonly affected: readonly AffectedNode[] };
+}
+
+/** What becomes of a publication that is judged so. */
+export function resultOf({ made, placement, problem, trips }: Judgement): ChangePlan["result"] {
+  if (problem !== undefined) return "refused";
+  if (trips.length > 0) return "held";
+  return made.changes.length === 0 && placement === undefined ? "unchanged" : "applied";
+}

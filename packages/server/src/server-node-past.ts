@@ -1,0 +1,41 @@
+import type { Hub } from "./hub/hub.ts";
+import { NodePastRecorder } from "./ledger/node-past-recorder.ts";
+import type { DeliveryTimes } from "./observe/deliveries.ts";
+import type { ServerLedger } from "./server-ledger.ts";
+
+/** Records what the nodes of a server have and reject: in memory until `openNodePast`. */
+export function createNodePast(
+  hub: Hub,
+  deliveries: Pick<DeliveryTimes, "onAnswered">,
+  ledger: ServerLedger | undefined,
+): NodePastRecorder {
+  const past = new NodePastRecorder({
+    reached: () => hub.deployments.reached(),
+    revision: () => hub.revision,
+    // Without a ledger the revision is the number.
+    numberOf: (revision) => (ledger === undefined ? revision : ledger.publisher?.stableChangeOf(revision)),
+    rejectedNumberOf: (revision) => ledger?.publisher?.changeOf(revision) ?? revision,
+    onProblem: (message) => hub.report({ kind: "ledger-problem", message }),
+  });
+  hub.deployments.onAdvanced(() => past.advanced());
+  hub.listeners.on("node-identified", () => past.found());
+  deliveries.onAnswered((answered) => past.answered(answered));
+  return past;
+}
+
+/** Goes on in the files beside a ledger on disk; if that cannot be, it is reported, and the past is kept in memory. */
+export async function openNodePast(past: NodePastRecorder, { hub, ledger }: NodePastParts): Promise<void> {
+  const directory = ledger?.nodePastDirectory;
+  if (directory === undefined) return;
+  try {
+    await past.open({ directory });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    hub.report({ kind: "ledger-problem", message: `what nodes have cannot be written down: ${why}` });
+  }
+}
+
+export interface NodePastParts {
+  readonly hub: Hub;
+  readonly ledger: ServerLedger | undefined;
+}

@@ -1,0 +1,147 @@
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { NodePastRecorder } from "../../src/ledger/node-past-recorder.ts";
+
+const CDS = formatTypeUrl("envoy.config.cluster.v3.Cluster");
+const LDS = formatTypeUrl("envoy.config.listener.v3.Listener");
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "xdskit-nodes-"));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+interface Client {
+  readonly id: string;
+  readonly reached: number;
+}
+
+/** A recorder whose clients, revision and clock the test sets; each revision is the number with ten more. */
+async function open(maxBytes?: number | "memory") {
+  const world = { clients: [] as readonly Client[], revision: 1, now: 1_000 };
+  const problems: string[] = [];
+  const recorder = new NodePastRecorder({
+    reached: () => world.clients,
+    revision: () => world.revision,
+    numberOf: (revision) => (revision < 1 ? undefined : revision + 10),
+    now: () => world.now,
+    rejectedNumberOf: (revision) => revision + 10,
+    onProblem: (message) => problems.push(message),
+  });
+  if (maxBytes !== "memory")
+    await recorder.open({ directory: join(directory, "nodes"), ...(maxBytes !== undefined && { maxBytes }) });
+  const sweep = async (change: Partial<typeof world>): Promise<void> => {
+    Object.assign(world, change);
+    await recorder.sweep();
+  };
+  return { recorder, world, sweep, problems };
+}
+
+const past = async (recorder: NodePastRecorder, id: string) =>
+  (await recorder.of(id)).map(({ time, number }) => [time, number]);
+
+test("a node has what all of its clients have, and a line for each number", async () => {
+  const { recorder, sweep } = await open();
+  await sweep({ clients: [{ id: "a", reached: -1 }] });
+  await sweep({ clients: [{ id: "a", reached: 1 }], now: 2_000 });
+  const two = [
+    { id: "a", reached: 2 },
+    { id: "a", reached: 1 },
+    { id: "b", reached: Number.POSITIVE_INFINITY },
+  ];
+  await sweep({ clients: two, revision: 2, now: 3_000 });
+  await sweep({ clients: [{ id: "a", reached: 2 }], now: 4_000 });
+  expect(await past(recorder, "a")).toEqual([
+    [2_000, 11],
+    [4_000, 12],
+  ]);
+  expect(await past(recorder, "b")).toEqual([[3_000, 12]]);
+  expect(await past(recorder, "c")).toEqual([]);
+});
+
+test("a restart goes on behind a torn line, and repeats nothing", async () => {
+  const before = await open();
+  await before.sweep({ clients: [{ id: "a", reached: 1 }] });
+  await before.recorder.close();
+  appendFileSync(join(directory, "nodes", "newest.log"), '[5000,12,"a');
+  const { recorder, sweep } = await open();
+  await sweep({ clients: [{ id: "a", reached: 1 }], now: 6_000 });
+  await sweep({ clients: [{ id: "a", reached: 3 }], revision: 3, now: 7_000 });
+  expect(await past(recorder, "a")).toEqual([
+    [1_000, 11],
+    [7_000, 13],
+  ]);
+});
+
+test("the files stay within their bytes, and what a node has had for long stays known", async () => {
+  const { recorder, sweep } = await open(4_096);
+  const quiet = { id: "quiet", reached: 1 };
+  for (let revision = 1; revision <= 500; revision++) {
+    await sweep({ clients: [quiet, { id: "busy", reached: revision }], revision, now: revision });
+  }
+  const sizes = readdirSync(join(directory, "nodes")).map((name) => statSync(join(directory, "nodes", name)).size);
+  expect(sizes).toHaveLength(2);
+  expect(Math.max(...sizes)).toBeLessThan(2_048 + 100);
+  expect(await past(recorder, "quiet")).toEqual([[1, 11]]);
+  const busy = await past(recorder, "busy");
+  expect(busy.at(-1)).toEqual([500, 510]);
+  expect(busy.length).toBeGreaterThan(80);
+});
+
+test.each([undefined, "memory"] as const)("what a node rejected is known, with its reason (%s)", async (where) => {
+  const { recorder, sweep } = await open(where);
+  const answer = (revision: number, reason: string | undefined, type: TypeUrl = CDS): void =>
+    recorder.answered({ node: "a", type, revision, at: revision, reason });
+  await sweep({ clients: [{ id: "a", reached: 1 }] });
+  answer(2, undefined);
+  answer(2, "no");
+  answer(3, "no");
+  answer(3, "never", LDS);
+  await sweep({ now: 3_000 });
+  answer(3, "no");
+  await sweep({ clients: [{ id: "a", reached: 4 }], revision: 4, now: 4_000 });
+  expect(await recorder.of("a")).toEqual([
+    { time: 1_000, number: 11, id: "a" },
+    { time: 3, number: 13, id: "a", rejected: { type: CDS, reason: "no" } },
+    { time: 3, number: 13, id: "a", rejected: { type: LDS, reason: "never" } },
+    { time: 4_000, number: 14, id: "a" },
+  ]);
+});
+
+test("in memory there is as much as there is room, and what a node has had for long stays known", async () => {
+  const { recorder, sweep } = await open("memory");
+  const quiet = { id: "quiet", reached: 1 };
+  const busy = Array.from({ length: 1_000 }, (_, i) => `busy${i}`);
+  for (let revision = 1; revision <= 110; revision++)
+    await sweep({ clients: [quiet, ...busy.map((id) => ({ id, reached: revision }))], revision, now: revision });
+  expect(await past(recorder, "quiet")).toEqual([[1, 11]]);
+  const lines = await past(recorder, "busy7");
+  expect(lines.at(-1)).toEqual([110, 120]);
+  expect(lines.length).toBeGreaterThan(50);
+  expect(lines.length).toBeLessThan(101);
+});
+
+test("a past that cannot be written is told once, and nothing else fails", async () => {
+  const { recorder, sweep, problems } = await open();
+  rmSync(join(directory, "nodes"), { recursive: true });
+  writeFileSync(join(directory, "nodes"), "in the way");
+  await sweep({ clients: [{ id: "a", reached: 1 }] });
+  expect(problems).toEqual([expect.stringMatching(/^what nodes have is not written down any more: ENOTDIR/)]);
+  recorder.advanced();
+  await recorder.close();
+  expect(problems).toHaveLength(1);
+});
+
+test("20,000 nodes cost one line each for a number, and none for live data", async () => {
+  const { recorder, sweep } = await open();
+  const fleet = (reached: number): readonly Client[] =>
+    Array.from({ length: 20_000 }, (_, i) => ({ id: `n${i}`, reached }));
+  await sweep({ clients: fleet(1) });
+  const { size } = statSync(join(directory, "nodes", "newest.log"));
+  expect(size).toBeLessThan(20_000 * 20);
+  await sweep({ clients: fleet(1) });
+  expect(statSync(join(directory, "nodes", "newest.log")).size).toBe(size);
+  expect(await past(recorder, "n19999")).toEqual([[1_000, 11]]);
+});
