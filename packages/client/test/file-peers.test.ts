@@ -38,7 +38,6 @@ test.each(layouts)("C-FS-03 C-FS-10 what our own server writes: %o", async ({ fo
   const watchedDirectory = symlinks ? directory : undefined;
   const source = fileSource(path, { watchedDirectory, isMoveOnly: true });
   const stream = transport.open({ source, server: undefined, onlyType: CLUSTER }, listener);
-  await listener.next("opened");
   stream.send(request(CLUSTER), false);
   expect(namesIn((await listener.next("response")).bytes)).toEqual(["a"]);
   exporter.commit(put("b"));

@@ -459,6 +459,18 @@ function countWatches(): { readonly watchDirectory: WatchDirectory; readonly ope
   };
 }
 
+test("a request that is sent at once is answered once the stream is open, not before", async () => {
+  writeFileSync(at("cds.json"), json("a"));
+  const watches = countWatches();
+  const { stream, listener } = open(at("cds.json"), {}, CLUSTER, watches.watchDirectory);
+  stream.send(request(CLUSTER), false);
+  // Reading begins with a watch, and nothing that takes the disk's time can be over yet.
+  for (let turns = 0; turns < 20; turns++) await Promise.resolve();
+  expect({ open: watches.open, kinds: listener.kinds }).toEqual({ open: 0, kinds: [] });
+  expect(namesIn((await listener.next("response")).bytes)).toEqual(["a"]);
+  expect(listener.kinds).toEqual(["opened", "response"]);
+});
+
 test("what is closed while a response is judged watches nothing any more", async () => {
   writeFileSync(at("cds.json"), json("a"));
   const watches = countWatches();

@@ -226,12 +226,31 @@ describe("a node that disconnected", () => {
 describe("a poller", () => {
   const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
   const poll = (talk: Fleet, id: number, what: Partial<SotwRequest>): void => {
-    const request = { ...sotw(CLUSTER, what), kind: "sotw", node: node("p") } as const;
+    const request = { ...sotw(CLUSTER, { node: node("p"), ...what }), kind: "sotw" } as const;
     talk.machine.on({ kind: "poll-received", poll: id, peer, apiVersion: "v3", type: CLUSTER, request, holdMs: 1_000 });
     talk.turns();
   };
 
-  test("counts from its second poll on, and has what it names as its version", () => {
+  test("without a version, as from curl, does not count however often it polls, for it never says what it has", () => {
+    const talk = fleet();
+    for (const id of [1, 2]) poll(talk, id, {});
+    expect(talk.who()).toEqual(["0 of 0"]);
+    const anonymous = { node: node("") };
+    for (const id of [3, 4, 5, 6]) poll(talk, id, anonymous);
+    expect(talk.who()).toEqual(["0 of 0"]);
+    expect([...talk.machine.streams()].map(({ types }) => types.map(({ pending, nacked }) => [pending, nacked]))).toEqual([
+      [[[], undefined]],
+      [[[], undefined]],
+    ]);
+  });
+
+  test("that says who it is and takes nothing again and again counts as one that rejects", () => {
+    const talk = fleet();
+    for (const id of [1, 2, 3]) poll(talk, id, {});
+    expect(talk.who()).toEqual(["0 of 1", expect.stringMatching(/^p Cluster rejected a suspected: /)]);
+  });
+
+  test("counts once it names a version, and has what it names", () => {
     const talk = fleet();
     poll(talk, 1, {});
     expect(talk.who()).toEqual(["0 of 0"]);

@@ -243,6 +243,112 @@ describe("a client that asks for routes and never for Clusters, which are its ow
   });
 });
 
+describe("a client with a stream for each type that never asks for Clusters comes back", () => {
+  const variants = [{ variant: "sotw" }, { variant: "delta" }] as const;
+  const before = { type: ROUTE, name: "r", version: "old" };
+  const askFor = (
+    variant: "sotw" | "delta",
+    type: typeof ROUTE | typeof HOST,
+    held?: Resource,
+  ): ReturnType<typeof sotw> | ReturnType<typeof delta> => {
+    const name = type === HOST ? "r/h" : before.name;
+    return variant === "sotw"
+      ? sotw(type, { ...firstOf(), names: [name], ...(held && { versionInfo: held.version }) })
+      : delta(type, { ...firstOf(), subscribe: [name], ...(held && { initialVersions: holding(held) }) });
+  };
+  const ack = (variant: "sotw" | "delta", type: typeof ROUTE, said: readonly Said[]): ReturnType<typeof sotw> => {
+    const [{ nonce, version } = { nonce: "", version: "" }] = said;
+    return sotw(type, { nonce, versionInfo: version, names: ["r"] });
+  };
+
+  /** A server that met the client, which has the route. */
+  function met(variant: "sotw" | "delta"): Conversation {
+    const talk = new Conversation({ remembers: true });
+    talk.put(plain("old"), plain("new"), routeTo("old"));
+    talk.open(1, variant, ROUTE);
+    talk.hear(1, askFor(variant, ROUTE));
+    if (variant === "delta") {
+      // A new delta client may list nothing and hold something.
+      fireNewestTimer(talk);
+      talk.turns();
+    } else talk.hear(1, ack(variant, ROUTE, [{ stream: 1, type: ROUTE, nonce: "1", version: "", says: [] }]));
+    return talk;
+  }
+
+  const rememberedBy = (talk: Conversation): readonly Remembered[] =>
+    talk.asked.flatMap((effect) => (effect.kind === "remember" ? [effect.what] : []));
+
+  /** The next server, with what the one before kept, and a route that changed meanwhile. */
+  function restarted(remembered: Iterable<Remembered>): Conversation {
+    const talk = new Conversation({ remembers: true });
+    talk.machine.on({ kind: "history-restored", remembered });
+    talk.put(plain("old"), plain("new"), routeTo("new"));
+    return talk;
+  }
+
+  test.each(variants)("S-ORD-06 and is sent a changed route at once after a restart ($variant)", ({ variant }) => {
+    const talk = restarted(rememberedBy(met(variant)));
+    talk.open(1, variant, ROUTE);
+    expect(says(talk.hear(1, askFor(variant, ROUTE, routeTo("old"))))).toEqual(["r@new"]);
+    expect(timersOf(talk).filter(({ ms }) => ms === 30_000)).toEqual([]);
+  });
+
+  test("S-ORD-06 and is sent virtual hosts that it asks for on demand at once", () => {
+    const talk = restarted(met("delta").machine.remembered());
+    talk.put(resource(HOST, "r/h", "1", { references: [{ type: CLUSTER, name: "new" }] }));
+    talk.open(1, "delta", ROUTE);
+    talk.hear(1, askFor("delta", ROUTE, routeTo("old")));
+    talk.open(2, "delta", HOST);
+    expect(says(talk.hear(2, askFor("delta", HOST)))).toEqual(["r/h@1"]);
+  });
+
+  test("also where the server went on and only the connection broke", () => {
+    const talk = met("delta");
+    talk.machine.on({ kind: "stream-closed", stream: 1 });
+    talk.put(routeTo("new"));
+    talk.open(2, "delta", ROUTE, 2);
+    expect(says(talk.hear(2, askFor("delta", ROUTE, routeTo("old"))))).toEqual(["r@new"]);
+  });
+
+  test("and waits for Clusters if another node does", () => {
+    const talk = restarted(rememberedBy(met("delta")));
+    talk.open(1, "delta", ROUTE);
+    const other = { ...askFor("delta", ROUTE, routeTo("old")), node: node("other", "envoy") };
+    expect(says(talk.hear(1, other))).toEqual([]);
+  });
+
+  test("is waited for again once it asked for Clusters", () => {
+    const talk = met("delta");
+    talk.open(2, "delta", CLUSTER);
+    talk.hear(2, delta(CLUSTER, firstOf()));
+    const next = restarted(rememberedBy(talk));
+    next.open(1, "delta", ROUTE);
+    expect(says(next.hear(1, askFor("delta", ROUTE, routeTo("old"))))).toEqual([]);
+    next.open(2, "delta", CLUSTER);
+    next.hear(2, delta(CLUSTER, { ...firstOf(), initialVersions: holding(plain("old"), plain("new")) }));
+    next.hear(2, delta(CLUSTER, { nonce: "1" }));
+    next.machine.on({ kind: "stream-closed", stream: 2 });
+    next.machine.on({ kind: "stream-closed", stream: 1 });
+    next.put(routeTo("old"));
+    next.open(3, "delta", ROUTE, 2);
+    expect(says(next.hear(3, askFor("delta", ROUTE, routeTo("new"))))).toEqual([]);
+  });
+
+  test("is waited for while another client of its id gets Clusters here", () => {
+    const talk = new Conversation({ remembers: true });
+    talk.put(plain("old"), plain("new"), routeTo("old"));
+    talk.open(1, "delta", CLUSTER, 1);
+    talk.hear(1, delta(CLUSTER, firstOf()));
+    talk.open(2, "delta", undefined, 2);
+    talk.hear(2, delta(CLUSTER, firstOf()));
+    talk.machine.on({ kind: "stream-closed", stream: 1 });
+    talk.open(3, "sotw", ROUTE, 3);
+    talk.hear(3, askFor("sotw", ROUTE));
+    talk.hear(3, ack("sotw", ROUTE, [{ stream: 3, type: ROUTE, nonce: "1", version: "", says: [] }]));
+    expect(rememberedBy(talk).filter(({ kind }) => kind === "clusters-elsewhere")).toEqual([]);
+  });
+});
+
 test("routes wait for the stream of the Clusters when that alone breaks", () => {
   const talk = new Conversation();
   talk.put(plain("old"), routeTo("old"));

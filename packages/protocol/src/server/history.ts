@@ -10,6 +10,7 @@ import type { Served } from "./cache/served.ts";
 import type { SharedResponses } from "./cache/shared-responses.ts";
 import type { ServerEffect } from "./contract/effect.ts";
 import type { Remembered } from "./contract/remembered.ts";
+import type { ClustersElsewhere, NodesWithoutClusters } from "./order/nodes-without-clusters.ts";
 
 type Remember = Extract<ServerEffect, { kind: "remember" }>;
 
@@ -22,23 +23,35 @@ export class History<W extends object> {
   readonly #layers: LayerSet<W>;
   readonly #responses: SharedResponses;
   readonly #isCluster: (type: TypeUrl) => boolean;
+  readonly #withoutClusters: NodesWithoutClusters;
   /** Layers that still hold Clusters of the previous server. */
   readonly #restored = new Set<string>();
 
-  constructor(layers: LayerSet<W>, responses: SharedResponses, isCluster: (type: TypeUrl) => boolean) {
+  constructor(
+    layers: LayerSet<W>,
+    responses: SharedResponses,
+    isCluster: (type: TypeUrl) => boolean,
+    withoutClusters: NodesWithoutClusters,
+  ) {
     this.#layers = layers;
     this.#responses = responses;
     this.#isCluster = isCluster;
+    this.#withoutClusters = withoutClusters;
   }
 
   /** Restores the records of the previous server. */
   restore(remembered: Iterable<Remembered>): void {
     for (const one of remembered) {
+      if (one.kind === "clusters-elsewhere") {
+        this.#withoutClusters.restore(one);
+        continue;
+      }
       if (one.kind === "changed") this.#restoreChange(one);
       else this.#restoreServed(one);
       this.#responses.resumeAt(one.revision);
     }
     this.#responses.served.takeNews();
+    this.#withoutClusters.takeNews();
   }
 
   /**
@@ -99,7 +112,7 @@ export class History<W extends object> {
     });
   }
 
-  /** Records of all current Clusters, and of the versions under which clients hold them. */
+  /** Records of all current Clusters, of the versions under which clients hold them, and of nodes without any. */
   *present(): Iterable<Remembered> {
     const { revision } = this.#responses;
     for (const { name: layer } of this.#layers.describe()) {
@@ -110,12 +123,18 @@ export class History<W extends object> {
       }
     }
     for (const served of this.#responses.served.current()) if (isKept(served)) yield servedRecord(served, revision);
+    for (const one of this.#withoutClusters.current()) yield elsewhereRecord(one);
   }
 
-  /** Records of the versions that clients were sent since the last call. */
+  /** Records of the versions that clients were sent, and of where they get their Clusters, since the last call. */
   served(): readonly Remember[] {
-    const news = this.#responses.served.takeNews().filter(isKept);
-    return news.length === 0 ? nothing : news.map((one) => remember(servedRecord(one, one.position.revision)));
+    const versions = this.#responses.served.takeNews().filter(isKept);
+    const elsewhere = this.#withoutClusters.takeNews();
+    if (versions.length + elsewhere.length === 0) return nothing;
+    return [
+      ...versions.map((one) => remember(servedRecord(one, one.position.revision))),
+      ...elsewhere.map((one) => remember(elsewhereRecord(one))),
+    ];
   }
 
   #restoreChange({ revision, type, layer, puts, deletes }: Extract<Remembered, { kind: "changed" }>): void {
@@ -145,6 +164,10 @@ function isKept({ position: { view } }: Served): boolean {
 function servedRecord({ type, version, position: { view }, pendingRemovals }: Served, revision: number): Remembered {
   const layers = view.layers.map((layer) => layer.name);
   return { kind: "served", revision, type, layers, version, pendingRemovals: pendingRemovals.segment.puts };
+}
+
+function elsewhereRecord(one: ClustersElsewhere): Remembered {
+  return { kind: "clusters-elsewhere", ...one };
 }
 
 function areEqual(a: Uint8Array, b: Uint8Array): boolean {

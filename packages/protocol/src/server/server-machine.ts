@@ -23,6 +23,7 @@ import type { Remembered } from "./contract/remembered.ts";
 import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
 import { excessOf, namesIn, noUsage, type PassedLimit } from "./contract/stream-limits.ts";
 import { History } from "./history.ts";
+import { NodesWithoutClusters } from "./order/nodes-without-clusters.ts";
 import type { PolledView } from "./poll/polled-view.ts";
 import { Polls } from "./poll/polls.ts";
 import type { ProgressMember } from "./progress/member.ts";
@@ -72,11 +73,13 @@ export class ServerMachine {
     this.#options = options;
     this.#accountSubscriptions = new AccountSubscriptions(options);
     this.#admission = new Admission(options, (layer) => this.#layers.isPresent(layer));
-    this.#siblings = new SiblingSets(options.traits, this.#isCluster);
+    const listsNews = options.remembers === true;
+    const withoutClusters = new NodesWithoutClusters({ listsNews });
+    this.#siblings = new SiblingSets(options.traits, this.#isCluster, withoutClusters);
     this.#conversion = options.convertForStructs && new Conversion(options.convertForStructs);
     this.#responses = new SharedResponses(options.digest, {
       namesPerStep: options.maxComparedPerTurn,
-      served: new ServedVersions({ listsNews: options.remembers === true }),
+      served: new ServedVersions({ listsNews }),
     });
     this.#askers = new SubscriberIndex(this.#responses.nameSets);
     const rules: TableRules = {
@@ -87,7 +90,7 @@ export class ServerMachine {
       lines: options.maxJournalLines ?? DEFAULT_MAX_JOURNAL_LINES,
       bytes: options.maxJournalBytes ?? DEFAULT_MAX_JOURNAL_BYTES,
     });
-    this.#history = new History(this.#layers, this.#responses, this.#isCluster);
+    this.#history = new History(this.#layers, this.#responses, this.#isCluster, withoutClusters);
     const [layers, responses, admission] = [this.#layers, this.#responses, this.#admission];
     this.#polls = new Polls({
       ...options,

@@ -93,6 +93,20 @@ describe("a server that comes after another", () => {
     expect(problems).toEqual([]);
   });
 
+  test("is told who gets Clusters elsewhere", () => {
+    const before = open();
+    const elsewhere: readonly Remembered[] = [
+      { kind: "clusters-elsewhere", node: "edge-1", isElsewhere: true },
+      { kind: "clusters-elsewhere", node: "edge-2", isElsewhere: false },
+    ];
+    remembers(before, [served(1, "v1"), ...elsewhere]);
+    before.close();
+    const after = open();
+    expect(plain(after.restored)).toEqual(plain([served(1, "v1"), ...elsewhere]));
+    after.close();
+    expect(problems).toEqual([]);
+  });
+
   test("is told what was written before the first was killed, and goes on from there", () => {
     const before = open();
     remembers(before, said);

@@ -235,6 +235,7 @@ export class FileHistory implements Memory {
 
   #withoutSecrets(what: Remembered): Remembered {
     const isFree = (resource: Resource): boolean => !this.#options.holdsSecret(resource);
+    if (what.kind === "clusters-elsewhere") return what;
     return what.kind === "changed"
       ? { ...what, puts: what.puts.filter(isFree) }
       : { ...what, pendingRemovals: what.pendingRemovals.filter(isFree) };
@@ -275,7 +276,7 @@ export class FileHistory implements Memory {
 }
 
 function* chunksOf(what: Remembered): Iterable<Remembered> {
-  if (what.kind === "served" || what.puts.length <= RESOURCES_PER_LINE) {
+  if (what.kind !== "changed" || what.puts.length <= RESOURCES_PER_LINE) {
     yield what;
     return;
   }

@@ -25,7 +25,8 @@ type RecordLine =
       readonly layers: readonly string[];
       readonly version: string;
       readonly heldOver: readonly ResourceRecord[];
-    };
+    }
+  | { readonly kind: "clusters-elsewhere"; readonly node: string; readonly isElsewhere: boolean };
 
 /** The content of a file. */
 export interface JournalContent {
@@ -50,6 +51,7 @@ export function formatRecord(what: Remembered): string {
 }
 
 function recordLineOf(what: Remembered): RecordLine {
+  if (what.kind === "clusters-elsewhere") return what;
   if (what.kind === "changed") return { ...what, puts: what.puts.map(recordOf) };
   const { pendingRemovals, ...rest } = what;
   return { ...rest, heldOver: pendingRemovals.map(recordOf) };
@@ -98,6 +100,7 @@ function parseLine(text: string, digest: Digest): Remembered | typeof SNAPSHOT_E
   try {
     const record = JSON.parse(json) as RecordLine | typeof SNAPSHOT_END;
     if (record === SNAPSHOT_END) return SNAPSHOT_END;
+    if (record.kind === "clusters-elsewhere") return record;
     const type = parseTypeUrl(record.type);
     if (type === undefined) return undefined;
     const restore = (one: ResourceRecord): Resource => resourceOf(type, one, digest);

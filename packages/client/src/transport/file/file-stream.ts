@@ -42,6 +42,8 @@ export class FileStream implements ClientStream {
   #followed: readonly WatchedFile[];
   /** The names last requested; undefined: no request yet. */
   #wanted: string | undefined;
+  /** Requests before this are answered once it is. */
+  #isOpen = false;
   /** The content is to be reported again, because of a new request. */
   #isAsked = false;
   #isChanged = false;
@@ -72,7 +74,9 @@ export class FileStream implements ClientStream {
       return;
     }
     this.#watch.follow(this.#followed);
+    this.#isOpen = true;
     this.#parts.listener.opened();
+    if (this.#isAsked) this.#read();
   }
 
   send(request: DiscoveryRequest): void {
@@ -99,7 +103,7 @@ export class FileStream implements ClientStream {
   }
 
   #read(): void {
-    if (this.#isReading) return;
+    if (this.#isReading || !this.#isOpen) return;
     this.#isReading = true;
     this.#readWhileNeeded().catch((error: unknown) => {
       // Closing the stream aborts a pause in this way.

@@ -3,7 +3,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 
 /**
  * A record that a server keeps for the server after it, so that clients which reconnect in the middle of a change lose
- * nothing (architecture.md 3, a reconnect is part of the order). Only Clusters are remembered, never Secrets.
+ * nothing (architecture.md 3, a reconnect is part of the order). Of resources only Clusters are remembered, never Secrets.
  */
 export type Remembered =
   /** Clusters of a layer changed at a revision. */
@@ -24,4 +24,6 @@ export type Remembered =
       readonly version: string;
       /** Deleted Clusters that the response still listed. */
       readonly pendingRemovals: readonly Resource[];
-    };
+    }
+  /** A node gets its Clusters from another source, or no longer does. */
+  | { readonly kind: "clusters-elsewhere"; readonly node: string; readonly isElsewhere: boolean };

@@ -12,6 +12,7 @@ import type { TypeStream } from "../type/type-stream.ts";
 import { AbsentDependents } from "./absent-dependents.ts";
 import { BlockedDependents } from "./blocked-dependents.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
+import type { ClusterSource } from "./nodes-without-clusters.ts";
 import { type OrderedStream, OrderMembers } from "./order-members.ts";
 import { PinnedTargets, type TargetJudge } from "./pinned-targets.ts";
 import { WarmingClusters } from "./warming-clusters.ts";
@@ -32,6 +33,7 @@ export interface OrderOptions {
   readonly isCluster: (type: TypeUrl) => boolean;
   /** Whether the client gets Clusters on a stream outside this order; then it requests none here. */
   readonly hasClustersElsewhere: () => boolean;
+  readonly clusterSource: ClusterSource;
 }
 
 /**
@@ -55,6 +57,7 @@ export class Order {
   readonly #overruled = new Map<TypeStream, Pick<ReadonlySet<string>, "has">>();
   readonly #isCluster: (type: TypeUrl) => boolean;
   readonly #hasClustersElsewhere: () => boolean;
+  readonly #clusterSource: ClusterSource;
   #sent = 0;
   /** The client reconnected, and may not have subscribed yet to everything that it uses. */
   #isReturning = false;
@@ -63,7 +66,7 @@ export class Order {
    */
   #mayAskForClusters: "came-back" | "unannounced" | undefined;
 
-  constructor({ mayUseClusters, isCluster, hasClustersElsewhere }: OrderOptions) {
+  constructor({ mayUseClusters, isCluster, hasClustersElsewhere, clusterSource }: OrderOptions) {
     this.#unready = new BlockedDependents(mayUseClusters);
     this.#gates = new ClusterGates({
       members: this.#members,
@@ -72,15 +75,18 @@ export class Order {
     });
     this.#isCluster = isCluster;
     this.#hasClustersElsewhere = hasClustersElsewhere;
+    this.#clusterSource = clusterSource;
   }
 
   /** A stream subscribed to a type. */
   join(type: TypeStream, stream: OrderedStream): void {
     this.#members.join(type, stream);
+    if (this.#members.clusters.has(type)) this.#clusterSource.subscribe();
   }
 
   /** The stream of this type closed. */
   leave(type: TypeStream): void {
+    if (this.#members.clusters.has(type)) this.#clusterSource.unsubscribe();
     this.#members.leave(type);
     this.#unready.leave(type);
     this.#overruled.delete(type);
@@ -98,7 +104,7 @@ export class Order {
   /** A client reconnected with versions of a type. `asksForAll`: clients of this kind subscribe to all Clusters. */
   returns(asksForAll: boolean): void {
     this.#isReturning = true;
-    if (asksForAll) this.#mayAskForClusters = "came-back";
+    if (asksForAll && !this.#clusterSource.isElsewhere) this.#mayAskForClusters = "came-back";
   }
 
   /**
@@ -107,7 +113,7 @@ export class Order {
    */
   meetsUnannounced(asksForAll: boolean): void {
     const isAnnounced = this.hasClusters || [...this.#members.users.keys()].some(({ traits }) => traits.kind === "lds");
-    if (asksForAll && !isAnnounced) this.#mayAskForClusters ??= "unannounced";
+    if (asksForAll && !isAnnounced && !this.#clusterSource.isElsewhere) this.#mayAskForClusters ??= "unannounced";
   }
 
   /** Why users of Clusters wait until the client subscribes to Clusters; undefined: they do not. */
@@ -121,6 +127,7 @@ export class Order {
    */
   stopAwaitingClusters(): void {
     this.#mayAskForClusters = undefined;
+    this.#clusterSource.noteElsewhere();
   }
 
   /** Whether the client reconnected, and still has time to subscribe to what it uses. */
@@ -189,6 +196,9 @@ export class Order {
 
   /** A response was ACKed. */
   accepted(type: TypeStream, stream: OrderedStream, delivery: Delivery): void {
+    // In State of the World a new client gets its routes without a wait.
+    const isNew = !this.#isReturning && this.#mayAskForClusters === undefined;
+    if (isNew && !this.hasClusters && this.#members.users.has(type)) this.#clusterSource.noteElsewhere();
     this.#warmingClusters.accept(type, stream, delivery, this.#sent);
     this.#unready.accept(type, delivery, stream);
   }

@@ -72,7 +72,6 @@ export class Poller implements ProgressMember {
   #acked: ResponseSummary | undefined;
   #nacked: (ResponseSummary & { readonly error: Status }) | undefined;
   #emptyPolls = 0;
-  #polls = 0;
   readonly #responses: SharedResponses;
 
   constructor(id: PollId, key: string, { peer, node, apiVersion, choices, topic, responses }: PollerStart) {
@@ -86,9 +85,12 @@ export class Poller implements ProgressMember {
     this.#responses = responses;
   }
 
-  /** Whether it polled more than once. */
-  get isBack(): boolean {
-    return this.#polls > 1;
+  /**
+   * Whether it ever ACKed or NACKed: who polls without a version, as with curl, says nothing about its response, however
+   * often it polls.
+   */
+  get answers(): boolean {
+    return this.#acked !== undefined || this.#nacked !== undefined;
   }
 
   /** The newest revision whose content it is known to have. */
@@ -118,7 +120,6 @@ export class Poller implements ProgressMember {
    * (client-behaviours I4).
    */
   understand({ versionInfo, error, nonce }: SotwRequest, current: () => PolledResponse): UnderstoodPoll {
-    this.#polls++;
     const isFirst = this.#given === undefined && this.#acked === undefined && this.#nacked === undefined;
     this.#emptyPolls = versionInfo === undefined ? this.#emptyPolls + 1 : 0;
     if (error !== undefined) return this.#refuse(error, nonce, current);
@@ -182,8 +183,6 @@ export class Poller implements ProgressMember {
   #describeType(): TypeState {
     const { traits, subscription, view } = this.topic;
     const last = this.#given?.what ?? this.#acked;
-    // A single poll, as from curl, says nothing about its response, like a Fetch. Only one that polls on can ACK.
-    const isConversation = this.#acked !== undefined || this.#nacked !== undefined;
     return {
       type: traits.type,
       isWildcard: subscription.isWildcard,
@@ -197,7 +196,7 @@ export class Poller implements ProgressMember {
       pendingRemovals: [],
       // No heartbeat renews a TTL for a poller.
       ttl: view.timed(traits.type).resources.length > 0 ? "unsafe" : undefined,
-      pending: isConversation && this.#given?.fate === "pending" ? [deliveryOf(this.#given.what)] : [],
+      pending: this.answers && this.#given?.fate === "pending" ? [deliveryOf(this.#given.what)] : [],
       acked: this.#acked && deliveryOf(this.#acked),
       nacked: this.#nacked && {
         ...deliveryOf(this.#nacked),
@@ -249,7 +248,8 @@ export class Poller implements ProgressMember {
 
   #isSuspicious(versionInfo: string | undefined): boolean {
     if (versionInfo !== undefined) return true;
-    return this.#emptyPolls > EMPTY_POLLS_SUSPECTED && (this.#given?.what.resources ?? 0) > 0;
+    // A real client says who it is.
+    return this.node.id !== "" && this.#emptyPolls > EMPTY_POLLS_SUSPECTED && (this.#given?.what.resources ?? 0) > 0;
   }
 }
 

@@ -62,9 +62,9 @@ export class Polls {
     return undefined;
   }
 
-  /** The pollers that have come back at least once: a single poll is no client that stays. */
+  /** The pollers that say what they have: a poll without a version is no client that stays. */
   *members(): Iterable<ProgressMember> {
-    for (const poller of this.#pollers) if (poller.isBack) yield poller;
+    for (const poller of this.#pollers) if (poller.answers) yield poller;
   }
 
   on(event: PollEvent): readonly ServerEffect[] {
@@ -132,7 +132,7 @@ export class Polls {
     const { as, reports } = poller.understand(request, () => topic.told(this.#options.responses));
     report(effects, { kind: "request-understood", stream: poller.id, node, type, as });
     for (const each of reports) report(effects, each);
-    if (poller.isBack) {
+    if (poller.answers) {
       this.#options.progress.found(node);
       this.#options.progress.note(poller);
     }
@@ -200,7 +200,7 @@ export class Polls {
 
   #forget(poller: Poller): readonly ServerEffect[] {
     const effects: ServerEffect[] = [];
-    if (poller.isBack) this.#options.progress.left(poller, poller.reached, this.#options.responses.revision);
+    if (poller.answers) this.#options.progress.left(poller, poller.reached, this.#options.responses.revision);
     this.#waiting.stopRest(poller, effects);
     this.#leave(poller.topic);
     report(effects, { kind: "poller-forgotten", stream: poller.id, node: poller.node, type: poller.topic.traits.type });

@@ -2,6 +2,7 @@ import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { StreamOpened } from "../contract/event.ts";
+import type { NodesWithoutClusters } from "../order/nodes-without-clusters.ts";
 import { Order } from "../order/order.ts";
 import type { Siblings, Stream } from "./stream.ts";
 
@@ -12,14 +13,20 @@ export type SiblingSet = Siblings & { readonly nodeId: string; readonly streams:
 export class SiblingSets {
   readonly #traits: (type: TypeUrl) => TypeTraits | undefined;
   readonly #isCluster: (type: TypeUrl) => boolean;
+  readonly #withoutClusters: NodesWithoutClusters;
   /** By key; an aggregated stream has a set of its own. */
   readonly #sets = new Map<string, SiblingSet>();
   /** The sets of per-type streams, by node id. */
   readonly #separate = new Map<string, Set<SiblingSet>>();
 
-  constructor(traits: (type: TypeUrl) => TypeTraits | undefined, isCluster: (type: TypeUrl) => boolean) {
+  constructor(
+    traits: (type: TypeUrl) => TypeTraits | undefined,
+    isCluster: (type: TypeUrl) => boolean,
+    withoutClusters: NodesWithoutClusters,
+  ) {
     this.#traits = traits;
     this.#isCluster = isCluster;
+    this.#withoutClusters = withoutClusters;
   }
 
   /**
@@ -41,6 +48,7 @@ export class SiblingSets {
       mayUseClusters: (type) => this.#mayUseClusters(type),
       isCluster: this.#isCluster,
       hasClustersElsewhere: () => onlyType === undefined && this.#bringsClusters(nodeId),
+      clusterSource: this.#withoutClusters.sourceOf(nodeId, onlyType === undefined),
     });
     return { key, nodeId, streams: new Set(), waiting: new Set(), order };
   }

@@ -153,11 +153,13 @@ export class DeltaTypeStream implements TypeStream {
     const unsubscribe = termsOf(request.unsubscribe, prefixGlob);
     if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.sentState.ask(term);
     const { names: before } = this.subscription;
-    const isNew = (name: string): boolean => before.size === 0 || !before.has(name);
     const change = this.subscription.update(subscribe, unsubscribe);
     // Names in the first request are compared with the versions that it lists; later names are answered in any case.
     const isCompared = isFirst && initialVersions.size > 0;
-    if (!isCompared) for (const name of change.asked) this.sentState.ask(name, isNew(name));
+    if (!isCompared) {
+      if (before.size === 0) this.sentState.askAll(this.subscription.names, true);
+      else for (const name of change.asked) this.sentState.ask(name, !before.has(name));
+    }
     if (change.dropped.length > 0 || change.leftWildcard) this.deliveries.forgive(change.dropped, this.subscription);
     for (const name of change.dropped) {
       this.sentState.giveUp(name);

@@ -1,6 +1,7 @@
 import type { SentMark } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Position } from "../../state/difference.ts";
+import type { PendingNameList } from "./pending-names.ts";
 
 /** What a client was sent of a type; read-only. */
 export interface ReadonlySentState {
@@ -11,10 +12,9 @@ export interface ReadonlySentState {
    */
   readonly position: Position | undefined;
   /**
-   * Terms to be answered whatever the version: subscribed to, newly or again, or to be resent. The value says whether
-   * the client held nothing for the term before.
+   * Terms to be answered whatever the version: subscribed to, newly or again, or to be resent.
    */
-  readonly pendingNames: ReadonlyMap<string, boolean>;
+  readonly pendingNames: PendingNameList;
   /**
    * Terms that were requested while a response was unsettled, and had no resource. The next answer in order sends their
    * resource, even if it is again what it was at the position.

@@ -4,8 +4,10 @@ import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
+import type { NameList } from "../subscription/names.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import { HeldBack, type HeldBackNames } from "./held-back.ts";
+import { type PendingNameList, PendingNames } from "./pending-names.ts";
 import type { ReadonlySentState } from "./readonly-sent-state.ts";
 
 /** What a client was sent of a type: up to which position, and which terms are to be sent whatever the position. */
@@ -15,7 +17,7 @@ export class SentState implements ReadonlySentState {
   sentUpTo: Position | undefined;
   /** Everything is to be resent, whatever the client was sent. */
   resendsAll = false;
-  #asked = new Map<string, boolean>();
+  #asked = new PendingNames();
   readonly sentOutOfOrder: Map<string, SentMark | undefined> = new Map();
   readonly unansweredNames: Set<string> = new Set();
   readonly heldBack: HeldBack = new HeldBack();
@@ -26,7 +28,7 @@ export class SentState implements ReadonlySentState {
     this.#subscription = subscription;
   }
 
-  get pendingNames(): ReadonlyMap<string, boolean> {
+  get pendingNames(): PendingNameList {
     return this.#asked;
   }
 
@@ -47,7 +49,12 @@ export class SentState implements ReadonlySentState {
 
   /** Marks a term as pending. `isNew`: the client held nothing for it before, so it may be sent a placeholder. */
   ask(term: string, isNew = false): void {
-    if (isNew || !this.#asked.has(term)) this.#asked.set(term, isNew);
+    this.#asked.add(term, isNew);
+  }
+
+  /** Marks all of these terms, which must not change afterwards. */
+  askAll(terms: NameList, areNew: boolean): void {
+    this.#asked.addAll(terms, areNew);
   }
 
   /** The client unsubscribed from a term. */
@@ -56,9 +63,9 @@ export class SentState implements ReadonlySentState {
     this.unansweredNames.delete(term);
   }
 
-  /** Clears the pending terms, with a new map: bodies and answers may still refer to the old one. */
+  /** Clears the pending terms, with a new list: bodies and answers may still refer to the old one. */
   clearAsked(): void {
-    if (this.#asked.size > 0) this.#asked = new Map();
+    if (this.#asked.size > 0) this.#asked = new PendingNames();
   }
 
   /**

@@ -220,7 +220,9 @@ export class SotwTypeStream implements TypeStream {
       return "repeat";
     }
     const hadNothing = this.#resumedVersion === undefined || this.sentState.sentUpTo !== undefined;
-    for (const name of change.asked) this.sentState.ask(name, hadNothing);
+    if (change.asked.length === this.subscription.names.size)
+      this.sentState.askAll(this.subscription.names, hadNothing);
+    else for (const name of change.asked) this.sentState.ask(name, hadNothing);
     if (this.traits.isFullState && change.asked.length > 0) this.#mayArriveGone ||= this.#mayBring(change.asked);
     this.sentState.resendsAll ||= change.joinedWildcard || (isWildcardAgain && this.subscription.isWildcard);
     if (change.dropped.length > 0 || change.leftWildcard) {

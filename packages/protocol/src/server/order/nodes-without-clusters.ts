@@ -1,0 +1,96 @@
+/** How many nodes are remembered; beyond that the oldest are forgotten, and are waited for again. */
+const NODES_KEPT = 16_384;
+/** Longer node ids are not remembered. */
+const LONGEST_ID = 512;
+
+/** What is known of where one node gets its Clusters. */
+export interface ClusterSource {
+  /** Whether the node uses routes of this server with Clusters of another source. */
+  readonly isElsewhere: boolean;
+  /** The node had time to subscribe to Clusters here, and did not. */
+  noteElsewhere(): void;
+  /** The node subscribed to Clusters on a stream. */
+  subscribe(): void;
+  /** A stream with Clusters closed. */
+  unsubscribe(): void;
+}
+
+/** A node turned out to get its Clusters elsewhere, or no longer does. */
+export interface ClustersElsewhere {
+  readonly node: string;
+  readonly isElsewhere: boolean;
+}
+
+/**
+ * The ids of nodes that subscribe to routes and the like on per-type streams, and never to Clusters: theirs are static,
+ * or come from another server. After a restart, routes of such a node need not wait for a stream of Clusters, while
+ * those of other nodes do, because each stream reconnects in its own time (S-ORD-06).
+ */
+export class NodesWithoutClusters {
+  readonly #listsNews: boolean;
+  readonly #known = new Set<string>();
+  /** How many streams of a node subscribe to Clusters. */
+  readonly #subscribed = new Map<string, number>();
+  #news = new Map<string, boolean>();
+
+  /** `listsNews`: whether changes are collected for `takeNews`; they are kept until it is called. */
+  constructor({ listsNews }: { readonly listsNews: boolean }) {
+    this.#listsNews = listsNews;
+  }
+
+  /** What is known of a node. Only what its per-type streams do is remembered: an aggregated one reconnects at once. */
+  sourceOf(node: string, isAggregated: boolean): ClusterSource {
+    const isRemembered = !isAggregated && node !== "" && node.length <= LONGEST_ID;
+    const has = (): boolean => isRemembered && this.#known.has(node);
+    return {
+      get isElsewhere() {
+        return has();
+      },
+      noteElsewhere: () => {
+        if (isRemembered && !this.#subscribed.has(node)) this.restore({ node, isElsewhere: true });
+      },
+      subscribe: () => {
+        if (node === "") return;
+        this.#subscribed.set(node, (this.#subscribed.get(node) ?? 0) + 1);
+        this.restore({ node, isElsewhere: false });
+      },
+      unsubscribe: () => {
+        const left = (this.#subscribed.get(node) ?? 0) - 1;
+        if (left > 0) this.#subscribed.set(node, left);
+        else this.#subscribed.delete(node);
+      },
+    };
+  }
+
+  /** Restores what the previous server knew, or notes what is known now. */
+  restore({ node, isElsewhere }: ClustersElsewhere): void {
+    if (this.#known.has(node) === isElsewhere) return;
+    this.#note(node, isElsewhere);
+    if (!isElsewhere) return;
+    for (const oldest of this.#known) {
+      if (this.#known.size <= NODES_KEPT) break;
+      this.#note(oldest, false);
+    }
+  }
+
+  /** All nodes that get their Clusters elsewhere. */
+  *current(): Iterable<ClustersElsewhere> {
+    for (const node of this.#known) yield { node, isElsewhere: true };
+  }
+
+  /** What changed since the last call. */
+  takeNews(): readonly ClustersElsewhere[] {
+    if (this.#news.size === 0) return none;
+    const news = [...this.#news];
+    this.#news = new Map();
+    return news.map(([node, isElsewhere]) => ({ node, isElsewhere }));
+  }
+
+  #note(node: string, isElsewhere: boolean): void {
+    if (isElsewhere) this.#known.add(node);
+    else this.#known.delete(node);
+    if (this.#listsNews) this.#news.set(node, isElsewhere);
+  }
+}
+
+const none: readonly ClustersElsewhere[] = [];
