@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
@@ -267,4 +268,17 @@ test("TLS sessions are not resumed, which would skip the verification of the cer
   const [, session] = await isResumed();
   expect(session).toBeInstanceOf(Buffer);
   expect((await isResumed(session))[0]).toBe(false);
+});
+
+test("no client shows another certificate on an open connection: TLS 1.2 is not renegotiated", async () => {
+  const { address } = await start(authority.cert);
+  const { cert, key } = authority.issue("URI:spiffe://prod/one");
+  const socket = connect({ ...address, cert, key, ca: authority.cert, maxVersion: "TLSv1.2", ALPNProtocols: ["h2"] });
+  await once(socket, "secureConnect");
+  const errors: string[] = [];
+  socket.on("error", ({ message }) => errors.push(message));
+  socket.renegotiate({}, () => undefined);
+  await until("it is refused", () => errors.length > 0, WITHIN_MS);
+  socket.destroy();
+  expect(errors[0]).toMatch(/no renegotiation/);
 });

@@ -179,10 +179,18 @@ function contextOf({ cert, key, ca, crl }: Credentials): SecureContextOptions {
     cert,
     key,
     minVersion: "TLSv1.2",
-    // A resumed session would skip the verification of the certificate.
-    ...(ca !== undefined && { ca, secureOptions: constants.SSL_OP_NO_TICKET }),
+    secureOptions: secureOptionsOf(ca),
+    ...(ca !== undefined && { ca }),
     ...(crl !== undefined && { crl: [...splitLists(crl.toString("latin1"))] }),
   };
+}
+
+/**
+ * Another handshake on an open connection could show another certificate than the one that was verified, and costs far
+ * more here than there; HTTP/2 forbids it. A resumed session would skip the verification of the certificate.
+ */
+function secureOptionsOf(ca: Buffer | undefined): number {
+  return constants.SSL_OP_NO_RENEGOTIATION | (ca === undefined ? 0 : constants.SSL_OP_NO_TICKET);
 }
 
 function areEqual(a: Credentials, b: Credentials): boolean {
