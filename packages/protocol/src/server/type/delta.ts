@@ -2,9 +2,8 @@ import { forKind, isWildcardType } from "../../dialect/dialect.ts";
 import type { TtlVerdict } from "../../dialect/ttl.ts";
 import type { Body, Segment } from "../../message/body.ts";
 import type { DeltaRequest, DiscoveryRequest } from "../../message/request.ts";
-import type { Resource } from "../../resource/resource.ts";
-import { isGlob, nameOfTerm, termsOf } from "../../resource/resource-name.ts";
-import { markOf, type SentMark } from "../../resource/ttl.ts";
+import { isGlob, termsOf } from "../../resource/resource-name.ts";
+import { markOf } from "../../resource/ttl.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import { isLocated } from "../../resource/variant-name.ts";
 import { isStill, type Position } from "../../state/difference.ts";
@@ -15,13 +14,13 @@ import { nothingHeldOver, type PendingRemovals } from "../cache/pending-removals
 import { type Comparison, mayBeHeldUnder } from "../cache/resume.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
 import { isAsked } from "../subscription/selection.ts";
-import { hasAny, Subscription, type SubscriptionChange, understandChange } from "../subscription/subscription.ts";
+import { Subscription, type SubscriptionChange, understandChange } from "../subscription/subscription.ts";
 import { DeltaResponseBuilder } from "./delta-response-builder.ts";
 import { DeltaResume } from "./delta-resume.ts";
+import { DeltaTerms, somethingElse } from "./delta-terms.ts";
 import { FirstSelection } from "./first-selection.ts";
 import type { HeldBackNames } from "./held-back.ts";
 import { SentState } from "./sent-state.ts";
-import { candidatesFor, termsBehind } from "./terms.ts";
 import type {
   AskedTerms,
   FlushBounds,
@@ -42,9 +41,8 @@ export class DeltaTypeStream implements TypeStream {
   readonly #options: TypeStreamOptions;
   readonly #resume: DeltaResume;
   readonly #first: FirstSelection;
+  readonly #terms: DeltaTerms;
   #isOpen = false;
-  /** Names unsubscribed from under a wildcard: each is answered with what the wildcard says about it (S-UNS-06). */
-  readonly #ambiguous = new Set<string>();
 
   constructor(options: TypeStreamOptions) {
     const { traits, dialect, ttl } = options;
@@ -60,6 +58,7 @@ export class DeltaTypeStream implements TypeStream {
     this.sentState = new SentState(traits.type, this.subscription);
     this.#resume = new DeltaResume(traits, this.subscription, options.cameAfterOwner);
     this.#first = new FirstSelection(traits.type, this.subscription);
+    this.#terms = new DeltaTerms(traits, this.subscription, this.sentState);
   }
 
   get position(): Position | undefined {
@@ -107,7 +106,7 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   hasNews(view: View): boolean {
-    return this.#ambiguous.size > 0 || this.sentState.hasNews(view);
+    return this.#terms.unsubscribed.size > 0 || this.sentState.hasNews(view);
   }
 
   catchUp(revision: number): void {
@@ -160,7 +159,7 @@ export class DeltaTypeStream implements TypeStream {
     if (change.dropped.length > 0 || change.leftWildcard) this.deliveries.forgive(change.dropped, this.subscription);
     for (const name of change.dropped) {
       this.sentState.giveUp(name);
-      if (this.subscription.isWildcard) this.#ambiguous.add(name);
+      if (this.subscription.isWildcard) this.#terms.unsubscribed.add(name);
       // The client may still hold it for another term.
       else if (this.traits.terms === undefined && !this.subscription.isNamed(name))
         this.sentState.sentOutOfOrder.delete(name);
@@ -173,7 +172,7 @@ export class DeltaTypeStream implements TypeStream {
 
   /** Forgets names that are no longer subscribed to, also those that were left to a wildcard that is gone too. */
   #forgetUncovered(): void {
-    this.#ambiguous.clear();
+    this.#terms.unsubscribed.clear();
     for (const name of this.sentState.sentOutOfOrder.keys())
       if (!this.subscription.isNamed(name)) this.sentState.sentOutOfOrder.delete(name);
   }
@@ -209,7 +208,7 @@ export class DeltaTypeStream implements TypeStream {
     // A client that was sent nothing yet waits for all names that it lists.
     const missing =
       this.sentState.sentUpTo === undefined ? absent : absent.filter((term) => this.sentState.pendingNames.has(term));
-    const hasPlaceholders = missing.some((term) => this.#placeholder(term, current) !== undefined);
+    const hasPlaceholders = missing.some((term) => this.#terms.placeholder(term, current) !== undefined);
     if (isPlain && !hasPlaceholders) {
       const segment = this.#noNews().segmentOf(puts, missing);
       if (isEmpty(segment) && !this.subscription.asksForAll) return this.#advance(current, []);
@@ -222,11 +221,11 @@ export class DeltaTypeStream implements TypeStream {
     }
     const news = this.#noNews();
     for (const put of puts) news.put(put);
-    for (const term of missing) this.#addAbsent(news, term, current);
+    for (const term of missing) this.#terms.addAbsent(news, term, current);
     for (const name of [...this.sentState.sentOutOfOrder.keys(), ...gone])
       if (!news.puts.has(name) && !heldBack.has(name)) news.removed.add(name);
     const told = this.sentState.holdBack(heldBack, current);
-    const asked = this.#holdBack(news, heldBack, current.view);
+    const asked = this.#terms.holdBack(news, heldBack, current.view);
     this.#advance(current, []);
     for (const name of heldBack.keys()) this.sentState.sentOutOfOrder.set(name, told.get(name));
     for (const term of asked) this.sentState.ask(term);
@@ -253,14 +252,14 @@ export class DeltaTypeStream implements TypeStream {
     for (const put of found.puts) if (isAsked(put, current.view, this.subscription)) news.put(put);
     for (const name of found.removed) if (isLocated(name) || mayBeHeld(name)) news.removed.add(name);
     for (const term of found.missing) if (this.subscription.names.has(term)) news.miss(term);
-    this.#addAsked(news, current);
+    this.#terms.addPending(news, current);
     const { newcomers } = found;
     return this.#advance(current, this.#answer(news, current, { mustAnswer: this.subscription.asksForAll, newcomers }));
   }
 
   /** Whether the client requested nothing while the comparison was paused. */
   #isAsCompared(found: Comparison): boolean {
-    if (this.sentState.pendingNames.size + this.#ambiguous.size > 0) return false;
+    if (this.sentState.pendingNames.size + this.#terms.unsubscribed.size > 0) return false;
     return this.subscription.terms === undefined && found.isFor(this.subscription);
   }
 
@@ -276,7 +275,7 @@ export class DeltaTypeStream implements TypeStream {
 
   #inTurn(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
-    const hasOwnNews = !this.sentState.isPlain || this.#ambiguous.size > 0;
+    const hasOwnNews = !this.sentState.isPlain || this.#terms.unsubscribed.size > 0;
     const isPlain = !hasOwnNews && heldBack.size === 0;
     if (isPlain && isStill(position, current.view, type)) return [];
     const hasOwnRemovals = forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
@@ -296,12 +295,12 @@ export class DeltaTypeStream implements TypeStream {
     const news = this.#noNews();
     for (const put of selection.puts) if (!this.sentState.sentOutOfOrder.has(put.name)) news.put(put);
     for (const name of selection.removed) if (!this.sentState.sentOutOfOrder.has(name)) news.removed.add(name);
-    for (const [name, told] of this.sentState.sentOutOfOrder) this.#addSince(news, name, told, current);
-    this.#addVain(news, current.view);
-    this.#addAsked(news, current);
+    for (const [name, told] of this.sentState.sentOutOfOrder) this.#terms.addSince(news, name, told, current);
+    this.#terms.addUnanswered(news, current.view);
+    this.#terms.addPending(news, current);
     const withheld = this.#withholdRemovals(news, current.view);
     const told = this.sentState.holdBack(heldBack, current);
-    const asked = this.#holdBack(news, heldBack, current.view);
+    const asked = this.#terms.holdBack(news, heldBack, current.view);
     this.#advance(current, []);
     for (const name of withheld) this.sentState.sentOutOfOrder.set(name, somethingElse);
     for (const [name, mark] of told) this.sentState.sentOutOfOrder.set(name, mark);
@@ -309,33 +308,19 @@ export class DeltaTypeStream implements TypeStream {
     return this.#answer(news, current);
   }
 
-  /** Takes out what is held back, and adds what is sent instead. Returns the terms to answer once it is let go. */
-  #holdBack(news: DeltaResponseBuilder, heldBack: HeldBackNames, view: View): readonly string[] {
-    if (heldBack.size === 0) return [];
-    for (const [name, target] of heldBack) {
-      if (target === undefined) news.puts.delete(name);
-      else news.put(target.resource);
-    }
-    const { type } = this.traits;
-    const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
-    return [...this.sentState.pendingNames.keys(), ...this.sentState.unansweredNames, ...this.#ambiguous].filter(
-      (term) => view.answersTo(type, term).some(isUntold),
-    );
-  }
-
   /** While a response is unsettled only requested names are sent; the position does not move. */
   #outOfTurn(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
-    if (this.sentState.pendingNames.size === 0 && this.#ambiguous.size === 0) return [];
+    if (this.sentState.pendingNames.size === 0 && this.#terms.unsubscribed.size === 0) return [];
     const news = this.#noNews();
-    this.#addAsked(news, current);
-    this.#doubt(position, current);
-    const asked = this.#holdBack(news, heldBack, current.view);
+    this.#terms.addPending(news, current);
+    this.#terms.doubt(position, current);
+    const asked = this.#terms.holdBack(news, heldBack, current.view);
     for (const term of this.sentState.pendingNames.keys()) {
       if (current.view.answersTo(this.traits.type, term).length === 0) this.sentState.unansweredNames.add(term);
       else this.sentState.unansweredNames.delete(term);
     }
     this.sentState.clearAsked();
-    this.#ambiguous.clear();
+    this.#terms.unsubscribed.clear();
     for (const term of asked) this.sentState.ask(term);
     for (const name of news.puts.keys()) {
       const now = current.view.holder(this.traits.type, name);
@@ -343,74 +328,6 @@ export class DeltaTypeStream implements TypeStream {
     }
     for (const name of [...news.removed, ...news.missing]) this.sentState.sentOutOfOrder.set(name, undefined);
     return this.#answer(news, current, { isInTurn: false });
-  }
-
-  #addSince(news: DeltaResponseBuilder, name: string, told: SentMark | undefined, current: CurrentView): void {
-    const now = current.view.holder(this.traits.type, name);
-    const isCovered = now !== undefined && isAsked(now, current.view, this.subscription);
-    // The resource may match more terms by now than when it was sent.
-    const isBroad = now !== undefined && hasAny(this.subscription.termsFor(now));
-    if (isCovered && (!current.isSame(now, told) || isBroad)) news.puts.set(name, now);
-    else if (!isCovered && told !== undefined) news.removed.add(name);
-  }
-
-  #addVain(news: DeltaResponseBuilder, view: View): void {
-    for (const term of this.sentState.unansweredNames) {
-      for (const found of view.answersTo(this.traits.type, term)) {
-        if (isAsked(found, view, this.subscription)) news.put(found);
-      }
-    }
-  }
-
-  #addAsked(news: DeltaResponseBuilder, current: CurrentView): void {
-    for (const term of termsBehind(this.sentState.pendingNames.keys(), this.traits, this.subscription, current)) {
-      const answers = current.view.answersTo(this.traits.type, term);
-      if (answers.length === 0) this.#addAbsent(news, term, current);
-      for (const found of answers) if (isAsked(found, current.view, this.subscription)) news.put(found);
-    }
-    for (const name of this.#givenUp(current)) {
-      const found = current.view.holder(this.traits.type, name);
-      if (found !== undefined && isAsked(found, current.view, this.subscription)) news.puts.set(name, found);
-      else {
-        news.removeAsAsked(nameOfTerm(name));
-      }
-    }
-    for (const name of news.puts.keys()) news.removed.delete(name);
-  }
-
-  /** The names that the given-up terms match or matched; a term without any stands for itself. */
-  *#givenUp(current: CurrentView): Iterable<string> {
-    for (const term of this.#ambiguous) {
-      const from = this.sentState.position ?? current.toPosition();
-      const { names } = candidatesFor(term, this.traits, from, current);
-      if (names.size === 0) yield term;
-      yield* names;
-    }
-  }
-
-  /**
-   * Requested terms are answered with the present state. Where it differs from that at the position, the client may or
-   * may not hold other matches of the term: the next answer in order sends them again.
-   */
-  #doubt(position: Position, current: CurrentView): void {
-    for (const term of this.sentState.pendingNames.keys()) {
-      if (this.traits.terms === undefined && !isGlob(term) && !isLocated(term)) continue;
-      const { names, isTouched } = candidatesFor(term, this.traits, position, current);
-      if (isTouched)
-        for (const name of names)
-          if (!this.sentState.sentOutOfOrder.has(name)) this.sentState.sentOutOfOrder.set(name, somethingElse);
-    }
-  }
-
-  #addAbsent(news: DeltaResponseBuilder, term: string, current: CurrentView): void {
-    const placeholder = this.#placeholder(term, current);
-    if (placeholder === undefined) news.miss(term);
-    else news.puts.set(term, placeholder);
-  }
-
-  #placeholder(term: string, current: CurrentView): Resource | undefined {
-    const placeholder = current.placeholder(this.traits, term);
-    return placeholder !== undefined && this.sentState.pendingNames.get(term) === true ? placeholder : undefined;
   }
 
   /**
@@ -444,7 +361,7 @@ export class DeltaTypeStream implements TypeStream {
   #advance(current: CurrentView, answers: readonly PendingResponse[]): readonly PendingResponse[] {
     this.sentState.advance(current.toPosition());
     this.#first.abandon();
-    this.#ambiguous.clear();
+    this.#terms.unsubscribed.clear();
     return answers;
   }
 
@@ -452,9 +369,6 @@ export class DeltaTypeStream implements TypeStream {
     return new DeltaResponseBuilder(this.#options.dialect, this.traits);
   }
 }
-
-/** Differs from every state of a resource: for a name that the client may hold in an unknown or deleted state. */
-const somethingElse: SentMark = { version: "", content: -1n, ttlMs: undefined };
 
 function isEmpty(segment: Segment): boolean {
   return segment.puts.length === 0 && segment.removed.length === 0 && segment.missing.length === 0;
