@@ -85,7 +85,6 @@ const orders = {
   console: [
     "api router format yaml text-diff revision condition use-repeated use-clock",
     "live use-answer use-history",
-    "use-caller",
     "parts",
     "pages",
     "app",

@@ -6,7 +6,7 @@ import { locatedTerm, statusCode } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import type { RestSource, ServerConfig } from "../src/config/client-config.ts";
-import { pollDelayMs } from "../src/transport/rest/poll-delay.ts";
+import { pollDelayMs } from "../src/transport/rest/rest-stream.ts";
 import { createRestTransport } from "../src/transport/rest/rest-transport.ts";
 import type { ClientStream, Transport } from "../src/transport/transport.ts";
 import { type FakeListener, fakeListener, namesIn } from "./support/fake-listener.ts";

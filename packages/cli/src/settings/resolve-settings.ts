@@ -9,7 +9,6 @@ import {
   settingsFile,
   settingTable,
 } from "@xdskit/source";
-import { camelcase } from "./camelcase.ts";
 import { flagNameOf, variableOf } from "./setting-flag.ts";
 import { splitPaths } from "./split-paths.ts";
 
@@ -149,4 +148,9 @@ export class SettingValues {
     const value = this.#values.get(key)?.value;
     return typeof value === "object" ? value : [];
   }
+}
+
+/** The key of a flag in Commander's options: `max-streams` is `maxStreams`. */
+function camelcase(flag: string): string {
+  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -4,11 +4,11 @@ import {
   createModuleSource,
   type DirectorySourceOptions,
   type ResourceSource,
+  type ValidationLevel,
 } from "@xdskit/source";
 import type { Io } from "../io.ts";
 import type { SettingValues } from "./resolve-settings.ts";
 import type { SourcePlace } from "./source-place.ts";
-import { validationOf } from "./validation.ts";
 
 /** What a source needs besides the settings. */
 export interface SourceParts extends Pick<DirectorySourceOptions, "findsVersionLoss" | "offThread"> {
@@ -39,4 +39,10 @@ export function createSource(
   const timeoutMs = values.number("limits.module-timeout");
   const onOutput = (text: string): void => io.stderr.write(text);
   return createModuleSource({ module, maxBytes, onOutput, ...given, ...(timeoutMs !== undefined && { timeoutMs }) });
+}
+
+/** How validation failures are treated; `warn` unless set otherwise. */
+function validationOf(values: SettingValues): ValidationLevel {
+  const levels: readonly ValidationLevel[] = ["off", "warn", "reject"];
+  return levels.find((level) => level === values.text("validation")) ?? "warn";
 }

@@ -8,14 +8,15 @@ import {
   type KeptResource,
   type Moment,
   type SourcedState,
+  type SourceSpec,
   statusCode,
   type WatchEvent,
   type WatchId,
 } from "@xdskit/protocol/internal";
 import type { SourceConfig } from "../config/client-config.ts";
+import { envoyBackOff } from "../config/config-defaults.ts";
 import type { ResponseReader } from "../reading/response-reader.ts";
 import type { ClientStream, StreamListener, Transport } from "../transport/transport.ts";
-import { sourceSpecOf } from "./source-spec.ts";
 
 /** The protocol machine that the driver runs. */
 export interface Machine {
@@ -259,5 +260,25 @@ export class Driver {
     const open = this.#streams.get(id);
     this.#streams.delete(id);
     return open?.stream;
+  }
+}
+
+/** Converts a source to the form that the machine uses. */
+function sourceSpecOf(source: SourceConfig): SourceSpec {
+  const { id, dialect } = source;
+  const common = { id, dialect, absenceMs: source.initialFetchTimeoutMs };
+  const separate = { variant: "sotw", isAggregated: false, failover: "cycle", nodeIn: "every-request" } as const;
+  switch (source.kind) {
+    case "grpc": {
+      const { variant, isAggregated, failover, nodeIn, rateLimit, backOff, servers } = source;
+      const given = { variant, isAggregated, failover, nodeIn, rateLimit, backOff };
+      return { ...common, access: "stream", servers: servers.length, ...given };
+    }
+    case "rest": {
+      const servers = source.servers.length;
+      return { ...common, ...separate, access: "poll", servers, rateLimit: undefined, backOff: envoyBackOff };
+    }
+    case "file":
+      return { ...common, ...separate, access: "file", servers: 1, rateLimit: undefined, backOff: envoyBackOff };
   }
 }

@@ -1,5 +1,4 @@
-import type { EnvoyApi } from "@xdskit/envoy-api";
-import { describeProblems } from "./problem-text.ts";
+import type { EnvoyApi, FieldProblem, TextProblem } from "@xdskit/envoy-api";
 
 const DISCOVERY_RESPONSE = "envoy.service.discovery.v3.DiscoveryResponse";
 
@@ -76,4 +75,24 @@ function jsonProblem(error: unknown, text: string): string {
   const before = text.slice(0, Number(position));
   const line = before.split("\n").length;
   return `line ${line}, column ${before.length - before.lastIndexOf("\n")}: expected JSON, got something else`;
+}
+
+/** The most mistakes to list; more are usually echoes of the first. */
+const MAX_TOLD = 10;
+
+/** The problems of a response in one line, each with its place; undefined if there are only warnings. */
+function describeProblems(problems: readonly (FieldProblem | TextProblem)[]): string | undefined {
+  const errors = problems.filter(({ severity }) => severity === "error");
+  if (errors.length === 0) return undefined;
+  const told = errors.slice(0, MAX_TOLD).map((problem) => `${placeOf(problem)}${problem.message}`);
+  const more = errors.length > MAX_TOLD ? `; and ${errors.length - MAX_TOLD} more` : "";
+  return `${told.join("; ")}${more}`;
+}
+
+function placeOf(problem: FieldProblem | TextProblem): string {
+  if ("path" in problem) {
+    const path = problem.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`)).join("");
+    return path === "" ? "" : `${path.replace(/^\./, "")}: `;
+  }
+  return problem.line === undefined ? "" : `line ${problem.line}, column ${problem.column ?? 1}: `;
 }

@@ -1,6 +1,8 @@
+import type { CallerAnswer } from "@xdskit/server";
 import { createContext, type JSX } from "preact";
 import { useContext, useEffect, useRef } from "preact/hooks";
-import { useCaller } from "../use-caller.ts";
+import { useLive } from "../live.ts";
+import { useAnswer } from "../use-answer.ts";
 import type { Decision } from "./decision-dialog.tsx";
 
 /** Opens the dialog of a decision, which stays while the page below it follows what was decided. */
@@ -40,4 +42,10 @@ export function Decisions({
       ))}
     </p>
   );
+}
+
+/** Who uses the console; undefined until the server said so. */
+function useCaller(): CallerAnswer | undefined {
+  const { reloads } = useLive();
+  return useAnswer<CallerAnswer>("caller", {}, reloads).answer;
 }

@@ -2,7 +2,6 @@ import { messageNameOf, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import type { TypeTraits } from "@xdskit/protocol/internal";
 import { catalog } from "./entries.ts";
 import { type CatalogEntry, traitsFrom } from "./entry.ts";
-import { twinTraits } from "./twins.ts";
 
 const byType: ReadonlyMap<TypeUrl, CatalogEntry> = new Map(catalog.map((entry) => [entry.type, entry]));
 
@@ -46,4 +45,14 @@ export function typeCalled(text: string): TypeUrl | undefined {
 function simpleName(type: TypeUrl): string {
   const name = messageNameOf(type);
   return name.slice(name.lastIndexOf(".") + 1);
+}
+
+/** Returns the traits of the v2 twins: those of the v3 types with v2 types in place of v3 ones. */
+function twinTraits(catalog: readonly CatalogEntry[]): readonly (readonly [TypeUrl, TypeTraits])[] {
+  const twins = new Map(catalog.map((entry) => [entry.type, entry.v2Twin]));
+  return catalog.flatMap((entry) => {
+    if (entry.v2Twin === undefined) return [];
+    const owesInV2 = entry.owes.flatMap((type) => twins.get(type) ?? []);
+    return [[entry.v2Twin, traitsFrom(entry, entry.v2Twin, owesInV2, entry.type)] as const];
+  });
 }

@@ -1,10 +1,10 @@
-import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
+import { type DescEnum, type DescField, type DescMessage, getOption, type Registry } from "@bufbuild/protobuf";
 import type { ApiVersion } from "@xdskit/protocol";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import type { TwinNames } from "../descriptor/twin-names.ts";
+import { type RuleValues, ruleCount, ruleValue } from "../validation/value-check.ts";
 import { type MovedField, movedFields } from "./moved-field.ts";
-import { demandsPresence } from "./presence.ts";
 
 /** How to convert a field. Fields that need no conversion have no plan. */
 export interface ConversionFieldPlan {
@@ -214,4 +214,21 @@ function markPlain(plans: readonly OpenPlan[]): void {
 function hasWork({ isAny, known, finding, isVersion, moved, message }: ConversionFieldPlan): boolean {
   if (isAny || isVersion || moved !== undefined) return true;
   return known !== undefined || finding !== undefined || message?.isPlain === false;
+}
+
+interface PresenceRules {
+  readonly message?: RuleValues;
+  readonly type: { readonly case: string | undefined; readonly value?: RuleValues };
+}
+
+/** Whether a descriptor rule (PGV) requires a field: explicitly, or by a minimum length above 0. */
+function demandsPresence(field: DescField, registry: Registry): boolean {
+  const extension = registry.getExtension("validate.rules");
+  if (extension === undefined || field.oneof !== undefined) return false;
+  const { message, type } = getOption(field, extension) as unknown as PresenceRules;
+  const rules = type.value ?? {};
+  if (field.fieldKind === "message") {
+    return ruleValue(message ?? {}, "required") === true || ruleValue(rules, "required") === true;
+  }
+  return ["minLen", "minBytes", "minItems", "minPairs"].some((name) => (ruleCount(rules, name) ?? 0) > 0);
 }

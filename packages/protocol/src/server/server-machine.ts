@@ -12,6 +12,7 @@ import { LayerSet, type LayerState } from "../state/layer-set.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { View } from "../state/view.ts";
 import { Admission, entryPointOf, isOtherNode, type RejectedStream, typeDenied } from "./admission.ts";
+import { CurrentViews } from "./cache/current-view.ts";
 import { ServedVersions } from "./cache/served.ts";
 import { SharedResponses } from "./cache/shared-responses.ts";
 import { Conversion, needsStructs } from "./contract/conversion.ts";
@@ -52,6 +53,7 @@ export class ServerMachine {
   readonly #layers: LayerSet<Stream | PolledView>;
   readonly #polls: Polls;
   readonly #responses: SharedResponses;
+  readonly #currentViews: CurrentViews;
   readonly #opened = new Map<StreamId, StreamOpened>();
   readonly #streams = new Map<StreamId, Stream>();
   readonly #siblings: SiblingSets;
@@ -81,6 +83,7 @@ export class ServerMachine {
       namesPerStep: options.maxComparedPerTurn,
       served: new ServedVersions({ listsNews }),
     });
+    this.#currentViews = new CurrentViews(this.#responses);
     this.#askers = new SubscriberIndex(this.#responses.nameSets);
     const rules: TableRules = {
       keepsBodies: this.#isCluster,
@@ -91,11 +94,11 @@ export class ServerMachine {
       bytes: options.maxJournalBytes ?? DEFAULT_MAX_JOURNAL_BYTES,
     });
     this.#history = new History(this.#layers, this.#responses, this.#isCluster, withoutClusters);
-    const [layers, responses, admission] = [this.#layers, this.#responses, this.#admission];
+    const [layers, currentViews, admission] = [this.#layers, this.#currentViews, this.#admission];
     this.#polls = new Polls({
       ...options,
       layers,
-      responses: responses,
+      currentViews,
       admission,
       nextTimer: () => ++this.#lastTimer,
       progress: this.progress,
@@ -199,7 +202,7 @@ export class ServerMachine {
   }
 
   #keepBeating(stream: Stream, effects: ServerEffect[]): void {
-    for (const { type, ms } of stream.needsBeats(this.#responses)) {
+    for (const { type, ms } of stream.needsBeats()) {
       const due = { view: stream.view, type };
       if (this.#heartbeats.keep(due, ms, effects)) this.#beat(due);
     }
@@ -207,7 +210,7 @@ export class ServerMachine {
 
   #turnOf(stream: Stream): FlushResult {
     try {
-      return stream.turn(this.#responses);
+      return stream.turn();
     } catch (cause) {
       throw new InvariantError(stream.opened.stream, cause);
     }
@@ -278,7 +281,7 @@ export class ServerMachine {
   *resourceStates(stream: StreamId): Iterable<ResourceState> {
     const open = this.#streams.get(stream);
     open?.catchUp(this.#responses.revision);
-    if (open !== undefined) yield* open.resources(this.#responses);
+    if (open !== undefined) yield* open.resources();
   }
 
   /** Every layer with its types and the number of resources of each. */
@@ -433,7 +436,7 @@ export class ServerMachine {
     const siblings = this.#siblings.find(opened, node.id);
     const view = this.#layers.viewOf(layers, grant);
     const conversion = needsStructs(node) ? this.#conversion : undefined;
-    const stream = new Stream(opened, { node, dialect, choices, siblings, conversion }, view);
+    const stream = new Stream(opened, { node, dialect, choices, siblings, conversion }, this.#currentViews.of(view));
     this.#streams.set(opened.stream, stream);
     this.#layers.watch(view, stream);
     this.#siblings.join(siblings, stream);
@@ -493,7 +496,7 @@ export class ServerMachine {
     const view = this.#layers.viewOf(layers, grant);
     if (view === stream.view) return [];
     this.#layers.unwatch(stream.view, stream);
-    stream.view = view;
+    stream.current = this.#currentViews.of(view);
     this.#layers.watch(view, stream);
     // The old view's heartbeats no longer reach the stream, and the client may hold resources of that view only.
     for (const type of stream.types.keys()) stream.expectBeat(type);
@@ -538,7 +541,7 @@ export class ServerMachine {
     if (fired === undefined) return [];
     const { stream, waiting, since } = fired;
     this.#catchUp(stream);
-    const reports = stream.giveUpWaiting(waiting, since, this.#responses);
+    const reports = stream.giveUpWaiting(waiting, since);
     this.#awaken(stream);
     return reports;
   }

@@ -3,7 +3,6 @@ import { hostOf } from "@xdskit/protocol/internal";
 import type { RecordedChange } from "../hub/port.ts";
 import type { Log, LogEvent, LogFields } from "../log.ts";
 import { createLineLimit, type LineLimit } from "./line-limit.ts";
-import { Once } from "./once.ts";
 import { printable, printableReason, redactText } from "./printable.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
 
@@ -268,4 +267,24 @@ function describeChange({ change, layer, type, name }: RecordedChange): string {
 /** Formats an error with its stack, which a bug report needs. */
 function describeFault(error: unknown): string {
   return redactText(error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, 4096);
+}
+
+/** Maximum number of remembered keys. */
+const MAX_KEYS = 1_000;
+
+/** Allows each key once, until it is reset; above a thousand keys it allows nothing. */
+class Once {
+  readonly #told = new Set<string>();
+
+  /** Whether the key is new. */
+  allow(key: string): boolean {
+    if (this.#told.has(key) || this.#told.size >= MAX_KEYS) return false;
+    this.#told.add(key);
+    return true;
+  }
+
+  /** Resets a key, so that it is allowed again. */
+  forget(key: string): void {
+    this.#told.delete(key);
+  }
 }

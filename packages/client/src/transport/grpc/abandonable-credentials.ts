@@ -1,6 +1,5 @@
-import type { Socket } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { ChannelCredentials } from "@grpc/grpc-js";
-import { dropAddressAsName } from "./server-name.ts";
 
 type SecureConnector = ReturnType<ChannelCredentials["_createSecureConnector"]>;
 
@@ -51,4 +50,16 @@ export class AbandonableCredentials extends ChannelCredentials {
     socket.once("close", () => this.#sockets.delete(socket));
     if (this.#isAbandoned) socket.destroy();
   }
+}
+
+/**
+ * Keeps IP addresses out of the TLS server name (SNI). grpc-js sends every host, but RFC 6066 forbids addresses: some
+ * servers reject them, and Node.js warns. The certificate is verified for the address as before.
+ */
+function dropAddressAsName(connector: object): void {
+  if (!("connectionOptions" in connector)) return;
+  const { connectionOptions } = connector;
+  if (typeof connectionOptions !== "object" || connectionOptions === null) return;
+  if (!("servername" in connectionOptions) || isIP(String(connectionOptions.servername)) === 0) return;
+  delete connectionOptions.servername;
 }

@@ -8,7 +8,6 @@ import type { ClientStream, StreamListener } from "../transport.ts";
 import type { PollAnswer } from "./http-answer.ts";
 import type { HttpCaller } from "./http-caller.ts";
 import { formatPollBody } from "./poll-body.ts";
-import { pollDelayMs } from "./poll-delay.ts";
 
 /** What a REST stream needs. */
 export interface RestStreamParts {
@@ -147,4 +146,12 @@ export class RestStream implements ClientStream {
     this.#parts.onEnd();
     return true;
   }
+}
+
+/**
+ * The pause after a response: the delay plus a random part of up to the same length; `chance` is from 0 up to, not
+ * including, 1 (C-RST-15).
+ */
+export function pollDelayMs(refreshDelayMs: number, chance: number): number {
+  return Math.min(refreshDelayMs * (1 + chance), LONGEST_TIMER_MS);
 }

@@ -61,10 +61,10 @@ export class AbsentDependents {
     if (names.size === 0) return;
     const wanted = new Set<string>();
     let hasOwners = false;
-    for (const [user, { view }] of this.#members.users) {
+    for (const [user, { current }] of this.#members.users) {
       if (user.traits.kind !== "lds") continue;
       hasOwners = true;
-      for (const { references } of view.members(user.traits.type))
+      for (const { references } of current.view.members(user.traits.type))
         for (const reference of references) if (reference.type === type) wanted.add(reference.name);
     }
     if (hasOwners) for (const name of names) if (!wanted.has(name)) names.delete(name);

@@ -1,7 +1,7 @@
 import { type Reference, type Resource, referredNames } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import { type Upcoming, unknownUses } from "../cache/shared-selections.ts";
 import type { Wait } from "../contract/wait.ts";
 import type { TypeStream } from "../type/type-stream.ts";
@@ -44,19 +44,19 @@ export class ClusterGates {
   /**
    * The test for what each resource waits for; undefined if none has to wait. `isReturning`: the client reconnected.
    */
-  waitOf(user: TypeStream, view: View, responses: SharedResponses, isReturning: boolean): WaitOf | undefined {
+  waitOf(user: TypeStream, current: CurrentView, isReturning: boolean): WaitOf | undefined {
     const { members, warmingClusters, unready } = this.#parts;
     const clusters = [...members.clusters.keys()];
     const isKnown = warmingClusters.isEmpty && !warmingClusters.mayBeAny && !this.#mayWarm(isReturning);
     // If the client has every Cluster, only newly used ones need a check.
-    const hasAll = isKnown && !clusters.some((type) => type.hasNews(view));
+    const hasAll = isKnown && !clusters.some((type) => type.hasNews(current.view));
     if (hasAll && user.position === undefined && unready.isEmpty) return undefined;
-    const gates = clusters.map((type) => this.#gateOf(type, view, responses, isReturning));
+    const gates = clusters.map((type) => this.#gateOf(type, current, isReturning));
     return ({ resource, replaces }) => {
       const before = replaces ?? (unready.awaits(resource) ? unknownUses : undefined);
       if (hasAll && before === undefined) return undefined;
       for (const { type, waitFor } of gates) {
-        const anew = before && responses.newUses(resource, before, type);
+        const anew = before && current.shared.newUses(resource, before, type);
         for (const name of (hasAll ? anew : undefined) ?? referredNames(resource, type)) {
           const wait = waitFor(name, anew);
           if (wait !== undefined) return { for: wait, name };
@@ -70,47 +70,43 @@ export class ClusterGates {
    * Whether an older state of a resource references something that is deleted by now and was there when the wait began.
    * The client may go on using a Cluster that it already used and that is not removed yet.
    */
-  leadsNowhere(
-    { resource, replaces }: Upcoming,
-    dangling: ReadonlySet<string>,
-    view: View,
-    responses: SharedResponses,
-  ): boolean {
+  leadsNowhere({ resource, replaces }: Upcoming, dangling: ReadonlySet<string>, current: CurrentView): boolean {
     return resource.references.some((reference) => {
-      if (view.find(reference.type, reference.name) !== undefined || dangling.has(keyOf(reference))) return false;
+      if (current.view.find(reference.type, reference.name) !== undefined || dangling.has(keyOf(reference)))
+        return false;
       const isInUse = replaces?.references.some(({ type, name }) => type === reference.type && name === reference.name);
-      return isInUse !== true || !this.#isHeld(reference, view, responses);
+      return isInUse !== true || !this.#isHeld(reference, current);
     });
   }
 
   /** Whether a deleted Cluster is still held by the client, and stays until nothing uses it. */
-  #isHeld({ type, name }: Reference, view: View, responses: SharedResponses): boolean {
+  #isHeld({ type, name }: Reference, current: CurrentView): boolean {
     for (const { traits, position, pendingRemovals } of this.#parts.members.clusters.keys()) {
       if (traits.type !== type || position === undefined || this.#parts.warmingClusters.has(name)) continue;
       const held = pendingRemovals.names.get(name);
-      if (held === undefined) return responses.changes.names(position, view, type).has(name);
+      if (held === undefined) return current.namesSince(position, type).has(name);
       return held.since > Number.NEGATIVE_INFINITY;
     }
     return false;
   }
 
-  #gateOf(clusters: TypeStream, view: View, responses: SharedResponses, isReturning: boolean): Gate {
+  #gateOf(clusters: TypeStream, current: CurrentView, isReturning: boolean): Gate {
     const { position, subscription, pendingRemovals, traits } = clusters;
     const { type, owes } = traits;
     const { warmingClusters } = this.#parts;
-    const untold = position === undefined ? undefined : responses.changes.newcomers(position, view, type);
+    const untold = position === undefined ? undefined : current.newNamesSince(position, type);
     const isUntold = (name: string): boolean =>
       untold === undefined || (untold.has(name) && !pendingRemovals.names.has(name));
     const waitFor: Gate["waitFor"] = (name, anew) => {
-      const found = view.holder(type, name);
+      const found = current.view.holder(type, name);
       if (found === undefined || !subscription.covers(found)) return undefined;
       if (warmingClusters.has(name) || warmingClusters.mayBeAny || isUntold(name)) return "cluster";
       // Traffic that went there before goes on doing so.
       if (anew?.has(name) === false) return undefined;
-      if (anew !== undefined && responses.isVacant(found, view, owes)) return "endpoints";
-      if (anew !== undefined && this.#lacksSecret(found, view)) return "secret";
+      if (anew !== undefined && current.isVacant(found, owes)) return "endpoints";
+      if (anew !== undefined && this.#lacksSecret(found, current.view)) return "secret";
       const asked = found.references.filter((reference) => owes.includes(reference.type));
-      return asked.some((endpoints) => this.#isUngiven(endpoints, responses, isReturning)) ? "cluster" : undefined;
+      return asked.some((endpoints) => this.#isUngiven(endpoints, isReturning)) ? "cluster" : undefined;
     };
     return { type, waitFor };
   }
@@ -131,11 +127,11 @@ export class ClusterGates {
   }
 
   /** Whether requested endpoints are not sent yet or, on a per-type stream, not ACKed yet. */
-  #isUngiven({ type, name }: Reference, responses: SharedResponses, isReturning: boolean): boolean {
-    for (const [endpoints, { view, isAggregated }] of this.#parts.members.endpoints) {
+  #isUngiven({ type, name }: Reference, isReturning: boolean): boolean {
+    for (const [endpoints, { current, isAggregated }] of this.#parts.members.endpoints) {
       const { traits, subscription, deliveries } = endpoints;
       if (traits.type !== type || !(subscription.isWildcard || subscription.names.has(name))) continue;
-      if (!endpoints.isSent(name, view, responses)) return true;
+      if (!endpoints.isSent(name, current)) return true;
       return !isAggregated && deliveries.mayBring([name]);
     }
     // Each per-type stream reconnects in its own time.
@@ -146,7 +142,8 @@ export class ClusterGates {
   #mayWarm(isReturning: boolean): boolean {
     if (!isReturning) return false;
     if (this.#isSeparate) return true;
-    for (const [endpoints, { view }] of this.#parts.members.endpoints) if (endpoints.hasNews(view)) return true;
+    for (const [endpoints, { current }] of this.#parts.members.endpoints)
+      if (endpoints.hasNews(current.view)) return true;
     return false;
   }
 

@@ -6,8 +6,8 @@ import type { Position } from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
 import type { View } from "../../state/view.ts";
 import type { Deliveries } from "../ack/delivery.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import { nothingHeldOver, type PendingRemovals, type Removable } from "../cache/pending-removals.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
 import { coversName, type Scope, type Subscription } from "../subscription/subscription.ts";
 import type { ReadonlySentState } from "../type/readonly-sent-state.ts";
@@ -129,12 +129,12 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     this.#machine.catchUp(revision);
   }
 
-  isSent(name: string, view: View, responses: SharedResponses): boolean {
-    return this.#machine.isSent(name, view, responses);
+  isSent(name: string, current: CurrentView): boolean {
+    return this.#machine.isSent(name, current);
   }
 
-  upcoming(view: View, responses: SharedResponses): Iterable<Upcoming> {
-    return this.#machine.upcoming(view, responses);
+  upcoming(current: CurrentView): Iterable<Upcoming> {
+    return this.#machine.upcoming(current);
   }
 
   isWaiting(view: View): boolean {
@@ -153,25 +153,20 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return Number.POSITIVE_INFINITY;
   }
 
-  next(view: View, responses: SharedResponses, bounds: FlushBounds): readonly PendingResponse[] {
-    if (this.#reported !== undefined) this.#takeUp(this.#reported, view, responses);
+  next(current: CurrentView, bounds: FlushBounds): readonly PendingResponse[] {
+    if (this.#reported !== undefined) this.#takeUp(this.#reported, current);
     const before = this.position;
-    const answers = this.#machine.next(view, responses, bounds);
+    const answers = this.#machine.next(current, bounds);
     if (before !== undefined && this.position !== before) {
-      this.#pendingRemovals = responses.pendingRemovals.carryOver(
-        this.#pendingRemovals,
-        before,
-        view,
-        this.traits.type,
-      );
+      this.#pendingRemovals = current.carryOver(this.#pendingRemovals, before, this.traits.type);
     }
     // The usual flush of a stream, which should cost nothing.
     if (this.#variant === "delta" && this.#pendingRemovals.isEmpty && !answers.some(removes)) return answers;
-    const removable = this.#removable(bounds.removable, view);
+    const removable = this.#removable(bounds.removable, current.view);
     const told =
       this.#variant === "delta"
-        ? this.#delta(answers, before, view, responses, removable)
-        : this.#sotw(answers, before, view, responses, removable);
+        ? this.#delta(answers, before, current, removable)
+        : this.#sotw(answers, before, current, removable);
     if (this.#variant === "sotw" && this.position !== before) this.#asked = this.subscription.scope;
     return told;
   }
@@ -201,19 +196,19 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   }
 
   /** Looks up what a client holds that reconnected with a version. */
-  #takeUp(version: string, view: View, responses: SharedResponses): void {
+  #takeUp(version: string, current: CurrentView): void {
     this.#reported = undefined;
     const { type } = this.traits;
-    if (version === view.typeVersion(type)) return;
-    const served = responses.served.find(type, version, view);
+    if (version === current.view.typeVersion(type)) return;
+    const served = current.servedAs(type, version);
     if (served === undefined) this.#newcomers = "unknown";
     else {
       const { subscription } = this;
-      this.#pendingRemovals = responses.pendingRemovals.resume(served.pendingRemovals);
+      this.#pendingRemovals = current.shared.pendingRemovals.resume(served.pendingRemovals);
       if (!subscription.isWildcard)
         this.#pendingRemovals = this.#pendingRemovals.without((name) => !subscription.isNamed(name));
       this.#asked = this.subscription.scope;
-      const newcomers = [...responses.changes.newcomers(served.position, view, type)];
+      const newcomers = [...current.newNamesSince(served.position, type)];
       this.#newcomers = new Set(newcomers.filter((name) => !served.pendingRemovals.names.has(name)));
       this.#machine.standAt?.(served.position);
     }
@@ -222,28 +217,27 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   #delta(
     answers: readonly PendingResponse[],
     before: Position | undefined,
-    view: View,
-    responses: SharedResponses,
+    current: CurrentView,
     removable: Removable,
   ): readonly PendingResponse[] {
-    const past = before && responses.changes.timedPast(before, view, this.traits.type);
+    const past = before && current.timedPast(before, this.traits.type);
     const told =
-      answers.length === 0 ? answers : answers.flatMap((answer) => this.#withhold(answer, responses, removable, past));
+      answers.length === 0 ? answers : answers.flatMap((answer) => this.#withhold(answer, current, removable, past));
     if (told.length > 0 || this.isPaused || this.deliveries.isBlocked) return told;
-    const { stays, goes } = responses.pendingRemovals.part(this.#pendingRemovals, removable.to);
+    const { stays, goes } = current.shared.pendingRemovals.part(this.#pendingRemovals, removable.to);
     if (goes.length === 0) return [];
     this.#pendingRemovals = stays;
-    const body = responses.bodies.removals(view, this.traits.type, goes);
+    const body = current.removalBody(this.traits.type, goes);
     return [{ body, isInOrder: true, news: [] }];
   }
 
   #withhold(
     answer: PendingResponse,
-    responses: SharedResponses,
+    current: CurrentView,
     removable: Removable,
     past: ReadonlyMap<string, Past> | undefined,
   ): readonly PendingResponse[] {
-    const { pendingRemovals, body } = responses.pendingRemovals.withhold(
+    const { pendingRemovals, body } = current.shared.pendingRemovals.withhold(
       answer.body,
       this.#pendingRemovals,
       removable,
@@ -261,30 +255,29 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   #sotw(
     answers: readonly PendingResponse[],
     before: Position | undefined,
-    view: View,
-    responses: SharedResponses,
+    current: CurrentView,
     removable: Removable,
   ): readonly PendingResponse[] {
     const { type } = this.traits;
     if (before === undefined) {
-      for (const { body } of answers) this.#note(body, view, responses);
+      for (const { body } of answers) current.noteServed(body, this.#pendingRemovals);
       return answers.map((answer) => this.#withNewcomers(answer));
     }
     if (answers.length === 0 && this.deliveries.isBlocked) return answers;
     const what = { type, subscription: this.subscription, asked: this.#asked, goesAtOnce: removable.goesAtOnce };
-    const step = responses.pendingRemovals.step(this.#pendingRemovals, before, view, what);
+    const step = current.stepRemovals(this.#pendingRemovals, before, what);
     // A resource that exists and is newly subscribed to did not change, and yet the client holds it again.
     const gone = step.pendingRemovals.without((name) => {
-      const now = view.holder(type, name);
+      const now = current.view.holder(type, name);
       return now !== undefined && this.subscription.covers(now);
     });
-    const { stays, goes } = responses.pendingRemovals.part(gone, removable.to);
+    const { stays, goes } = current.shared.pendingRemovals.part(gone, removable.to);
     this.#pendingRemovals = stays;
     const [answer] = answers;
     if (answer?.asked === undefined && !step.hasPuts && goes.length === 0) return [];
     const isPlain = stays.isEmpty && answer !== undefined;
-    const body = isPlain ? answer.body : responses.bodies.full(view, type, this.subscription, stays);
-    this.#note(body, view, responses);
+    const body = isPlain ? answer.body : current.fullBody(type, this.subscription, stays);
+    current.noteServed(body, this.#pendingRemovals);
     return [this.#withNewcomers(isPlain ? answer : { news: [], ...answer, body, isInOrder: true })];
   }
 
@@ -292,11 +285,6 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     const newcomers = this.#newcomers;
     this.#newcomers = undefined;
     return newcomers === undefined ? answer : { ...answer, newToClient: newcomers };
-  }
-
-  /** Remembers what a client with this version holds. */
-  #note({ type, version }: PendingResponse["body"], view: View, { served, revision }: SharedResponses): void {
-    served.note({ type, version, position: { view, revision }, pendingRemovals: this.#pendingRemovals });
   }
 }
 

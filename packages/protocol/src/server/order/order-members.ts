@@ -1,10 +1,10 @@
 import { typeKindTable } from "../../resource/type-kinds.ts";
-import type { View } from "../../state/view.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
 /** What the order reads of a stream. */
 export interface OrderedStream {
-  readonly view: View;
+  readonly current: CurrentView;
   readonly isAggregated: boolean;
 }
 

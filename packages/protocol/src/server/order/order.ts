@@ -3,8 +3,8 @@ import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import type { Removable } from "../cache/pending-removals.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
 import type { Wait } from "../contract/wait.ts";
 import type { HeldBackNames } from "../type/held-back.ts";
@@ -212,15 +212,15 @@ export class Order {
   }
 
   /** What a type that uses Clusters has to wait for; undefined: nothing. Called once per flush. */
-  waitsOf(user: TypeStream, view: View, responses: SharedResponses): Waits | undefined {
+  waitsOf(user: TypeStream, current: CurrentView): Waits | undefined {
     // Before newer versions of it are sent.
-    this.#readyTo(responses);
+    this.#readyTo();
     const overruled = this.#overruled.get(user);
     if (!user.deliveries.isBlocked) this.#overruled.delete(user);
-    const waitOf = this.#gateOf(user, view, responses);
+    const waitOf = this.#gateOf(user, current);
     const waiting = new Map<string, Upcoming>();
     let first: Wait | undefined;
-    for (const upcoming of waitOf === undefined ? [] : user.upcoming(view, responses)) {
+    for (const upcoming of waitOf === undefined ? [] : user.upcoming(current)) {
       const wait = overruled?.has(upcoming.resource.name) === true ? undefined : waitOf?.(upcoming);
       if (wait === undefined) continue;
       first ??= wait;
@@ -232,15 +232,12 @@ export class Order {
       return undefined;
     }
     const judge: TargetJudge = {
-      view,
-      revision: responses.revision,
+      current,
       waits: (target) => waitOf(target) !== undefined,
-      leadsNowhere: (target, dangling) => this.#gates.leadsNowhere(target, dangling, view, responses),
+      leadsNowhere: (target, dangling) => this.#gates.leadsNowhere(target, dangling, current),
     };
     if (user.canHoldBack) return { first, names: this.#targets.ofEach(user, waiting, judge), maySpeak: true };
-    const names = user.canTellTargets
-      ? this.#targets.ofWhole(user, waiting, user.upcoming(view, responses), judge)
-      : undefined;
+    const names = user.canTellTargets ? this.#targets.ofWhole(user, waiting, user.upcoming(current), judge) : undefined;
     return {
       first,
       names: names ?? new Map([...waiting.keys()].slice(0, 1).map((name) => [name, undefined])),
@@ -248,10 +245,10 @@ export class Order {
     };
   }
 
-  #gateOf(user: TypeStream, view: View, responses: SharedResponses): WaitOf | undefined {
-    if (!this.#members.users.has(user) || !user.hasNews(view)) return undefined;
-    if (this.hasClusters) return this.#gates.waitOf(user, view, responses, this.#isReturning);
-    return this.awaitsClusters === undefined ? undefined : this.#unaskedGate(view);
+  #gateOf(user: TypeStream, current: CurrentView): WaitOf | undefined {
+    if (!this.#members.users.has(user) || !user.hasNews(current.view)) return undefined;
+    if (this.hasClusters) return this.#gates.waitOf(user, current, this.#isReturning);
+    return this.awaitsClusters === undefined ? undefined : this.#unaskedGate(current.view);
   }
 
   /** A reconnected client may hold less than it lists, and subscribes to Clusters only once none of them warms. */
@@ -265,23 +262,23 @@ export class Order {
   }
 
   /** What the removal of a Cluster deleted at this revision waits for. */
-  removalWaitOf(since: number, responses: SharedResponses): Wait | undefined {
+  removalWaitOf(since: number): Wait | undefined {
     if (this.awaitsReturn) return { for: "return" };
-    for (const [user, { view }] of this.#members.users) {
-      if (this.#settledTo(user, view, responses) >= since) continue;
+    for (const [user, { current }] of this.#members.users) {
+      if (this.#settledTo(user, current) >= since) continue;
       return { for: "users", type: user.traits.type, isRefused: user.deliveries.refusedFrom < since };
     }
-    if (this.#readyTo(responses) >= since) return undefined;
+    if (this.#readyTo() >= since) return undefined;
     const type = this.#unready.awaitedType;
     return type === undefined ? undefined : { for: "users", type, isRefused: false };
   }
 
-  /** Which deleted Clusters may be removed. */
-  removable(responses: SharedResponses): Removable {
-    let to = this.awaitsReturn ? -1 : responses.revision;
+  /** Which deleted Clusters may be removed at the newest revision. */
+  removable(revision: number): Removable {
+    let to = this.awaitsReturn ? -1 : revision;
     if (this.#members.users.size === 0) return { to, namedTo: to, goesAtOnce: undefined };
-    for (const [user, { view }] of this.#members.users) to = Math.min(to, this.#settledTo(user, view, responses));
-    to = Math.min(to, Math.max(this.#overruledTo, this.#readyTo(responses)));
+    for (const [user, { current }] of this.#members.users) to = Math.min(to, this.#settledTo(user, current));
+    to = Math.min(to, Math.max(this.#overruledTo, this.#readyTo()));
     return {
       to,
       namedTo: Math.min(to, this.#overruledTo),
@@ -293,11 +290,11 @@ export class Order {
    * The wait of a user since this revision timed out: lets its names through. Returns false if nothing waited that
    * long; names of which an earlier state was sent meanwhile did not.
    */
-  overruleUser(user: TypeStream, since: number, view: View, responses: SharedResponses): boolean {
+  overruleUser(user: TypeStream, since: number, current: CurrentView): boolean {
     const names = user.canTellTargets ? this.#targets.waitingSince(user, since) : everyName;
     if (names === undefined) return false;
     this.#overruled.set(user, names);
-    const upcoming = [...user.upcoming(view, responses)].filter(({ resource }) => names.has(resource.name));
+    const upcoming = [...user.upcoming(current)].filter(({ resource }) => names.has(resource.name));
     this.#warmingClusters.giveUp(upcoming.flatMap(({ resource }) => resource.references.map(({ name }) => name)));
     return true;
   }
@@ -318,28 +315,28 @@ export class Order {
   /**
    * The revision before the oldest user that references something that the client has not requested or not ACKed yet.
    */
-  #readyTo(responses: SharedResponses): number {
-    return this.#unready.readyTo((reference) => this.#isSettled(reference, responses));
+  #readyTo(): number {
+    return this.#unready.readyTo((reference) => this.#isSettled(reference));
   }
 
-  #isSettled({ type, name }: Reference, responses: SharedResponses): boolean {
-    for (const [user, { view }] of this.#members.users) {
+  #isSettled({ type, name }: Reference): boolean {
+    for (const [user, { current }] of this.#members.users) {
       if (user.traits.type !== type || !(user.subscription.isWildcard || user.subscription.names.has(name))) continue;
-      if (view.find(type, name) === undefined) return true;
-      if (this.#settledTo(user, view, responses) === responses.revision) return true;
+      if (current.view.find(type, name) === undefined) return true;
+      if (this.#settledTo(user, current) === current.revision) return true;
       const { deliveries } = user;
       const isRefused = deliveries.refusedFrom !== Number.POSITIVE_INFINITY;
-      return !isRefused && user.isSent(name, view, responses) && !deliveries.mayBring([name]);
+      return !isRefused && user.isSent(name, current) && !deliveries.mayBring([name]);
     }
     return false;
   }
 
   /** The revision up to which everything of a user is sent and ACKed, or its wait timed out. */
-  #settledTo(user: TypeStream, view: View, responses: SharedResponses): number {
+  #settledTo(user: TypeStream, current: CurrentView): number {
     const { deliveries, position } = user;
     // Requested resources, and those of another view, may be of any age; what counts here is the order of changes.
-    const behind = Math.min(position?.revision ?? -1, user.heldBackFrom, responses.revision - 1);
-    const told = user.hasNews(view) ? behind : responses.revision;
+    const behind = Math.min(position?.revision ?? -1, user.heldBackFrom, current.revision - 1);
+    const told = user.hasNews(current.view) ? behind : current.revision;
     const answered = Math.max(this.#overruledTo, Math.min(told, deliveries.answeredTo));
     return Math.min(answered, deliveries.refusedFrom);
   }

@@ -1,5 +1,6 @@
 import type { Reference, Resource } from "../../resource/resource.ts";
 import type { View } from "../../state/view.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
 import type { Target } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
@@ -26,8 +27,7 @@ interface Pins {
 
 /** What the judgement of a target depends on. */
 export interface TargetJudge {
-  readonly view: View;
-  readonly revision: number;
+  readonly current: CurrentView;
   /** Whether the target has to wait. */
   readonly waits: (target: Upcoming) => boolean;
   /** Whether the target references something that is deleted by now and that the client cannot use. */
@@ -59,7 +59,7 @@ export class PinnedTargets {
     waiting: ReadonlyMap<string, Upcoming>,
     judge: TargetJudge,
   ): ReadonlyMap<string, Target | undefined> {
-    const { byName } = this.#pinsOf(user, judge.view);
+    const { byName } = this.#pinsOf(user, judge.current.view);
     for (const name of byName.keys()) if (!waiting.has(name)) byName.delete(name);
     const mayTell = !user.deliveries.isBlocked;
     const found = new Map<string, Target | undefined>();
@@ -82,8 +82,8 @@ export class PinnedTargets {
     all: Iterable<Upcoming>,
     judge: TargetJudge,
   ): ReadonlyMap<string, Target | undefined> | undefined {
-    const isNew = this.#pins.get(user)?.view !== judge.view;
-    const { byName } = this.#pinsOf(user, judge.view);
+    const isNew = this.#pins.get(user)?.view !== judge.current.view;
+    const { byName } = this.#pinsOf(user, judge.current.view);
     if (isNew) for (const { resource } of all) byName.set(resource.name, pin(resource, judge));
     const found = new Map<string, Target | undefined>();
     for (const [name, upcoming] of waiting) {
@@ -132,7 +132,7 @@ export class PinnedTargets {
   }
 }
 
-function pin(resource: Resource, { view, revision }: TargetJudge): Pinned {
+function pin(resource: Resource, { current: { view, revision } }: TargetJudge): Pinned {
   const dangling = resource.references.filter(({ type, name }) => view.find(type, name) === undefined);
   return {
     resource,

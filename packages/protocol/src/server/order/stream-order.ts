@@ -3,10 +3,9 @@ import type { DiscoveryRequest } from "../../message/request.ts";
 import { type TypeKind, typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { Position } from "../../state/difference.ts";
-import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import type { PendingRemovals } from "../cache/pending-removals.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { StreamOpened } from "../contract/event.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 import type { Order } from "./order.ts";
@@ -53,8 +52,7 @@ export class StreamOrder {
     delivery: Delivery,
     answer: PendingResponse,
     before: StateBeforeSend,
-    view: View,
-    responses: SharedResponses,
+    current: CurrentView,
   ): boolean {
     if (type.deferredRemovals?.areClusters !== true) {
       const isChange = before.position !== undefined || this.#order.isTakenUp;
@@ -62,7 +60,7 @@ export class StreamOrder {
       return false;
     }
     this.#order.sentClusters(delivery);
-    const newcomers = answer.newToClient ?? this.#newcomers(type, before.position, view, responses);
+    const newcomers = answer.newToClient ?? this.#newcomers(type, before.position, current);
     if (newcomers === "unknown") {
       // On a per-type stream the ACK of Clusters does not mean that they are in use, so waiting for it would not help.
       if (this.#opened.onlyType === undefined) this.#order.broughtUnknown(delivery);
@@ -74,14 +72,9 @@ export class StreamOrder {
     return false;
   }
 
-  #newcomers(
-    type: TypeStream,
-    from: Position | undefined,
-    view: View,
-    responses: SharedResponses,
-  ): ReadonlySet<string> | undefined {
+  #newcomers(type: TypeStream, from: Position | undefined, current: CurrentView): ReadonlySet<string> | undefined {
     const isOfUse = from !== undefined && (this.#order.hasUsers || this.#order.isReturning);
-    return isOfUse ? responses.changes.newcomers(from, view, type.traits.type) : undefined;
+    return isOfUse ? current.newNamesSince(from, type.traits.type) : undefined;
   }
 }
 

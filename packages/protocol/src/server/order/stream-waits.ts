@@ -1,6 +1,6 @@
 import { type Dialect, forKind } from "../../dialect/dialect.ts";
 import type { View } from "../../state/view.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import type { Wait } from "../contract/wait.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
@@ -58,16 +58,16 @@ export class StreamWaits {
   }
 
   /** Determines what a type has to wait for; undefined: nothing. */
-  find(type: TypeStream, view: View, responses: SharedResponses): Waits | undefined {
-    const waits = this.#order.waitsOf(type, view, responses);
+  find(type: TypeStream, current: CurrentView): Waits | undefined {
+    const waits = this.#order.waitsOf(type, current);
     if (waits !== undefined) this.#waits.set(type, waits);
     return waits;
   }
 
   /** Determines what the pending removals of a type wait for. */
-  findOfRemovals(type: TypeStream, responses: SharedResponses): void {
+  findOfRemovals(type: TypeStream): void {
     if (type.pendingRemovals.isEmpty) return;
-    const wait = this.#order.removalWaitOf(type.pendingRemovals.oldest, responses) ?? releaseOf(type);
+    const wait = this.#order.removalWaitOf(type.pendingRemovals.oldest) ?? releaseOf(type);
     if (wait !== undefined) this.#waits.set(type, { first: wait, names: nothingHeldBack, maySpeak: true });
   }
 
@@ -112,9 +112,9 @@ export class StreamWaits {
    * Handles the timeout of a wait that began at revision `since`. Returns what timed out; undefined: the client loses
    * nothing by it, or the wait continues.
    */
-  giveUp({ type, what }: WaitingType, since: number, view: View, responses: SharedResponses): Wait | "ack" | undefined {
+  giveUp({ type, what }: WaitingType, since: number, current: CurrentView): Wait | "ack" | undefined {
     if (what === "ack") {
-      if (!type.isWaiting(view)) return undefined;
+      if (!type.isWaiting(current.view)) return undefined;
       type.deliveries.release();
       return "ack";
     }
@@ -137,7 +137,7 @@ export class StreamWaits {
     }
     this.#waited.delete(type);
     if (wait.for !== "users" && wait.for !== "release")
-      return this.#order.overruleUser(type, waited.since, view, responses) ? wait : undefined;
+      return this.#order.overruleUser(type, waited.since, current) ? wait : undefined;
     // The removals that were pending when the wait began are done; the present ones are newer.
     if (type.pendingRemovals.oldest > waited.since) return undefined;
     this.#order.overruleRemovals(since);

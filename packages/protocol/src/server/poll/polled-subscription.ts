@@ -5,9 +5,8 @@ import type { TypeTraits } from "../../resource/type-traits.ts";
 import { isOfV2, type TypeUrl } from "../../resource/type-url.ts";
 import { addSums, type Digest, formatVersion } from "../../resource/version.ts";
 import { reaches } from "../../state/difference.ts";
-import type { View } from "../../state/view.ts";
 import { NAMES_SHOWN, namesIn } from "../ack/delivery.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import type { DeliveryState, ResourceErrorState } from "../contract/inspect.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import { withMissing } from "../type/sent-errors.ts";
@@ -33,7 +32,7 @@ export interface ResponseSummary extends DeliveryState {
 export interface TopicOptions {
   /** Differs for each polled subscription of the same type and view. */
   readonly key: string;
-  readonly view: View;
+  readonly current: CurrentView;
   readonly traits: TypeTraits;
   readonly subscription: Subscription;
   readonly resourceErrors: Dialect["resourceErrors"];
@@ -47,7 +46,7 @@ export interface TopicOptions {
  */
 export class PolledSubscription {
   readonly key: string;
-  readonly view: View;
+  readonly current: CurrentView;
   readonly traits: TypeTraits;
   readonly subscription: Subscription;
   readonly resourceErrors: Dialect["resourceErrors"];
@@ -58,9 +57,9 @@ export class PolledSubscription {
   /** The newest revision at which `#told` was found to be current. */
   #lookedAt = 0;
 
-  constructor({ key, view, traits, subscription, resourceErrors, digest }: TopicOptions) {
+  constructor({ key, current, traits, subscription, resourceErrors, digest }: TopicOptions) {
     this.key = key;
-    this.view = view;
+    this.current = current;
     this.traits = traits;
     this.subscription = subscription;
     this.resourceErrors = resourceErrors;
@@ -69,7 +68,7 @@ export class PolledSubscription {
 
   /** The names of the layers, top-most first. */
   get layers(): readonly string[] {
-    return this.view.layers.map(({ name }) => name);
+    return this.current.view.layers.map(({ name }) => name);
   }
 
   /** Whether it was evaluated at this revision or a later one. */
@@ -86,14 +85,14 @@ export class PolledSubscription {
    * The present response; the same object while its content is unchanged. Costs an evaluation of the changes since the
    * last call.
    */
-  told(responses: SharedResponses): PolledResponse {
+  told(): PolledResponse {
     const known = this.#told;
-    if (known !== undefined && !this.#isConcerned(known, responses)) {
-      this.#lookedAt = responses.revision;
+    if (known !== undefined && !this.#isConcerned(known)) {
+      this.#lookedAt = this.current.revision;
       return known;
     }
-    const made = this.#make(responses);
-    this.#lookedAt = responses.revision;
+    const made = this.#make();
+    this.#lookedAt = this.current.revision;
     if (known?.body.version !== made.body.version) this.#told = made;
     return this.#told ?? made;
   }
@@ -103,29 +102,31 @@ export class PolledSubscription {
     this.#told = undefined;
   }
 
-  #isConcerned(known: PolledResponse, responses: SharedResponses): boolean {
-    const { view, subscription } = this;
+  #isConcerned(known: PolledResponse): boolean {
+    const { current, subscription } = this;
+    const { view } = current;
     const { type } = this.traits;
     if (view.changedAt(type) <= this.#lookedAt) return false;
     const from = { view, revision: this.#lookedAt };
     if (subscription.isWildcard || subscription.terms !== undefined || !reaches(from, type)) return true;
-    if (!areSame(known.errors, this.#errors(responses))) return true;
-    return responses.changes
-      .between(from, view, type)
+    if (!areSame(known.errors, this.#errors())) return true;
+    return current
+      .differenceSince(from, type)
       .changes.some(
         ({ then, now }) =>
           (then !== undefined && subscription.covers(then)) || (now !== undefined && subscription.covers(now)),
       );
   }
 
-  #make(responses: SharedResponses): PolledResponse {
-    const { view, subscription } = this;
+  #make(): PolledResponse {
+    const { subscription } = this;
+    const { view } = this.current;
     const { type } = this.traits;
-    const errors = this.#errors(responses);
+    const errors = this.#errors();
     const { segments, resources, missing, version } = subscription.isSoleWildcard
       ? this.#whole(errors)
-      : this.#selected(responses, errors);
-    const isCanary = this.view.isCanary(type);
+      : this.#selected(errors);
+    const isCanary = view.isCanary(type);
     const told = { variant: "sotw", type, version, segments: [...segments, ...errorSegments(errors)] } as const;
     const body: Body = { ...told, ...(isCanary && { isCanary }) };
     const summary: ResponseSummary = {
@@ -143,30 +144,30 @@ export class PolledSubscription {
   }
 
   #whole(errors: ErrorSet): Selected {
-    const { view } = this;
+    const { view } = this.current;
     const { type } = this.traits;
     const version = errors.size === 0 ? view.typeVersion(type) : view.typeVersionWith(type, this.#sumOf(errors));
     return { segments: view.whole(type), resources: view.coveredBy(type), missing: [], version };
   }
 
-  #selected(responses: SharedResponses, errors: ErrorSet): Selected {
-    const { view, subscription } = this;
+  #selected(errors: ErrorSet): Selected {
+    const { current, subscription } = this;
     const { type } = this.traits;
-    const { puts, removed: missing } = responses.selections.all(view, type, subscription);
+    const { puts, removed: missing } = current.select(type, subscription);
     const sum = puts.reduce((total, put) => addSums(total, put.sum), this.#sumOf(errors));
-    const printed = view.printedVersion(type);
+    const printed = current.view.printedVersion(type);
     // A version set by the caller is that of the whole type, so the selected resources are added to it.
     const version = printed === undefined ? formatVersion(sum) : `${printed}+${formatVersion(sum)}`;
     return { segments: [{ puts, removed: [], missing: [] }], resources: puts.length, missing, version };
   }
 
   /** The errors to send. Each response repeats all of them, because polls are independent of one another. */
-  #errors(responses: SharedResponses): ErrorSet {
+  #errors(): ErrorSet {
     const { type } = this.traits;
     if (this.resourceErrors === "off" || isOfV2(type)) return noErrors;
-    const errors = responses.errors.of(this.view, type, this.subscription, responses.nameSets);
+    const errors = this.current.errorsFor(type, this.subscription);
     if (this.resourceErrors === "failed") return errors;
-    return withMissing(errors, this.subscription, { type }, this.view);
+    return withMissing(errors, this.subscription, { type }, this.current.view);
   }
 
   #sumOf(errors: ErrorSet): bigint {

@@ -5,7 +5,7 @@ import type { Digest } from "../../resource/version.ts";
 import type { LayerSet } from "../../state/layer-set.ts";
 import type { View } from "../../state/view.ts";
 import type { Placed } from "../admission.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
+import type { CurrentViews } from "../cache/current-view.ts";
 import { Subscription } from "../subscription/subscription.ts";
 import { PolledSubscription } from "./polled-subscription.ts";
 
@@ -24,7 +24,7 @@ export interface PolledView {
 
 export interface PolledViewsOptions {
   readonly digest: Digest;
-  readonly responses: SharedResponses;
+  readonly currentViews: CurrentViews;
   readonly layers: Pick<LayerSet<PolledView>, "viewOf" | "watch" | "unwatch">;
 }
 
@@ -51,13 +51,13 @@ export class PolledViews {
   }
 
   drop(topic: PolledSubscription): void {
-    const polled = this.#views.get(topic.view);
+    const polled = this.#views.get(topic.current.view);
     const ofType = polled?.topics.get(topic.traits.type);
     ofType?.delete(topic.key);
     if (ofType?.size === 0) polled?.topics.delete(topic.traits.type);
     if (polled === undefined || polled.topics.size > 0) return;
-    this.#views.delete(topic.view);
-    this.#options.layers.unwatch(topic.view, polled);
+    this.#views.delete(topic.current.view);
+    this.#options.layers.unwatch(topic.current.view, polled);
   }
 
   /** The polled subscriptions of a view whose type changed since they were last evaluated. */
@@ -72,21 +72,22 @@ export class PolledViews {
     { layers, grant }: Placed,
     { traits, subscription, resourceErrors }: Omit<PollKey, "names"> & { readonly subscription: Subscription },
   ): PolledSubscription {
-    const { layers: all, digest, responses } = this.#options;
+    const { layers: all, digest, currentViews } = this.#options;
     const view = all.viewOf(layers, grant);
+    const current = currentViews.of(view);
     let polled = this.#views.get(view);
     if (polled === undefined) {
       polled = { view, topics: new Map() };
       this.#views.set(view, polled);
       all.watch(view, polled);
     }
-    const { key: set } = subscription.nameSet(responses.nameSets);
+    const { key: set } = subscription.nameSet(current.shared.nameSets);
     const key = `${subscription.isWildcard ? "*" : ""} ${set} ${resourceErrors}`;
     const ofType = polled.topics.get(traits.type) ?? new Map<string, PolledSubscription>();
     polled.topics.set(traits.type, ofType);
     const known = ofType.get(key);
     if (known !== undefined) return known;
-    const topic = new PolledSubscription({ key, view, traits, subscription, resourceErrors, digest });
+    const topic = new PolledSubscription({ key, current, traits, subscription, resourceErrors, digest });
     ofType.set(key, topic);
     return topic;
   }

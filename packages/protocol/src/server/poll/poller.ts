@@ -6,7 +6,6 @@ import { hostOf } from "../../node/host.ts";
 import type { Node } from "../../node/node.ts";
 import type { Peer } from "../../node/node-mapping.ts";
 import type { ApiVersion } from "../../resource/api-version.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Report, RequestKind } from "../contract/effect.ts";
 import type { DeliveryState, StreamState, TypeState } from "../contract/inspect.ts";
 import type { PollId } from "../contract/poll.ts";
@@ -32,9 +31,7 @@ export interface WaitingPoll {
   end: "settled" | "dismissed" | undefined;
 }
 
-type PollerStart = Pick<Poller, "peer" | "node" | "apiVersion" | "choices" | "topic"> & {
-  readonly responses: SharedResponses;
-};
+type PollerStart = Pick<Poller, "peer" | "node" | "apiVersion" | "choices" | "topic">;
 
 /** The newest response to a poller, and its fate. */
 interface Given {
@@ -72,9 +69,8 @@ export class Poller implements ProgressMember {
   #acked: ResponseSummary | undefined;
   #nacked: (ResponseSummary & { readonly error: Status }) | undefined;
   #emptyPolls = 0;
-  readonly #responses: SharedResponses;
 
-  constructor(id: PollId, key: string, { peer, node, apiVersion, choices, topic, responses }: PollerStart) {
+  constructor(id: PollId, key: string, { peer, node, apiVersion, choices, topic }: PollerStart) {
     this.id = id;
     this.key = key;
     this.peer = peer;
@@ -82,7 +78,6 @@ export class Poller implements ProgressMember {
     this.apiVersion = apiVersion;
     this.choices = choices;
     this.topic = topic;
-    this.#responses = responses;
   }
 
   /**
@@ -95,13 +90,13 @@ export class Poller implements ProgressMember {
 
   /** The newest revision whose content it is known to have. */
   get reached(): number {
-    const isCurrent = this.#acked?.version === this.topic.told(this.#responses).body.version;
-    return isCurrent ? this.#responses.revision : (this.#acked?.revision ?? -1);
+    const isCurrent = this.#acked?.version === this.topic.told().body.version;
+    return isCurrent ? this.topic.current.revision : (this.#acked?.revision ?? -1);
   }
 
   standing(revision: number): Standing {
     if (this.reached >= revision) return "deployed";
-    return this.#given?.fate === "nacked" && this.hasRefused(this.topic.told(this.#responses)) ? "rejected" : "pending";
+    return this.#given?.fate === "nacked" && this.hasRefused(this.topic.told()) ? "rejected" : "pending";
   }
 
   behind(revision: number): readonly StragglerType[] {
@@ -181,7 +176,7 @@ export class Poller implements ProgressMember {
   }
 
   #describeType(): TypeState {
-    const { traits, subscription, view } = this.topic;
+    const { traits, subscription, current } = this.topic;
     const last = this.#given?.what ?? this.#acked;
     return {
       type: traits.type,
@@ -195,7 +190,7 @@ export class Poller implements ProgressMember {
       waiting: [],
       pendingRemovals: [],
       // No heartbeat renews a TTL for a poller.
-      ttl: view.timed(traits.type).resources.length > 0 ? "unsafe" : undefined,
+      ttl: current.view.timed(traits.type).resources.length > 0 ? "unsafe" : undefined,
       pending: this.answers && this.#given?.fate === "pending" ? [deliveryOf(this.#given.what)] : [],
       acked: this.#acked && deliveryOf(this.#acked),
       nacked: this.#nacked && {

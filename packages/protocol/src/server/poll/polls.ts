@@ -40,11 +40,11 @@ export class Polls {
   readonly #waiting: WaitingPolls;
 
   constructor(options: PollsOptions) {
-    const { responses, nextTimer } = options;
+    const { nextTimer } = options;
     this.#options = options;
     this.#views = new PolledViews(options);
     this.#pollers = new PollerMemory(nextTimer);
-    this.#waiting = new WaitingPolls(responses, nextTimer);
+    this.#waiting = new WaitingPolls(nextTimer);
   }
 
   get isDue(): boolean {
@@ -129,7 +129,7 @@ export class Polls {
     });
     const effects: ServerEffect[] = [];
     const poller = this.#pollerFor(event, { node, choices, topic }, effects);
-    const { as, reports } = poller.understand(request, () => topic.told(this.#options.responses));
+    const { as, reports } = poller.understand(request, () => topic.told());
     report(effects, { kind: "request-understood", stream: poller.id, node, type, as });
     for (const each of reports) report(effects, each);
     if (poller.answers) {
@@ -181,7 +181,6 @@ export class Polls {
         apiVersion,
         choices,
         topic,
-        responses: this.#options.responses,
       });
       topic.pollers++;
       const { type } = topic.traits;
@@ -200,7 +199,7 @@ export class Polls {
 
   #forget(poller: Poller): readonly ServerEffect[] {
     const effects: ServerEffect[] = [];
-    if (poller.answers) this.#options.progress.left(poller, poller.reached, this.#options.responses.revision);
+    if (poller.answers) this.#options.progress.left(poller, poller.reached, poller.topic.current.revision);
     this.#waiting.stopRest(poller, effects);
     this.#leave(poller.topic);
     report(effects, { kind: "poller-forgotten", stream: poller.id, node: poller.node, type: poller.topic.traits.type });

@@ -1,4 +1,3 @@
-import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Report, ServerEffect } from "../contract/effect.ts";
 import { InvariantError } from "../contract/invariant-error.ts";
 import type { PollId } from "../contract/poll.ts";
@@ -11,7 +10,6 @@ import type { Poller, WaitingPoll } from "./poller.ts";
  * given it a moment ago; then the poll is held until something changes or its time is over (S-RST-10, S-RST-12).
  */
 export class WaitingPolls {
-  readonly #responses: SharedResponses;
   readonly #nextTimer: () => number;
   readonly #waiting = new Map<PollId, WaitingPoll>();
   readonly #awaiting = new Map<PolledSubscription, Set<WaitingPoll>>();
@@ -22,8 +20,7 @@ export class WaitingPolls {
   readonly #due = new Fifo<WaitingPoll>();
 
   /** `nextTimer`: returns an unused timer number. */
-  constructor(responses: SharedResponses, nextTimer: () => number) {
-    this.#responses = responses;
+  constructor(nextTimer: () => number) {
     this.#nextTimer = nextTimer;
   }
 
@@ -150,7 +147,7 @@ export class WaitingPolls {
 
   /** Evaluates a polled subscription once for all its polls; an exception surfaces when one of them is evaluated. */
   #look(topic: PolledSubscription): void {
-    const version = attempt(() => topic.told(this.#responses).body.version);
+    const version = attempt(() => topic.told().body.version);
     for (const poll of this.#awaiting.get(topic) ?? []) if (poll.besides !== version) this.#due.add(poll);
   }
 
@@ -158,7 +155,7 @@ export class WaitingPolls {
     const { poller, versionInfo } = poll;
     if (poll.end === "dismissed") return this.#leaveUnchanged(poll);
     if (poll.end === "settled") return this.#settle(poll);
-    const told = poller.topic.told(this.#responses);
+    const told = poller.topic.told();
     const { version } = told.body;
     if (version === poll.besides) return [];
     const hasIt = version === versionInfo && !poller.hasRefusedOther(told);
@@ -171,7 +168,7 @@ export class WaitingPolls {
   }
 
   #wasJustGiven({ poller, isRefusal }: WaitingPoll): boolean {
-    const told = poller.topic.told(this.#responses);
+    const told = poller.topic.told();
     return (poller.restTimer !== undefined && poller.wasGiven(told)) || (isRefusal && poller.hasRefused(told));
   }
 
@@ -187,7 +184,7 @@ export class WaitingPolls {
    * repeated one.
    */
   #settle(poll: WaitingPoll): readonly ServerEffect[] {
-    const told = poll.poller.topic.told(this.#responses);
+    const told = poll.poller.topic.told();
     const hasIt = told.body.version === poll.versionInfo && !poll.poller.hasRefusedOther(told);
     return hasIt ? this.#leaveUnchanged(poll) : this.#give(poll);
   }
@@ -198,7 +195,7 @@ export class WaitingPolls {
 
   #give(poll: WaitingPoll): readonly ServerEffect[] {
     const { id, poller, holdMs } = poll;
-    const told = poller.topic.told(this.#responses);
+    const told = poller.topic.told();
     const effects: ServerEffect[] = [...this.end(poll)];
     effects.push({ kind: "answer-poll", poll: id, poller: poller.id, body: told.body });
     report(effects, poller.give(told));

@@ -4,8 +4,7 @@ import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { isStill, type Position } from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
-import type { View } from "../../state/view.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
 /** The heartbeat of a type for one client (S-TTL-09, S-TTL-12). */
@@ -36,21 +35,16 @@ function intervalOf(ttlMs: number): number {
  *
  * @spec S-TTL-09, S-TTL-12
  */
-function heartbeatOf(
-  type: TypeStream,
-  variant: Variant,
-  view: View,
-  responses: SharedResponses,
-): TypeHeartbeat | undefined {
+function heartbeatOf(type: TypeStream, variant: Variant, current: CurrentView): TypeHeartbeat | undefined {
   const { position } = type.sentState;
-  if (position === undefined || responses.ttls === "left-off") return undefined;
-  if (variant === "sotw" && type.traits.isFullState) return repetitionOf(type, responses);
-  const { held, shortestMs } = heldForATime(type, position, view, responses);
+  if (position === undefined || current.ttls === "left-off") return undefined;
+  if (variant === "sotw" && type.traits.isFullState) return repetitionOf(type, current);
+  const { held, shortestMs } = heldForATime(type, position, current);
   if (held.length === 0) return undefined;
   const known = variant === "sotw" ? type.deliveries.held?.version : undefined;
-  const version = known ?? responses.bodies.version(variant, view, type.traits.type);
+  const version = known ?? current.version(variant, type.traits.type);
   return {
-    body: responses.bodies.heartbeat(variant, type.traits.type, version, held),
+    body: current.shared.bodies.heartbeat(variant, type.traits.type, version, held),
     everyMs: intervalOf(shortestMs),
   };
 }
@@ -80,10 +74,10 @@ export class Heartbeats {
   }
 
   /** The heartbeat that is due; undefined if there is none, or if everything was sent since the last one. */
-  next(type: TypeStream, variant: Variant, view: View, responses: SharedResponses): Body | undefined {
+  next(type: TypeStream, variant: Variant, current: CurrentView): Body | undefined {
     if (!this.#due.delete(type)) return undefined;
     const isConfirmed = this.#confirmed.delete(type);
-    const heartbeat = heartbeatOf(type, variant, view, responses);
+    const heartbeat = heartbeatOf(type, variant, current);
     if (heartbeat === undefined) return undefined;
     this.#soon.set(type, heartbeat.everyMs);
     return isConfirmed ? undefined : heartbeat.body;
@@ -95,16 +89,15 @@ export class Heartbeats {
    */
   *needs(
     types: readonly TypeStream[],
-    view: View,
-    presentOf: (type: TypeStream) => SharedResponses,
+    currentOf: (type: TypeStream) => CurrentView,
   ): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
     for (const type of types) {
       const { ttl, traits, subscription, position } = type;
       if (ttl !== "told" || position === undefined) continue;
-      const responses = presentOf(type);
-      if (responses.ttls === "left-off") continue;
-      const now = responses.selections.timed(view, traits.type, subscription).shortestMs;
-      const before = position.view === view ? now : position.view.timed(traits.type).shortestMs;
+      const current = currentOf(type);
+      if (current.ttls === "left-off") continue;
+      const now = current.selectTimed(traits.type, subscription).shortestMs;
+      const before = position.view === current.view ? now : position.view.timed(traits.type).shortestMs;
       const shortestMs = Math.min(now, before);
       const soon = this.#soon.get(type) ?? Number.POSITIVE_INFINITY;
       const ms = Math.min(soon, shortestMs === Number.POSITIVE_INFINITY ? shortestMs : intervalOf(shortestMs));
@@ -115,10 +108,10 @@ export class Heartbeats {
 }
 
 /** A repetition of everything that the client holds: with pending removals, and without what it unsubscribed from. */
-function repetitionOf({ deliveries, subscription }: TypeStream, responses: SharedResponses): TypeHeartbeat | undefined {
+function repetitionOf({ deliveries, subscription }: TypeStream, current: CurrentView): TypeHeartbeat | undefined {
   const body = deliveries.held;
   if (body?.ttls !== "told") return undefined;
-  const { shortestMs } = responses.bodies.timedIn(body);
+  const { shortestMs } = current.shared.bodies.timedIn(body);
   if (shortestMs === Number.POSITIVE_INFINITY) return undefined;
   const everyMs = intervalOf(shortestMs);
   if (subscription.isSoleWildcard) return { body, everyMs };
@@ -133,11 +126,11 @@ interface HeldResources {
   readonly shortestMs: number;
 }
 
-function heldForATime(type: TypeStream, position: Position, view: View, responses: SharedResponses): HeldResources {
+function heldForATime(type: TypeStream, position: Position, current: CurrentView): HeldResources {
   const { subscription, deliveries, pendingRemovals, traits, sentState } = type;
-  const { resources, shortestMs } = responses.selections.timed(view, traits.type, subscription);
+  const { resources, shortestMs } = current.selectTimed(traits.type, subscription);
   const isUpToDate =
-    isStill(position, view, traits.type) &&
+    isStill(position, current.view, traits.type) &&
     sentState.sentOutOfOrder.size +
       sentState.pendingNames.size +
       sentState.unansweredNames.size +
@@ -150,7 +143,7 @@ function heldForATime(type: TypeStream, position: Position, view: View, response
     if (told?.ttlMs === undefined) byName.delete(name);
     else byName.set(name, told);
   };
-  for (const { name, then } of responses.changes.between(position, view, traits.type).changes) {
+  for (const { name, then } of current.differenceSince(position, traits.type).changes) {
     note(name, then !== undefined && subscription.covers(then) ? then : undefined);
   }
   for (const [name, mark] of sentState.sentOutOfOrder)

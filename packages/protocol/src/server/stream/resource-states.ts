@@ -1,10 +1,9 @@
 import type { Status } from "../../message/status.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { hasSameContent } from "../../resource/ttl.ts";
-import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import { resourcesIn } from "../ack/nack-history.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import type { ResourceState, ResourceStatus } from "../contract/inspect.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
@@ -12,19 +11,19 @@ import type { TypeStream } from "../type/type-stream.ts";
  * The status of each subscribed resource of a type at a client, and of each name without a resource; then of pending
  * removals (S-CSD-02). Lazy: only what is iterated is computed.
  */
-export function* resourceStates(type: TypeStream, view: View, responses: SharedResponses): Iterable<ResourceState> {
-  const standings = new Standings(type, view, responses);
+export function* resourceStates(type: TypeStream, current: CurrentView): Iterable<ResourceState> {
+  const standings = new Standings(type, current);
   const { traits, subscription, pendingRemovals } = type;
   const seen = new Set<string>();
   if (subscription.isWildcard) {
-    for (const resource of view.members(traits.type)) {
+    for (const resource of current.view.members(traits.type)) {
       if (resource.onDemand) continue;
       if (subscription.names.size > 0) seen.add(resource.name);
       yield standings.of(resource);
     }
   }
   for (const term of subscription.names) {
-    const answers = view.answersTo(traits.type, term);
+    const answers = current.view.answersTo(traits.type, term);
     if (answers.length === 0) yield standings.ofNone(term);
     for (const resource of answers) {
       if (seen.has(resource.name)) continue;
@@ -33,34 +32,32 @@ export function* resourceStates(type: TypeStream, view: View, responses: SharedR
     }
   }
   for (const [name, { was }] of pendingRemovals.names) {
-    if (view.holder(traits.type, name) !== undefined) continue;
+    if (current.view.holder(traits.type, name) !== undefined) continue;
     yield standings.ofGone(name, was !== undefined && "bytes" in was ? was : undefined);
   }
 }
 
 class Standings {
   readonly #type: TypeStream;
-  readonly #view: View;
-  readonly #responses: SharedResponses;
+  readonly #current: CurrentView;
 
-  constructor(type: TypeStream, view: View, responses: SharedResponses) {
+  constructor(type: TypeStream, current: CurrentView) {
     this.#type = type;
-    this.#view = view;
-    this.#responses = responses;
+    this.#current = current;
   }
 
   of(resource: Resource): ResourceState {
     const { name } = resource;
-    const isTold = this.#type.isSent(name, this.#view, this.#responses);
+    const isTold = this.#type.isSent(name, this.#current);
     return this.#answered(name, isTold) ?? this.#state(name, isTold ? "synced" : "not-sent", resource, isTold);
   }
 
   /** The status of a name without a resource in the view. */
   ofNone(name: string): ResourceState {
-    const isTold = this.#type.position !== undefined && this.#type.isSent(name, this.#view, this.#responses);
+    const isTold = this.#type.position !== undefined && this.#type.isSent(name, this.#current);
     const answered = this.#answered(name, isTold);
     if (answered !== undefined) return answered;
-    const error = this.#view.error(this.#type.traits.type, name)?.error;
+    const error = this.#current.view.error(this.#type.traits.type, name)?.error;
     if (error !== undefined) return this.#state(name, "failed", undefined, isTold, undefined, error);
     const held = this.#accepted(name);
     if (held !== undefined) return this.#state(name, "synced", held, isTold);

@@ -48,10 +48,10 @@ export class StreamErrors {
   }
 
   /** Messages of API version 2 have no field for errors, so types of that version are sent without errors too. */
-  #begin(type: TypeStream, { view }: Pick<Telling, "view">): SentErrors | undefined {
+  #begin(type: TypeStream, { current }: Pick<Telling, "current">): SentErrors | undefined {
     const { resourceErrors, ignoreHints } = this.#dialect;
     const { traits } = type;
-    const isAny = resourceErrors === "failed-and-missing" || view.errors(traits.type).size > 0;
+    const isAny = resourceErrors === "failed-and-missing" || current.view.errors(traits.type).size > 0;
     if (!isAny || resourceErrors === "off") return undefined;
     if (this.#apiVersion === "v2" || isOfV2(traits.type)) return undefined;
     const told = new SentErrors(this.#variant, ignoreHints);

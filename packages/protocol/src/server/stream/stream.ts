@@ -9,8 +9,8 @@ import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import { everyName, namesIn } from "../ack/delivery.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import type { Removable } from "../cache/pending-removals.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Conversion } from "../contract/conversion.ts";
 import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamId, StreamOpened } from "../contract/event.ts";
@@ -78,7 +78,8 @@ const everything: Removable = {
 export class Stream implements OrderedStream, Subscriber, ProgressMember {
   readonly opened: StreamOpened;
   readonly identity: Identity;
-  view: View;
+  /** The view of the node; another one after the node moved. */
+  current: CurrentView;
   readonly #types = new Map<TypeUrl, TypeStream>();
   #inOrder: readonly TypeStream[] = [];
   readonly #ordering: StreamOrder;
@@ -90,7 +91,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
   #tellsTtls = false;
   #isSettled = false;
 
-  constructor(opened: StreamOpened, identity: Identity, view: View) {
+  constructor(opened: StreamOpened, identity: Identity, current: CurrentView) {
     this.opened = opened;
     this.identity = identity;
     const { dialect, siblings } = identity;
@@ -99,11 +100,15 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     this.#waits = new StreamWaits(dialect, siblings.order, this.isAggregated);
     this.#sending = new Sending(opened.stream, identity);
     this.#owed = new PendingResends(dialect);
-    this.view = view;
+    this.current = current;
   }
 
   get types(): ReadonlyMap<TypeUrl, TypeStream> {
     return this.#types;
+  }
+
+  get view(): View {
+    return this.current.view;
   }
 
   get node(): Node {
@@ -203,7 +208,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
    * Flushes the stream: sends what is new, from the newest state. One flush covers all types, or users of Clusters
    * would starve.
    */
-  turn(responses: SharedResponses): FlushResult {
+  turn(): FlushResult {
     const effects: ServerEffect[] = [];
     const owed: ResendNames = new Map();
     const { streams } = this.identity.siblings;
@@ -211,18 +216,18 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     this.#waits.begin();
     let isUnfinished = false;
     for (const type of this.#inOrder) {
-      const waits = this.#waits.find(type, this.view, responses);
-      if (waits === undefined || waits.maySpeak) this.#speak(type, responses, effects, owed, waits?.names);
+      const waits = this.#waits.find(type, this.current);
+      if (waits === undefined || waits.maySpeak) this.#speak(type, effects, owed, waits?.names);
       // A paused answer that has to wait goes on when the wait ends.
       isUnfinished = type.isPaused && waits?.maySpeak !== false;
       if (isUnfinished) break;
     }
     for (const type of this.#inOrder) {
       if (isUnfinished || type.pendingRemovals.isEmpty) continue;
-      this.#speak(type, responses, effects, owed);
-      this.#waits.findOfRemovals(type, responses);
+      this.#speak(type, effects, owed);
+      this.#waits.findOfRemovals(type);
     }
-    if (this.#beats.isDue && !isUnfinished) this.#beat(responses, effects);
+    if (this.#beats.isDue && !isUnfinished) this.#beat(effects);
     const hasMoved =
       streams.size > 1 && (effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]));
     effects.push(...this.#reportWaits());
@@ -252,21 +257,21 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
    * The types of which the client holds resources with a TTL, and how soon each needs a heartbeat, in milliseconds.
    * Called once after a flush.
    */
-  needsBeats(responses: SharedResponses): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
-    return this.#beats.needs(this.#inOrder, this.view, (type) => this.#presentFor(type, responses));
+  needsBeats(): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
+    return this.#beats.needs(this.#inOrder, (type) => this.#currentFor(type));
   }
 
-  #beat(responses: SharedResponses, effects: ServerEffect[]): void {
+  #beat(effects: ServerEffect[]): void {
     for (const type of this.#inOrder) {
-      const held = this.#beats.next(type, this.opened.variant, this.view, this.#presentFor(type, responses));
+      const held = this.#beats.next(type, this.opened.variant, this.#currentFor(type));
       if (held === undefined) continue;
       const at = this.identity.siblings.order.count();
-      this.#sending.beat(type, held, { revision: responses.revision, at }, effects);
+      this.#sending.beat(type, held, { revision: this.current.revision, at }, effects);
     }
   }
 
-  #presentFor({ traits, ttl }: TypeStream, responses: SharedResponses): SharedResponses {
-    return responses.forTtls(traits.type, ttl, this.view);
+  #currentFor({ traits, ttl }: TypeStream): CurrentView {
+    return this.current.forTtls(traits.type, ttl);
   }
 
   get isAggregated(): boolean {
@@ -285,31 +290,25 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     return { stream: this.opened.stream, node: this.identity.node, type: traits.type };
   }
 
-  #speak(
-    type: TypeStream,
-    responses: SharedResponses,
-    effects: ServerEffect[],
-    owed: ResendNames,
-    heldBack = nothingHeldBack,
-  ): void {
+  #speak(type: TypeStream, effects: ServerEffect[], owed: ResendNames, heldBack = nothingHeldBack): void {
     const { position: from, pendingRemovals } = type;
     const before = { position: from, pendingRemovals: pendingRemovals };
     // Of a resource that was held back, the client still has the state from before the wait.
     const toldTo = from && Math.min(from.revision, type.heldBackFrom);
     const removable =
-      type.deferredRemovals === undefined ? everything : this.identity.siblings.order.removable(responses);
+      type.deferredRemovals === undefined ? everything : this.identity.siblings.order.removable(this.current.revision);
     const wasBlocked = type.deliveries.isBlocked;
-    const seen = this.#presentFor(type, responses);
-    const made = type.next(this.view, seen, { removable, heldBack });
-    const answers = this.#errors.tell(type, made, { view: this.view, responses: seen, wasBlocked });
+    const current = this.#currentFor(type);
+    const made = type.next(current, { removable, heldBack });
+    const answers = this.#errors.tell(type, made, { current, wasBlocked });
     const isShared = !this.isAggregated && this.identity.siblings.streams.size > 1;
     for (const answer of answers) {
-      const moment = { revision: responses.revision, toldTo, at: this.identity.siblings.order.count() };
-      for (const body of this.#sending.partsOf(answer.body, type.traits, seen.parts)) {
+      const moment = { revision: current.revision, toldTo, at: this.identity.siblings.order.count() };
+      for (const body of this.#sending.partsOf(answer.body, type.traits, current.shared.parts)) {
         const delivery = this.#sending.respond(type, { ...answer, body }, moment, effects);
         const isWhole = toldTo === undefined || (type.traits.isFullState && this.opened.variant === "sotw");
         if (isWhole && body.ttls === "told") this.#beats.confirm(type);
-        const isUnprotected = this.#ordering.sent(type, delivery, answer, before, this.view, responses);
+        const isUnprotected = this.#ordering.sent(type, delivery, answer, before, this.current);
         if (isUnprotected) effects.push(report({ kind: "client-unprotected", ...this.#about(type) }));
       }
       this.#owed.collect(type, answer.news, { types: this.#types, isShared, owed });
@@ -322,8 +321,8 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
   }
 
   /** Handles the timeout of a wait that began at revision `since`. */
-  giveUpWaiting(waiting: WaitingType, since: number, responses: SharedResponses): readonly ServerEffect[] {
-    const wait = this.#waits.giveUp(waiting, since, this.view, responses);
+  giveUpWaiting(waiting: WaitingType, since: number): readonly ServerEffect[] {
+    const wait = this.#waits.giveUp(waiting, since, this.current);
     if (wait === undefined) return none;
     const about = this.#about(waiting.type);
     return [
@@ -334,8 +333,8 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
   }
 
   /** The status of every resource and name that the client subscribes to, type by type. */
-  *resources(responses: SharedResponses): Iterable<ResourceState> {
-    for (const type of this.#inOrder) yield* resourceStates(type, this.view, responses);
+  *resources(): Iterable<ResourceState> {
+    for (const type of this.#inOrder) yield* resourceStates(type, this.current);
   }
 
   describe(client: string): StreamState {

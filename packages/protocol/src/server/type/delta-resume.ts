@@ -1,8 +1,8 @@
 import { type InitialVersions, noInitialVersions } from "../../message/request.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { Position } from "../../state/difference.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import { Comparison } from "../cache/resume.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 
 /**
@@ -50,10 +50,10 @@ export class DeltaResume {
     this.#comparison = undefined;
   }
 
-  /** Compares the next names. Returns the result once all are compared: it is true at `here`. */
-  step(here: Position, responses: SharedResponses): Comparison | undefined {
-    const comparison = this.#going(here) ?? this.#start(here, responses);
-    if (!comparison.isDone) comparison.step(here.revision);
+  /** Compares the next names. Returns the result once all are compared: it is true at the present revision. */
+  step(current: CurrentView): Comparison | undefined {
+    const comparison = this.#going(current) ?? this.#start(current);
+    if (!comparison.isDone) comparison.step(current.revision);
     this.#comparison = comparison.isDone ? undefined : comparison;
     if (comparison.isDone) this.#initial = noInitialVersions;
     return comparison.isDone ? comparison : undefined;
@@ -63,24 +63,24 @@ export class DeltaResume {
    * The comparison to continue. A node that moved needs one with its new view, and another stream's result at an
    * earlier revision is outdated.
    */
-  #going(here: Position): Comparison | undefined {
+  #going(current: CurrentView): Comparison | undefined {
     const comparison = this.#comparison;
-    if (comparison === undefined || comparison.start.view !== here.view) return undefined;
-    return comparison.isDone && !comparison.isDoneAt(here.revision) ? undefined : comparison;
+    if (comparison === undefined || comparison.start.view !== current.view) return undefined;
+    return comparison.isDone && !comparison.isDoneAt(current.revision) ? undefined : comparison;
   }
 
-  #start(here: Position, responses: SharedResponses): Comparison {
+  #start(current: CurrentView): Comparison {
     const { type } = this.#traits;
     const subscription = this.#subscription;
     const initial = this.#initial;
     const trusts = this.#trustsVersions;
-    const { ttls, namesPerStep } = responses;
-    const options = { trustsVersions: trusts, ttls, namesPerStep };
+    const { nameSets, namesPerStep, comparisons } = current.shared;
+    const options = { trustsVersions: trusts, ttls: current.ttls, namesPerStep };
     // Interning replaces the names by equal ones, so the scope is taken afterwards.
-    const make = (): Comparison => new Comparison(here, type, subscription.scope, initial, options);
-    const set = initial.key === undefined ? undefined : subscription.sharedKey(responses.nameSets);
+    const make = (): Comparison => new Comparison(current.toPosition(), type, subscription.scope, initial, options);
+    const set = initial.key === undefined ? undefined : subscription.sharedKey(nameSets);
     if (set === undefined) return make();
-    const key = `${type} ${here.view.key} ${trusts} ${set} ${initial.key}`;
-    return responses.comparisons.get(key, initial.size, make);
+    const key = `${type} ${current.view.key} ${trusts} ${set} ${initial.key}`;
+    return comparisons.get(key, initial.size, make);
   }
 }

@@ -2,26 +2,25 @@ import { forKind, isWildcardType } from "../../dialect/dialect.ts";
 import type { TtlVerdict } from "../../dialect/ttl.ts";
 import type { Body, Segment } from "../../message/body.ts";
 import type { DeltaRequest, DiscoveryRequest } from "../../message/request.ts";
-import type { Resource } from "../../resource/resource.ts";
-import { isGlob, nameOfTerm, termsOf } from "../../resource/resource-name.ts";
-import { markOf, type SentMark } from "../../resource/ttl.ts";
+import { isGlob, termsOf } from "../../resource/resource-name.ts";
+import { markOf } from "../../resource/ttl.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import { isLocated } from "../../resource/variant-name.ts";
 import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import { Deliveries } from "../ack/delivery.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import { nothingHeldOver, type PendingRemovals } from "../cache/pending-removals.ts";
 import { type Comparison, mayBeHeldUnder } from "../cache/resume.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
 import { isAsked } from "../subscription/selection.ts";
-import { hasAny, Subscription, type SubscriptionChange, understandChange } from "../subscription/subscription.ts";
+import { Subscription, type SubscriptionChange, understandChange } from "../subscription/subscription.ts";
 import { DeltaResponseBuilder } from "./delta-response-builder.ts";
 import { DeltaResume } from "./delta-resume.ts";
+import { DeltaTerms, somethingElse } from "./delta-terms.ts";
 import { FirstSelection } from "./first-selection.ts";
 import type { HeldBackNames } from "./held-back.ts";
 import { SentState } from "./sent-state.ts";
-import { candidatesFor, termsBehind } from "./terms.ts";
 import type {
   AskedTerms,
   FlushBounds,
@@ -42,9 +41,8 @@ export class DeltaTypeStream implements TypeStream {
   readonly #options: TypeStreamOptions;
   readonly #resume: DeltaResume;
   readonly #first: FirstSelection;
+  readonly #terms: DeltaTerms;
   #isOpen = false;
-  /** Names unsubscribed from under a wildcard: each is answered with what the wildcard says about it (S-UNS-06). */
-  readonly #ambiguous = new Set<string>();
 
   constructor(options: TypeStreamOptions) {
     const { traits, dialect, ttl } = options;
@@ -60,6 +58,7 @@ export class DeltaTypeStream implements TypeStream {
     this.sentState = new SentState(traits.type, this.subscription);
     this.#resume = new DeltaResume(traits, this.subscription, options.cameAfterOwner);
     this.#first = new FirstSelection(traits.type, this.subscription);
+    this.#terms = new DeltaTerms(traits, this.subscription, this.sentState);
   }
 
   get position(): Position | undefined {
@@ -107,26 +106,25 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   hasNews(view: View): boolean {
-    return this.#ambiguous.size > 0 || this.sentState.hasNews(view);
+    return this.#terms.unsubscribed.size > 0 || this.sentState.hasNews(view);
   }
 
   catchUp(revision: number): void {
     this.sentState.catchUp(revision);
   }
 
-  isSent(name: string, view: View, responses: SharedResponses): boolean {
-    return this.sentState.isTold(name, view, responses);
+  isSent(name: string, current: CurrentView): boolean {
+    return this.sentState.isTold(name, current);
   }
 
-  upcoming(view: View, responses: SharedResponses): Iterable<Upcoming> {
-    return this.sentState.upcoming(view, responses);
+  upcoming(current: CurrentView): Iterable<Upcoming> {
+    return this.sentState.upcoming(current);
   }
 
-  next(view: View, responses: SharedResponses, { heldBack }: FlushBounds): readonly PendingResponse[] {
-    const here: Position = { view, revision: responses.revision };
-    if (this.sentState.position === undefined) return this.#firstAnswer(here, responses, heldBack);
-    if (this.deliveries.isBlocked) return this.#outOfTurn(this.sentState.position, here, responses, heldBack);
-    return this.#inTurn(this.sentState.position, here, responses, heldBack);
+  next(current: CurrentView, { heldBack }: FlushBounds): readonly PendingResponse[] {
+    if (this.sentState.position === undefined) return this.#firstAnswer(current, heldBack);
+    if (this.deliveries.isBlocked) return this.#outOfTurn(this.sentState.position, current, heldBack);
+    return this.#inTurn(this.sentState.position, current, heldBack);
   }
 
   isWaiting(view: View): boolean {
@@ -163,7 +161,7 @@ export class DeltaTypeStream implements TypeStream {
     if (change.dropped.length > 0 || change.leftWildcard) this.deliveries.forgive(change.dropped, this.subscription);
     for (const name of change.dropped) {
       this.sentState.giveUp(name);
-      if (this.subscription.isWildcard) this.#ambiguous.add(name);
+      if (this.subscription.isWildcard) this.#terms.unsubscribed.add(name);
       // The client may still hold it for another term.
       else if (this.traits.terms === undefined && !this.subscription.isNamed(name))
         this.sentState.sentOutOfOrder.delete(name);
@@ -176,7 +174,7 @@ export class DeltaTypeStream implements TypeStream {
 
   /** Forgets names that are no longer subscribed to, also those that were left to a wildcard that is gone too. */
   #forgetUncovered(): void {
-    this.#ambiguous.clear();
+    this.#terms.unsubscribed.clear();
     for (const name of this.sentState.sentOutOfOrder.keys())
       if (!this.subscription.isNamed(name)) this.sentState.sentOutOfOrder.delete(name);
   }
@@ -196,44 +194,44 @@ export class DeltaTypeStream implements TypeStream {
     }
   }
 
-  #firstAnswer(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
+  #firstAnswer(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
-    if (this.#resume.isOpen) return this.#compare(here, responses);
-    const gone = this.#goneSinceRewind(here, responses);
+    if (this.#resume.isOpen) return this.#compare(current);
+    const gone = this.#goneSinceRewind(current);
     const isPlain = this.sentState.sentOutOfOrder.size === 0 && gone.length === 0 && heldBack.size === 0;
     if (this.subscription.isSoleWildcard && isPlain) {
-      if (this.#options.isUnknown) return this.#advance(here, []);
-      return this.#advance(here, this.#whole(responses.bodies.whole("delta", here.view, type)));
+      if (this.#options.isUnknown) return this.#advance(current, []);
+      return this.#advance(current, this.#whole(current.wholeBody("delta", type)));
     }
     const isFirst = isPlain && this.sentState.sentUpTo === undefined;
-    const found = isFirst ? this.#first.find(here, responses) : undefined;
+    const found = isFirst ? this.#first.find(current) : undefined;
     if (found === "paused") return [];
-    const { puts, removed: absent } = found ?? responses.selections.all(here.view, type, this.subscription);
+    const { puts, removed: absent } = found ?? current.select(type, this.subscription);
     // A client that was sent nothing yet waits for all names that it lists.
     const missing =
       this.sentState.sentUpTo === undefined ? absent : absent.filter((term) => this.sentState.pendingNames.has(term));
-    const hasPlaceholders = missing.some((term) => this.#placeholder(term, here.view, responses) !== undefined);
+    const hasPlaceholders = missing.some((term) => this.#terms.placeholder(term, current) !== undefined);
     if (isPlain && !hasPlaceholders) {
       const segment = this.#noNews().segmentOf(puts, missing);
-      if (isEmpty(segment) && !this.subscription.asksForAll) return this.#advance(here, []);
+      if (isEmpty(segment) && !this.subscription.asksForAll) return this.#advance(current, []);
       // How missing names are sent depends on the client, so only bodies without them are shared by subscription.
       const body =
         missing.length > 0
-          ? responses.bodies.own("delta", here.view, type, segment)
-          : responses.bodies.ofSelection("delta", here.view, type, this.subscription, () => segment, undefined);
-      return this.#advance(here, [{ body, isInOrder: true, news: [puts], asked: this.#askedOf(missing) }]);
+          ? current.ownBody("delta", type, segment)
+          : current.selectionBody("delta", type, this.subscription, () => segment, undefined);
+      return this.#advance(current, [{ body, isInOrder: true, news: [puts], asked: this.#askedOf(missing) }]);
     }
     const news = this.#noNews();
     for (const put of puts) news.put(put);
-    for (const term of missing) this.#addAbsent(news, term, here.view, responses);
+    for (const term of missing) this.#terms.addAbsent(news, term, current);
     for (const name of [...this.sentState.sentOutOfOrder.keys(), ...gone])
       if (!news.puts.has(name) && !heldBack.has(name)) news.removed.add(name);
-    const told = this.sentState.holdBack(heldBack, here.view, responses);
-    const asked = this.#holdBack(news, heldBack, here.view);
-    this.#advance(here, []);
+    const told = this.sentState.holdBack(heldBack, current);
+    const asked = this.#terms.holdBack(news, heldBack, current.view);
+    this.#advance(current, []);
     for (const name of heldBack.keys()) this.sentState.sentOutOfOrder.set(name, told.get(name));
     for (const term of asked) this.sentState.ask(term);
-    return this.#answer(news, here, responses, { mustAnswer: this.subscription.asksForAll });
+    return this.#answer(news, current, { mustAnswer: this.subscription.asksForAll });
   }
 
   #askedOf(missing: readonly string[]): AskedTerms {
@@ -241,206 +239,97 @@ export class DeltaTypeStream implements TypeStream {
     return missing.length === asked.size ? asked : new Set(missing);
   }
 
-  #goneSinceRewind(here: Position, responses: SharedResponses): readonly string[] {
+  #goneSinceRewind(current: CurrentView): readonly string[] {
     const { sentUpTo: at } = this.sentState;
-    return at === undefined
-      ? []
-      : responses.selections.ofChanges(at, here.view, this.traits.type, this.subscription).removed;
+    return at === undefined ? [] : current.selectSince(at, this.traits.type, this.subscription).removed;
   }
 
-  #compare(here: Position, responses: SharedResponses): readonly PendingResponse[] {
-    const found = this.#resume.step(here, responses);
+  #compare(current: CurrentView): readonly PendingResponse[] {
+    const found = this.#resume.step(current);
     if (found === undefined) return [];
-    if (this.#isAsCompared(found)) return this.#advance(here, this.#answerCompared(found, here, responses));
+    if (this.#isAsCompared(found)) return this.#advance(current, this.#answerCompared(found, current));
     const news = this.#noNews();
     // The client may have unsubscribed from some while the comparison was paused.
     const mayBeHeld = mayBeHeldUnder(this.subscription);
-    for (const put of found.puts) if (isAsked(put, here.view, this.subscription)) news.put(put);
+    for (const put of found.puts) if (isAsked(put, current.view, this.subscription)) news.put(put);
     for (const name of found.removed) if (isLocated(name) || mayBeHeld(name)) news.removed.add(name);
     for (const term of found.missing) if (this.subscription.names.has(term)) news.miss(term);
-    this.#addAsked(news, here.view, responses);
+    this.#terms.addPending(news, current);
     const { newcomers } = found;
-    return this.#advance(
-      here,
-      this.#answer(news, here, responses, { mustAnswer: this.subscription.asksForAll, newcomers }),
-    );
+    return this.#advance(current, this.#answer(news, current, { mustAnswer: this.subscription.asksForAll, newcomers }));
   }
 
   /** Whether the client requested nothing while the comparison was paused. */
   #isAsCompared(found: Comparison): boolean {
-    if (this.sentState.pendingNames.size + this.#ambiguous.size > 0) return false;
+    if (this.sentState.pendingNames.size + this.#terms.unsubscribed.size > 0) return false;
     return this.subscription.terms === undefined && found.isFor(this.subscription);
   }
 
   /** Answers with the result of a comparison as it is: nothing is looked up once more. */
-  #answerCompared(found: Comparison, here: Position, responses: SharedResponses): readonly PendingResponse[] {
+  #answerCompared(found: Comparison, current: CurrentView): readonly PendingResponse[] {
     const puts = [...found.puts];
     const { removed: absent, missing } = this.#noNews().segmentOf(puts, found.missing);
     const segment: Segment = { puts, removed: [...found.removed, ...absent], missing };
     if (isEmpty(segment) && !this.subscription.asksForAll) return [];
-    const body = responses.bodies.own("delta", here.view, this.traits.type, segment);
+    const body = current.ownBody("delta", this.traits.type, segment);
     return [{ body, isInOrder: true, news: [puts], asked: new Set(absent), newToClient: found.newcomers }];
   }
 
-  #inTurn(
-    position: Position,
-    here: Position,
-    responses: SharedResponses,
-    heldBack: HeldBackNames,
-  ): readonly PendingResponse[] {
+  #inTurn(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
-    const hasOwnNews = !this.sentState.isPlain || this.#ambiguous.size > 0;
+    const hasOwnNews = !this.sentState.isPlain || this.#terms.unsubscribed.size > 0;
     const isPlain = !hasOwnNews && heldBack.size === 0;
-    if (isPlain && isStill(position, here.view, type)) return [];
+    if (isPlain && isStill(position, current.view, type)) return [];
     const hasOwnRemovals = forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
     if (isPlain && this.subscription.isSoleWildcard && !hasOwnRemovals) {
-      const { segments } = responses.changes.between(position, here.view, type);
-      if (segments.length === 0) return this.#advance(here, []);
-      return this.#advance(here, this.#whole(responses.bodies.ofChanges("delta", position, here.view, type)));
+      const { segments } = current.differenceSince(position, type);
+      if (segments.length === 0) return this.#advance(current, []);
+      return this.#advance(current, this.#whole(current.bodySince("delta", position, type)));
     }
-    const selection = responses.selections.ofChanges(position, here.view, type, this.subscription);
+    const selection = current.selectSince(position, type, this.subscription);
     if (isPlain && !hasOwnRemovals) {
       const { puts, removed } = selection;
-      if (puts.length === 0 && removed.length === 0) return this.#advance(here, []);
+      if (puts.length === 0 && removed.length === 0) return this.#advance(current, []);
       const make = (): Segment => ({ puts, removed, missing: [] });
-      const body = responses.bodies.ofSelection("delta", here.view, type, this.subscription, make, position);
-      return this.#advance(here, [{ body, isInOrder: true, news: [puts] }]);
+      const body = current.selectionBody("delta", type, this.subscription, make, position);
+      return this.#advance(current, [{ body, isInOrder: true, news: [puts] }]);
     }
     const news = this.#noNews();
     for (const put of selection.puts) if (!this.sentState.sentOutOfOrder.has(put.name)) news.put(put);
     for (const name of selection.removed) if (!this.sentState.sentOutOfOrder.has(name)) news.removed.add(name);
-    for (const [name, told] of this.sentState.sentOutOfOrder) this.#addSince(news, name, told, here.view, responses);
-    this.#addVain(news, here.view);
-    this.#addAsked(news, here.view, responses);
-    const withheld = this.#withholdRemovals(news, here.view);
-    const told = this.sentState.holdBack(heldBack, here.view, responses);
-    const asked = this.#holdBack(news, heldBack, here.view);
-    this.#advance(here, []);
+    for (const [name, told] of this.sentState.sentOutOfOrder) this.#terms.addSince(news, name, told, current);
+    this.#terms.addUnanswered(news, current.view);
+    this.#terms.addPending(news, current);
+    const withheld = this.#withholdRemovals(news, current.view);
+    const told = this.sentState.holdBack(heldBack, current);
+    const asked = this.#terms.holdBack(news, heldBack, current.view);
+    this.#advance(current, []);
     for (const name of withheld) this.sentState.sentOutOfOrder.set(name, somethingElse);
     for (const [name, mark] of told) this.sentState.sentOutOfOrder.set(name, mark);
     for (const term of asked) this.sentState.ask(term);
-    return this.#answer(news, here, responses);
-  }
-
-  /** Takes out what is held back, and adds what is sent instead. Returns the terms to answer once it is let go. */
-  #holdBack(news: DeltaResponseBuilder, heldBack: HeldBackNames, view: View): readonly string[] {
-    if (heldBack.size === 0) return [];
-    for (const [name, target] of heldBack) {
-      if (target === undefined) news.puts.delete(name);
-      else news.put(target.resource);
-    }
-    const { type } = this.traits;
-    const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
-    return [...this.sentState.pendingNames.keys(), ...this.sentState.unansweredNames, ...this.#ambiguous].filter(
-      (term) => view.answersTo(type, term).some(isUntold),
-    );
+    return this.#answer(news, current);
   }
 
   /** While a response is unsettled only requested names are sent; the position does not move. */
-  #outOfTurn(
-    position: Position,
-    here: Position,
-    responses: SharedResponses,
-    heldBack: HeldBackNames,
-  ): readonly PendingResponse[] {
-    if (this.sentState.pendingNames.size === 0 && this.#ambiguous.size === 0) return [];
+  #outOfTurn(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
+    if (this.sentState.pendingNames.size === 0 && this.#terms.unsubscribed.size === 0) return [];
     const news = this.#noNews();
-    this.#addAsked(news, here.view, responses);
-    this.#doubt(position, here.view, responses);
-    const asked = this.#holdBack(news, heldBack, here.view);
+    this.#terms.addPending(news, current);
+    this.#terms.doubt(position, current);
+    const asked = this.#terms.holdBack(news, heldBack, current.view);
     for (const term of this.sentState.pendingNames.keys()) {
-      if (here.view.answersTo(this.traits.type, term).length === 0) this.sentState.unansweredNames.add(term);
+      if (current.view.answersTo(this.traits.type, term).length === 0) this.sentState.unansweredNames.add(term);
       else this.sentState.unansweredNames.delete(term);
     }
     this.sentState.clearAsked();
-    this.#ambiguous.clear();
+    this.#terms.unsubscribed.clear();
     for (const term of asked) this.sentState.ask(term);
     for (const name of news.puts.keys()) {
-      const now = here.view.holder(this.traits.type, name);
-      this.sentState.sentOutOfOrder.set(name, now && markOf(now, responses.ttls));
+      const now = current.view.holder(this.traits.type, name);
+      this.sentState.sentOutOfOrder.set(name, now && markOf(now, current.ttls));
     }
     for (const name of [...news.removed, ...news.missing]) this.sentState.sentOutOfOrder.set(name, undefined);
-    return this.#answer(news, here, responses, { isInTurn: false });
-  }
-
-  #addSince(
-    news: DeltaResponseBuilder,
-    name: string,
-    told: SentMark | undefined,
-    view: View,
-    responses: SharedResponses,
-  ): void {
-    const now = view.holder(this.traits.type, name);
-    const isCovered = now !== undefined && isAsked(now, view, this.subscription);
-    // The resource may match more terms by now than when it was sent.
-    const isBroad = now !== undefined && hasAny(this.subscription.termsFor(now));
-    if (isCovered && (!responses.isSame(now, told) || isBroad)) news.puts.set(name, now);
-    else if (!isCovered && told !== undefined) news.removed.add(name);
-  }
-
-  #addVain(news: DeltaResponseBuilder, view: View): void {
-    for (const term of this.sentState.unansweredNames) {
-      for (const found of view.answersTo(this.traits.type, term)) {
-        if (isAsked(found, view, this.subscription)) news.put(found);
-      }
-    }
-  }
-
-  #addAsked(news: DeltaResponseBuilder, view: View, responses: SharedResponses): void {
-    for (const term of termsBehind(
-      this.sentState.pendingNames.keys(),
-      this.traits,
-      this.subscription,
-      view,
-      responses,
-    )) {
-      const answers = view.answersTo(this.traits.type, term);
-      if (answers.length === 0) this.#addAbsent(news, term, view, responses);
-      for (const found of answers) if (isAsked(found, view, this.subscription)) news.put(found);
-    }
-    for (const name of this.#givenUp(view, responses)) {
-      const found = view.holder(this.traits.type, name);
-      if (found !== undefined && isAsked(found, view, this.subscription)) news.puts.set(name, found);
-      else {
-        news.removeAsAsked(nameOfTerm(name));
-      }
-    }
-    for (const name of news.puts.keys()) news.removed.delete(name);
-  }
-
-  /** The names that the given-up terms match or matched; a term without any stands for itself. */
-  *#givenUp(view: View, responses: SharedResponses): Iterable<string> {
-    for (const term of this.#ambiguous) {
-      const from = this.sentState.position ?? { view, revision: responses.revision };
-      const { names } = candidatesFor(term, this.traits, from, view, responses);
-      if (names.size === 0) yield term;
-      yield* names;
-    }
-  }
-
-  /**
-   * Requested terms are answered with the present state. Where it differs from that at the position, the client may or
-   * may not hold other matches of the term: the next answer in order sends them again.
-   */
-  #doubt(position: Position, view: View, responses: SharedResponses): void {
-    for (const term of this.sentState.pendingNames.keys()) {
-      if (this.traits.terms === undefined && !isGlob(term) && !isLocated(term)) continue;
-      const { names, isTouched } = candidatesFor(term, this.traits, position, view, responses);
-      if (isTouched)
-        for (const name of names)
-          if (!this.sentState.sentOutOfOrder.has(name)) this.sentState.sentOutOfOrder.set(name, somethingElse);
-    }
-  }
-
-  #addAbsent(news: DeltaResponseBuilder, term: string, view: View, responses: SharedResponses): void {
-    const placeholder = this.#placeholder(term, view, responses);
-    if (placeholder === undefined) news.miss(term);
-    else news.puts.set(term, placeholder);
-  }
-
-  #placeholder(term: string, view: View, responses: SharedResponses): Resource | undefined {
-    const placeholder = responses.placeholder(this.traits, view, term);
-    return placeholder !== undefined && this.sentState.pendingNames.get(term) === true ? placeholder : undefined;
+    return this.#answer(news, current, { isInTurn: false });
   }
 
   /**
@@ -460,24 +349,21 @@ export class DeltaTypeStream implements TypeStream {
 
   #answer(
     news: DeltaResponseBuilder,
-    here: Position,
-    responses: SharedResponses,
+    current: CurrentView,
     how: { isInTurn?: boolean; mustAnswer?: boolean; newcomers?: ReadonlySet<string> } = {},
   ): readonly PendingResponse[] {
-    const puts = [...news.puts.values()].map((put) =>
-      responses.selections.answering(put, here.view, this.subscription),
-    );
+    const puts = [...news.puts.values()].map((put) => current.answering(put, this.subscription));
     const segment = news.segment(puts);
     if (isEmpty(segment) && how.mustAnswer !== true) return [];
-    const body = responses.bodies.own("delta", here.view, this.traits.type, segment);
+    const body = current.ownBody("delta", this.traits.type, segment);
     const { isInTurn = true, newcomers } = how;
     return [{ body, isInOrder: isInTurn, news: [segment.puts], asked: news.asked, newToClient: newcomers }];
   }
 
-  #advance(to: Position, answers: readonly PendingResponse[]): readonly PendingResponse[] {
-    this.sentState.advance(to);
+  #advance(current: CurrentView, answers: readonly PendingResponse[]): readonly PendingResponse[] {
+    this.sentState.advance(current.toPosition());
     this.#first.abandon();
-    this.#ambiguous.clear();
+    this.#terms.unsubscribed.clear();
     return answers;
   }
 
@@ -485,9 +371,6 @@ export class DeltaTypeStream implements TypeStream {
     return new DeltaResponseBuilder(this.#options.dialect, this.traits);
   }
 }
-
-/** Differs from every state of a resource: for a name that the client may hold in an unknown or deleted state. */
-const somethingElse: SentMark = { version: "", content: -1n, ttlMs: undefined };
 
 function isEmpty(segment: Segment): boolean {
   return segment.puts.length === 0 && segment.removed.length === 0 && segment.missing.length === 0;

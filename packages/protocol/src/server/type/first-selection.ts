@@ -1,8 +1,8 @@
 import { noInitialVersions } from "../../message/request.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Position } from "../../state/difference.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import { Comparison } from "../cache/resume.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Selection } from "../subscription/selection.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 
@@ -39,33 +39,35 @@ export class FirstSelection {
    * Finds the resources of the next names. Undefined: everything is to be found at once, because the names are few or
    * have changed since the first flush.
    */
-  find(here: Position, responses: SharedResponses): Selection | "paused" | undefined {
+  find(current: CurrentView): Selection | "paused" | undefined {
     const { names, asksForAll, terms } = this.#subscription;
-    const isLong = names.size > responses.namesPerStep && !asksForAll && !names.hasCollections && terms === undefined;
+    const isLong =
+      names.size > current.shared.namesPerStep && !asksForAll && !names.hasCollections && terms === undefined;
     if (!isLong || this.#comparison?.isFor(this.#subscription) === false) {
       this.abandon();
       return undefined;
     }
-    const comparison = this.#going(here) ?? this.#start(here, responses);
-    if (!comparison.isDone) comparison.step(here.revision);
+    const comparison = this.#going(current) ?? this.#start(current);
+    if (!comparison.isDone) comparison.step(current.revision);
     this.#comparison = comparison.isDone ? undefined : comparison;
     return comparison.isDone ? { puts: [...comparison.puts], removed: comparison.missing } : "paused";
   }
 
   /** A node that moved begins anew, and so does one whose comparison another stream finished at an earlier revision. */
-  #going(here: Position): Comparison | undefined {
+  #going(current: CurrentView): Comparison | undefined {
     const comparison = this.#comparison;
-    if (comparison === undefined || comparison.start.view !== here.view) return undefined;
-    return comparison.isDone && !comparison.isDoneAt(here.revision) ? undefined : comparison;
+    if (comparison === undefined || comparison.start.view !== current.view) return undefined;
+    return comparison.isDone && !comparison.isDoneAt(current.revision) ? undefined : comparison;
   }
 
-  #start(here: Position, { nameSets, namesPerStep, comparisons }: SharedResponses): Comparison {
+  #start(current: CurrentView): Comparison {
+    const { nameSets, namesPerStep, comparisons } = current.shared;
     const set = this.#subscription.sharedKey(nameSets);
     // Interning replaces the names by equal ones, so the scope is taken afterwards.
     const { scope } = this.#subscription;
     const options = { trustsVersions: false, namesPerStep };
-    const make = (): Comparison => new Comparison(here, this.#type, scope, noInitialVersions, options);
+    const make = (): Comparison => new Comparison(current.toPosition(), this.#type, scope, noInitialVersions, options);
     if (set === undefined) return make();
-    return comparisons.get(`${this.#type} ${here.view.key} first ${set}`, scope.names.size, make);
+    return comparisons.get(`${this.#type} ${current.view.key} first ${set}`, scope.names.size, make);
   }
 }

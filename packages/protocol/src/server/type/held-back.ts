@@ -1,7 +1,6 @@
 import type { Resource } from "../../resource/resource.ts";
 import { markOf, type SentMark } from "../../resource/ttl.ts";
-import type { View } from "../../state/view.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import { type Uses, unknownUses } from "../cache/shared-selections.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import type { ReadonlySentState } from "./readonly-sent-state.ts";
@@ -53,8 +52,7 @@ export class HeldBack {
   hold(
     names: HeldBackNames,
     { type, position, pendingNames: asked, sentOutOfOrder: ahead }: ReadonlySentState,
-    view: View,
-    responses: SharedResponses,
+    current: CurrentView,
     subscription: Subscription,
   ): ReadonlyMap<string, SentMark | undefined> {
     if (names.size === 0) {
@@ -64,9 +62,7 @@ export class HeldBack {
     const told = new Map<string, SentMark | undefined>([...ahead].filter(([name]) => names.has(name)));
     // What was sent out of order has unknown references by now.
     const replaces = new Map<string, Uses>([...told].flatMap(([name, mark]) => (mark ? [[name, unknownUses]] : [])));
-    for (const { name, then } of position === undefined
-      ? []
-      : responses.changes.between(position, view, type).changes) {
+    for (const { name, then } of position === undefined ? [] : current.differenceSince(position, type).changes) {
       // The client may hold nothing for a pending name; it is answered in any case.
       if (!names.has(name) || told.has(name) || asked.has(name)) continue;
       const isHad = then !== undefined && subscription.covers(then);
@@ -76,7 +72,7 @@ export class HeldBack {
     for (const name of this.#held.keys()) if (!names.has(name)) this.#held.delete(name);
     for (const [name, target] of names) {
       if (target !== undefined) {
-        told.set(name, markOf(target.resource, responses.ttls));
+        told.set(name, markOf(target.resource, current.ttls));
         this.#held.set(name, { replaces: target.resource, from: target.revision });
       }
       // For a name that was held back before, the earlier state counts.

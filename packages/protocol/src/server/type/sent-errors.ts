@@ -10,8 +10,8 @@ import { nameOfTerm } from "../../resource/resource-name.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import { type ErrorDifference, replaceNames } from "../cache/error-difference.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { NameList } from "../subscription/names.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import type { PendingResponse, TypeStream } from "./type-stream.ts";
@@ -24,8 +24,7 @@ const FINAL_CODES: ReadonlySet<number> = new Set([statusCode.NOT_FOUND, statusCo
 
 /** The state of a flush that `tell` needs. */
 export interface Telling {
-  readonly view: View;
-  readonly responses: SharedResponses;
+  readonly current: CurrentView;
   readonly dialect: Dialect;
   /** Whether newer content had to wait when the answers were made. */
   readonly wasBlocked: boolean;
@@ -67,11 +66,11 @@ export class SentErrors {
 
   /** Adds new errors to the answers, and replaces what they say about names that have an error. */
   tell(answers: readonly PendingResponse[], type: TypeStream, telling: Telling): readonly PendingResponse[] {
-    const { responses, wasBlocked } = telling;
+    const { current, wasBlocked } = telling;
     const now = this.#errorsFor(type, telling);
     if (now.size + this.#told.size === 0 || type.isPaused) return answers;
     const mayTell = !wasBlocked || answers.some((answer) => answer.isInOrder);
-    const news = responses.errors.between(mayTell ? this.#told : now, now);
+    const news = current.shared.errors.between(mayTell ? this.#told : now, now);
     const told = mayTell ? now : undefined;
     const said =
       this.#variant === "delta"
@@ -82,11 +81,11 @@ export class SentErrors {
   }
 
   /** The errors that the client is to know. A pending removal is still held by the client, so its error is left out. */
-  #errorsFor(type: TypeStream, { view, responses, dialect }: Telling): ErrorSet {
-    const errors = responses.errors.of(view, type.traits.type, type.subscription, responses.nameSets);
+  #errorsFor(type: TypeStream, { current, dialect }: Telling): ErrorSet {
+    const errors = current.errorsFor(type.traits.type, type.subscription);
     const all =
       this.#variant === "sotw" && dialect.resourceErrors === "failed-and-missing"
-        ? withMissing(errors, type.subscription, type.traits, view)
+        ? withMissing(errors, type.subscription, type.traits, current.view)
         : errors;
     const { names } = type.pendingRemovals;
     const shown = names.size === 0 ? all : new Map([...all].filter(([name]) => !names.has(name)));
@@ -98,26 +97,23 @@ export class SentErrors {
     type: TypeStream,
     now: ErrorSet,
     news: ErrorDifference,
-    { view, responses, dialect }: Telling,
+    { current, dialect }: Telling,
   ): readonly PendingResponse[] {
     const lost = forKind(dialect.deltaMissing, type.traits.kind) === "removed" ? this.#lostBy(news, dialect) : [];
-    const lifted = [...news.lifted.filter((name) => this.#isMissed(name, type, view)), ...lost];
+    const lifted = [...news.lifted.filter((name) => this.#isMissed(name, type, current.view)), ...lost];
     const answer = answers.at(-1);
     if (answer === undefined) {
       if (news.errors.length + lifted.length === 0) return [];
-      return [
-        this.#own({ puts: [], removed: lifted, missing: [], errors: news.errors }, type, {
-          view,
-          responses: responses,
-        }),
-      ];
+      return [this.#own({ puts: [], removed: lifted, missing: [], errors: news.errors }, type, current)];
     }
     const { asked } = answer;
     const isKept = ({ name, error }: Resource): boolean =>
       !dialect.errorsEndWaiting && (asked?.has(name) === true || isFinal(error));
     const make = (): Body => replaceNames(answer.body, now, { news: news.errors, lifted, isKept });
     const isShared = lifted.length === 0 && (asked?.size ?? 0) === 0;
-    const body = isShared ? responses.errors.body(answer.body, news, String(dialect.errorsEndWaiting), make) : make();
+    const body = isShared
+      ? current.shared.errors.body(answer.body, news, String(dialect.errorsEndWaiting), make)
+      : make();
     if (!answer.isInOrder) this.#noteTold(answer.body, now);
     return [...answers.slice(0, -1), { ...answer, body }];
   }
@@ -126,24 +122,26 @@ export class SentErrors {
     answers: readonly PendingResponse[],
     type: TypeStream,
     { errors, lifted }: ErrorDifference,
-    { view, responses, wasBlocked }: Telling,
+    { current, wasBlocked }: Telling,
   ): readonly PendingResponse[] {
     const last = answers.at(-1);
     if (last !== undefined) {
       if (errors.length === 0) return answers;
-      const body = responses.errors.body(last.body, { errors, lifted }, "sotw", () => withErrors(last.body, errors));
+      const body = current.shared.errors.body(last.body, { errors, lifted }, "sotw", () =>
+        withErrors(last.body, errors),
+      );
       return [...answers.slice(0, -1), { ...last, body }];
     }
     if (wasBlocked) return [];
     if (!type.traits.isFullState) {
       const segment = { puts: [], removed: [], missing: [], errors };
-      return errors.length === 0 ? [] : [this.#own(segment, type, { view, responses: responses })];
+      return errors.length === 0 ? [] : [this.#own(segment, type, current)];
     }
     // A client keeps a resource in spite of an error. When the error is lifted and the resource does not exist, only a
     // full state without it removes it.
-    if (errors.length === 0 && !lifted.some((name) => this.#isMissed(name, type, view))) return [];
+    if (errors.length === 0 && !lifted.some((name) => this.#isMissed(name, type, current.view))) return [];
     // A response without all other resources would delete them (S-ERR-04).
-    const full = responses.bodies.full(view, type.traits.type, type.subscription, type.pendingRemovals);
+    const full = current.fullBody(type.traits.type, type.subscription, type.pendingRemovals);
     return [{ body: withErrors(full, errors), isInOrder: true, news: [] }];
   }
 
@@ -167,14 +165,10 @@ export class SentErrors {
     if (told.length > 0) this.#told = new Map([...this.#told, ...told.map((error) => [error.name, error] as const)]);
   }
 
-  #own(
-    segment: Segment,
-    { traits }: TypeStream,
-    { view, responses }: Pick<Telling, "view" | "responses">,
-  ): PendingResponse {
+  #own(segment: Segment, { traits }: TypeStream, current: CurrentView): PendingResponse {
     const variant = this.#variant;
     const { type } = traits;
-    const body: Body = { variant, type, version: responses.bodies.version(variant, view, type), segments: [segment] };
+    const body: Body = { variant, type, version: current.version(variant, type), segments: [segment] };
     return { body, isInOrder: true, news: [] };
   }
 }

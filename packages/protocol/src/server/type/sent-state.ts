@@ -2,7 +2,7 @@ import type { SentMark } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
 import type { NameList } from "../subscription/names.ts";
 import type { Subscription } from "../subscription/subscription.ts";
@@ -89,31 +89,31 @@ export class SentState implements ReadonlySentState {
   }
 
   /** Whether the client was sent the current state of a name. */
-  isTold(name: string, view: View, responses: SharedResponses): boolean {
+  isTold(name: string, current: CurrentView): boolean {
     const { position } = this;
     if (position === undefined || this.pendingNames.has(name)) return false;
-    if (this.unansweredNames.has(name)) return view.holder(this.type, name) === undefined;
+    if (this.unansweredNames.has(name)) return current.view.holder(this.type, name) === undefined;
     if (this.sentOutOfOrder.has(name))
-      return responses.isSame(this.sentOutOfOrder.get(name), view.holder(this.type, name));
-    return !responses.changes.names(position, view, this.type).has(name);
+      return current.isSame(this.sentOutOfOrder.get(name), current.view.holder(this.type, name));
+    return !current.namesSince(position, this.type).has(name);
   }
 
   /** What the client is about to be sent. */
-  *upcoming(view: View, responses: SharedResponses): Iterable<Upcoming> {
-    for (const upcoming of responses.selections.upcoming(this.position, view, this.type, this.#subscription)) {
+  *upcoming(current: CurrentView): Iterable<Upcoming> {
+    for (const upcoming of current.upcoming(this.position, this.type, this.#subscription)) {
       // What it replaces is not what was there at the position.
       if (!this.heldBack.has(upcoming.resource.name)) yield upcoming;
     }
     for (const term of [...this.pendingNames.keys(), ...this.sentOutOfOrder.keys(), ...this.unansweredNames]) {
-      for (const resource of view.answersTo(this.type, term)) {
+      for (const resource of current.view.answersTo(this.type, term)) {
         yield { resource, replaces: this.heldBack.replacedBy(resource.name) };
       }
     }
   }
 
   /** Holds back these names, and no others. Returns the last state that the client was sent of those that changed. */
-  holdBack(names: HeldBackNames, view: View, responses: SharedResponses): ReadonlyMap<string, SentMark | undefined> {
-    return this.heldBack.hold(names, this, view, responses, this.#subscription);
+  holdBack(names: HeldBackNames, current: CurrentView): ReadonlyMap<string, SentMark | undefined> {
+    return this.heldBack.hold(names, this, current, this.#subscription);
   }
 
   /** Advances the position to a revision up to which nothing changed that the client subscribes to. */

@@ -10,8 +10,8 @@ import { addSums } from "../../resource/version.ts";
 import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import { Deliveries, type Delivery } from "../ack/delivery.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import { nothingHeldOver, type PendingRemovals } from "../cache/pending-removals.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
 import { SotwSubscription } from "../subscription/sotw-subscription.ts";
 import { Subscription, understandChange } from "../subscription/subscription.ts";
@@ -102,12 +102,12 @@ export class SotwTypeStream implements TypeStream {
     this.sentState.catchUp(revision);
   }
 
-  isSent(name: string, view: View, responses: SharedResponses): boolean {
-    return this.sentState.isTold(name, view, responses);
+  isSent(name: string, current: CurrentView): boolean {
+    return this.sentState.isTold(name, current);
   }
 
-  upcoming(view: View, responses: SharedResponses): Iterable<Upcoming> {
-    return this.sentState.upcoming(view, responses);
+  upcoming(current: CurrentView): Iterable<Upcoming> {
+    return this.sentState.upcoming(current);
   }
 
   get canHoldBack(): boolean {
@@ -122,17 +122,16 @@ export class SotwTypeStream implements TypeStream {
     return this.sentState.heldBackFrom;
   }
 
-  next(view: View, responses: SharedResponses, { heldBack }: FlushBounds): readonly PendingResponse[] {
-    const here: Position = { view, revision: responses.revision };
-    if (this.sentState.sentUpTo === undefined) return this.#firstAnswer(here, responses, heldBack);
+  next(current: CurrentView, { heldBack }: FlushBounds): readonly PendingResponse[] {
+    if (this.sentState.sentUpTo === undefined) return this.#firstAnswer(current, heldBack);
     if (this.deliveries.isBlocked && !this.sentState.resendsAll) {
       if (this.sentState.pendingNames.size === 0) return [];
-      if (!this.traits.isFullState) return this.#outOfTurn(here, responses, heldBack);
+      if (!this.traits.isFullState) return this.#outOfTurn(current, heldBack);
     }
-    if (this.#isInSync(this.sentState.sentUpTo, here)) return [];
+    if (this.#isInSync(this.sentState.sentUpTo, current.view)) return [];
     return this.traits.isFullState
-      ? this.#fullState(this.sentState.sentUpTo, here, responses, heldBack)
-      : this.#changed(this.sentState.sentUpTo, here, responses, heldBack);
+      ? this.#fullState(this.sentState.sentUpTo, current, heldBack)
+      : this.#changed(this.sentState.sentUpTo, current, heldBack);
   }
 
   isWaiting(view: View): boolean {
@@ -245,97 +244,90 @@ export class SotwTypeStream implements TypeStream {
       if (!isWildcard && !this.subscription.isNamed(name)) this.sentState.sentOutOfOrder.delete(name);
   }
 
-  #isInSync(position: Position, here: Position): boolean {
-    const hasStayed = isStill(position, here.view, this.traits.type);
+  #isInSync(position: Position, view: View): boolean {
+    const hasStayed = isStill(position, view, this.traits.type);
     return hasStayed && this.sentState.isPlain && !this.sentState.resendsAll;
   }
 
-  #firstAnswer(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
+  #firstAnswer(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type, kind } = this.traits;
     const mayBeSkipped = this.subscription.isSoleWildcard && forKind(this.#options.dialect.resumeSkip, kind);
     // A resource that may have expired meanwhile is sent whatever the version (client-behaviours E4).
-    if (mayBeSkipped && responses.ttls === "left-off" && this.#resumedVersion === here.view.typeVersion(type))
-      return this.#advance(here, []);
-    if (this.#options.isUnknown) return this.#advance(here, []);
-    if (heldBack.size > 0) return this.#firstBut(here, responses, heldBack);
-    const found = this.#first.find(here, responses);
+    if (mayBeSkipped && current.ttls === "left-off" && this.#resumedVersion === current.view.typeVersion(type))
+      return this.#advance(current, []);
+    if (this.#options.isUnknown) return this.#advance(current, []);
+    if (heldBack.size > 0) return this.#firstBut(current, heldBack);
+    const found = this.#first.find(current);
     if (found === "paused") return [];
     if (this.subscription.isSoleWildcard) {
-      const body = responses.bodies.whole("sotw", here.view, type);
-      return this.#advance(here, [{ body, isInOrder: true, news: body.segments.map((segment) => segment.puts) }]);
+      const body = current.wholeBody("sotw", type);
+      return this.#advance(current, [{ body, isInOrder: true, news: body.segments.map((segment) => segment.puts) }]);
     }
-    const { puts, removed } = found ?? responses.selections.all(here.view, type, this.subscription);
-    const placeholders = this.#placeholders(removed, here.view, responses);
-    if (placeholders.length > 0) return this.#advance(here, [this.#own(here, responses, [...puts, ...placeholders])]);
+    const { puts, removed } = found ?? current.select(type, this.subscription);
+    const placeholders = this.#placeholders(removed, current);
+    if (placeholders.length > 0) return this.#advance(current, [this.#own(current, [...puts, ...placeholders])]);
     // A reconnecting client may hold deleted resources; for a full-state type an empty response removes them.
     const mayHoldGone = this.traits.isFullState && this.#resumedVersion !== undefined;
-    if (puts.length === 0 && !this.sentState.resendsAll && !mayHoldGone) return this.#advance(here, []);
-    return this.#advance(here, [this.#selected(here, responses, puts, [puts])]);
+    if (puts.length === 0 && !this.sentState.resendsAll && !mayHoldGone) return this.#advance(current, []);
+    return this.#advance(current, [this.#selected(current, puts, [puts])]);
   }
 
   /** The first answer, with held-back resources replaced or left out. */
-  #firstBut(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
-    const { puts } = responses.selections.all(here.view, this.traits.type, this.subscription);
-    const told = this.sentState.holdBack(heldBack, here.view, responses);
-    this.#advance(here, []);
+  #firstBut(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
+    const { puts } = current.select(this.traits.type, this.subscription);
+    const told = this.sentState.holdBack(heldBack, current);
+    this.#advance(current, []);
     for (const name of heldBack.keys()) this.sentState.sentOutOfOrder.set(name, told.get(name));
     const instead = puts.flatMap((put) => (heldBack.has(put.name) ? (heldBack.get(put.name)?.resource ?? []) : [put]));
-    return instead.length === 0 ? [] : [this.#own(here, responses, instead)];
+    return instead.length === 0 ? [] : [this.#own(current, instead)];
   }
 
   /** All covered resources, if one of them changed or was requested (S-RES-03, S-RES-04). */
-  #fullState(
-    position: Position,
-    here: Position,
-    responses: SharedResponses,
-    heldBack: HeldBackNames,
-  ): readonly PendingResponse[] {
+  #fullState(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
-    if (heldBack.size + this.sentState.sentOutOfOrder.size > 0) return this.#fullBut(here, responses, heldBack);
-    const asked = [...this.sentState.pendingNames.keys()].flatMap((term) => this.#find(here.view, term));
-    const changes = responses.selections.ofChanges(position, here.view, type, this.subscription);
+    if (heldBack.size + this.sentState.sentOutOfOrder.size > 0) return this.#fullBut(current, heldBack);
+    const asked = [...this.sentState.pendingNames.keys()].flatMap((term) => this.#find(current.view, term));
+    const changes = current.selectSince(position, type, this.subscription);
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
     const isAsked = asked.length > 0 || this.sentState.resendsAll || this.#mayArriveGone;
-    if (!isChanged && !isAsked) return this.#advance(here, []);
+    if (!isChanged && !isAsked) return this.#advance(current, []);
     const asks: Pick<PendingResponse, "asked"> = isAsked ? { asked: this.sentState.pendingNames } : {};
     // A client that joins a wildcard is sent unchanged resources for the first time.
     const news = this.sentState.resendsAll ? undefined : [changes.puts, asked];
     if (this.subscription.isSoleWildcard) {
-      const body = responses.bodies.whole("sotw", here.view, type);
-      return this.#advance(here, [
+      const body = current.wholeBody("sotw", type);
+      return this.#advance(current, [
         { ...asks, body, isInOrder: true, news: news ?? body.segments.map((segment) => segment.puts) },
       ]);
     }
-    const { puts } = responses.selections.all(here.view, type, this.subscription);
-    return this.#advance(here, [{ ...asks, ...this.#selected(here, responses, puts, news ?? [puts]) }]);
+    const { puts } = current.select(type, this.subscription);
+    return this.#advance(current, [{ ...asks, ...this.#selected(current, puts, news ?? [puts]) }]);
   }
 
   /** The full state, with each held-back resource replaced by its target or by what the client was last sent. */
-  #fullBut(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
+  #fullBut(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
     const segments = this.deliveries.lastSent?.body.segments ?? [];
     const told = new Map(segments.flatMap((segment) => segment.puts.map((put) => [put.name, put] as const)));
     const isAsked = this.sentState.pendingNames.size > 0 || this.sentState.resendsAll || this.#mayArriveGone;
     const { pendingNames: asked } = this.sentState;
     let sum = 0n;
-    const puts = responses.selections
-      .all(here.view, type, this.subscription)
-      .puts.flatMap((put): readonly Resource[] => {
-        if (!heldBack.has(put.name)) return [put];
-        const instead = heldBack.get(put.name)?.resource ?? told.get(put.name);
-        sum = addSums(addSums(sum, put.sum), instead?.sum ?? 0n);
-        return instead === undefined ? [] : [instead];
-      });
-    const marks = this.sentState.holdBack(heldBack, here.view, responses);
-    const waiting = this.#waitingAmong(heldBack, here.view);
-    this.#advance(here, []);
+    const puts = current.select(type, this.subscription).puts.flatMap((put): readonly Resource[] => {
+      if (!heldBack.has(put.name)) return [put];
+      const instead = heldBack.get(put.name)?.resource ?? told.get(put.name);
+      sum = addSums(addSums(sum, put.sum), instead?.sum ?? 0n);
+      return instead === undefined ? [] : [instead];
+    });
+    const marks = this.sentState.holdBack(heldBack, current);
+    const waiting = this.#waitingAmong(heldBack, current.view);
+    this.#advance(current, []);
     for (const [name, mark] of marks) this.sentState.sentOutOfOrder.set(name, mark);
     for (const term of waiting) this.sentState.ask(term);
-    const isChanged = puts.length !== told.size || puts.some((put) => !responses.isSame(put, told.get(put.name)));
+    const isChanged = puts.length !== told.size || puts.some((put) => !current.isSame(put, told.get(put.name)));
     if (!isChanged && !isAsked) return [];
-    const answer = this.#own(here, responses, puts);
+    const answer = this.#own(current, puts);
     // A content other than the present one gets a version of its own.
-    const body = sum === 0n ? answer.body : { ...answer.body, version: here.view.typeVersionWith(type, sum) };
+    const body = sum === 0n ? answer.body : { ...answer.body, version: current.view.typeVersionWith(type, sum) };
     return [{ ...answer, body, ...(isAsked && { asked }) }];
   }
 
@@ -343,50 +335,45 @@ export class SotwTypeStream implements TypeStream {
    * For a type that is not full-state: only resources that changed or were requested (S-RES-05); removals cannot be
    * expressed.
    */
-  #changed(
-    position: Position,
-    here: Position,
-    responses: SharedResponses,
-    heldBack: HeldBackNames,
-  ): readonly PendingResponse[] {
+  #changed(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
     if (this.sentState.resendsAll && this.subscription.isSoleWildcard) {
-      const body = responses.bodies.whole("sotw", here.view, type);
-      return this.#advance(here, [{ body, isInOrder: true, news: body.segments.map((segment) => segment.puts) }]);
+      const body = current.wholeBody("sotw", type);
+      return this.#advance(current, [{ body, isInOrder: true, news: body.segments.map((segment) => segment.puts) }]);
     }
     if (this.sentState.resendsAll) {
-      const { puts } = responses.selections.all(here.view, type, this.subscription);
-      return this.#advance(here, [this.#selected(here, responses, puts, [puts])]);
+      const { puts } = current.select(type, this.subscription);
+      return this.#advance(current, [this.#selected(current, puts, [puts])]);
     }
-    const { puts } = responses.selections.ofChanges(position, here.view, type, this.subscription);
+    const { puts } = current.selectSince(position, type, this.subscription);
     if (this.#placeheld.size > 0) for (const put of puts) this.#placeheld.delete(put.name);
     if (this.sentState.isPlain && heldBack.size === 0) {
-      if (puts.length === 0) return this.#advance(here, []);
+      if (puts.length === 0) return this.#advance(current, []);
       const make = (): Segment => ({ puts, removed: [], missing: [] });
-      const body = responses.bodies.ofSelection("sotw", here.view, type, this.subscription, make, position);
-      return this.#advance(here, [{ body, isInOrder: true, news: [puts] }]);
+      const body = current.selectionBody("sotw", type, this.subscription, make, position);
+      return this.#advance(current, [{ body, isInOrder: true, news: [puts] }]);
     }
     const byName = new Map<string, Resource>();
     for (const put of puts) if (!this.sentState.sentOutOfOrder.has(put.name)) byName.set(put.name, put);
     for (const [name, told] of this.sentState.sentOutOfOrder) {
-      const now = here.view.holder(type, name);
+      const now = current.view.holder(type, name);
       const isCovered = now !== undefined && this.subscription.covers(now);
-      if (isCovered && !responses.isSame(now, told)) byName.set(name, now);
+      if (isCovered && !current.isSame(now, told)) byName.set(name, now);
     }
     for (const term of this.sentState.unansweredNames) {
-      for (const found of this.#find(here.view, term)) byName.set(found.name, found);
+      for (const found of this.#find(current.view, term)) byName.set(found.name, found);
     }
-    for (const found of this.#findAsked(here.view, responses)) byName.set(found.name, found);
+    for (const found of this.#findAsked(current)) byName.set(found.name, found);
     for (const [name, target] of heldBack) {
       if (target === undefined) byName.delete(name);
       else byName.set(name, target.resource);
     }
-    const told = this.sentState.holdBack(heldBack, here.view, responses);
-    const asked = this.#waitingAmong(heldBack, here.view);
-    this.#advance(here, []);
+    const told = this.sentState.holdBack(heldBack, current);
+    const asked = this.#waitingAmong(heldBack, current.view);
+    this.#advance(current, []);
     for (const [name, mark] of told) this.sentState.sentOutOfOrder.set(name, mark);
     for (const term of asked) this.sentState.ask(term);
-    return byName.size === 0 ? [] : [this.#own(here, responses, [...byName.values()])];
+    return byName.size === 0 ? [] : [this.#own(current, [...byName.values()])];
   }
 
   /** The requested terms whose resources are held back. */
@@ -398,32 +385,32 @@ export class SotwTypeStream implements TypeStream {
     );
   }
 
-  #outOfTurn(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
-    const found = [...new Set(this.#findAsked(here.view, responses))].filter(({ name }) => !heldBack.has(name));
-    const asked = this.#waitingAmong(heldBack, here.view);
+  #outOfTurn(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
+    const found = [...new Set(this.#findAsked(current))].filter(({ name }) => !heldBack.has(name));
+    const asked = this.#waitingAmong(heldBack, current.view);
     for (const term of this.sentState.pendingNames.keys()) {
-      if (this.#find(here.view, term).length === 0) this.sentState.unansweredNames.add(term);
+      if (this.#find(current.view, term).length === 0) this.sentState.unansweredNames.add(term);
       else this.sentState.unansweredNames.delete(term);
     }
     this.sentState.clearAsked();
     for (const term of asked) this.sentState.ask(term);
     if (found.length === 0) return [];
     for (const { name } of found) {
-      const now = here.view.holder(this.traits.type, name);
-      this.sentState.sentOutOfOrder.set(name, now && markOf(now, responses.ttls));
+      const now = current.view.holder(this.traits.type, name);
+      this.sentState.sentOutOfOrder.set(name, now && markOf(now, current.ttls));
     }
-    return [{ ...this.#own(here, responses, found), isInOrder: false }];
+    return [{ ...this.#own(current, found), isInOrder: false }];
   }
 
-  #findAsked(view: View, responses: SharedResponses): readonly Resource[] {
+  #findAsked(current: CurrentView): readonly Resource[] {
     const missing: string[] = [];
     const found = [...this.sentState.pendingNames.keys()].flatMap((term) => {
-      const answers = this.#find(view, term);
+      const answers = this.#find(current.view, term);
       if (answers.length === 0) missing.push(term);
       for (const { name } of answers) this.#placeheld.delete(name);
       return answers;
     });
-    return [...found, ...this.#placeholders(missing, view, responses)];
+    return [...found, ...this.#placeholders(missing, current)];
   }
 
   /** The resources that a term matches, without those that are no longer subscribed to. */
@@ -431,10 +418,10 @@ export class SotwTypeStream implements TypeStream {
     return view.answersTo(this.traits.type, term).filter((found) => this.subscription.covers(found));
   }
 
-  #placeholders(missing: readonly string[], view: View, responses: SharedResponses): readonly Resource[] {
+  #placeholders(missing: readonly string[], current: CurrentView): readonly Resource[] {
     const placeholders: Resource[] = [];
     for (const name of missing) {
-      const placeholder = responses.placeholder(this.traits, view, name);
+      const placeholder = current.placeholder(this.traits, name);
       if (placeholder === undefined) continue;
       if (this.sentState.pendingNames.get(name) === true || this.#placeheld.has(name)) placeholders.push(placeholder);
     }
@@ -442,29 +429,24 @@ export class SotwTypeStream implements TypeStream {
     return placeholders;
   }
 
-  #own(here: Position, responses: SharedResponses, puts: readonly Resource[]): PendingResponse {
-    const body = responses.bodies.own("sotw", here.view, this.traits.type, { puts, removed: [], missing: [] });
+  #own(current: CurrentView, puts: readonly Resource[]): PendingResponse {
+    const body = current.ownBody("sotw", this.traits.type, { puts, removed: [], missing: [] });
     return { body, isInOrder: true, news: [puts] };
   }
 
-  #selected(
-    here: Position,
-    responses: SharedResponses,
-    puts: readonly Resource[],
-    news: PendingResponse["news"],
-  ): PendingResponse {
+  #selected(current: CurrentView, puts: readonly Resource[], news: PendingResponse["news"]): PendingResponse {
     const { type } = this.traits;
     const make = (): Segment => ({ puts, removed: [], missing: [] });
     return {
-      body: responses.bodies.ofSelection("sotw", here.view, type, this.subscription, make, undefined),
+      body: current.selectionBody("sotw", type, this.subscription, make, undefined),
       isInOrder: true,
       news,
     };
   }
 
   /** Advances the position: the answers bring the client up to it, or there is nothing to send. */
-  #advance(here: Position, answers: readonly PendingResponse[]): readonly PendingResponse[] {
-    this.sentState.advance(here);
+  #advance(current: CurrentView, answers: readonly PendingResponse[]): readonly PendingResponse[] {
+    this.sentState.advance(current.toPosition());
     this.#first.abandon();
     this.#mayArriveGone = false;
     return answers;

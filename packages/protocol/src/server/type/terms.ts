@@ -3,8 +3,7 @@ import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { parseLocated } from "../../resource/variant-name.ts";
 import type { Change, Position } from "../../state/difference.ts";
-import type { View } from "../../state/view.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import { Locators } from "../subscription/locators.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 
@@ -16,17 +15,16 @@ export function* termsBehind(
   terms: Iterable<string>,
   { type, terms: rules }: TypeTraits,
   subscription: Subscription,
-  view: View,
-  responses: SharedResponses,
+  current: CurrentView,
 ): Iterable<string> {
   for (const term of terms) {
     if (rules?.collectionOf(term) !== term) {
       yield term;
       continue;
     }
-    if (subscription.isWildcard) yield* responses.selections.baseOf(view, type, term);
+    if (subscription.isWildcard) yield* current.baseOf(type, term);
     for (const name of subscription.names) {
-      if (rules.collectionOf(name) === term && view.find(type, name) !== undefined) yield name;
+      if (rules.collectionOf(name) === term && current.view.find(type, name) !== undefined) yield name;
     }
   }
 }
@@ -43,20 +41,19 @@ export function candidatesFor(
   term: string,
   { type, terms: rules }: TypeTraits,
   from: Position,
-  view: View,
-  responses: SharedResponses,
+  current: CurrentView,
 ): Candidates {
-  if (parseLocated(term) !== undefined) return locatedCandidates(term, type, from, view, responses);
+  if (parseLocated(term) !== undefined) return locatedCandidates(term, type, from, current);
   const names = new Set<string>();
   const called = isGlob(term) ? undefined : new Set([term, ...(rules?.broader(term) ?? [])]);
-  if (called === undefined) for (const { name } of view.within(type, term)) names.add(name);
+  if (called === undefined) for (const { name } of current.view.within(type, term)) names.add(name);
   for (const alias of called ?? []) {
-    const resource = view.called(type, alias);
+    const resource = current.view.called(type, alias);
     if (resource !== undefined) names.add(resource.name);
   }
   let isTouched = false;
   const changed = called ?? new Set([term]);
-  for (const { name } of changesOf(changed, type, from, view, responses)) {
+  for (const { name } of changesOf(changed, type, from, current)) {
     if (called === undefined && !isWithin(term, name)) continue;
     names.add(name);
     isTouched = true;
@@ -65,31 +62,19 @@ export function candidatesFor(
 }
 
 /** The changes of resources that have or had one of these names or aliases; all changes for a wildcard or a prefix. */
-function* changesOf(
-  terms: Iterable<string>,
-  type: TypeUrl,
-  from: Position,
-  view: View,
-  responses: SharedResponses,
-): Iterable<Change> {
+function* changesOf(terms: Iterable<string>, type: TypeUrl, from: Position, current: CurrentView): Iterable<Change> {
   for (const term of terms) {
-    if (term === "*" || isPrefixGlob(term)) yield* responses.changes.between(from, view, type).changes;
-    else yield* responses.changes.byTerm(from, view, type).get(term) ?? [];
+    if (term === "*" || isPrefixGlob(term)) yield* current.differenceSince(from, type).changes;
+    else yield* current.changesByTerm(from, type).get(term) ?? [];
   }
 }
 
-function locatedCandidates(
-  term: string,
-  type: TypeUrl,
-  from: Position,
-  view: View,
-  responses: SharedResponses,
-): Candidates {
-  const names = new Set(view.answersTo(type, term).map(({ name }) => name));
+function locatedCandidates(term: string, type: TypeUrl, from: Position, current: CurrentView): Candidates {
+  const names = new Set(current.view.answersTo(type, term).map(({ name }) => name));
   const locators = new Locators([term]);
   let isTouched = false;
   const called = parseLocated(term)?.name ?? term;
-  for (const { name, then, now } of changesOf([called], type, from, view, responses)) {
+  for (const { name, then, now } of changesOf([called], type, from, current)) {
     if (![then, now].some((one) => one !== undefined && locators.covers(one))) continue;
     names.add(name);
     isTouched = true;

@@ -8,8 +8,8 @@ import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { Deliveries, Delivery } from "../ack/delivery.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import type { PendingRemovals, Removable } from "../cache/pending-removals.ts";
-import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
 import type { Anomaly, RequestKind } from "../contract/effect.ts";
 import type { Subscription } from "../subscription/subscription.ts";
@@ -117,13 +117,13 @@ export interface TypeStream {
   /** Whether there may be something to send. */
   hasNews(view: View): boolean;
   /** The answers to send now, from the newest state. */
-  next(view: View, responses: SharedResponses, bounds: FlushBounds): readonly PendingResponse[];
+  next(current: CurrentView, bounds: FlushBounds): readonly PendingResponse[];
   /** Nothing that is subscribed to changed up to this revision: the position advances to it. */
   catchUp(revision: number): void;
   /** Whether the client was sent the current state of a name. */
-  isSent(name: string, view: View, responses: SharedResponses): boolean;
+  isSent(name: string, current: CurrentView): boolean;
   /** What `next` would send now; may contain more. */
-  upcoming(view: View, responses: SharedResponses): Iterable<Upcoming>;
+  upcoming(current: CurrentView): Iterable<Upcoming>;
   /** Whether `next` held back newer content until a response is settled. */
   isWaiting(view: View): boolean;
 }

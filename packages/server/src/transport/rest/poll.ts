@@ -5,7 +5,6 @@ import type { PollHandle } from "../../hub/poll-registry.ts";
 import type { HubPort } from "../../hub/port.ts";
 import { refuseNode } from "../node-limit.ts";
 import type { RestExchange } from "./exchange.ts";
-import { type HoldOptions, holdOf } from "./hold.ts";
 import type { RestBodies } from "./rest-bodies.ts";
 import { httpStatusOf, JSON_HEADERS, respondWithError } from "./rest-error.ts";
 import type { RestHandler } from "./rest-server.ts";
@@ -103,4 +102,24 @@ class PollAnswer implements PollHandle {
   refuse(status: Status): void {
     respondWithError(this.#exchange, httpStatusOf(status), status);
   }
+}
+
+/** How long polls are held while nothing changes. */
+interface HoldOptions {
+  /**
+   * Milliseconds if the client does not send its timeout; less than the default client timeout of one second
+   * (S-RST-11).
+   */
+  readonly holdMs: number;
+  /** Maximum in milliseconds, whatever the client sends. */
+  readonly maxHoldMs: number;
+}
+
+/** Share of the client's timeout that is used: the response must arrive within it. */
+const SHARE = 0.8;
+
+/** Milliseconds to hold a poll, given the client's timeout header. */
+function holdOf(timeoutHeader: string | undefined, { holdMs, maxHoldMs }: HoldOptions): number {
+  const timeoutMs = /^\d{1,15}$/.test(timeoutHeader ?? "") ? Number(timeoutHeader) : 0;
+  return Math.min(maxHoldMs, timeoutMs > 0 ? Math.floor(timeoutMs * SHARE) : holdMs);
 }
