@@ -1,9 +1,11 @@
 import type { Resource } from "@xdskit/protocol";
 import { type InitialVersions, noInitialVersions, type ServerMachineOptions } from "@xdskit/protocol/internal";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, sotw } from "./support/conversation.ts";
 import { heldOf } from "./support/garbage.ts";
-import { ROUTE, resource } from "./support/resources.ts";
+import { ENDPOINTS, ROUTE, resource } from "./support/resources.ts";
+import { Work } from "./support/work.ts";
 
 const NAMES = ["r1", "r2", "r3", "r4", "r5"];
 
@@ -317,5 +319,67 @@ describe("what a client reports when it comes back", () => {
     clients.talk.open(1, "delta");
     const request = delta(ROUTE, { node: node("n"), subscribe: ["*"], initialVersions: noInitialVersions });
     expect(clients.talk.hear(1, request).map(({ says }) => says)).toEqual([NAMES.map((name) => `${name}@1`)]);
+  });
+});
+
+describe("a new client with many names", () => {
+  const some = fc.constantFrom("r1", "r2", "r3", "r4", "r5", "r6", "other");
+  const step = fc.record({ puts: fc.uniqueArray(some, { maxLength: 3 }), deletes: fc.uniqueArray(some, { maxLength: 2 }) });
+
+  test("is sent what there is after the last step, whatever came and went meanwhile", () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 4 }), (steps) => {
+        const talk = new Conversation({ maxComparedPerTurn: 2 });
+        talk.put(route("r1"), route("r3"), route("r5"));
+        talk.open(1, "delta");
+        const names = ["r1", "r2", "r3", "r4", "r5", "r6"];
+        talk.receive(1, delta(ROUTE, { node: node("n"), subscribe: names }));
+        const said: string[] = [];
+        const turn = (): void => {
+          for (const { nonce, says } of talk.turns(1)) {
+            said.push(...says);
+            talk.receive(1, delta(ROUTE, { nonce }));
+          }
+        };
+        const truth = new Map([["r1", "1"], ["r3", "1"], ["r5", "1"]]);
+        for (const [i, { puts, deletes }] of steps.entries()) {
+          turn();
+          const gone = deletes.filter((name) => !puts.includes(name));
+          talk.change({
+            puts: puts.map((name) => route(name, `${i + 2}`)),
+            deletes: gone.map((name) => ({ type: ROUTE, name })),
+          });
+          for (const name of puts) truth.set(name, `${i + 2}`);
+          for (const name of gone) truth.delete(name);
+        }
+        for (let i = 0; i < 20; i++) turn();
+        const held = new Map<string, string>();
+        for (const word of said) {
+          const [name = "", label = ""] = word.split("@");
+          if (word.startsWith("-")) held.set(word.slice(1), "none");
+          else held.set(name, label);
+        }
+        expect(names.map((name) => [name, held.get(name)])).toEqual(names.map((name) => [name, truth.get(name) ?? "none"]));
+      }),
+    );
+  });
+
+  test.each(["other", "e1"])("is not looked at as a whole again because %s changes meanwhile", (changed) => {
+    const endpoints = (name: string, label = "1"): Resource => resource(ENDPOINTS, name, label);
+    const stepsWith = (change: string | undefined): number => {
+      const talk = new Conversation({ maxComparedPerTurn: 100 });
+      talk.put(endpoints("e1"), endpoints("other"));
+      talk.open(1, "delta");
+      const subscribe = Array.from({ length: 2_000 }, (_, i) => `e${i}`);
+      talk.receive(1, delta(ENDPOINTS, { node: node("n"), subscribe }));
+      talk.turns(1);
+      expect(talk.machine.isPaused(1)).toBe(true);
+      if (change !== undefined) talk.put(endpoints(change, "2"));
+      return new Work().of(() => {
+        while (talk.machine.isDue) talk.turns(1);
+      });
+    };
+    const quiet = stepsWith(undefined);
+    expect(stepsWith(changed) / quiet).toBeLessThan(1.1);
   });
 });

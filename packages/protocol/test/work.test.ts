@@ -3,7 +3,7 @@ import { type Body, noInitialVersions, type ServerEffect, ServerMachine } from "
 import { expect, test, vi } from "vitest";
 import { Conversation, delta, node, sotw } from "./support/conversation.ts";
 import { held, MeshPlay, need, ROOT, SECRET } from "./support/mesh-play.ts";
-import { CLUSTER, digest, ENDPOINTS, LISTENER, resource, traits } from "./support/resources.ts";
+import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./support/resources.ts";
 import { Work } from "./support/work.ts";
 
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
@@ -242,4 +242,29 @@ test.each([
   const work = new Work();
   expect(work.of(() => talk.receive(1, request)) / names.length).toBeLessThan(toReceive);
   expect(work.of(() => talk.turns(1)) / names.length).toBeLessThan(toAnswer);
+});
+
+/** The steps of a flush with the routes of as many Listeners, which are in flight. */
+function routesOfListenersInFlight(count: number): number {
+  const talk = new Conversation();
+  const listeners = Array.from({ length: count }, (_, i) =>
+    resource(LISTENER, `l${i}`, "1", { references: [{ type: ROUTE, name: `r${i}` }] }),
+  );
+  const routes = listeners.map((_, i) => resource(ROUTE, `r${i}`, "1", { references: [{ type: CLUSTER, name: "c" }] }));
+  talk.put(resource(CLUSTER, "c", "1", { references: [] }), resource(LISTENER, "l", "1"));
+  talk.open(1, "delta");
+  talk.hear(1, delta(CLUSTER, { node: node("n", "envoy") }));
+  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+  const [first] = talk.hear(1, delta(LISTENER, {}));
+  talk.hear(1, delta(LISTENER, { nonce: first?.nonce }));
+  talk.put(...listeners, ...routes);
+  talk.turns();
+  talk.receive(1, delta(ROUTE, { subscribe: routes.map(({ name }) => name) }));
+  return new Work().of(() => expect(talk.turns().map(({ says }) => says.length)).toEqual([count]));
+}
+
+test("twice as many routes of twice as many Listeners in flight take at most twice the steps", () => {
+  routesOfListenersInFlight(10);
+  const [few, many] = [routesOfListenersInFlight(200), routesOfListenersInFlight(400)];
+  expect(many).toBeLessThanOrEqual(2.1 * few);
 });

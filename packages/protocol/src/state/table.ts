@@ -49,6 +49,7 @@ export class Table {
   #knowsTtls = false;
   #printedVersion: string | undefined;
   #isCanary = false;
+  #hasHadAliases = false;
   #changes = new Map<number, TableChange>();
   #whole: Segment | undefined;
 
@@ -108,6 +109,11 @@ export class Table {
   }
 
   /** Whether responses of the type are marked as canary. */
+  /** Whether any of its resources ever had aliases. */
+  get hasHadAliases(): boolean {
+    return this.#hasHadAliases;
+  }
+
   get isCanary(): boolean {
     return this.#isCanary;
   }
@@ -301,6 +307,7 @@ export class Table {
     if (resource.variant === undefined)
       this.#sum = by === 1 ? addSums(this.#sum, resource.sum) : subtractSums(this.#sum, resource.sum);
     if (resource.onDemand) this.#onDemand += by;
+    if (resource.aliases.length > 0) this.#hasHadAliases = true;
     if (resource.ttlMs !== undefined) this.#accountTtl(resource, by);
     for (const [type, counts] of this.#referrers) countReferences(counts, resource, type, by);
     if (this.#namesByAlias !== undefined) indexAliases(this.#namesByAlias, resource, by);

@@ -247,6 +247,11 @@ export class View {
     return undefined;
   }
 
+  /** Whether a resource of the type may ever have been found by an alias. */
+  mayHaveAliases(type: TypeUrl): boolean {
+    return this.layers.some((layer) => layer.table(type)?.hasHadAliases === true);
+  }
+
   /** Whether a layer marks responses of the type as canary. */
   isCanary(type: TypeUrl): boolean {
     return this.layers.some((layer) => layer.table(type)?.isCanary === true);

@@ -4,7 +4,7 @@ import type { Resource } from "../../resource/resource.ts";
 import { canonicalName } from "../../resource/resource-name.ts";
 import type { Ttls } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
-import { locatedTerm, parseLocated } from "../../resource/variant-name.ts";
+import { isReservedName, locatedTerm, parseLocated } from "../../resource/variant-name.ts";
 import { type Position, touchedSince } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { Locators } from "../subscription/locators.ts";
@@ -117,7 +117,51 @@ export class Comparison {
     this.#doneAt = revision;
     const { locators } = this.#scope;
     if (locators !== undefined) this.#compareLocated(locators);
-    else if (revision !== this.start.revision && this.#compareTouched()) this.#addAgain();
+    else if (revision !== this.start.revision) this.#compareAgain();
+  }
+
+  /** Compares again what changed since the first step. */
+  #compareAgain(): void {
+    const touched = touchedSince(this.start, this.#view, this.#type);
+    if (touched?.size === 0) return;
+    if (touched !== undefined && this.#areByName(touched)) this.#addTouched(touched);
+    else {
+      this.#compareTouched(touched);
+      this.#addAgain();
+    }
+  }
+
+  /** Whether a new client subscribes to names only, and each name is that of one resource. */
+  #areByName(touched: ReadonlySet<string>): boolean {
+    const { isWildcard, names, terms } = this.#scope;
+    if (this.#initial.size > 0 || isWildcard || terms !== undefined || names.hasCollections !== false) return false;
+    if (this.#view.mayHaveAliases(this.#type)) return false;
+    for (const name of touched) if (isReservedName(name)) return false;
+    return true;
+  }
+
+  /** Looks again at these names only: with hundreds of thousands, looking at all would take a long turn. */
+  #addTouched(touched: ReadonlySet<string>): void {
+    const found = new Set<string>();
+    const gone: string[] = [];
+    for (const name of touched) {
+      if (!this.#scope.names.has(name)) continue;
+      const now = this.#view.find(this.#type, name);
+      if (now === undefined) {
+        if (this.#puts.delete(name)) gone.push(name);
+        this.newcomers.delete(name);
+      } else {
+        if (!this.#puts.has(name)) found.add(name);
+        this.#puts.set(name, now);
+        this.newcomers.add(name);
+      }
+    }
+    if (found.size > 0) {
+      const left = this.missing.filter((name) => !found.has(name));
+      this.missing.length = 0;
+      for (const name of left) this.missing.push(name);
+    }
+    for (const name of gone) this.missing.push(name);
   }
 
   #addAgain(): void {
@@ -128,17 +172,14 @@ export class Comparison {
     while (adding.next().done !== true);
   }
 
-  /** Compares again the names that changed since the first step. Returns whether any did. */
-  #compareTouched(): boolean {
-    const touched = touchedSince(this.start, this.#view, this.#type);
-    if (touched?.size === 0) return false;
+  /** Compares again the listed names that changed since the first step; undefined: any may have. */
+  #compareTouched(touched: ReadonlySet<string> | undefined): void {
     // Where terms match the best of several resources, a changed one affects which terms the others match.
     const isAny = touched === undefined || this.#scope.terms !== undefined;
     for (const [given, version] of this.#initial) {
       const name = canonicalName(given);
       if (isAny || touched.has(name)) this.#compare(name, version);
     }
-    return true;
   }
 
   #take(name: string, version: string): void {

@@ -3,6 +3,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { OrderedStream } from "./order-members.ts";
+import { keyOf } from "./pinned-targets.ts";
 
 /** How many versions of one dependent are tracked; that the client uses one in between goes unnoticed. */
 const VERSIONS_KEPT = 8;
@@ -32,6 +33,8 @@ export class BlockedDependents {
   /** By type and name. */
   readonly #unready = new Map<string, UnreadyUser>();
   readonly #mayUseClusters: (type: TypeUrl) => boolean;
+  /** The references of all versions; undefined: not collected since they changed. */
+  #awaited: ReadonlySet<string> | undefined;
 
   /** `mayUseClusters`: whether resources of a type may reference Clusters. */
   constructor(mayUseClusters: (type: TypeUrl) => boolean) {
@@ -88,15 +91,22 @@ export class BlockedDependents {
 
   /** The stream of this type closed. */
   leave(type: TypeStream): void {
-    for (const [key, { user }] of this.#unready) if (user === type) this.#unready.delete(key);
+    for (const [key, { user }] of this.#unready) if (user === type) this.#change(key, undefined);
   }
 
   /** Whether a dependent waits for this resource, so that it replaces something unknown. */
-  awaits({ type, name }: Resource): boolean {
-    for (const { versions } of this.#unready.values()) {
-      if (versions.some(({ names }) => names.some((one) => one.type === type && one.name === name))) return true;
-    }
-    return false;
+  awaits(resource: Resource): boolean {
+    if (this.#unready.size === 0) return false;
+    // A flush asks for each of its resources, and nothing changes meanwhile.
+    this.#awaited ??= this.#collectAwaited();
+    return this.#awaited.has(keyOf(resource));
+  }
+
+  #collectAwaited(): ReadonlySet<string> {
+    const awaited = new Set<string>();
+    for (const { versions } of this.#unready.values())
+      for (const { names } of versions) for (const one of names) awaited.add(keyOf(one));
+    return awaited;
   }
 
   /**
@@ -116,11 +126,8 @@ export class BlockedDependents {
         else if (isAccepted || user.deliveries.pending.includes(delivery)) left.push(version);
       }
       const [oldest] = left;
-      if (oldest === undefined) this.#unready.delete(key);
-      else {
-        this.#unready.set(key, { user, versions: left });
-        to = Math.min(to, oldest.from);
-      }
+      if (left.length < versions.length) this.#change(key, oldest && { user, versions: left });
+      if (oldest !== undefined) to = Math.min(to, oldest.from);
     }
     return to;
   }
@@ -132,6 +139,12 @@ export class BlockedDependents {
     const versions = before?.versions ?? [];
     if (versions.length === VERSIONS_KEPT) versions.splice(-1);
     versions.push({ names, delivery, from: delivery.from ?? -1, isAccepted: false, had: new Set() });
-    this.#unready.set(key, { user, versions });
+    this.#change(key, { user, versions });
+  }
+
+  #change(key: string, to: UnreadyUser | undefined): void {
+    if (to === undefined) this.#unready.delete(key);
+    else this.#unready.set(key, to);
+    this.#awaited = undefined;
   }
 }

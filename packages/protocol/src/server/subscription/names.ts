@@ -4,6 +4,8 @@ import { isLocated } from "../../resource/variant-name.ts";
 /** The read-only interface of sets of names. */
 export interface NameList extends Iterable<string> {
   readonly size: number;
+  /** Whether some may match more than one resource; undefined: unknown. */
+  readonly hasCollections?: boolean;
   has(name: string): boolean;
 }
 
