@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the docs against the code: links, paths, blocks, tables. `--write` renews the generated sections.
+// Checks the docs against the code: links, paths, blocks, tables, and the tests that the threat model names. `--write` renews the generated sections.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,6 +9,7 @@ import { loadCli } from "./docs/cli.mjs";
 import { checkLinks } from "./docs/links.mjs";
 import { parseMarkdown } from "./docs/markdown.mjs";
 import { checkNames, checkProblemCodes, checkSections } from "./docs/reference.mjs";
+import { checkThreatModel } from "./docs/threat-model.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const write = process.argv.includes("--write");
@@ -36,6 +37,7 @@ const problems = [
   )),
   ...checkLinks(root, pages),
   ...checkProblemCodes(root),
+  ...checkThreatModel(root),
   ...(await checkNames(root, pages)),
   ...(await checkBlocks(root, pages, cli)),
 ];

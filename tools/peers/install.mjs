@@ -48,7 +48,7 @@ async function install(peer) {
     return true;
   }
   const startedAt = performance.now();
-  if (peer.install.length > 0) {
+  if (peer.install.length > 0 && !peer.isOfTheMachine) {
     rmSync(peer.at, { recursive: true, force: true });
     mkdirSync(peer.at, { recursive: true });
   }
@@ -63,7 +63,7 @@ async function install(peer) {
     process.stdout.write(`FAILED    ${title} after ${seconds(startedAt)}: its program is not where it should be\n`);
     return false;
   }
-  if (peer.install.length > 0) writeFileSync(stampFile(peer), stampOf(peer));
+  if (peer.install.length > 0 && !peer.isOfTheMachine) writeFileSync(stampFile(peer), stampOf(peer));
   process.stdout.write(`installed ${title} in ${seconds(startedAt)}\n`);
   return true;
 }

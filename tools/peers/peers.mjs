@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findChromium } from "./chromium.mjs";
+import { findProgram } from "./find-program.mjs";
 
 /** The root of the repository. */
 export const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
@@ -131,16 +131,17 @@ export const peers = [
     proof: (at) => present(join(at, "client")),
     command: (proof) => [proof],
   },
-  {
+  debianPackage({
     name: "chromium",
     says: "a browser, from the machine's package manager: no registry of packages has one, so its version is not ours to choose",
-    version: "of the machine",
-    at: join(cache, "chromium"),
-    inputs: [],
-    install: [{ run: [process.execPath, join(root, "tools/peers/install-chromium.mjs")] }],
-    proof: () => findChromium(),
-    command: (proof) => [proof],
-  },
+    programs: ["chromium", "chromium-browser", "google-chrome"],
+  }),
+  debianPackage({
+    name: "testssl",
+    says: "testssl.sh, which examines a TLS port, from the machine's package manager",
+    package: "testssl.sh",
+    programs: ["testssl", "testssl.sh"],
+  }),
   pythonPackage({
     name: "node-24",
     says: "the newest Node that PyPI serves, to run the tests on",
@@ -192,7 +193,7 @@ export function listPeers() {
 
 /** Whether the peer is installed with the current version and inputs. */
 export function isCurrent(peer) {
-  if (peer.install.length === 0) return peer.proof(peer.at) !== undefined;
+  if (peer.install.length === 0 || peer.isOfTheMachine) return peer.proof(peer.at) !== undefined;
   return (
     existsSync(stampFile(peer)) &&
     readFileSync(stampFile(peer), "utf8") === stampOf(peer) &&
@@ -270,6 +271,21 @@ function javaClient({ name, says, version }) {
       [join(at, "classes"), join(at, "lib/*")].join(delimiter),
       "Client",
     ],
+  };
+}
+
+/** A program of the machine's package manager, which needs no folder of ours. */
+function debianPackage({ name, says, package: wanted = name, programs }) {
+  return {
+    name,
+    says,
+    version: "of the machine",
+    at: join(cache, name),
+    inputs: [],
+    isOfTheMachine: true,
+    install: [{ run: [process.execPath, join(root, "tools/peers/install-package.mjs"), wanted] }],
+    proof: () => findProgram(programs),
+    command: (proof) => [proof],
   };
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as elapsed } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { HostileClient, type Random } from "./hostile/client.ts";
+import { HostileClient } from "./hostile/client.ts";
+import { numberOption, randomFrom } from "./hostile/random.ts";
 import { layers, names, Truth, types, type Write } from "./hostile/views.ts";
 import { Peer, SERVER_CPU, tell } from "./peer.ts";
 
@@ -16,24 +17,9 @@ const SETTLE_MS = 30_000;
 const SETTLED_MINUTES = { from: 30, to: 60 };
 const GROWTH = 1.1;
 
-const option = (name: string, otherwise: number): number => {
-  const index = process.argv.indexOf(name);
-  return index === -1 ? otherwise : Number(process.argv[index + 1]);
-};
-const minutes = option("--minutes", 120);
-const seed = option("--seed", Date.now() % 2 ** 31);
+const minutes = numberOption("--minutes", 120);
+const seed = numberOption("--seed", Date.now() % 2 ** 31);
 if (!(minutes > 0) || !Number.isInteger(seed)) throw new Error("--minutes and --seed take a number");
-
-/** A seeded random number generator (mulberry32). */
-function randomFrom(start: number): Random {
-  let state = start;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 const random = randomFrom(seed);
 const pick = <T>(from: readonly T[]): T => from[random(from.length)] as T;

@@ -1,4 +1,4 @@
-import { connectPeer, type PeerStream, type WirePeer } from "@xdskit/conformance";
+import { connectPeer, type PeerStream, type PeerTls, type WirePeer } from "@xdskit/conformance";
 import {
   decodeDeltaResponse,
   decodeSotwResponse,
@@ -29,6 +29,18 @@ interface Topic {
   nonce: string;
 }
 
+/** Requests of one flood, more than a second's worth. */
+const FLOOD = 300;
+/** Many connect at once. */
+const CONNECT_MS = 60_000;
+
+/** Who a client is to the server. */
+export interface HostileIdentity {
+  readonly nodeId: string;
+  /** The certificate of now. */
+  readonly tls: () => PeerTls;
+}
+
 const isFullState = (type: string): boolean => type === CLUSTER || type === LISTENER;
 const text = new TextDecoder();
 
@@ -37,6 +49,7 @@ export class HostileClient {
   readonly #id: string;
   readonly #variant: Variant;
   readonly #random: Random;
+  readonly #identity: HostileIdentity | undefined;
   readonly #topics: readonly Topic[];
   #peer: WirePeer | undefined;
   #stream: PeerStream | undefined;
@@ -45,8 +58,10 @@ export class HostileClient {
   #isPeaceful = false;
   #hasRefused = false;
 
-  constructor(number: number, random: Random) {
-    this.#id = String(number);
+  /** Without an identity it connects over plaintext. */
+  constructor(number: number, random: Random, identity?: HostileIdentity) {
+    this.#id = identity?.nodeId ?? String(number);
+    this.#identity = identity;
     this.#variant = number % 2 === 0 ? "delta" : "sotw";
     this.#random = random;
     this.#topics = types.map((type) => ({
@@ -63,7 +78,10 @@ export class HostileClient {
   /** Reconnects and subscribes to everything that it wants. */
   async connect(address: string): Promise<void> {
     await this.close();
-    this.#peer = await connectPeer({ address });
+    this.#peer = await connectPeer({
+      address,
+      ...(this.#identity !== undefined && { tls: this.#identity.tls(), connectTimeoutMs: CONNECT_MS }),
+    });
     const stream = this.#peer.open(
       `/envoy.service.discovery.v3.AggregatedDiscoveryService/${this.#variant === "delta" ? "Delta" : "Stream"}AggregatedResources`,
     );
@@ -109,6 +127,17 @@ export class HostileClient {
         break;
       default:
         this.#want(topic, name, true);
+    }
+  }
+
+  /** Subscribes anew to what it has, as fast as it can. */
+  flood(): void {
+    const topic = this.#topics[this.#random(this.#topics.length)];
+    const [name] = topic?.names ?? [];
+    if (topic?.isOpen !== true || topic.isWildcard || name === undefined) return;
+    for (let sent = 0; sent < FLOOD; sent++) {
+      if (this.#variant === "sotw") this.#tell(topic);
+      else this.#stream?.send(encodeDeltaRequest({ typeUrl: topic.type, resourceNamesSubscribe: [name] }));
     }
   }
 

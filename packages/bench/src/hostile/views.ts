@@ -16,9 +16,14 @@ export interface Write {
   readonly label?: string;
 }
 
-/** The layers of a node by its number, top-most first. */
+/** The node whose edits are timed, and the layer that it alone has. */
+export const GOOD_NODE = "good-0";
+export const GOOD_LAYER = "node/good";
+
+/** The layers of a node by the number in its id, top-most first. */
 export function layersOf(id: string): readonly string[] {
-  const number = Number(id);
+  if (id === GOOD_NODE) return [GOOD_LAYER, "base"];
+  const number = Number(id.replace(/^.*-/, ""));
   return [`node/${number % 3}`, `group/${number % 2}`, "base"];
 }
 

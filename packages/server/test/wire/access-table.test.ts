@@ -4,6 +4,7 @@ import { decodeSotwResponse, encodeSotwRequest } from "@xdskit/envoy-api/interna
 import { type AccessRule, anonymousNode, type EntryPoint, type Resource, type TypeUrl } from "@xdskit/protocol";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { PlainAccess } from "../support/plain-access.ts";
 import { RawPeer, within } from "../support/raw-peer.ts";
 import { secret } from "../support/secret.ts";
 import {
@@ -105,38 +106,16 @@ async function polled({ from, node, type }: Question): Promise<readonly string[]
   return resources.map(({ name }) => name).sort();
 }
 
-/** The rules read plainly, by regular expressions, one resource at a time. */
+/** What the plain reading of the rules says. */
 function expected(rules: readonly AccessRule[], { from, entry, node, type }: Question): readonly string[] | "refused" {
-  const fits = (patterns: readonly string[] | undefined, text: string): boolean =>
-    patterns?.some((pattern) => new RegExp(`^${pattern.replaceAll("*", ".*")}$`).test(text)) ?? true;
-  const isMet = (rule: AccessRule): boolean =>
-    rule.identities.some((one) => one === "anyone" || one === "loopback" || one === `address:${from}`) &&
-    (rule.entryPoints ?? entries).includes(entry) &&
-    fits(rule.nodes, node);
-  const met = rules.filter(isMet);
-  const isWhole = ({ layers, types: some, names: named }: AccessRule): boolean =>
-    layers === undefined && some === undefined && named === undefined;
-  const allows = met.filter(({ deny }) => deny !== true);
-  const denies = met.filter(({ deny }) => deny === true);
-  if (allows.length === 0 || denies.some(isWhole)) return "refused";
+  const plain = new PlainAccess({ loopback: "rules", rules });
+  const asking = { caller: { address: from }, entry, node };
   const short = type === SECRET ? "Secret" : "Cluster";
-  const isOfType = (rule: AccessRule, layer: string): boolean => {
-    const isSure = rule.deny === true || rule.identities.includes("loopback");
-    const hasLayer = rule.layers === undefined ? isSure || layer === "base" : fits(rule.layers, layer);
-    const hasType =
-      rule.types === undefined ? isSure || type !== SECRET : rule.types.some((one) => one === "*" || one === short);
-    return hasLayer && hasType;
-  };
   const layers = node === "edge-1" ? ["node/edge-1", "base"] : ["base"];
-  const isClosed = (layer: string): boolean =>
-    !allows.some((rule) => isOfType(rule, layer)) ||
-    denies.some((rule) => rule.names === undefined && isOfType(rule, layer));
-  if (entry !== "ads" && layers.every(isClosed)) return "refused";
-  const isGiven = (name: string): boolean => {
-    const concerns = (rule: AccessRule): boolean => isOfType(rule, layerOf(name)) && fits(rule.names, name);
-    return allows.some(concerns) && !denies.some(concerns);
-  };
-  return names.filter((name) => exists(name, node) && isGiven(name)).sort();
+  if (!plain.admits(asking) || (entry !== "ads" && plain.closes(asking, short, layers))) return "refused";
+  return names
+    .filter((name) => exists(name, node) && plain.gives(asking, { layer: layerOf(name), type: short, name }))
+    .sort();
 }
 
 const rule: fc.Arbitrary<AccessRule> = fc.record(

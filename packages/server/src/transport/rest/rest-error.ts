@@ -13,7 +13,11 @@ const HTTP_STATUS: ReadonlyMap<number, number> = new Map([
   [statusCode.UNAVAILABLE, 503],
 ]);
 
-export const JSON_HEADERS: ResponseHeaders = { "content-type": "application/json" };
+/** No browser takes a body for something that it runs. */
+export const JSON_HEADERS: ResponseHeaders = {
+  "content-type": "application/json",
+  "x-content-type-options": "nosniff",
+};
 
 /** The HTTP status of a gRPC status; 500 if it has none. */
 export function httpStatusOf({ code }: Status): number {
