@@ -427,6 +427,22 @@ describe("streams for each type of one node over two connections", () => {
     expect(says(swapOverTwo(() => {}))).toEqual(["new@1"]);
   });
 
+  test("S-ORD-05: a Cluster goes as soon as the routes are found to be as they were", () => {
+    const talk = new Conversation();
+    talk.put(plain("old"), plain("kept"), routeTo("kept"));
+    for (const [stream, type, subscribe] of [
+      [1, CLUSTER, []],
+      [2, ROUTE, ["r"]],
+    ] as const) {
+      talk.open(stream, "delta", type, stream);
+      talk.hear(stream, delta(type, { node: node("n"), subscribe }));
+      talk.hear(stream, delta(type, { nonce: "1" }));
+    }
+    talk.change({ puts: [routeTo("gone")], deletes: [{ type: CLUSTER, name: "old" }] });
+    talk.put(routeTo("kept"));
+    expect(says(talk.turns())).toEqual(["-old"]);
+  });
+
   test("may be those of several clients if two connections have one of the same type", () => {
     const said = swapOverTwo((talk) => {
       talk.open(3, "delta", CLUSTER, 3);
