@@ -78,6 +78,18 @@ describe("what is asked for in vain while an answer is in flight", () => {
     },
   );
 
+  test("S-SUB-19: what was sent by an alias while an answer was in flight is not sent twice when another name is given up", () => {
+    const talk = new Conversation();
+    talk.put(resource(ROUTE, "first", "1"));
+    talk.open(1, "delta");
+    const [opening] = talk.hear(1, delta(ROUTE, { subscribe: ["first", "none"], node: node("n") }));
+    talk.put(resource(ROUTE, "first", "2"));
+    talk.put(resource(ROUTE, "third", "1", { aliases: ["alias"] }));
+    expect(says(talk.hear(1, delta(ROUTE, { subscribe: ["alias"] })))).toEqual([["third@1"]]);
+    expect(says(talk.hear(1, delta(ROUTE, { unsubscribe: ["none"] })))).toEqual([]);
+    expect(says(talk.hear(1, delta(ROUTE, { nonce: opening?.nonce })))).toEqual([["first@2"]]);
+  });
+
   test("is not told to who gave it up meanwhile", () => {
     const { talk, nonce } = inFlight("sotw", ENDPOINTS, { second: second(ENDPOINTS) });
     talk.hear(1, sotw(ENDPOINTS, { names: ["first", "second"] }));

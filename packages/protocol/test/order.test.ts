@@ -355,6 +355,21 @@ describe("a Cluster that a client asks for by name, as gRPC does", () => {
     });
   });
 
+  test("S-ORD-05: goes at once if the client could never use it", () => {
+    const talk = new Conversation();
+    talk.put(plain("old"), routeTo("old"));
+    talk.open(1, "delta");
+    talk.hear(1, delta(CLUSTER, { node: node("n"), subscribe: ["old", "refused"] }));
+    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
+    talk.hear(1, delta(ROUTE, { nonce: "2" }));
+    talk.put(plain("refused"));
+    expect(says(talk.turns())).toEqual(["refused@1"]);
+    talk.hear(1, delta(CLUSTER, { nonce: "3", error: { code: 13, message: "no" } }));
+    talk.change({ deletes: [{ type: CLUSTER, name: "refused" }] });
+    expect(says(talk.turns())).toEqual(["-refused"]);
+  });
+
   test("goes after the limit from a client that does not give it up, which is told of", () => {
     const talk = swappedByName();
     const timers = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : []));
