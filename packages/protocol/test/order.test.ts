@@ -355,6 +355,21 @@ describe("a Cluster that a client asks for by name, as gRPC does", () => {
     });
   });
 
+  test("S-ORD-05: goes at once if the client could never use it", () => {
+    const talk = new Conversation();
+    talk.put(plain("old"), routeTo("old"));
+    talk.open(1, "delta");
+    talk.hear(1, delta(CLUSTER, { node: node("n"), subscribe: ["old", "refused"] }));
+    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
+    talk.hear(1, delta(ROUTE, { nonce: "2" }));
+    talk.put(plain("refused"));
+    expect(says(talk.turns())).toEqual(["refused@1"]);
+    talk.hear(1, delta(CLUSTER, { nonce: "3", error: { code: 13, message: "no" } }));
+    talk.change({ deletes: [{ type: CLUSTER, name: "refused" }] });
+    expect(says(talk.turns())).toEqual(["-refused"]);
+  });
+
   test("goes after the limit from a client that does not give it up, which is told of", () => {
     const talk = swappedByName();
     const timers = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : []));
@@ -425,6 +440,22 @@ describe("streams for each type of one node over two connections", () => {
 
   test("are one client's", () => {
     expect(says(swapOverTwo(() => {}))).toEqual(["new@1"]);
+  });
+
+  test("S-ORD-05: a Cluster goes as soon as the routes are found to be as they were", () => {
+    const talk = new Conversation();
+    talk.put(plain("old"), plain("kept"), routeTo("kept"));
+    for (const [stream, type, subscribe] of [
+      [1, CLUSTER, []],
+      [2, ROUTE, ["r"]],
+    ] as const) {
+      talk.open(stream, "delta", type, stream);
+      talk.hear(stream, delta(type, { node: node("n"), subscribe }));
+      talk.hear(stream, delta(type, { nonce: "1" }));
+    }
+    talk.change({ puts: [routeTo("gone")], deletes: [{ type: CLUSTER, name: "old" }] });
+    talk.put(routeTo("kept"));
+    expect(says(talk.turns())).toEqual(["-old"]);
   });
 
   test("may be those of several clients if two connections have one of the same type", () => {

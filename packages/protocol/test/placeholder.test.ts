@@ -25,6 +25,13 @@ describe("a cluster without endpoints", () => {
     expect(says(talk.turns())).toEqual([["c@2"], ["c@none"]]);
   });
 
+  test("S-ORD-06: is given a placeholder of its own name beside others", () => {
+    const talk = withPlaceholders();
+    talk.put(resource(CLUSTER, "c", "1"), resource(CLUSTER, "d", "1"));
+    talk.open(1, "sotw");
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["c", "d"] })))).toEqual([["c@none", "d@none"]]);
+  });
+
   test("is told of its endpoints once the placeholder is answered", () => {
     const talk = withPlaceholders();
     talk.put(resource(CLUSTER, "c", "1"));

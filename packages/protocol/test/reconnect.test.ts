@@ -491,6 +491,17 @@ describe("what a server remembers", () => {
     expect(remembered(talk)).toEqual([]);
   });
 
+  test("S-REC-11: of a server before is what it had at the last, without what it deleted", () => {
+    const talk = new Conversation();
+    const changed = { kind: "changed", type: CLUSTER, layer: "base" } as const;
+    const history: readonly Remembered[] = [
+      { ...changed, revision: 7, puts: [plain("a"), plain("b")], deletes: [] },
+      { ...changed, revision: 8, puts: [], deletes: ["a"] },
+    ];
+    talk.machine.on({ kind: "history-restored", remembered: history });
+    expect([...talk.machine.resources(["base"], CLUSTER)].map(({ name }) => name)).toEqual(["b"]);
+  });
+
   test("of a server before is replaced by the first transaction, in every layer", () => {
     const talk = new Conversation({ nodeMapping: () => ["node/n", "base"] });
     const changed = { kind: "changed", revision: 7, type: CLUSTER, deletes: [] } as const;

@@ -44,6 +44,29 @@ describe("deliveries", () => {
     expect(all.ack("1")).toBeUndefined();
     expect(all.wasAnswered).toBe(false);
     expect(all.describe()).toEqual({ pending: [], acked: undefined, nacked: undefined });
+    expect(all.held).toBeUndefined();
+  });
+
+  test("S-TTL-14: say what the client holds: the newest that it did not refuse, or else what it accepted", () => {
+    const full = (nonce: string): Delivery => ({
+      ...delivery(nonce),
+      body: { ...bodyOf({ puts: [cluster("a", nonce)] }), variant: "sotw" as const },
+    });
+    const [one, two] = [full("1"), full("2")];
+    const all = sent(one);
+    expect(all.held).toBe(one.body);
+    all.ack("1");
+    all.open(two);
+    expect(all.held).toBe(two.body);
+    all.nack("2", no);
+    expect(all.held).toBe(one.body);
+    all.open({ ...delivery("3"), body: one.body, isHeartbeat: true });
+    expect([all.held, all.unanswered]).toEqual([one.body, 0]);
+    all.nack("3", no);
+    expect(all.held).toBeUndefined();
+    const never = sent(one);
+    never.nack("1", no);
+    expect(never.held).toBeUndefined();
   });
 
   test("are settled by an ACK, with every older one (S-DLT-07)", () => {

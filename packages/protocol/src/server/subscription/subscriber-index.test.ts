@@ -163,6 +163,27 @@ describe("a change is compared with the names of those who ask for it", () => {
     }
   });
 
+  test("S-RES-03: and on its own with a large set to which a name was added just now", () => {
+    const world = new World();
+    const askers = Array.from({ length: 10 }, (_, i) => {
+      const asker = world.open(0);
+      asker.ask(
+        ENDPOINTS,
+        Array.from({ length: 3_000 }, (_, j) => `${i}-${j}`),
+      );
+      world.askers.settle(asker);
+      return asker;
+    });
+    for (let i = 0; i < 10; i++) world.change("base", ENDPOINTS, ["other"]);
+    const [first] = askers;
+    first?.ask(ENDPOINTS, ["added"]);
+    for (const asker of askers.slice(0, 1)) world.askers.settle(asker);
+    const concerned = (name: string): unknown => [...world.change("base", ENDPOINTS, [name]).values()];
+    expect(concerned("added")).toEqual([new Set([first])]);
+    expect(concerned("0-7")).toEqual([new Set([first])]);
+    expect(concerned("gone")).toEqual([new Set()]);
+  });
+
   test("and one by one with everybody's where those are few: a name and its alias with each of two", () => {
     expect(looksAmong(2, 10)).toBe(4);
   });

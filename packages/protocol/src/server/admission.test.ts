@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { delta, node } from "../../test/support/conversation.ts";
+import { CLUSTER, ENDPOINTS, ROUTE, traits } from "../../test/support/resources.ts";
+import type { Peer } from "../node/node-mapping.ts";
+import { Admission, deniedCode, entryPointOf, isOtherNode, nodeDenied, typeDenied } from "./admission.ts";
+import type { StreamOpened } from "./contract/event.ts";
+
+const peer: Peer = { address: "192.0.2.1:1", isLoopback: false, isTls: false, names: [] };
+const known: Peer = { ...peer, certificate: { commonName: "c" } };
+const opened = (onlyType: StreamOpened["onlyType"]): StreamOpened => ({
+  kind: "stream-opened",
+  stream: 1,
+  variant: "delta",
+  onlyType,
+  apiVersion: "v3",
+  peer,
+  connection: 1,
+});
+const admission = new Admission(
+  {
+    // Clusters have a twin, as a type of v2 has one in v3.
+    traits: (type) => {
+      const described = traits(type);
+      return described?.kind === "cds" ? { ...described, twin: ROUTE } : described;
+    },
+    nodeMapping: () => ["base"],
+  },
+  () => true,
+);
+
+describe("B-TYP-02 S-TYP-04 S-TYP-05 S-TYP-06: the type of a request", () => {
+  const typeOf = (
+    onlyType: StreamOpened["onlyType"],
+    type: StreamOpened["onlyType"],
+    ...carried: readonly (typeof CLUSTER)[]
+  ): unknown => {
+    const request = { ...delta(CLUSTER, {}), type };
+    return admission.typeOf(opened(onlyType), request, new Map(carried.map((one) => [one, 1])));
+  };
+  const refused = (message: string): unknown => ({ refused: { code: 3, message } });
+
+  test("is its own on an aggregated stream, and none is a mistake", () => {
+    expect([typeOf(undefined, ENDPOINTS, CLUSTER), typeOf(undefined, undefined, CLUSTER)]).toEqual([
+      ENDPOINTS,
+      refused("a request on an aggregated stream needs a type_url"),
+    ]);
+  });
+
+  test("is that of its method on a stream for one type, or the twin of that, for the life of the stream", () => {
+    expect(admission.typeOf(opened(CLUSTER), { ...delta(CLUSTER, {}), type: undefined }, undefined)).toBe(CLUSTER);
+    expect([typeOf(CLUSTER, undefined), typeOf(CLUSTER, ROUTE), typeOf(CLUSTER, undefined, ROUTE)]).toEqual([
+      CLUSTER,
+      ROUTE,
+      ROUTE,
+    ]);
+    expect([typeOf(CLUSTER, CLUSTER, CLUSTER), typeOf(CLUSTER, CLUSTER, ROUTE)]).toEqual([
+      CLUSTER,
+      refused(
+        "this stream carries envoy.config.route.v3.RouteConfiguration for its life, not envoy.config.cluster.v3.Cluster",
+      ),
+    ]);
+    const served = "envoy.config.cluster.v3.Cluster or envoy.config.route.v3.RouteConfiguration";
+    const endpoints = "envoy.config.endpoint.v3.ClusterLoadAssignment";
+    expect([typeOf(CLUSTER, ENDPOINTS), typeOf(ENDPOINTS, ROUTE)]).toEqual([
+      refused(`this method serves ${served}, not ${endpoints}`),
+      refused(`this method serves ${endpoints}, not envoy.config.route.v3.RouteConfiguration`),
+    ]);
+  });
+});
+
+test("S-ACC-20: a client comes in by a fetch, an aggregated stream, or one for a type", () => {
+  const ways = [{ onlyType: undefined }, { onlyType: CLUSTER }, { onlyType: CLUSTER, isFetch: true }];
+  expect(ways.map(entryPointOf)).toEqual(["ads", "stream", "fetch"]);
+});
+
+test("S-ACC-08: who may not be its node may try with a certificate; with one it may not", () => {
+  expect([deniedCode(peer), deniedCode(known)]).toEqual([16, 7]);
+  expect(nodeDenied(known, node("n"))).toEqual({ code: 7, message: 'this client may not be node "n" here' });
+  expect(typeDenied(CLUSTER)).toEqual({
+    code: 7,
+    message: "this client may not have envoy.config.cluster.v3.Cluster here",
+  });
+});
+
+test("S-ACC-08: a later request names another node by its id, its cluster or its user agent", () => {
+  const first = node("n", "envoy");
+  const others = [first, undefined, { ...first }, { ...first, id: "m" }, { ...first, cluster: "c" }, node("n")];
+  expect(others.map((one) => isOtherNode(first, { ...delta(CLUSTER, {}), node: one }))).toEqual([
+    false,
+    false,
+    false,
+    true,
+    true,
+    true,
+  ]);
+});

@@ -1,0 +1,140 @@
+import type { Resource } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { CLUSTER, ENDPOINTS, LISTENER, resource } from "../../../test/support/resources.ts";
+import { answer, streamWith, typeStream } from "../../../test/support/type-streams.ts";
+import { WarmingClusters } from "./warming-clusters.ts";
+
+const clusters = typeStream(CLUSTER);
+const endpoints = typeStream(ENDPOINTS);
+const aggregated = streamWith(true);
+const separate = streamWith(false);
+const plain = (name: string): Resource => resource(CLUSTER, name, "1", { references: [] });
+const withEndpoints = (name: string): Resource => resource(CLUSTER, name, "1");
+const assignment = (name: string): Resource => resource(ENDPOINTS, name, "1");
+
+/** Clusters a and b were sent in answer 5, and are new to the client. */
+function warming(...brought: readonly Resource[]): WarmingClusters {
+  const clustersOfOne = new WarmingClusters();
+  clustersOfOne.bring(clusters, answer(CLUSTER, 5, brought), () => true);
+  return clustersOfOne;
+}
+
+const left = (all: WarmingClusters): readonly string[] => ["a", "b"].filter((name) => all.has(name));
+
+describe("S-ORD-03: a new Cluster is in use", () => {
+  test("if the client did not hold it: others are none", () => {
+    const all = new WarmingClusters();
+    all.bring(clusters, answer(CLUSTER, 5, [plain("a"), plain("b")]), (name) => name === "b");
+    expect([left(all), all.isEmpty, all.mayBeAny]).toEqual([["b"], false, false]);
+  });
+
+  test("after an ACK of the response that brought it, or of a later one with it, and of no earlier one", () => {
+    const both = [plain("a"), plain("b")];
+    const accepted = (at: number, ...puts: readonly Resource[]): readonly string[] => {
+      const all = warming(...both);
+      all.accept(clusters, aggregated, answer(CLUSTER, at, puts), 9);
+      return left(all);
+    };
+    expect([accepted(4, ...both), accepted(5, ...both), accepted(6, plain("a"))]).toEqual([["a", "b"], [], ["b"]]);
+  });
+
+  test("after an ACK of any later full state, which contains everything", () => {
+    const all = warming(plain("a"), plain("b"));
+    all.accept(clusters, aggregated, answer(CLUSTER, 6, [plain("a")], { variant: "sotw" }), 9);
+    expect(left(all)).toEqual([]);
+  });
+
+  test("not because of what else is ACKed", () => {
+    const all = warming(plain("a"), withEndpoints("b"));
+    all.accept(typeStream(LISTENER), aggregated, answer(LISTENER, 6, [resource(LISTENER, "a", "1")]), 9);
+    all.countGiven();
+    expect(left(all)).toEqual(["a", "b"]);
+  });
+
+  test("on a stream of its own after the ACK of endpoints that were sent after its own ACK", () => {
+    const all = warming(withEndpoints("a"));
+    const give = (at: number): void =>
+      all.accept(endpoints, separate, answer(ENDPOINTS, at, [assignment("a"), assignment("x")]), 9);
+    give(6);
+    all.accept(clusters, separate, answer(CLUSTER, 5, [withEndpoints("a")]), 7);
+    give(7);
+    expect([left(all), [...all.takeOwed()], [...all.takeOwed()]]).toEqual([["a"], [[ENDPOINTS, new Set(["a"])]], []]);
+    // A second ACK does not begin anew.
+    all.accept(clusters, separate, answer(CLUSTER, 8, [withEndpoints("a")]), 9);
+    expect([...all.takeOwed()]).toEqual([]);
+    give(8);
+    expect(left(all)).toEqual([]);
+  });
+
+  test("on a stream of its own at once if it needs no endpoints", () => {
+    const all = warming(plain("a"), withEndpoints("b"));
+    all.accept(clusters, separate, answer(CLUSTER, 5, [plain("a"), withEndpoints("b")]), 7);
+    expect(left(all)).toEqual(["b"]);
+  });
+});
+
+describe("S-ORD-06: where the ACK of Clusters is withheld, one counts as in use", () => {
+  const placeholder = (name: string): Uint8Array => new TextEncoder().encode(`${name}=none`);
+  const given = typeStream(ENDPOINTS, [], { placeholder });
+  const counted = (one: Resource, at: number, cluster: Resource, ...held: readonly Resource[]): readonly string[] => {
+    const all = warming(cluster);
+    all.accept(given, streamWith(true, ...held), answer(ENDPOINTS, at, [one]), 9);
+    all.countGiven();
+    return left(all);
+  };
+  const secret = { type: LISTENER, name: "secret" };
+  const needy = resource(CLUSTER, "a", "1", { references: [{ type: ENDPOINTS, name: "a" }, secret] });
+
+  test("once its endpoints were ACKed that were sent after it", () => {
+    expect(counted(assignment("a"), 6, withEndpoints("a"))).toEqual([]);
+    expect(counted(assignment("a"), 4, withEndpoints("a"))).toEqual(["a"]);
+    expect(counted(assignment("b"), 6, withEndpoints("a"))).toEqual(["a"]);
+    expect(counted(assignment("a"), 6, plain("a"))).toEqual(["a"]);
+  });
+
+  test("not if they are a placeholder", () => {
+    expect(counted(resource(ENDPOINTS, "a", "none"), 6, withEndpoints("a"))).toEqual(["a"]);
+    expect(counted(resource(ENDPOINTS, "a", "nine"), 6, withEndpoints("a"))).toEqual([]);
+    expect(counted(resource(ENDPOINTS, "a", "no"), 6, withEndpoints("a"))).toEqual([]);
+  });
+
+  test("not without what it needs beside them", () => {
+    expect(counted(assignment("a"), 6, needy)).toEqual(["a"]);
+    expect(counted(assignment("a"), 6, needy, resource(LISTENER, "secret", "1"))).toEqual([]);
+  });
+});
+
+describe("S-ORD-06: a Cluster is not waited for any more", () => {
+  test("when a later response deletes it", () => {
+    const removed = warming(plain("a"), plain("b"));
+    removed.forgetGone(answer(CLUSTER, 6, [], { removed: ["a"] }));
+    const unlisted = warming(plain("a"), plain("b"));
+    unlisted.forgetGone(answer(CLUSTER, 6, [plain("b")], { variant: "sotw" }));
+    expect([left(removed), left(unlisted)]).toEqual([["b"], ["b"]]);
+  });
+
+  test("when its wait timed out, or nobody subscribes to Clusters", () => {
+    const [timedOut, cleared] = [warming(plain("a"), plain("b")), warming(plain("a"))];
+    for (const all of [timedOut, cleared]) all.bringUnknown(answer(CLUSTER, 6, []));
+    timedOut.giveUp(["a"]);
+    cleared.clear();
+    expect([timedOut, cleared].map((all) => [left(all), all.mayBeAny])).toEqual([
+      [["b"], false],
+      [[], false],
+    ]);
+  });
+});
+
+test("S-REC-11: after a response to a client that holds an unknown set, any Cluster may be new, until that is ACKed", () => {
+  const all = new WarmingClusters();
+  const unknown = answer(CLUSTER, 5, []);
+  all.bringUnknown(unknown);
+  expect([all.mayBeAny, all.isEmpty]).toEqual([true, true]);
+  all.accept(clusters, aggregated, answer(CLUSTER, 6, []), 9);
+  expect(all.mayBeAny).toBe(true);
+  all.accept(clusters, aggregated, unknown, 9);
+  expect(all.mayBeAny).toBe(false);
+  all.bringUnknown(unknown);
+  all.countGiven();
+  expect(all.mayBeAny).toBe(false);
+});
