@@ -38,6 +38,7 @@ export type {
 export type { ErrorAnswer, ErrorDetailAnswer, Page } from "./admin/answers/page.ts";
 export type {
   LostNodeAnswer,
+  NamedPlaceAnswer,
   ProgressAnswer,
   StragglerAnswer,
   StragglersAnswer,
@@ -123,6 +124,7 @@ export type { LimitState, Readiness } from "./observe/gauges.ts";
 export type { Log } from "./observe/log.ts";
 export { type LogEvent, type LogFields, type LogRow, logTable } from "./observe/log-table.ts";
 export { type MetricName, type MetricRow, metricTable } from "./observe/metric-table.ts";
+export type { AskedResource, PlacesOf, ResourcePlace } from "./observe/source-places.ts";
 export type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 export {
   type AdminAddress,

@@ -43,6 +43,7 @@ const ofServer: OptionKinds<ManagementServerOptions> = {
   serveEmpty: kinds.flag,
   files: kinds.listOfObjects,
   refreshSource: kinds.function,
+  placesOf: kinds.function,
   log: kinds.object,
 };
 const ofListener: OptionKinds<ListenOptions> = {

@@ -15,6 +15,7 @@ import type { FileOutput } from "./file-output.ts";
 import type { HealthDiscovery } from "./health-discovery.ts";
 import type { LedgerStore } from "./ledger/store.ts";
 import type { Log } from "./log.ts";
+import type { PlacesOf } from "./observe/source-places.ts";
 
 /** Limits of a server. A client that exceeds one gets a status that names the limit; other clients are not affected. */
 export interface Limits {
@@ -492,6 +493,11 @@ export interface ManagementServerOptions {
    * @default nothing to look at
    */
   readonly refreshSource?: () => Promise<void>;
+  /**
+   * Finds where resources are in the source, so that a rejection names the file and line that it came from.
+   * @default such places are not named
+   */
+  readonly placesOf?: PlacesOf;
   /**
    * Receives the log lines.
    * @default no log

@@ -44,6 +44,7 @@ export function createServerView({
     address,
     source,
     refreshSource: options.refreshSource,
+    placesOf: options.placesOf,
     deployments: hub.deployments,
     types: options.api,
     readiness: () => describeReadiness(hub, source()),

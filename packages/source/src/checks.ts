@@ -7,4 +7,5 @@ export { formatPath, type Problem } from "./problem.ts";
 export { problemCounts } from "./problem-bound.ts";
 export { readValue } from "./read-resource.ts";
 export { checkReferences } from "./references.ts";
+export type { AskedResource, ResourcePlace } from "./resource-places.ts";
 export { checkTtls } from "./ttls.ts";

@@ -12,6 +12,7 @@ import { DirectoryReader } from "./off-thread/directory-reader.ts";
 import { type Problem, sameProblems, sortProblems } from "./problem.ts";
 import { type Patience, usualPatience } from "./quiet.ts";
 import type { ValidationLevel } from "./read-resource.ts";
+import type { AskedResource, ResourcePlace } from "./resource-places.ts";
 
 /** Options of a directory source. They override `xdskit.yaml`. */
 export interface DirectorySourceOptions {
@@ -73,6 +74,11 @@ export interface DirectorySource {
    * at once if there was no load yet. Ends with the signal. Only one watch at a time.
    */
   watch(signal: AbortSignal): AsyncIterable<Load>;
+  /**
+   * Where resources are in the files as they were read last, whether or not that could take effect; undefined where no
+   * file has them.
+   */
+  placesOf(asked: readonly AskedResource[]): Promise<readonly (ResourcePlace | undefined)[]>;
 }
 
 const EVERYTHING: ReadonlySet<string> = new Set([""]);
@@ -130,6 +136,10 @@ class WatchedDirectory implements DirectorySource {
     const how: HowToLook = { isPatient: false, ...(onProgress && { onProgress }) };
     const load = await this.#inTurn(() => this.#look(EVERYTHING, how));
     return this.#folders === undefined ? load : withWatchProblem(load, this.#folders.refused);
+  }
+
+  placesOf(asked: readonly AskedResource[]): Promise<readonly (ResourcePlace | undefined)[]> {
+    return this.#reader.placesOf(asked);
   }
 
   async *watch(signal: AbortSignal): AsyncIterable<Load> {

@@ -32,8 +32,8 @@ export interface ModuleSourceOptions {
   readonly pollMs?: number;
 }
 
-/** A source of resources: loads them once, or on every change. */
-export type ResourceSource = Pick<DirectorySource, "load" | "watch">;
+/** A source of resources: loads them once, or on every change. The resources of a module have no places. */
+export type ResourceSource = Pick<DirectorySource, "load" | "watch"> & Partial<Pick<DirectorySource, "placesOf">>;
 
 const TIMEOUT_MS = 10_000;
 const POLL_MS = 5_000;

@@ -336,3 +336,34 @@ test("the end of the watch ends the thread, also while it reads", async () => {
   expect(threads).toHaveLength(2);
   await threads[1]?.terminate();
 });
+
+describe("where a resource is", () => {
+  const type = formatTypeUrl("envoy.config.cluster.v3.Cluster");
+  const asked = (name: string, ...layers: readonly string[]) => ({ layers, type, name });
+
+  test.each([3, LARGE])("is found by layer, type and name, of %d resources", async (count) => {
+    const directory = temporaryDirectory({
+      "many.yaml": clusters(count),
+      "groups/edge/one.json": JSON.stringify({ resources: [{ "@type": type, name: "c1", type: "EDS" }] }),
+    });
+    write(directory, "xdskit.yaml", "groups:\n  - name: edge\n    match: { cluster: edge }\n");
+    const source = createDirectorySource({ directory, api, offThread: { descriptors: [] } });
+    const stop = new AbortController();
+    onTestFinished(() => stop.abort());
+    await source.load();
+    const watching = source.watch(stop.signal)[Symbol.asyncIterator]().next();
+    const places = (): Promise<unknown> =>
+      source.placesOf([
+        ...[asked("c1", "base"), asked("c1", "group/edge", "base"), asked("c2", "group/edge", "base")],
+        ...[asked("c2", "group/edge"), asked("none", "base")],
+      ]);
+    const inMany = (index: number) => ({ file: "many.yaml", line: 3 + index * 5 });
+    const inGroup = { file: "groups/edge/one.json", line: 1 };
+    expect(await places()).toEqual([inMany(1), inGroup, inMany(2), undefined, undefined]);
+    write(directory, "many.yaml", `# a line more\n${clusters(count)}`);
+    await source.load();
+    expect(await source.placesOf([asked("c0", "base")])).toEqual([{ file: "many.yaml", line: 4 }]);
+    stop.abort();
+    await watching;
+  });
+});

@@ -59,6 +59,7 @@ export async function serve(
   const server = create({
     ...options,
     ...{ api, log, refreshSource: async () => await service?.refresh(io.interrupted) },
+    placesOf: async (asked) => (await service?.placesOf(asked)) ?? asked.map(() => undefined),
     ...(stateDir !== undefined && { stateDir }),
     ledger: {
       fuses: fuseSettingsOf(values),

@@ -125,6 +125,12 @@ function AtHead({
               </>
             )}
             {type.names !== undefined && <small> {type.names.slice(0, 10).join(", ")}</small>}
+            {type.places?.map(({ name, file, line }) => (
+              <small key={name}>
+                {" "}
+                {name} is from <code>{line === undefined ? file : `${file}:${line}`}</code>
+              </small>
+            ))}
           </li>
         ))}
       </ol>

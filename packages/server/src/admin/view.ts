@@ -15,6 +15,7 @@ import type { ConversionFindings } from "../hub/port.ts";
 import type { NodePastRecorder } from "../ledger/node-past-recorder.ts";
 import type { Fleet } from "../observe/fleet.ts";
 import type { Gauges } from "../observe/gauges.ts";
+import type { PlacesOf } from "../observe/source-places.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
 import type { AccessRulesAnswer } from "./answers/access.ts";
 
@@ -29,6 +30,8 @@ export interface AdminView extends Gauges {
   source(): SourceStatus;
   /** Looks at the source now; resolves once what it has is in force, or its errors are known. Undefined: no source. */
   readonly refreshSource: (() => Promise<void>) | undefined;
+  /** Finds where resources are in the source. Undefined: that is not known. */
+  readonly placesOf: PlacesOf | undefined;
   /** The newest number of what was published; without a ledger, the newest revision. */
   head(): number;
   /** The revision of the server that a number is; undefined if that is not known any more. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ProgressAnswer } from "../../src/index.ts";
 import { type ApiDocument, mismatches, operationOf } from "../support/json-schema.ts";
 import { CDS, EDS, node, RDS, RealMachine, resource } from "./real-machine.ts";
 
@@ -102,6 +103,7 @@ test("every answer is as the document says", async () => {
     findings: [{ code: "VERSION_LOSS", severity: "warning", path: ["b", "c"], message: "lost" }],
   });
   await world.nodePast.sweep();
+  world.place = { file: "clusters.yaml", line: 7 };
   const since = new Date(world.now);
   world.source = { state: "failed", problems: [{ code: "NAME_TAKEN", ...problem, related, omitted }], since };
 
@@ -150,4 +152,24 @@ test("an answer that is not as the document says is noticed", () => {
     "/readyz.more is not in the document",
   ]);
   expect(mismatches(document, "/readyz", 200, { ready: true, draining: false })).toEqual(["/readyz: no reasons"]);
+});
+
+test("a rejection has the place of what it is about", async () => {
+  world.place = { file: "clusters.yaml", line: 7 };
+  const puts = ["a", "b", "c", "d", "e", "f", "g"].map((name) => resource(CDS, name));
+  world.commit([{ layer: "base", puts }]);
+  const reject = async (message: string): Promise<unknown> => {
+    const stream = world.open("sotw");
+    world.receive(stream, { kind: "sotw", type: CDS, node: node("n1") });
+    const error = { code: 3, message };
+    world.receive(stream, { kind: "sotw", type: CDS, nonce: world.lastNonce, versionInfo: "", error });
+    const { rejected } = (await (await fetch(`${root}/api/v1/progress/head`)).json()) as ProgressAnswer;
+    world.close(stream);
+    return rejected.nodes[0]?.types[0]?.places;
+  };
+  const at = (name: string) => ({ name, file: "clusters.yaml", line: 7 });
+  expect(await reject("cluster f: no")).toEqual([at("f")]);
+  expect(await reject("???")).toEqual(["a", "b", "c", "d", "e"].map(at));
+  world.place = undefined;
+  expect(await reject("cluster f: no")).toBeUndefined();
 });

@@ -29,6 +29,7 @@ import { createDeliveryTimes, type DeliveryTimes } from "../../src/observe/deliv
 import { Fleet } from "../../src/observe/fleet.ts";
 import type { LimitState, Readiness } from "../../src/observe/gauges.ts";
 import { createMetrics, type Metrics } from "../../src/observe/metrics.ts";
+import type { ResourcePlace } from "../../src/observe/source-places.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "../../src/observe/telemetry.ts";
 
@@ -70,6 +71,8 @@ export class RealMachine {
   source: SourceStatus = { state: "good", problems: [], since: new Date(this.now) };
   /** What happens when the source is to be looked at. */
   refresh: () => void = () => undefined;
+  /** Where everything is in the source. */
+  place: ResourcePlace | undefined;
   readonly findings = new Map<string, ConversionFindings>();
   limits: readonly LimitState[] = [{ name: "maxStreams", value: 100, used: 2, hits: 1 }];
   readonly machine: ServerMachine = new ServerMachine({
@@ -118,6 +121,7 @@ export class RealMachine {
     readiness: () => this.readiness,
     source: () => this.source,
     refreshSource: async () => this.refresh(),
+    placesOf: async (asked) => asked.map(() => this.place),
     deployments: this.deployments,
     revision: () => this.machine.revision,
     nodeStates: () => this.deployments.states(this.machine.revision),

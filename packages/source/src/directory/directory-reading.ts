@@ -4,6 +4,7 @@ import { LoadAssembly } from "../load-assembly.ts";
 import type { Load } from "../loaded-state.ts";
 import { type Problem, sameProblems } from "../problem.ts";
 import type { ValidationLevel } from "../read-resource.ts";
+import { type AskedResource, findOrigins, type ResourcePlace } from "../resource-places.ts";
 import type { Settings } from "../settings/setting-table.ts";
 import { DirectoryTree } from "./directory-tree.ts";
 import { FileCache, type Progress } from "./file-cache.ts";
@@ -58,6 +59,7 @@ export class DirectoryReading {
   readonly #cache: FileCache;
   readonly #assembly: LoadAssembly;
   readonly #secretFiles: SecretFiles;
+  readonly #placer: ProblemPlacer;
   #validation: ValidationLevel | undefined;
   #treeProblems: readonly Problem[] | undefined = [];
   #load: Load | undefined;
@@ -69,11 +71,11 @@ export class DirectoryReading {
     this.tree = new DirectoryTree(directory, fileSystem);
     this.#cache = new FileCache(directory, maxTotalBytes, fileSystem);
     this.#secretFiles = new SecretFiles(directory, options.api);
-    const placer = new ProblemPlacer(directory, fileSystem);
+    this.#placer = new ProblemPlacer(directory, fileSystem);
     this.#assembly = new LoadAssembly({
       api: options.api,
       allowEmpty: options.allowEmpty,
-      place: (problems) => placer.place(problems, (file) => this.#cache.stampOf(file)),
+      place: (problems) => this.#placer.place(problems, (file) => this.#cache.stampOf(file)),
       nothingFound: nothingFound(),
       fileOf: folderOfLayer,
       addToLayer: (layer) => `put its resources into ${folderOfLayer(layer)}/`,
@@ -119,6 +121,12 @@ export class DirectoryReading {
       this.#load = await this.#assemble(mode === "leave" ? { ...filled, files: this.#cache.files } : filled);
     }
     return { load: this.#load, changing: [...changing, ...filled.changing] };
+  }
+
+  /** Where resources are in the files as they were read last, whether or not that could take effect. */
+  placesOf(asked: readonly AskedResource[]): Promise<readonly (ResourcePlace | undefined)[]> {
+    const origins = findOrigins(asked, this.#cache.files);
+    return this.#placer.placesOf(origins, (file) => this.#cache.stampOf(file));
   }
 
   async #lookAtTree(paths: ReadonlySet<string>): Promise<Problem | undefined> {

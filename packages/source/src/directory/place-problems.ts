@@ -7,6 +7,7 @@ import { TextFormatText } from "../document/text-format-text.ts";
 import type { CrossProblem, LayerFile, Origin } from "../file-content.ts";
 import { roleOf } from "../layout.ts";
 import { formatPath, optionalHint, type Problem } from "../problem.ts";
+import type { ResourcePlace } from "../resource-places.ts";
 import type { FileSystem } from "./file-system.ts";
 import { readWholeFile } from "./read-file.ts";
 
@@ -31,17 +32,36 @@ export class ProblemPlacer {
     problems: readonly CrossProblem[],
     stampOf: (file: string) => string | undefined,
   ): Promise<readonly Problem[]> {
-    const wanted = new Map<LayerFile, Origin[]>();
-    for (const { at, related } of problems) {
-      for (const origin of related === undefined ? [at] : [at, related]) {
-        if (this.#found.get(origin.file)?.has(keyOf(origin)) === true) continue;
-        const together = wanted.get(origin.file);
-        if (together === undefined) wanted.set(origin.file, [origin]);
-        else together.push(origin);
-      }
-    }
-    for (const [file, origins] of wanted) await this.#find(file, origins, stampOf(file.file));
+    const origins = problems.flatMap(({ at, related }) => (related === undefined ? [at] : [at, related]));
+    await this.#findAll(origins, stampOf);
     return problems.map((problem) => this.#placed(problem));
+  }
+
+  /** The places of resources; undefined where there is no origin. `stampOf` as in `place`. */
+  async placesOf(
+    origins: readonly (Origin | undefined)[],
+    stampOf: (file: string) => string | undefined,
+  ): Promise<readonly (ResourcePlace | undefined)[]> {
+    await this.#findAll(
+      origins.filter((origin) => origin !== undefined),
+      stampOf,
+    );
+    return origins.map((origin) => {
+      if (origin === undefined) return undefined;
+      const { file, line } = this.#lookUp(origin);
+      return { file, ...(line !== undefined && { line }) };
+    });
+  }
+
+  async #findAll(origins: readonly Origin[], stampOf: (file: string) => string | undefined): Promise<void> {
+    const wanted = new Map<LayerFile, Origin[]>();
+    for (const origin of origins) {
+      if (this.#found.get(origin.file)?.has(keyOf(origin)) === true) continue;
+      const together = wanted.get(origin.file);
+      if (together === undefined) wanted.set(origin.file, [origin]);
+      else together.push(origin);
+    }
+    for (const [file, ofFile] of wanted) await this.#find(file, ofFile, stampOf(file.file));
   }
 
   async #find(file: LayerFile, origins: readonly Origin[], stamp: string | undefined): Promise<void> {

@@ -1,5 +1,6 @@
 import { DirectoryReading, type HowToLook, type Look, type ReadingOptions } from "../directory/directory-reading.ts";
 import { OutgrownError } from "../directory/file-cache.ts";
+import type { AskedResource, ResourcePlace } from "../resource-places.ts";
 import { WorkerReading } from "./worker-reading.ts";
 
 /** The size up to which a directory is read without a thread, in bytes: that takes less time than starting one. */
@@ -33,6 +34,11 @@ export class DirectoryReader {
     const { api: _, ...options } = this.#options;
     this.#reading = new WorkerReading({ ...options, descriptors: this.#offThread.descriptors });
     return await this.#reading.look(paths, how);
+  }
+
+  /** Where resources are in the files; undefined where that is not known. */
+  placesOf(asked: readonly AskedResource[]): Promise<readonly (ResourcePlace | undefined)[]> {
+    return this.#reading.placesOf(asked);
   }
 
   /** Ends the worker thread; the next look starts another. */

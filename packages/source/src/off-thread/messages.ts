@@ -1,5 +1,6 @@
 import type { Look, ReadingOptions } from "../directory/directory-reading.ts";
 import type { Progress } from "../directory/file-cache.ts";
+import type { AskedResource, ResourcePlace } from "../resource-places.ts";
 import type { LoadChange, LoadPart } from "./load-change.ts";
 
 /** The input of the worker thread. */
@@ -17,12 +18,15 @@ export type WorkerRequest =
       readonly wantsProgress: boolean;
     }
   /** The last part is processed, and other work had its turn. */
-  | { readonly kind: "next" };
+  | { readonly kind: "next" }
+  /** Where resources are; may be asked during a look. */
+  | { readonly kind: "places"; readonly id: number; readonly asked: readonly AskedResource[] };
 
 /** An answer of the worker thread; "looked" or "threw" ends a look. */
 export type WorkerAnswer =
   | { readonly kind: "progress"; readonly progress: Progress }
   | { readonly kind: "part"; readonly part: LoadPart }
+  | { readonly kind: "placed"; readonly id: number; readonly places: readonly (ResourcePlace | undefined)[] }
   | {
       readonly kind: "looked";
       readonly changing: Look["changing"];

@@ -4,6 +4,7 @@ import type { HowToLook, Look } from "../directory/directory-reading.ts";
 import { problem } from "../directory/file-system-problem.ts";
 import type { Load } from "../loaded-state.ts";
 import type { Problem } from "../problem.ts";
+import type { AskedResource, ResourcePlace } from "../resource-places.ts";
 import { LoadFollower } from "./load-change.ts";
 import type { WorkerAnswer, WorkerInput, WorkerRequest } from "./messages.ts";
 import { unpack } from "./packed-resources.ts";
@@ -47,6 +48,11 @@ export class WorkerReading {
     return look;
   }
 
+  /** Where resources are in the files that the thread has read; undefined where that is not known. */
+  async placesOf(asked: readonly AskedResource[]): Promise<readonly (ResourcePlace | undefined)[]> {
+    return (await this.#thread?.placesOf(asked)) ?? asked.map(() => undefined);
+  }
+
   /** Ends the thread, if there is one. */
   close(): void {
     this.#thread?.close();
@@ -80,6 +86,9 @@ class ReadingThread {
   readonly #onEnd: (untold: Problem | undefined) => void;
   #load: Load | undefined;
   #waiting: Waiting | undefined;
+  /** Who waits for places. */
+  readonly #places = new Map<number, (places: readonly (ResourcePlace | undefined)[] | undefined) => void>();
+  #lastPlaces = 0;
   #reason: string | undefined;
   #isClosed = false;
   folders: ReadonlyMap<string, string> | undefined;
@@ -104,8 +113,18 @@ class ReadingThread {
     });
   }
 
+  /** Undefined: the thread ended. */
+  placesOf(asked: readonly AskedResource[]): Promise<readonly (ResourcePlace | undefined)[] | undefined> {
+    const id = ++this.#lastPlaces;
+    return new Promise((resolve) => {
+      this.#places.set(id, resolve);
+      this.#ask({ kind: "places", id, asked });
+    });
+  }
+
   close(): void {
     this.#isClosed = true;
+    this.#forgetPlaces();
     void this.#worker.terminate();
     this.#settle()?.reject(new DOMException("the source was closed", "AbortError"));
   }
@@ -114,7 +133,17 @@ class ReadingThread {
     this.#worker.postMessage(request);
   }
 
+  #forgetPlaces(): void {
+    for (const resolve of this.#places.values()) resolve(undefined);
+    this.#places.clear();
+  }
+
   #take(answer: WorkerAnswer): void {
+    if (answer.kind === "placed") {
+      this.#places.get(answer.id)?.(answer.places);
+      this.#places.delete(answer.id);
+      return;
+    }
     const waiting = this.#waiting;
     if (waiting === undefined) return; // closed
     switch (answer.kind) {
@@ -141,6 +170,7 @@ class ReadingThread {
   }
 
   #end(): void {
+    this.#forgetPlaces();
     if (this.#isClosed) return;
     const reason = this.#reason === undefined ? "" : `: ${this.#reason}`;
     const ended = problem("SOURCE_READER_ENDED", ".", `the thread that reads the files has ended${reason}`, {

@@ -24,6 +24,7 @@ class Worker {
     });
     port.on("message", (request: WorkerRequest) => {
       if (request.kind === "next") this.#goOn?.();
+      else if (request.kind === "places") void this.#place(request);
       else void this.#look(request).catch((error: unknown) => this.#tell({ kind: "threw", error }));
     });
   }
@@ -36,6 +37,11 @@ class Worker {
     const change = load === this.#told ? undefined : await this.#tellParts(load);
     this.#told = load;
     this.#tell({ kind: "looked", changing, change, folders: this.#newFolders() });
+  }
+
+  async #place({ id, asked }: Extract<WorkerRequest, { kind: "places" }>): Promise<void> {
+    const places = await this.#reading.placesOf(asked).catch(() => asked.map(() => undefined));
+    this.#tell({ kind: "placed", id, places });
   }
 
   async #tellParts(load: Load): Promise<LoadChange> {

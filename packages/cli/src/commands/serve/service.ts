@@ -1,9 +1,11 @@
 import type { ManagementServer } from "@xdskit/server";
 import {
+  type AskedResource,
   type Load,
   type LoadedState,
   type Problem,
   problemCounts,
+  type ResourcePlace,
   type ResourceSource,
   type SettingsContent,
   sameLoad,
@@ -90,6 +92,11 @@ export class Service {
       if (!signal.aborted) throw cause;
     });
     if (load !== undefined) await this.#takeNew(load);
+  }
+
+  /** Where resources are in the source; undefined where that is not known. */
+  async placesOf(asked: readonly AskedResource[]): Promise<readonly (ResourcePlace | undefined)[]> {
+    return (await this.#parts.source.placesOf?.(asked)) ?? asked.map(() => undefined);
   }
 
   /** Commits every change; resolves when the signal is aborted. */

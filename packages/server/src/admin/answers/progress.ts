@@ -42,7 +42,18 @@ export interface StragglerAnswer extends NodeAnswerIdentity {
     readonly names?: readonly string[];
     /** The error message of the NACK, made printable. */
     readonly reason?: string;
+    /** Where those of the names come from that the message of the NACK has, or the first ones; at most 5. */
+    readonly places?: readonly NamedPlaceAnswer[];
   }[];
+}
+
+/** Where a resource is in the source now. */
+export interface NamedPlaceAnswer {
+  readonly name: string;
+  /** The path in the directory of the source. */
+  readonly file: string;
+  /** From 1; absent if it is not known. */
+  readonly line?: number;
 }
 
 export interface LostNodeAnswer {

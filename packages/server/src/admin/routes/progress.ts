@@ -1,6 +1,7 @@
 import { globMatches } from "@xdskit/protocol/internal";
 import { describeProgress, NODES_NAMED } from "../describe-progress.ts";
 import { type Query, QueryError } from "../query.ts";
+import { withPlaces } from "../rejection-places.ts";
 import type { AdminAnswer, AdminSources, Route } from "../route.ts";
 import { errorAnswer, progressAnswer } from "../schema/answers.ts";
 import type { AdminView } from "../view.ts";
@@ -44,7 +45,8 @@ async function answerProgress(
   }
   const found = { ...view.deployments.progress(inForce, { isWanted }), revision };
   const named = query.count("limit") ?? NODES_NAMED;
-  return { kind: "json", value: describeProgress(found, { head: view.head(), minNodes, describe, named }) };
+  const described = describeProgress(found, { head: view.head(), minNodes, describe, named });
+  return { kind: "json", value: await withPlaces(described, view) };
 }
 
 /** The revision in the path. A source with errors is an answer with status 409. */

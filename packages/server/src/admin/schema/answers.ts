@@ -29,7 +29,13 @@ import type {
   StreamsAnswer,
 } from "../answers/nodes.ts";
 import type { ErrorAnswer, ErrorDetailAnswer, Page } from "../answers/page.ts";
-import type { LostNodeAnswer, ProgressAnswer, StragglerAnswer, StragglersAnswer } from "../answers/progress.ts";
+import type {
+  LostNodeAnswer,
+  NamedPlaceAnswer,
+  ProgressAnswer,
+  StragglerAnswer,
+  StragglersAnswer,
+} from "../answers/progress.ts";
 import type {
   ConversionAnswer,
   ConversionsAnswer,
@@ -630,6 +636,7 @@ const stragglers: SchemaOf<StragglersAnswer> = named(
             waits: optional(wait),
             names: optional(list(text)),
             reason: optional(text),
+            places: optional(list(object<NamedPlaceAnswer>({ name: text, file: text, line: optional(count) }))),
           }),
         ),
       }),
