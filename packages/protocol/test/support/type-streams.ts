@@ -2,12 +2,14 @@ import type { Resource, TypeUrl } from "@xdskit/protocol";
 import type { TypeTraits } from "@xdskit/protocol/internal";
 import { dialectFor } from "../../src/dialect/presets.ts";
 import type { Delivery } from "../../src/server/ack/delivery.ts";
+import { CurrentViews } from "../../src/server/cache/current-view.ts";
+import { SharedResponses } from "../../src/server/cache/shared-responses.ts";
 import type { OrderedStream } from "../../src/server/order/order-members.ts";
 import { DeltaTypeStream } from "../../src/server/type/delta.ts";
 import type { TypeStream } from "../../src/server/type/type-stream.ts";
 import { delta, node } from "./conversation.ts";
 import { viewOf, WrittenLayer } from "./layers.ts";
-import { traits } from "./resources.ts";
+import { digest, traits } from "./resources.ts";
 
 /** A type on a delta stream that subscribes to these names; to everything, if there are none. */
 export function typeStream(
@@ -22,7 +24,7 @@ export function typeStream(
     dialect: dialectFor(node("n")),
     isUnknown: false,
     isAggregated: true,
-    ttl: "left-off",
+    ttl: "not-announced",
     cameAfterOwner: false,
   });
   stream.onRequest(delta(type, { subscribe }));
@@ -31,7 +33,10 @@ export function typeStream(
 
 /** A stream whose view holds these resources. */
 export function streamWith(isAggregated: boolean, ...held: readonly Resource[]): OrderedStream {
-  return { isAggregated, view: viewOf(new WrittenLayer("base", held)) };
+  return {
+    isAggregated,
+    current: new CurrentViews(new SharedResponses(digest)).of(viewOf(new WrittenLayer("base", held))),
+  };
 }
 
 /** The answer with that number, which was sent at a revision of the same number. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { cluster, viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import { CLUSTER, digest, ENDPOINTS, resource, traits } from "../../../test/support/resources.ts";
+import { CurrentViews } from "../cache/current-view.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
 import { Subscription } from "../subscription/subscription.ts";
 import { PolledSubscription } from "./polled-subscription.ts";
@@ -18,7 +19,7 @@ class Polls {
     subscription.replace(names);
     this.topic = new PolledSubscription({
       key: "k",
-      view: viewOf(this.base),
+      current: new CurrentViews(this.responses).of(viewOf(this.base)),
       traits: known,
       subscription,
       resourceErrors: "off",
@@ -33,17 +34,17 @@ class Polls {
   }
 
   get told(): unknown {
-    return this.topic.told(this.responses);
+    return this.topic.told();
   }
 }
 
 describe("S-RST-13: what all who poll for the same names are told", () => {
   test("is looked at once for each revision, and known until it is forgotten", () => {
-    const { topic, responses, told } = new Polls("a");
+    const { topic, told } = new Polls("a");
     expect([topic.isLookedAtAfter(1), topic.isLookedAtAfter(2)]).toEqual([true, false]);
     topic.passOver(2);
     expect(topic.isLookedAtAfter(2)).toBe(true);
-    expect(topic.told(responses)).toBe(told);
+    expect(topic.told()).toBe(told);
     topic.forget();
     expect(topic.isLookedAtAfter(1)).toBe(false);
     expect(topic.layers).toEqual(["base"]);
@@ -81,7 +82,7 @@ describe("S-RST-13: what all who poll for the same names are told", () => {
   test("has the version of the type for a wildcard, and one of its own for names", () => {
     const [all, both] = [new Polls(), new Polls("a", "b")];
     const version = (polls: Polls): string => (polls.told as { body: { version: string } }).body.version;
-    expect(version(all)).toBe(all.topic.view.typeVersion(CLUSTER));
+    expect(version(all)).toBe(all.topic.current.view.typeVersion(CLUSTER));
     expect(version(both)).toBe(version(new Polls("b", "a", "none")));
     expect(version(both)).not.toBe(version(new Polls("a")));
   });
