@@ -75,7 +75,10 @@ export async function serve(
   const { address, addresses, adminAddress } = started;
   const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);
   const more = addresses.length === 1 ? undefined : addresses.slice(1).map(formatAddress).join(",");
-  log.write("serving", { address: formatAddress(address), more_addresses: more, admin: adminListen, directory: shown });
+  log.write("serving", {
+    ...{ address: formatAddress(address), more_addresses: more, admin: adminListen },
+    directory: given === undefined ? undefined : shown,
+  });
   warnOfExposure(findExposure({ options, file }), { isText, log, context, shown: place.shownDirectory });
   const who = describeAccess({ options, file }, values.text("client-status") ?? "loopback");
   if (isText) io.stdout.write(formatAccess(who));

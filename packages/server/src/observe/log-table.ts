@@ -124,10 +124,10 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   },
   "ledger-resumed": {
     level: "info",
-    message: "serving the configuration of the previous run",
+    message: "serving the last recorded configuration",
     fields: ["number", "resources", "missing"],
     means:
-      "the published state of the previous run is in force, before the source is read. missing is the number of resources whose content is not kept because it holds a secret: clients keep what they have of them, and get nothing until the source is good",
+      "the state recorded in the ledger, by the previous run or by others who publish to the store, is in force before the source is read. missing is the number of resources whose content is not kept because it holds a secret: clients keep what they have of them, and get nothing until the source is good",
   },
   "ledger-recorded": {
     level: "info",
