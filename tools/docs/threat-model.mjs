@@ -38,6 +38,6 @@ function isTest(name) {
 }
 
 function exists(listed, name) {
-  if (name.endsWith(".test.ts")) return listed.includes(`/${name}\n`);
+  if (name.endsWith(".test.ts")) return listed.split("\n").some((path) => `/${path}`.endsWith(`/${name}`));
   return listed.includes(`/golden/${name}/`);
 }
