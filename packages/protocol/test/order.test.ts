@@ -442,6 +442,20 @@ describe("streams for each type of one node over two connections", () => {
     expect(says(swapOverTwo(() => {}))).toEqual(["new@1"]);
   });
 
+  test("S-ORD-06: are one client's if one of them is opened once more on its connection", () => {
+    const talk = new Conversation();
+    talk.put(plain("old"), routeTo("old"));
+    talk.open(1, "delta", CLUSTER, 1);
+    talk.hear(1, delta(CLUSTER, { node: node("n") }));
+    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    for (const stream of [2, 3]) {
+      talk.open(stream, "delta", ROUTE, 2);
+      expect(says(talk.hear(stream, delta(ROUTE, { node: node("n"), subscribe: ["r"] })))).toEqual(["r@old"]);
+      talk.hear(stream, delta(ROUTE, { nonce: "1" }));
+    }
+    expect(says(swap(talk))).toEqual(["new@1"]);
+  });
+
   test("S-ORD-05: a Cluster goes as soon as the routes are found to be as they were", () => {
     const talk = new Conversation();
     talk.put(plain("old"), plain("kept"), routeTo("kept"));

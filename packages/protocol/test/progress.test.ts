@@ -39,6 +39,28 @@ function fleet(): Fleet {
   return talk;
 }
 
+test("a node waits if what it lacks has to wait for something else, and counts by what is furthest from done", () => {
+  const talk = fleet();
+  const route = (cluster: string): ReturnType<typeof resource> =>
+    resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
+  const states = (): unknown => talk.machine.progress.states(talk.machine.revision);
+  const none = { deployed: 0, pending: 0, waiting: 0, rejected: 0, disconnected: 0 };
+  talk.put(route("a"));
+  talk.join(1, "n");
+  expect(states()).toEqual({ ...none, pending: 1 });
+  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+  talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
+  talk.hear(1, delta(ROUTE, { nonce: "2" }));
+  expect(states()).toEqual({ ...none, deployed: 1 });
+  talk.put(resource(CLUSTER, "b", "1", { references: [] }), route("b"));
+  talk.turns();
+  expect(states()).toEqual({ ...none, waiting: 1 });
+  talk.hear(1, delta(CLUSTER, { nonce: "3" }));
+  expect(states()).toEqual({ ...none, pending: 1 });
+  talk.hear(1, delta(ROUTE, { nonce: "4", error }));
+  expect(states()).toEqual({ ...none, rejected: 1 });
+});
+
 describe("a node has a revision", () => {
   test("when it ACKed everything up to it, and not before it asked or while an answer is on its way", () => {
     const talk = fleet();

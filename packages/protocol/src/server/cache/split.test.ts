@@ -47,7 +47,9 @@ describe("a body", () => {
 
   test("above it is as few parts as hold it, in order", () => {
     const body = bodyOf(segment(...["a", "b", "d", "e", "f"].map((name) => sized(name, 1_000))));
-    expect(namesIn(new ResponseSplitter().of(body, 2_500))).toEqual(["a,b", "d,e", "f"]);
+    const parts = new ResponseSplitter().of(body, 2_500);
+    expect(namesIn(parts)).toEqual(["a,b", "d,e", "f"]);
+    expect(parts.map(({ segments }) => segments.length)).toEqual([1, 1, 1]);
   });
 
   test("whose resource alone is above the limit has that one alone", () => {

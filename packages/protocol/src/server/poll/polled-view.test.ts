@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { cluster } from "../../../test/support/layers.ts";
+import { CLUSTER, digest, ENDPOINTS, traits } from "../../../test/support/resources.ts";
+import { wholeGrant } from "../../access/access-policy.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { LayerSet } from "../../state/layer-set.ts";
+import { SharedResponses } from "../cache/shared-responses.ts";
+import { type PolledView, PolledViews } from "./polled-view.ts";
+
+test("S-RST-13: equal names of one type in one view share a subscription; a view is watched while it has any", () => {
+  const layers = new LayerSet<PolledView>({ keepsBodies: () => false }, { lines: 1_000, bytes: 1e9 });
+  const responses = new SharedResponses(digest);
+  const views = new PolledViews({ digest, responses, layers });
+  const placed = { layers: ["base"], grant: wholeGrant };
+  const topic = (type: TypeUrl, ...names: readonly string[]): ReturnType<PolledViews["topic"]> => {
+    const known = traits(type);
+    if (known === undefined) throw new Error(`no traits of ${type}`);
+    return views.topic(placed, { traits: known, names, resourceErrors: "off" });
+  };
+  let revision = 0;
+  const watched = (): number => {
+    const changes = [{ layer: "base", puts: [cluster("a", String(++revision))] }];
+    const touched = [...(layers.apply({ changes }, revision)?.views ?? [])];
+    responses.advance(revision, undefined);
+    return touched.length;
+  };
+  const [some, all] = [topic(CLUSTER, "a", "b"), topic(CLUSTER)];
+  const endpoints = topic(ENDPOINTS, "a", "b");
+  expect([topic(CLUSTER, "b", "a") === some, topic(CLUSTER) === all, topic(CLUSTER, "a") === some]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(views.topicLike(some, placed)).toBe(some);
+  expect(watched()).toBe(1);
+  endpoints.told(responses);
+  expect([...views.changed(all.view)]).toEqual([some, all, topic(CLUSTER, "a")]);
+  all.told(responses);
+  some.told(responses);
+  expect([...views.changed(all.view)]).toEqual([topic(CLUSTER, "a")]);
+  for (const one of [some, topic(CLUSTER, "a"), endpoints]) views.drop(one);
+  expect(watched()).toBe(1);
+  views.drop(all);
+  expect([watched(), [...views.changed(all.view)]]).toEqual([0, []]);
+  views.drop(all);
+  expect(topic(CLUSTER)).not.toBe(all);
+});
