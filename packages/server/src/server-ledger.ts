@@ -25,6 +25,7 @@ import type { PublishTarget, StateChange } from "./ledger/in-force.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import type { MissingContent } from "./ledger/publication.ts";
 import { Publisher } from "./ledger/publisher.ts";
+import type { PlacedResource } from "./ledger/references.ts";
 import { DEFAULT_RETENTION } from "./ledger/retention.ts";
 import { secretsOf } from "./ledger/secrets.ts";
 import { SourceRole } from "./ledger/source-role.ts";
@@ -246,6 +247,12 @@ class HubTarget implements PublishTarget {
   apply(change: StateChange): number {
     const { transaction, rules } = this.#read(change);
     return this.#hub.commit(transaction, rules);
+  }
+
+  *resources(): Iterable<PlacedResource> {
+    const { view } = this.#hub;
+    for (const { name: layer, types } of view.layers())
+      for (const [type] of types) for (const resource of view.resources([layer], type)) yield { layer, resource };
   }
 
   setMissing(missing: readonly MissingContent[]): void {

@@ -79,7 +79,7 @@ function describeStore(
 
 /** What is held, and what the server has no content of. */
 function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonly (readonly [string, string])[] {
-  const { held, missing } = ledger ?? {};
+  const { held, missing, waiting } = ledger ?? {};
   const facts: (readonly [string, string])[] = [];
   if (held !== undefined) {
     const why = (held.fuses ?? []).map(({ message }) => message).join("; ");
@@ -88,6 +88,11 @@ function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonl
   if (missing !== undefined && missing.total > 0) {
     const what = plural(missing.total, "resource");
     facts.push(["missing", colors.yellow(`${what} until the source is good; clients keep theirs, new ones wait`)]);
+  }
+  if (waiting !== undefined) {
+    const names = waiting.deletions.map(({ name, type, shortName = type }) => `${shortName} ${name}`).join(", ");
+    const more = waiting.total > waiting.deletions.length ? " and more" : "";
+    facts.push(["waiting", colors.yellow(`to be deleted once nothing refers to it: ${names}${more}`)]);
   }
   return facts;
 }

@@ -48,7 +48,12 @@ export function formatStragglers(
 function whyOf({ waits, reason, names = [], state, places = [] }: Straggling): string {
   const from = places.map(({ file, line }) => (line === undefined ? file : `${file}:${line}`));
   const inIt = names.length === 0 ? [] : [`${state === "removal" ? "to be removed" : "in it"}: ${names.join(", ")}`];
-  return [...(reason === undefined ? [] : [trimReason(reason)]), ...inIt, ...(from.length === 0 ? [] : [`from ${from.join(", ")}`]), ...describeWait(waits)].join("; ");
+  return [
+    ...(reason === undefined ? [] : [trimReason(reason)]),
+    ...inIt,
+    ...(from.length === 0 ? [] : [`from ${from.join(", ")}`]),
+    ...describeWait(waits),
+  ].join("; ");
 }
 
 /** How many nodes have a revision: `3 of 4 nodes have it, 1 rejected it`. */

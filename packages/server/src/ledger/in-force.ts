@@ -2,6 +2,7 @@ import type { LayerChange } from "@xdskit/protocol";
 import {
   type EntryPlace,
   type HeldRecord,
+  type KindOf,
   type LedgerState,
   type Placement,
   placeKey,
@@ -10,6 +11,7 @@ import { ChangeNumbers } from "./change-numbers.ts";
 import { layerChanges, type ResourceChanges } from "./entries.ts";
 import { HeadWaiters } from "./head-waiters.ts";
 import type { MissingContent } from "./publication.ts";
+import { type PlacedResource, References } from "./references.ts";
 
 /** Of so many numbers it is known which revision of the server has them. */
 const NUMBERS_KNOWN = 10_000;
@@ -28,6 +30,8 @@ export interface PublishTarget {
   check(change: Pick<StateChange, "changes" | "placement">): string | undefined;
   /** Puts a change in force and returns the revision. */
   apply(change: StateChange): number;
+  /** All resources in force. */
+  resources(): Iterable<PlacedResource>;
   /** Told whenever other resources are in force without their content. */
   setMissing(missing: readonly MissingContent[]): void;
 }
@@ -54,8 +58,12 @@ export class StateInForce {
   /** The number at the start; the earlier ones are in force by the same revision. */
   #resumed = 0;
 
-  constructor(target: PublishTarget) {
+  /** What refers to what. */
+  readonly references: References;
+
+  constructor(target: PublishTarget, kindOf: KindOf) {
     this.#target = target;
+    this.references = new References(() => target.resources(), kindOf);
   }
 
   /** The newest record that is durable and, if it is a change, in force. */
@@ -135,6 +143,7 @@ export class StateInForce {
     if (isMissing.added) this.#target.setMissing(this.missing);
     const revision = this.#target.apply({ changes: layerChanges(changes), placement });
     this.#placement = placement ?? this.#placement;
+    this.references.changed(changes);
     if (isMissing.removed) this.#target.setMissing(this.missing);
     return revision;
   }

@@ -1,6 +1,7 @@
 import type { TypeUrl } from "@xdskit/protocol";
 import {
   type EntryChange,
+  type EntryPlace,
   type FuseTrip,
   type HeldRecord,
   type LedgerEffect,
@@ -23,6 +24,8 @@ export interface Judgement {
   readonly problem: string | undefined;
   /** In force at once. */
   readonly live: readonly EntryChange[];
+  /** Deletions among live data that wait until nothing refers to it. */
+  readonly waiting: readonly EntryChange[];
   /** What fuses judge. */
   readonly change: LedgerEffect;
   /** Whether `change` changes anything. */
@@ -45,20 +48,22 @@ export interface Judged {
   readonly made: ResourceChanges;
   /** Why its source may be an old copy. */
   readonly staleness: readonly FuseTrip[];
+  /** Whether anything in force after the publication, or held, refers to a resource. */
+  readonly isReferredTo: (place: EntryPlace) => boolean;
 }
 
 /** Judges a publication; a publish and a plan do it in the same way. Changes nothing. */
 export function judgePublication(
-  { publication, state, made, staleness }: Judged,
+  { publication, state, made, staleness, isReferredTo }: Judged,
   { kindOf, judge, check }: JudgementOptions,
 ): Judgement {
   const placement = samePlacement(publication.placement, state.placement) ? undefined : publication.placement;
   const isEmpty = made.changes.length === 0 && placement === undefined;
   const problem = isEmpty ? undefined : check({ changes: made, placement });
-  const { live, stable } = splitLive(made.changes, kindOf, () => false);
+  const { live, stable, waiting } = splitLive(made.changes, kindOf, isReferredTo);
   const change = { changes: stable, ...(placement !== undefined && { placement }) };
   const isStable = stable.length > 0 || placement !== undefined;
-  const judgement = { made, placement, problem, live, change, isStable };
+  const judgement = { made, placement, problem, live, waiting, change, isStable };
   if (problem !== undefined || !isStable) return { ...judgement, trips: [] };
   const judged = [...staleness, ...judge(change, state)];
   // What waits for a decision goes on waiting, also if fewer nodes are connected now.

@@ -27,8 +27,8 @@ export interface ChangePlan {
 }
 
 /** What becomes of a publication that is judged so. */
-export function resultOf({ made, placement, problem, trips }: Judgement): ChangePlan["result"] {
+export function resultOf({ live, isStable, problem, trips }: Judgement): ChangePlan["result"] {
   if (problem !== undefined) return "refused";
   if (trips.length > 0) return "held";
-  return made.changes.length === 0 && placement === undefined ? "unchanged" : "applied";
+  return live.length === 0 && !isStable ? "unchanged" : "applied";
 }

@@ -33,9 +33,15 @@ export type PublishResult =
       readonly revision: number;
       /** Of a rollback: what it could not bring back, because it holds a secret, which the ledger does not keep. */
       readonly irretrievable?: readonly MissingContent[];
+      readonly waiting?: readonly WaitingDeletion[];
     }
   /** It is in force already. */
-  | { readonly kind: "unchanged"; readonly number: number; readonly revision: number }
+  | {
+      readonly kind: "unchanged";
+      readonly number: number;
+      readonly revision: number;
+      readonly waiting?: readonly WaitingDeletion[];
+    }
   /** A fuse stopped it: nothing is sent but live data until the record `number` is approved. */
   | { readonly kind: "held"; readonly number: number; readonly trips: readonly FuseTrip[] }
   /** Nothing was recorded, and nothing is sent. */
@@ -47,6 +53,16 @@ export type PublishResult =
 
 /** What an operator can decide. */
 export type Decision = "approve" | "reject" | "rollback";
+
+/**
+ * Live data (EDS, LEDS, SDS) that is deleted once nothing in force or held refers to it any more. Not recorded: after a
+ * restart it waits again when it is published again.
+ */
+export interface WaitingDeletion {
+  readonly layer: string;
+  readonly type: TypeUrl;
+  readonly name: string;
+}
 
 /** A resource in force whose content the ledger does not keep. */
 export interface MissingContent {

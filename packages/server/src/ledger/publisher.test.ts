@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { StateChange } from "./in-force.ts";
 import { MemoryLedgerStore } from "./memory-store.ts";
 import { Publisher, type PublisherOptions } from "./publisher.ts";
+import type { PlacedResource } from "./references.ts";
 import { DEFAULT_RETENTION } from "./retention.ts";
 import type { Appended, LedgerHead, LedgerStore } from "./store.ts";
 
@@ -32,6 +33,7 @@ async function start(store: LedgerStore = new MemoryLedgerStore(), judge: Publis
   const recorded: string[] = [];
   const problems: string[] = [];
   let revision = 0;
+  const placed = new Map<string, PlacedResource>();
   const publisher = await Publisher.open({
     store,
     retention: DEFAULT_RETENTION,
@@ -50,8 +52,13 @@ async function start(store: LedgerStore = new MemoryLedgerStore(), judge: Publis
       check: ({ changes }) => (changes.some(({ layer }) => layer === "bad") ? "bad layer" : undefined),
       apply(change) {
         inForce.push(textOf(change));
+        for (const { layer, puts = [], deletes = [] } of change.changes) {
+          for (const resource of puts) placed.set(`${layer} ${resource.type} ${resource.name}`, { layer, resource });
+          for (const { type, name } of deletes) placed.delete(`${layer} ${type} ${name}`);
+        }
         return ++revision;
       },
+      resources: () => placed.values(),
       setMissing: (list) => missing.push(list.map(({ name }) => name).join(",")),
     },
     onRecorded: ({ number, kind }, { length }) => recorded.push(`${number} ${kind} ${length}`),

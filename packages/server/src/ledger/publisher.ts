@@ -3,6 +3,7 @@ import { messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import {
   type Digest,
   type EntryChange,
+  type EntryPlace,
   type FuseTrip,
   type HeldRecord,
   type LedgerEffect,
@@ -24,10 +25,19 @@ import { type Judged, type Judgement, judgePublication, sameChange } from "./jud
 import type { HeldLease } from "./lease.ts";
 import { LedgerReader, type ReaderStop } from "./ledger-reader.ts";
 import { type ChangePlan, type PlannedEntries, resultOf } from "./plan.ts";
-import type { Authorship, Decision, MissingContent, Publication, PublishResult } from "./publication.ts";
+import type {
+  Authorship,
+  Decision,
+  MissingContent,
+  Publication,
+  PublishResult,
+  WaitingDeletion,
+} from "./publication.ts";
 import { type ReadLedger, readLedger, readLedgerUpTo, resourcesOf } from "./reading.ts";
+import type { PlacedResource } from "./references.ts";
 import { Compactor, type Retention, recordsOf } from "./retention.ts";
 import type { AppendResult, LedgerStore } from "./store.ts";
+import { isNeeded, WaitingDeletions } from "./waiting-deletions.ts";
 
 /** Most operations that one append takes. */
 const LARGEST_GROUP = 256;
@@ -146,6 +156,9 @@ export class Publisher {
   #lastLayers: ReadonlyMap<string, readonly Resource[]> | undefined;
   /** The resources of the held change by place, while they are at hand. */
   #heldResources: { readonly number: number; readonly resources: ReadonlyMap<string, Resource> } | undefined;
+  readonly #waiting = new WaitingDeletions();
+  /** What the operations of this append change. */
+  #planned: ResourceChanges[] = [];
   #running: Promise<void> | undefined;
   /** The writers that published since the start. */
   readonly #known = new Set<string>();
@@ -165,7 +178,7 @@ export class Publisher {
     this.#options = options;
     this.#entries = new EntryMaker(options);
     this.#compactor = compactor;
-    this.#inForce = new StateInForce(target);
+    this.#inForce = new StateInForce(target, options.kindOf);
     const onRead = (record: LedgerRecord, changes: readonly EntryChange[]): void => this.#takeNote(record, changes);
     this.#reader = new LedgerReader({ store, digest, inForce: this.#inForce, onRead }, read);
   }
@@ -199,6 +212,11 @@ export class Publisher {
   /** Resolves when a record is in force, or the signal aborts. */
   whenInForce(number: number, signal: AbortSignal): Promise<void> {
     return this.#inForce.whenReached(number, signal);
+  }
+
+  /** Live data that is deleted once nothing refers to it. */
+  get waiting(): readonly WaitingDeletion[] {
+    return this.#waiting.places;
   }
 
   /** What this process has seen of the store. */
@@ -246,7 +264,8 @@ export class Publisher {
     const staleness = await this.#stalenessOf(publication);
     const { state } = this.#reader;
     const made = this.#changesTo(publication, state);
-    const judgement = this.#judge({ publication, state, made, staleness });
+    const isReferredTo = await this.#referredTo(publication, made, state);
+    const judgement = this.#judge({ publication, state, made, staleness, isReferredTo });
     const { placement, problem, trips } = judgement;
     return {
       ...{ head: this.number, result: resultOf(judgement), reason: problem, trips, irretrievable: [] },
@@ -448,6 +467,8 @@ export class Publisher {
       }
       this.#finish(group.planned, unrecorded);
       if (unrecorded === undefined) this.#inForce.setHeld(this.#reader.state.held);
+      this.#planned = [];
+      await this.#deleteDue();
       return;
     }
   }
@@ -470,6 +491,7 @@ export class Publisher {
   }
 
   async #plan(operations: readonly Operation[]): Promise<PlannedGroup> {
+    this.#planned = [];
     const group: PlannedGroup = { planned: [], records: [], bodies: new Map(), lease: undefined };
     for (const operation of operations) {
       try {
@@ -626,10 +648,16 @@ export class Publisher {
     const staleness = await this.#stalenessOf(publication);
     if (publication.layers !== undefined && staleness.length === 0) this.#known.add(publication.origin.writer);
     const made = this.#changesOf(publication, state);
-    const { placement, problem, live, change, isStable, trips } = this.#judge({ publication, state, made, staleness });
+    const isReferredTo = await this.#referredTo(publication, made, state);
+    const judgement = this.#judge({ publication, state, made, staleness, isReferredTo });
+    const { placement, problem, live, waiting, change, isStable, trips } = judgement;
     const restored = this.#restoredBy(publication, made);
     if (publication.layers !== undefined) this.#lastLayers = publication.layers;
-    if (made.changes.length === 0 && placement === undefined) return this.#planNothing(publication, state, restored);
+    // Of what waits nothing is in force, so it is a difference again next time.
+    if (waiting.length > 0) this.#lastLayers = undefined;
+    if (problem === undefined) this.#waiting.note(publication, made.changes, this.#waitingFor(judgement));
+    if (made.changes.length === waiting.length && placement === undefined)
+      return this.#planNothing(publication, state, restored, waiting);
     if (problem !== undefined) {
       this.#lastLayers = undefined;
       return refuse(problem);
@@ -640,13 +668,15 @@ export class Publisher {
     if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
     if (isStable) records.push({ kind: "revision", ...change, ...common });
     else if (isDroppedBy(publication, state.held)) records.push(rejection(state.held, publication));
-    const effect = { changes: join(made, restored), placement };
+    const inForce = waiting.length === 0 ? made : { changes: [...live, ...change.changes], resources: made.resources };
+    if (isStable) this.#planned.push(inForce);
+    const effect = { changes: join(inForce, restored), placement };
     return {
       records,
       resources: made.resources.values(),
       effect,
       live: this.#withoutDeletions(effect.changes),
-      result: applied,
+      result: (number, revision) => ({ ...applied(number, revision), ...waitingIn(waiting) }),
     };
   }
 
@@ -697,13 +727,60 @@ export class Publisher {
   }
 
   /** The source has what is in force: what it had before and is held is dropped. */
-  #planNothing(publication: Publication, { held }: LedgerState, restored: ResourceChanges): Plan {
+  #planNothing(
+    publication: Publication,
+    { held }: LedgerState,
+    restored: ResourceChanges,
+    waiting: readonly EntryChange[],
+  ): Plan {
     return {
       records: isDroppedBy(publication, held) ? [rejection(held, publication)] : [],
       resources: [],
       ...(restored.changes.length > 0 && { effect: { changes: restored, placement: undefined } }),
-      result: (number, revision) => ({ kind: "unchanged", number, revision }),
+      result: (number, revision) => ({ kind: "unchanged", number, revision, ...waitingIn(waiting) }),
     };
+  }
+
+  /** Whether anything refers to live data after a publication: what it makes, what is in force, and what is held. */
+  async #referredTo(
+    publication: Publication,
+    made: ResourceChanges,
+    state: LedgerState,
+  ): Promise<(place: EntryPlace) => boolean> {
+    const { live } = splitLive(made.changes, this.#options.kindOf, () => false);
+    if (live.every(({ after }) => after !== undefined)) return () => false;
+    const { references } = this.#inForce;
+    const held = isDroppedBy(publication, state.held) ? [] : await this.#heldIn(state);
+    return (place) => isNeeded(place, { references, state, planned: [...this.#planned, made], held });
+  }
+
+  /** While a change is held, everything that its writer deletes of live data waits for the decision. */
+  #waitingFor({ made, waiting, trips }: Judgement): readonly EntryChange[] {
+    return trips.length === 0 ? waiting : splitLive(made.changes, this.#options.kindOf, () => true).waiting;
+  }
+
+  /** What would come in force with the held change. */
+  async #heldIn({ held }: LedgerState): Promise<readonly PlacedResource[]> {
+    if (held === undefined) return [];
+    const kept = await this.#bodiesOf(held.changes);
+    const atHand = this.#heldResources?.number === held.number ? this.#heldResources.resources : undefined;
+    return held.changes.flatMap((change) => {
+      const resource = atHand?.get(placeKey(change)) ?? kept.get(change);
+      return resource === undefined ? [] : [{ layer: change.layer, resource }];
+    });
+  }
+
+  /** Deletes what waited, where nothing refers to it any more. */
+  async #deleteDue(): Promise<void> {
+    if (this.#waiting.places.length === 0) return;
+    const { state } = this.#reader;
+    const { references } = this.#inForce;
+    const held = await this.#heldIn(state);
+    const due = this.#waiting.takeDue(
+      (place, { origin }) =>
+        origin.writer === state.held?.origin.writer || isNeeded(place, { references, state, planned: [], held }),
+    );
+    for (const publication of due) void this.publish(publication).catch(() => undefined);
   }
 
   #changesOf(publication: Publication, state: LedgerState): ResourceChanges {
@@ -772,6 +849,11 @@ function join(a: ResourceChanges, b: ResourceChanges): ResourceChanges {
 
 function applied(number: number, revision: number): PublishResult {
   return { kind: "applied", number, revision };
+}
+
+function waitingIn(changes: readonly EntryChange[]): { readonly waiting?: readonly WaitingDeletion[] } {
+  if (changes.length === 0) return {};
+  return { waiting: changes.map(({ layer, type, name }) => ({ layer, type, name })) };
 }
 
 const unchanged: Plan = {

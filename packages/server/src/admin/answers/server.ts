@@ -33,6 +33,8 @@ export interface ServerAnswer {
     readonly held?: RevisionAnswer;
     /** Resources in force whose content is not at hand after a restart; the first of them. */
     readonly missing: { readonly total: number; readonly resources: readonly MissingAnswer[] };
+    /** Live data that is deleted once nothing in force or held refers to it; the first of it. */
+    readonly waiting?: { readonly total: number; readonly deletions: readonly MissingAnswer[] };
   };
   readonly limits: readonly LimitAnswer[];
   readonly writes: { readonly slowClients: number; readonly bufferedBytes: number };

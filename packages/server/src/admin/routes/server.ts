@@ -1,7 +1,15 @@
 import { problemCounts } from "@xdskit/source/checks";
+import type { MissingContent } from "../../ledger/publication.ts";
 import type { StoreState } from "../../ledger/store-state.ts";
 import type { SourceProblem } from "../../observe/source-status.ts";
-import type { LayerAnswer, LimitAnswer, ServerAnswer, SourceAnswer, StoreAnswer } from "../answers/server.ts";
+import type {
+  LayerAnswer,
+  LimitAnswer,
+  MissingAnswer,
+  ServerAnswer,
+  SourceAnswer,
+  StoreAnswer,
+} from "../answers/server.ts";
 import type { Describer } from "../describe.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
 import { layersAnswer, serverAnswer, sourceAnswer } from "../schema/answers.ts";
@@ -19,20 +27,23 @@ export const server: Route = {
 
 /** How many missing resources are named. */
 const MISSING_NAMED = 20;
+/** How many deletions that wait are named. */
+const WAITING_NAMED = 20;
 
 async function describeLedger(view: AdminView, describe: Describer): Promise<ServerAnswer["ledger"]> {
   const ledger = view.ledger();
   if (ledger === undefined) return undefined;
-  const { number, held, missing } = ledger;
-  const resources = missing.slice(0, MISSING_NAMED).map(({ layer, type, name }) => {
-    return { layer, ...describe.type(type), name };
-  });
+  const { number, held, missing, waiting } = ledger;
+  const named = ({ layer, type, name }: MissingContent): MissingAnswer => ({ layer, ...describe.type(type), name });
   const store = view.store();
   return {
     number,
     ...(store !== undefined && { store: describeStore(store) }),
     ...(held !== undefined && { held: await describeRecord(ledger, held) }),
-    missing: { total: missing.length, resources },
+    missing: { total: missing.length, resources: missing.slice(0, MISSING_NAMED).map(named) },
+    ...(waiting.length > 0 && {
+      waiting: { total: waiting.length, deletions: waiting.slice(0, WAITING_NAMED).map(named) },
+    }),
   };
 }
 

@@ -268,6 +268,12 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
           total: count,
           resources: list(object<MissingAnswer>({ layer: text, ...typed, name: text })),
         }),
+        waiting: optional(
+          object<NonNullable<NonNullable<ServerAnswer["ledger"]>["waiting"]>>({
+            total: count,
+            deletions: list(object<MissingAnswer>({ layer: text, ...typed, name: text })),
+          }),
+        ),
       }),
     ),
     limits: list(limit),

@@ -54,6 +54,7 @@ export async function openReplica(
       return tripFuses(change, state, { time: Date.now(), kindOf, nodes: [] }, defaultFuses);
     },
     target: {
+      resources: () => [],
       get revision() {
         return revision;
       },
