@@ -1,5 +1,5 @@
-// Command load is the load client of the benchmark: many xDS streams, each on a connection of its own, that acknowledge
-// everything. It speaks HTTP/2 frames by itself and reads responses field by field without keeping them, so that it costs
+// Command load is the load client of the benchmark: many xDS streams, on connections of their own or many on each, that
+// acknowledge everything. It speaks HTTP/2 frames by itself and reads responses field by field without keeping them, so that it costs
 // about the same whatever the server sends. Commands come as lines on stdin, answers leave as lines of JSON on stdout.
 package main
 
@@ -22,7 +22,8 @@ import (
 
 var (
 	address = flag.String("address", "", "host:port of the server")
-	streams = flag.Int("streams", 1, "streams, each on its own connection")
+	streams = flag.Int("streams", 1, "how many streams")
+	shared  = flag.Int("connections", 0, "connections that the streams share; 0: each stream has its own")
 	variant = flag.String("variant", "delta", "delta or sotw")
 	service = flag.String("service", "envoy.service.discovery.v3.AggregatedDiscoveryService", "gRPC service")
 	typeURL = flag.String("type", "type.googleapis.com/envoy.config.cluster.v3.Cluster", "resource type")
@@ -99,7 +100,7 @@ func main() {
 			answer(map[string]any{"event": "armed"})
 		case "more":
 			r, began := newRound(1), time.Now()
-			connections[0].ask(moreRequest())
+			connections[0].ask(connections[0].calls[0], moreRequest())
 			all := r.wait(300 * time.Second)
 			answer(map[string]any{"event": "answered", "all": all, "ms": millis(time.Since(began))})
 		case "wait":
@@ -154,7 +155,7 @@ func answer(value map[string]any) {
 }
 
 func connectAll(initial []heldResource) []*connection {
-	connections := make([]*connection, *streams)
+	connections := make([]*connection, connectionCount())
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, 64)
 	for i := range connections {
@@ -162,7 +163,7 @@ func connectAll(initial []heldResource) []*connection {
 		slots <- struct{}{}
 		go func() {
 			defer func() { <-slots; wait.Done() }()
-			c, err := connect(i, initial)
+			c, err := connect(i, len(connections), initial)
 			if err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
@@ -174,21 +175,36 @@ func connectAll(initial []heldResource) []*connection {
 	return connections
 }
 
+func connectionCount() int {
+	if *shared == 0 {
+		return *streams
+	}
+	return min(*shared, *streams)
+}
+
 type connection struct {
 	// Held by who writes.
 	mutex  sync.Mutex
-	index  int
 	conn   net.Conn
+	in     *bufio.Reader
 	framer *http2.Framer
 	out    *bufio.Writer
+	// In the order of their numbers in HTTP/2: 1, 3, 5.
+	calls         []*call
+	window        int
+	initialWindow int
+}
+
+// call is one stream of a connection.
+type call struct {
+	index  int
+	id     uint32
 	reader responseReader
 	// Endpoints and the route were asked for.
 	hasAsked bool
 	// What waits for the server's windows: a request that names 100,000 versions is larger than those.
-	queued           []byte
-	connectionWindow int
-	streamWindow     int
-	initialWindow    int
+	queued []byte
+	window int
 }
 
 const (
@@ -196,16 +212,16 @@ const (
 	defaultWindow = 65535
 )
 
-func connect(index int, initial []heldResource) (*connection, error) {
+// connect opens one of so many connections, and its share of the streams.
+func connect(first, step int, initial []heldResource) (*connection, error) {
 	conn, err := net.Dial("tcp", *address)
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{index: index, conn: conn, out: bufio.NewWriterSize(conn, 1<<14),
-		connectionWindow: defaultWindow, streamWindow: defaultWindow, initialWindow: defaultWindow}
-	c.framer = http2.NewFramer(c.out, bufio.NewReaderSize(conn, 1<<16))
+	c := &connection{conn: conn, in: bufio.NewReaderSize(conn, 1<<16), out: bufio.NewWriterSize(conn, 1<<14),
+		window: defaultWindow, initialWindow: defaultWindow}
+	c.framer = http2.NewFramer(c.out, c.in)
 	c.framer.SetReuseFrames()
-	c.reader.capture = index == 0 && held == nil
 	c.out.WriteString(http2.ClientPreface)
 	c.framer.WriteSettings(
 		http2.Setting{ID: http2.SettingInitialWindowSize, Val: largest},
@@ -214,17 +230,27 @@ func connect(index int, initial []heldResource) (*connection, error) {
 	c.framer.WriteWindowUpdate(0, largest-defaultWindow)
 	var headers bytes.Buffer
 	encoder := hpack.NewEncoder(&headers)
-	for _, field := range [][2]string{{":method", "POST"}, {":scheme", "http"}, {":path", "/" + *service + "/" + method()},
-		{":authority", *address}, {"content-type", "application/grpc"}, {"te", "trailers"}} {
-		encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
+	for index := first; index < *streams; index += step {
+		c.open(index, encoder, &headers, initial)
 	}
-	c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: headers.Bytes(), EndHeaders: true})
-	c.send(firstRequest(index, initial))
 	if err := c.out.Flush(); err != nil {
 		return nil, err
 	}
 	go c.read()
 	return c, nil
+}
+
+func (c *connection) open(index int, encoder *hpack.Encoder, headers *bytes.Buffer, initial []heldResource) {
+	one := &call{index: index, id: uint32(2*len(c.calls) + 1), window: defaultWindow}
+	one.reader.capture = index == 0 && held == nil
+	c.calls = append(c.calls, one)
+	headers.Reset()
+	for _, field := range [][2]string{{":method", "POST"}, {":scheme", "http"}, {":path", "/" + *service + "/" + method()},
+		{":authority", *address}, {"content-type", "application/grpc"}, {"te", "trailers"}} {
+		encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
+	}
+	c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: one.id, BlockFragment: headers.Bytes(), EndHeaders: true})
+	c.send(one, firstRequest(index, initial))
 }
 
 func method() string {
@@ -241,31 +267,37 @@ func method() string {
 }
 
 // send frames one gRPC message.
-func (c *connection) send(message []byte) {
-	c.queued = append(c.queued, 0, byte(len(message)>>24), byte(len(message)>>16), byte(len(message)>>8), byte(len(message)))
-	c.queued = append(c.queued, message...)
-	c.drain()
+func (c *connection) send(to *call, message []byte) {
+	to.queued = append(to.queued, 0, byte(len(message)>>24), byte(len(message)>>16), byte(len(message)>>8), byte(len(message)))
+	to.queued = append(to.queued, message...)
+	c.drain(to)
 }
 
 // ask sends a request of somebody who is not the reader of the connection.
-func (c *connection) ask(message []byte) {
+func (c *connection) ask(to *call, message []byte) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	c.send(message)
+	c.send(to, message)
 	c.out.Flush()
 }
 
 // drain writes what the server's windows have room for, in as many DATA frames as it takes.
-func (c *connection) drain() {
+func (c *connection) drain(to *call) {
 	for {
-		n := min(len(c.queued), 16384, c.connectionWindow, c.streamWindow)
+		n := min(len(to.queued), 16384, c.window, to.window)
 		if n <= 0 {
 			return
 		}
-		c.framer.WriteData(1, false, c.queued[:n])
-		c.queued = c.queued[n:]
-		c.connectionWindow -= n
-		c.streamWindow -= n
+		c.framer.WriteData(to.id, false, to.queued[:n])
+		to.queued = to.queued[n:]
+		c.window -= n
+		to.window -= n
+	}
+}
+
+func (c *connection) drainAll() {
+	for _, one := range c.calls {
+		c.drain(one)
 	}
 }
 
@@ -286,29 +318,29 @@ func (c *connection) take(frame http2.Frame) {
 	case *http2.SettingsFrame:
 		if !f.IsAck() {
 			if size, ok := f.Value(http2.SettingInitialWindowSize); ok {
-				c.streamWindow += int(size) - c.initialWindow
+				for _, one := range c.calls {
+					one.window += int(size) - c.initialWindow
+				}
 				c.initialWindow = int(size)
 			}
 			c.framer.WriteSettingsAck()
-			c.drain()
-			c.out.Flush()
+			c.drainAll()
 		}
 	case *http2.WindowUpdateFrame:
 		if f.StreamID == 0 {
-			c.connectionWindow += int(f.Increment)
+			c.window += int(f.Increment)
 		} else {
-			c.streamWindow += int(f.Increment)
+			c.calls[f.StreamID/2].window += int(f.Increment)
 		}
-		c.drain()
-		c.out.Flush()
+		c.drainAll()
 	case *http2.PingFrame:
 		if !f.IsAck() {
 			c.framer.WritePing(true, f.Data)
-			c.out.Flush()
 		}
 	case *http2.DataFrame:
 		bytesRead.Add(int64(len(f.Data())))
-		c.reader.feed(f.Data(), c.received)
+		one := c.calls[f.StreamID/2]
+		one.reader.feed(f.Data(), func(version, nonce, answered []byte) { c.received(one, version, nonce, answered) })
 	case *http2.GoAwayFrame:
 		fmt.Fprintln(os.Stderr, "the server went away:", f.ErrCode, string(f.DebugData()))
 		os.Exit(1)
@@ -321,23 +353,26 @@ func (c *connection) take(frame http2.Frame) {
 			os.Exit(1)
 		}
 	}
+	// What one read brought is answered in one write.
+	if c.in.Buffered() == 0 {
+		c.out.Flush()
+	}
 }
 
 // received is called once per response.
-func (c *connection) received(version, nonce, answered []byte) {
+func (c *connection) received(one *call, version, nonce, answered []byte) {
 	if len(answered) == 0 { // a server that decides nothing says nothing of it
 		answered = []byte(*typeURL)
 	}
-	c.send(ack(version, nonce, answered))
-	if *endpoints > 0 && !c.hasAsked {
-		c.hasAsked = true
-		c.send(routeRequest())
-		c.send(endpointRequest(*endpoints))
+	c.send(one, ack(version, nonce, answered))
+	if *endpoints > 0 && !one.hasAsked {
+		one.hasAsked = true
+		c.send(one, routeRequest())
+		c.send(one, endpointRequest(*endpoints))
 	}
-	c.out.Flush()
 	responses.Add(1)
 	newest.Store(time.Now().UnixNano())
 	if *endpoints == 0 || string(answered) == endpointType {
-		current.Load().note(c.index)
+		current.Load().note(one.index)
 	}
 }
