@@ -4,13 +4,14 @@ import { CLUSTER, digest, ENDPOINTS, traits } from "../../../test/support/resour
 import { wholeGrant } from "../../access/access-policy.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { LayerSet } from "../../state/layer-set.ts";
+import { CurrentViews } from "../cache/current-view.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
 import { type PolledView, PolledViews } from "./polled-view.ts";
 
 test("S-RST-13: equal names of one type in one view share a subscription; a view is watched while it has any", () => {
   const layers = new LayerSet<PolledView>({ keepsBodies: () => false }, { lines: 1_000, bytes: 1e9 });
   const responses = new SharedResponses(digest);
-  const views = new PolledViews({ digest, responses, layers });
+  const views = new PolledViews({ digest, currentViews: new CurrentViews(responses), layers });
   const placed = { layers: ["base"], grant: wholeGrant };
   const topic = (type: TypeUrl, ...names: readonly string[]): ReturnType<PolledViews["topic"]> => {
     const known = traits(type);
@@ -33,15 +34,15 @@ test("S-RST-13: equal names of one type in one view share a subscription; a view
   ]);
   expect(views.topicLike(some, placed)).toBe(some);
   expect(watched()).toBe(1);
-  endpoints.told(responses);
-  expect([...views.changed(all.view)]).toEqual([some, all, topic(CLUSTER, "a")]);
-  all.told(responses);
-  some.told(responses);
-  expect([...views.changed(all.view)]).toEqual([topic(CLUSTER, "a")]);
+  endpoints.told();
+  expect([...views.changed(all.current.view)]).toEqual([some, all, topic(CLUSTER, "a")]);
+  all.told();
+  some.told();
+  expect([...views.changed(all.current.view)]).toEqual([topic(CLUSTER, "a")]);
   for (const one of [some, topic(CLUSTER, "a"), endpoints]) views.drop(one);
   expect(watched()).toBe(1);
   views.drop(all);
-  expect([watched(), [...views.changed(all.view)]]).toEqual([0, []]);
+  expect([watched(), [...views.changed(all.current.view)]]).toEqual([0, []]);
   views.drop(all);
   expect(topic(CLUSTER)).not.toBe(all);
 });
