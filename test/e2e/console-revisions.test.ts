@@ -292,6 +292,8 @@ describeWith("chromium", "the revisions in the console", () => {
       const sent = other.page.waitForResponse((response) => response.url().includes("/approve/"));
       await other.page.evaluate("document.forms[0].submit()");
       expect((await sent).status()).toBe(403);
+      // The refusal is the next page: the browser has to be there before it goes on.
+      await other.page.waitForURL("**/approve/**");
     }
     server.closeAllConnections();
     server.close();
