@@ -43,6 +43,7 @@ export class NodePastRecorder {
   readonly #rejections = new Map<string, AnsweredResponse>();
   #store: NodePastStore = new NodePastMemory(MAX_LINES);
   #timer: NodeJS.Timeout | undefined;
+  /** The last sweep that was begun or is to follow; never rejects. */
   #sweeping: Promise<void> | undefined;
   #isClosed = false;
   /** The number that every node has; undefined: some may have another. */
@@ -61,7 +62,6 @@ export class NodePastRecorder {
 
   /** Clients went on: looks at them soon. */
   advanced(): void {
-    if (this.#timer !== undefined || this.#isClosed) return;
     const { revision, numberOf } = this.#options;
     // Live data makes no number here, and comes a thousand times a second.
     if (this.#settledAt !== undefined && this.#settledAt === numberOf(revision())) return;
@@ -75,15 +75,22 @@ export class NodePastRecorder {
     const key = `${type} ${node}`;
     if (this.#rejections.size >= MAX_REJECTIONS && !this.#rejections.has(key)) return;
     this.#rejections.set(key, answered);
-    if (this.#timer === undefined) this.#sweepSoon();
+    this.#sweepSoon();
   }
 
   #sweepSoon(): void {
-    this.#timer = setTimeout(() => {
-      this.#sweeping = this.sweep().finally(() => {
-        this.#timer = undefined;
-      });
-    }, EVERY_MS).unref();
+    if (this.#timer !== undefined || this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#sweepNow(), EVERY_MS).unref();
+  }
+
+  /** Sweeps, after the sweep that is under way: that one may have passed what is due now. */
+  async #sweepNow(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#sweeping = (this.#sweeping ?? Promise.resolve()).then(async () => {
+      if (!this.#isClosed) await this.sweep();
+    });
+    await this.#sweeping;
   }
 
   /** A node came. */
@@ -92,8 +99,9 @@ export class NodePastRecorder {
     this.advanced();
   }
 
-  /** What a node reached and rejected, oldest first, as far back as it is kept. */
+  /** What a node reached and rejected until now, oldest first, as far back as it is kept. */
   async of(id: string): Promise<readonly NodePastLine[]> {
+    if (this.#timer !== undefined) await this.#sweepNow();
     const found: NodePastLine[] = [];
     let had: number | undefined;
     for await (const line of this.#store.read()) {
@@ -133,6 +141,7 @@ export class NodePastRecorder {
   /** Writes what is due, and stops. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     await this.#sweeping;
     if (this.#isClosed) return;
     this.#isClosed = true;

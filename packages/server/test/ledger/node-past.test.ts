@@ -110,6 +110,27 @@ test.each([undefined, "memory"] as const)("what a node rejected is known, with i
   ]);
 });
 
+test("who asks is told what was rejected a moment ago, and during a sweep", async () => {
+  const { recorder, world } = await open("memory");
+  const reject = (revision: number): void =>
+    recorder.answered({ node: "a", type: CDS, revision, at: revision, reason: "no" });
+  const numbers = async (): Promise<readonly number[]> => (await recorder.of("a")).map(({ number }) => number);
+  reject(1);
+  expect(await numbers()).toEqual([11]);
+  let isSweeping = true;
+  Object.defineProperty(world, "clients", {
+    get: () => {
+      if (isSweeping) reject(3);
+      isSweeping = false;
+      return [];
+    },
+  });
+  reject(2);
+  expect(await numbers()).toEqual([11, 12]);
+  expect(await numbers()).toEqual([11, 12, 13]);
+  await recorder.close();
+});
+
 test("in memory there is as much as there is room, and what a node has had for long stays known", async () => {
   const { recorder, sweep } = await open("memory");
   const quiet = { id: "quiet", reached: 1 };
