@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the names of files and types, and rejects machine paths and hosts of package registries in their text.
+// Checks the names of files and types and the size of files, and rejects machine paths and hosts of package registries in their text.
 import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -68,6 +68,39 @@ function findTypes(file, text) {
   }
 }
 
+/** A file with fewer lines, and a single user that stays below `MOST_LINES` with it, joins that user. */
+const FEW_LINES = 25;
+const MOST_LINES = 300;
+/** Rows of a table, each with a file of its own; modules that are loaded when they are needed; and another change's work. */
+const mayBeSmall =
+  /^packages\/(cli\/src\/(command-line|commands)|envoy-api\/src\/catalog|conformance\/src\/(requirement|target)|server\/src\/(admin|ledger))\//;
+/** The sources of packages by path, with their lines and what they import. */
+const sources = new Map();
+/** The files of packages that import a file, tests included, by the path of that file. */
+const users = new Map();
+
+function noteImports(file, text) {
+  if (!/^packages\/[^/]+\/(src|test)\/.*\.tsx?$/.test(file)) return;
+  const isTest = /\.test\.tsx?$|^packages\/[^/]+\/test\//.test(file);
+  if (!isTest && !file.endsWith(".d.ts")) sources.set(file, text.split("\n").length - 1);
+  for (const [, from] of text.matchAll(/(?:from |import\(|import |new URL\()"(\.{1,2}\/[^"]+)"/g)) {
+    const to = join(dirname(file), from);
+    users.set(to, (users.get(to) ?? new Set()).add(file));
+  }
+}
+
+/** Finds small files that say less alone than in the file that uses them (docs/decisions/0108). */
+function findLonely() {
+  for (const [file, lines] of sources) {
+    const [user, ...others] = users.get(file) ?? [];
+    if (lines >= FEW_LINES || others.length > 0 || mayBeSmall.test(file)) continue;
+    const ofUser = sources.get(user);
+    // An entry point makes it public.
+    if (ofUser === undefined || ofUser + lines > MOST_LINES || /\/(index|internal)\.ts$/.test(user)) continue;
+    problems.push(`${file}: only ${user} uses these ${lines} lines; they join it`);
+  }
+}
+
 for (const file of files) {
   const name = basename(file);
   if (/\.(ts|mjs|cjs|js)$/.test(name)) {
@@ -91,6 +124,7 @@ for (const file of files) {
   }
   if (text.includes("\0") || file === "tools/check-tree.mjs") continue;
   findTypes(file, text);
+  noteImports(file, text);
   for (const [index, line] of text.split("\n").entries()) {
     const where = `${file}:${index + 1}`;
     if (machinePath.test(line) || homeOfWindows.test(line))
@@ -100,5 +134,6 @@ for (const file of files) {
   }
 }
 
+findLonely();
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;

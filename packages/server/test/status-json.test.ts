@@ -25,7 +25,7 @@ function statusOf(access: "loopback" | "certificate" | "everybody", states?: rea
     resource: cluster("a"),
     nonce: undefined,
     error: undefined,
-    isTold: true,
+    isSent: true,
   };
   const policy = defaultAccess({ isSecret: () => false, statusReaders: access });
   return new ClientStatus({
@@ -87,7 +87,7 @@ describe("the JSON of many resources is made in turns", () => {
     const resource = status === "missing" ? undefined : cluster(`c${i}`);
     const error = status === "refused" ? { code: 3, message: "no good" } : undefined;
     const kind = kinds[i % 4] ?? "cds";
-    return { type: CLUSTER, kind, name: `c${i}`, status, resource, nonce: undefined, error, isTold: true };
+    return { type: CLUSTER, kind, name: `c${i}`, status, resource, nonce: undefined, error, isSent: true };
   });
 
   test.each(["v2", "v3"] as const)("and is that of one message, in %s", async (version) => {

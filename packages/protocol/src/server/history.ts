@@ -5,7 +5,7 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import { deletedKey } from "../state/layer.ts";
 import type { LayerSet } from "../state/layer-set.ts";
 import type { LayerChange, Transaction } from "../state/transaction.ts";
-import { nothingHeldOver, type PendingRemoval, PendingRemovals } from "./cache/pending-removals.ts";
+import { noPendingRemovals, type PendingRemoval, PendingRemovals } from "./cache/pending-removals.ts";
 import type { Served } from "./cache/served.ts";
 import type { SharedResponses } from "./cache/shared-responses.ts";
 import type { ServerEffect } from "./contract/effect.ts";
@@ -149,7 +149,7 @@ export class History<W extends object> {
       type,
       version,
       position: { view: this.#layers.viewOf(layers), revision },
-      pendingRemovals: held.size === 0 ? nothingHeldOver : new PendingRemovals(held),
+      pendingRemovals: held.size === 0 ? noPendingRemovals : new PendingRemovals(held),
     });
   }
 }

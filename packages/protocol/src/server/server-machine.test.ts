@@ -144,9 +144,9 @@ describe("a request", () => {
   test("of an unknown type is borne, once noted, or ends the stream where that is switched on", () => {
     const talk = talkWith();
     talk.hear(1, delta(UNKNOWN, { subscribe: ["x"] }));
-    expect(talk.reports.flatMap((one) => (one.kind === "oddity" ? [one.what] : []))).toEqual(["unknown-type"]);
+    expect(talk.reports.flatMap((one) => (one.kind === "anomaly" ? [one.what] : []))).toEqual(["unknown-type"]);
     talk.hear(1, delta(UNKNOWN, { nonce: "1" }));
-    expect(talk.reports.filter((one) => one.kind === "oddity").length).toBe(1);
+    expect(talk.reports.filter((one) => one.kind === "anomaly").length).toBe(1);
     const strict = talkWith({ dialect: { unknownType: "reject" } });
     strict.hear(1, delta(UNKNOWN, {}));
     expect(ends(strict)).toEqual([[1, { code: statusCode.INVALID_ARGUMENT, message: "unknown type acme.Unheard" }]]);
@@ -159,11 +159,11 @@ describe("a request", () => {
     const talk = talkWith();
     talk.hear(1, delta(CLUSTER, { node: node("n") }));
     talk.hear(1, delta(CLUSTER, { node: { ...node("n"), metadata: { other: true } } }));
-    expect(talk.reports.filter((one) => one.kind === "oddity")).toEqual([]);
+    expect(talk.reports.filter((one) => one.kind === "anomaly")).toEqual([]);
     for (const other of [node("m"), { ...node("n"), cluster: "x" }, node("n", "envoy")]) {
       talk.hear(1, delta(CLUSTER, { node: other }));
     }
-    const odd = talk.reports.flatMap((one) => (one.kind === "oddity" ? [one.what] : []));
+    const odd = talk.reports.flatMap((one) => (one.kind === "anomaly" ? [one.what] : []));
     expect(odd).toEqual(["node-changed", "node-changed", "node-changed"]);
     const strict = talkWith({ dialect: { nodeChange: "reject" } });
     strict.hear(1, delta(CLUSTER, { node: node("n") }));
@@ -314,7 +314,9 @@ describe("an answer that stays away", () => {
     expect(talk.turns()).toEqual([]);
     expect(timers(talk)).toEqual(["start 1 500"]);
     const overdue = talk.machine.on({ kind: "timer-fired", timer: 1 });
-    expect(overdue).toMatchObject([{ kind: "report", report: { kind: "oddity", what: "ack-overdue", type: CLUSTER } }]);
+    expect(overdue).toMatchObject([
+      { kind: "report", report: { kind: "anomaly", what: "ack-overdue", type: CLUSTER } },
+    ]);
     expect(says(talk.turns())).toEqual([["a@3"]]);
     expect(talk.machine.on({ kind: "timer-fired", timer: 1 })).toEqual([]);
     expect(talk.machine.isDue).toBe(false);

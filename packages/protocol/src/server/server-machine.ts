@@ -184,18 +184,18 @@ export class ServerMachine {
 
   #flush(stream: Stream, effects: ServerEffect[]): void {
     this.#catchUp(stream);
-    const turn = this.#turnOf(stream);
+    const flushed = this.#flushOf(stream);
     if (this.#options.remembers === true) effects.push(...this.#history.served());
-    effects.push(...turn.effects);
-    const ended = turn.effects.length === 0 ? [] : this.#endBeyondLimits(stream);
+    effects.push(...flushed.effects);
+    const ended = flushed.effects.length === 0 ? [] : this.#endBeyondLimits(stream);
     if (ended.length > 0) {
       effects.push(...ended);
       return;
     }
     if (stream.isSettled) this.#askers.settle(stream);
-    if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
-    if (turn.isUnfinished) this.#awaken(stream);
-    if (turn.hasMoved) this.#wake(stream);
+    if (flushed.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, flushed.owed);
+    if (flushed.isUnfinished) this.#awaken(stream);
+    if (flushed.hasMoved) this.#wake(stream);
     effects.push(...this.#waitTimers.update(stream, this.#responses.revision));
     this.progress.note(stream);
     if (stream.tellsTtls) this.#keepBeating(stream, effects);
@@ -208,9 +208,9 @@ export class ServerMachine {
     }
   }
 
-  #turnOf(stream: Stream): FlushResult {
+  #flushOf(stream: Stream): FlushResult {
     try {
-      return stream.turn();
+      return stream.flush();
     } catch (cause) {
       throw new InvariantError(stream.opened.stream, cause);
     }
@@ -463,13 +463,13 @@ export class ServerMachine {
   #checkNode(stream: Stream, request: DiscoveryRequest): readonly ServerEffect[] {
     const { node, dialect } = stream.identity;
     if (!isOtherNode(node, request)) return [];
-    if (dialect.nodeChange !== "reject") return [oddity(stream, request.type, "node-changed")];
+    if (dialect.nodeChange !== "reject") return [anomaly(stream, request.type, "node-changed")];
     const message = `the node of a stream cannot change from "${node.id}" to "${request.node?.id}"`;
     return this.#end(stream.opened.stream, { code: statusCode.INVALID_ARGUMENT, message });
   }
 
   #meetUnknown(stream: Stream, type: TypeUrl): readonly ServerEffect[] {
-    if (stream.identity.dialect.unknownType === "ignore") return [oddity(stream, type, "unknown-type")];
+    if (stream.identity.dialect.unknownType === "ignore") return [anomaly(stream, type, "unknown-type")];
     const message = `unknown type ${messageNameOf(type)}`;
     return this.#end(stream.opened.stream, { code: statusCode.INVALID_ARGUMENT, message });
   }
@@ -575,7 +575,7 @@ function accessDenied(opened: StreamOpened, node: Node, type: TypeUrl | undefine
   return { kind: "report", report: { kind: "access-denied", entryPoint, stream, node, peer, type, reason } };
 }
 
-function oddity(stream: Stream, type: TypeUrl | undefined, what: "node-changed" | "unknown-type"): ServerEffect {
-  const report = { kind: "oddity", stream: stream.opened.stream, node: stream.identity.node, type, what } as const;
+function anomaly(stream: Stream, type: TypeUrl | undefined, what: "node-changed" | "unknown-type"): ServerEffect {
+  const report = { kind: "anomaly", stream: stream.opened.stream, node: stream.identity.node, type, what } as const;
   return { kind: "report", report };
 }

@@ -94,7 +94,7 @@ export class Conversation {
         if (one.kind === "request-understood") return [one.as];
         if (one.kind === "response-acked") return [`acked ${one.nonce}`];
         if (one.kind === "response-nacked") return [`nacked ${one.nonce}: ${one.error.code} ${one.error.message}`];
-        return one.kind === "oddity" ? [one.what] : [];
+        return one.kind === "anomaly" ? [one.what] : [];
       })
       .join(", ");
   }

@@ -10,10 +10,10 @@ import {
   type ServerMachineOptions,
   type StreamId,
 } from "@xdskit/protocol/internal";
+import { type DueFlushes, FlushLoop } from "./flush-loop.ts";
 import type { Memory, ShellReport } from "./port.ts";
 import { SendQueue } from "./send-queue.ts";
 import type { Written } from "./stream-registry.ts";
-import { type DueFlushes, Turns } from "./turns.ts";
 
 type EffectOf<K extends ServerEffect["kind"]> = Extract<ServerEffect, { readonly kind: K }>;
 
@@ -37,7 +37,7 @@ export interface Performer {
 export class Driver {
   /** Read only; events go through `take`. */
   readonly machine: ServerMachine;
-  readonly turns: Turns;
+  readonly flushes: FlushLoop;
   /** Large responses that are not encoded yet. */
   readonly sends: SendQueue;
   readonly #performer: Performer;
@@ -55,7 +55,7 @@ export class Driver {
     this.machine = new ServerMachine({ ...options, remembers: memory !== undefined });
     if (memory !== undefined) this.machine.on({ kind: "history-restored", remembered: memory.restored });
     this.sends = new SendQueue((effect) => performer.send(effect));
-    this.turns = new Turns({
+    this.flushes = new FlushLoop({
       due: new MachineFlushes(this.machine, this.#effects, this.sends),
       maxDebounceMs: options.maxDebounceMs,
       failed: (cause) => performer.failed(cause instanceof InvariantError ? cause.stream : undefined, "turn", cause),
@@ -78,16 +78,16 @@ export class Driver {
       if (stream === undefined) throw cause;
       this.#performer.failed(stream, event.kind, cause);
     }
-    if (event.kind === "request-received" && changesSubscription(event.request)) this.turns.asked(event.stream);
+    if (event.kind === "request-received" && changesSubscription(event.request)) this.flushes.asked(event.stream);
     // Many streams may be due.
-    if (event.kind === "transaction-committed") this.turns.changed();
-    this.turns.schedule();
+    if (event.kind === "transaction-committed") this.flushes.changed();
+    this.flushes.schedule();
     this.#performer.advanced();
   }
 
   /** Ends every timer, and what is remembered. */
   close(): void {
-    this.turns.close();
+    this.flushes.close();
     this.#timers.cancelAll();
     this.#memory?.close();
   }
@@ -115,7 +115,7 @@ export class Driver {
         this.#memory?.remember(effect.what);
         break;
       case "report":
-        if (isSubscription(effect.report)) this.turns.asked(effect.report.stream);
+        if (isSubscription(effect.report)) this.flushes.asked(effect.report.stream);
         this.#performer.report(effect.report);
         break;
       default:

@@ -314,7 +314,7 @@ export class Hub implements HubPort {
 
   receive(id: StreamId, request: DiscoveryRequest, bytes: number): void {
     const stream = this.#streams.get(id);
-    if (stream === undefined || this.#driver.turns.isFinishing(id)) return;
+    if (stream === undefined || this.#driver.flushes.isFinishing(id)) return;
     if (this.readiness.state === "starting") {
       this.endStream(id, notReady, "not-ready");
       return;
@@ -376,9 +376,9 @@ export class Hub implements HubPort {
       this.#conversion.wait(id, 0, () => this.finish(id));
       return;
     }
-    if (this.#streams.get(id) === undefined || this.#driver.turns.isFinishing(id)) return;
+    if (this.#streams.get(id) === undefined || this.#driver.flushes.isFinishing(id)) return;
     // Under constant change some stream is always due, so one flush per open stream is enough.
-    this.#driver.turns.finish(id, this.#streams.size);
+    this.#driver.flushes.finish(id, this.#streams.size);
   }
 
   abandon(id: StreamId, reason: StreamEnd): void {
@@ -519,7 +519,7 @@ export class Hub implements HubPort {
   }
 
   #closed({ id: stream, peer, variant, onlyType, openedAtMs }: OpenStream, status: Status, reason: StreamEnd): void {
-    this.#driver.turns.forget(stream);
+    this.#driver.flushes.forget(stream);
     this.#driver.sends.forget(stream);
     this.#conversion?.forget(stream);
     this.#withheld.forget(stream);

@@ -67,7 +67,7 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("client-unprotected", ({ stream, node, type }) =>
     log.write("client-unprotected", { node: printable(node.id, 200), stream, type }),
   );
-  telemetry.observe("oddity", ({ stream, node, type, what }) =>
+  telemetry.observe("anomaly", ({ stream, node, type, what }) =>
     log.write("client-odd", { stream, node: printable(node.id, 200), type, what }),
   );
 }

@@ -125,7 +125,7 @@ function countRequests(telemetry: ObservedTelemetry, registry: Registry, nameOf:
     const what = stream === undefined ? entryPoint : "node";
     denied.cell(type === undefined ? what : nameOf(type)).value++;
   });
-  telemetry.observe("oddity", ({ type, what }) => oddities.cell(nameOf(type), what).value++);
+  telemetry.observe("anomaly", ({ type, what }) => oddities.cell(nameOf(type), what).value++);
 }
 
 /** The cells that a response of one type and variant updates, looked up once because every send uses them. */

@@ -153,14 +153,14 @@ export class ClientStatus {
   }
 
   #describe(stream: StreamId, state: ResourceState, withContents: boolean): ClientResource {
-    const { type, kind, name, resource, status, isTold, error } = state;
+    const { type, kind, name, resource, status, isSent, error } = state;
     return {
       type,
       kind,
       name,
       version: resource?.version ?? "",
       status,
-      isTold,
+      isTold: isSent,
       content: withContents && resource !== undefined ? this.#contentOf(resource) : undefined,
       updatedAt: this.#updatedAt(stream, state),
       details: error === undefined ? undefined : printableReason(error.message),

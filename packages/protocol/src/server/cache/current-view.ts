@@ -14,7 +14,7 @@ import type { Scope, Subscription } from "../subscription/subscription.ts";
 import type { PendingRemovals, Removable, Step } from "./pending-removals.ts";
 import type { Served } from "./served.ts";
 import type { SharedResponses } from "./shared-responses.ts";
-import type { Upcoming } from "./shared-selections.ts";
+import type { PendingResource } from "./shared-selections.ts";
 
 /**
  * A view at the newest revision, with everything that was computed from it for one client and serves others too. It is
@@ -109,8 +109,8 @@ export class CurrentView {
   }
 
   /** What a client at a position is about to be sent; everything, if it was sent nothing. */
-  upcoming(from: Position | undefined, type: TypeUrl, subscription: Subscription): Iterable<Upcoming> {
-    return this.shared.selections.upcoming(from, this.view, type, subscription);
+  pendingResources(from: Position | undefined, type: TypeUrl, subscription: Subscription): Iterable<PendingResource> {
+    return this.shared.selections.pendingResources(from, this.view, type, subscription);
   }
 
   /** The resource errors that a subscription covers. */

@@ -72,7 +72,7 @@ export class PendingRemovals {
 }
 
 /** The empty set. */
-export const nothingHeldOver: PendingRemovals = new PendingRemovals(new Map());
+export const noPendingRemovals: PendingRemovals = new PendingRemovals(new Map());
 
 /** What may be removed from the client. */
 export interface Removable {
@@ -174,7 +174,7 @@ export function withhold(
 const nobody: ReadonlySet<string> = new Set();
 
 function setOf(names: ReadonlyMap<string, PendingRemoval>): PendingRemovals {
-  return names.size === 0 ? nothingHeldOver : new PendingRemovals(names);
+  return names.size === 0 ? noPendingRemovals : new PendingRemovals(names);
 }
 
 /** A set split at a revision: `goes` are the names deleted at it or before. */

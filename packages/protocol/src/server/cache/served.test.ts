@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cluster, viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import { CLUSTER } from "../../../test/support/resources.ts";
-import { nothingHeldOver } from "./pending-removals.ts";
+import { noPendingRemovals } from "./pending-removals.ts";
 import { type Served, ServedVersions } from "./served.ts";
 
 const view = viewOf(new WrittenLayer("base", [cluster("a", "1")]));
@@ -9,7 +9,7 @@ const served = (version: string): Served => ({
   type: CLUSTER,
   version,
   position: { view, revision: 1 },
-  pendingRemovals: nothingHeldOver,
+  pendingRemovals: noPendingRemovals,
 });
 
 test("versions that were sent are listed until they are taken, if anybody takes them", () => {

@@ -12,7 +12,7 @@ import type { Subscription } from "../subscription/subscription.ts";
 import { type SharedChanges, wayKey } from "./shared-changes.ts";
 
 /** A resource that is about to be sent, and what it replaces; undefined: unknown or nothing. */
-export interface Upcoming {
+export interface PendingResource {
   readonly resource: Resource;
   readonly replaces: Uses | undefined;
 }
@@ -99,7 +99,12 @@ export class SharedSelections {
   }
 
   /** What a client at a position is about to be sent; everything, if it was sent nothing. */
-  *upcoming(from: Position | undefined, view: View, type: TypeUrl, subscription: Subscription): Iterable<Upcoming> {
+  *pendingResources(
+    from: Position | undefined,
+    view: View,
+    type: TypeUrl,
+    subscription: Subscription,
+  ): Iterable<PendingResource> {
     if (from === undefined) {
       for (const resource of this.all(view, type, subscription).puts) yield { resource, replaces: undefined };
       return;

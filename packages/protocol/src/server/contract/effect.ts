@@ -151,7 +151,7 @@ export type Report =
     }
   /** A client protocol anomaly that the server tolerated. */
   | {
-      readonly kind: "oddity";
+      readonly kind: "anomaly";
       readonly stream: StreamId;
       readonly node: Node;
       readonly type: TypeUrl | undefined;

@@ -87,7 +87,7 @@ export interface ResourceState {
   /** Why the client rejected the resource, or why the resource does not exist. */
   readonly error: Status | undefined;
   /** Whether the client was sent the current state of the resource, or of its absence. */
-  readonly isTold: boolean;
+  readonly isSent: boolean;
 }
 
 /** Why the client did not get a resource. */

@@ -2,7 +2,7 @@ import { type Reference, type Resource, referredNames } from "../../resource/res
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
-import { type Upcoming, unknownUses } from "../cache/shared-selections.ts";
+import { type PendingResource, unknownUses } from "../cache/shared-selections.ts";
 import type { Wait } from "../contract/wait.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { BlockedDependents } from "./blocked-dependents.ts";
@@ -31,7 +31,7 @@ export interface GatesParts {
 }
 
 /** What a resource that is about to be sent has to wait for; undefined: nothing. */
-export type WaitOf = (upcoming: Upcoming) => Wait | undefined;
+export type WaitOf = (upcoming: PendingResource) => Wait | undefined;
 
 /** Decides whether a client can use the Clusters that a resource references. */
 export class ClusterGates {
@@ -70,7 +70,7 @@ export class ClusterGates {
    * Whether an older state of a resource references something that is deleted by now and was there when the wait began.
    * The client may go on using a Cluster that it already used and that is not removed yet.
    */
-  leadsNowhere({ resource, replaces }: Upcoming, dangling: ReadonlySet<string>, current: CurrentView): boolean {
+  leadsNowhere({ resource, replaces }: PendingResource, dangling: ReadonlySet<string>, current: CurrentView): boolean {
     return resource.references.some((reference) => {
       if (current.view.find(reference.type, reference.name) !== undefined || dangling.has(keyOf(reference)))
         return false;

@@ -7,16 +7,16 @@ import type { Past } from "../../state/journal.ts";
 import type { View } from "../../state/view.ts";
 import type { Deliveries } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
-import { nothingHeldOver, type PendingRemovals, type Removable } from "../cache/pending-removals.ts";
-import type { Upcoming } from "../cache/shared-selections.ts";
+import { noPendingRemovals, type PendingRemovals, type Removable } from "../cache/pending-removals.ts";
+import type { PendingResource } from "../cache/shared-selections.ts";
 import { coversName, type Scope, type Subscription } from "../subscription/subscription.ts";
 import type { ReadonlySentState } from "../type/readonly-sent-state.ts";
 import type {
+  ClassifiedRequest,
   DeferredRemovalState,
   FlushBounds,
   PendingResponse,
   TypeStream,
-  Understood,
 } from "../type/type-stream.ts";
 
 /**
@@ -27,7 +27,7 @@ import type {
 export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   readonly #variant: Variant;
   readonly #machine: TypeStream;
-  #pendingRemovals = nothingHeldOver;
+  #pendingRemovals = noPendingRemovals;
   /** The subscription when the client was last sent something. */
   #asked: Scope;
   /** The version that a State of the World client reconnected with, until it is looked up. */
@@ -97,12 +97,12 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   }
 
   /** A client drops by itself what it unsubscribes from. */
-  onRequest(request: DiscoveryRequest): Understood {
+  onRequest(request: DiscoveryRequest): ClassifiedRequest {
     const before = this.subscription.scope;
-    const understood = this.#machine.onRequest(request);
-    if (request.kind === "sotw" && understood.as === "initial") this.#reported = request.versionInfo;
+    const classified = this.#machine.onRequest(request);
+    if (request.kind === "sotw" && classified.as === "initial") this.#reported = request.versionInfo;
     this.#forgetDropped(before);
-    return understood;
+    return classified;
   }
 
   /**
@@ -133,8 +133,8 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return this.#machine.isSent(name, current);
   }
 
-  upcoming(current: CurrentView): Iterable<Upcoming> {
-    return this.#machine.upcoming(current);
+  pendingResources(current: CurrentView): Iterable<PendingResource> {
+    return this.#machine.pendingResources(current);
   }
 
   isWaiting(view: View): boolean {
@@ -163,12 +163,12 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     // The usual flush of a stream, which should cost nothing.
     if (this.#variant === "delta" && this.#pendingRemovals.isEmpty && !answers.some(removes)) return answers;
     const removable = this.#removable(bounds.removable, current.view);
-    const told =
+    const sent =
       this.#variant === "delta"
         ? this.#delta(answers, before, current, removable)
         : this.#sotw(answers, before, current, removable);
     if (this.#variant === "sotw" && this.position !== before) this.#asked = this.subscription.scope;
-    return told;
+    return sent;
   }
 
   #removable(removable: Removable, view: View): Removable {
@@ -221,9 +221,9 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     removable: Removable,
   ): readonly PendingResponse[] {
     const past = before && current.timedPast(before, this.traits.type);
-    const told =
+    const sent =
       answers.length === 0 ? answers : answers.flatMap((answer) => this.#withhold(answer, current, removable, past));
-    if (told.length > 0 || this.isPaused || this.deliveries.isBlocked) return told;
+    if (sent.length > 0 || this.isPaused || this.deliveries.isBlocked) return sent;
     const { stays, goes } = current.shared.pendingRemovals.part(this.#pendingRemovals, removable.to);
     if (goes.length === 0) return [];
     this.#pendingRemovals = stays;

@@ -5,7 +5,7 @@ import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { Removable } from "../cache/pending-removals.ts";
-import type { Upcoming } from "../cache/shared-selections.ts";
+import type { PendingResource } from "../cache/shared-selections.ts";
 import type { Wait } from "../contract/wait.ts";
 import type { HeldBackNames } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
@@ -218,13 +218,13 @@ export class Order {
     const overruled = this.#overruled.get(user);
     if (!user.deliveries.isBlocked) this.#overruled.delete(user);
     const waitOf = this.#gateOf(user, current);
-    const waiting = new Map<string, Upcoming>();
+    const waiting = new Map<string, PendingResource>();
     let first: Wait | undefined;
-    for (const upcoming of waitOf === undefined ? [] : user.upcoming(current)) {
-      const wait = overruled?.has(upcoming.resource.name) === true ? undefined : waitOf?.(upcoming);
+    for (const pending of waitOf === undefined ? [] : user.pendingResources(current)) {
+      const wait = overruled?.has(pending.resource.name) === true ? undefined : waitOf?.(pending);
       if (wait === undefined) continue;
       first ??= wait;
-      waiting.set(upcoming.resource.name, upcoming);
+      waiting.set(pending.resource.name, pending);
       if (!user.canHoldBack && !user.canTellTargets) break;
     }
     if (waitOf === undefined || first === undefined) {
@@ -237,7 +237,9 @@ export class Order {
       leadsNowhere: (target, dangling) => this.#gates.leadsNowhere(target, dangling, current),
     };
     if (user.canHoldBack) return { first, names: this.#targets.ofEach(user, waiting, judge), maySpeak: true };
-    const names = user.canTellTargets ? this.#targets.ofWhole(user, waiting, user.upcoming(current), judge) : undefined;
+    const names = user.canTellTargets
+      ? this.#targets.ofWhole(user, waiting, user.pendingResources(current), judge)
+      : undefined;
     return {
       first,
       names: names ?? new Map([...waiting.keys()].slice(0, 1).map((name) => [name, undefined])),
@@ -294,8 +296,8 @@ export class Order {
     const names = user.canTellTargets ? this.#targets.waitingSince(user, since) : everyName;
     if (names === undefined) return false;
     this.#overruled.set(user, names);
-    const upcoming = [...user.upcoming(current)].filter(({ resource }) => names.has(resource.name));
-    this.#warmingClusters.giveUp(upcoming.flatMap(({ resource }) => resource.references.map(({ name }) => name)));
+    const pending = [...user.pendingResources(current)].filter(({ resource }) => names.has(resource.name));
+    this.#warmingClusters.giveUp(pending.flatMap(({ resource }) => resource.references.map(({ name }) => name)));
     return true;
   }
 
@@ -336,8 +338,8 @@ export class Order {
     const { deliveries, position } = user;
     // Requested resources, and those of another view, may be of any age; what counts here is the order of changes.
     const behind = Math.min(position?.revision ?? -1, user.heldBackFrom, current.revision - 1);
-    const told = user.hasNews(current.view) ? behind : current.revision;
-    const answered = Math.max(this.#overruledTo, Math.min(told, deliveries.answeredTo));
+    const sent = user.hasNews(current.view) ? behind : current.revision;
+    const answered = Math.max(this.#overruledTo, Math.min(sent, deliveries.answeredTo));
     return Math.min(answered, deliveries.refusedFrom);
   }
 }

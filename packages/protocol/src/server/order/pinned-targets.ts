@@ -1,7 +1,7 @@
 import type { Reference, Resource } from "../../resource/resource.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
-import type { Upcoming } from "../cache/shared-selections.ts";
+import type { PendingResource } from "../cache/shared-selections.ts";
 import type { Target } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
@@ -29,9 +29,9 @@ interface Pins {
 export interface TargetJudge {
   readonly current: CurrentView;
   /** Whether the target has to wait. */
-  readonly waits: (target: Upcoming) => boolean;
+  readonly waits: (target: PendingResource) => boolean;
   /** Whether the target references something that is deleted by now and that the client cannot use. */
-  readonly leadsNowhere: (target: Upcoming, dangling: ReadonlySet<string>) => boolean;
+  readonly leadsNowhere: (target: PendingResource, dangling: ReadonlySet<string>) => boolean;
 }
 
 /**
@@ -56,18 +56,18 @@ export class PinnedTargets {
   /** For resources that wait one by one: the target of each that can be sent now; undefined: none. */
   ofEach(
     user: TypeStream,
-    waiting: ReadonlyMap<string, Upcoming>,
+    waiting: ReadonlyMap<string, PendingResource>,
     judge: TargetJudge,
   ): ReadonlyMap<string, Target | undefined> {
     const { byName } = this.#pinsOf(user, judge.current.view);
     for (const name of byName.keys()) if (!waiting.has(name)) byName.delete(name);
     const mayTell = !user.deliveries.isBlocked;
     const found = new Map<string, Target | undefined>();
-    for (const [name, upcoming] of waiting) {
-      const ready = this.#readyOf(byName, upcoming, judge, user);
-      const told = mayTell ? ready : undefined;
-      if (told !== undefined) byName.set(name, pin(upcoming.resource, judge));
-      found.set(name, told);
+    for (const [name, pending] of waiting) {
+      const ready = this.#readyOf(byName, pending, judge, user);
+      const sent = mayTell ? ready : undefined;
+      if (sent !== undefined) byName.set(name, pin(pending.resource, judge));
+      found.set(name, sent);
     }
     return found;
   }
@@ -78,18 +78,18 @@ export class PinnedTargets {
    */
   ofWhole(
     user: TypeStream,
-    waiting: ReadonlyMap<string, Upcoming>,
-    all: Iterable<Upcoming>,
+    waiting: ReadonlyMap<string, PendingResource>,
+    all: Iterable<PendingResource>,
     judge: TargetJudge,
   ): ReadonlyMap<string, Target | undefined> | undefined {
     const isNew = this.#pins.get(user)?.view !== judge.current.view;
     const { byName } = this.#pinsOf(user, judge.current.view);
     if (isNew) for (const { resource } of all) byName.set(resource.name, pin(resource, judge));
     const found = new Map<string, Target | undefined>();
-    for (const [name, upcoming] of waiting) {
+    for (const [name, pending] of waiting) {
       if (!byName.has(name)) found.set(name, undefined);
       else {
-        const ready = this.#readyOf(byName, upcoming, judge, user);
+        const ready = this.#readyOf(byName, pending, judge, user);
         if (ready === undefined) return undefined;
         found.set(name, ready);
       }
@@ -110,7 +110,7 @@ export class PinnedTargets {
   /** The target that can be sent for a resource whose newest state has to wait; undefined: none yet. */
   #readyOf(
     byName: Map<string, Pinned>,
-    { resource, replaces }: Upcoming,
+    { resource, replaces }: PendingResource,
     judge: TargetJudge,
     { subscription }: TypeStream,
   ): Target | undefined {
@@ -120,7 +120,7 @@ export class PinnedTargets {
       return undefined;
     }
     if (pinned.resource === resource) return undefined;
-    const target: Upcoming = { resource: pinned.resource, replaces };
+    const target: PendingResource = { resource: pinned.resource, replaces };
     const isReplaced = pinned.seen !== resource && pinned.restarts < MAX_RESTARTS && !goesOnFrom(target, resource);
     pinned.seen = resource;
     if (isReplaced || judge.leadsNowhere(target, pinned.dangling) || !subscription.covers(pinned.resource)) {
@@ -145,7 +145,7 @@ function pin(resource: Resource, { current: { view, revision } }: TargetJudge): 
 }
 
 /** Whether a newer state still references everything that the target uses for the first time. */
-function goesOnFrom({ resource, replaces }: Upcoming, newer: Resource): boolean {
+function goesOnFrom({ resource, replaces }: PendingResource, newer: Resource): boolean {
   const known = new Set([...newer.references, ...(replaces?.references ?? [])].map(keyOf));
   return resource.references.every((reference) => known.has(keyOf(reference)));
 }

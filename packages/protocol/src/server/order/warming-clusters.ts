@@ -124,10 +124,10 @@ export class WarmingClusters {
 
   #acceptEndpoints(traits: TypeTraits, { isAggregated, current }: OrderedStream, { at, body }: Delivery): void {
     const given = body.segments.flatMap(({ puts }) => puts.filter((put) => !isPlaceholder(put, traits)));
-    const told = new Set(given.map((put) => put.name));
+    const sent = new Set(given.map((put) => put.name));
     for (const [name, newcomer] of this.#newcomers) {
       const { endpoints, others, delivery, acceptedAt } = newcomer;
-      if (endpoints === undefined || !told.has(endpoints.name)) continue;
+      if (endpoints === undefined || !sent.has(endpoints.name)) continue;
       if (isAggregated) newcomer.isGiven ||= delivery.at < at && others.every((one) => isThere(one, current.view));
       else if (acceptedAt !== undefined && acceptedAt < at) this.#newcomers.delete(name);
     }

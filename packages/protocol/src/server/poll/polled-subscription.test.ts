@@ -10,14 +10,14 @@ import { PolledSubscription } from "./polled-subscription.ts";
 class Polls {
   readonly base = new WrittenLayer("base", [cluster("a", "1"), cluster("b", "1")]);
   readonly responses = new SharedResponses(digest);
-  readonly topic: PolledSubscription;
+  readonly polled: PolledSubscription;
 
   constructor(...names: readonly string[]) {
     const known = traits(CLUSTER);
     if (known === undefined) throw new Error("no traits");
     const subscription = new Subscription({ legacyWildcard: true, wildcardSticky: false });
     subscription.replace(names);
-    this.topic = new PolledSubscription({
+    this.polled = new PolledSubscription({
       key: "k",
       current: new CurrentViews(this.responses).of(viewOf(this.base)),
       traits: known,
@@ -33,56 +33,56 @@ class Polls {
     this.responses.advance(revision, undefined);
   }
 
-  get told(): unknown {
-    return this.topic.told();
+  get response(): unknown {
+    return this.polled.response();
   }
 }
 
-describe("S-RST-13: what all who poll for the same names are told", () => {
+describe("S-RST-13: what all who poll for the same names are sent", () => {
   test("is looked at once for each revision, and known until it is forgotten", () => {
-    const { topic, told } = new Polls("a");
-    expect([topic.isLookedAtAfter(1), topic.isLookedAtAfter(2)]).toEqual([true, false]);
-    topic.passOver(2);
-    expect(topic.isLookedAtAfter(2)).toBe(true);
-    expect(topic.told()).toBe(told);
-    topic.forget();
-    expect(topic.isLookedAtAfter(1)).toBe(false);
-    expect(topic.layers).toEqual(["base"]);
+    const { polled, response } = new Polls("a");
+    expect([polled.isLookedAtAfter(1), polled.isLookedAtAfter(2)]).toEqual([true, false]);
+    polled.passOver(2);
+    expect(polled.isLookedAtAfter(2)).toBe(true);
+    expect(polled.response()).toBe(response);
+    polled.forget();
+    expect(polled.isLookedAtAfter(1)).toBe(false);
+    expect(polled.layers).toEqual(["base"]);
   });
 
   test("is the same object while none of its names changes", () => {
     const polls = new Polls("a", "none");
-    const first = polls.told;
+    const first = polls.response;
     polls.put(2, "b");
-    expect(polls.told).toBe(first);
+    expect(polls.response).toBe(first);
     polls.base.put(3, resource(ENDPOINTS, "a", "3"));
     polls.responses.advance(3, undefined);
-    expect(polls.told).toBe(first);
-    expect(polls.topic.isLookedAtAfter(3)).toBe(true);
+    expect(polls.response).toBe(first);
+    expect(polls.polled.isLookedAtAfter(3)).toBe(true);
     polls.put(4, "a");
-    expect(polls.told).toMatchObject({
+    expect(polls.response).toMatchObject({
       summary: { names: ["a"], missing: ["none"], resources: 1, removed: 0, revision: 4 },
     });
   });
 
-  test("is told again when a name that did not exist does, and when one goes", () => {
+  test("is sent again when a name that did not exist does, and when one goes", () => {
     const polls = new Polls("a", "c");
-    const first = polls.told;
+    const first = polls.response;
     polls.put(2, "c");
-    const second = polls.told;
+    const second = polls.response;
     expect(second).toMatchObject({ summary: { names: ["a", "c"], missing: [] } });
     polls.base.delete(3, "c");
     polls.responses.advance(3, undefined);
-    expect(polls.told).toMatchObject({ summary: { names: ["a"], missing: ["c"] } });
-    expect([first, polls.told].map((one) => (one as { body: { version: string } }).body.version)).toEqual(
+    expect(polls.response).toMatchObject({ summary: { names: ["a"], missing: ["c"] } });
+    expect([first, polls.response].map((one) => (one as { body: { version: string } }).body.version)).toEqual(
       Array(2).fill((first as { body: { version: string } }).body.version),
     );
   });
 
   test("has the version of the type for a wildcard, and one of its own for names", () => {
     const [all, both] = [new Polls(), new Polls("a", "b")];
-    const version = (polls: Polls): string => (polls.told as { body: { version: string } }).body.version;
-    expect(version(all)).toBe(all.topic.current.view.typeVersion(CLUSTER));
+    const version = (polls: Polls): string => (polls.response as { body: { version: string } }).body.version;
+    expect(version(all)).toBe(all.polled.current.view.typeVersion(CLUSTER));
     expect(version(both)).toBe(version(new Polls("b", "a", "none")));
     expect(version(both)).not.toBe(version(new Polls("a")));
   });

@@ -29,7 +29,7 @@ export interface ResponseSummary extends DeliveryState {
 }
 
 /** Options of a polled subscription. */
-export interface TopicOptions {
+export interface PolledSubscriptionOptions {
   /** Differs for each polled subscription of the same type and view. */
   readonly key: string;
   readonly current: CurrentView;
@@ -53,11 +53,11 @@ export class PolledSubscription {
   /** How many remembered pollers have it. */
   pollers = 0;
   readonly #digest: Digest;
-  #told: PolledResponse | undefined;
+  #response: PolledResponse | undefined;
   /** The newest revision at which `#told` was found to be current. */
   #lookedAt = 0;
 
-  constructor({ key, current, traits, subscription, resourceErrors, digest }: TopicOptions) {
+  constructor({ key, current, traits, subscription, resourceErrors, digest }: PolledSubscriptionOptions) {
     this.key = key;
     this.current = current;
     this.traits = traits;
@@ -73,7 +73,7 @@ export class PolledSubscription {
 
   /** Whether it was evaluated at this revision or a later one. */
   isLookedAtAfter(revision: number): boolean {
-    return this.#told !== undefined && this.#lookedAt >= revision;
+    return this.#response !== undefined && this.#lookedAt >= revision;
   }
 
   /** Notes that nothing it covers changed up to this revision. */
@@ -85,21 +85,21 @@ export class PolledSubscription {
    * The present response; the same object while its content is unchanged. Costs an evaluation of the changes since the
    * last call.
    */
-  told(): PolledResponse {
-    const known = this.#told;
+  response(): PolledResponse {
+    const known = this.#response;
     if (known !== undefined && !this.#isConcerned(known)) {
       this.#lookedAt = this.current.revision;
       return known;
     }
     const made = this.#make();
     this.#lookedAt = this.current.revision;
-    if (known?.body.version !== made.body.version) this.#told = made;
-    return this.#told ?? made;
+    if (known?.body.version !== made.body.version) this.#response = made;
+    return this.#response ?? made;
   }
 
   /** Drops the response of a subscription that no poll waits on; its state may be long outdated. */
   forget(): void {
-    this.#told = undefined;
+    this.#response = undefined;
   }
 
   #isConcerned(known: PolledResponse): boolean {

@@ -13,10 +13,10 @@ test("S-RST-13: equal names of one type in one view share a subscription; a view
   const responses = new SharedResponses(digest);
   const views = new PolledViews({ digest, currentViews: new CurrentViews(responses), layers });
   const placed = { layers: ["base"], grant: wholeGrant };
-  const topic = (type: TypeUrl, ...names: readonly string[]): ReturnType<PolledViews["topic"]> => {
+  const polled = (type: TypeUrl, ...names: readonly string[]): ReturnType<PolledViews["polled"]> => {
     const known = traits(type);
     if (known === undefined) throw new Error(`no traits of ${type}`);
-    return views.topic(placed, { traits: known, names, resourceErrors: "off" });
+    return views.polled(placed, { traits: known, names, resourceErrors: "off" });
   };
   let revision = 0;
   const watched = (): number => {
@@ -25,24 +25,24 @@ test("S-RST-13: equal names of one type in one view share a subscription; a view
     responses.advance(revision, undefined);
     return touched.length;
   };
-  const [some, all] = [topic(CLUSTER, "a", "b"), topic(CLUSTER)];
-  const endpoints = topic(ENDPOINTS, "a", "b");
-  expect([topic(CLUSTER, "b", "a") === some, topic(CLUSTER) === all, topic(CLUSTER, "a") === some]).toEqual([
+  const [some, all] = [polled(CLUSTER, "a", "b"), polled(CLUSTER)];
+  const endpoints = polled(ENDPOINTS, "a", "b");
+  expect([polled(CLUSTER, "b", "a") === some, polled(CLUSTER) === all, polled(CLUSTER, "a") === some]).toEqual([
     true,
     true,
     false,
   ]);
-  expect(views.topicLike(some, placed)).toBe(some);
+  expect(views.polledLike(some, placed)).toBe(some);
   expect(watched()).toBe(1);
-  endpoints.told();
-  expect([...views.changed(all.current.view)]).toEqual([some, all, topic(CLUSTER, "a")]);
-  all.told();
-  some.told();
-  expect([...views.changed(all.current.view)]).toEqual([topic(CLUSTER, "a")]);
-  for (const one of [some, topic(CLUSTER, "a"), endpoints]) views.drop(one);
+  endpoints.response();
+  expect([...views.changed(all.current.view)]).toEqual([some, all, polled(CLUSTER, "a")]);
+  all.response();
+  some.response();
+  expect([...views.changed(all.current.view)]).toEqual([polled(CLUSTER, "a")]);
+  for (const one of [some, polled(CLUSTER, "a"), endpoints]) views.drop(one);
   expect(watched()).toBe(1);
   views.drop(all);
   expect([watched(), [...views.changed(all.current.view)]]).toEqual([0, []]);
   views.drop(all);
-  expect(topic(CLUSTER)).not.toBe(all);
+  expect(polled(CLUSTER)).not.toBe(all);
 });

@@ -19,7 +19,7 @@ export interface PollKey {
 /** A view with its polled subscriptions by type. */
 export interface PolledView {
   readonly view: View;
-  readonly topics: Map<TypeUrl, Map<string, PolledSubscription>>;
+  readonly subscriptions: Map<TypeUrl, Map<string, PolledSubscription>>;
 }
 
 export interface PolledViewsOptions {
@@ -38,7 +38,7 @@ export class PolledViews {
   }
 
   /** The polled subscription for what a node sees and names; it is kept until `drop`. */
-  topic(placed: Placed, { traits, names, resourceErrors }: PollKey): PolledSubscription {
+  polled(placed: Placed, { traits, names, resourceErrors }: PollKey): PolledSubscription {
     // A poll without names is a wildcard each time, because no request came before it (S-RST-14).
     const subscription = new Subscription({ legacyWildcard: true, wildcardSticky: false, terms: traits.terms });
     subscription.replace(names);
@@ -46,25 +46,25 @@ export class PolledViews {
   }
 
   /** The polled subscription with the same names for a node that sees something else. */
-  topicLike({ traits, subscription, resourceErrors }: PolledSubscription, placed: Placed): PolledSubscription {
+  polledLike({ traits, subscription, resourceErrors }: PolledSubscription, placed: Placed): PolledSubscription {
     return this.#find(placed, { traits, subscription, resourceErrors });
   }
 
-  drop(topic: PolledSubscription): void {
-    const polled = this.#views.get(topic.current.view);
-    const ofType = polled?.topics.get(topic.traits.type);
-    ofType?.delete(topic.key);
-    if (ofType?.size === 0) polled?.topics.delete(topic.traits.type);
-    if (polled === undefined || polled.topics.size > 0) return;
-    this.#views.delete(topic.current.view);
-    this.#options.layers.unwatch(topic.current.view, polled);
+  drop(polled: PolledSubscription): void {
+    const ofView = this.#views.get(polled.current.view);
+    const ofType = ofView?.subscriptions.get(polled.traits.type);
+    ofType?.delete(polled.key);
+    if (ofType?.size === 0) ofView?.subscriptions.delete(polled.traits.type);
+    if (ofView === undefined || ofView.subscriptions.size > 0) return;
+    this.#views.delete(polled.current.view);
+    this.#options.layers.unwatch(polled.current.view, ofView);
   }
 
   /** The polled subscriptions of a view whose type changed since they were last evaluated. */
   *changed(view: View): Iterable<PolledSubscription> {
-    for (const [type, topics] of this.#views.get(view)?.topics ?? []) {
+    for (const [type, subscriptions] of this.#views.get(view)?.subscriptions ?? []) {
       const changedAt = view.changedAt(type);
-      for (const topic of topics.values()) if (!topic.isLookedAtAfter(changedAt)) yield topic;
+      for (const polled of subscriptions.values()) if (!polled.isLookedAtAfter(changedAt)) yield polled;
     }
   }
 
@@ -75,20 +75,20 @@ export class PolledViews {
     const { layers: all, digest, currentViews } = this.#options;
     const view = all.viewOf(layers, grant);
     const current = currentViews.of(view);
-    let polled = this.#views.get(view);
-    if (polled === undefined) {
-      polled = { view, topics: new Map() };
-      this.#views.set(view, polled);
-      all.watch(view, polled);
+    let ofView = this.#views.get(view);
+    if (ofView === undefined) {
+      ofView = { view, subscriptions: new Map() };
+      this.#views.set(view, ofView);
+      all.watch(view, ofView);
     }
     const { key: set } = subscription.nameSet(current.shared.nameSets);
     const key = `${subscription.isWildcard ? "*" : ""} ${set} ${resourceErrors}`;
-    const ofType = polled.topics.get(traits.type) ?? new Map<string, PolledSubscription>();
-    polled.topics.set(traits.type, ofType);
+    const ofType = ofView.subscriptions.get(traits.type) ?? new Map<string, PolledSubscription>();
+    ofView.subscriptions.set(traits.type, ofType);
     const known = ofType.get(key);
     if (known !== undefined) return known;
-    const topic = new PolledSubscription({ key, current, traits, subscription, resourceErrors, digest });
-    ofType.set(key, topic);
-    return topic;
+    const polled = new PolledSubscription({ key, current, traits, subscription, resourceErrors, digest });
+    ofType.set(key, polled);
+    return polled;
   }
 }

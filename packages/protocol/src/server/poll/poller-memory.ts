@@ -89,6 +89,6 @@ export class PollerMemory implements Iterable<Poller> {
   }
 }
 
-function namesOf({ topic }: Poller): number {
-  return topic.subscription.names.size;
+function namesOf({ polled }: Poller): number {
+  return polled.subscription.names.size;
 }

@@ -31,7 +31,7 @@ export interface WaitingPoll {
   end: "settled" | "dismissed" | undefined;
 }
 
-type PollerStart = Pick<Poller, "peer" | "node" | "apiVersion" | "choices" | "topic">;
+type PollerStart = Pick<Poller, "peer" | "node" | "apiVersion" | "choices" | "polled">;
 
 /** The newest response to a poller, and its fate. */
 interface Given {
@@ -40,7 +40,7 @@ interface Given {
 }
 
 /** How a poll was classified, and what it says about earlier responses. */
-export interface UnderstoodPoll {
+export interface ClassifiedPoll {
   readonly as: RequestKind;
   readonly reports: readonly Report[];
 }
@@ -60,7 +60,7 @@ export class Poller implements ProgressMember {
   apiVersion: ApiVersion;
   /** The overrides behind its dialect. */
   choices: Choices;
-  topic: PolledSubscription;
+  polled: PolledSubscription;
   /** Its polls that have no answer yet. */
   readonly waiting: Set<WaitingPoll> = new Set();
   /** While this timer runs, the same response is not given again (S-RST-12). */
@@ -70,14 +70,14 @@ export class Poller implements ProgressMember {
   #nacked: (ResponseSummary & { readonly error: Status }) | undefined;
   #emptyPolls = 0;
 
-  constructor(id: PollId, key: string, { peer, node, apiVersion, choices, topic }: PollerStart) {
+  constructor(id: PollId, key: string, { peer, node, apiVersion, choices, polled }: PollerStart) {
     this.id = id;
     this.key = key;
     this.peer = peer;
     this.node = node;
     this.apiVersion = apiVersion;
     this.choices = choices;
-    this.topic = topic;
+    this.polled = polled;
   }
 
   /**
@@ -90,19 +90,19 @@ export class Poller implements ProgressMember {
 
   /** The newest revision whose content it is known to have. */
   get reached(): number {
-    const isCurrent = this.#acked?.version === this.topic.told().body.version;
-    return isCurrent ? this.topic.current.revision : (this.#acked?.revision ?? -1);
+    const isCurrent = this.#acked?.version === this.polled.response().body.version;
+    return isCurrent ? this.polled.current.revision : (this.#acked?.revision ?? -1);
   }
 
   standing(revision: number): Standing {
     if (this.reached >= revision) return "deployed";
-    return this.#given?.fate === "nacked" && this.hasRefused(this.topic.told()) ? "rejected" : "pending";
+    return this.#given?.fate === "nacked" && this.hasRefused(this.polled.response()) ? "rejected" : "pending";
   }
 
   behind(revision: number): readonly StragglerType[] {
     const standing = this.standing(revision);
     if (standing === "deployed") return [];
-    const about = { type: this.topic.traits.type, wait: undefined } as const;
+    const about = { type: this.polled.traits.type, wait: undefined } as const;
     if (standing === "rejected")
       return [{ ...about, state: "rejected", names: this.#nacked?.names ?? [], error: this.#nacked?.error }];
     const isGiven = this.#given?.fate === "pending";
@@ -114,7 +114,7 @@ export class Poller implements ProgressMember {
    * NACK. An older version without an error is only suspected to be a NACK; real clients reject that way
    * (client-behaviours I4).
    */
-  understand({ versionInfo, error, nonce }: SotwRequest, current: () => PolledResponse): UnderstoodPoll {
+  classify({ versionInfo, error, nonce }: SotwRequest, current: () => PolledResponse): ClassifiedPoll {
     const isFirst = this.#given === undefined && this.#acked === undefined && this.#nacked === undefined;
     this.#emptyPolls = versionInfo === undefined ? this.#emptyPolls + 1 : 0;
     if (error !== undefined) return this.#refuse(error, nonce, current);
@@ -158,25 +158,25 @@ export class Poller implements ProgressMember {
   }
 
   describe(): StreamState {
-    const { id, peer, node, apiVersion, choices, topic } = this;
+    const { id, peer, node, apiVersion, choices, polled } = this;
     return {
       stream: id,
       apiVersion,
       variant: "sotw",
-      onlyType: topic.traits.type,
+      onlyType: polled.traits.type,
       peer,
       isPoller: true,
       node,
       // All polls as that node from that address.
       client: `polls ${hostOf(peer.address)} ${node.id}`,
       dialect: explainDialect(node, choices),
-      layers: topic.layers,
+      layers: polled.layers,
       types: [this.#describeType()],
     };
   }
 
   #describeType(): TypeState {
-    const { traits, subscription, current } = this.topic;
+    const { traits, subscription, current } = this.polled;
     const last = this.#given?.what ?? this.#acked;
     return {
       type: traits.type,
@@ -201,7 +201,7 @@ export class Poller implements ProgressMember {
     };
   }
 
-  #accept(): UnderstoodPoll {
+  #accept(): ClassifiedPoll {
     const given = this.#given;
     if (given === undefined || given.fate === "acked") return { as: "repeat", reports: [] };
     given.fate = "acked";
@@ -212,7 +212,7 @@ export class Poller implements ProgressMember {
     return { as: "ack", reports: [{ kind: "response-acked", stream, node, type, nonce, version }] };
   }
 
-  #refuse(error: Status, nonce: string | undefined, current: () => PolledResponse): UnderstoodPoll {
+  #refuse(error: Status, nonce: string | undefined, current: () => PolledResponse): ClassifiedPoll {
     const given = this.#given?.what;
     if (given !== undefined && (nonce === undefined || nonce === given.nonce)) return this.#noteRefusal(given, error);
     // Nonces are versions, so a response of another server can be NACKed here.
@@ -221,7 +221,7 @@ export class Poller implements ProgressMember {
   }
 
   /** Books a suspected NACK when it is first noticed; after that, only counts it for each poll. */
-  #suspect(given: Given, versionInfo: string | undefined): UnderstoodPoll {
+  #suspect(given: Given, versionInfo: string | undefined): ClassifiedPoll {
     const { type, version } = given.what;
     const { id: stream, node } = this;
     const count: Report = { kind: "polled-at-old-version", stream, node, type, version };
@@ -230,7 +230,7 @@ export class Poller implements ProgressMember {
     return { as, reports: [...reports, count] };
   }
 
-  #noteRefusal(what: ResponseSummary, error: Status): UnderstoodPoll {
+  #noteRefusal(what: ResponseSummary, error: Status): ClassifiedPoll {
     if (this.#given?.what === what) this.#given.fate = "nacked";
     this.#nacked = { ...what, error };
     const { type, nonce, version, names } = what;

@@ -84,10 +84,10 @@ export class Polls {
   /** Marks what a transaction at this revision changed in these views. */
   touch(views: Iterable<View>, names: ChangedNames, revision: number): void {
     for (const view of views) {
-      for (const topic of this.#views.changed(view)) {
-        const isConcerned = names.concern(names.in(view, topic.traits.type), topic.subscription);
-        if (isConcerned || this.#waiting.isTouched(topic)) this.#waiting.touch(topic);
-        else topic.passOver(revision);
+      for (const polled of this.#views.changed(view)) {
+        const isConcerned = names.concern(names.in(view, polled.traits.type), polled.subscription);
+        if (isConcerned || this.#waiting.isTouched(polled)) this.#waiting.touch(polled);
+        else polled.passOver(revision);
       }
     }
   }
@@ -121,15 +121,15 @@ export class Polls {
     const { type } = event;
     const placed = this.#place(node, peer, type);
     if ("refused" in placed) return refusePoll({ poll: id, node, peer }, placed);
-    const topic = this.#views.topic(placed, {
+    const polled = this.#views.polled(placed, {
       traits: this.#options.traits(type) ?? opaqueTraits(type),
       names: dialect.ignoreHints ? [] : termsOf(request.names, dialect.prefixGlob),
       // Messages of API version 2 have no field for errors.
       resourceErrors: apiVersion === "v2" ? "off" : dialect.resourceErrors,
     });
     const effects: ServerEffect[] = [];
-    const poller = this.#pollerFor(event, { node, choices, topic }, effects);
-    const { as, reports } = poller.understand(request, () => topic.told());
+    const poller = this.#pollerFor(event, { node, choices, polled }, effects);
+    const { as, reports } = poller.classify(request, () => polled.response());
     report(effects, { kind: "request-understood", stream: poller.id, node, type, as });
     for (const each of reports) report(effects, each);
     if (poller.answers) {
@@ -169,10 +169,10 @@ export class Polls {
 
   #pollerFor(
     { poll, peer, apiVersion }: PollReceived,
-    { node, choices, topic }: Pick<Poller, "node" | "choices" | "topic">,
+    { node, choices, polled }: Pick<Poller, "node" | "choices" | "polled">,
     effects: ServerEffect[],
   ): Poller {
-    const key = this.#pollers.keyOf(node, peer, topic);
+    const key = this.#pollers.keyOf(node, peer, polled);
     const known = this.#pollers.seen(key);
     if (known === undefined) {
       const poller = new Poller(poll, key, {
@@ -180,12 +180,12 @@ export class Polls {
         peer,
         apiVersion,
         choices,
-        topic,
+        polled,
       });
-      topic.pollers++;
-      const { type } = topic.traits;
+      polled.pollers++;
+      const { type } = polled.traits;
       report(effects, { kind: "poller-met", stream: poll, node, peer, type });
-      report(effects, { kind: "node-identified", stream: poll, node, layers: topic.layers });
+      report(effects, { kind: "node-identified", stream: poll, node, layers: polled.layers });
       effects.push(...this.#pollers.add(poller, (oldest) => this.#forget(oldest)));
       return poller;
     }
@@ -193,44 +193,49 @@ export class Polls {
     known.peer = peer;
     known.choices = choices;
     known.apiVersion = apiVersion;
-    if (known.topic !== topic) this.#moveTo(known, topic, effects);
+    if (known.polled !== polled) this.#moveTo(known, polled, effects);
     return known;
   }
 
   #forget(poller: Poller): readonly ServerEffect[] {
     const effects: ServerEffect[] = [];
-    if (poller.answers) this.#options.progress.left(poller, poller.reached, poller.topic.current.revision);
+    if (poller.answers) this.#options.progress.left(poller, poller.reached, poller.polled.current.revision);
     this.#waiting.stopRest(poller, effects);
-    this.#leave(poller.topic);
-    report(effects, { kind: "poller-forgotten", stream: poller.id, node: poller.node, type: poller.topic.traits.type });
+    this.#leave(poller.polled);
+    report(effects, {
+      kind: "poller-forgotten",
+      stream: poller.id,
+      node: poller.node,
+      type: poller.polled.traits.type,
+    });
     return effects;
   }
 
-  #leave(topic: PolledSubscription): void {
-    topic.pollers--;
-    if (topic.pollers > 0) return;
-    this.#waiting.forget(topic);
-    this.#views.drop(topic);
+  #leave(polled: PolledSubscription): void {
+    polled.pollers--;
+    if (polled.pollers > 0) return;
+    this.#waiting.forget(polled);
+    this.#views.drop(polled);
   }
 
   #move(poller: Poller, effects: ServerEffect[]): void {
-    const { node, peer, topic: before } = poller;
+    const { node, peer, polled: before } = poller;
     const placed = this.#place(node, peer, before.traits.type);
     if ("refused" in placed) {
       for (const poll of [...poller.waiting])
         effects.push(...this.#waiting.end(poll), ...refusePoll({ poll: poll.id, node, peer }, placed));
       return;
     }
-    const topic = this.#views.topicLike(before, placed);
-    if (topic !== before) this.#moveTo(poller, topic, effects);
+    const polled = this.#views.polledLike(before, placed);
+    if (polled !== before) this.#moveTo(poller, polled, effects);
   }
 
-  #moveTo(poller: Poller, topic: PolledSubscription, effects: ServerEffect[]): void {
-    const before = poller.topic;
-    topic.pollers++;
-    this.#waiting.move(poller, topic);
+  #moveTo(poller: Poller, polled: PolledSubscription, effects: ServerEffect[]): void {
+    const before = poller.polled;
+    polled.pollers++;
+    this.#waiting.move(poller, polled);
     this.#leave(before);
-    report(effects, { kind: "node-moved", stream: poller.id, node: poller.node, layers: topic.layers });
+    report(effects, { kind: "node-moved", stream: poller.id, node: poller.node, layers: polled.layers });
   }
 }
 

@@ -32,35 +32,35 @@ export class WaitingPolls {
   add(poll: WaitingPoll): void {
     this.#waiting.set(poll.id, poll);
     poll.poller.waiting.add(poll);
-    this.#await(poll.poller.topic, poll);
+    this.#await(poll.poller.polled, poll);
     this.#due.add(poll);
   }
 
   /** A polled subscription changed. */
-  touch(topic: PolledSubscription): void {
-    if (this.#awaiting.has(topic)) this.#touched.add(topic);
-    else topic.forget();
+  touch(polled: PolledSubscription): void {
+    if (this.#awaiting.has(polled)) this.#touched.add(polled);
+    else polled.forget();
   }
 
   /** Whether a polled subscription is queued for evaluation. */
-  isTouched(topic: PolledSubscription): boolean {
-    return this.#touched.has(topic);
+  isTouched(polled: PolledSubscription): boolean {
+    return this.#touched.has(polled);
   }
 
   /** Moves a poller and its waiting polls to another polled subscription. */
-  move(poller: Poller, topic: PolledSubscription): void {
-    const before = poller.topic;
-    poller.topic = topic;
+  move(poller: Poller, polled: PolledSubscription): void {
+    const before = poller.polled;
+    poller.polled = polled;
     for (const poll of poller.waiting) {
       this.#stopAwaiting(before, poll);
-      this.#await(topic, poll);
+      this.#await(polled, poll);
       this.#due.add(poll);
     }
   }
 
   /** No poller has this polled subscription any more. */
-  forget(topic: PolledSubscription): void {
-    this.#touched.delete(topic);
+  forget(polled: PolledSubscription): void {
+    this.#touched.delete(polled);
   }
 
   /** Ends all waiting polls, each in its turn. */
@@ -93,9 +93,9 @@ export class WaitingPolls {
    * @throws {InvariantError} a bug of the server, with the poll that was evaluated
    */
   next(): readonly ServerEffect[] {
-    const topic = this.#touched.take();
-    if (topic !== undefined) {
-      this.#look(topic);
+    const polled = this.#touched.take();
+    if (polled !== undefined) {
+      this.#look(polled);
       return [];
     }
     const poll = this.#due.take();
@@ -112,7 +112,7 @@ export class WaitingPolls {
     this.#waiting.delete(poll.id);
     this.#due.delete(poll);
     poll.poller.waiting.delete(poll);
-    this.#stopAwaiting(poll.poller.topic, poll);
+    this.#stopAwaiting(poll.poller.polled, poll);
     const { timer } = poll;
     if (timer === undefined) return [];
     poll.timer = undefined;
@@ -129,15 +129,15 @@ export class WaitingPolls {
     effects.push({ kind: "cancel-timer", timer });
   }
 
-  #await(topic: PolledSubscription, poll: WaitingPoll): void {
-    const polls = this.#awaiting.get(topic) ?? new Set();
-    this.#awaiting.set(topic, polls.add(poll));
+  #await(polled: PolledSubscription, poll: WaitingPoll): void {
+    const polls = this.#awaiting.get(polled) ?? new Set();
+    this.#awaiting.set(polled, polls.add(poll));
   }
 
-  #stopAwaiting(topic: PolledSubscription, poll: WaitingPoll): void {
-    const polls = this.#awaiting.get(topic);
+  #stopAwaiting(polled: PolledSubscription, poll: WaitingPoll): void {
+    const polls = this.#awaiting.get(polled);
     polls?.delete(poll);
-    if (polls?.size === 0) this.#awaiting.delete(topic);
+    if (polls?.size === 0) this.#awaiting.delete(polled);
   }
 
   #endAtTurn(poll: WaitingPoll, end: "settled" | "dismissed"): void {
@@ -146,16 +146,16 @@ export class WaitingPolls {
   }
 
   /** Evaluates a polled subscription once for all its polls; an exception surfaces when one of them is evaluated. */
-  #look(topic: PolledSubscription): void {
-    const version = attempt(() => topic.told().body.version);
-    for (const poll of this.#awaiting.get(topic) ?? []) if (poll.besides !== version) this.#due.add(poll);
+  #look(polled: PolledSubscription): void {
+    const version = attempt(() => polled.response().body.version);
+    for (const poll of this.#awaiting.get(polled) ?? []) if (poll.besides !== version) this.#due.add(poll);
   }
 
   #turn(poll: WaitingPoll): readonly ServerEffect[] {
     const { poller, versionInfo } = poll;
     if (poll.end === "dismissed") return this.#leaveUnchanged(poll);
     if (poll.end === "settled") return this.#settle(poll);
-    const told = poller.topic.told();
+    const told = poller.polled.response();
     const { version } = told.body;
     if (version === poll.besides) return [];
     const hasIt = version === versionInfo && !poller.hasRefusedOther(told);
@@ -168,7 +168,7 @@ export class WaitingPolls {
   }
 
   #wasJustGiven({ poller, isRefusal }: WaitingPoll): boolean {
-    const told = poller.topic.told();
+    const told = poller.polled.response();
     return (poller.restTimer !== undefined && poller.wasGiven(told)) || (isRefusal && poller.hasRefused(told));
   }
 
@@ -184,7 +184,7 @@ export class WaitingPolls {
    * repeated one.
    */
   #settle(poll: WaitingPoll): readonly ServerEffect[] {
-    const told = poll.poller.topic.told();
+    const told = poll.poller.polled.response();
     const hasIt = told.body.version === poll.versionInfo && !poll.poller.hasRefusedOther(told);
     return hasIt ? this.#leaveUnchanged(poll) : this.#give(poll);
   }
@@ -195,7 +195,7 @@ export class WaitingPolls {
 
   #give(poll: WaitingPoll): readonly ServerEffect[] {
     const { id, poller, holdMs } = poll;
-    const told = poller.topic.told();
+    const told = poller.polled.response();
     const effects: ServerEffect[] = [...this.end(poll)];
     effects.push({ kind: "answer-poll", poll: id, poller: poller.id, body: told.body });
     report(effects, poller.give(told));

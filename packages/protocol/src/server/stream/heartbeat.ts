@@ -139,9 +139,9 @@ function heldForATime(type: TypeStream, position: Position, current: CurrentView
       0;
   if (isUpToDate) return { held: resources, shortestMs };
   const byName = new Map<string, Past | Resource>(resources.map((resource) => [resource.name, resource]));
-  const note = (name: string, told: Past | Resource | undefined): void => {
-    if (told?.ttlMs === undefined) byName.delete(name);
-    else byName.set(name, told);
+  const note = (name: string, sent: Past | Resource | undefined): void => {
+    if (sent?.ttlMs === undefined) byName.delete(name);
+    else byName.set(name, sent);
   };
   for (const { name, then } of current.differenceSince(position, traits.type).changes) {
     note(name, then !== undefined && subscription.covers(then) ? then : undefined);

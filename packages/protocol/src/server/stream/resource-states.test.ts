@@ -65,7 +65,7 @@ describe.each(["sotw", "delta"] as const)("S-CSD-02 resources of a %s stream", (
     talk.hear(1, variant === "sotw" ? sotw(ENDPOINTS, { names }) : delta(ENDPOINTS, { subscribe: names }));
     const error = failure(ENDPOINTS, "f", 13).error?.message;
     expect(statesOf(talk)).toEqual(["e=1 stale #1", "none missing", `f failed ${error}`]);
-    expect([...talk.machine.resourceStates(1)].map(({ isTold }) => isTold)).toEqual([true, true, true]);
+    expect([...talk.machine.resourceStates(1)].map(({ isSent }) => isSent)).toEqual([true, true, true]);
   });
 
   test("of a type that nobody knows are unknown", () => {

@@ -48,20 +48,20 @@ class Standings {
 
   of(resource: Resource): ResourceState {
     const { name } = resource;
-    const isTold = this.#type.isSent(name, this.#current);
-    return this.#answered(name, isTold) ?? this.#state(name, isTold ? "synced" : "not-sent", resource, isTold);
+    const isSent = this.#type.isSent(name, this.#current);
+    return this.#answered(name, isSent) ?? this.#state(name, isSent ? "synced" : "not-sent", resource, isSent);
   }
 
   /** The status of a name without a resource in the view. */
   ofNone(name: string): ResourceState {
-    const isTold = this.#type.position !== undefined && this.#type.isSent(name, this.#current);
-    const answered = this.#answered(name, isTold);
+    const isSent = this.#type.position !== undefined && this.#type.isSent(name, this.#current);
+    const answered = this.#answered(name, isSent);
     if (answered !== undefined) return answered;
     const error = this.#current.view.error(this.#type.traits.type, name)?.error;
-    if (error !== undefined) return this.#state(name, "failed", undefined, isTold, undefined, error);
+    if (error !== undefined) return this.#state(name, "failed", undefined, isSent, undefined, error);
     const held = this.#accepted(name);
-    if (held !== undefined) return this.#state(name, "synced", held, isTold);
-    return this.#state(name, this.#type.traits.kind === "opaque" ? "unknown" : "missing", undefined, isTold);
+    if (held !== undefined) return this.#state(name, "synced", held, isSent);
+    return this.#state(name, this.#type.traits.kind === "opaque" ? "unknown" : "missing", undefined, isSent);
   }
 
   /** The status of a pending removal. */
@@ -70,7 +70,7 @@ class Standings {
   }
 
   /** The status by the newest response with the name; undefined if it was ACKed, or is not remembered. */
-  #answered(name: string, isTold: boolean): ResourceState | undefined {
+  #answered(name: string, isSent: boolean): ResourceState | undefined {
     const { deliveries } = this.#type;
     const pending = newestWith(deliveries.pending, name);
     const refusal = pending === undefined ? deliveries.refusalOf(name) : undefined;
@@ -80,7 +80,7 @@ class Standings {
     // A State of the World response repeats what the client ACKed before.
     if (resource !== undefined && hasSameContent(resource, this.#accepted(name))) return undefined;
     const status = refusal === undefined ? "stale" : "refused";
-    return this.#state(name, status, resource, isTold, about.nonce, refusal?.error);
+    return this.#state(name, status, resource, isSent, about.nonce, refusal?.error);
   }
 
   /** The resource in the newest response that was ACKed, if it was in it. */
@@ -94,12 +94,12 @@ class Standings {
     name: string,
     status: ResourceStatus,
     resource: Resource | undefined,
-    isTold: boolean,
+    isSent: boolean,
     nonce?: string,
     error?: Status,
   ): ResourceState {
     const { type, kind } = this.#type.traits;
-    return { type, kind, name, status, resource, nonce, error, isTold };
+    return { type, kind, name, status, resource, nonce, error, isSent };
   }
 }
 

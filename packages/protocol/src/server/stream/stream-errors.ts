@@ -5,7 +5,7 @@ import type { ApiVersion } from "../../resource/api-version.ts";
 import { isOfV2 } from "../../resource/type-url.ts";
 import type { StreamOpened } from "../contract/event.ts";
 import type { ResourceErrorState } from "../contract/inspect.ts";
-import { SentErrors, type Telling } from "../type/sent-errors.ts";
+import { type ErrorFlush, SentErrors } from "../type/sent-errors.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 
 /** How many errors of a type people are shown. */
@@ -16,7 +16,7 @@ export class StreamErrors {
   readonly #variant: Variant;
   readonly #apiVersion: ApiVersion;
   readonly #dialect: Dialect;
-  readonly #told = new Map<TypeStream, SentErrors>();
+  readonly #sent = new Map<TypeStream, SentErrors>();
 
   constructor({ variant, apiVersion }: Pick<StreamOpened, "variant" | "apiVersion">, dialect: Dialect) {
     this.#variant = variant;
@@ -26,36 +26,36 @@ export class StreamErrors {
 
   /** A client forgets the errors of names that it gives up. */
   onRequest(type: TypeStream, request: DiscoveryRequest): void {
-    this.#told.get(type)?.onRequest(request, type.subscription);
+    this.#sent.get(type)?.onRequest(request, type.subscription);
   }
 
   /** Adds to the answers the errors that the client needs. */
-  tell(
+  add(
     type: TypeStream,
     answers: readonly PendingResponse[],
-    moment: Omit<Telling, "dialect">,
+    moment: Omit<ErrorFlush, "dialect">,
   ): readonly PendingResponse[] {
-    const told = this.#told.get(type) ?? this.#begin(type, moment);
-    return told === undefined ? answers : told.tell(answers, type, { ...moment, dialect: this.#dialect });
+    const sent = this.#sent.get(type) ?? this.#begin(type, moment);
+    return sent === undefined ? answers : sent.add(answers, type, { ...moment, dialect: this.#dialect });
   }
 
   /** The errors of one type that the client was sent; at most 100. */
   describe(type: TypeStream): readonly ResourceErrorState[] {
-    const told = this.#told.get(type)?.told.values() ?? [];
-    return [...told]
+    const sent = this.#sent.get(type)?.sent.values() ?? [];
+    return [...sent]
       .slice(0, ERRORS_SHOWN)
       .flatMap(({ name, error }) => (error === undefined ? [] : [{ name, error }]));
   }
 
   /** Messages of API version 2 have no field for errors, so types of that version are sent without errors too. */
-  #begin(type: TypeStream, { current }: Pick<Telling, "current">): SentErrors | undefined {
+  #begin(type: TypeStream, { current }: Pick<ErrorFlush, "current">): SentErrors | undefined {
     const { resourceErrors, ignoreHints } = this.#dialect;
     const { traits } = type;
     const isAny = resourceErrors === "failed-and-missing" || current.view.errors(traits.type).size > 0;
     if (!isAny || resourceErrors === "off") return undefined;
     if (this.#apiVersion === "v2" || isOfV2(traits.type)) return undefined;
-    const told = new SentErrors(this.#variant, ignoreHints);
-    this.#told.set(type, told);
-    return told;
+    const sent = new SentErrors(this.#variant, ignoreHints);
+    this.#sent.set(type, sent);
+    return sent;
   }
 }

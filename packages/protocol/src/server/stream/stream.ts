@@ -175,14 +175,14 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
   onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly ServerEffect[] {
     this.#isSettled = false;
     const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);
-    const understood = type.onRequest(request);
+    const classified = type.onRequest(request);
     this.#errors.onRequest(type, request);
     if (request.kind === "delta" && request.initialVersions.size > 0) this.#owed.resume(traits.type);
-    if (understood.as === "initial") this.#ordering.meet(request, traits);
+    if (classified.as === "initial") this.#ordering.meet(request, traits);
     type.resend(this.#owed.takeBeforehand(traits.type));
     const about = this.#about(type);
-    const effects: ServerEffect[] = [report({ kind: "request-understood", ...about, as: understood.as })];
-    if (understood.acked !== undefined) {
+    const effects: ServerEffect[] = [report({ kind: "request-understood", ...about, as: classified.as })];
+    if (classified.acked !== undefined) {
       const settled = type.deliveries.lastSettled.filter(({ isHeartbeat }) => isHeartbeat !== true);
       for (const delivery of settled) this.identity.siblings.order.accepted(type, this, delivery);
       const newest = settled.at(-1);
@@ -191,8 +191,8 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
         effects.push(report({ kind: "response-acked", ...about, nonce, version: body.version }));
       }
     }
-    if (understood.nacked !== undefined) {
-      const { delivery, error } = understood.nacked;
+    if (classified.nacked !== undefined) {
+      const { delivery, error } = classified.nacked;
       const { nonce, body } = delivery;
       // If a delta heartbeat is NACKed, the resources are resent in full (S-TTL-16).
       if (delivery.isHeartbeat && body.variant === "delta") type.resend(everyName(body));
@@ -200,7 +200,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
         report({ kind: "response-nacked", ...about, nonce, version: body.version, error, names: namesIn(body) }),
       );
     }
-    if (understood.oddity !== undefined) effects.push(report({ kind: "oddity", ...about, what: understood.oddity }));
+    if (classified.anomaly !== undefined) effects.push(report({ kind: "anomaly", ...about, what: classified.anomaly }));
     return effects;
   }
 
@@ -208,7 +208,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
    * Flushes the stream: sends what is new, from the newest state. One flush covers all types, or users of Clusters
    * would starve.
    */
-  turn(): FlushResult {
+  flush(): FlushResult {
     const effects: ServerEffect[] = [];
     const owed: ResendNames = new Map();
     const { streams } = this.identity.siblings;
@@ -300,7 +300,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     const wasBlocked = type.deliveries.isBlocked;
     const current = this.#currentFor(type);
     const made = type.next(current, { removable, heldBack });
-    const answers = this.#errors.tell(type, made, { current, wasBlocked });
+    const answers = this.#errors.add(type, made, { current, wasBlocked });
     const isShared = !this.isAggregated && this.identity.siblings.streams.size > 1;
     for (const answer of answers) {
       const moment = { revision: current.revision, toldTo, at: this.identity.siblings.order.count() };
@@ -327,7 +327,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     const about = this.#about(waiting.type);
     return [
       report(
-        wait === "ack" ? { kind: "oddity", ...about, what: "ack-overdue" } : { kind: "order-overdue", ...about, wait },
+        wait === "ack" ? { kind: "anomaly", ...about, what: "ack-overdue" } : { kind: "order-overdue", ...about, wait },
       ),
     ];
   }

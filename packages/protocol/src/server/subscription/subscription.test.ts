@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ROUTE, resource } from "../../../test/support/resources.ts";
 import { emptyNameSet, NameSets } from "./name-set.ts";
-import { Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
+import { classifyChange, Subscription, type SubscriptionChange } from "./subscription.ts";
 
 const newest = { legacyWildcard: true, wildcardSticky: false };
 const strict = { legacyWildcard: false, wildcardSticky: false };
@@ -167,9 +167,9 @@ describe("the names of a subscription", () => {
 });
 
 test("a request is understood by what it changed", () => {
-  expect(understandChange(nothing)).toBe("repeat");
-  expect(understandChange({ ...nothing, asked: ["a"], dropped: ["b"] })).toBe("subscribe");
-  expect(understandChange({ ...nothing, joinedWildcard: true })).toBe("subscribe");
-  expect(understandChange({ ...nothing, dropped: ["b"] })).toBe("unsubscribe");
-  expect(understandChange({ ...nothing, leftWildcard: true })).toBe("unsubscribe");
+  expect(classifyChange(nothing)).toBe("repeat");
+  expect(classifyChange({ ...nothing, asked: ["a"], dropped: ["b"] })).toBe("subscribe");
+  expect(classifyChange({ ...nothing, joinedWildcard: true })).toBe("subscribe");
+  expect(classifyChange({ ...nothing, dropped: ["b"] })).toBe("unsubscribe");
+  expect(classifyChange({ ...nothing, leftWildcard: true })).toBe("unsubscribe");
 });

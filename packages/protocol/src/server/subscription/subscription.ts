@@ -25,7 +25,7 @@ export interface SubscriptionChange {
 const unchanged: SubscriptionChange = { asked: [], dropped: [], joinedWildcard: false, leftWildcard: false };
 
 /** Classifies a request by the change that it made. */
-export function understandChange(change: SubscriptionChange): "subscribe" | "unsubscribe" | "repeat" {
+export function classifyChange(change: SubscriptionChange): "subscribe" | "unsubscribe" | "repeat" {
   if (change.asked.length > 0 || change.joinedWildcard) return "subscribe";
   return change.dropped.length > 0 || change.leftWildcard ? "unsubscribe" : "repeat";
 }

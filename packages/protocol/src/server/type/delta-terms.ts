@@ -31,13 +31,13 @@ export class DeltaTerms {
   }
 
   /** Adds a name that was sent out of order, if the client needs it again. */
-  addSince(news: DeltaResponseBuilder, name: string, told: SentMark | undefined, current: CurrentView): void {
+  addSince(news: DeltaResponseBuilder, name: string, sent: SentMark | undefined, current: CurrentView): void {
     const now = current.view.holder(this.#traits.type, name);
     const isCovered = now !== undefined && isAsked(now, current.view, this.#subscription);
     // The resource may match more terms by now than when it was sent.
     const isBroad = now !== undefined && hasAny(this.#subscription.termsFor(now));
-    if (isCovered && (!current.isSame(now, told) || isBroad)) news.puts.set(name, now);
-    else if (!isCovered && told !== undefined) news.removed.add(name);
+    if (isCovered && (!current.isSame(now, sent) || isBroad)) news.puts.set(name, now);
+    else if (!isCovered && sent !== undefined) news.removed.add(name);
   }
 
   /** Adds what exists by now of the terms that had no resource when they were requested. */

@@ -10,11 +10,11 @@ import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import { Deliveries } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
-import { nothingHeldOver, type PendingRemovals } from "../cache/pending-removals.ts";
+import { noPendingRemovals, type PendingRemovals } from "../cache/pending-removals.ts";
 import { type Comparison, mayBeHeldUnder } from "../cache/resume.ts";
-import type { Upcoming } from "../cache/shared-selections.ts";
+import type { PendingResource } from "../cache/shared-selections.ts";
 import { isAsked } from "../subscription/selection.ts";
-import { Subscription, type SubscriptionChange, understandChange } from "../subscription/subscription.ts";
+import { classifyChange, Subscription, type SubscriptionChange } from "../subscription/subscription.ts";
 import { DeltaResponseBuilder } from "./delta-response-builder.ts";
 import { DeltaResume } from "./delta-resume.ts";
 import { DeltaTerms, somethingElse } from "./delta-terms.ts";
@@ -23,11 +23,11 @@ import type { HeldBackNames } from "./held-back.ts";
 import { SentState } from "./sent-state.ts";
 import type {
   AskedTerms,
+  ClassifiedRequest,
   FlushBounds,
   PendingResponse,
   TypeStream,
   TypeStreamOptions,
-  Understood,
 } from "./type-stream.ts";
 
 /** The delta variant of one type on one stream. */
@@ -36,7 +36,7 @@ export class DeltaTypeStream implements TypeStream {
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
   readonly sentState: SentState;
-  readonly pendingRemovals: PendingRemovals = nothingHeldOver;
+  readonly pendingRemovals: PendingRemovals = noPendingRemovals;
   readonly ttl: TtlVerdict;
   readonly #options: TypeStreamOptions;
   readonly #resume: DeltaResume;
@@ -85,7 +85,7 @@ export class DeltaTypeStream implements TypeStream {
     return this.sentState.heldBackFrom;
   }
 
-  onRequest(request: DiscoveryRequest): Understood {
+  onRequest(request: DiscoveryRequest): ClassifiedRequest {
     if (request.kind !== "delta") throw new Error("invariant: a State of the World request on a delta stream");
     const isFirst = !this.#isOpen;
     this.#isOpen = true;
@@ -96,7 +96,7 @@ export class DeltaTypeStream implements TypeStream {
       return { as: "initial" };
     }
     const late = request.initialVersions.size > 0 ? { oddity: "late-initial-versions" as const } : {};
-    return { as: understandChange(change), ...settled, ...late };
+    return { as: classifyChange(change), ...settled, ...late };
   }
 
   resend(names: Iterable<string>): boolean {
@@ -114,11 +114,11 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   isSent(name: string, current: CurrentView): boolean {
-    return this.sentState.isTold(name, current);
+    return this.sentState.isSent(name, current);
   }
 
-  upcoming(current: CurrentView): Iterable<Upcoming> {
-    return this.sentState.upcoming(current);
+  pendingResources(current: CurrentView): Iterable<PendingResource> {
+    return this.sentState.pendingResources(current);
   }
 
   next(current: CurrentView, { heldBack }: FlushBounds): readonly PendingResponse[] {
@@ -133,7 +133,7 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   /** A nonce only assigns an ACK or NACK to a response; an unknown one is ignored (S-NON-10, S-DLT-05). */
-  #settle({ nonce, error }: DeltaRequest): Understood | undefined {
+  #settle({ nonce, error }: DeltaRequest): ClassifiedRequest | undefined {
     if (nonce === undefined) return undefined;
     if (error === undefined) {
       const acked = this.deliveries.ack(nonce);
@@ -226,10 +226,10 @@ export class DeltaTypeStream implements TypeStream {
     for (const term of missing) this.#terms.addAbsent(news, term, current);
     for (const name of [...this.sentState.sentOutOfOrder.keys(), ...gone])
       if (!news.puts.has(name) && !heldBack.has(name)) news.removed.add(name);
-    const told = this.sentState.holdBack(heldBack, current);
+    const sent = this.sentState.holdBack(heldBack, current);
     const asked = this.#terms.holdBack(news, heldBack, current.view);
     this.#advance(current, []);
-    for (const name of heldBack.keys()) this.sentState.sentOutOfOrder.set(name, told.get(name));
+    for (const name of heldBack.keys()) this.sentState.sentOutOfOrder.set(name, sent.get(name));
     for (const term of asked) this.sentState.ask(term);
     return this.#answer(news, current, { mustAnswer: this.subscription.asksForAll });
   }
@@ -297,15 +297,15 @@ export class DeltaTypeStream implements TypeStream {
     const news = this.#noNews();
     for (const put of selection.puts) if (!this.sentState.sentOutOfOrder.has(put.name)) news.put(put);
     for (const name of selection.removed) if (!this.sentState.sentOutOfOrder.has(name)) news.removed.add(name);
-    for (const [name, told] of this.sentState.sentOutOfOrder) this.#terms.addSince(news, name, told, current);
+    for (const [name, sent] of this.sentState.sentOutOfOrder) this.#terms.addSince(news, name, sent, current);
     this.#terms.addUnanswered(news, current.view);
     this.#terms.addPending(news, current);
     const withheld = this.#withholdRemovals(news, current.view);
-    const told = this.sentState.holdBack(heldBack, current);
+    const sent = this.sentState.holdBack(heldBack, current);
     const asked = this.#terms.holdBack(news, heldBack, current.view);
     this.#advance(current, []);
     for (const name of withheld) this.sentState.sentOutOfOrder.set(name, somethingElse);
-    for (const [name, mark] of told) this.sentState.sentOutOfOrder.set(name, mark);
+    for (const [name, mark] of sent) this.sentState.sentOutOfOrder.set(name, mark);
     for (const term of asked) this.sentState.ask(term);
     return this.#answer(news, current);
   }

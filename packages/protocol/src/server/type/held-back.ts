@@ -59,27 +59,27 @@ export class HeldBack {
       this.#held.clear();
       return nothingTold;
     }
-    const told = new Map<string, SentMark | undefined>([...ahead].filter(([name]) => names.has(name)));
+    const sent = new Map<string, SentMark | undefined>([...ahead].filter(([name]) => names.has(name)));
     // What was sent out of order has unknown references by now.
-    const replaces = new Map<string, Uses>([...told].flatMap(([name, mark]) => (mark ? [[name, unknownUses]] : [])));
+    const replaces = new Map<string, Uses>([...sent].flatMap(([name, mark]) => (mark ? [[name, unknownUses]] : [])));
     for (const { name, then } of position === undefined ? [] : current.differenceSince(position, type).changes) {
       // The client may hold nothing for a pending name; it is answered in any case.
-      if (!names.has(name) || told.has(name) || asked.has(name)) continue;
+      if (!names.has(name) || sent.has(name) || asked.has(name)) continue;
       const isHad = then !== undefined && subscription.covers(then);
-      told.set(name, isHad ? then : undefined);
+      sent.set(name, isHad ? then : undefined);
       if (isHad) replaces.set(name, then);
     }
     for (const name of this.#held.keys()) if (!names.has(name)) this.#held.delete(name);
     for (const [name, target] of names) {
       if (target !== undefined) {
-        told.set(name, markOf(target.resource, current.ttls));
+        sent.set(name, markOf(target.resource, current.ttls));
         this.#held.set(name, { replaces: target.resource, from: target.revision });
       }
       // For a name that was held back before, the earlier state counts.
       else if (!this.#held.has(name))
         this.#held.set(name, { replaces: replaces.get(name), from: position?.revision ?? -1 });
     }
-    return told;
+    return sent;
   }
 }
 

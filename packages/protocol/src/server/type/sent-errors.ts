@@ -23,7 +23,7 @@ import type { PendingResponse, TypeStream } from "./type-stream.ts";
 const FINAL_CODES: ReadonlySet<number> = new Set([statusCode.NOT_FOUND, statusCode.PERMISSION_DENIED]);
 
 /** The state of a flush that `tell` needs. */
-export interface Telling {
+export interface ErrorFlush {
   readonly current: CurrentView;
   readonly dialect: Dialect;
   /** Whether newer content had to wait when the answers were made. */
@@ -37,7 +37,7 @@ export interface Telling {
 export class SentErrors {
   readonly #variant: Variant;
   readonly #ignoresHints: boolean;
-  #told: ErrorSet = noErrors;
+  #sent: ErrorSet = noErrors;
   /** The last names where names are only hints. */
   #hints: ReadonlySet<string> | undefined;
 
@@ -46,42 +46,40 @@ export class SentErrors {
     this.#ignoresHints = ignoresHints;
   }
 
-  get told(): ErrorSet {
-    return this.#told;
+  get sent(): ErrorSet {
+    return this.#sent;
   }
 
   /** Forgets the errors of names that the client gives up, even in a request that is otherwise ignored. */
   onRequest(request: DiscoveryRequest, { isWildcard, names }: Subscription): void {
     const hints = this.#hints;
     if (this.#ignoresHints && request.kind === "sotw") this.#hints = new Set(request.names);
-    if (this.#told.size === 0) return;
+    if (this.#sent.size === 0) return;
     const isUnlisted = forgottenBy(request, isWildcard, names);
     // Where names are hints, errors of names that were never listed were sent too; a request for other names does not
     // give them up.
     const wasListed = (name: string): boolean => hints === undefined || hints.has(name) || hints.has("*");
     const isForgotten = (name: string): boolean => isUnlisted(name) && (request.nonce === undefined || wasListed(name));
-    const left = [...this.#told].filter(([name]) => !isForgotten(name));
-    if (left.length < this.#told.size) this.#told = left.length === 0 ? noErrors : new Map(left);
+    const left = [...this.#sent].filter(([name]) => !isForgotten(name));
+    if (left.length < this.#sent.size) this.#sent = left.length === 0 ? noErrors : new Map(left);
   }
 
   /** Adds new errors to the answers, and replaces what they say about names that have an error. */
-  tell(answers: readonly PendingResponse[], type: TypeStream, telling: Telling): readonly PendingResponse[] {
-    const { current, wasBlocked } = telling;
-    const now = this.#errorsFor(type, telling);
-    if (now.size + this.#told.size === 0 || type.isPaused) return answers;
+  add(answers: readonly PendingResponse[], type: TypeStream, flush: ErrorFlush): readonly PendingResponse[] {
+    const { current, wasBlocked } = flush;
+    const now = this.#errorsFor(type, flush);
+    if (now.size + this.#sent.size === 0 || type.isPaused) return answers;
     const mayTell = !wasBlocked || answers.some((answer) => answer.isInOrder);
-    const news = current.shared.errors.between(mayTell ? this.#told : now, now);
-    const told = mayTell ? now : undefined;
+    const news = current.shared.errors.between(mayTell ? this.#sent : now, now);
+    const sent = mayTell ? now : undefined;
     const said =
-      this.#variant === "delta"
-        ? this.#delta(answers, type, now, news, telling)
-        : this.#sotw(answers, type, news, telling);
-    if (told !== undefined) this.#told = told;
+      this.#variant === "delta" ? this.#delta(answers, type, now, news, flush) : this.#sotw(answers, type, news, flush);
+    if (sent !== undefined) this.#sent = sent;
     return said;
   }
 
   /** The errors that the client is to know. A pending removal is still held by the client, so its error is left out. */
-  #errorsFor(type: TypeStream, { current, dialect }: Telling): ErrorSet {
+  #errorsFor(type: TypeStream, { current, dialect }: ErrorFlush): ErrorSet {
     const errors = current.errorsFor(type.traits.type, type.subscription);
     const all =
       this.#variant === "sotw" && dialect.resourceErrors === "failed-and-missing"
@@ -89,7 +87,7 @@ export class SentErrors {
         : errors;
     const { names } = type.pendingRemovals;
     const shown = names.size === 0 ? all : new Map([...all].filter(([name]) => !names.has(name)));
-    return areSame(shown, this.#told) ? this.#told : shown;
+    return areSame(shown, this.#sent) ? this.#sent : shown;
   }
 
   #delta(
@@ -97,7 +95,7 @@ export class SentErrors {
     type: TypeStream,
     now: ErrorSet,
     news: ErrorDifference,
-    { current, dialect }: Telling,
+    { current, dialect }: ErrorFlush,
   ): readonly PendingResponse[] {
     const lost = forKind(dialect.deltaMissing, type.traits.kind) === "removed" ? this.#lostBy(news, dialect) : [];
     const lifted = [...news.lifted.filter((name) => this.#isMissed(name, type, current.view)), ...lost];
@@ -114,7 +112,7 @@ export class SentErrors {
     const body = isShared
       ? current.shared.errors.body(answer.body, news, String(dialect.errorsEndWaiting), make)
       : make();
-    if (!answer.isInOrder) this.#noteTold(answer.body, now);
+    if (!answer.isInOrder) this.#noteSent(answer.body, now);
     return [...answers.slice(0, -1), { ...answer, body }];
   }
 
@@ -122,7 +120,7 @@ export class SentErrors {
     answers: readonly PendingResponse[],
     type: TypeStream,
     { errors, lifted }: ErrorDifference,
-    { current, wasBlocked }: Telling,
+    { current, wasBlocked }: ErrorFlush,
   ): readonly PendingResponse[] {
     const last = answers.at(-1);
     if (last !== undefined) {
@@ -148,7 +146,7 @@ export class SentErrors {
   /** Names that a client without support for errors kept under a transient error, and has to lose under a final one. */
   #lostBy({ errors }: ErrorDifference, { errorsEndWaiting }: Dialect): readonly string[] {
     if (errorsEndWaiting) return [];
-    const wasLeft = ({ name }: Resource): boolean => this.#told.has(name) && !isFinal(this.#told.get(name)?.error);
+    const wasLeft = ({ name }: Resource): boolean => this.#sent.has(name) && !isFinal(this.#sent.get(name)?.error);
     return errors.filter((one) => isFinal(one.error) && wasLeft(one)).map(({ name }) => name);
   }
 
@@ -159,10 +157,10 @@ export class SentErrors {
   }
 
   /** Errors that a response out of order contained need not be sent again. */
-  #noteTold({ segments }: Body, now: ErrorSet): void {
+  #noteSent({ segments }: Body, now: ErrorSet): void {
     const names = segments.flatMap(({ removed, missing }) => [...removed, ...missing]);
-    const told = names.flatMap((name) => now.get(name) ?? []);
-    if (told.length > 0) this.#told = new Map([...this.#told, ...told.map((error) => [error.name, error] as const)]);
+    const sent = names.flatMap((name) => now.get(name) ?? []);
+    if (sent.length > 0) this.#sent = new Map([...this.#sent, ...sent.map((error) => [error.name, error] as const)]);
   }
 
   #own(segment: Segment, { traits }: TypeStream, current: CurrentView): PendingResponse {

@@ -3,7 +3,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
-import type { Upcoming } from "../cache/shared-selections.ts";
+import type { PendingResource } from "../cache/shared-selections.ts";
 import type { NameList } from "../subscription/names.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import { HeldBack, type HeldBackNames } from "./held-back.ts";
@@ -89,7 +89,7 @@ export class SentState implements ReadonlySentState {
   }
 
   /** Whether the client was sent the current state of a name. */
-  isTold(name: string, current: CurrentView): boolean {
+  isSent(name: string, current: CurrentView): boolean {
     const { position } = this;
     if (position === undefined || this.pendingNames.has(name)) return false;
     if (this.unansweredNames.has(name)) return current.view.holder(this.type, name) === undefined;
@@ -99,8 +99,8 @@ export class SentState implements ReadonlySentState {
   }
 
   /** What the client is about to be sent. */
-  *upcoming(current: CurrentView): Iterable<Upcoming> {
-    for (const upcoming of current.upcoming(this.position, this.type, this.#subscription)) {
+  *pendingResources(current: CurrentView): Iterable<PendingResource> {
+    for (const upcoming of current.pendingResources(this.position, this.type, this.#subscription)) {
       // What it replaces is not what was there at the position.
       if (!this.heldBack.has(upcoming.resource.name)) yield upcoming;
     }

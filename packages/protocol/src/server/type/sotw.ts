@@ -11,14 +11,14 @@ import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import { Deliveries, type Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
-import { nothingHeldOver, type PendingRemovals } from "../cache/pending-removals.ts";
-import type { Upcoming } from "../cache/shared-selections.ts";
+import { noPendingRemovals, type PendingRemovals } from "../cache/pending-removals.ts";
+import type { PendingResource } from "../cache/shared-selections.ts";
 import { SotwSubscription } from "../subscription/sotw-subscription.ts";
-import { Subscription, understandChange } from "../subscription/subscription.ts";
+import { classifyChange, Subscription } from "../subscription/subscription.ts";
 import { FirstSelection } from "./first-selection.ts";
 import type { HeldBackNames } from "./held-back.ts";
 import { SentState } from "./sent-state.ts";
-import type { FlushBounds, PendingResponse, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
+import type { ClassifiedRequest, FlushBounds, PendingResponse, TypeStream, TypeStreamOptions } from "./type-stream.ts";
 
 /** The State of the World variant of one type on one stream. */
 export class SotwTypeStream implements TypeStream {
@@ -26,7 +26,7 @@ export class SotwTypeStream implements TypeStream {
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
   readonly sentState: SentState;
-  readonly pendingRemovals: PendingRemovals = nothingHeldOver;
+  readonly pendingRemovals: PendingRemovals = noPendingRemovals;
   readonly ttl: TtlVerdict;
   readonly #options: TypeStreamOptions;
   readonly #names: SotwSubscription;
@@ -71,7 +71,7 @@ export class SotwTypeStream implements TypeStream {
     return this.sentState.sentUpTo ?? this.#first.start;
   }
 
-  onRequest(request: DiscoveryRequest): Understood {
+  onRequest(request: DiscoveryRequest): ClassifiedRequest {
     if (request.kind !== "sotw") throw new Error("invariant: a delta request on a State of the World stream");
     if (!this.#isOpen) return this.#open(request);
     if (request.nonce === undefined) return this.#honourSpontaneous(request);
@@ -83,7 +83,7 @@ export class SotwTypeStream implements TypeStream {
     if (isLastGood && request.error === undefined) return { as: this.#rename(request) };
     if (this.#options.dialect.staleNonce === "honour-names") this.#rename(request);
     else this.#names.doubt(request.names);
-    return { as: "stale", oddity: "stale-nonce" };
+    return { as: "stale", anomaly: "stale-nonce" };
   }
 
   resend(names: Iterable<string>): boolean {
@@ -103,11 +103,11 @@ export class SotwTypeStream implements TypeStream {
   }
 
   isSent(name: string, current: CurrentView): boolean {
-    return this.sentState.isTold(name, current);
+    return this.sentState.isSent(name, current);
   }
 
-  upcoming(current: CurrentView): Iterable<Upcoming> {
-    return this.sentState.upcoming(current);
+  pendingResources(current: CurrentView): Iterable<PendingResource> {
+    return this.sentState.pendingResources(current);
   }
 
   get canHoldBack(): boolean {
@@ -140,7 +140,7 @@ export class SotwTypeStream implements TypeStream {
   }
 
   /** The first request of a type on a stream is a new subscription whatever it carries (S-REC-04). */
-  #open(request: SotwRequest): Understood {
+  #open(request: SotwRequest): ClassifiedRequest {
     this.#isOpen = true;
     this.#resumedVersion = this.#options.dialect.resumeVersion ? request.versionInfo : undefined;
     this.#rename(request);
@@ -152,7 +152,7 @@ export class SotwTypeStream implements TypeStream {
    * A request without a nonce in mid-stream changes names, and is no ACK. A client that used nonces before and now has
    * none forgot the type, so all names that it lists are new to it (client-behaviours 3.3).
    */
-  #honourSpontaneous(request: SotwRequest): Understood {
+  #honourSpontaneous(request: SotwRequest): ClassifiedRequest {
     const as = this.#rename(request);
     if (this.deliveries.wasAnswered && this.deliveries.pending.length === 0) {
       for (const name of this.subscription.names) this.sentState.ask(name);
@@ -165,7 +165,7 @@ export class SotwTypeStream implements TypeStream {
    * Settles one part of the newest answer, other than the last. Its names are ignored: only the request for the last
    * part has the names that count.
    */
-  #settlePart(request: SotwRequest, { nonce, body }: Delivery): Understood {
+  #settlePart(request: SotwRequest, { nonce, body }: Delivery): ClassifiedRequest {
     this.#names.doubt(request.names);
     const error = this.#errorIn(request, body.version);
     if (error === undefined) return { as: "ack", acked: this.deliveries.ack(nonce) };
@@ -173,7 +173,7 @@ export class SotwTypeStream implements TypeStream {
   }
 
   /** Books a NACK; names unsubscribed from before it came do not count as rejected. */
-  #nack(nonce: string, error: Status): Understood["nacked"] {
+  #nack(nonce: string, error: Status): ClassifiedRequest["nacked"] {
     const delivery = this.deliveries.nack(nonce, error);
     this.deliveries.forgive([], this.subscription);
     return delivery && { delivery, error };
@@ -184,7 +184,7 @@ export class SotwTypeStream implements TypeStream {
     return error ?? (isOtherVersion ? { code: 0, message: "the client kept its version" } : undefined);
   }
 
-  #settle(request: SotwRequest, nonce: string): Understood {
+  #settle(request: SotwRequest, nonce: string): ClassifiedRequest {
     const renamed = this.#rename(request);
     const error = this.#errorIn(request, this.deliveries.lastSent?.body.version);
     if (error === undefined) {
@@ -228,7 +228,7 @@ export class SotwTypeStream implements TypeStream {
       this.deliveries.forgive(change.dropped, this.subscription);
       this.#forgetUncovered();
     }
-    return understandChange(change);
+    return classifyChange(change);
   }
 
   /** With parameters, any unsettled response may contain the names. */
@@ -275,9 +275,9 @@ export class SotwTypeStream implements TypeStream {
   /** The first answer, with held-back resources replaced or left out. */
   #firstBut(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { puts } = current.select(this.traits.type, this.subscription);
-    const told = this.sentState.holdBack(heldBack, current);
+    const sent = this.sentState.holdBack(heldBack, current);
     this.#advance(current, []);
-    for (const name of heldBack.keys()) this.sentState.sentOutOfOrder.set(name, told.get(name));
+    for (const name of heldBack.keys()) this.sentState.sentOutOfOrder.set(name, sent.get(name));
     const instead = puts.flatMap((put) => (heldBack.has(put.name) ? (heldBack.get(put.name)?.resource ?? []) : [put]));
     return instead.length === 0 ? [] : [this.#own(current, instead)];
   }
@@ -308,13 +308,13 @@ export class SotwTypeStream implements TypeStream {
   #fullBut(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
     const segments = this.deliveries.lastSent?.body.segments ?? [];
-    const told = new Map(segments.flatMap((segment) => segment.puts.map((put) => [put.name, put] as const)));
+    const sent = new Map(segments.flatMap((segment) => segment.puts.map((put) => [put.name, put] as const)));
     const isAsked = this.sentState.pendingNames.size > 0 || this.sentState.resendsAll || this.#mayArriveGone;
     const { pendingNames: asked } = this.sentState;
     let sum = 0n;
     const puts = current.select(type, this.subscription).puts.flatMap((put): readonly Resource[] => {
       if (!heldBack.has(put.name)) return [put];
-      const instead = heldBack.get(put.name)?.resource ?? told.get(put.name);
+      const instead = heldBack.get(put.name)?.resource ?? sent.get(put.name);
       sum = addSums(addSums(sum, put.sum), instead?.sum ?? 0n);
       return instead === undefined ? [] : [instead];
     });
@@ -323,7 +323,7 @@ export class SotwTypeStream implements TypeStream {
     this.#advance(current, []);
     for (const [name, mark] of marks) this.sentState.sentOutOfOrder.set(name, mark);
     for (const term of waiting) this.sentState.ask(term);
-    const isChanged = puts.length !== told.size || puts.some((put) => !current.isSame(put, told.get(put.name)));
+    const isChanged = puts.length !== sent.size || puts.some((put) => !current.isSame(put, sent.get(put.name)));
     if (!isChanged && !isAsked) return [];
     const answer = this.#own(current, puts);
     // A content other than the present one gets a version of its own.
@@ -355,10 +355,10 @@ export class SotwTypeStream implements TypeStream {
     }
     const byName = new Map<string, Resource>();
     for (const put of puts) if (!this.sentState.sentOutOfOrder.has(put.name)) byName.set(put.name, put);
-    for (const [name, told] of this.sentState.sentOutOfOrder) {
+    for (const [name, sent] of this.sentState.sentOutOfOrder) {
       const now = current.view.holder(type, name);
       const isCovered = now !== undefined && this.subscription.covers(now);
-      if (isCovered && !current.isSame(now, told)) byName.set(name, now);
+      if (isCovered && !current.isSame(now, sent)) byName.set(name, now);
     }
     for (const term of this.sentState.unansweredNames) {
       for (const found of this.#find(current.view, term)) byName.set(found.name, found);
@@ -368,10 +368,10 @@ export class SotwTypeStream implements TypeStream {
       if (target === undefined) byName.delete(name);
       else byName.set(name, target.resource);
     }
-    const told = this.sentState.holdBack(heldBack, current);
+    const sent = this.sentState.holdBack(heldBack, current);
     const asked = this.#waitingAmong(heldBack, current.view);
     this.#advance(current, []);
-    for (const [name, mark] of told) this.sentState.sentOutOfOrder.set(name, mark);
+    for (const [name, mark] of sent) this.sentState.sentOutOfOrder.set(name, mark);
     for (const term of asked) this.sentState.ask(term);
     return byName.size === 0 ? [] : [this.#own(current, [...byName.values()])];
   }

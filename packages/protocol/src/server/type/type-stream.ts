@@ -10,7 +10,7 @@ import type { View } from "../../state/view.ts";
 import type { Deliveries, Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { PendingRemovals, Removable } from "../cache/pending-removals.ts";
-import type { Upcoming } from "../cache/shared-selections.ts";
+import type { PendingResource } from "../cache/shared-selections.ts";
 import type { Anomaly, RequestKind } from "../contract/effect.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import type { HeldBackNames } from "./held-back.ts";
@@ -33,11 +33,11 @@ export interface TypeStreamOptions {
 }
 
 /** How a request was classified, and which responses it settled. */
-export interface Understood {
+export interface ClassifiedRequest {
   readonly as: RequestKind;
   readonly acked?: Delivery | undefined;
   readonly nacked?: { readonly delivery: Delivery; readonly error: Status } | undefined;
-  readonly oddity?: Anomaly;
+  readonly anomaly?: Anomaly;
 }
 
 /** Terms that the client requested. */
@@ -104,7 +104,7 @@ export interface TypeStream {
   readonly canTellTargets: boolean;
   /** The revision before the oldest resource that is held back. Infinite: none is. */
   readonly heldBackFrom: number;
-  onRequest(request: DiscoveryRequest): Understood;
+  onRequest(request: DiscoveryRequest): ClassifiedRequest;
   /**
    * State of the World: the client reconnected with what was sent at this position. It is sent everything all the same
    * (S-REC-04).
@@ -123,7 +123,7 @@ export interface TypeStream {
   /** Whether the client was sent the current state of a name. */
   isSent(name: string, current: CurrentView): boolean;
   /** What `next` would send now; may contain more. */
-  upcoming(current: CurrentView): Iterable<Upcoming>;
+  pendingResources(current: CurrentView): Iterable<PendingResource>;
   /** Whether `next` held back newer content until a response is settled. */
   isWaiting(view: View): boolean;
 }

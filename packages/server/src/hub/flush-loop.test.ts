@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type DueFlushes, Turns, type TurnsClock } from "./turns.ts";
+import { type DueFlushes, type FlushClock, FlushLoop } from "./flush-loop.ts";
 
 const STREAMS = 20;
 const MAX_DEBOUNCE_MS = 100;
@@ -23,9 +23,9 @@ interface Wait {
 }
 
 /** Streams of which each flush takes `flushMs`, on a virtual clock. */
-class World implements TurnsClock, DueFlushes {
+class World implements FlushClock, DueFlushes {
   readonly waits: Wait[] = [];
-  readonly turns: Turns;
+  readonly turns: FlushLoop;
   flushedStreams = 0;
   readonly isPollDue = false;
   /** When each large response was sent, of those that were added. */
@@ -44,7 +44,7 @@ class World implements TurnsClock, DueFlushes {
 
   constructor(flushMs: number, maxDebounceMs = MAX_DEBOUNCE_MS) {
     this.#flushMs = flushMs;
-    this.turns = new Turns({
+    this.turns = new FlushLoop({
       ...{ due: this, clock: this, maxDebounceMs },
       failed: (cause) => {
         throw cause;

@@ -30,7 +30,7 @@ export interface DueFlushes {
 }
 
 /** A monotonic clock in milliseconds, and how to run something later. */
-export interface TurnsClock {
+export interface FlushClock {
   now(): number;
   /** Runs in the next turn of the event loop. */
   soon(run: () => void): void;
@@ -38,7 +38,7 @@ export interface TurnsClock {
   later(ms: number, run: () => void): () => void;
 }
 
-const systemClock: TurnsClock = {
+const systemClock: FlushClock = {
   now: () => performance.now(),
   soon: (run) => {
     setImmediate(run);
@@ -50,11 +50,11 @@ const systemClock: TurnsClock = {
 };
 
 /** What a `Turns` schedules, and what runs between slices. */
-export interface TurnsOptions {
+export interface FlushLoopOptions {
   readonly due: DueFlushes;
   /** Longest pause in which changes are gathered, in milliseconds. */
   readonly maxDebounceMs: number;
-  readonly clock?: TurnsClock;
+  readonly clock?: FlushClock;
   readonly failed: (cause: unknown) => void;
   /** Writes the responses of a slice. */
   readonly write: () => Written;
@@ -67,9 +67,9 @@ export interface TurnsOptions {
  * Flushes streams in slices of the event loop, so that reads continue during a fan-out (S-ADS-05), with pauses between
  * costly fan-outs. New subscriptions and polls do not wait for the pause.
  */
-export class Turns {
-  readonly #options: TurnsOptions;
-  readonly #clock: TurnsClock;
+export class FlushLoop {
+  readonly #options: FlushLoopOptions;
+  readonly #clock: FlushClock;
   readonly #pacer: FanOutPacer;
   /** Streams with a new subscription, which are flushed ahead of the others while those are paced. */
   readonly #ahead = new Set<StreamId>();
@@ -80,7 +80,7 @@ export class Turns {
   #given = 0;
   #failed = 0;
 
-  constructor(options: TurnsOptions) {
+  constructor(options: FlushLoopOptions) {
     const { maxDebounceMs, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
