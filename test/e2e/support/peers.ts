@@ -23,6 +23,7 @@ export type PeerName =
   | "helm"
   | "chromium"
   | "h2spec"
+  | "promlint"
   | "etcd";
 
 export function speaksV2(name: PeerName): name is GrpcV2ClientName {
