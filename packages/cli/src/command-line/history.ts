@@ -10,8 +10,8 @@ export const addHistoryCommand: AddCommand = (program, context) => {
     .summary("show what was published, when and by whom")
     .description("Show the newest revisions of a server, and the decisions on them, newest first.");
   addAdminFlag(command)
-    .option("-l, --limit <count>", "how many", "20")
-    .option("--before <number>", "only those before this one")
+    .option("-l, --limit <count>", "number of rows", "20")
+    .option("--before <number>", "only revisions before this number")
     .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
     .action((flags: HistoryFlags) =>
       context.perform(async () => (await import("../commands/history.ts")).history(flags, context)),
