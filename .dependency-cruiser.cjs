@@ -32,6 +32,7 @@ const packages = {
  */
 const orders = {
   protocol: [
+    "problem",
     "resource",
     "node",
     "access",
@@ -61,15 +62,16 @@ const orders = {
     "envoy-api",
   ],
   disk: ["system-error timers presence", "holder make-directory", "file-lock"],
-  source: ["problem nearest quiet", "layout", "document secret", "settings", "directory", "off-thread module"],
+  source: ["problem quiet", "layout", "document secret", "settings", "directory", "off-thread module"],
   server: [
     "error",
     "health-discovery",
     "ledger/lease",
     "ledger/store",
     "options",
-    "option-names",
-    "check-options transaction-shape",
+    "access-rules node-rules transaction-rules",
+    "option-rules",
+    "check-options",
     "hub",
     "store",
     "ledger",

@@ -93,6 +93,21 @@ export const peers = [
     command: (proof) => [proof],
   },
   {
+    name: "promlint",
+    says: "the linter of `promtool check metrics`, from github.com/prometheus/client_golang",
+    version: "1.25.0",
+    at: join(cache, "promlint"),
+    inputs: ["go.mod", "go.sum", "main.go"].map((file) => join(root, "test/promlint", file)),
+    install: [
+      {
+        run: ["go", "build", "-trimpath", "-o", join(cache, "promlint/promlint"), "."],
+        in: join(root, "test/promlint"),
+      },
+    ],
+    proof: (at) => present(join(at, "promlint")),
+    command: (proof) => [proof],
+  },
+  {
     name: "etcd",
     says: "go.etcd.io/etcd, with etcdctl and etcdutl beside it",
     version: "3.7.3",

@@ -1,4 +1,4 @@
-import { nearest } from "@xdskit/source/settings";
+import { nearestName } from "@xdskit/protocol/internal";
 import { Command, CommanderError } from "commander";
 import { commands } from "./command-line/commands.ts";
 import type { CommandContext } from "./commands/context.ts";
@@ -61,7 +61,7 @@ function build(program: Command, context: CommandContext): void {
 function inOurWords(text: string): string {
   return text
     .replace(INVALID_CHOICE, (_, option = "", given, argument = "", choices) => {
-      const meant = nearest(given, String(choices).split(", "));
+      const meant = nearestName(given, String(choices).split(", "));
       const hint = meant === undefined ? "" : `\nhint: did you mean "${meant}"?`;
       return `xds: ${option || `<${argument}>`}: expected one of ${choices}, got "${given}"${hint}`;
     })

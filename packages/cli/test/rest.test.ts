@@ -169,10 +169,8 @@ describe("xds watch --rest", () => {
     const { io, ended } = start(...poll);
     (await server.next()).answer(200, response("1", "a"));
     await server.next();
-    const startedAt = performance.now();
     io.interrupt();
     expect(await ended).toBe(130);
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
     expect(server.received).toHaveLength(2);
   });
 

@@ -1,3 +1,5 @@
+import type { OptionProblem } from "@xdskit/protocol/internal";
+
 /** The kinds of errors, to branch on. */
 export type XdsClientErrorCode =
   /** The configuration is invalid; `problems` lists everything that is wrong. */
@@ -20,11 +22,7 @@ export type XdsClientErrorCode =
   | "CLOSED";
 
 /** A mistake in a configuration or an argument, and where it is. */
-export interface ConfigProblem {
-  readonly severity: "error" | "warning";
-  readonly message: string;
-  /** How to fix it, such as the likely spelling. */
-  readonly hint?: string;
+export interface ConfigProblem extends OptionProblem {
   /** The file, or the name of the input; undefined for options. */
   readonly file?: string;
   /** 1-based. */

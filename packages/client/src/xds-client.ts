@@ -1,18 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
-import {
-  aFlag,
-  aName,
-  argumentCheck,
-  aSignal,
-  aText,
-  fields,
-  oneOf,
-  oneOrMore,
-  optional,
-  type RulesOf,
-  texts,
-} from "./argument.ts";
+import { aFlag, aName, aText, fields, oneOf, oneOrMore, optional, type RulesOf } from "@xdskit/protocol/internal";
+import { argumentCheck, aSignal, texts } from "./argument.ts";
 import type { ClientConfig } from "./config/client-config.ts";
 import type { ConfigDefaults } from "./config/config-defaults.ts";
 import type { Driver, Interest } from "./driver/driver.ts";

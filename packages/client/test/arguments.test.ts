@@ -29,7 +29,7 @@ const mistakes: readonly (readonly [call: () => unknown, told: string])[] = [
   [
     () => client.get(Cluster, any(5), any({ timeoutMs: "1s", retries: 3 })),
     "get: name: expected a name, got 5; " +
-      'options.timeoutMs: expected milliseconds from 0 on, got "1s"; options.retries: unknown option',
+      'options.timeoutMs: expected milliseconds from 0 on, got "1s"; options.retries: unknown option (it may be timeoutMs, signal, parameters)',
   ],
   [
     () => client.get(any("eds"), "a"),
@@ -73,7 +73,7 @@ const mistakes: readonly (readonly [call: () => unknown, told: string])[] = [
   [() => client.reportLoad().drop(any(undefined)), "drop: place: expected a name, got undefined"],
   [
     () => client.checkHealth(any({ checkers: { UDP: () => true } })),
-    "checkHealth: options.checkers.UDP: unknown option",
+    "checkHealth: options.checkers.UDP: unknown option (it may be HTTP, TCP, REDIS)",
   ],
   [() => resourceType(any(undefined)), "resourceType: messageName: expected a name, got undefined"],
   [() => validator(Cluster, any("no")), 'validator: check: expected a function, got "no"'],

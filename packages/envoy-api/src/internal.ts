@@ -3,10 +3,8 @@
 export { type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./catalog/discovery-methods.ts";
 export type { DiscoveryCall } from "./catalog/discovery-service.ts";
 export { pathsWithoutRest, type RestPath, restPaths } from "./catalog/rest-paths.ts";
-export { describeKind } from "./descriptor/describe-kind.ts";
-export { nearestName } from "./descriptor/nearest-name.ts";
 export { withoutFlags } from "./format/descriptor-hints.ts";
-export { maxNesting } from "./format/nesting.ts";
+export { maxNesting, yamlLimits } from "./format/text-limits.ts";
 export type { AnyMessage } from "./wire/any.ts";
 export { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./wire/body-encoder.ts";
 export {

@@ -1,3 +1,5 @@
+import type { BaseProblem, ValuePath } from "@xdskit/protocol/internal";
+
 /** Codes of errors that keep a resource out. */
 type ReadingCode =
   | "BYTES_INVALID"
@@ -102,24 +104,17 @@ type PgvCode =
 export type FieldProblemCode = ReadingCode | CatalogCode | ConversionCode | PgvCode;
 
 /** A problem in one place of a resource. */
-export interface FieldProblem {
+export interface FieldProblem extends BaseProblem {
   readonly code: FieldProblemCode;
-  readonly severity: "error" | "warning";
-  /** Keys and indices in the given JSON value; proto names if there was none. */
-  readonly path: readonly (string | number)[];
-  /** "expected X, got Y", without a full stop; never holds a secret. */
-  readonly message: string;
-  /** What to do about it. */
-  readonly hint?: string;
+  /** In the given JSON value; proto names if there was none. */
+  readonly path: ValuePath;
 }
 
 /** A problem in a message in the text format. */
-export interface TextProblem {
+export interface TextProblem extends BaseProblem {
   readonly code: "TEXT_INVALID";
   readonly severity: "error";
   /** Starts at 1; undefined if the parser did not report it. */
   readonly line: number | undefined;
   readonly column: number | undefined;
-  readonly message: string;
-  readonly hint?: string;
 }

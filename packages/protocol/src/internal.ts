@@ -81,7 +81,6 @@ export { dialectFor } from "./dialect/presets.ts";
 export {
   inEdition,
   isPerKind,
-  isSwitchField,
   type Switch,
   type SwitchField,
   type SwitchForm,
@@ -136,6 +135,39 @@ export { statusCode } from "./message/status.ts";
 export { hostOf } from "./node/host.ts";
 export { layersFor } from "./node/node-mapping.ts";
 export { globMatches, type MetadataMatch, nodeMatches, type Patterns } from "./node/node-match.ts";
+export { describeKind, isObject, kindOf } from "./problem/describe-kind.ts";
+export { describeProblem, describeProblems } from "./problem/describe-problem.ts";
+export { formatPath } from "./problem/format-path.ts";
+export { nearestName } from "./problem/nearest-name.ts";
+export type { BaseProblem, OptionProblem, ValuePath } from "./problem/problem.ts";
+export { escapeInvisible, quote } from "./problem/quote.ts";
+export {
+  aFlag,
+  aFunction,
+  aList,
+  aListOfTexts,
+  aName,
+  anObject,
+  aText,
+  at,
+  every,
+  type FieldsOptions,
+  fields,
+  isTexts,
+  listOf,
+  listOr,
+  mistake,
+  objectOr,
+  oneOf,
+  oneOrMore,
+  optional,
+  problemsIn,
+  type Rule,
+  type RulesOf,
+  rule,
+  unchecked,
+  wholeNumber,
+} from "./problem/rule.ts";
 export { constraintsOf, describeConstraints, matches } from "./resource/constraints.ts";
 export { type Overlap, overlapOf } from "./resource/disjointness.ts";
 export type { ResourceVariant } from "./resource/resource.ts";

@@ -5,6 +5,7 @@ import { XdsError } from "./error.ts";
 import { defaultLimits, type Limits, limitNames, type ManagementServerOptions } from "./options.ts";
 
 const api = createEnvoyApi();
+const severity = "error";
 
 test("every mistake is named at once", () => {
   const options: ManagementServerOptions = {
@@ -19,18 +20,19 @@ test("every mistake is named at once", () => {
     expect.objectContaining({
       code: "OPTIONS_INVALID",
       problems: [
-        { path: "limits.maxSteams", message: "unknown option", hint: 'did you mean "limits.maxStreams"?' },
-        { path: "listen.host", message: 'expected a host, got ""' },
-        { path: "listen.port", message: "expected a port from 0 to 65535, got 70000" },
-        { path: "admin.port", message: "expected a port from 0 to 65535, got -1" },
-        { path: "tls.cert", message: "expected a file, got nothing" },
-        { path: "tls.ca", message: "expected a file to check client certificates against, got nothing" },
-        { path: "limits.maxStreams", message: "expected a whole number from 1 to 9007199254740991, got 0" },
-        { path: "limits.keepaliveMs", message: "expected a whole number from 0 to 2147483647, got 1.5" },
+        { severity, path: "listen.host", message: 'expected a host, got ""' },
+        { severity, path: "listen.port", message: "expected a port from 0 to 65535, got 70000" },
+        { severity, path: "admin.port", message: "expected a port from 0 to 65535, got -1" },
+        { severity, path: "tls.cert", message: 'expected a file, got ""' },
+        { severity, path: "tls.ca", message: "expected a file to check client certificates against, got nothing" },
+        { severity, path: "limits.maxStreams", message: "expected a whole number from 1 to 9007199254740991, got 0" },
+        { severity, path: "limits.keepaliveMs", message: "expected a whole number from 0 to 2147483647, got 1.5" },
         {
+          severity,
           path: "limits.maxConnectionAgeMs",
           message: "expected a whole number from 0 to 2147483647, got 1099511627776",
         },
+        { severity, path: "limits.maxSteams", message: "unknown option", hint: 'did you mean "maxStreams"?' },
       ],
     }),
   );
@@ -48,13 +50,17 @@ test("mistakes of listeners, switches and rules for clients are named with their
   expect(check).toThrow(
     expect.objectContaining({
       problems: [
-        { path: "listen[1].host", message: 'expected a host, got ""' },
-        { path: "listen[1].tls.cert", message: "expected a file, got nothing" },
-        { path: "listen[1].edition", message: 'expected one of 2018, 2020, 2021, current, got "old"' },
-        { path: "listen[1].dialect.sticky", message: "unknown switch" },
-        { path: "edition", message: 'expected one of 2018, 2020, 2021, current, got "1999"' },
-        { path: "dialect.nackByVersions", message: "unknown switch", hint: 'did you mean "nackByVersion"?' },
-        { path: "clientOverrides[1].edition", message: 'expected one of 2018, 2020, 2021, current, got "new"' },
+        { severity, path: "edition", message: 'expected one of 2018, 2020, 2021, current, got "1999"' },
+        { severity, path: "dialect.nackByVersions", message: "unknown switch", hint: 'did you mean "nackByVersion"?' },
+        { severity, path: "listen[1].host", message: 'expected a host, got ""' },
+        { severity, path: "listen[1].edition", message: 'expected one of 2018, 2020, 2021, current, got "old"' },
+        { severity, path: "listen[1].tls.cert", message: 'expected a file, got ""' },
+        { severity, path: "listen[1].dialect.sticky", message: "unknown switch" },
+        {
+          severity,
+          path: "clientOverrides[1].edition",
+          message: 'expected one of 2018, 2020, 2021, current, got "new"',
+        },
       ],
     }),
   );
@@ -90,19 +96,24 @@ test("what is no option is refused by its name, wherever it is", () => {
     rest: { hold: 1 },
     loadReports: { interval: 1 },
     files: [{ directory: "d", formt: "yaml" }],
+    ledger: { fuses: { nodeMoved: "off" } },
   };
   const check = (): unknown => checkOptions(options as unknown as ManagementServerOptions);
   const message = "unknown option";
   expect(check).toThrow(
     expect.objectContaining({
       problems: [
-        { path: "listn", message, hint: 'did you mean "listen"?' },
-        { path: "listen[0].prot", message },
-        { path: "listen[1].tls.chain", message },
-        { path: "admin.ports", message, hint: 'did you mean "admin.port"?' },
-        { path: "rest.hold", message },
-        { path: "loadReports.interval", message, hint: 'did you mean "loadReports.intervalMs"?' },
-        { path: "files[0].formt", message, hint: 'did you mean "files[0].format"?' },
+        { severity, path: "listn", message, hint: 'did you mean "listen"?' },
+        { severity, path: "listen[0].prot", message, hint: 'did you mean "port"?' },
+        {
+          ...{ severity, path: "listen[1].tls.chain", message },
+          hint: "it may be cert, key, ca, crl, requireClientCertificate",
+        },
+        { severity, path: "admin.ports", message, hint: 'did you mean "port"?' },
+        { severity, path: "rest.hold", message, hint: "it may be holdMs, maxHoldMs, names" },
+        { severity, path: "loadReports.interval", message, hint: 'did you mean "intervalMs"?' },
+        { severity, path: "files[0].formt", message, hint: 'did you mean "format"?' },
+        { severity, path: "ledger.fuses.nodeMoved", message, hint: 'did you mean "nodesMoved"?' },
       ],
     }),
   );
@@ -136,24 +147,24 @@ test("a value of the wrong kind is a problem, not a TypeError", () => {
     ...{ files: "out", log: console.log, loadReports: { clusters: "some" }, v2: false, edition: 2021 },
   };
   expect(problemsOf(wrong)).toEqual([
+    'listen[0].port: expected a port from 0 to 65535, got "1"',
+    "listen[0].host: expected a host, got 7",
+    'listen[0].tls: expected an object or false, got "cert.pem"',
     "admin: expected an object or false, got 18101",
     "tls: expected an object, got a list",
     "rest: expected an object or false, got true",
     "insecure: expected true or false, got 1",
-    'nodeMapping: expected a function or an object, got "base"',
+    'nodeMapping: expected a function, or { groups: [...] }, got "base"',
     "dialect: expected an object, got null",
     "clientOverrides: expected a function, or a list of objects, got an object",
     "controlPlane: expected a string, got 5",
     "limits: expected an object, got a list",
     "stateDir: expected a string, got 1",
-    'files: expected a list of objects, got "out"',
+    'files: expected a list, got "out"',
     "log: expected an object, got a function",
-    "v2: expected a string, got false",
-    "edition: expected a string, got 2021",
-    'listen[0].port: expected a number, got "1"',
-    "listen[0].host: expected a string, got 7",
-    'listen[0].tls: expected an object or false, got "cert.pem"',
     'loadReports.clusters: expected "all", or a list of strings, got "some"',
+    "v2: expected one of convert, exact, off, got false",
+    "edition: expected one of 2018, 2020, 2021, current, got 2021",
   ]);
 });
 
@@ -167,10 +178,15 @@ test("roles of the admin API need TLS, a CA, and names with a kind", () => {
     expect.objectContaining({
       problems: [
         {
+          severity,
           path: "admin.tls.ca",
           message: "expected a file to check client certificates against, got nothing: nobody could read",
         },
-        { path: "admin.viewers", message: 'expected dns:, uri:, ip:, email: or cn: and a name, got "grafana"' },
+        {
+          severity,
+          path: "admin.viewers",
+          message: 'expected dns:, uri:, ip:, email: or cn: and a name, got "grafana"',
+        },
       ],
     }),
   );

@@ -1,5 +1,6 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import { type Commit, createResource, formatTypeUrl } from "@xdskit/protocol";
+import { describeProblem } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { readCommit } from "./commit-check.ts";
 
@@ -37,27 +38,27 @@ test.each([
   [{}, ["changes: expected a list, got undefined"]],
   [
     { changes: [], access: { rules: [{ identities: ["anyone"], metadata: { tier: 1 } }] } },
-    ["access.rules.0.metadata.tier: expected a string, got 1"],
+    ["access.rules[0].metadata.tier: expected a string, got 1"],
   ],
-  [{ changes: ["x"] }, ["changes[0]: expected { layer, puts, deletes }, got a string"]],
+  [{ changes: ["x"] }, ['changes[0]: expected an object, got "x"']],
   [
     { changes: [{ layr: "base", puts: [] }] },
     [
+      'changes[0].layr: unknown option (did you mean "layer"?)',
       "changes[0].layer: expected the name of a layer, got undefined",
-      "changes[0].layr: expected one of layer, puts, deletes, typeVersions, canaries",
     ],
   ],
   [
     { changes: [{ layer: "", puts: {}, deletes: [{ type, name: "a" }, "b"] }] },
     [
       'changes[0].layer: expected the name of a layer, got ""',
-      "changes[0].puts: expected a list, got another object",
+      "changes[0].puts: expected a list, got an object",
       "changes[0].deletes[1]: expected { type, name }, got a string",
     ],
   ],
   [
     { changes: [{ layer: "base", puts: [good, { type, name: "a", bytes: new Uint8Array() }] }] },
-    ["changes[0].puts[1]: expected a resource as createResource makes it, got another object"],
+    ["changes[0].puts[1]: expected a resource as createResource makes it, got an object"],
   ],
   [
     {
@@ -72,32 +73,31 @@ test.each([
       clientOverrides: [{ match: { metadata: { a: { b: 1 } } }, edition: "2017" }],
     },
     [
-      "nodemapping: expected one of changes, systemVersion, nodeMapping, access, clientOverrides",
-      "changes: expected a list, got another object",
-      "systemVersion: expected a string, got a number",
+      "changes: expected a list, got an object",
+      "systemVersion: expected a string, got 1",
+      'nodemapping: unknown option (did you mean "nodeMapping"?)',
       'nodeMapping.groups[0].name: expected a name, got ""',
       'nodeMapping.groups[0].match.id: expected a list of patterns, got "a"',
-      "nodeMapping.groups[0].match.zone: expected one of id, cluster, userAgentName, locality, metadata",
-      "nodeMapping.groups[0].match.locality.zne: expected one of region, zone, subZone",
-      'nodeMapping.groups[1]: expected { name, match }, got "d"',
+      "nodeMapping.groups[0].match.zone: unknown option (it may be id, cluster, userAgentName, locality, metadata)",
+      'nodeMapping.groups[0].match.locality.zne: unknown option (did you mean "zone"?)',
+      'nodeMapping.groups[1]: expected an object, got "d"',
       "clientOverrides[0].match.metadata.a.b: expected a list of patterns, got 1",
       'clientOverrides[0].edition: expected one of 2018, 2020, 2021, current, got "2017"',
-      "access.rules.0.nodes.0: expected every entry of identities to capture {who}",
-      'access.rules.1.types.0: expected a message name such as "Secret", its type URL or "*", got "x"',
+      "access.rules[0].nodes[0]: expected every entry of identities to capture {who}",
+      'access.rules[1].types[0]: expected a message name such as "Secret", its type URL or "*", got "x"',
     ],
   ],
   [
     { changes: [], nodeMapping: "base", access: { rules: [{ identities: "anyone" }] }, clientOverrides: {} },
     [
       'nodeMapping: expected a function, or { groups: [...] }, got "base"',
-      'access.rules.0.identities: expected a list of strings, got "anyone"',
+      'access.rules[0].identities: expected a list of strings, got "anyone"',
       "clientOverrides: expected a function, or a list of objects, got an object",
     ],
   ],
 ])("what is none is refused with every mistake by its path (%#)", (given, mistakes) => {
-  const problems = mistakes.map((mistake) => {
-    const [path, message] = mistake.split(/: (.*)/);
-    return { path, message };
-  });
-  expect(check(given)).toEqual({ problems });
+  const checked = check(given);
+  const problems = "problems" in checked ? checked.problems : [];
+  expect(problems.map(describeProblem)).toEqual(mistakes);
+  expect(problems.map(({ severity }) => severity)).toEqual(mistakes.map(() => "error"));
 });

@@ -1,11 +1,11 @@
-import type { AccessFunction, AccessRules, Commit, Transaction } from "@xdskit/protocol";
-import { choiceOf, findClientProblems } from "./check-options.ts";
-import type { OptionProblem } from "./error.ts";
+import type { Commit, Transaction } from "@xdskit/protocol";
+import { at, fields, isObject, type OptionProblem, type Rule, type RulesOf, rule } from "@xdskit/protocol/internal";
+import { accessOfCommit } from "./access-rules.ts";
+import { choiceOf } from "./check-options.ts";
 import { type AccessOptions, readAccess } from "./hub/access.ts";
 import type { HubRules } from "./hub/hub.ts";
-import { findMappingProblems } from "./node-match-check.ts";
-import { describeKind, hasFields, kinds } from "./option-kinds.ts";
-import { findTransactionProblems } from "./transaction-shape.ts";
+import { aNodeMapping, clientOverrides } from "./node-rules.ts";
+import { ofTransaction } from "./transaction-rules.ts";
 
 /** The parts of a commit besides resources. */
 export type CommitRules = Pick<Commit, "nodeMapping" | "access" | "clientOverrides">;
@@ -22,82 +22,46 @@ interface Invalid {
   readonly problems: readonly OptionProblem[];
 }
 
-/** Every part of a commit; a missing one fails to compile. */
-const namesOfCommit: Readonly<Record<keyof Commit, true>> = {
-  ...{ changes: true, systemVersion: true },
-  ...{ nodeMapping: true, access: true, clientOverrides: true },
-};
+const ofRules: RulesOf<CommitRules> = { nodeMapping: aNodeMapping, access: accessOfCommit, clientOverrides };
+const ofCommit: RulesOf<Commit> = { ...ofTransaction, ...ofRules };
+const aCommit: Rule = fields(ofCommit, { needed: ["changes"] });
+const rulesOfCommit: Rule = fields(ofRules);
 
 /** Checks a commit as a whole before any of it takes effect. */
 export function readCommit(given: Commit, context: RulesContext): CheckedCommit | Invalid {
-  if (!hasFields(given))
-    return { problems: [{ path: "transaction", message: `expected { changes: [...] }, got ${describeKind(given)}` }] };
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(namesOfCommit, name));
-  const expected = `expected one of ${Object.keys(namesOfCommit).join(", ")}`;
-  const rules = readRules(given, context);
-  const problems: readonly OptionProblem[] = [
-    ...unknown.map((path) => ({ path, message: expected })),
-    ...findTransactionProblems(given),
-    ...("problems" in rules ? rules.problems : []),
-  ];
-  if (problems.length > 0 || "problems" in rules) return { problems };
+  if (!isObject(given)) return { problems: at("transaction", rule("{ changes: [...] }", () => false)(given)) };
+  const shape = aCommit(given);
+  const compiled = compileRules(given, shape, context);
+  const problems = [...shape, ...("problems" in compiled ? compiled.problems : [])];
+  if (problems.length > 0 || "problems" in compiled) return { problems };
   const { changes, systemVersion } = given;
-  return { transaction: { changes, ...(systemVersion !== undefined && { systemVersion }) }, rules };
+  return { transaction: { changes, ...(systemVersion !== undefined && { systemVersion }) }, rules: compiled };
 }
 
 /** Checks node mapping, access rules and client overrides, and compiles those that are given. */
-export function readRules(
-  { nodeMapping, access, clientOverrides }: CommitRules,
+export function readRules(given: CommitRules, context: RulesContext): HubRules | Invalid {
+  const shape = rulesOfCommit(given);
+  const compiled = compileRules(given, shape, context);
+  const problems = [...shape, ...("problems" in compiled ? compiled.problems : [])];
+  return problems.length > 0 ? { problems } : compiled;
+}
+
+/** Compiles the rules; access rules of the wrong shape, which is among `problems`, are left out. */
+function compileRules(
+  { nodeMapping, access, clientOverrides: overrides }: CommitRules,
+  problems: readonly OptionProblem[],
   context: RulesContext,
 ): HubRules | Invalid {
-  const shape = [
-    ...(nodeMapping === undefined ? [] : findMappingProblems(nodeMapping)),
-    ...(access === undefined || access === "default" ? [] : findAccessProblems(access)),
-    ...(clientOverrides === undefined ? [] : findOverrideProblems(clientOverrides)),
-  ];
-  const isReadable = !shape.some(({ path }) => path.startsWith("access"));
+  const isReadable = !problems.some(({ path }) => path.startsWith("access"));
   const rules = access === "default" ? undefined : access;
   const policy = access === undefined || !isReadable ? undefined : readAccess({ access: rules, ...context });
-  const problems = policy !== undefined && "problems" in policy ? [...shape, ...policy.problems] : shape;
-  if (problems.length > 0) return { problems };
+  if (policy !== undefined && "problems" in policy) return policy;
   return {
     ...(nodeMapping !== undefined && { nodeMapping }),
-    ...(policy !== undefined && !("problems" in policy) && { access: policy }),
-    ...(clientOverrides !== undefined && { clients: choiceOf(clientOverrides) ?? nobody }),
+    ...(policy !== undefined && { access: policy }),
+    ...(problems.length === 0 && overrides !== undefined && { clients: choiceOf(overrides) ?? nobody }),
   };
 }
 
 /** The choice without overrides. */
 const nobody = (): undefined => undefined;
-
-function findOverrideProblems(clients: NonNullable<Commit["clientOverrides"]>): readonly OptionProblem[] {
-  const kind = kinds.functionOrList;
-  if (kind.holds(clients)) return findClientProblems(clients);
-  return [{ path: "clientOverrides", message: `expected ${kind.expected}, got ${describeKind(clients)}` }];
-}
-
-const LISTS = ["identities", "entryPoints", "nodes", "clusters", "layers", "types", "names"] as const;
-
-/** Finds values of the wrong kind, so that the rules can be compiled, which finds the other mistakes. */
-function findAccessProblems(access: AccessRules | AccessFunction): readonly OptionProblem[] {
-  if (typeof access === "function") return [];
-  const { rules } = hasFields(access) ? access : { rules: undefined };
-  if (!kinds.listOfObjects.holds(rules))
-    return [
-      { path: "access", message: `expected "default", { rules: [...] } or a function, got ${describeKind(access)}` },
-    ];
-  return (rules as AccessRules["rules"]).flatMap((rule, index) => [
-    ...LISTS.flatMap((key) => {
-      const list: unknown = rule[key];
-      if (kinds.texts.holds(list) || (list === undefined && key !== "identities")) return [];
-      return [
-        { path: `access.rules.${index}.${key}`, message: `expected a list of strings, got ${describeKind(list)}` },
-      ];
-    }),
-    ...Object.entries(rule.metadata ?? {}).flatMap(([field, pattern]: [string, unknown]) => {
-      if (typeof pattern === "string") return [];
-      const message = `expected a string, got ${describeKind(pattern)}`;
-      return [{ path: `access.rules.${index}.metadata.${field}`, message }];
-    }),
-  ]);
-}

@@ -1,8 +1,15 @@
 import { LONGEST_TIMER_MS } from "@xdskit/disk";
-import { globMatches } from "@xdskit/protocol/internal";
-import { type OptionProblem, optionsError, XdsError } from "./error.ts";
+import { aText, fields, globMatches, type RulesOf, wholeNumber } from "@xdskit/protocol/internal";
+import { optionsError, XdsError } from "./error.ts";
 import type { AwaitedNodes } from "./hub/deployments.ts";
 import type { DeploymentOptions } from "./options.ts";
+
+const ofWaiting: RulesOf<Omit<DeploymentOptions, "signal">> = {
+  nodes: aText,
+  minNodes: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+  timeoutMs: wholeNumber(0, LONGEST_TIMER_MS),
+};
+const waiting = fields(ofWaiting);
 
 /** Checks what `whenDeployed` was given. Throws an `XdsError`. */
 export function checkDeployment(
@@ -10,10 +17,7 @@ export function checkDeployment(
   head: number,
   { nodes = "*", minNodes = 0, timeoutMs, signal }: DeploymentOptions,
 ): AwaitedNodes & { readonly signal: AbortSignal } {
-  const problems: readonly OptionProblem[] = [
-    ...findCountProblems("minNodes", minNodes, Number.MAX_SAFE_INTEGER),
-    ...(timeoutMs === undefined ? [] : findCountProblems("timeoutMs", timeoutMs, LONGEST_TIMER_MS)),
-  ];
+  const problems = waiting({ nodes, minNodes, timeoutMs });
   if (problems.length > 0) throw optionsError(problems);
   if (!Number.isInteger(revision) || revision < 0 || revision > head)
     throw new XdsError("REVISION_UNKNOWN", `there is no revision ${revision}; the newest is ${head}`);
@@ -22,9 +26,4 @@ export function checkDeployment(
     ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
   ];
   return { isWanted: (id) => globMatches(nodes, id), minNodes, signal: AbortSignal.any(signals) };
-}
-
-function findCountProblems(path: string, count: number, most: number): readonly OptionProblem[] {
-  if (Number.isInteger(count) && count >= 0 && count <= most) return [];
-  return [{ path, message: `expected a whole number from 0 to ${most}, got ${count}` }];
 }

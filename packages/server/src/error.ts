@@ -1,4 +1,5 @@
 import type { TypeUrl } from "@xdskit/protocol";
+import { describeProblems, type OptionProblem } from "@xdskit/protocol/internal";
 
 /** The codes of `XdsError`. */
 export type XdsErrorCode =
@@ -25,20 +26,10 @@ export type XdsErrorCode =
   /** The server was started twice, or used after it was closed. */
   | "SERVER_STATE";
 
-/** One mistake in an argument of the program. */
-export interface OptionProblem {
-  /** Path of the mistake, such as `limits.maxStreams`. */
-  readonly path: string;
-  readonly message: string;
-  /** How to fix it. */
-  readonly hint?: string;
-}
-
 /** A problem of a resource that the program passed in. */
 export interface ResourceProblem extends OptionProblem {
   /** Listed in the reference of problems. */
   readonly code: string;
-  readonly severity: "error" | "warning";
   readonly layer: string;
   /** Absent where it cannot be read. */
   readonly type?: TypeUrl;
@@ -64,15 +55,6 @@ export class XdsError extends Error {
     this.code = code;
     this.problems = details.problems ?? [];
   }
-}
-
-/** All problems in one line. */
-export function describeProblems(about: string, problems: readonly OptionProblem[]): string {
-  const texts = problems.map(({ path, message, hint }) => {
-    const text = path === "" ? message : `${path}: ${message}`;
-    return hint === undefined ? text : `${text} (${hint})`;
-  });
-  return `${about}: ${texts.join("; ")}`;
 }
 
 /** The error of invalid options. */

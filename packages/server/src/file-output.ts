@@ -1,7 +1,6 @@
 import { join, resolve } from "node:path";
 import type { ResponseFormat } from "@xdskit/envoy-api";
 import type { Node } from "@xdskit/protocol";
-import type { OptionProblem } from "./error.ts";
 
 /** A directory that holds a node's view as files, for clients that use `path_config_source`. */
 export interface FileOutput {
@@ -56,26 +55,6 @@ export function checkFileOutput(output: FileOutput): CheckedFileOutput {
     apiVersion: output.apiVersion ?? "v3",
     settleMs: output.settleMs ?? DEFAULT_SETTLE_MS,
   };
-}
-
-const FORMATS: readonly string[] = ["yaml", "json", "pb", "pb_text"];
-
-/** Finds every mistake in the outputs. */
-export function findFileOutputProblems(outputs: readonly FileOutput[]): readonly OptionProblem[] {
-  const seen = new Set<string>();
-  return outputs.flatMap(({ directory, format = "yaml", settleMs = 0 }, index): readonly OptionProblem[] => {
-    const path = `files[${index}]`;
-    const problems: OptionProblem[] = [];
-    if (directory === "") problems.push({ path: `${path}.directory`, message: "expected a directory, got nothing" });
-    else if (seen.has(resolve(directory)))
-      problems.push({ path: `${path}.directory`, message: `expected each directory once, got ${directory} again` });
-    seen.add(resolve(directory));
-    if (!FORMATS.includes(format))
-      problems.push({ path: `${path}.format`, message: `expected one of ${FORMATS.join(", ")}, got ${format}` });
-    if (!(Number.isFinite(settleMs) && settleMs >= 0))
-      problems.push({ path: `${path}.settleMs`, message: `expected milliseconds from 0, got ${settleMs}` });
-    return problems;
-  });
 }
 
 /** The folder of the writer's own data, which clients do not read. */

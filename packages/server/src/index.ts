@@ -1,6 +1,6 @@
 // One import for a program that serves: the constructors of resources too.
 export * from "@xdskit/envoy-api/resources";
-export type { FuseSettings } from "@xdskit/protocol/internal";
+export type { FuseSettings, OptionProblem } from "@xdskit/protocol/internal";
 export type { AccessAnswer, AccessClientAnswer, AccessRulesAnswer } from "./admin/answers/access.ts";
 export type { CallerAnswer } from "./admin/answers/caller.ts";
 export type {
@@ -83,7 +83,7 @@ export type {
   StoreAnswer,
 } from "./admin/answers/server.ts";
 export { certificateNames } from "./certificate-names.ts";
-export { type OptionProblem, type ResourceProblem, XdsError, type XdsErrorCode } from "./error.ts";
+export { type ResourceProblem, XdsError, type XdsErrorCode } from "./error.ts";
 export { createFileExport, type FileExport, type FileExportOptions } from "./file-export.ts";
 export type { FileOutput } from "./file-output.ts";
 export type { HealthChecker, HealthDiscovery } from "./health-discovery.ts";

@@ -1,6 +1,7 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { AccessFunction, AccessRules, Commit, NodeMapping } from "@xdskit/protocol";
+import { at, describeProblems } from "@xdskit/protocol/internal";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
 import { Describer } from "./admin/describe.ts";
@@ -8,16 +9,10 @@ import { describeProgress } from "./admin/describe-progress.ts";
 import { everyNode, findNodes } from "./admin/routes/nodes.ts";
 import { type AdminServer, createAdminServer } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
-import {
-  type CheckedAdmin,
-  type CheckedOptions,
-  checkOptions,
-  everyNodeSeesBase,
-  findLoadReportProblems,
-} from "./check-options.ts";
+import { type CheckedAdmin, type CheckedOptions, checkOptions, everyNodeSeesBase } from "./check-options.ts";
 import { type CommitRules, type RulesContext, readCommit, readRules } from "./commit-check.ts";
 import { checkDeployment } from "./deployment-options.ts";
-import { describeProblems, listenError, optionsError, type ResourceProblem, XdsError } from "./error.ts";
+import { listenError, optionsError, type ResourceProblem, XdsError } from "./error.ts";
 import { checkFileOutput } from "./file-output.ts";
 import { healthDiscoveryMethods } from "./health/methods.ts";
 import { healthDiscoveryHandlers } from "./health/rest.ts";
@@ -36,6 +31,7 @@ import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
+import { loadReports } from "./option-rules.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
 import { ServerLedger } from "./server-ledger.ts";
 import { createNodePast, openNodePast } from "./server-node-past.ts";
@@ -385,7 +381,7 @@ class WiredServer implements ManagementServer {
   }
 
   setLoadReporting(changes: LoadReportOptions): void {
-    const problems = findLoadReportProblems(changes);
+    const problems = at("loadReports", loadReports(changes));
     if (problems.length > 0) throw optionsError(problems);
     this.#loads.configure(changes);
   }

@@ -3,6 +3,7 @@ import { contentDigest } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import {
   defaultFuses,
+  describeProblems,
   type EntryChange,
   type FuseContext,
   type LedgerEffect,
@@ -13,7 +14,7 @@ import {
 } from "@xdskit/protocol/internal";
 import type { CheckedOptions } from "./check-options.ts";
 import { type CheckedCommit, type RulesContext, readCommit } from "./commit-check.ts";
-import { describeProblems, XdsError } from "./error.ts";
+import { XdsError } from "./error.ts";
 import { readAccess } from "./hub/access.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";

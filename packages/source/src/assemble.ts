@@ -1,7 +1,6 @@
 import { messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { findAmbiguity, shownName } from "@xdskit/protocol/internal";
+import { findAmbiguity, quote, shownName } from "@xdskit/protocol/internal";
 import { type CrossProblem, type DecodedResource, type LayerFile, type Origin, rememberFor } from "./file-content.ts";
-import { quote } from "./problem.ts";
 
 /** The resources of each layer, in the order of files, and problems between files. */
 export interface Assembly {

@@ -1,9 +1,11 @@
 // What needs no files and no YAML parser: checks that find problems in resources from any source, and differences
 // between two states.
+
+export { formatPath } from "@xdskit/protocol/internal";
 export type { CrossProblem, LayerFile } from "./file-content.ts";
 export { ListenerAddresses } from "./listener-addresses.ts";
 export { layerChangesBetween } from "./loaded-state.ts";
-export { formatPath, type Problem } from "./problem.ts";
+export type { Problem } from "./problem.ts";
 export { problemCounts } from "./problem-bound.ts";
 export { readValue } from "./read-resource.ts";
 export { checkReferences } from "./references.ts";

@@ -1,12 +1,13 @@
 import { contentDigest, type FieldProblem } from "@xdskit/envoy-api";
 import { createResourceError } from "@xdskit/protocol";
+import { formatPath } from "@xdskit/protocol/internal";
 import { CandidateReader, type KnownResources } from "./candidate-reader.ts";
 import { type Candidate, type Identity, identify, unfold } from "./document/envelope.ts";
 import type { DocumentPlace } from "./document/parsed-text.ts";
 import type { PlacedText } from "./document/placed-text.ts";
 import type { StatedError } from "./document/response-errors.ts";
 import { anythingRefused, type DecodedResource, type FileContent } from "./file-content.ts";
-import { formatPath, optionalHint, type Problem } from "./problem.ts";
+import { optionalHint, type Problem } from "./problem.ts";
 import { mostInFile, ProblemBound } from "./problem-bound.ts";
 import type { Decoding } from "./read-resource.ts";
 

@@ -1,4 +1,5 @@
 import type { Resource } from "@xdskit/protocol";
+import type { BaseProblem } from "@xdskit/protocol/internal";
 import type { Identity } from "./document/envelope.ts";
 import type { DocumentPlace } from "./document/parsed-text.ts";
 import type { Problem } from "./problem.ts";
@@ -53,7 +54,8 @@ export interface Origin {
 }
 
 /** A problem between files. */
-export interface CrossProblem extends Pick<Problem, "code" | "severity" | "message" | "hint"> {
+export interface CrossProblem extends BaseProblem {
+  readonly code: string;
   readonly at: Origin;
   readonly related?: Origin;
 }

@@ -1,4 +1,4 @@
-import { nearest } from "./nearest.ts";
+import { nearestName } from "@xdskit/protocol/internal";
 
 /** The format of a file's content. */
 export type FileFormat = "yaml" | "json" | "proto" | "text";
@@ -76,7 +76,7 @@ function extensionOf(name: string): string {
 function ignoredExtension(extension: string): FileRole {
   if (TEXT_FORMAT_ELSEWHERE.includes(extension)) return { kind: "ignored", meant: ".txtpb" };
   // Short extensions resemble everything: .js is not a misspelt .json.
-  const meant = extension.length < 4 ? undefined : nearest(extension, [".yaml", ".json"]);
+  const meant = extension.length < 4 ? undefined : nearestName(extension, [".yaml", ".json"]);
   return meant === undefined ? { kind: "ignored" } : { kind: "ignored", meant };
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type EnvoyApi, MalformedMessageError } from "@xdskit/envoy-api";
 import type { Resource, TypeUrl } from "@xdskit/protocol";
+import { quote } from "@xdskit/protocol/internal";
 import { entryOf } from "./document/places.ts";
 import {
   type CrossProblem,
@@ -10,7 +11,6 @@ import {
   type Origin,
   rememberFor,
 } from "./file-content.ts";
-import { quote } from "./problem.ts";
 
 /** The longest time to check without a pause for other work, in milliseconds. */
 const PAUSE_AFTER_MS = 15;

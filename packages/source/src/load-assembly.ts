@@ -1,12 +1,12 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { formatTypeUrl, type GroupRule } from "@xdskit/protocol";
+import { nearestName, quote } from "@xdskit/protocol/internal";
 import { Assembler } from "./assemble.ts";
 import type { CrossProblem, LayerFile } from "./file-content.ts";
 import { baseLayer, settingsFile } from "./layout.ts";
 import { ListenerAddresses } from "./listener-addresses.ts";
 import type { Load, LoadedState } from "./loaded-state.ts";
-import { nearest } from "./nearest.ts";
-import { hasErrors, type Problem, quote, sortProblems } from "./problem.ts";
+import { hasErrors, type Problem, sortProblems } from "./problem.ts";
 import { mostInLoad, ProblemBound } from "./problem-bound.ts";
 import { checkReferences } from "./references.ts";
 import type { AccessName, PlacedRule, SettingsContent } from "./settings/settings-file.ts";
@@ -143,7 +143,7 @@ function findUnknownNames(
   return names.flatMap(({ kind, name, path, line, column }): readonly Problem[] => {
     if (kind === "layers" ? name === baseLayer || layers.has(name) : isKnownType(name, api)) return [];
     const known = kind === "layers" ? [baseLayer, ...layers.keys()] : api.types.map(({ type }) => lastPart(type));
-    const meant = nearest(name, known);
+    const meant = nearestName(name, known);
     const message = kind === "layers" ? `there is no layer ${quote(name)}` : `there is no type ${quote(name)}`;
     const hint = meant === undefined ? "the rule gives nothing of it" : `did you mean ${quote(meant)}?`;
     const at = { file: settingsFile, line, column, path };

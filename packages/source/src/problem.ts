@@ -1,3 +1,5 @@
+import { type BaseProblem, formatPath, type ValuePath } from "@xdskit/protocol/internal";
+
 /**
  * All problem codes of this package. Problems inside a resource have codes of `envoy-api` instead (`FIELD_UNKNOWN`,
  * `PGV_…`). Codes are stable; a retired one is not reused.
@@ -75,10 +77,9 @@ export interface Place {
 }
 
 /** A problem in the operator's input, and where it is. */
-export interface Problem {
+export interface Problem extends BaseProblem {
   /** A `SourceProblemCode`, or the code of a `FieldProblem`. */
   readonly code: string;
-  readonly severity: "error" | "warning";
   /** Relative to the directory, separated by "/"; "." is the directory itself. */
   readonly file: string;
   readonly line?: number;
@@ -87,27 +88,10 @@ export interface Problem {
   readonly excerpt?: string;
   /** The field, such as `resources[2].filter_chains[0].name`. */
   readonly path?: string;
-  readonly message: string;
-  /** How to fix it. */
-  readonly hint?: string;
   /** The other position of a duplicate. */
   readonly related?: { readonly file: string; readonly line?: number; readonly column?: number };
   /** Of `PROBLEMS_CUT`: how many problems it stands for. */
   readonly omitted?: { readonly errors: number; readonly warnings: number };
-}
-
-/** Keys and indices from the root of a document to a value in it. */
-export type ValuePath = readonly (string | number)[];
-
-/** Formats a path: `resources[2].typed_config["@type"]`. */
-export function formatPath(path: ValuePath): string {
-  let text = "";
-  for (const step of path) {
-    if (typeof step === "number") text += `[${step}]`;
-    else if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(step)) text += `[${quote(step)}]`;
-    else text += text === "" ? step : `.${step}`;
-  }
-  return text;
 }
 
 /** A problem of a field in a file without lines, or with unknown lines. */
@@ -172,21 +156,6 @@ function isSame(a: Problem, b: Problem | undefined): boolean {
 /** Whether any problem is an error, so that the load must not take effect. */
 export function hasErrors(problems: readonly Problem[]): boolean {
   return problems.some((problem) => problem.severity === "error");
-}
-
-// Control characters, bidirectional controls and zero-width characters: printed unchanged, they would change what the
-// operator sees or what the terminal does.
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-
-/** Quotes a text, cut to 100 characters, with invisible characters as `\u{…}`. */
-export function quote(text: string): string {
-  const cut = text.length > 100 ? `${text.slice(0, 100)}…` : text;
-  return `"${escapeInvisible(cut.replaceAll('"', '\\"'))}"`;
-}
-
-/** Writes invisible characters as `\u{…}`. */
-export function escapeInvisible(text: string): string {
-  return text.replace(INVISIBLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 /** Compares by UTF-16 code units, independent of the locale: -1, 0 or 1. */

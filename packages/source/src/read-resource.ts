@@ -6,8 +6,8 @@ import {
   resolveJsonPath,
 } from "@xdskit/envoy-api";
 import type { ResourceInput, TypeUrl } from "@xdskit/protocol";
+import { quote } from "@xdskit/protocol/internal";
 import { entryOf } from "./document/places.ts";
-import { quote } from "./problem.ts";
 
 /** How violations of Envoy's validation rules count: ignored, a warning, or an error that rejects the load. */
 export type ValidationLevel = "off" | "warn" | "reject";

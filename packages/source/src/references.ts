@@ -1,11 +1,18 @@
 import type { EnvoyApi, InitialFetch } from "@xdskit/envoy-api";
 import { messageNameOf, type Reference, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { canonicalName, globOf, isOfV2, shownName, type TypeKind, typeKindTable } from "@xdskit/protocol/internal";
+import {
+  canonicalName,
+  globOf,
+  isOfV2,
+  quote,
+  shownName,
+  type TypeKind,
+  typeKindTable,
+} from "@xdskit/protocol/internal";
 import { originOf } from "./assemble.ts";
 import type { Identity } from "./document/envelope.ts";
 import type { CrossProblem, DecodedResource, LayerFile } from "./file-content.ts";
 import { onDemandFolder } from "./layout.ts";
-import { quote } from "./problem.ts";
 
 /**
  * Warns of dangling references and unreferenced resources; only warnings, because a client may have the other part in

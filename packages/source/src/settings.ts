@@ -1,6 +1,5 @@
 // The settings alone, for programs that need their table without reading directories: this entry imports nothing from
 // npm.
-export { nearest } from "./nearest.ts";
 export {
   type Setting,
   type SettingKey,

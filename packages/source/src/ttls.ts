@@ -1,8 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { anonymousNode, messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
-import { dialectFor, judgeTtl, opaqueTraits, shownName, type TtlStream } from "@xdskit/protocol/internal";
+import { dialectFor, judgeTtl, opaqueTraits, quote, shownName, type TtlStream } from "@xdskit/protocol/internal";
 import { type CrossProblem, type LayerFile, rememberFor } from "./file-content.ts";
-import { quote } from "./problem.ts";
 
 const envoy: Node = { ...anonymousNode, userAgentName: "envoy" };
 const STREAMS: Readonly<Record<TtlStream, string>> = {

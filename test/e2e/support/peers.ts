@@ -24,6 +24,7 @@ export type PeerName =
   | "chromium"
   | "h2spec"
   | "testssl"
+  | "promlint"
   | "etcd";
 
 export function speaksV2(name: PeerName): name is GrpcV2ClientName {

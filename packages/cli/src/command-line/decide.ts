@@ -10,7 +10,7 @@ export const addApproveCommand: AddCommand = (program, context) => {
     .command("approve")
     .summary("apply a held change")
     .description("Apply the change that a fuse holds.")
-    .argument("[number]", "the number of the held change; without it, the one that is held");
+    .argument("[number]", "number of the held change (default: the one that is held)");
   addDecision(command, "approve", context);
   addExamples(command, [["xds approve 15 -m 'the old fleet is gone'", "after xds show 15; the message is kept"]]);
 };
@@ -21,7 +21,7 @@ export const addRejectCommand: AddCommand = (program, context) => {
     .command("reject")
     .summary("drop a held change")
     .description("Drop the change that a fuse holds.")
-    .argument("[number]", "the number of the held change; without it, the one that is held");
+    .argument("[number]", "number of the held change (default: the one that is held)");
   addDecision(command, "reject", context);
   addExamples(command, [["xds reject -m 'a broken checkout'", "the change was a mistake"]]);
 };

@@ -17,7 +17,7 @@ export const addNodesCommand: AddCommand = (program, context) => {
     .addOption(
       new Option(
         "--group-by <what>",
-        "count nodes by what they have in common; state: how far they are with the newest revision",
+        "count nodes by a common value; state: how far they are with the newest revision",
       ).choices(groupings),
     )
     .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))

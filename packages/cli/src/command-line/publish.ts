@@ -30,8 +30,8 @@ export const addPublishCommand: AddCommand = (program, context) => {
         "serves it. Problems and fuses are those of xds serve.",
     )
     .argument("<dir>", "directory or module to publish; xdskit.yaml in its directory may contain any setting")
-    .option("-m, --message <text>", "why, for the history; by default that of the commit")
-    .option("--author <name>", "who publishes; by default the author of the commit, else the local user")
+    .option("-m, --message <text>", "reason, kept in the history (default: the message of the commit)")
+    .option("--author <name>", "author, kept in the history (default: the author of the commit, else the local user)")
     .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
     .action((directory: string, flags: PublishFlags) =>
       context.perform(async () => (await import("../commands/publish.ts")).publish(directory, flags, context)),

@@ -11,7 +11,7 @@ export const addShowCommand: AddCommand = (program, context) => {
     .description("Show which resources a revision or a decision changed, or the differences between two revisions.")
     .argument("<revision>", "a number of xds history, head for the newest, or two numbers: 12..15");
   addAdminFlag(command)
-    .option("-l, --limit <count>", "how many changes", "100")
+    .option("-l, --limit <count>", "number of changes", "100")
     .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
     .action((revision: string, flags: ShowFlags) =>
       context.perform(async () => (await import("../commands/show.ts")).show(revision, flags, context)),

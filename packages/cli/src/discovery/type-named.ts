@@ -1,6 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { ApiVersion, TypeUrl } from "@xdskit/protocol";
-import { nearest } from "@xdskit/source/settings";
+import { nearestName } from "@xdskit/protocol/internal";
 import { CommandError, exitCode } from "../exit-code.ts";
 
 /** Words for types in help and completion. A test keeps them equal to the known ones. */
@@ -20,7 +20,7 @@ export function typeNamed(text: string, version: ApiVersion, api: EnvoyApi): Typ
   const type = api.typeNamed(typeNames.get(text) ?? text);
   if (type === undefined) {
     const known = api.types.flatMap(({ shortName }) => (shortName === "" ? [] : [shortName]));
-    const meant = nearest(text, [...known, ...typeNames.keys()]);
+    const meant = nearestName(text, [...known, ...typeNames.keys()]);
     const hint = meant === undefined ? `it may be ${known.join(", ")}, or a type URL` : `did you mean "${meant}"?`;
     throw new CommandError(exitCode.usage, `unknown type "${text}"`, hint);
   }

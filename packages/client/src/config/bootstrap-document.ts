@@ -1,8 +1,10 @@
 import { resolveJsonPath } from "@xdskit/envoy-api";
+import { yamlLimits } from "@xdskit/envoy-api/internal";
+import { formatPath, type ValuePath } from "@xdskit/protocol/internal";
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import type { ConfigProblem } from "../error.ts";
 import { isDeep, tooDeep, yamlTokens } from "./nesting.ts";
-import type { Path, PlacedProblem } from "./problems.ts";
+import type { PlacedProblem } from "./problems.ts";
 
 /** A bootstrap as a JSON value, with the positions of its parts. */
 export interface BootstrapDocument {
@@ -13,25 +15,26 @@ export interface BootstrapDocument {
   locate(problem: PlacedProblem): ConfigProblem;
 }
 
-/** The most mistakes to report per text; later ones are usually echoes of the first. */
-const MAX_MISTAKES = 10;
-
 type Position = Pick<ConfigProblem, "line" | "column">;
 
 /** Parses YAML, which includes JSON. Does not throw. */
 export function parseBootstrap(text: string, file: string | undefined): BootstrapDocument {
   const lines = new LineCounter();
+  if (text.length > yamlLimits.characters)
+    return failed(textProblem(`expected at most ${yamlLimits.characters} characters, got ${text.length}`, file));
   try {
     const { deepAt } = yamlTokens(text);
     if (deepAt !== undefined) return failed(textProblem(tooDeep, file, placeOf(text, deepAt)));
     const document = parseDocument(text, { lineCounter: lines, merge: true, logLevel: "error" });
-    const problems = document.errors.slice(0, MAX_MISTAKES).map((error): ConfigProblem => {
+    const problems = document.errors.slice(0, yamlLimits.mistakes).map((error): ConfigProblem => {
       const start = lines.linePos(error.pos[0]);
       const hint = error.code === "MULTIPLE_DOCS" ? "leave out lines of nothing but `...` or `---`" : undefined;
       return textProblem(mistakeIn(error.message), file, { line: start.line, column: start.col }, hint);
     });
     if (problems.length > 0) return failed(...problems);
-    return documentOf(document.toJS(), file, (path) => positionIn(document, lines, path));
+    return documentOf(document.toJS({ maxAliasCount: yamlLimits.aliasedValues }), file, (path) =>
+      positionIn(document, lines, path),
+    );
   } catch (error) {
     return failed(textProblem(mistakeIn(messageOf(error)), file));
   }
@@ -46,7 +49,7 @@ export function failed(...problems: readonly ConfigProblem[]): BootstrapDocument
 export function documentOf(
   value: unknown,
   file: string | undefined,
-  positionOf: (path: Path) => Position = () => ({}),
+  positionOf: (path: ValuePath) => Position = () => ({}),
 ): BootstrapDocument {
   try {
     if (isDeep(value)) return failed(textProblem(tooDeep, file));
@@ -97,7 +100,7 @@ function locate(
   { severity, message, hint, path }: PlacedProblem,
   value: unknown,
   file: string | undefined,
-  positionOf: (path: Path) => Position,
+  positionOf: (path: ValuePath) => Position,
 ): ConfigProblem {
   const resolved = resolveJsonPath(value, path);
   return {
@@ -110,17 +113,8 @@ function locate(
   };
 }
 
-/** Formats a path as `a.b[0].c`, with `a["x.y"]` for an ambiguous key. */
-function formatPath(path: Path): string {
-  return path.reduce<string>((text, segment) => {
-    if (typeof segment === "number") return `${text}[${segment}]`;
-    if (!/^[\w@-]+$/.test(segment)) return `${text}[${JSON.stringify(segment)}]`;
-    return text === "" ? segment : `${text}.${segment}`;
-  }, "");
-}
-
 /** The position of a scalar, or of the key of any other value; if it is missing, of the value around it. */
-function positionIn(document: Document, lines: LineCounter, path: Path): Position {
+function positionIn(document: Document, lines: LineCounter, path: ValuePath): Position {
   let node: unknown = document.contents;
   let shown: unknown = node;
   for (const segment of path) {

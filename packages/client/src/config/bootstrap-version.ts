@@ -1,5 +1,5 @@
 import type { ApiVersion } from "@xdskit/protocol";
-import { isObject } from "../argument.ts";
+import { isObject } from "@xdskit/protocol/internal";
 
 /** Evidence for the API version of a bootstrap. */
 interface Signs {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { nearestName } from "@xdskit/envoy-api/internal";
+import { nearestName } from "@xdskit/protocol/internal";
 import { type ApiSourceContext, type AroundSource, readApiSource, versionAt } from "./api-config-source.ts";
 import type { AuthoritySource, FileSource, GrpcSource, ServerConfig, SourceConfig } from "./client-config.ts";
 import { dialectOf, INITIAL_FETCH_TIMEOUT_MS } from "./config-defaults.ts";

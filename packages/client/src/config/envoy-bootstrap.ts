@@ -1,5 +1,6 @@
 import { type ApiVersion, type Node, parseResourceName } from "@xdskit/protocol";
-import { isObject } from "../argument.ts";
+import type { ValuePath } from "@xdskit/protocol/internal";
+import { isObject } from "@xdskit/protocol/internal";
 import { readAdsSource, readSideSource } from "./api-config-source.ts";
 import { authorityFor } from "./authority.ts";
 import { readBootstrapClusters, type StaticServers } from "./bootstrap-clusters.ts";
@@ -10,7 +11,7 @@ import { isOnDisk, readConfigSource, type SourceContext } from "./config-source.
 import { type MessageReading, readMessage } from "./message-reader.ts";
 import { nodeContextParams, readNode } from "./node-config.ts";
 import { at, firstOf, isPresent, itemsOf, type Place, textOf } from "./place.ts";
-import { type Path, Problems } from "./problems.ts";
+import { Problems } from "./problems.ts";
 import { readStaticListeners } from "./static-listeners.ts";
 
 /** The bootstrap messages of each API version. */
@@ -170,7 +171,7 @@ function mapFields(value: unknown, map: (name: string, field: unknown) => unknow
 }
 
 /** The path of a field in a value with either spelling. */
-function spelled(place: Place, field: string): Path & readonly string[] {
+function spelled(place: Place, field: string): ValuePath & readonly string[] {
   const camel = field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return isPresent(firstOf(place, [field], [camel])) && !isPresent(at(place, field)) ? [camel] : [field];
 }

@@ -1,5 +1,5 @@
 import type { ClientDialect } from "@xdskit/protocol";
-import { isObject } from "../argument.ts";
+import { isObject } from "@xdskit/protocol/internal";
 import type { AuthoritySource, ClientConfig, GrpcSource, ServerConfig, TlsConfig } from "./client-config.ts";
 import {
   type ConfigDefaults,

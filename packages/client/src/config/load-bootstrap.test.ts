@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createEnvoyApi } from "@xdskit/envoy-api";
+import { yamlLimits } from "@xdskit/envoy-api/internal";
 import { anonymousNode } from "@xdskit/protocol";
 import { clientDialect } from "@xdskit/protocol/internal";
 import fc from "fast-check";
@@ -267,7 +268,7 @@ describe("mistakes", () => {
         "27:48 error static_resources.clusters[0].load_assignment.endpoints[0].lb_endpoints[0].endpoint.address.socket_address.address: expected an IP address in a STATIC cluster, got "poller.example" (a name is looked up where the type is STRICT_DNS)",
         "29:13 error static_resources.clusters[1].type: expected a STATIC, STRICT_DNS or LOGICAL_DNS cluster, got EDS (who is to be asked for endpoints would have to be asked for its own)",
         "30:18 warning static_resources.clusters[1].lb_policy: expected one of ROUND_ROBIN, LEAST_REQUEST, RING_HASH, RANDOM, MAGLEV, CLUSTER_PROVIDED, LOAD_BALANCING_POLICY_CONFIG, got "NONE_OF_IT" (what is newer than this version, or private, needs its descriptors)",
-        "34:16 warning stats_sinks[0].typed_config.@type: expected a type that is known, got "type.googleapis.com/example.Sink" (add its descriptors, or give the message encoded: in a .pb file, or as "value" in base64)",
+        "34:16 warning stats_sinks[0].typed_config["@type"]: expected a type that is known, got "type.googleapis.com/example.Sink" (add its descriptors, or give the message encoded: in a .pb file, or as "value" in base64)",
         "43:33 error config_sources[0].path_config_source.path: expected a path that exists, got "/nowhere/lds.yaml"",
       ]
     `);
@@ -287,6 +288,11 @@ describe("mistakes", () => {
       { line: 2, column: 1, message: "expected YAML or JSON that can be read: map keys must be unique" },
     ],
     ["an alias of nothing", "node: *x", { message: expect.stringContaining("unresolved alias") }],
+    [
+      "a text that is too long",
+      `#${" ".repeat(yamlLimits.characters)}`,
+      { message: `expected at most ${yamlLimits.characters} characters, got ${yamlLimits.characters + 1}` },
+    ],
     ["nothing", "", { message: "expected an object: the bootstrap of an Envoy, or of a gRPC client" }],
     ["no object", "[1]", { message: "expected an object: the bootstrap of an Envoy, or of a gRPC client" }],
   ])("C-CFG-01 %s has a place", (_, text, problem) => {
@@ -294,6 +300,15 @@ describe("mistakes", () => {
     expect(config).toBeUndefined();
     expect(problems).toEqual([
       expect.objectContaining({ severity: "error", file: "envoy.yaml", ...(problem as object) }),
+    ]);
+  });
+
+  test("C-CFG-01 an anchor may be used as often as in the files of a directory", () => {
+    const text = `a: &a {}\nb: [${Array.from({ length: 5_000 }, () => "*a").join(", ")}]`;
+    const { problems } = loadBootstrap({ text, file: "envoy.yaml" }, { api });
+    expect(problems.map(({ message }) => message)).toEqual([
+      'expected a field of envoy.config.bootstrap.v3.Bootstrap, got "a"',
+      'expected a field of envoy.config.bootstrap.v3.Bootstrap, got "b"',
     ]);
   });
 
@@ -342,7 +357,7 @@ describe("mistakes", () => {
   test("an extension that nobody knows is left out", () => {
     const config_validators = [{ name: "mine", typed_config: { "@type": "type.googleapis.com/example.Mine", x: 1 } }];
     expect(told(bootstrapOf({ ...http2, ...assigned(address("1.1.1.1")) }, { config_validators }))).toEqual([
-      'warning dynamic_resources.ads_config.config_validators[0].typed_config.@type: expected a type that is known, got "type.googleapis.com/example.Mine"',
+      'warning dynamic_resources.ads_config.config_validators[0].typed_config["@type"]: expected a type that is known, got "type.googleapis.com/example.Mine"',
     ]);
   });
 

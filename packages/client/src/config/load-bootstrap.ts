@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { type EnvoyApi, MalformedMessageError } from "@xdskit/envoy-api";
 import { formatTypeUrl } from "@xdskit/protocol";
-import { isObject } from "../argument.ts";
+import { isObject } from "@xdskit/protocol/internal";
 import type { ConfigProblem } from "../error.ts";
 import {
   type BootstrapDocument,

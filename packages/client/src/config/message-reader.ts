@@ -1,9 +1,10 @@
 import type { EnvoyApi, FieldProblem } from "@xdskit/envoy-api";
 import { withoutFlags } from "@xdskit/envoy-api/internal";
 import { formatTypeUrl } from "@xdskit/protocol";
-import { isObject } from "../argument.ts";
+import type { ValuePath } from "@xdskit/protocol/internal";
+import { isObject } from "@xdskit/protocol/internal";
 import type { Place } from "./place.ts";
-import type { Path, Problems } from "./problems.ts";
+import type { Problems } from "./problems.ts";
 
 /** Options for reading a message in a configuration. */
 export interface MessageReading {
@@ -97,14 +98,14 @@ function oldForm({ code, message }: FieldProblem, value: unknown): unknown {
   return isDuration ? `${Number(seconds)}.${String(Number(nanos)).padStart(9, "0")}s` : undefined;
 }
 
-function valueAt(whole: unknown, path: Path): unknown {
+function valueAt(whole: unknown, path: ValuePath): unknown {
   return path.reduce<unknown>((value, segment) => {
     if (Array.isArray(value)) return typeof segment === "number" ? value[segment] : undefined;
     return isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
   }, whole);
 }
 
-function replaced(whole: unknown, [key, ...rest]: Path, by: unknown): unknown {
+function replaced(whole: unknown, [key, ...rest]: ValuePath, by: unknown): unknown {
   if (key === undefined) return by;
   if (Array.isArray(whole)) {
     return whole.map((item: unknown, index) => (index === key ? replaced(item, rest, by) : item));
@@ -116,7 +117,7 @@ function replaced(whole: unknown, [key, ...rest]: Path, by: unknown): unknown {
 }
 
 /** Removes a field. A list loses all its items with one, so that paths stay correct. */
-function without(whole: unknown, path: Path): unknown {
+function without(whole: unknown, path: ValuePath): unknown {
   const last = path.at(-1);
   const outer = path.slice(0, -1);
   if (last === undefined) return undefined;

@@ -1,7 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { decodeNode, encodeNode } from "@xdskit/envoy-api/internal";
 import { anonymousNode, formatTypeUrl, type Node } from "@xdskit/protocol";
-import { isObject } from "../argument.ts";
+import { isObject } from "@xdskit/protocol/internal";
 import type { ConfigDefaults } from "./config-defaults.ts";
 import { type MessageReading, readMessage } from "./message-reader.ts";
 import { isPresent, type Place } from "./place.ts";

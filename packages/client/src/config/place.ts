@@ -1,10 +1,10 @@
-import { isObject } from "../argument.ts";
-import type { Path } from "./problems.ts";
+import type { ValuePath } from "@xdskit/protocol/internal";
+import { isObject } from "@xdskit/protocol/internal";
 
 /** A value in a message, with proto field names, and its path. Wrong types are already reported and read as missing. */
 export interface Place {
   readonly value: unknown;
-  readonly path: Path;
+  readonly path: ValuePath;
 }
 
 /** The value of a field, or of a nested field. */

@@ -1,11 +1,8 @@
-import type { ConfigProblem } from "../error.ts";
-
-/** Keys and indices, outermost first. */
-export type Path = readonly (string | number)[];
+import type { BaseProblem, ValuePath } from "@xdskit/protocol/internal";
 
 /** A problem whose line is not known yet. */
-export interface PlacedProblem extends Pick<ConfigProblem, "severity" | "message" | "hint"> {
-  readonly path: Path;
+export interface PlacedProblem extends BaseProblem {
+  readonly path: ValuePath;
 }
 
 /** Collects the problems of a configuration, to report all at once. */
@@ -14,12 +11,12 @@ export class Problems {
   readonly #unread: string[] = [];
 
   /** Reports a mistake that makes the configuration unusable. */
-  error(path: Path, message: string, hint?: string): void {
+  error(path: ValuePath, message: string, hint?: string): void {
     this.#addNew({ severity: "error", path, message, ...(hint !== undefined && { hint }) });
   }
 
   /** Reports a likely mistake in a usable configuration. */
-  warning(path: Path, message: string, hint?: string): void {
+  warning(path: ValuePath, message: string, hint?: string): void {
     this.#addNew({ severity: "warning", path, message, ...(hint !== undefined && { hint }) });
   }
 
@@ -59,6 +56,6 @@ export class Problems {
 }
 
 /** `connectTimeout` and `connect_timeout` are the same field. */
-function keyOf(path: Path): string {
+function keyOf(path: ValuePath): string {
   return path.map((segment) => `${String(segment).toLowerCase().replaceAll("_", "")}/`).join("");
 }

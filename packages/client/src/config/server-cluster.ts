@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from "node:net";
-import { isObject } from "../argument.ts";
+import { isObject } from "@xdskit/protocol/internal";
 import type { ServerConfig, TlsConfig } from "./client-config.ts";
 import { CONNECT_TIMEOUT_MS } from "./config-defaults.ts";
 import { at, durationMsOf, entriesOf, firstOf, isPresent, itemsOf, numberOf, type Place, textOf } from "./place.ts";

@@ -1,5 +1,6 @@
 import type { ApiVersion, Status } from "@xdskit/protocol";
-import { aFunction, aServer, fields, oneOf, type RulesOf } from "../argument.ts";
+import { aFunction, fields, oneOf, type RulesOf } from "@xdskit/protocol/internal";
+import { aServer } from "../argument.ts";
 import type { ServerConfig } from "../config/client-config.ts";
 import type { HealthCheckers } from "./health-check.ts";
 

@@ -3,8 +3,6 @@ import type { LoadPlace, LoadReporterReport, LoadTally } from "@xdskit/protocol/
 import {
   aFunction,
   aName,
-  argumentCheck,
-  aServer,
   aText,
   fields,
   isObject,
@@ -14,7 +12,8 @@ import {
   type Rule,
   type RulesOf,
   rule,
-} from "../argument.ts";
+} from "@xdskit/protocol/internal";
+import { argumentCheck, aServer } from "../argument.ts";
 import type { ServerConfig } from "../config/client-config.ts";
 import type { XdsResource } from "../resource/xds-resource.ts";
 
@@ -97,8 +96,11 @@ export const loadReportingRules: Rule = (value) => {
 
 const locality = fields({ region: aText, zone: aText, subZone: aText });
 const priority = rule("a whole number from 0", (value) => Number.isInteger(value) && Number(value) >= 0);
-const aPlace: Rule = fields({ cluster: aName, service: aText, locality, priority, address: aText }, ["cluster"]);
-const aTarget: Rule = objectOr(aName, fields({ cluster: aName, service: aText }, ["cluster"]));
+const aPlace: Rule = fields(
+  { cluster: aName, service: aText, locality, priority, address: aText },
+  { needed: ["cluster"] },
+);
+const aTarget: Rule = objectOr(aName, fields({ cluster: aName, service: aText }, { needed: ["cluster"] }));
 
 const checkStart = argumentCheck("start", { place: aPlace });
 const checkDrop = argumentCheck("drop", { place: aTarget });

@@ -1,17 +1,7 @@
 import { formatTypeUrl } from "@xdskit/protocol";
 import type { Demanded, DemandId, DemandOutcome, MeshChanges, MeshEffect, MeshRoot } from "@xdskit/protocol/internal";
-import {
-  aFunction,
-  aName,
-  argumentCheck,
-  aSignal,
-  aWait,
-  fields,
-  isObject,
-  oneOf,
-  type RulesOf,
-  rule,
-} from "../argument.ts";
+import { aFunction, aName, fields, isObject, oneOf, type RulesOf, rule } from "@xdskit/protocol/internal";
+import { argumentCheck, aSignal, aWait } from "../argument.ts";
 import { XdsClientError } from "../error.ts";
 import { kindOf } from "../resource/kind-of.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";

@@ -54,6 +54,7 @@ test("every mistake is told at once, and never what may be a secret", () => {
     "limits.connectTimeoutMs: expected a whole number from 1 to 2147483647, got 1099511627776",
     "limits.backOff: expected baseMs above 0, and maxMs no smaller, got an object",
     "limits.rateLimit: expected maxTokens and tokensPerSecond above 0, got an object",
+    "dialect.nackByVersion: unknown switch",
     "validation.validators: expected a list, got an object",
     'reading: expected an object, got "yes"',
     "nodeId: unknown option",
@@ -62,7 +63,6 @@ test("every mistake is told at once, and never what may be a secret", () => {
     "signal: expected an AbortSignal, got an object",
     'onReport: expected a function, got "log"',
     "server: expected a server, a bootstrap or a file, got server and bootstrap",
-    "dialect.nackByVersion: unknown switch",
   ]);
 });
 

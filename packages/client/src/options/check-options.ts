@@ -1,27 +1,23 @@
 import { editions } from "@xdskit/protocol";
-import { clientSwitchTable } from "@xdskit/protocol/internal";
 import {
   aFlag,
   aFunction,
   aList,
   anObject,
-  aSignal,
   at,
+  clientSwitchTable,
   fields,
   isObject,
-  milliseconds,
-  millisecondsOr0,
   mistake,
-  nearHint,
   objectOr,
   oneOf,
-  problemsError,
   type Rule,
   type RulesOf,
   rule,
-  texts,
+  unchecked,
   wholeNumber,
-} from "../argument.ts";
+} from "@xdskit/protocol/internal";
+import { aSignal, milliseconds, millisecondsOr0, problemsError, texts } from "../argument.ts";
 import { bootstrapFromEnvironment } from "../config/bootstrap-environment.ts";
 import type { ConfigProblem, XdsClientError } from "../error.ts";
 import { type FlatOptions, flatten } from "./flat-options.ts";
@@ -53,7 +49,7 @@ const transportRules: RulesOf<TransportOptions> = {
   headers: texts,
   keepalive: objectOr(
     rule("false or an object", (value) => value === false),
-    fields({ intervalMs: milliseconds, timeoutMs: milliseconds }, ["intervalMs", "timeoutMs"]),
+    fields({ intervalMs: milliseconds, timeoutMs: milliseconds }, { needed: ["intervalMs", "timeoutMs"] }),
   ),
 };
 const limitsRules: RulesOf<ClientLimits> = {
@@ -90,7 +86,9 @@ const rules: RulesOf<XdsClientOptions> = {
   mode: oneOf("proxy", "non-proxy"),
   parameters: texts,
   edition: oneOf(...editions),
-  dialect: anObject,
+  dialect: fields(Object.fromEntries(Object.keys(clientSwitchTable).map((name) => [name, unchecked])), {
+    noun: "switch",
+  }),
   validation: fields(groups.validation),
   api: anObject,
   descriptors: aList,
@@ -102,13 +100,13 @@ const rules: RulesOf<XdsClientOptions> = {
       secrets: oneOf("leave-out", "keep"),
       onProblem: aFunction,
     },
-    ["path"],
+    { needed: ["path"] },
   ),
   signal: aSignal,
   onReport: aFunction,
 };
 
-const anOptionsObject: Rule = fields(rules, [], pathsInGroups);
+const anOptionsObject: Rule = fields(rules, { elsewhere: pathsInGroups });
 
 /** The environment variables in which a gRPC client finds its bootstrap. */
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -144,7 +142,7 @@ export function configError(problems: readonly ConfigProblem[]): XdsClientError 
 
 function findProblems(options: XdsClientOptions, environment: Environment): readonly ConfigProblem[] {
   if (!isObject(options)) return at("options", anObject(options));
-  return [...anOptionsObject(options), ...findStartProblems(options, environment), ...findSwitchProblems(options)];
+  return [...anOptionsObject(options), ...findStartProblems(options, environment)];
 }
 
 function findStartProblems(options: XdsClientOptions, environment: Environment): readonly ConfigProblem[] {
@@ -155,25 +153,16 @@ function findStartProblems(options: XdsClientOptions, environment: Environment):
   if (first === "server" || first === "file") return [];
   if (first === undefined && bootstrapFromEnvironment(options.environment ?? environment) === undefined)
     return [
-      {
-        ...mistake("server", "expected a server, a bootstrap or a file, got none of them"),
-        hint: "pass one, or set GRPC_XDS_BOOTSTRAP to the path of a gRPC bootstrap",
-      },
+      mistake(
+        "server",
+        "expected a server, a bootstrap or a file, got none of them",
+        "pass one, or set GRPC_XDS_BOOTSTRAP to the path of a gRPC bootstrap",
+      ),
     ];
   const given = new Map<string, unknown>(Object.entries(flatten(options)));
   return saidByBootstraps
     .filter((path) => given.get(path.slice(path.indexOf(".") + 1)) !== undefined)
     .map((path) => mistake(path, "expected it in the bootstrap, where it is said of each server, got it as an option"));
-}
-
-function findSwitchProblems({ dialect }: XdsClientOptions): readonly ConfigProblem[] {
-  if (!isObject(dialect)) return [];
-  return Object.keys(dialect)
-    .filter((field) => !Object.hasOwn(clientSwitchTable, field))
-    .map((field) => ({
-      ...mistake(`dialect.${field}`, "unknown switch"),
-      ...nearHint(field, Object.keys(clientSwitchTable)),
-    }));
 }
 
 function isAbove0(value: unknown): value is number {

@@ -1,6 +1,6 @@
 import { encodeNode } from "@xdskit/envoy-api/internal";
 import { anonymousNode, type Node } from "@xdskit/protocol";
-import { aList, anObject, aText, type RulesOf } from "../argument.ts";
+import { aList, anObject, aText, type RulesOf } from "@xdskit/protocol/internal";
 import type { ClientConfig } from "../config/client-config.ts";
 import type { NodeEncoder } from "../transport/encode-request.ts";
 import { VERSION } from "./version.ts";

@@ -1,6 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
-import { aFunction, argumentCheck } from "../argument.ts";
+import { aFunction } from "@xdskit/protocol/internal";
+import { argumentCheck } from "../argument.ts";
 import { type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
 
 /** A resource to validate. */

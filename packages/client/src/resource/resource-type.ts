@@ -1,5 +1,6 @@
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import { aName, argumentCheck, isObject, problemsError, rule } from "../argument.ts";
+import { aName, isObject, rule } from "@xdskit/protocol/internal";
+import { argumentCheck, problemsError } from "../argument.ts";
 import type { ConfigProblem } from "../error.ts";
 
 /**

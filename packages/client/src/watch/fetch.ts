@@ -1,6 +1,6 @@
 import { startTimer } from "@xdskit/disk";
-import type { WatchEvent } from "@xdskit/protocol/internal";
-import { aSignal, aWait, type RulesOf } from "../argument.ts";
+import type { RulesOf, WatchEvent } from "@xdskit/protocol/internal";
+import { aSignal, aWait } from "../argument.ts";
 import type { SourceConfig } from "../config/client-config.ts";
 import type { Driver } from "../driver/driver.ts";
 import { XdsClientError } from "../error.ts";

@@ -1,5 +1,5 @@
-import { shownName, type WatchEvent } from "@xdskit/protocol/internal";
-import { aFunction, aSignal, type RulesOf, texts } from "../argument.ts";
+import { aFunction, type RulesOf, shownName, type WatchEvent } from "@xdskit/protocol/internal";
+import { aSignal, texts } from "../argument.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { onceAborted } from "./abort.ts";
 import type { Change } from "./change.ts";

@@ -1,11 +1,11 @@
 import { createFileRegistry, type DescMessage, type FileRegistry } from "@bufbuild/protobuf";
+import { nearestName } from "@xdskit/protocol/internal";
 import { hasDescriptors } from "../platform.ts";
 import { decodeBuiltIn, unpackBuiltIn, wellKnownFiles } from "./built-in.ts";
 import { DescriptorError } from "./descriptor-error.ts";
 import { LinkingRegistry } from "./linking-registry.ts";
 import { mergeDescriptors } from "./merge-descriptors.ts";
 import { type MessageShape, shapeOfMessage } from "./message-shape.ts";
-import { nearestName } from "./nearest-name.ts";
 import { readTwinNames, type TwinNames } from "./twin-names.ts";
 
 const MOST_REMEMBERED = 1000;

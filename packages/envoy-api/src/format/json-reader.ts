@@ -7,8 +7,8 @@ import {
   type Message,
   type ScalarType,
 } from "@bufbuild/protobuf";
+import { nearestName } from "@xdskit/protocol/internal";
 import { representationOf } from "../descriptor/message-shape.ts";
-import { nearestName } from "../descriptor/nearest-name.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import { type AnyContent, type Content, encodeContent, rememberDecoded } from "./content.ts";
 import { DESCRIPTORS_HINT, TYPE_HINT } from "./descriptor-hints.ts";

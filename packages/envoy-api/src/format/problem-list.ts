@@ -1,3 +1,4 @@
+import { kindOf } from "@xdskit/protocol/internal";
 import type { FieldProblem, FieldProblemCode } from "../problem.ts";
 
 const LONGEST_QUOTE = 60;
@@ -34,9 +35,7 @@ export class ProblemList {
   /** Describes a value for a message: quoted and truncated, or only its kind if it may be a secret. */
   describe(value: unknown): string {
     if (this.#secretDepth === 0) return describeValue(value);
-    return value === null || value === undefined || typeof value === "boolean"
-      ? describeValue(value)
-      : describeKind(value);
+    return value === null || value === undefined || typeof value === "boolean" ? describeValue(value) : kindOf(value);
   }
 
   #add(severity: "error" | "warning", code: FieldProblemCode, message: string, hint: string | undefined): void {
@@ -55,23 +54,6 @@ function describeValue(value: unknown): string {
     case "boolean":
       return String(value);
     default:
-      return describeKind(value);
-  }
-}
-
-function describeKind(value: unknown): string {
-  if (value === null) return "null";
-  if (value === undefined) return "nothing";
-  if (Array.isArray(value)) return "a list";
-  switch (typeof value) {
-    case "string":
-      return "a string";
-    case "number":
-    case "bigint":
-      return "a number";
-    case "object":
-      return "an object";
-    default:
-      return `a ${typeof value}`;
+      return kindOf(value);
   }
 }

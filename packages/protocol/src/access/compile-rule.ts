@@ -1,13 +1,13 @@
+import type { BaseProblem, ValuePath } from "../problem/problem.ts";
 import { messageNameOf, parseTypeUrl, type TypeUrl } from "../resource/type-url.ts";
 import { type AccessRule, type EntryPoint, entryPoints, nodeEntryPoints } from "./access-rules.ts";
 import { capturesOf, type IdentityPattern, parseIdentity } from "./identity-pattern.ts";
 import { capturesIn, type Pattern, parsePattern } from "./pattern.ts";
 
 /** A mistake in access rules. */
-export interface AccessProblem {
+export interface AccessProblem extends BaseProblem {
   /** Such as `rules`, 2, `nodes`, 0. */
-  readonly path: readonly (string | number)[];
-  readonly message: string;
+  readonly path: ValuePath;
 }
 
 /** A rule with its patterns parsed. */
@@ -36,8 +36,8 @@ export function isAmong(type: TypeUrl, types: readonly string[] | undefined): bo
 
 /** Reads the parts of one rule, and collects its mistakes. */
 export function compileRule(rule: AccessRule, index: number, problems: AccessProblem[]): CompiledRule {
-  const add = (where: readonly (string | number)[], message: string): void =>
-    void problems.push({ path: ["rules", index, ...where], message });
+  const add = (where: ValuePath, message: string): void =>
+    void problems.push({ severity: "error", path: ["rules", index, ...where], message });
   for (const key of Object.keys(rule)) {
     // A misspelt "nodes" would allow every node.
     if (!Object.hasOwn(ruleKeys, key)) add([key], `expected one of ${Object.keys(ruleKeys).join(", ")}`);
@@ -54,7 +54,7 @@ export function compileRule(rule: AccessRule, index: number, problems: AccessPro
     return [];
   });
   if (rule.identities.length === 0) add(["identities"], "expected at least one; the rule would match nobody");
-  const read = (where: readonly (string | number)[], text: string): readonly Pattern[] => {
+  const read = (where: ValuePath, text: string): readonly Pattern[] => {
     const pattern = parsePattern(text);
     if (pattern === undefined) add(where, "expected {NAME} for each capture");
     const unbound = capturesIn(pattern ?? []).find(

@@ -2,11 +2,12 @@ import type { AccessFunction, AccessRules, TypeUrl } from "@xdskit/protocol";
 import {
   type AccessPolicy,
   createAccess,
+  formatPath,
+  type OptionProblem,
   type StatusReaders,
   type TypeTraits,
   typeKindTable,
 } from "@xdskit/protocol/internal";
-import type { OptionProblem } from "../error.ts";
 
 export interface AccessOptions {
   /** Undefined: safe defaults. */
@@ -30,5 +31,7 @@ export function readAccess({
     twinOf: (type) => traits(type)?.twin,
   });
   if (!("problems" in policy)) return policy;
-  return { problems: policy.problems.map(({ path, message }) => ({ path: ["access", ...path].join("."), message })) };
+  return {
+    problems: policy.problems.map((problem) => ({ ...problem, path: formatPath(["access", ...problem.path]) })),
+  };
 }

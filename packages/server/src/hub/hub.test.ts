@@ -385,8 +385,8 @@ describe("the first who asks for v2", () => {
     other.ask(request(CLUSTER, ["c2"]));
     await settled();
     expect([one.ended, two.ended, other.received]).toEqual([
-      [{ code: 13, message: "the server made a mistake; see its log" }],
-      [{ code: 13, message: "the server made a mistake; see its log" }],
+      [{ code: 13, message: "internal server error; see the log" }],
+      [{ code: 13, message: "internal server error; see the log" }],
       [["c2"]],
     ]);
   });

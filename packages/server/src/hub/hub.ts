@@ -15,6 +15,7 @@ import {
   deniedCode,
   entryPointOf,
   isOfV2,
+  mistake,
   type NamedChoice,
   nodeDenied,
   type PollId,
@@ -547,7 +548,7 @@ const behind: Status = {
   code: statusCode.UNAVAILABLE,
   message: "this server is behind the others; try again later",
 };
-const ourMistake: Status = { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" };
+const ourMistake: Status = { code: statusCode.INTERNAL, message: "internal server error; see the log" };
 
 function slowed({ maxRequestsPerSecondPerIdentity: most }: Limits): string {
   return `more than ${most} requests a second from this identity; they wait (maxRequestsPerSecondPerIdentity)`;
@@ -557,6 +558,6 @@ function slowed({ maxRequestsPerSecondPerIdentity: most }: Limits): string {
 function refuseAmbiguous(ambiguities: readonly string[]): void {
   const [first] = ambiguities;
   if (first === undefined) return;
-  const problems = ambiguities.map((message) => ({ path: "transaction", message }));
+  const problems = ambiguities.map((message) => mistake("transaction", message));
   throw new XdsError("VARIANTS_AMBIGUOUS", first, { problems });
 }

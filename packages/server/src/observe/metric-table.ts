@@ -340,22 +340,22 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_store_head: {
     kind: "gauge",
-    help: "Number of the newest record that this server has seen in the store that it shares; 0 without one.",
+    help: "Number of the newest record seen in the shared store; 0 without one.",
     labels: [],
   },
   xds_server_store_lag_records: {
     kind: "gauge",
-    help: "Records of the shared store that are not in force in this server yet.",
+    help: "Records of the shared store that this server has not applied yet.",
     labels: [],
   },
   xds_server_store_away_seconds: {
     kind: "gauge",
-    help: "For how long the engine of the shared store has been unreachable; 0 while it is there.",
+    help: "Time since the shared store became unreachable; 0 while it is reachable.",
     labels: [],
   },
   xds_server_store_stopped: {
     kind: "gauge",
-    help: "1 while nothing of the shared store is applied: it has a record of an unknown kind, or another history.",
+    help: "1 while records of the shared store are not applied: one is of an unknown kind, or the history is another one.",
     labels: [],
   },
   xds_server_store_publisher: {

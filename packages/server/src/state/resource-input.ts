@@ -3,9 +3,9 @@ import { contentDigest } from "@xdskit/envoy-api";
 import { withoutFlags } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import { createResource, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { describeKind } from "@xdskit/protocol/internal";
 import { formatPath, readValue } from "@xdskit/source/checks";
 import type { ResourceProblem } from "../error.ts";
-import { describeKind } from "../option-kinds.ts";
 
 /** A resource read from the program's input; its warnings have paths relative to the resource. */
 export interface ReadInput {

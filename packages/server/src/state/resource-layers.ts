@@ -1,9 +1,8 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Deletion, LayerChange, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
-import { canonicalName } from "@xdskit/protocol/internal";
-import { describeProblems, type ResourceProblem, XdsError } from "../error.ts";
-import { describeKind } from "../option-kinds.ts";
+import { canonicalName, describeKind, describeProblems } from "@xdskit/protocol/internal";
+import { type ResourceProblem, XdsError } from "../error.ts";
 import { HeldLayer } from "./held-layer.ts";
 import { plainDigest } from "./plain-digest.ts";
 import { duplicateProblem, type InputPlace, keyOf, type ReadInput, readInput } from "./resource-input.ts";

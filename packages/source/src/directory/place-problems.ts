@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { formatPath } from "@xdskit/protocol/internal";
 import { decodeText } from "../document/file-text.ts";
 import { ItemMemory } from "../document/item-memory.ts";
 import type { PlacedText } from "../document/placed-text.ts";
@@ -6,7 +7,7 @@ import { SourceText } from "../document/source-text.ts";
 import { TextFormatText } from "../document/text-format-text.ts";
 import type { CrossProblem, LayerFile, Origin } from "../file-content.ts";
 import { roleOf } from "../layout.ts";
-import { formatPath, optionalHint, type Problem } from "../problem.ts";
+import { optionalHint, type Problem } from "../problem.ts";
 import type { ResourcePlace } from "../resource-places.ts";
 import type { FileSystem } from "./file-system.ts";
 import { readWholeFile } from "./read-file.ts";

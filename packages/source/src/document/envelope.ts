@@ -1,6 +1,5 @@
 import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import { nearest } from "../nearest.ts";
-import { quote, type ValuePath } from "../problem.ts";
+import { nearestName, quote, type ValuePath } from "@xdskit/protocol/internal";
 import { knownItem } from "./item-memory.ts";
 import type { Part } from "./places.ts";
 import { describeKind, entryOf, isMapping } from "./places.ts";
@@ -218,14 +217,14 @@ function hintFor(item: Readonly<Record<string, unknown>>, isRoot: boolean): stri
   const told = TELLING_FIELDS.find(([field]) => keys.some((key) => snakeCase(key) === field));
   if (told !== undefined) return `add "@type": ${PREFIX}${told[1]}`;
   const words = isRoot ? ["@type", "resources", "static_resources"] : ["@type"];
-  const meant = keys.map((key) => nearest(key, words)).find((word) => word !== undefined);
+  const meant = keys.map((key) => nearestName(key, words)).find((word) => word !== undefined);
   if (meant !== undefined) return `did you mean ${quote(meant)}?`;
   return `add "@type": ${PREFIX}<full name of the message>`;
 }
 
 function unknownField(path: ValuePath, key: string, known: Iterable<string>): EnvelopeTrouble {
   const names = [...known];
-  const meant = nearest(key, names);
+  const meant = nearestName(key, names);
   return {
     code: "DOCUMENT_FIELD_UNKNOWN",
     path: [...path, key],

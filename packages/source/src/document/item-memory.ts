@@ -1,6 +1,6 @@
 import type { FieldProblem } from "@xdskit/envoy-api";
 import type { Resource } from "@xdskit/protocol";
-import type { ValuePath } from "../problem.ts";
+import type { ValuePath } from "@xdskit/protocol/internal";
 
 /** A resource recognised by its text, in place of the parsed value. */
 export interface KnownItem {

@@ -1,5 +1,5 @@
 import { maxNesting } from "@xdskit/envoy-api/internal";
-import { quote } from "../problem.ts";
+import { quote } from "@xdskit/protocol/internal";
 import type { ItemMemory } from "./item-memory.ts";
 import { nestingTrouble, type ParsedText, type TextTrouble } from "./parsed-text.ts";
 import { type Places, setField } from "./places.ts";

@@ -1,10 +1,10 @@
 import { maxNesting } from "@xdskit/envoy-api/internal";
-import type { ValuePath } from "../problem.ts";
+import type { BaseProblem, ValuePath } from "@xdskit/protocol/internal";
 import type { ItemMemory } from "./item-memory.ts";
 import type { Part, Places } from "./places.ts";
 
 /** A mistake that makes a text unreadable, or its meaning deceptive. */
-export interface TextTrouble {
+export interface TextTrouble extends Omit<BaseProblem, "severity"> {
   readonly code:
     | "JSON_KEY_DUPLICATE"
     | "JSON_SYNTAX"
@@ -17,8 +17,6 @@ export interface TextTrouble {
     | "YAML_SYNTAX"
     | "YAML_TAG";
   readonly offset: number;
-  readonly message: string;
-  readonly hint?: string;
 }
 
 /** One document of a text: a JSON value and its offset. */

@@ -1,4 +1,5 @@
-import type { Place, ValuePath } from "../problem.ts";
+import type { ValuePath } from "@xdskit/protocol/internal";
+import type { Place } from "../problem.ts";
 import type { DocumentPlace } from "./parsed-text.ts";
 
 /** A position and its line, unless the line may contain a secret. */

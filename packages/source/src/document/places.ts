@@ -1,4 +1,4 @@
-import type { ValuePath } from "../problem.ts";
+import type { ValuePath } from "@xdskit/protocol/internal";
 
 /** Whether a problem is in a field's name or value. */
 export type Part = "key" | "value";

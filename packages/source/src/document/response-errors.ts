@@ -1,5 +1,5 @@
 import { type ErrorDetail, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import { quote, type ValuePath } from "../problem.ts";
+import { quote, type ValuePath } from "@xdskit/protocol/internal";
 import { describeKind, isMapping } from "./places.ts";
 
 /** An entry of a response's `resource_errors`. */

@@ -1,4 +1,4 @@
-import type { ValuePath } from "../problem.ts";
+import type { ValuePath } from "@xdskit/protocol/internal";
 
 const SENSITIVE =
   /secret|passw|private_?key|credential|api_?key|inline_?(?:string|bytes)|ticket_?key|auth_?token|access_?token|client_?token|PRIVATE KEY/i;

@@ -1,5 +1,5 @@
+import type { ValuePath } from "@xdskit/protocol/internal";
 import type { FileFormat } from "../layout.ts";
-import type { ValuePath } from "../problem.ts";
 import { readBlockYaml } from "./block-yaml.ts";
 import type { ItemExtent, ItemMemory } from "./item-memory.ts";
 import { readJson } from "./json.ts";

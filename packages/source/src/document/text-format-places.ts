@@ -1,4 +1,4 @@
-import type { ValuePath } from "../problem.ts";
+import type { ValuePath } from "@xdskit/protocol/internal";
 
 /**
  * The offset of a field in protobuf's text format, by its path in the JSON form of the message, or that of its nearest

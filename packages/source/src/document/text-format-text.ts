@@ -1,4 +1,4 @@
-import type { ValuePath } from "../problem.ts";
+import type { ValuePath } from "@xdskit/protocol/internal";
 import type { DocumentPlace } from "./parsed-text.ts";
 import type { PlacedText, ShownPlace } from "./placed-text.ts";
 import { leadsToSecret, mayHoldSecret, mentionsSecrets } from "./secrecy.ts";

@@ -1,4 +1,5 @@
-import { escapeInvisible, type Place } from "../problem.ts";
+import { escapeInvisible } from "@xdskit/protocol/internal";
+import type { Place } from "../problem.ts";
 
 const EXCERPT_CHARACTERS = 120;
 const SPACE = /\s/;

@@ -1,4 +1,4 @@
-import { maxNesting } from "@xdskit/envoy-api/internal";
+import { maxNesting, yamlLimits } from "@xdskit/envoy-api/internal";
 import {
   Composer,
   type CST,
@@ -22,13 +22,6 @@ import { jsonInteger, jsonNumber } from "./plain-scalar.ts";
 import { mistakesOf, shownKey } from "./yaml-mistakes.ts";
 import { tokensIn } from "./yaml-tokens.ts";
 
-/** The limit of values that aliases add to a document; configuration needs a few, an alias bomb millions. */
-const MAX_ALIASED_VALUES = 100_000;
-/** The longest text outside the quick reader's subset; a longer one would take seconds and hundreds of megabytes. */
-const MAX_UNUSUAL_CHARACTERS = 2_000_000;
-/** The most mistakes to report per text; later ones are usually echoes of the first. */
-const MAX_MISTAKES = 10;
-
 /**
  * Reads YAML 1.2 with the core schema: `no` is a string, and large integers keep their digits (as strings). Supports
  * merge keys (`<<`); rejects custom tags.
@@ -36,7 +29,7 @@ const MAX_MISTAKES = 10;
 export function readYaml(text: string, places?: Places, items?: ItemMemory): ParsedText {
   const { documents, stoppedAt } = readBlockYaml(text, places, items);
   if (documents !== undefined) return { documents, troubles: [] };
-  if (text.length <= MAX_UNUSUAL_CHARACTERS) return readAnyYaml(text, places);
+  if (text.length <= yamlLimits.unusualCharacters) return readAnyYaml(text, places);
   return { documents: [], troubles: [tooLargeToBeUnusual(stoppedAt)] };
 }
 
@@ -55,12 +48,12 @@ export function readAnyYaml(text: string, places?: Places): ParsedText {
     if (mistakes.length > 0 || value === null) continue;
     documents.push({ value, offset: document.contents?.range?.[0] ?? 0 });
   }
-  return { documents, troubles: troubles.slice(0, MAX_MISTAKES) };
+  return { documents, troubles: troubles.slice(0, yamlLimits.mistakes) };
 }
 
 /** The mistake of a large file outside the subset, which the complete reader could not read in reasonable memory. */
 function tooLargeToBeUnusual(offset: number): TextTrouble {
-  const megabytes = MAX_UNUSUAL_CHARACTERS / 1e6;
+  const megabytes = yamlLimits.unusualCharacters / 1e6;
   return {
     code: "YAML_NOT_PLAIN",
     offset,
@@ -122,7 +115,7 @@ class Conversion {
   }
 
   #convert(node: unknown, depth: number): unknown {
-    if (this.#aliasDepth > 0 && ++this.#aliasedValues > MAX_ALIASED_VALUES) return this.#noteBomb(node);
+    if (this.#aliasDepth > 0 && ++this.#aliasedValues > yamlLimits.aliasedValues) return this.#noteBomb(node);
     if (depth > maxNesting) return this.#note(nestingTrouble(startOf(node)));
     if (isAlias(node)) return this.#convertAlias(node.source, node, depth);
     if (isMap(node) || isSeq(node) || isScalar(node)) {
@@ -226,7 +219,7 @@ class Conversion {
     return this.#note({
       code: "YAML_ALIAS_BOMB",
       offset: startOf(node),
-      message: `expected aliases to stand for at most ${MAX_ALIASED_VALUES} values in a document, got more`,
+      message: `expected aliases to stand for at most ${yamlLimits.aliasedValues} values in a document, got more`,
       hint: "aliases of aliases multiply; write the values out",
     });
   }

@@ -1,6 +1,6 @@
+import { quote } from "@xdskit/protocol/internal";
 import { isMapping } from "../document/places.ts";
 import { baseLayer } from "../layout.ts";
-import { quote } from "../problem.ts";
 
 /** The resources of a module by layer, or why its export is invalid. */
 export type ModuleLayers =

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { formatPath } from "../problem.ts";
+import { formatPath } from "@xdskit/protocol/internal";
 import { registerModuleHooks } from "./hooks.ts";
 import type { ModuleAnswer, ModuleInput } from "./messages.ts";
 

@@ -1,12 +1,11 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import type { BaseProblem } from "@xdskit/protocol/internal";
 import type { SecretSource } from "./secret-sources.ts";
 
 /** What is wrong with a file of a Secret, without a word of its content. */
-export interface PemProblem {
+export interface PemProblem extends Omit<BaseProblem, "severity"> {
   readonly code: "SECRET_PEM_INVALID" | "SECRET_KEY_MISMATCH";
   readonly source: SecretSource;
-  readonly message: string;
-  readonly hint?: string;
 }
 
 /** A file of a Secret. */

@@ -1,7 +1,7 @@
 import type { AccessRule, AccessRules } from "@xdskit/protocol";
+import type { ValuePath } from "@xdskit/protocol/internal";
 import { compileAccess, findIdleRules } from "@xdskit/protocol/internal";
 import { isMapping } from "../document/places.ts";
-import type { ValuePath } from "../problem.ts";
 import type { SettingsNotes } from "./settings-notes.ts";
 
 const LISTS = ["identities", "entryPoints", "nodes", "clusters", "layers", "types", "names"] as const;

@@ -1,7 +1,7 @@
 import { type Choice, type ClientRule, type Edition, editions } from "@xdskit/protocol";
+import type { ValuePath } from "@xdskit/protocol/internal";
 import { formatSwitch, switchNameOf } from "@xdskit/protocol/internal";
 import { entryOf, isMapping } from "../document/places.ts";
-import type { ValuePath } from "../problem.ts";
 import { readMatch } from "./match-reading.ts";
 import { type Setting, type SettingKey, settingTable } from "./setting-table.ts";
 import { readSettingValue } from "./setting-value.ts";

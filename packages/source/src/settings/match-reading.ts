@@ -1,7 +1,6 @@
 import type { NodeMatch } from "@xdskit/protocol";
-import type { MetadataMatch, Patterns } from "@xdskit/protocol/internal";
+import type { MetadataMatch, Patterns, ValuePath } from "@xdskit/protocol/internal";
 import { describeKind, isMapping } from "../document/places.ts";
-import type { ValuePath } from "../problem.ts";
 import type { SettingsNotes } from "./settings-notes.ts";
 
 const NODE_FIELDS: readonly string[] = ["id", "cluster", "user_agent_name", "locality", "metadata"];

@@ -1,7 +1,6 @@
+import { nearestName, quote } from "@xdskit/protocol/internal";
 import { describeKind } from "../document/places.ts";
-import { nearest } from "../nearest.ts";
 import type { SourceProblemCode } from "../problem.ts";
-import { quote } from "../problem.ts";
 import type { Setting, SettingValue } from "./setting-table.ts";
 
 /** A value, or what is wrong with it. */
@@ -118,7 +117,7 @@ function readWord(given: unknown, words: readonly string[]): ValueResult {
   const text = typeof given === "number" || typeof given === "boolean" ? String(given) : given;
   const found = words.find((word) => word === text);
   if (found !== undefined) return good(found);
-  const meant = typeof text === "string" ? nearest(text, words) : undefined;
+  const meant = typeof text === "string" ? nearestName(text, words) : undefined;
   const hint = meant === undefined ? undefined : `did you mean ${quote(meant)}?`;
   return bad("SETTING_INVALID", `expected one of ${words.join(", ")}, got ${show(given)}`, hint);
 }

@@ -1,10 +1,10 @@
 import type { AccessRules, ClientRule, GroupRule } from "@xdskit/protocol";
+import { formatPath, nearestName, quote, type ValuePath } from "@xdskit/protocol/internal";
 import { decodeText } from "../document/file-text.ts";
 import { entryOf, isMapping } from "../document/places.ts";
 import { SourceText } from "../document/source-text.ts";
 import { settingsFile } from "../layout.ts";
-import { nearest } from "../nearest.ts";
-import { formatPath, optionalHint, type Problem, quote, type ValuePath } from "../problem.ts";
+import { optionalHint, type Problem } from "../problem.ts";
 import { readAccess } from "./access-reading.ts";
 import { type ListenerSettings, readClients, readGlobalSwitches, readListeners } from "./choice-reading.ts";
 import { readMatch } from "./match-reading.ts";
@@ -154,7 +154,7 @@ class SettingsReading {
     const group = key.slice(0, key.indexOf(".") + 1);
     const choice = known.filter((other) => group !== "" && other.startsWith(group));
     const firstParts = [...new Set(known.map((other) => other.split(".", 1).join()))];
-    const meant = nearest(key, [...known, ...firstParts]);
+    const meant = nearestName(key, [...known, ...firstParts]);
     const listed = (choice.length === 0 ? firstParts : choice).join(", ");
     const hint = meant === undefined ? `there are ${listed}` : `did you mean ${quote(meant)}?`;
     this.#notes.note("SETTING_UNKNOWN", path, "key", `expected a setting, got ${quote(key)}`, hint);

@@ -1,8 +1,8 @@
+import { formatPath, nearestName, quote, type ValuePath } from "@xdskit/protocol/internal";
 import { describeKind, type Part } from "../document/places.ts";
 import type { SourceText } from "../document/source-text.ts";
 import { settingsFile } from "../layout.ts";
-import { nearest } from "../nearest.ts";
-import { formatPath, optionalHint, type Problem, quote, type SourceProblemCode, type ValuePath } from "../problem.ts";
+import { optionalHint, type Problem, type SourceProblemCode } from "../problem.ts";
 
 /** The position of a value in `xdskit.yaml`. */
 export interface SettingPlace {
@@ -51,7 +51,7 @@ export class SettingsNotes {
   refuseOthers(mapping: Readonly<Record<string, unknown>>, path: ValuePath, known: readonly string[]): void {
     for (const key of Object.keys(mapping)) {
       if (known.includes(key)) continue;
-      const meant = nearest(key, known);
+      const meant = nearestName(key, known);
       const message = `expected one of ${known.join(", ")}, got ${quote(key)}`;
       const hint = meant === undefined ? "remove it" : `did you mean ${quote(meant)}?`;
       this.note("SETTING_UNKNOWN", [...path, key], "key", message, hint);

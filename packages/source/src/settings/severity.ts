@@ -1,7 +1,7 @@
 import type { FieldProblemCode } from "@xdskit/envoy-api";
+import { nearestName, quote } from "@xdskit/protocol/internal";
 import { isMapping } from "../document/places.ts";
-import { nearest } from "../nearest.ts";
-import { type Problem, quote, type SourceProblemCode } from "../problem.ts";
+import type { Problem, SourceProblemCode } from "../problem.ts";
 import type { SettingsNotes } from "./settings-notes.ts";
 
 /** How a problem counts: an error keeps the whole load from taking effect. */
@@ -113,7 +113,7 @@ export function readSeverities(notes: SettingsNotes, given: unknown): Severities
 }
 
 function unknownCode(code: string): readonly [message: string, hint: string] {
-  const meant = nearest(code, standingOf.keys());
+  const meant = nearestName(code, standingOf.keys());
   const hint = meant === undefined ? "see the list of problem codes" : `did you mean ${quote(meant)}?`;
   return [`expected a problem code, got ${quote(code)}`, hint];
 }

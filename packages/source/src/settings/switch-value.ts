@@ -2,14 +2,14 @@ import type { DialectOverrides } from "@xdskit/protocol";
 import {
   formatSwitch,
   isPerKind,
+  nearestName,
+  quote,
   type SwitchField,
   switchFields,
   switchNameOf,
   switchTable,
   typeKinds,
 } from "@xdskit/protocol/internal";
-import { nearest } from "../nearest.ts";
-import { quote } from "../problem.ts";
 import type { SettingValue } from "./setting-table.ts";
 import { readSettingValue, type ValueTrouble } from "./setting-value.ts";
 
@@ -103,13 +103,13 @@ function asObject(value: unknown): object {
 
 function unknownSwitch(name: string): SwitchTrouble {
   const names = switchFields.map(switchNameOf);
-  const meant = nearest(name, names);
+  const meant = nearestName(name, names);
   const hint = meant === undefined ? `there are ${names.join(", ")}` : `did you mean ${quote(meant)}?`;
   return { code: "SETTING_UNKNOWN", part: "key", message: `expected a switch, got ${quote(name)}`, hint };
 }
 
 function unknownKind(kind: string): SwitchTrouble {
-  const meant = nearest(kind, typeKinds);
+  const meant = nearestName(kind, typeKinds);
   const hint = meant === undefined ? `there are ${typeKinds.join(", ")}` : `did you mean ${quote(meant)}?`;
   return { code: "SETTING_UNKNOWN", part: "key", message: `expected a kind of resource, got ${quote(kind)}`, hint };
 }

@@ -1,10 +1,6 @@
+import { yamlLimits } from "@xdskit/envoy-api/internal";
 import { Composer } from "yaml";
 import { tooDeep, yamlTokens } from "../../config/nesting.ts";
-
-/** The longest text; parsing more would take gigabytes and minutes. Larger files should be JSON. */
-const MAX_CHARACTERS = 8_000_000;
-/** The limit of aliases, against alias bombs. */
-const MAX_ALIASES = 10_000;
 
 /** A JSON value, or why there is none. */
 export type YamlValue = { readonly value: unknown } | { readonly problem: string };
@@ -14,8 +10,8 @@ export type YamlValue = { readonly value: unknown } | { readonly problem: string
  * their digits. A line `...` ends it. Never throws; problems do not quote the text.
  */
 export function readYaml(text: string): YamlValue {
-  if (text.length > MAX_CHARACTERS) {
-    return { problem: `expected YAML of at most ${MAX_CHARACTERS} characters, got ${text.length}; use JSON` };
+  if (text.length > yamlLimits.characters) {
+    return { problem: `expected YAML of at most ${yamlLimits.characters} characters, got ${text.length}; use JSON` };
   }
   const { tokens } = yamlTokens(text);
   if (tokens === undefined) return { problem: tooDeep };
@@ -28,7 +24,10 @@ export function readYaml(text: string): YamlValue {
   if (mistake !== undefined) return { problem: `${placeOf(text, mistake.pos[0])}: ${wordsOf(mistake.code)}` };
   if (next !== undefined) return { problem: "expected one document of YAML, got several" };
   try {
-    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES, reviver: (_, one) => jsonValue(one) });
+    const value: unknown = document.toJS({
+      maxAliasCount: yamlLimits.aliasedValues,
+      reviver: (_, one) => jsonValue(one),
+    });
     return { value };
   } catch {
     // The library throws only for aliases, with their names in the text.

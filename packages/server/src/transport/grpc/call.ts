@@ -374,4 +374,4 @@ function refuseCall(stream: ServerHttp2Stream, status: Status): void {
   stopReading(stream);
 }
 
-const ourMistake: Status = { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" };
+const ourMistake: Status = { code: statusCode.INTERNAL, message: "internal server error; see the log" };

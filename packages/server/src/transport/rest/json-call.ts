@@ -24,7 +24,7 @@ export async function answerJson(
     hub.report({ kind: "invariant-broken", stream: undefined, during, error });
     respondWithError(exchange, 500, {
       code: statusCode.INTERNAL,
-      message: "the server made a mistake; see its log",
+      message: "internal server error; see the log",
     });
   }
 }

@@ -89,7 +89,7 @@ class PollAnswer implements PollHandle {
       },
       fail: (error) => {
         this.#hub.report({ kind: "invariant-broken", stream: poller, during: "send", error });
-        this.refuse({ code: statusCode.INTERNAL, message: "the server made a mistake; see its log" });
+        this.refuse({ code: statusCode.INTERNAL, message: "internal server error; see the log" });
       },
     });
   }

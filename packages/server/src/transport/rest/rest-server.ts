@@ -82,7 +82,7 @@ export class RestServer {
       }
     } catch (error) {
       hub.report({ kind: "invariant-broken", stream: undefined, during: `rest ${pathOf(exchange.target)}`, error });
-      const message = "the server made a mistake; see its log";
+      const message = "internal server error; see the log";
       respondWithError(exchange, 500, { code: statusCode.INTERNAL, message });
     }
   }

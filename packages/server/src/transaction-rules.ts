@@ -1,0 +1,45 @@
+import type { LayerChange, Transaction } from "@xdskit/protocol";
+import {
+  aList,
+  aText,
+  fields,
+  isObject,
+  kindOf,
+  listOf,
+  mistake,
+  type Rule,
+  type RulesOf,
+  rule,
+  unchecked,
+} from "@xdskit/protocol/internal";
+
+/** A list in which only the first mistake is reported: there may be very many. Contents are not printed: they may be secret. */
+function listOfMany(expected: string, isGood: (one: unknown) => boolean): Rule {
+  return (list) => {
+    if (!Array.isArray(list)) return aList(list);
+    const bad = list.findIndex((one) => !isGood(one));
+    return bad === -1 ? [] : [mistake(`[${bad}]`, `expected ${expected}, got ${kindOf(list[bad])}`)];
+  };
+}
+
+const isDeletion = (one: unknown): boolean =>
+  isObject(one) && typeof one["type"] === "string" && typeof one["name"] === "string";
+const isResource = (one: unknown): boolean =>
+  isDeletion(one) && isObject(one) && one["bytes"] instanceof Uint8Array && typeof one["sum"] === "bigint";
+
+const ofChange: RulesOf<LayerChange> = {
+  layer: rule("the name of a layer", (value) => typeof value === "string" && value !== ""),
+  puts: listOfMany("a resource as createResource makes it", isResource),
+  deletes: listOfMany("{ type, name }", isDeletion),
+  typeVersions: unchecked,
+  canaries: unchecked,
+};
+
+/**
+ * The parts of a transaction. Not every field of every resource is checked, because there may be very many and
+ * `createResource` makes them.
+ */
+export const ofTransaction: RulesOf<Transaction> = {
+  changes: listOf(fields(ofChange, { needed: ["layer"] })),
+  systemVersion: aText,
+};
