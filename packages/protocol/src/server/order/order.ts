@@ -160,6 +160,11 @@ export class Order {
     return this.#members.users.size > 0;
   }
 
+  /** Whether the order keeps nothing that a flush without anything to send would end or drop. */
+  get isAtRest(): boolean {
+    return this.#unready.isEmpty && this.#absent.isEmpty && this.#targets.isEmpty && this.#overruled.size === 0;
+  }
+
   /** Numbers the next answer, over all streams of the order. */
   count(): number {
     return ++this.#sent;
@@ -206,18 +211,22 @@ export class Order {
     // Before newer versions of it are sent.
     this.#readyTo(responses);
     const overruled = this.#overruled.get(user);
-    if (!user.deliveries.isBlocked) this.#overruled.delete(user);
+    if (overruled !== undefined && !user.deliveries.isBlocked) this.#overruled.delete(user);
     const waitOf = this.#gateOf(user, view, responses);
+    if (waitOf === undefined) {
+      this.#targets.forget(user);
+      return undefined;
+    }
     const waiting = new Map<string, Upcoming>();
     let first: Wait | undefined;
-    for (const upcoming of waitOf === undefined ? [] : user.upcoming(view, responses)) {
-      const wait = overruled?.has(upcoming.resource.name) === true ? undefined : waitOf?.(upcoming);
+    for (const upcoming of user.upcoming(view, responses)) {
+      const wait = overruled?.has(upcoming.resource.name) === true ? undefined : waitOf(upcoming);
       if (wait === undefined) continue;
       first ??= wait;
       waiting.set(upcoming.resource.name, upcoming);
       if (!user.canHoldBack && !user.canTellTargets) break;
     }
-    if (waitOf === undefined || first === undefined) {
+    if (first === undefined) {
       this.#targets.forget(user);
       return undefined;
     }
@@ -309,6 +318,7 @@ export class Order {
    * The revision before the oldest user that references something that the client has not requested or not ACKed yet.
    */
   #readyTo(responses: SharedResponses): number {
+    if (this.#unready.isEmpty) return Number.POSITIVE_INFINITY;
     return this.#unready.readyTo((reference) => this.#isSettled(reference, responses));
   }
 

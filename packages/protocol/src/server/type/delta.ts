@@ -91,6 +91,8 @@ export class DeltaTypeStream implements TypeStream {
     const isFirst = !this.#isOpen;
     this.#isOpen = true;
     const settled = isFirst ? undefined : this.#settle(request);
+    // Most requests are ACKs.
+    if (settled?.acked !== undefined && !saysMore(request)) return { as: "ack", acked: settled.acked, isOnlyAck: true };
     const change = this.#subscribe(request, isFirst);
     if (isFirst) {
       this.#resume.bring(request.initialVersions);
@@ -486,6 +488,11 @@ export class DeltaTypeStream implements TypeStream {
 
 /** Differs from every state of a resource: for a name that the client may hold in an unknown or deleted state. */
 const somethingElse: SentMark = { version: "", content: -1n, ttlMs: undefined };
+
+/** Whether a request says more than an ACK or a NACK. */
+function saysMore({ subscribe, unsubscribe, initialVersions, hasLocators }: DeltaRequest): boolean {
+  return subscribe.length > 0 || unsubscribe.length > 0 || initialVersions.size > 0 || hasLocators === true;
+}
 
 function isEmpty(segment: Segment): boolean {
   return segment.puts.length === 0 && segment.removed.length === 0 && segment.missing.length === 0;

@@ -38,6 +38,8 @@ export interface Understood {
   readonly acked?: Delivery | undefined;
   readonly nacked?: { readonly delivery: Delivery; readonly error: Status } | undefined;
   readonly oddity?: Anomaly;
+  /** It is an ACK that changes nothing else. */
+  readonly isOnlyAck?: boolean;
 }
 
 /** Terms that the client requested. */
