@@ -24,9 +24,7 @@ describeWith("envoy", "an Envoy that asks for routes and never for clusters", ()
       ] as const;
       const clusters = [staticCluster("blue", [blue.port]), staticCluster("green", [green.port])];
       const routesTo = (name: string): readonly object[] => [routes("routes", [{ cluster: name }])];
-      const site = stack.use(
-        createSite({ "clusters.json": clusters, "routes.json": routesTo("blue") }),
-      );
+      const site = stack.use(createSite({ "clusters.json": clusters, "routes.json": routesTo("blue") }));
       const server = stack.use(await startXdsServer({ site }));
       const port = await freePort();
       const own = listener({ name: "http", port, routes: "routes", source: configSource(mode) });

@@ -324,7 +324,10 @@ describe("what a client reports when it comes back", () => {
 
 describe("a new client with many names", () => {
   const some = fc.constantFrom("r1", "r2", "r3", "r4", "r5", "r6", "other");
-  const step = fc.record({ puts: fc.uniqueArray(some, { maxLength: 3 }), deletes: fc.uniqueArray(some, { maxLength: 2 }) });
+  const step = fc.record({
+    puts: fc.uniqueArray(some, { maxLength: 3 }),
+    deletes: fc.uniqueArray(some, { maxLength: 2 }),
+  });
 
   test("is sent what there is after the last step, whatever came and went meanwhile", () => {
     fc.assert(
@@ -341,7 +344,11 @@ describe("a new client with many names", () => {
             talk.receive(1, delta(ROUTE, { nonce }));
           }
         };
-        const truth = new Map([["r1", "1"], ["r3", "1"], ["r5", "1"]]);
+        const truth = new Map([
+          ["r1", "1"],
+          ["r3", "1"],
+          ["r5", "1"],
+        ]);
         for (const [i, { puts, deletes }] of steps.entries()) {
           turn();
           const gone = deletes.filter((name) => !puts.includes(name));
@@ -359,7 +366,9 @@ describe("a new client with many names", () => {
           if (word.startsWith("-")) held.set(word.slice(1), "none");
           else held.set(name, label);
         }
-        expect(names.map((name) => [name, held.get(name)])).toEqual(names.map((name) => [name, truth.get(name) ?? "none"]));
+        expect(names.map((name) => [name, held.get(name)])).toEqual(
+          names.map((name) => [name, truth.get(name) ?? "none"]),
+        );
       }),
     );
   });

@@ -238,10 +238,9 @@ describe("a poller", () => {
     const anonymous = { node: node("") };
     for (const id of [3, 4, 5, 6]) poll(talk, id, anonymous);
     expect(talk.who()).toEqual(["0 of 0"]);
-    expect([...talk.machine.streams()].map(({ types }) => types.map(({ pending, nacked }) => [pending, nacked]))).toEqual([
-      [[[], undefined]],
-      [[[], undefined]],
-    ]);
+    expect(
+      [...talk.machine.streams()].map(({ types }) => types.map(({ pending, nacked }) => [pending, nacked])),
+    ).toEqual([[[[], undefined]], [[[], undefined]]]);
   });
 
   test("that says who it is and takes nothing again and again counts as one that rejects", () => {
