@@ -98,7 +98,9 @@ class SotwRequestReader implements RequestReader {
 
   /** One part: the names that a client repeats in every request are decoded once, as a whole. */
   *readInParts(message: Uint8Array): Generator<void, SotwRequest, void> {
-    return this.read(message);
+    const request = this.read(message);
+    yield;
+    return request;
   }
 }
 
