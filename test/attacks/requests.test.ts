@@ -88,7 +88,7 @@ const attacks: readonly Attack[] = [
       session.ping(() => session.destroy());
       await ended(call);
     },
-    slackMs: 500,
+    slackMs: 200,
   },
   {
     name: "more names than a stream may have",

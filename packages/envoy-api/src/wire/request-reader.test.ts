@@ -303,3 +303,28 @@ describe("a request is refused", () => {
     expect(() => createRequestReader("delta").read(names(0x22, 1_000_001))).toThrow(WireError);
   });
 });
+
+test("a large delta request is read in parts of a few thousand fields, and is the same request", () => {
+  const message = encodeDeltaRequest({
+    typeUrl: cds,
+    resourceNamesSubscribe: Array.from({ length: 20_000 }, (_, i) => `name-${i}`),
+    resourceNamesUnsubscribe: ["old"],
+    initialResourceVersions: new Map([["name-1", "1"]]),
+  });
+  const parts = createRequestReader("delta").readInParts(message);
+  let pauses = 0;
+  let last = parts.next();
+  for (; last.done !== true; last = parts.next()) pauses++;
+  expect(pauses).toBe(4);
+  const { initialVersions, ...rest } = createRequestReader("delta").read(message) as DeltaRequest;
+  expect(last.value).toMatchObject(rest);
+  expect([...(last.value as DeltaRequest).initialVersions]).toEqual([...initialVersions]);
+});
+
+test("a part of a request that is not valid ends the reading as it does in one piece", () => {
+  const message = encodeDeltaRequest({ typeUrl: cds, resourceNamesSubscribe: Array(10_000).fill("name") as string[] });
+  const parts = createRequestReader("delta").readInParts(message.subarray(0, -1));
+  expect(() => {
+    while (parts.next().done !== true);
+  }).toThrow(WireError);
+});

@@ -26,7 +26,13 @@ export interface RequestReader {
    * @throws {WireError} if the bytes are not such a request; nothing of them is kept then
    */
   read(message: Uint8Array): DiscoveryRequest;
+
+  /** The same in parts of some milliseconds, for a large message; returns the request. Throws as `read` does. */
+  readInParts(message: Uint8Array): Generator<void, DiscoveryRequest, void>;
 }
+
+/** How many fields of a message are one part. */
+const FIELDS_PER_PART = 4_096;
 
 /**
  * Creates a reader for a stream of this variant. It throws a `NodeSizeError` for a node of more than `maxNodeBytes`.
@@ -89,6 +95,13 @@ class SotwRequestReader implements RequestReader {
     const common = { kind: "sotw", type, node, nonce, error, versionInfo, names } as const;
     return ranges.hasLocators ? { ...common, hasLocators: true } : common;
   }
+
+  /** One part: the names that a client repeats in every request are decoded once, as a whole. */
+  *readInParts(message: Uint8Array): Generator<void, SotwRequest, void> {
+    const request = this.read(message);
+    yield;
+    return request;
+  }
 }
 
 class DeltaRequestReader implements RequestReader {
@@ -99,6 +112,14 @@ class DeltaRequestReader implements RequestReader {
   }
 
   read(message: Uint8Array): DeltaRequest {
+    const parts = this.readInParts(message);
+    for (;;) {
+      const { done, value } = parts.next();
+      if (done === true) return value;
+    }
+  }
+
+  *readInParts(message: Uint8Array): Generator<void, DeltaRequest, void> {
     const reader = new WireReader(message);
     let nodeBytes: Uint8Array | undefined;
     let typeText = "";
@@ -108,7 +129,8 @@ class DeltaRequestReader implements RequestReader {
     let nonce: string | undefined;
     let error: Status | undefined;
     let hasLocators = false;
-    while (reader.hasMore) {
+    for (let fields = 1; reader.hasMore; fields++) {
+      if (fields % FIELDS_PER_PART === 0) yield;
       const start = reader.position;
       const tag = reader.tag();
       switch (tag) {

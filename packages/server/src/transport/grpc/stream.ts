@@ -12,8 +12,10 @@ import { refuseNode } from "../node-limit.ts";
 import type { GrpcCall } from "./call.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
 
-/** Requests from this many bytes are decoded in one turn of the event loop and processed in the next. */
+/** Requests from this many bytes are decoded in slices of the event loop, and processed in the turn after. */
 const LARGE_BYTES = 256 * 1024;
+/** How long such a slice takes, in milliseconds. */
+const SLICE_MS = 5;
 
 /** A discovery stream: passes requests to the hub, and the hub writes to the call (S-GRP-01). */
 export function discoveryStream(method: StreamingMethod): GrpcMethod {
@@ -33,12 +35,12 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...met
   }
   call.accept({
     onMessage: (bytes) => {
-      const request = readRequest(reader, bytes, ports);
-      const receive = (): void => {
+      const receive = (request: DiscoveryRequest | Status): void => {
         if ("code" in request) hub.endStream(stream, request, "malformed");
         else hub.receive(stream, request, bytes.byteLength);
       };
-      return bytes.byteLength < LARGE_BYTES ? receive() : nextTurn().then(receive);
+      if (bytes.byteLength < LARGE_BYTES) return receive(readRequest(reader, bytes, ports));
+      return readLarge(reader, bytes, ports).then(receive);
     },
     onHalfClose: () => hub.finish(stream),
     onFailure: (status, reason) => hub.endStream(stream, status, reason),
@@ -47,13 +49,37 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...met
   return (status, reason) => hub.endStream(stream, status, reason);
 }
 
+/** Decodes a large request, as `readRequest` does, and lets others have their turns meanwhile. */
+async function readLarge(
+  reader: RequestReader,
+  bytes: Uint8Array,
+  ports: MethodPorts,
+): Promise<DiscoveryRequest | Status> {
+  try {
+    const parts = reader.readInParts(bytes);
+    for (let endAt = performance.now() + SLICE_MS; ; ) {
+      const { done, value } = parts.next();
+      if (done !== true && performance.now() < endAt) continue;
+      await nextTurn();
+      if (done === true) return value;
+      endAt = performance.now() + SLICE_MS;
+    }
+  } catch (error) {
+    return statusOf(error, ports);
+  }
+}
+
 /** Decodes a request, or returns the status that ends the call: malformed bytes or a node above the limit. */
 export function readRequest(reader: RequestReader, bytes: Uint8Array, ports: MethodPorts): DiscoveryRequest | Status {
   try {
     return reader.read(bytes);
   } catch (error) {
-    if (error instanceof NodeSizeError) return refuseNode(ports.hub, ports.address, error);
-    if (!(error instanceof WireError)) throw error;
-    return { code: statusCode.INVALID_ARGUMENT, message: `not a discovery request: ${error.message}` };
+    return statusOf(error, ports);
   }
+}
+
+function statusOf(error: unknown, ports: MethodPorts): Status {
+  if (error instanceof NodeSizeError) return refuseNode(ports.hub, ports.address, error);
+  if (!(error instanceof WireError)) throw error;
+  return { code: statusCode.INVALID_ARGUMENT, message: `not a discovery request: ${error.message}` };
 }
