@@ -6,7 +6,7 @@ import { Admission, deniedCode, entryPointOf, isOtherNode, nodeDenied, typeDenie
 import type { StreamOpened } from "./contract/event.ts";
 
 const peer: Peer = { address: "192.0.2.1:1", isLoopback: false, isTls: false, names: [] };
-const known: Peer = { ...peer, certificate: { commonName: "c" } };
+const known: Peer = { ...peer, certificate: { commonName: "c", uris: [], dnsNames: [], validTo: new Date(0) } };
 const opened = (onlyType: StreamOpened["onlyType"]): StreamOpened => ({
   kind: "stream-opened",
   stream: 1,

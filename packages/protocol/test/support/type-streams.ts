@@ -22,7 +22,7 @@ export function typeStream(
     dialect: dialectFor(node("n")),
     isUnknown: false,
     isAggregated: true,
-    ttl: "left-off",
+    ttl: "not-announced",
     cameAfterOwner: false,
   });
   stream.onRequest(delta(type, { subscribe }));

@@ -85,7 +85,7 @@ describe("S-ORD-05: clusters that a client still holds", () => {
 describe("S-ORD-05: after a difference the client still holds", () => {
   const step = (
     before: PendingRemovals,
-    changes: readonly (readonly [name: string, then?: Past, now?: typeof a])[],
+    changes: readonly (readonly [name: string, then?: Past | undefined, now?: typeof a])[],
     how = at,
     scopes = both,
   ): unknown => {
