@@ -123,7 +123,7 @@ const orders = {
     "main",
   ],
   cli: ["io exit-code version", "output", "settings", "discovery", "commands", "command-line", "run", "main"],
-  bench: ["figures", "peer", "client hostile", "main"],
+  bench: ["figures", "peer", "client hostile", "main", "soak"],
 };
 
 /** Only these files may touch what is named: the doors of the program. */

@@ -49,7 +49,7 @@ const steps = [
   },
   {
     name: "attacks",
-    says: "hostile clients, while one that behaves measures its edits; h2spec",
+    says: "hostile clients, while one that behaves measures its edits; h2spec, testssl.sh",
     budget: 6,
     run: () => vitest("attacks", ["npm", "run", "--silent", "attacks", "--"]),
   },

@@ -38,6 +38,6 @@ function isTest(name) {
 }
 
 function exists(listed, name) {
-  if (name.endsWith(".test.ts")) return listed.split("\n").some((path) => `/${path}`.endsWith(`/${name}`));
+  if (name.endsWith(".test.ts")) return [`/${name}\n`, `\n${name}\n`].some((line) => listed.includes(line));
   return listed.includes(`/golden/${name}/`);
 }

@@ -105,7 +105,7 @@ function write(): void {
 /** Claims the node of another group, and returns whether it was let in. */
 async function steal(): Promise<boolean> {
   const number = random(count);
-  const peer = await connectPeer({ address, tls: certificateOf(groupOf(number + 1)), connectTimeoutMs: 60_000 });
+  const peer = await connectPeer({ address, tls: certificateOf(groupOf(number + 1)), connectTimeoutMs: 120_000 });
   const stream = peer.open("/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources");
   const node = { ...anonymousNode, id: `${groupOf(number)}-${number}` };
   stream.send(encodeDeltaRequest({ node, typeUrl: CLUSTER, resourceNamesSubscribe: ["*"] }));

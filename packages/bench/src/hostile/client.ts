@@ -32,7 +32,7 @@ interface Topic {
 /** Requests of one flood, more than a second's worth. */
 const FLOOD = 300;
 /** Many connect at once. */
-const CONNECT_MS = 60_000;
+const CONNECT_MS = 120_000;
 
 /** Who a client is to the server. */
 export interface HostileIdentity {

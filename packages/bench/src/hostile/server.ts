@@ -18,7 +18,11 @@ const identified = (pems: string): ManagementServerOptions => ({
   tls: { cert: join(pems, "cert.pem"), key: join(pems, "key.pem"), ca: join(pems, "ca.pem") },
   // Each group may be its own nodes.
   access: { loopback: "rules", rules: [{ identities: ["spiffe://soak/{group}"], nodes: ["{group}-*"] }] },
-  limits: { maxConnections: 10_000, maxConnectionsPerIdentity: 1_000, maxRequestsPerSecondPerIdentity: 500 },
+  limits: {
+    ...{ maxConnections: 10_000, maxConnectionsPerIdentity: 1_000, maxRequestsPerSecondPerIdentity: 500 },
+    // Thousands of handshakes at once, and the clients share the machine.
+    handshakeTimeoutMs: 120_000,
+  },
 });
 const [, , pems] = process.argv;
 const server = createServer({
