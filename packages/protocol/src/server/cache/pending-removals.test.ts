@@ -6,7 +6,7 @@ import type { Past } from "../../state/journal.ts";
 import { Names } from "../subscription/names.ts";
 import type { Scope } from "../subscription/subscription.ts";
 import {
-  nothingHeldOver,
+  noPendingRemovals,
   type PendingRemoval,
   PendingRemovals,
   partAt,
@@ -50,7 +50,7 @@ describe("S-ORD-05: clusters that a client still holds", () => {
       [a, b],
       false,
     ]);
-    expect([nothingHeldOver.oldest, nothingHeldOver.newest, nothingHeldOver.isEmpty]).toEqual([
+    expect([noPendingRemovals.oldest, noPendingRemovals.newest, noPendingRemovals.isEmpty]).toEqual([
       Number.POSITIVE_INFINITY,
       0,
       true,
@@ -66,15 +66,15 @@ describe("S-ORD-05: clusters that a client still holds", () => {
     expect(set.goneAnew(() => false, 7)).toBe(set);
     expect(sinceOf(set.without((name) => name === "a"))).toEqual([["b", 2]]);
     expect(set.without(() => false)).toBe(set);
-    expect(set.without(() => true)).toBe(nothingHeldOver);
-    expect(nothingHeldOver.without(() => true)).toBe(nothingHeldOver);
+    expect(set.without(() => true)).toBe(noPendingRemovals);
+    expect(noPendingRemovals.without(() => true)).toBe(noPendingRemovals);
   });
 
   test("may go in the order of their deletion", () => {
     const set = held({ a: 1, b: 2, c: 3 });
     const parts = [0, 2, 3].map((revision) => partAt(set, revision));
     expect(parts.map(({ goes }) => goes)).toEqual([[], ["a", "b"], ["a", "b", "c"]]);
-    expect([parts[0]?.stays === set, sinceOf(parts[1]?.stays ?? set), parts[2]?.stays === nothingHeldOver]).toEqual([
+    expect([parts[0]?.stays === set, sinceOf(parts[1]?.stays ?? set), parts[2]?.stays === noPendingRemovals]).toEqual([
       true,
       [["c", 3]],
       true,
@@ -95,13 +95,13 @@ describe("S-ORD-05: after a difference the client still holds", () => {
   };
 
   test("what is gone, since this revision, or since ever if it may go at once", () => {
-    expect(step(nothingHeldOver, [["a", a]])).toEqual([[["a", 9]], false, false]);
+    expect(step(noPendingRemovals, [["a", a]])).toEqual([[["a", 9]], false, false]);
     expect(step(held({ a: 3 }), [["a", a]])).toEqual([[["a", 3]], false, true]);
     const goesAtOnce = (name: string): boolean => name === "a";
     const how = { revision: 9, goesAtOnce } as unknown as typeof at;
     expect(
       step(
-        nothingHeldOver,
+        noPendingRemovals,
         [
           ["a", a],
           ["b", b],
@@ -120,9 +120,9 @@ describe("S-ORD-05: after a difference the client still holds", () => {
 
   test("nothing that it did not subscribe to, or does no longer", () => {
     const gone = [["a", a]] as const;
-    expect(step(nothingHeldOver, gone, at, { before: some("b"), after: some("a", "b") })).toEqual([[], false, true]);
-    expect(step(nothingHeldOver, gone, at, { before: some("a"), after: some("b") })).toEqual([[], false, true]);
-    expect(step(nothingHeldOver, gone, at, { before: some("a"), after: some("a") })).toEqual([
+    expect(step(noPendingRemovals, gone, at, { before: some("b"), after: some("a", "b") })).toEqual([[], false, true]);
+    expect(step(noPendingRemovals, gone, at, { before: some("a"), after: some("b") })).toEqual([[], false, true]);
+    expect(step(noPendingRemovals, gone, at, { before: some("a"), after: some("a") })).toEqual([
       [["a", 9]],
       false,
       false,
@@ -133,10 +133,10 @@ describe("S-ORD-05: after a difference the client still holds", () => {
     expect(step(held({ a: 3 }, a), [["a", undefined, a]])).toEqual([[], false, false]);
     expect(step(held({ a: 3 }, a), [["a", undefined, cluster("a", "2")]])).toEqual([[], true, false]);
     expect(step(held({ a: 3 }), [["a", undefined, a]])).toEqual([[], true, false]);
-    expect(step(nothingHeldOver, [["b", b, b]])).toEqual([[], false, true]);
-    expect(step(nothingHeldOver, [["b", b, b]], at, { before: some("c"), after: some("b") })).toEqual([[], true, true]);
+    expect(step(noPendingRemovals, [["b", b, b]])).toEqual([[], false, true]);
+    expect(step(noPendingRemovals, [["b", b, b]], at, { before: some("c"), after: some("b") })).toEqual([[], true, true]);
     expect(
-      step(nothingHeldOver, [
+      step(noPendingRemovals, [
         ["b", undefined, b],
         ["c", c, c],
       ]),
@@ -167,7 +167,7 @@ describe("S-ORD-05: a delta response", () => {
   };
 
   test("goes without removals that have to wait, unless they answer a request", () => {
-    expect(split(body({ puts: [c], removed: ["a", "b"] }), nothingHeldOver)).toEqual([
+    expect(split(body({ puts: [c], removed: ["a", "b"] }), noPendingRemovals)).toEqual([
       [
         ["a", 9],
         ["b", 9],
@@ -187,12 +187,12 @@ describe("S-ORD-05: a delta response", () => {
       [["c"], ["-a"]],
     ]);
     const how = { removable: removable(-1, (name) => name === "a") };
-    expect(split(body({ removed: ["a", "b"] }), nothingHeldOver, how)).toEqual([[["b", 9]], [[], ["-a"]]]);
+    expect(split(body({ removed: ["a", "b"] }), noPendingRemovals, how)).toEqual([[["b", 9]], [[], ["-a"]]]);
   });
 
   test("takes back the removal of what it brings, and remembers what was there with a TTL", () => {
     expect(split(body({ puts: [a] }), held({ a: 3, b: 5 }))).toEqual([[["b", 5]], [["a"]]]);
-    const { pendingRemovals } = withhold(body({ removed: ["a", "b"] }), nothingHeldOver, {
+    const { pendingRemovals } = withhold(body({ removed: ["a", "b"] }), noPendingRemovals, {
       revision: 9,
       removable: removable(-1),
       pastOf: (name) => (name === "a" ? a : undefined),
