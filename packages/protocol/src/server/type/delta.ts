@@ -97,7 +97,7 @@ export class DeltaTypeStream implements TypeStream {
       this.#resume.bring(request.initialVersions);
       return { as: "initial" };
     }
-    const late = request.initialVersions.size > 0 ? { oddity: "late-initial-versions" as const } : {};
+    const late = request.initialVersions.size > 0 ? { anomaly: "late-initial-versions" as const } : {};
     return { as: classifyChange(change), ...settled, ...late };
   }
 
