@@ -16,9 +16,7 @@ export const addDeliveriesCommand: AddCommand = (program, context) => {
     .option("-t, --type <type>", "only this type: cds, eds … or a type URL")
     .addOption(new Option("--state <state>", "only rows in this state").choices(deliveryStates))
     .addOption(
-      new Option("--group-by <what>", "count deliveries by type and a common value").choices(
-        deliveryGroupings,
-      ),
+      new Option("--group-by <what>", "count deliveries by type and a common value").choices(deliveryGroupings),
     )
     .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
     .action((flags: DeliveriesFlags) =>
