@@ -1,4 +1,4 @@
-import type { OptionProblem } from "@xdskit/protocol/internal";
+import type { OptionProblem } from "@xdskit/protocol";
 
 /** The kinds of errors, to branch on. */
 export type XdsClientErrorCode =

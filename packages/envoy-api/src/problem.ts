@@ -1,4 +1,4 @@
-import type { BaseProblem, ValuePath } from "@xdskit/protocol/internal";
+import type { BaseProblem, ValuePath } from "@xdskit/protocol";
 
 /** Codes of errors that keep a resource out. */
 type ReadingCode =

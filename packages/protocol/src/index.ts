@@ -28,6 +28,7 @@ export type {
   PeerCertificate,
 } from "./node/node-mapping.ts";
 export type { NodeMatch } from "./node/node-match.ts";
+export type { BaseProblem, OptionProblem, ValuePath } from "./problem/problem.ts";
 export type { ApiVersion } from "./resource/api-version.ts";
 export type { Constraints, Parameters } from "./resource/constraints.ts";
 export type { ErrorDetail, Reference, Resource, ResourceInput } from "./resource/resource.ts";
