@@ -177,7 +177,9 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     if (understood.as === "initial") this.#ordering.meet(request, traits);
     type.resend(this.#owed.takeBeforehand(traits.type));
     const about = this.#about(type);
-    const effects: ServerEffect[] = [report({ kind: "request-understood", ...about, as: understood.as })];
+    const { stream, node, type: url } = about;
+    const { as } = understood;
+    const effects: ServerEffect[] = [report({ kind: "request-understood", stream, node, type: url, as })];
     if (understood.acked !== undefined) {
       let newest: Delivery | undefined;
       for (const delivery of type.deliveries.lastSettled) {
@@ -187,7 +189,8 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
       }
       if (newest !== undefined) {
         const { nonce, body } = newest;
-        effects.push(report({ kind: "response-acked", ...about, nonce, version: body.version }));
+        const { version } = body;
+        effects.push(report({ kind: "response-acked", stream, node, type: url, nonce, version }));
       }
     }
     if (understood.nacked !== undefined) {
