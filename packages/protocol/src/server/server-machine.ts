@@ -186,7 +186,7 @@ export class ServerMachine {
     this.#catchUp(stream);
     const flushed = this.#flushOf(stream);
     if (this.#options.remembers === true) effects.push(...this.#history.served());
-    effects.push(...flushed.effects);
+    for (const effect of flushed.effects) effects.push(effect);
     const ended = flushed.effects.length === 0 ? [] : this.#endBeyondLimits(stream);
     if (ended.length > 0) {
       effects.push(...ended);
@@ -196,7 +196,7 @@ export class ServerMachine {
     if (flushed.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, flushed.owed);
     if (flushed.isUnfinished) this.#awaken(stream);
     if (flushed.hasMoved) this.#wake(stream);
-    effects.push(...this.#waitTimers.update(stream, this.#responses.revision));
+    for (const effect of this.#waitTimers.update(stream, this.#responses.revision)) effects.push(effect);
     this.progress.note(stream);
     if (stream.tellsTtls) this.#keepBeating(stream, effects);
   }
@@ -356,8 +356,11 @@ export class ServerMachine {
   #touch(views: ReadonlySet<View>, touched: ChangedNames, revision: number): void {
     const concerned = new Set<Stream>();
     for (const view of views) {
-      for (const { identity } of this.#askers.concernedBy(view, touched))
-        for (const one of identity.siblings.streams) concerned.add(one);
+      for (const stream of this.#askers.concernedBy(view, touched)) {
+        const { streams } = stream.identity.siblings;
+        if (streams.size === 1) concerned.add(stream);
+        else for (const one of streams) concerned.add(one);
+      }
     }
     for (const stream of concerned) this.#awaken(stream, revision - 1);
   }
@@ -372,8 +375,10 @@ export class ServerMachine {
   }
 
   /** Advances the settled streams of one client past the changes that do not concern them. */
-  #catchUp({ identity }: Stream): void {
-    for (const one of identity.siblings.streams) one.catchUp(this.#responses.revision);
+  #catchUp(stream: Stream): void {
+    const { streams } = stream.identity.siblings;
+    if (streams.size === 1) stream.catchUp(this.#responses.revision);
+    else for (const one of streams) one.catchUp(this.#responses.revision);
   }
 
   /** Trims the journals, and ends the streams that lag too far behind. */
@@ -537,7 +542,8 @@ export class ServerMachine {
 
   /** Makes due the sibling streams that wait for one another. */
   #wake(stream: Stream): void {
-    for (const other of stream.identity.siblings.waiting) if (other !== stream) this.#awaken(other);
+    const { waiting } = stream.identity.siblings;
+    if (waiting.size > 0) for (const other of waiting) if (other !== stream) this.#awaken(other);
   }
 
   #expire(timer: number): readonly ServerEffect[] {

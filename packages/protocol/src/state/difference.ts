@@ -14,6 +14,10 @@ export interface Position {
   readonly revision: number;
 }
 
+export function isSamePosition(a: Position, b: Position): boolean {
+  return a.revision === b.revision && a.view === b.view;
+}
+
 /** A name whose resource differs from before. */
 export interface Change {
   readonly name: string;

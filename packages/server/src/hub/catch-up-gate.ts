@@ -34,6 +34,11 @@ export class CatchUpGate {
     this.#freshness = freshness;
   }
 
+  /** Whether no request has to wait, nor be looked at. */
+  get isOpen(): boolean {
+    return this.#freshness === undefined && this.#waiting.size === 0;
+  }
+
   isWaiting(id: StreamId | PollId): boolean {
     return this.#waiting.has(id);
   }

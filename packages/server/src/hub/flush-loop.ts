@@ -29,6 +29,8 @@ export interface DueFlushes {
   pollAhead(): void;
 }
 
+const none: readonly StreamId[] = [];
+
 /** A monotonic clock in milliseconds, and how to run something later. */
 export interface FlushClock {
   now(): number;
@@ -76,6 +78,7 @@ export class FlushLoop {
   #cancelWait: (() => void) | undefined;
   /** Finishing streams, with the flush count at which each ends. */
   readonly #finishing = new Map<StreamId, number>();
+  readonly #flushNext = (): void => this.#options.due.flushNext();
   #isScheduled = false;
   #given = 0;
   #failed = 0;
@@ -171,7 +174,7 @@ export class FlushLoop {
     }
     const mayFlush = this.#pacer.mayFlush(now, due.flushedStreams, due.dueStreams);
     // With streams to flush in the queue as well, these take turns.
-    for (const stream of this.#ahead) {
+    for (const stream of this.#ahead.size > 0 ? this.#ahead : none) {
       this.#ahead.delete(stream);
       this.#give(() => {
         // The rest of a paused answer does not wait for the next fan-out either.
@@ -180,7 +183,7 @@ export class FlushLoop {
       if (!mayFlush) return true;
       break;
     }
-    if (mayFlush) this.#give(() => due.flushNext());
+    if (mayFlush) this.#give(this.#flushNext);
     else if (due.isPollDue) this.#give(() => due.pollAhead());
     else return false;
     return true;

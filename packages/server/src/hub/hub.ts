@@ -236,11 +236,17 @@ export class Hub implements HubPort {
 
   /** Runs `then` once v2 resources are available: the first request for a v2 type starts their conversion. */
   #whenProvided(type: TypeUrl | undefined, id: StreamId, bytes: number, then: () => void): void {
-    const isOfTwin = type !== undefined && isOfV2(type) && this.#options.traits(type)?.twin !== undefined;
+    const conversion = this.#conversionFor(type, id);
+    if (conversion === undefined) then();
+    else conversion.wait(id, bytes, then);
+  }
+
+  /** The conversion that a request for a type has to wait for; undefined: none. */
+  #conversionFor(type: TypeUrl | undefined, id: StreamId): FirstConversion | undefined {
     const conversion = this.#conversion;
-    if (conversion?.isWaiting(id) === true || (isOfTwin && conversion?.mustWait(id) === true))
-      conversion.wait(id, bytes, then);
-    else then();
+    if (conversion === undefined || conversion.isWaiting(id)) return conversion;
+    const isOfTwin = type !== undefined && isOfV2(type) && this.#options.traits(type)?.twin !== undefined;
+    return isOfTwin && conversion.mustWait(id) ? conversion : undefined;
   }
 
   admit(entryPoint: EntryPoint, peer: Peer, node?: Node): AccessGrant | Status {
@@ -322,7 +328,8 @@ export class Hub implements HubPort {
     }
     const type = request.type ?? stream.onlyType;
     this.report({ kind: "request-received", stream: id, type, bytes });
-    if (this.#gate.take(id, request, bytes, () => this.#admit(id, type, request, bytes)) === "full")
+    if (this.#gate.isOpen) this.#admit(id, type, request, bytes);
+    else if (this.#gate.take(id, request, bytes, () => this.#admit(id, type, request, bytes)) === "full")
       this.endStream(id, behind, "not-ready");
   }
 
@@ -342,9 +349,13 @@ export class Hub implements HubPort {
   }
 
   #understand(id: StreamId, type: TypeUrl | undefined, request: DiscoveryRequest, bytes: number): void {
-    this.#whenProvided(type, id, bytes, () => {
-      if (this.#streams.get(id) !== undefined) this.#driver.take({ kind: "request-received", stream: id, request }, id);
-    });
+    const conversion = this.#conversionFor(type, id);
+    if (conversion === undefined) this.#process(id, request);
+    else conversion.wait(id, bytes, () => this.#process(id, request));
+  }
+
+  #process(id: StreamId, request: DiscoveryRequest): void {
+    if (this.#streams.get(id) !== undefined) this.#driver.take({ kind: "request-received", stream: id, request }, id);
   }
 
   /**

@@ -190,8 +190,10 @@ class TypeRecord implements TypeTimes {
   settle(nonce: string): Sent | undefined {
     const index = this.#unanswered.findIndex((sent) => sent.nonce === nonce);
     if (index === -1) return undefined;
-    const [sent] = this.#unanswered.slice(index, index + 1);
-    this.#unanswered = this.#unanswered.slice(index + 1);
+    const sent = this.#unanswered[index];
+    // Nearly always there is one.
+    if (this.#unanswered.length === 1) this.#unanswered.pop();
+    else this.#unanswered = this.#unanswered.slice(index + 1);
     return sent;
   }
 

@@ -51,33 +51,11 @@ export class Fleet {
     telemetry.observe("node-moved", ({ stream, node, layers }) => this.#identify(stream, node, layers));
     telemetry.observe("stream-closed", ({ stream }) => this.#forget(stream));
     telemetry.observe("poller-forgotten", ({ stream }) => this.#forget(stream));
-    telemetry.observe("response-sent", ({ stream, type, nonce }) => {
-      this.#change(stream, type, (delivery) => {
-        delivery.unanswered = nonce;
-      });
-    });
-    telemetry.observe("response-acked", ({ stream, type, nonce }) => {
-      this.#change(stream, type, (delivery) => {
-        delivery.answer(nonce);
-        delivery.isRejected = false;
-      });
-    });
-    telemetry.observe("response-nacked", ({ stream, type, nonce }) => {
-      this.#change(stream, type, (delivery) => {
-        delivery.answer(nonce);
-        delivery.isRejected = true;
-      });
-    });
-    telemetry.observe("wait-began", ({ stream, type }) => {
-      this.#change(stream, type, (delivery) => {
-        delivery.isWaiting = true;
-      });
-    });
-    telemetry.observe("wait-ended", ({ stream, type }) => {
-      this.#change(stream, type, (delivery) => {
-        delivery.isWaiting = false;
-      });
-    });
+    telemetry.observe("response-sent", ({ stream, type, nonce }) => this.#change(stream, type, send, nonce));
+    telemetry.observe("response-acked", ({ stream, type, nonce }) => this.#change(stream, type, accept, nonce));
+    telemetry.observe("response-nacked", ({ stream, type, nonce }) => this.#change(stream, type, reject, nonce));
+    telemetry.observe("wait-began", ({ stream, type }) => this.#change(stream, type, hold, ""));
+    telemetry.observe("wait-ended", ({ stream, type }) => this.#change(stream, type, release, ""));
   }
 
   /** Grows with every change of a node or its condition. */
@@ -154,7 +132,7 @@ export class Fleet {
     }
   }
 
-  #change(id: StreamId, type: TypeUrl, change: (delivery: Delivery) => void): void {
+  #change(id: StreamId, type: TypeUrl, change: (delivery: Delivery, nonce: string) => void, nonce: string): void {
     const stream = this.#streams.get(id);
     if (stream === undefined) return;
     let delivery = stream.deliveries.get(type);
@@ -164,12 +142,12 @@ export class Fleet {
     }
     const { member } = stream;
     if (member === undefined) {
-      change(delivery);
+      change(delivery, nonce);
       return;
     }
     const before = member.condition;
     member.add(delivery, -1);
-    change(delivery);
+    change(delivery, nonce);
     member.add(delivery, 1);
     const after = member.condition;
     if (after === before) return;
@@ -202,6 +180,28 @@ class Delivery {
   answer(nonce: string): void {
     if (this.unanswered === nonce) this.unanswered = undefined;
   }
+}
+
+function send(delivery: Delivery, nonce: string): void {
+  delivery.unanswered = nonce;
+}
+
+function accept(delivery: Delivery, nonce: string): void {
+  delivery.answer(nonce);
+  delivery.isRejected = false;
+}
+
+function reject(delivery: Delivery, nonce: string): void {
+  delivery.answer(nonce);
+  delivery.isRejected = true;
+}
+
+function hold(delivery: Delivery): void {
+  delivery.isWaiting = true;
+}
+
+function release(delivery: Delivery): void {
+  delivery.isWaiting = false;
 }
 
 class Member implements FleetNode {

@@ -3,7 +3,7 @@ import type { Variant } from "../../message/variant.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { Ttls } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
-import { type Position, positionKey } from "../../state/difference.ts";
+import { isSamePosition, type Position, positionKey } from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
 import { type Timed, timedOf, type View } from "../../state/view.ts";
 import { memo } from "../memory/memo.ts";
@@ -28,6 +28,8 @@ export class SharedBodies {
   readonly #ttls: Ttls;
   #systemVersion: string | undefined;
   readonly #bodies = new SharedWhileUsed<Body>();
+  /** The difference that was sent last: most streams stand at one position. */
+  #last: { readonly from: Position; readonly variant: Variant; readonly view: View; readonly body: Body } | undefined;
   /** Full states, by the pending removals that they list too. */
   #full = new WeakMap<PendingRemovals, SharedWhileUsed<Body>>();
   readonly #own = new SharedWhileUsed<Body>();
@@ -49,9 +51,15 @@ export class SharedBodies {
   advance(systemVersion: string | undefined): void {
     if (systemVersion !== undefined) this.#systemVersion = systemVersion;
     this.#bodies.clear();
+    this.#last = undefined;
     this.#own.clear();
     this.#full = new WeakMap();
     this.#heartbeats = new WeakMap();
+  }
+
+  /** Drops what only streams that are flushed at the same time share. */
+  rest(): void {
+    this.#last = undefined;
   }
 
   /** The body of everything that a wildcard covers. */
@@ -61,13 +69,18 @@ export class SharedBodies {
 
   /** The body of a whole difference, for a wildcard. */
   ofChanges(variant: Variant, from: Position, view: View, type: TypeUrl): Body {
-    return this.#body(
+    const last = this.#last;
+    const isKnown = last?.variant === variant && last.view === view && last.body.type === type;
+    if (isKnown && isSamePosition(last.from, from)) return last.body;
+    const body = this.#body(
       variant,
       view,
       type,
       positionKey(from, view, type),
       () => this.#changes.between(from, view, type).segments,
     );
+    this.#last = { from, variant, view, body };
+    return body;
   }
 
   /**

@@ -1,7 +1,14 @@
 import { globOf } from "../../resource/resource-name.ts";
 import type { Ttls } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
-import { type Change, type Difference, differenceBetween, type Position, positionKey } from "../../state/difference.ts";
+import {
+  type Change,
+  type Difference,
+  differenceBetween,
+  isSamePosition,
+  type Position,
+  positionKey,
+} from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
 import type { View } from "../../state/view.ts";
 import { memo } from "../memory/memo.ts";
@@ -22,6 +29,8 @@ export class SharedChanges {
   readonly #differences = new Recent<Difference>(ELEMENTS_KEPT, ({ changes }) => changes.length);
   readonly #names = new Recent<ReadonlySet<string>>(ELEMENTS_KEPT, ({ size }) => size);
   readonly #newcomers = new Recent<ReadonlySet<string>>(ELEMENTS_KEPT, ({ size }) => size);
+  /** The difference that was asked for last: most streams stand at one position. */
+  #last: { readonly from: Position; readonly view: View; readonly type: TypeUrl; readonly is: Difference } | undefined;
   readonly #byTerm = new Recent<ReadonlyMap<string, readonly Change[]>>(ELEMENTS_KEPT, ({ size }) => size);
 
   constructor(ttls: Ttls) {
@@ -29,12 +38,17 @@ export class SharedChanges {
   }
 
   clear(): void {
+    this.#last = undefined;
     for (const made of [this.#differences, this.#names, this.#newcomers, this.#byTerm]) made.clear();
   }
 
   /** The whole difference. */
   between(from: Position, view: View, type: TypeUrl): Difference {
-    return this.#differences.get(wayKey(from, view, type), () => differenceBetween(from, view, type, this.#ttls));
+    const last = this.#last;
+    if (last?.view === view && last.type === type && isSamePosition(last.from, from)) return last.is;
+    const is = this.#differences.get(wayKey(from, view, type), () => differenceBetween(from, view, type, this.#ttls));
+    this.#last = { from, view, type, is };
+    return is;
   }
 
   /** The names that changed since a position. */

@@ -121,6 +121,7 @@ export class SharedResponses {
   rest(): void {
     this.comparisons.clear();
     this.selections.rest();
+    this.bodies.rest();
     this.#placeholders.clear();
     this.#newUses.clear();
     this.#withTtls?.rest();

@@ -24,7 +24,7 @@ export class Progress {
 
   /** A client did something, or was sent something. */
   note(member: ProgressMember): void {
-    for (const follower of this.#followers) follower.note(member);
+    if (this.#followers.size > 0) for (const follower of this.#followers) follower.note(member);
   }
 
   /** A node connected. */

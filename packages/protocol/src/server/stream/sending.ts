@@ -65,8 +65,21 @@ export class Sending {
     };
     type.deliveries.open(delivery);
     const stream = this.#stream;
-    const about = { stream, node: this.#recipient.node, type: body.type, nonce, version: body.version, revision };
-    const report: Report = { kind: "response-sent", ...about, ...sizeOf(body) };
+    const { type: url, version } = body;
+    const { resources, removed } = sizeOf(body);
+    const { node } = this.#recipient;
+    // No spreads: every stream has one of these for every change.
+    const report: Report = {
+      kind: "response-sent",
+      stream,
+      node,
+      type: url,
+      nonce,
+      version,
+      revision,
+      resources,
+      removed,
+    };
     effects.push({ kind: "send", stream, body, nonce }, { kind: "report", report });
     return delivery;
   }

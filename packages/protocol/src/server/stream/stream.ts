@@ -182,7 +182,9 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     if (classified.as === "initial") this.#ordering.meet(request, traits);
     type.resend(this.#owed.takeBeforehand(traits.type));
     const about = this.#about(type);
-    const effects: ServerEffect[] = [report({ kind: "request-understood", ...about, as: classified.as })];
+    const { stream, node, type: url } = about;
+    const { as } = classified;
+    const effects: ServerEffect[] = [report({ kind: "request-understood", stream, node, type: url, as })];
     if (classified.acked !== undefined) {
       let newest: Delivery | undefined;
       for (const delivery of type.deliveries.lastSettled) {
@@ -192,7 +194,8 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
       }
       if (newest !== undefined) {
         const { nonce, body } = newest;
-        effects.push(report({ kind: "response-acked", ...about, nonce, version: body.version }));
+        const { version } = body;
+        effects.push(report({ kind: "response-acked", stream, node, type: url, nonce, version }));
       }
     }
     if (classified.nacked !== undefined) {

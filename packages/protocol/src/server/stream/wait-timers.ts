@@ -29,6 +29,8 @@ export class WaitTimers {
   /** Starts timers for new waits of a stream, and cancels those of waits that ended. */
   update(stream: Stream, revision: number): readonly ServerEffect[] {
     const known = this.#running.get(stream);
+    // Who is settled waits for nothing.
+    if (known === undefined && stream.isSettled) return none;
     const all = stream.waiting();
     if (known === undefined && all.length === 0) return none;
     const before = known ?? [];

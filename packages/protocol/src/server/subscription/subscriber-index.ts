@@ -115,6 +115,8 @@ class AskersOfType<S> {
   }
 
   put(stream: S, subscription: Subscription): void {
+    // Nearly always it was settled before, and asks for the same.
+    if (this.#loose.get(stream) === subscription) return;
     const group = this.#groupOf.get(stream);
     if (group !== undefined && group.names === subscription.names && !subscription.asksBroadly) return;
     this.forget(stream);
