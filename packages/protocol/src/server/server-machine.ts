@@ -415,6 +415,8 @@ export class ServerMachine {
     const isFlushNeeded = !stream.isSettled;
     if (isFlushNeeded) this.#awaken(stream);
     else {
+      // What an ACK shows of the node is not left until the next flush.
+      if (this.#options.remembers === true) effects.push(...this.#history.served());
       this.progress.note(stream);
       if (this.#options.flushesInVain === true) this.#flushInVain(stream);
     }

@@ -134,7 +134,11 @@ describe("S-ORD-05: after a difference the client still holds", () => {
     expect(step(held({ a: 3 }, a), [["a", undefined, cluster("a", "2")]])).toEqual([[], true, false]);
     expect(step(held({ a: 3 }), [["a", undefined, a]])).toEqual([[], true, false]);
     expect(step(noPendingRemovals, [["b", b, b]])).toEqual([[], false, true]);
-    expect(step(noPendingRemovals, [["b", b, b]], at, { before: some("c"), after: some("b") })).toEqual([[], true, true]);
+    expect(step(noPendingRemovals, [["b", b, b]], at, { before: some("c"), after: some("b") })).toEqual([
+      [],
+      true,
+      true,
+    ]);
     expect(
       step(noPendingRemovals, [
         ["b", undefined, b],
