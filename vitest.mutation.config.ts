@@ -1,31 +1,39 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { watch } from "./tools/mutation/watchdog.mjs";
 import unit from "./vitest.config.ts";
 
-/** The first test that fails is the last that runs: those that are quick to start come first, the widest ones last. */
-const order = ["/protocol/src/", "/protocol/test/", "/conformance/", "/property/", "/work.test.ts"];
+const root = import.meta.dirname;
+const mutated = process.env["XDS_MUTATION_SOURCES"] ?? "";
 
-class QuickestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = (file: TestSpecification): number => order.findLastIndex((part) => file.moduleId.includes(part));
-    return files.sort((a, b) => rank(a) - rank(b) || a.moduleId.localeCompare(b.moduleId));
-  }
-}
+watch(process.env["XDS_MUTATION_JOB"] ?? "");
 
 /**
- * What `npm run mutation` plays against each mutant of the protocol: its own tests, and the cases in memory. The properties
+ * What `npm run mutation` runs: the tests of the server's half of the protocol as one file, against sources that hold the mutants. The properties
  * run few times and each time the same ones, so that a score is the same tomorrow.
  */
 export default defineConfig({
   resolve: unit.resolve ?? {},
+  plugins: [
+    {
+      name: "mutants",
+      enforce: "pre",
+      load(id) {
+        const path = join(mutated, relative(root, id));
+        return id.startsWith(root) && existsSync(path) ? readFileSync(path, "utf8") : undefined;
+      },
+    },
+  ],
   test: {
-    include: ["packages/protocol/**/*.test.ts", "packages/conformance/test/{in-memory,client-in-memory}.test.ts"],
-    // Of what was built, which no mutant changes.
-    exclude: ["packages/protocol/test/bare-context.test.ts"],
+    include: ["tools/mutation/every-test.mjs"],
+    runner: "./tools/mutation/runner.mjs",
     setupFiles: unit.test?.setupFiles ?? [],
+    pool: "threads",
     isolate: false,
-    testTimeout: 20_000,
-    sequence: { sequencer: QuickestFirst },
-    env: { XDS_PROPERTY_RUNS: "40", XDS_PROPERTY_SEED: "1" },
+    maxWorkers: 1,
+    experimental: { fsModuleCache: true, fsModuleCachePath: join(root, ".cache", "mutation", "modules") },
+    testTimeout: 60_000,
+    env: { XDS_PROPERTY_RUNS: process.env["XDS_PROPERTY_RUNS"] ?? "10", XDS_PROPERTY_SEED: "1" },
   },
 });

@@ -31,7 +31,7 @@ const held = (names: Record<string, number>, was: Past | undefined = undefined):
     ),
   );
 const sinceOf = ({ names }: PendingRemovals): unknown => [...names].map(([name, { since }]) => [name, since]);
-const at = { revision: 9, goesAtOnce: undefined };
+const at: Parameters<typeof stepFrom>[3] = { revision: 9, goesAtOnce: undefined };
 const both = { before: everything, after: everything };
 
 describe("S-ORD-05: clusters that a client still holds", () => {
@@ -98,7 +98,7 @@ describe("S-ORD-05: after a difference the client still holds", () => {
     expect(step(noPendingRemovals, [["a", a]])).toEqual([[["a", 9]], false, false]);
     expect(step(held({ a: 3 }), [["a", a]])).toEqual([[["a", 3]], false, true]);
     const goesAtOnce = (name: string): boolean => name === "a";
-    const how = { revision: 9, goesAtOnce } as unknown as typeof at;
+    const how = { revision: 9, goesAtOnce };
     expect(
       step(
         noPendingRemovals,
