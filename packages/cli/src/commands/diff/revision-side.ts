@@ -72,7 +72,7 @@ async function pages(
 }
 
 /** Items after changes. */
-export function withChanges(items: readonly DiffItem[], changes: readonly ChangeAnswer[]): readonly DiffItem[] {
+function withChanges(items: readonly DiffItem[], changes: readonly ChangeAnswer[]): readonly DiffItem[] {
   const keyOf = ({ layer, type, name }: Pick<DiffItem, "layer" | "type" | "name">): string =>
     JSON.stringify([layer, type, name]);
   const after = new Map(items.map((item) => [keyOf(item), item]));

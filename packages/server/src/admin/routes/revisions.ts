@@ -165,7 +165,7 @@ export async function describeRecord(ledger: Publisher, record: LedgerRecord): P
 }
 
 /** How many resources are added, changed and deleted. */
-export function countChanges(changes: readonly EntryChange[]): Pick<RevisionAnswer, ChangeAnswer["change"]> {
+function countChanges(changes: readonly EntryChange[]): Pick<RevisionAnswer, ChangeAnswer["change"]> {
   const counts = { added: 0, changed: 0, deleted: 0 };
   for (const change of changes) counts[changeKind(change)]++;
   return counts;
