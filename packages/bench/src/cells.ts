@@ -15,6 +15,8 @@ export interface Cell {
   readonly byName?: { readonly names: number; readonly subscribers: number };
   /** Each stream has a node with a layer of its own, above a shared one. */
   readonly ownLayers?: boolean;
+  /** Connections that the streams share; undefined: each has its own. */
+  readonly connections?: number;
   /** Runs with `--long` only. */
   readonly isLong: boolean;
 }
@@ -22,6 +24,7 @@ export interface Cell {
 /** The cells of architecture.md 7. */
 export const cells: readonly Cell[] = [
   cell("100 x 1,000 delta", 100, 1_000, "delta", {}),
+  cell("100 x 1,000 delta, 50 connections", 100, 1_000, "delta", { connections: 50 }),
   cell("1,000 x 1,000 SotW", 1_000, 1_000, "sotw", { caches: ["linear"] }),
   cell("10,000 x 200 delta", 10_000, 200, "delta", {}),
   cell("10,000 x 1,000 delta", 10_000, 1_000, "delta", { reconnects: true, isLong: true }),
@@ -50,7 +53,7 @@ function cell(
   resources: number,
   streams: number,
   variant: Cell["variant"],
-  more: Partial<Pick<Cell, "caches" | "reconnects" | "byName" | "ownLayers" | "isLong">>,
+  more: Partial<Pick<Cell, "caches" | "reconnects" | "byName" | "ownLayers" | "connections" | "isLong">>,
 ): Cell {
   return {
     name,

@@ -53,8 +53,9 @@ if (only === "client") {
 
 const results: { readonly cell: Cell; readonly measurements: readonly Measurement[] }[] = [];
 for (const cell of cells.filter((one) => (isLong || !one.isLong) && one.name.includes(only))) {
-  // The `floor` server does not track subscriptions.
-  const floor: readonly Subject[] = cell.byName === undefined && cell.ownLayers !== true ? ["floor"] : [];
+  // The `floor` server does not track subscriptions, and knows one stream on a connection.
+  const isPlain = cell.byName === undefined && cell.ownLayers !== true && cell.connections === undefined;
+  const floor: readonly Subject[] = isPlain ? ["floor"] : [];
   const subjects: readonly Subject[] = [...floor, "xdskit", ...cell.caches];
   const measurements: Measurement[] = [];
   for (let run = 0; run < runs; run++) {

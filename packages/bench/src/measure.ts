@@ -66,12 +66,14 @@ export async function measure(cell: Cell, subject: Subject, tools: string): Prom
   };
 }
 
-function loadArgs({ streams, variant, resources, byName, ownLayers }: Cell): readonly string[] {
+function loadArgs({ streams, variant, resources, byName, ownLayers, connections }: Cell): readonly string[] {
   const named =
     byName === undefined
       ? []
       : ["-names", byName.names, "-subscribers", byName.subscribers, "-resources", resources].map(String);
-  return ["-streams", String(streams), "-variant", variant, ...named, ...(ownLayers === true ? ["-own-nodes"] : [])];
+  const shared = connections === undefined ? [] : ["-connections", String(connections)];
+  const nodes = ownLayers === true ? ["-own-nodes"] : [];
+  return ["-streams", String(streams), "-variant", variant, ...named, ...shared, ...nodes];
 }
 
 function startServer(cell: Cell, subject: Subject, tools: string): Peer {

@@ -14,6 +14,7 @@ export interface Position {
   readonly revision: number;
 }
 
+/** Whether two positions are the same view at the same revision. */
 export function isSamePosition(a: Position, b: Position): boolean {
   return a.revision === b.revision && a.view === b.view;
 }
