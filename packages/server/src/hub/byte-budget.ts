@@ -35,7 +35,6 @@ export class ByteBudget {
     let held = 0;
     return {
       hold: (bytes) => {
-        if (bytes === held) return undefined;
         const passed = bytes > held ? this.#refuse(account, bytes - held) : undefined;
         if (passed !== undefined) return passed;
         this.#add(account, bytes - held);

@@ -113,11 +113,6 @@ export class GrpcCall implements StreamHandle {
       if (error === undefined || error === null) written();
     };
     const last = pieces.length - 1;
-    const [only] = pieces;
-    if (last === 0 && only !== undefined) {
-      stream.write(only, done);
-      return;
-    }
     if (last > 0) stream.cork();
     pieces.forEach((piece, index) => {
       if (index === last) stream.write(piece, done);
