@@ -64,7 +64,7 @@ const orders = {
   disk: ["system-error timers presence", "holder make-directory", "file-lock"],
   source: ["problem quiet", "layout", "document secret", "settings", "directory", "off-thread module"],
   server: [
-    "error",
+    "error source-places",
     "health-discovery",
     "ledger/lease",
     "ledger/store",
@@ -174,7 +174,7 @@ const doors = [
       "^packages/client/src/(config|store)/",
       "^packages/client/src/transport/(file|tls)/",
       "^packages/server/src/store/file",
-      "^packages/server/src/ledger/ledger-files",
+      "^packages/server/src/ledger/(ledger|node-past)-files",
       // Certificates and keys of the connection to etcd.
       "^packages/store-etcd/src/open",
       "^packages/server/src/transport/(grpc/)?tls",

@@ -101,7 +101,7 @@ const rows: readonly {
   readonly files?: string;
   readonly first: (scene: Scene) => Promise<Answer>;
   readonly is: Answer;
-  readonly then: (scene: Scene) => Promise<Answer>;
+  readonly afterwards: (scene: Scene) => Promise<Answer>;
   readonly becomes: Answer;
 }[] = [
   {
@@ -112,7 +112,7 @@ const rows: readonly {
       return scene.wait();
     },
     is: { code: 3, says: "the source has 1 error" },
-    then: async (scene) => {
+    afterwards: async (scene) => {
       await scene.site.write("a.yaml", clusters("one", "two"));
       return scene.wait();
     },
@@ -126,7 +126,7 @@ const rows: readonly {
       return scene.wait();
     },
     is: { code: 3, says: "the source has 1 error" },
-    then: async (scene) => {
+    afterwards: async (scene) => {
       const again = await Site.make({ "a.yaml": clusters("one", "two") });
       await cp(again.directory, scene.site.directory, { recursive: true });
       await again.remove();
@@ -138,7 +138,7 @@ const rows: readonly {
     when: "nobody is connected, then a node is",
     first: (scene) => scene.wait(...now),
     is: { code: 5, says: "is on too few nodes, 0 of at least 1: 0 of 0 nodes have it" },
-    then: async (scene) => {
+    afterwards: async (scene) => {
       await scene.connect("edge-1");
       return scene.wait();
     },
@@ -151,7 +151,7 @@ const rows: readonly {
       return scene.wait("--min-nodes", "2", ...now);
     },
     is: { code: 5, says: "is on too few nodes, 1 of at least 2: 1 of 1 node has it" },
-    then: async (scene) => {
+    afterwards: async (scene) => {
       await scene.connect("edge-2");
       return scene.wait("--min-nodes", "2");
     },
@@ -168,7 +168,7 @@ const rows: readonly {
       return answer;
     },
     is: { code: 4, says: "revision 2 is not deployed yet: 0 of 1 node has it, 1 pending" },
-    then: async (scene) => {
+    afterwards: async (scene) => {
       await scene.connect("edge-1");
       return scene.wait();
     },
@@ -186,7 +186,7 @@ const rows: readonly {
       code: 1,
       says: "it is too long; in it: one; from a.yaml:3\nrevision 2 was rejected: 0 of 1 node has it, 1 rejected",
     },
-    then: async (scene) => {
+    afterwards: async (scene) => {
       await scene.site.write("a.yaml", timeouts("2s"));
       return scene.wait();
     },
@@ -201,7 +201,7 @@ const rows: readonly {
       return scene.wait();
     },
     is: { code: 3, says: "the change 2 of the source is held: 29 of 30 Cluster resources would be gone" },
-    then: async (scene) => {
+    afterwards: async (scene) => {
       await scene.serving.xds("approve", "2");
       return scene.wait();
     },
@@ -214,7 +214,7 @@ const rows: readonly {
       return scene.wait();
     },
     is: { code: 0, says: "revision 1 is deployed: 1 of 1 node has it" },
-    then: async (scene) => {
+    afterwards: async (scene) => {
       await scene.restart();
       return scene.wait();
     },
@@ -227,7 +227,7 @@ const rows: readonly {
       return scene.wait(...now);
     },
     is: { code: 5, says: "0 of 0 nodes have it" },
-    then: async (scene) => {
+    afterwards: async (scene) => {
       await scene.connect("edge-1");
       await scene.serving.xds("get", "cds", "one");
       await scene.site.write("a.yaml", clusters("one", "two"));
@@ -239,12 +239,12 @@ const rows: readonly {
 
 test.each(rows)(
   "xds wait: $when",
-  async ({ files = clusters("one"), first, is, then, becomes }) => {
+  async ({ files = clusters("one"), first, is, afterwards, becomes }) => {
     const scene = await Scene.start({ "a.yaml": files });
     opened = scene;
     for (const [asked, expected] of [
       [first, is],
-      [then, becomes],
+      [afterwards, becomes],
     ] as const) {
       const { code, says } = await asked(scene);
       expect({ code, says }).toEqual({ code: expected.code, says: expect.stringContaining(expected.says) });

@@ -19,7 +19,11 @@ class Fleet {
     const opened = { variant: "delta", onlyType: undefined, apiVersion: "v3", peer } as const;
     for (let stream = 0; stream < nodes; stream++) {
       this.machine.on({ kind: "stream-opened", stream, connection: stream, ...opened });
-      this.machine.on({ kind: "request-received", stream, request: { ...delta(CLUSTER, {}), node: node(idOf(stream)) } });
+      this.machine.on({
+        kind: "request-received",
+        stream,
+        request: { ...delta(CLUSTER, {}), node: node(idOf(stream)) },
+      });
     }
     for (const [stream, nonce] of this.#sent()) this.answer(stream, nonce);
   }

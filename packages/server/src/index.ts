@@ -124,7 +124,6 @@ export type { LimitState, Readiness } from "./observe/gauges.ts";
 export type { Log } from "./observe/log.ts";
 export { type LogEvent, type LogFields, type LogRow, logTable } from "./observe/log-table.ts";
 export { type MetricName, type MetricRow, metricTable } from "./observe/metric-table.ts";
-export type { AskedResource, PlacesOf, ResourcePlace } from "./observe/source-places.ts";
 export type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 export {
   type AdminAddress,
@@ -142,6 +141,7 @@ export {
   type TlsFiles,
   type V2Mode,
 } from "./options.ts";
+export type { AskedResource, PlacesOf, ResourcePlace } from "./source-places.ts";
 export type {
   ChangeResult,
   LayerUpdate,

@@ -140,7 +140,7 @@ const ofFiles: RulesOf<FileOutput> = {
   settleMs: milliseconds,
 };
 /** Directories that the server writes. */
-export const fileOutputs: Rule = every(listOf(fields(ofFiles, { needed: ["directory"] })), (value) =>
+const fileOutputs: Rule = every(listOf(fields(ofFiles, { needed: ["directory"] })), (value) =>
   Array.isArray(value) ? findSharedDirectories(value) : [],
 );
 

@@ -15,7 +15,7 @@ import type { FileOutput } from "./file-output.ts";
 import type { HealthDiscovery } from "./health-discovery.ts";
 import type { LedgerStore } from "./ledger/store.ts";
 import type { Log } from "./log.ts";
-import type { PlacesOf } from "./observe/source-places.ts";
+import type { PlacesOf } from "./source-places.ts";
 
 /** Limits of a server. A client that exceeds one gets a status that names the limit; other clients are not affected. */
 export interface Limits {
@@ -216,7 +216,7 @@ export const defaultLimits: Limits = {
   handshakeTimeoutMs: 10_000,
 };
 
-export function isLimitName(name: string): name is LimitName {
+function isLimitName(name: string): name is LimitName {
   return Object.hasOwn(defaultLimits, name);
 }
 

@@ -4,17 +4,12 @@ import { formatAge } from "../output/age.ts";
 import { formatJson } from "../output/json.ts";
 import { formatTable } from "../output/table.ts";
 import { askAdmin } from "./admin-request.ts";
-import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
-import { nodeHistory } from "./node-history.ts";
+import { type NodeHistoryFlags, nodeHistory } from "./node-history.ts";
 import { countChanges, describeKind, describeWhy, kindColor } from "./revision-words.ts";
 
-export interface HistoryFlags extends AdminFlags {
-  readonly limit: string;
-  readonly before?: string;
+export interface HistoryFlags extends NodeHistoryFlags {
   readonly node?: string;
-  readonly at?: string;
-  readonly output: "table" | "json";
 }
 
 export async function history(flags: HistoryFlags, context: CommandContext): Promise<ExitCode> {

@@ -5,12 +5,19 @@ import { formatJson } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
 import { formatTable } from "../output/table.ts";
 import { askAdmin } from "./admin-request.ts";
+import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
-import type { HistoryFlags } from "./history.ts";
 import { countChanges, describeKind, describeWhy } from "./revision-words.ts";
 
+export interface NodeHistoryFlags extends AdminFlags {
+  readonly limit: string;
+  readonly before?: string;
+  readonly at?: string;
+  readonly output: "table" | "json";
+}
+
 /** What a node had, newest first. */
-export async function nodeHistory(node: string, flags: HistoryFlags, context: CommandContext): Promise<ExitCode> {
+export async function nodeHistory(node: string, flags: NodeHistoryFlags, context: CommandContext): Promise<ExitCode> {
   const { io, colorsOf } = context;
   const { limit, at, before, output } = flags;
   if (before !== undefined) throw new CommandError(exitCode.usage, "--before does not go with --node: --at does");

@@ -1,4 +1,4 @@
-import type { ChangeAnswer, PlanAnswer, PlanCountAnswer } from "@xdskit/server";
+import type { PlanAnswer, PlanCountAnswer } from "@xdskit/server";
 import { planLines } from "@xdskit/server";
 import type { LoadedState, Problem } from "@xdskit/source";
 import { type ExitCode, exitCode } from "../exit-code.ts";
@@ -9,9 +9,8 @@ import { formatTable } from "../output/table.ts";
 import { sendToAdmin } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
-import type { FieldDifference } from "./diff/compare.ts";
 import { formatField } from "./diff/format-field.ts";
-import { plannedFields } from "./diff/planned-fields.ts";
+import { type PlannedChange, plannedFields } from "./diff/planned-fields.ts";
 import { formatChanges, typeWord } from "./format-changes.ts";
 import { type LoadedSource, loadSource } from "./load-source.ts";
 
@@ -21,9 +20,6 @@ export interface PlanFlags extends AdminFlags {
   readonly output: "text" | "json";
   readonly [setting: string]: unknown;
 }
-
-/** A change that a publish would make; with `--fields`, with the fields that differ. */
-export type PlannedChange = ChangeAnswer & { readonly fields?: readonly FieldDifference[] };
 
 /** What `--output json` prints. */
 export type PlanOutput =

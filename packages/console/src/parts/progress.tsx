@@ -1,5 +1,5 @@
 import type { ProgressAnswer } from "@xdskit/server";
-import type { JSX } from "preact";
+import type { ComponentChild, JSX } from "preact";
 import { count } from "../format.ts";
 import { useLive } from "../live.ts";
 import { linkTo } from "../router.ts";
@@ -48,8 +48,8 @@ export function ProgressBar({ answer }: { readonly answer: ProgressAnswer }): JS
   );
 }
 
-function Figure({ text, to }: { readonly text: string; readonly to: string | undefined }): JSX.Element {
-  return to === undefined ? <>{text}</> : <a href={to}>{text}</a>;
+function Figure({ text, to }: { readonly text: string; readonly to: string | undefined }): ComponentChild {
+  return to === undefined ? text : <a href={to}>{text}</a>;
 }
 
 /** The nodes that are counted. */

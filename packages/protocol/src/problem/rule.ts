@@ -9,7 +9,7 @@ export type Rule = (value: unknown) => readonly OptionProblem[];
 export type RulesOf<T> = Readonly<Record<keyof T, Rule>>;
 
 /** Shared: some methods run for every request of a program, and a valid argument must cost nothing. */
-export const noProblems: readonly OptionProblem[] = [];
+const noProblems: readonly OptionProblem[] = [];
 
 /** A rule that a predicate decides, described in a few words. */
 export function rule(expected: string, holds: (value: unknown) => boolean): Rule {

@@ -1,4 +1,4 @@
-import type { AskedResource } from "../observe/source-places.ts";
+import type { AskedResource } from "../source-places.ts";
 import type { NamedPlaceAnswer, ProgressAnswer, StragglerAnswer, StragglersAnswer } from "./answers/progress.ts";
 import type { AdminView } from "./view.ts";
 

@@ -15,8 +15,8 @@ import type { ConversionFindings } from "../hub/port.ts";
 import type { NodePastRecorder } from "../ledger/node-past-recorder.ts";
 import type { Fleet } from "../observe/fleet.ts";
 import type { Gauges } from "../observe/gauges.ts";
-import type { PlacesOf } from "../observe/source-places.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
+import type { PlacesOf } from "../source-places.ts";
 import type { AccessRulesAnswer } from "./answers/access.ts";
 
 /** The data of the admin API, read anew on every request; nothing is cached. */

@@ -1,6 +1,6 @@
 import { setImmediate as pause } from "node:timers/promises";
+import type { TypeUrl } from "@xdskit/protocol";
 import { NodePast, type NodePastLine } from "@xdskit/protocol/internal";
-import type { AnsweredResponse } from "../observe/deliveries.ts";
 import { NodePastFiles, type NodePastStore } from "./node-past-files.ts";
 import { NodePastMemory } from "./node-past-memory.ts";
 
@@ -29,6 +29,18 @@ export interface NodePastOptions {
   readonly onProblem: (message: string) => void;
 }
 
+/** An ACK or a NACK of a node. */
+export interface AnswerOfNode {
+  readonly node: string;
+  readonly type: TypeUrl;
+  /** The revision of the response. */
+  readonly revision: number;
+  /** In milliseconds since 1970. */
+  readonly at: number;
+  /** Why it is a NACK; undefined: an ACK. */
+  readonly reason: string | undefined;
+}
+
 /** Where lines are written. */
 export interface NodePastDirectory {
   readonly directory: string;
@@ -40,7 +52,7 @@ export class NodePastRecorder {
   readonly #options: NodePastOptions;
   readonly #past = new NodePast();
   /** By node and type: what it rejected since the last sweep. */
-  readonly #rejections = new Map<string, AnsweredResponse>();
+  readonly #rejections = new Map<string, AnswerOfNode>();
   #store: NodePastStore = new NodePastMemory(MAX_LINES);
   #timer: NodeJS.Timeout | undefined;
   /** The last sweep that was begun or is to follow; never rejects. */
@@ -69,7 +81,7 @@ export class NodePastRecorder {
   }
 
   /** A client ACKed or rejected something. */
-  answered(answered: AnsweredResponse): void {
+  answered(answered: AnswerOfNode): void {
     const { node, type, reason } = answered;
     if (reason === undefined || this.#isClosed) return;
     const key = `${type} ${node}`;

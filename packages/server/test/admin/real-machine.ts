@@ -29,9 +29,9 @@ import { createDeliveryTimes, type DeliveryTimes } from "../../src/observe/deliv
 import { Fleet } from "../../src/observe/fleet.ts";
 import type { LimitState, Readiness } from "../../src/observe/gauges.ts";
 import { createMetrics, type Metrics } from "../../src/observe/metrics.ts";
-import type { ResourcePlace } from "../../src/observe/source-places.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "../../src/observe/telemetry.ts";
+import type { ResourcePlace } from "../../src/source-places.ts";
 
 export const CDS: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 export const EDS: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");

@@ -2,8 +2,10 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { ChangeAnswer } from "@xdskit/server";
 import type { LoadedState } from "@xdskit/source";
 import { resourceValue } from "../../discovery/resource-value.ts";
-import type { PlannedChange } from "../plan.ts";
-import { type DiffItem, fieldsBetween } from "./compare.ts";
+import { type DiffItem, type FieldDifference, fieldsBetween } from "./compare.ts";
+
+/** A change that a publish would make; with `--fields`, with the fields that differ. */
+export type PlannedChange = ChangeAnswer & { readonly fields?: readonly FieldDifference[] };
 
 /** A change with the fields in which a directory's resource differs from the server's, in place of bodies. */
 export function plannedFields(
