@@ -1,6 +1,7 @@
 import type { Resource } from "@xdskit/protocol";
-import type { Entry, EntryChange, FuseTrip } from "@xdskit/protocol/internal";
-import type { AffectedNode } from "./affected-nodes.ts";
+import type { Entry, EntryChange, FuseTrip, LedgerState } from "@xdskit/protocol/internal";
+import { type AffectedNode, type AffectedNodesOptions, affectedNodes } from "./affected-nodes.ts";
+import type { InForceChange } from "./in-force.ts";
 import type { Judgement } from "./judgement.ts";
 import type { MissingContent } from "./publication.ts";
 
@@ -31,4 +32,14 @@ export function resultOf({ live, isStable, problem, trips }: Judgement): ChangeP
   if (problem !== undefined) return "refused";
   if (trips.length > 0) return "held";
   return live.length === 0 && !isStable ? "unchanged" : "applied";
+}
+
+/** What a change would change, and for whom. */
+export function planOf(
+  { changes: { changes }, placement }: InForceChange,
+  state: LedgerState,
+  options: AffectedNodesOptions,
+): Pick<ChangePlan, "changes" | "isPlaced" | "nodes"> {
+  const effect = { changes, ...(placement !== undefined && { placement }) };
+  return { changes, isPlaced: placement !== undefined, nodes: affectedNodes(effect, state, options) };
 }

@@ -1,30 +1,25 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
-import {
-  type Digest,
-  type EntryChange,
-  type EntryPlace,
-  type FuseTrip,
-  type HeldRecord,
-  type LedgerEffect,
-  type LedgerRecord,
-  type LedgerState,
-  type Placement,
-  placeKey,
-  type Reversal,
-  reverseTo,
-  splitLive,
-  type TypeKind,
+import type { Resource, TypeUrl } from "@xdskit/protocol";
+import type {
+  Digest,
+  EntryChange,
+  FuseTrip,
+  HeldRecord,
+  LedgerEffect,
+  LedgerRecord,
+  LedgerState,
+  TypeKind,
 } from "@xdskit/protocol/internal";
-import { layerChangesBetween } from "@xdskit/source/checks";
-import { affectedNodes, type SubscribedNode } from "./affected-nodes.ts";
+import type { SubscribedNode } from "./affected-nodes.ts";
+import { DecisionPlanner } from "./decision-planner.ts";
 import { EntryMaker, type ResourceChanges } from "./entries.ts";
+import { HeldContent } from "./held-content.ts";
 import { isChange, LedgerHistory } from "./history.ts";
-import { type InForceChange, type PublishTarget, StateInForce } from "./in-force.ts";
-import { type Judged, type Judgement, judgePublication, sameChange } from "./judgement.ts";
+import { type PublishTarget, StateInForce } from "./in-force.ts";
 import type { HeldLease } from "./lease.ts";
 import { LedgerReader, type ReaderStop } from "./ledger-reader.ts";
-import { type ChangePlan, type PlannedEntries, resultOf } from "./plan.ts";
+import { type NewRecord, noResourceChanges, type OperationPlan, refuse, unchanged } from "./operation-plan.ts";
+import type { ChangePlan, PlannedEntries } from "./plan.ts";
 import type {
   Authorship,
   Decision,
@@ -33,11 +28,10 @@ import type {
   PublishResult,
   WaitingDeletion,
 } from "./publication.ts";
-import { type ReadLedger, readLedger, readLedgerUpTo, resourcesOf } from "./reading.ts";
-import type { PlacedResource } from "./references.ts";
-import { Compactor, type Retention, recordsOf } from "./retention.ts";
+import { PublicationPlanner } from "./publication-planner.ts";
+import { type ReadLedger, readLedger, readLedgerUpTo } from "./reading.ts";
+import { Compactor, type Retention } from "./retention.ts";
 import type { AppendResult, LedgerStore } from "./store.ts";
-import { isNeeded, WaitingDeletions } from "./waiting-deletions.ts";
 
 /** Most operations that one append takes. */
 const LARGEST_GROUP = 256;
@@ -76,47 +70,13 @@ export interface Resumed {
   readonly missing: number;
 }
 
-/** A publication that a fuse stops. */
-interface HeldChange {
-  readonly state: LedgerState;
-  readonly made: ResourceChanges;
-  readonly change: LedgerEffect;
-  readonly trips: readonly FuseTrip[];
-  readonly restored: ResourceChanges;
-}
-
-/** What a decision puts in force. */
-interface Prepared {
-  readonly kind: "prepared";
-  readonly made: ResourceChanges;
-  readonly placement: Placement | undefined;
-  readonly irretrievable: readonly MissingContent[];
-}
-
-interface Refused {
-  readonly kind: "refused";
-  readonly reason: string;
-}
-
-/** A record without what the ledger gives it. */
-type NewRecord = LedgerRecord extends infer R ? (R extends LedgerRecord ? Omit<R, "number" | "time"> : never) : never;
-
-/** What an operation wants to record, and what comes in force by it. */
-interface Plan {
-  readonly records: readonly NewRecord[];
-  readonly resources: Iterable<Resource>;
-  readonly effect?: { readonly changes: ResourceChanges; readonly placement: Placement | undefined };
-  /** What of it is sent although it cannot be recorded. */
-  readonly live?: ResourceChanges;
-  /** Nothing is recorded unless it is still held then. */
-  readonly lease?: HeldLease;
-  /** The result, given the number of its last record and the revision. */
-  readonly result: (number: number, revision: number) => PublishResult;
-}
-
 /** Operations that are recorded together. */
 interface PlannedGroup {
-  readonly planned: { readonly operation: Operation; readonly plan: Plan; readonly records: readonly LedgerRecord[] }[];
+  readonly planned: {
+    readonly operation: Operation;
+    readonly plan: OperationPlan;
+    readonly records: readonly LedgerRecord[];
+  }[];
   readonly records: LedgerRecord[];
   readonly bodies: Map<string, Uint8Array>;
   lease: HeldLease | undefined;
@@ -132,7 +92,7 @@ interface Unrecorded {
 const STANDBY = "another server publishes to the store; this one follows";
 
 interface Operation {
-  readonly plan: (state: LedgerState) => Plan | Promise<Plan>;
+  readonly plan: (state: LedgerState) => OperationPlan | Promise<OperationPlan>;
   /** What of it is sent although it cannot be recorded. */
   readonly live?: (() => ResourceChanges) | undefined;
   readonly settle: (result: PublishResult) => void;
@@ -152,16 +112,10 @@ export class Publisher {
   readonly #queue: Operation[] = [];
   readonly #inForce: StateInForce;
   readonly #reader: LedgerReader;
-  /** The layers that a source published last, if they are what is in force. */
-  #lastLayers: ReadonlyMap<string, readonly Resource[]> | undefined;
-  /** The resources of the held change by place, while they are at hand. */
-  #heldResources: { readonly number: number; readonly resources: ReadonlyMap<string, Resource> } | undefined;
-  readonly #waiting = new WaitingDeletions();
-  /** What the operations of this append change. */
-  #planned: ResourceChanges[] = [];
+  readonly #content: HeldContent;
+  readonly #publications: PublicationPlanner;
+  readonly #decisions: DecisionPlanner;
   #running: Promise<void> | undefined;
-  /** The writers that published since the start. */
-  readonly #known = new Set<string>();
   #told: ReaderStop | undefined;
   readonly #closing = new AbortController();
   #following: Promise<void> | undefined;
@@ -179,6 +133,10 @@ export class Publisher {
     this.#entries = new EntryMaker(options);
     this.#compactor = compactor;
     this.#inForce = new StateInForce(target, options.kindOf);
+    this.#content = new HeldContent(store, digest);
+    const planning = { ...options, inForce: this.#inForce, content: this.#content };
+    this.#publications = new PublicationPlanner({ ...planning, entries: this.#entries, history: this.history });
+    this.#decisions = new DecisionPlanner(planning);
     const onRead = (record: LedgerRecord, changes: readonly EntryChange[]): void => this.#takeNote(record, changes);
     this.#reader = new LedgerReader({ store, digest, inForce: this.#inForce, onRead }, read);
   }
@@ -216,7 +174,7 @@ export class Publisher {
 
   /** Live data that is deleted once nothing refers to it. */
   get waiting(): readonly WaitingDeletion[] {
-    return this.#waiting.places;
+    return this.#publications.waiting;
   }
 
   /** What this process has seen of the store. */
@@ -252,7 +210,7 @@ export class Publisher {
   publish(publication: Publication): Promise<PublishResult> {
     return this.#enqueue(
       (state) => this.#planPublication(publication, state),
-      () => this.#liveOf(publication),
+      () => this.#publications.liveOf(publication, this.#reader.state),
     );
   }
 
@@ -260,93 +218,34 @@ export class Publisher {
   async plan(given: Publication, entries: PlannedEntries = []): Promise<ChangePlan> {
     await this.catchUp();
     for (const [resource, entry] of entries) this.#entries.know(resource, entry);
-    const publication = this.#entries.withDigest(given);
-    const staleness = await this.#stalenessOf(publication);
-    const { state } = this.#reader;
-    const made = this.#changesTo(publication, state);
-    const isReferredTo = await this.#referredTo(publication, made, state);
-    const judgement = this.#judge({ publication, state, made, staleness, isReferredTo });
-    const { placement, problem, trips } = judgement;
-    return {
-      ...{ head: this.number, result: resultOf(judgement), reason: problem, trips, irretrievable: [] },
-      ...this.#planChanges({ changes: made, placement }, state),
-    };
+    return await this.#publications.preview(given, this.#reader.state);
   }
 
   /** What a decision would do if it were made now. Records nothing. */
-  async planDecision(decision: Decision, number: number): Promise<ChangePlan> {
-    const { state } = this.#reader;
-    const prepared = await this.#prepare(decision, number, state);
-    const isRefused = prepared.kind === "refused";
-    const { made, placement, irretrievable } = isRefused ? nothingPrepared : prepared;
-    const isEmpty = made.changes.length === 0 && placement === undefined;
-    return {
-      head: this.number,
-      result: isRefused ? "refused" : isEmpty ? "unchanged" : "applied",
-      reason: isRefused ? prepared.reason : undefined,
-      trips: decision === "rollback" || state.held?.number !== number ? [] : state.held.trips,
-      irretrievable,
-      ...this.#planChanges({ changes: made, placement }, state),
-    };
-  }
-
-  #planChanges(
-    { changes: { changes }, placement }: InForceChange,
-    state: LedgerState,
-  ): Pick<ChangePlan, "changes" | "isPlaced" | "nodes"> {
-    const effect = { changes, ...(placement !== undefined && { placement }) };
-    return { changes, isPlaced: placement !== undefined, nodes: affectedNodes(effect, state, this.#options) };
-  }
-
-  #judge(judged: Judged): Judgement {
-    const { kindOf, judge } = this.#options;
-    return judgePublication(judged, { kindOf, judge, check: (change) => this.#inForce.check(change) });
+  planDecision(decision: Decision, number: number): Promise<ChangePlan> {
+    return this.#decisions.preview(decision, number, this.#reader.state);
   }
 
   /** Puts the held change `number` in force. */
   approve(number: number, by: Authorship = {}): Promise<PublishResult> {
     return this.#enqueue(async (state) => {
-      const prepared = await this.#prepareApproval(number, state);
-      if (prepared.kind === "refused") return refuse(prepared.reason);
-      this.#lastLayers = undefined;
-      this.#known.add(prepared.held.origin.writer);
-      return {
-        records: [{ kind: "approved", of: number, ...authorOf(by) }],
-        resources: [],
-        effect: { changes: prepared.made, placement: prepared.placement },
-        result: applied,
-      };
+      const plan = await this.#decisions.approval(number, by, state);
+      this.#publications.forgetLast();
+      if (plan.effect !== undefined && state.held !== undefined) this.#publications.trust(state.held.origin.writer);
+      return plan;
     });
   }
 
   /** Drops the held change `number`. */
   reject(number: number, by: Authorship = {}): Promise<PublishResult> {
-    return this.#enqueue((state) => {
-      if (state.held?.number !== number) return refuse(notHeld(number, state.held));
-      return { records: [{ kind: "rejected", of: number, ...authorOf(by) }], resources: [], result: applied };
-    });
+    return this.#enqueue((state) => this.#decisions.rejection(number, by, state));
   }
 
   /** Brings back everything but live data as it was at a number, and pins what that takes away. */
   rollback(to: number, by: Authorship = {}): Promise<PublishResult> {
-    return this.#enqueue(async (state) => {
-      const prepared = await this.#prepareRollback(to, state);
-      if (prepared.kind === "refused") return refuse(prepared.reason);
-      const { made, placement, irretrievable, pins } = prepared;
-      const { changes, resources } = made;
-      this.#lastLayers = undefined;
-      if (changes.length === 0 && placement === undefined) return unchanged;
-      const reversed = { changes, pins, ...(placement !== undefined && { placement }) };
-      return {
-        records: [{ kind: "rolled-back", to, ...reversed, ...authorOf(by) }],
-        // The record from which a body comes may be let go of meanwhile.
-        resources: resources.values(),
-        effect: { changes: made, placement },
-        result: (number, revision) => ({
-          ...applied(number, revision),
-          ...(irretrievable.length > 0 && { irretrievable }),
-        }),
-      };
+    return this.#enqueue((state) => {
+      this.#publications.forgetLast();
+      return this.#decisions.rollback(to, by, state);
     });
   }
 
@@ -360,50 +259,6 @@ export class Publisher {
   async adopt(): Promise<string | undefined> {
     this.#mustAdopt = true;
     return await this.catchUp();
-  }
-
-  async #prepare(decision: Decision, number: number, state: LedgerState): Promise<Prepared | Refused> {
-    if (decision === "approve") return await this.#prepareApproval(number, state);
-    if (decision === "rollback") return await this.#prepareRollback(number, state);
-    if (state.held?.number !== number) return refused(notHeld(number, state.held));
-    return nothingPrepared;
-  }
-
-  async #prepareApproval(
-    number: number,
-    { held }: LedgerState,
-  ): Promise<(Prepared & { readonly held: HeldRecord }) | Refused> {
-    if (held?.number !== number) return refused(notHeld(number, held));
-    const { changes, placement } = held;
-    const resources = new Map(await this.#bodiesOf(changes));
-    const atHand = this.#heldResources?.number === number ? this.#heldResources.resources : undefined;
-    for (const change of changes) {
-      const resource = atHand?.get(placeKey(change));
-      if (change.after !== undefined && resource !== undefined) resources.set(change, resource);
-    }
-    const made = { changes, resources };
-    const problem = lostIn(changes, resources) ?? this.#problemWith(made, placement);
-    if (problem !== undefined) return refused(problem);
-    return { kind: "prepared", made, placement, irretrievable: [], held };
-  }
-
-  async #prepareRollback(to: number, state: LedgerState): Promise<(Prepared & Pick<Reversal, "pins">) | Refused> {
-    const { store, kindOf } = this.#options;
-    const records: LedgerRecord[] = [];
-    for await (const record of recordsOf(store)) if (record.kind !== "live") records.push(record);
-    const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
-    if (reversal.kind === "refused") return refused(reversal.reason);
-    const { changes, pins, placement, irretrievable } = reversal;
-    const resources = await this.#bodiesOf(changes);
-    const made = { changes, resources };
-    const isEmpty = changes.length === 0 && placement === undefined;
-    if (isEmpty && irretrievable.length > 0) return refused(`${to} had only what holds a secret, which is not kept`);
-    const problem = lostIn(changes, resources) ?? (isEmpty ? undefined : this.#problemWith(made, placement));
-    return problem === undefined ? { kind: "prepared", made, placement, pins, irretrievable } : refused(problem);
-  }
-
-  #problemWith(made: ResourceChanges, placement: Placement | undefined): string | undefined {
-    return this.#inForce.check({ changes: made, placement });
   }
 
   /** Resolves when everything that was begun is recorded and in force, and the store is closed. */
@@ -467,7 +322,7 @@ export class Publisher {
       }
       this.#finish(group.planned, unrecorded);
       if (unrecorded === undefined) this.#inForce.setHeld(this.#reader.state.held);
-      this.#planned = [];
+      this.#publications.begin();
       await this.#deleteDue();
       return;
     }
@@ -491,7 +346,7 @@ export class Publisher {
   }
 
   async #plan(operations: readonly Operation[]): Promise<PlannedGroup> {
-    this.#planned = [];
+    this.#publications.begin();
     const group: PlannedGroup = { planned: [], records: [], bodies: new Map(), lease: undefined };
     for (const operation of operations) {
       try {
@@ -501,7 +356,7 @@ export class Publisher {
         if (own.length > 0) group.lease ??= plan.lease;
         group.planned.push({ operation, plan, records: own });
       } catch (cause) {
-        this.#lastLayers = undefined;
+        this.#publications.forgetLast();
         operation.fail(cause);
       }
     }
@@ -515,7 +370,7 @@ export class Publisher {
       isLost ||= records.length > 0;
       if (unrecorded === undefined || !isLost) this.#perform(operation, plan, records);
       else if (unrecorded.kind === "away")
-        this.#flow([{ ...operation, live: () => plan.live ?? none }], unrecorded.reason);
+        this.#flow([{ ...operation, live: () => plan.live ?? noResourceChanges }], unrecorded.reason);
       else operation.settle({ kind: "refused", reason: unrecorded.reason });
     }
   }
@@ -552,7 +407,7 @@ export class Publisher {
     // Several processes may write: that another was first is no problem.
     if (kind !== "raced" || !isShared) onProblem(unrecorded.reason);
     else await store.refresh?.().catch(() => undefined);
-    this.#lastLayers = undefined;
+    this.#publications.forgetLast();
     this.#reader.notAppended();
     if (kind === "failed") await this.#readOthers();
     return unrecorded;
@@ -588,19 +443,19 @@ export class Publisher {
       return { ...place, before: entry, after: entry };
     });
     if (changes.length === 0) return;
-    this.#inForce.put({ changes: { changes, resources: await this.#bodiesOf(changes) }, placement: undefined });
+    this.#inForce.put({ changes: { changes, resources: await this.#content.of(changes) }, placement: undefined });
   }
 
   /** What another process wrote is in force. */
   #takeNote(record: LedgerRecord, changes: readonly EntryChange[]): void {
-    this.#lastLayers = undefined;
+    this.#publications.forgetLast();
     this.#compactor.count(record);
     // What this process has of the same source may be older.
-    if ("origin" in record) this.#known.delete(record.origin.writer);
+    if ("origin" in record) this.#publications.distrust(record.origin.writer);
     this.#options.onRecorded(record, changes);
   }
 
-  #perform({ settle, fail }: Operation, { effect, result }: Plan, records: readonly LedgerRecord[]): void {
+  #perform({ settle, fail }: Operation, { effect, result }: OperationPlan, records: readonly LedgerRecord[]): void {
     const { onRecorded, onProblem } = this.#options;
     try {
       const revision = effect === undefined ? this.#inForce.revision : this.#inForce.put(effect);
@@ -624,7 +479,7 @@ export class Publisher {
     const changes: EntryChange[] = [];
     for (const { layer, type, name, entry } of state.entries())
       changes.push({ layer, type, name, before: undefined, after: entry });
-    const resources = await this.#bodiesOf(changes);
+    const resources = await this.#content.of(changes);
     const change = await this.#newestChange(state.number);
     const missing = this.#inForce.resume(state, { changes, resources }, change);
     this.#options.onResumed({ number: state.number, resources: resources.size, missing });
@@ -636,236 +491,18 @@ export class Publisher {
     return newest?.number;
   }
 
-  async #planPublication(given: Publication, state: LedgerState): Promise<Plan> {
+  async #planPublication(publication: Publication, state: LedgerState): Promise<OperationPlan> {
     const allowed = this.#options.mayPublish?.() ?? true;
     if (allowed === false) return { ...refuse(""), result: () => ({ kind: "standby", reason: STANDBY }) };
-    const publication = this.#entries.withDigest(given);
-    const plan = await this.#planAllowed(publication, state);
+    const plan = await this.#publications.plan(publication, state);
     return allowed === true ? plan : { ...plan, lease: allowed };
-  }
-
-  async #planAllowed(publication: Publication, state: LedgerState): Promise<Plan> {
-    const staleness = await this.#stalenessOf(publication);
-    if (publication.layers !== undefined && staleness.length === 0) this.#known.add(publication.origin.writer);
-    const made = this.#changesOf(publication, state);
-    const isReferredTo = await this.#referredTo(publication, made, state);
-    const judgement = this.#judge({ publication, state, made, staleness, isReferredTo });
-    const { placement, problem, live, waiting, change, isStable, trips } = judgement;
-    const restored = this.#restoredBy(publication, made);
-    if (publication.layers !== undefined) this.#lastLayers = publication.layers;
-    // Of what waits nothing is in force, so it is a difference again next time.
-    if (waiting.length > 0) this.#lastLayers = undefined;
-    if (problem === undefined) this.#waiting.note(publication, made.changes, this.#waitingFor(judgement));
-    if (made.changes.length === waiting.length && placement === undefined)
-      return this.#planNothing(publication, state, restored, waiting);
-    if (problem !== undefined) {
-      this.#lastLayers = undefined;
-      return refuse(problem);
-    }
-    if (trips.length > 0) return this.#planHeld(publication, { state, made, change, trips, restored });
-    const common = { origin: publication.origin, ...authorOf(publication) };
-    const records: NewRecord[] = [];
-    if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
-    if (isStable) records.push({ kind: "revision", ...change, ...common });
-    else if (isDroppedBy(publication, state.held)) records.push(rejection(state.held, publication));
-    const inForce = waiting.length === 0 ? made : { changes: [...live, ...change.changes], resources: made.resources };
-    if (isStable) this.#planned.push(inForce);
-    const effect = { changes: join(inForce, restored), placement };
-    return {
-      records,
-      resources: made.resources.values(),
-      effect,
-      live: this.#withoutDeletions(effect.changes),
-      result: (number, revision) => ({ ...applied(number, revision), ...waitingIn(waiting) }),
-    };
-  }
-
-  /** What of a publication is sent without being recorded: live data, but no deletion. */
-  #liveOf(publication: Publication): ResourceChanges {
-    this.#lastLayers = undefined;
-    const made = this.#changesTo(publication, this.#reader.state);
-    return this.#withoutDeletions(join(made, this.#restoredBy(publication, made)));
-  }
-
-  #withoutDeletions({ changes, resources }: ResourceChanges): ResourceChanges {
-    return { changes: splitLive(changes, this.#options.kindOf, () => true).live, resources };
-  }
-
-  /** Nothing of a held change is sent; live data flows, but what is deleted with it stays. */
-  #planHeld(publication: Publication, { state, made, change, trips, restored }: HeldChange): Plan {
-    this.#lastLayers = undefined;
-    const common = { origin: publication.origin, ...authorOf(publication) };
-    const { live } = splitLive(made.changes, this.#options.kindOf, () => true);
-    const records: NewRecord[] = [];
-    if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
-    const known = state.held !== undefined && sameChange(state.held, change) ? state.held.number : undefined;
-    if (known === undefined) records.push({ kind: "held", ...change, trips, ...common });
-    const inForce = join({ changes: live, resources: made.resources }, restored);
-    return {
-      records,
-      resources: made.resources.values(),
-      ...(inForce.changes.length > 0 && { effect: { changes: inForce, placement: undefined } }),
-      live: this.#withoutDeletions(inForce),
-      result: (number) => {
-        const resources = new Map([...made.resources].map(([one, resource]) => [placeKey(one), resource]));
-        this.#heldResources = { number: known ?? number, resources };
-        return { kind: "held", number: known ?? number, trips };
-      },
-    };
-  }
-
-  /**
-   * What a source has when it is first read after a start may be old: a checkout that was set back, a disk that came
-   * back. It is if it was published once, but is not what was published last.
-   */
-  async #stalenessOf({ layers, origin }: Publication): Promise<readonly FuseTrip[]> {
-    if (layers === undefined || this.#known.has(origin.writer)) return [];
-    const found = await this.history.publishedAs(origin);
-    if (found === undefined) return [];
-    const message = `the source has what was published as ${found}, which is not the newest: it may be an old copy`;
-    return [{ fuse: "stale-source", message }];
-  }
-
-  /** The source has what is in force: what it had before and is held is dropped. */
-  #planNothing(
-    publication: Publication,
-    { held }: LedgerState,
-    restored: ResourceChanges,
-    waiting: readonly EntryChange[],
-  ): Plan {
-    return {
-      records: isDroppedBy(publication, held) ? [rejection(held, publication)] : [],
-      resources: [],
-      ...(restored.changes.length > 0 && { effect: { changes: restored, placement: undefined } }),
-      result: (number, revision) => ({ kind: "unchanged", number, revision, ...waitingIn(waiting) }),
-    };
-  }
-
-  /** Whether anything refers to live data after a publication: what it makes, what is in force, and what is held. */
-  async #referredTo(
-    publication: Publication,
-    made: ResourceChanges,
-    state: LedgerState,
-  ): Promise<(place: EntryPlace) => boolean> {
-    const { live } = splitLive(made.changes, this.#options.kindOf, () => false);
-    if (live.every(({ after }) => after !== undefined)) return () => false;
-    const { references } = this.#inForce;
-    const held = isDroppedBy(publication, state.held) ? [] : await this.#heldIn(state);
-    return (place) => isNeeded(place, { references, state, planned: [...this.#planned, made], held });
-  }
-
-  /** While a change is held, everything that its writer deletes of live data waits for the decision. */
-  #waitingFor({ made, waiting, trips }: Judgement): readonly EntryChange[] {
-    return trips.length === 0 ? waiting : splitLive(made.changes, this.#options.kindOf, () => true).waiting;
-  }
-
-  /** What would come in force with the held change. */
-  async #heldIn({ held }: LedgerState): Promise<readonly PlacedResource[]> {
-    if (held === undefined) return [];
-    const kept = await this.#bodiesOf(held.changes);
-    const atHand = this.#heldResources?.number === held.number ? this.#heldResources.resources : undefined;
-    return held.changes.flatMap((change) => {
-      const resource = atHand?.get(placeKey(change)) ?? kept.get(change);
-      return resource === undefined ? [] : [{ layer: change.layer, resource }];
-    });
   }
 
   /** Deletes what waited, where nothing refers to it any more. */
   async #deleteDue(): Promise<void> {
-    if (this.#waiting.places.length === 0) return;
-    const { state } = this.#reader;
-    const { references } = this.#inForce;
-    const held = await this.#heldIn(state);
-    const due = this.#waiting.takeDue(
-      (place, { origin }) =>
-        origin.writer === state.held?.origin.writer || isNeeded(place, { references, state, planned: [], held }),
-    );
+    const due = await this.#publications.takeDueDeletions(this.#reader.state);
     for (const publication of due) void this.publish(publication).catch(() => undefined);
   }
-
-  #changesOf(publication: Publication, state: LedgerState): ResourceChanges {
-    const { layers } = publication;
-    const before = this.#lastLayers;
-    if (layers === undefined) this.#lastLayers = undefined;
-    if (layers === undefined || before === undefined) return this.#changesTo(publication, state);
-    return this.#entries.changesBy(layerChangesBetween(before, layers), state);
-  }
-
-  #changesTo({ layers, changes = [], origin }: Publication, state: LedgerState): ResourceChanges {
-    return layers === undefined
-      ? this.#entries.changesBy(changes, state)
-      : this.#entries.changesTo(layers, origin.writer, state);
-  }
-
-  /**
-   * Resources of a publication that are in force already, but whose content was not at hand, or where live data flowed
-   * that was not recorded.
-   */
-  #restoredBy(publication: Publication, made: ResourceChanges): ResourceChanges {
-    const unrecorded = new Map(this.#inForce.unrecorded.map((place) => [placeKey(place), place]));
-    for (const change of made.changes) unrecorded.delete(placeKey(change));
-    if (this.missing.length === 0 && unrecorded.size === 0) return none;
-    const resources = new Map<EntryChange, Resource>();
-    const { layers, changes = [] } = publication;
-    const published = layers ?? changes.map(({ layer, puts = [] }) => [layer, puts] as const);
-    for (const [layer, list] of published) {
-      for (const resource of list) {
-        const { type, name, version } = resource;
-        const place = { layer, type, name };
-        if (!unrecorded.delete(placeKey(place)) && this.#inForce.missingVersion(place) !== version) continue;
-        const entry = this.#entries.entryOf(resource);
-        resources.set({ ...place, before: entry, after: entry }, resource);
-      }
-    }
-    const gone = layers === undefined ? [] : [...unrecorded.values()];
-    const deleted = gone.map((place): EntryChange => ({ ...place, before: undefined, after: undefined }));
-    return { changes: [...resources.keys(), ...deleted], resources };
-  }
-
-  async #bodiesOf(changes: readonly EntryChange[]): Promise<ReadonlyMap<EntryChange, Resource>> {
-    const { store, digest } = this.#options;
-    return resourcesOf(changes, store, digest);
-  }
-}
-
-/** Whether a whole publication is without the change that its writer had before, and that is held. */
-function isDroppedBy({ layers, origin }: Publication, held: HeldRecord | undefined): held is HeldRecord {
-  return layers !== undefined && held !== undefined && held.origin.writer === origin.writer;
-}
-
-function rejection({ number }: HeldRecord, { message, author }: Publication): NewRecord {
-  const why = message ?? "the source has again what is in force";
-  return { kind: "rejected", of: number, ...authorOf({ author, message: why }) };
-}
-
-const none: ResourceChanges = { changes: [], resources: new Map() };
-
-const nothingPrepared: Prepared = { kind: "prepared", made: none, placement: undefined, irretrievable: [] };
-
-function join(a: ResourceChanges, b: ResourceChanges): ResourceChanges {
-  if (b.changes.length === 0) return a;
-  return { changes: [...a.changes, ...b.changes], resources: new Map([...a.resources, ...b.resources]) };
-}
-
-function applied(number: number, revision: number): PublishResult {
-  return { kind: "applied", number, revision };
-}
-
-function waitingIn(changes: readonly EntryChange[]): { readonly waiting?: readonly WaitingDeletion[] } {
-  if (changes.length === 0) return {};
-  return { waiting: changes.map(({ layer, type, name }) => ({ layer, type, name })) };
-}
-
-const unchanged: Plan = {
-  records: [],
-  resources: [],
-  result: (number, revision) => ({ kind: "unchanged", number, revision }),
-};
-
-/** Why changes cannot be put in force without the content of one of their resources. */
-function lostIn(changes: readonly EntryChange[], resources: ReadonlyMap<EntryChange, Resource>): string | undefined {
-  const lost = changes.find((change) => change.after !== undefined && !resources.has(change));
-  return lost && `the content of ${messageNameOf(lost.type)} "${lost.name}" is not kept: publish it again`;
 }
 
 function whyNot(result: Exclude<AppendResult, { readonly kind: "appended" }>): string {
@@ -876,20 +513,4 @@ function whyNot(result: Exclude<AppendResult, { readonly kind: "appended" }>): s
 function describeStop({ why, reason }: ReaderStop): string {
   if (why !== "other-history") return `${reason}; nothing after it is applied`;
   return `the store has another history, and nothing of it is applied until it is adopted: ${reason}`;
-}
-
-function refuse(reason: string): Plan {
-  return { records: [], resources: [], result: () => ({ kind: "refused", reason }) };
-}
-
-function refused(reason: string): Refused {
-  return { kind: "refused", reason };
-}
-
-function notHeld(number: number, held: HeldRecord | undefined): string {
-  return `${number} is not held; ${held === undefined ? "nothing is" : `${held.number} is`}`;
-}
-
-function authorOf({ author, message }: Authorship): Pick<LedgerRecord, "author" | "message"> {
-  return { ...(author !== undefined && { author }), ...(message !== undefined && { message }) };
 }

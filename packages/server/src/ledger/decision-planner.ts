@@ -1,0 +1,164 @@
+import { messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
+import {
+  type EntryChange,
+  type HeldRecord,
+  type LedgerRecord,
+  type LedgerState,
+  type Placement,
+  type Reversal,
+  reverseTo,
+  type TypeKind,
+} from "@xdskit/protocol/internal";
+import type { AffectedNodesOptions } from "./affected-nodes.ts";
+import type { ResourceChanges } from "./entries.ts";
+import type { HeldContent } from "./held-content.ts";
+import type { StateInForce } from "./in-force.ts";
+import { applied, authorOf, noResourceChanges, type OperationPlan, refuse, unchanged } from "./operation-plan.ts";
+import { type ChangePlan, planOf } from "./plan.ts";
+import type { Authorship, Decision, MissingContent } from "./publication.ts";
+import { recordsOf } from "./retention.ts";
+import type { LedgerStore } from "./store.ts";
+
+export interface DecisionPlannerOptions extends AffectedNodesOptions {
+  readonly store: LedgerStore;
+  readonly kindOf: (type: TypeUrl) => TypeKind;
+  readonly inForce: StateInForce;
+  readonly content: HeldContent;
+}
+
+/** What a decision puts in force. */
+interface PreparedDecision {
+  readonly kind: "prepared";
+  readonly made: ResourceChanges;
+  readonly placement: Placement | undefined;
+  readonly irretrievable: readonly MissingContent[];
+}
+
+/** Why a decision cannot be made. */
+interface RefusedDecision {
+  readonly kind: "refused";
+  readonly reason: string;
+}
+
+/** Plans the decisions of operators. Records nothing, and nothing comes in force. */
+export class DecisionPlanner {
+  readonly #options: DecisionPlannerOptions;
+
+  constructor(options: DecisionPlannerOptions) {
+    this.#options = options;
+  }
+
+  /** Puts the held change `number` in force. */
+  async approval(number: number, by: Authorship, state: LedgerState): Promise<OperationPlan> {
+    const prepared = await this.#prepareApproval(number, state);
+    if (prepared.kind === "refused") return refuse(prepared.reason);
+    return {
+      records: [{ kind: "approved", of: number, ...authorOf(by) }],
+      resources: [],
+      effect: { changes: prepared.made, placement: prepared.placement },
+      result: applied,
+    };
+  }
+
+  /** Drops the held change `number`. */
+  rejection(number: number, by: Authorship, { held }: LedgerState): OperationPlan {
+    if (held?.number !== number) return refuse(notHeld(number, held));
+    return { records: [{ kind: "rejected", of: number, ...authorOf(by) }], resources: [], result: applied };
+  }
+
+  /** Brings back everything but live data as it was at a number, and pins what that takes away. */
+  async rollback(to: number, by: Authorship, state: LedgerState): Promise<OperationPlan> {
+    const prepared = await this.#prepareRollback(to, state);
+    if (prepared.kind === "refused") return refuse(prepared.reason);
+    const { made, placement, irretrievable, pins } = prepared;
+    const { changes, resources } = made;
+    if (changes.length === 0 && placement === undefined) return unchanged;
+    const reversed = { changes, pins, ...(placement !== undefined && { placement }) };
+    return {
+      records: [{ kind: "rolled-back", to, ...reversed, ...authorOf(by) }],
+      // The record from which a body comes may be let go of meanwhile.
+      resources: resources.values(),
+      effect: { changes: made, placement },
+      result: (number, revision) => ({
+        ...applied(number, revision),
+        ...(irretrievable.length > 0 && { irretrievable }),
+      }),
+    };
+  }
+
+  /** What a decision would do if it were made now. Changes nothing. */
+  async preview(decision: Decision, number: number, state: LedgerState): Promise<ChangePlan> {
+    const prepared = await this.#prepare(decision, number, state);
+    const isRefused = prepared.kind === "refused";
+    const { made, placement, irretrievable } = isRefused ? nothingPrepared : prepared;
+    const isEmpty = made.changes.length === 0 && placement === undefined;
+    return {
+      head: this.#options.inForce.number,
+      result: isRefused ? "refused" : isEmpty ? "unchanged" : "applied",
+      reason: isRefused ? prepared.reason : undefined,
+      trips: decision === "rollback" || state.held?.number !== number ? [] : state.held.trips,
+      irretrievable,
+      ...planOf({ changes: made, placement }, state, this.#options),
+    };
+  }
+
+  async #prepare(decision: Decision, number: number, state: LedgerState): Promise<PreparedDecision | RefusedDecision> {
+    if (decision === "approve") return await this.#prepareApproval(number, state);
+    if (decision === "rollback") return await this.#prepareRollback(number, state);
+    if (state.held?.number !== number) return refused(notHeld(number, state.held));
+    return nothingPrepared;
+  }
+
+  async #prepareApproval(number: number, { held }: LedgerState): Promise<PreparedDecision | RefusedDecision> {
+    if (held?.number !== number) return refused(notHeld(number, held));
+    const { changes, placement } = held;
+    const resources = await this.#options.content.ofHeld(held);
+    const made = { changes, resources };
+    const problem = lostIn(changes, resources) ?? this.#problemWith(made, placement);
+    if (problem !== undefined) return refused(problem);
+    return { kind: "prepared", made, placement, irretrievable: [] };
+  }
+
+  async #prepareRollback(
+    to: number,
+    state: LedgerState,
+  ): Promise<(PreparedDecision & Pick<Reversal, "pins">) | RefusedDecision> {
+    const { store, kindOf, content } = this.#options;
+    const records: LedgerRecord[] = [];
+    for await (const record of recordsOf(store)) if (record.kind !== "live") records.push(record);
+    const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
+    if (reversal.kind === "refused") return refused(reversal.reason);
+    const { changes, pins, placement, irretrievable } = reversal;
+    const resources = await content.of(changes);
+    const made = { changes, resources };
+    const isEmpty = changes.length === 0 && placement === undefined;
+    if (isEmpty && irretrievable.length > 0) return refused(`${to} had only what holds a secret, which is not kept`);
+    const problem = lostIn(changes, resources) ?? (isEmpty ? undefined : this.#problemWith(made, placement));
+    return problem === undefined ? { kind: "prepared", made, placement, pins, irretrievable } : refused(problem);
+  }
+
+  #problemWith(made: ResourceChanges, placement: Placement | undefined): string | undefined {
+    return this.#options.inForce.check({ changes: made, placement });
+  }
+}
+
+const nothingPrepared: PreparedDecision = {
+  kind: "prepared",
+  made: noResourceChanges,
+  placement: undefined,
+  irretrievable: [],
+};
+
+/** Why changes cannot be put in force without the content of one of their resources. */
+function lostIn(changes: readonly EntryChange[], resources: ReadonlyMap<EntryChange, Resource>): string | undefined {
+  const lost = changes.find((change) => change.after !== undefined && !resources.has(change));
+  return lost && `the content of ${messageNameOf(lost.type)} "${lost.name}" is not kept: publish it again`;
+}
+
+function refused(reason: string): RefusedDecision {
+  return { kind: "refused", reason };
+}
+
+function notHeld(number: number, held: HeldRecord | undefined): string {
+  return `${number} is not held; ${held === undefined ? "nothing is" : `${held.number} is`}`;
+}

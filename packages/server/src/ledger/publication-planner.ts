@@ -1,0 +1,288 @@
+import type { Resource, TypeUrl } from "@xdskit/protocol";
+import {
+  type EntryChange,
+  type EntryPlace,
+  type FuseTrip,
+  type HeldRecord,
+  type LedgerEffect,
+  type LedgerState,
+  placeKey,
+  splitLive,
+  type TypeKind,
+} from "@xdskit/protocol/internal";
+import { layerChangesBetween } from "@xdskit/source/checks";
+import type { AffectedNodesOptions } from "./affected-nodes.ts";
+import type { EntryMaker, ResourceChanges } from "./entries.ts";
+import type { HeldContent } from "./held-content.ts";
+import type { LedgerHistory } from "./history.ts";
+import type { StateInForce } from "./in-force.ts";
+import { type Judged, type Judgement, judgePublication, sameChange } from "./judgement.ts";
+import { applied, authorOf, type NewRecord, noResourceChanges, type OperationPlan, refuse } from "./operation-plan.ts";
+import { type ChangePlan, planOf, resultOf } from "./plan.ts";
+import type { Publication, WaitingDeletion } from "./publication.ts";
+import { isNeeded, WaitingDeletions } from "./waiting-deletions.ts";
+
+export interface PublicationPlannerOptions extends AffectedNodesOptions {
+  readonly kindOf: (type: TypeUrl) => TypeKind;
+  /** Which fuses a change trips. */
+  readonly judge: (change: LedgerEffect, state: LedgerState) => readonly FuseTrip[];
+  readonly entries: EntryMaker;
+  readonly history: LedgerHistory;
+  readonly inForce: StateInForce;
+  readonly content: HeldContent;
+}
+
+/** A publication that a fuse stops. */
+interface HeldChange {
+  readonly state: LedgerState;
+  readonly made: ResourceChanges;
+  readonly change: LedgerEffect;
+  readonly trips: readonly FuseTrip[];
+  readonly restored: ResourceChanges;
+}
+
+/** Plans publications upon a state, one upon the other until they are appended. */
+export class PublicationPlanner {
+  readonly #options: PublicationPlannerOptions;
+  /** The layers that a source published last, if they are what is in force. */
+  #lastLayers: ReadonlyMap<string, readonly Resource[]> | undefined;
+  readonly #waiting = new WaitingDeletions();
+  /** What the operations of this append change. */
+  #planned: ResourceChanges[] = [];
+  /** The writers that published since the start. */
+  readonly #known = new Set<string>();
+
+  constructor(options: PublicationPlannerOptions) {
+    this.#options = options;
+  }
+
+  /** Live data that is deleted once nothing refers to it. */
+  get waiting(): readonly WaitingDeletion[] {
+    return this.#waiting.places;
+  }
+
+  /** An append begins or is over: nothing is planned upon what is in force. */
+  begin(): void {
+    this.#planned = [];
+  }
+
+  /** What a source published last may not be what is in force any more. */
+  forgetLast(): void {
+    this.#lastLayers = undefined;
+  }
+
+  /** A writer is up to date: an operator approved what it has. */
+  trust(writer: string): void {
+    this.#known.add(writer);
+  }
+
+  /** Another process published: what this one has of the same source may be older. */
+  distrust(writer: string): void {
+    this.#known.delete(writer);
+  }
+
+  /** What `publish` would do now. Changes nothing. */
+  async preview(given: Publication, state: LedgerState): Promise<ChangePlan> {
+    const publication = this.#options.entries.withDigest(given);
+    const staleness = await this.#stalenessOf(publication);
+    const made = this.#changesTo(publication, state);
+    const isReferredTo = await this.#referredTo(publication, made, state);
+    const judgement = this.#judge({ publication, state, made, staleness, isReferredTo });
+    const { placement, problem, trips } = judgement;
+    return {
+      ...{ head: this.#options.inForce.number, result: resultOf(judgement), reason: problem, trips, irretrievable: [] },
+      ...planOf({ changes: made, placement }, state, this.#options),
+    };
+  }
+
+  /** Plans a publication upon what was planned before it. */
+  async plan(given: Publication, state: LedgerState): Promise<OperationPlan> {
+    const publication = this.#options.entries.withDigest(given);
+    const staleness = await this.#stalenessOf(publication);
+    if (publication.layers !== undefined && staleness.length === 0) this.#known.add(publication.origin.writer);
+    const made = this.#changesOf(publication, state);
+    const isReferredTo = await this.#referredTo(publication, made, state);
+    const judgement = this.#judge({ publication, state, made, staleness, isReferredTo });
+    const { placement, problem, live, waiting, change, isStable, trips } = judgement;
+    const restored = this.#restoredBy(publication, made);
+    if (publication.layers !== undefined) this.#lastLayers = publication.layers;
+    // Of what waits nothing is in force, so it is a difference again next time.
+    if (waiting.length > 0) this.#lastLayers = undefined;
+    if (problem === undefined) this.#waiting.note(publication, made.changes, this.#waitingFor(judgement));
+    if (made.changes.length === waiting.length && placement === undefined)
+      return this.#planNothing(publication, state, restored, waiting);
+    if (problem !== undefined) {
+      this.#lastLayers = undefined;
+      return refuse(problem);
+    }
+    if (trips.length > 0) return this.#planHeld(publication, { state, made, change, trips, restored });
+    const common = { origin: publication.origin, ...authorOf(publication) };
+    const records: NewRecord[] = [];
+    if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
+    if (isStable) records.push({ kind: "revision", ...change, ...common });
+    else if (isDroppedBy(publication, state.held)) records.push(rejection(state.held, publication));
+    const inForce = waiting.length === 0 ? made : { changes: [...live, ...change.changes], resources: made.resources };
+    if (isStable) this.#planned.push(inForce);
+    const effect = { changes: join(inForce, restored), placement };
+    return {
+      records,
+      resources: made.resources.values(),
+      effect,
+      live: this.#withoutDeletions(effect.changes),
+      result: (number, revision) => ({ ...applied(number, revision), ...waitingIn(waiting) }),
+    };
+  }
+
+  /** What of a publication is sent without being recorded: live data, but no deletion. */
+  liveOf(publication: Publication, state: LedgerState): ResourceChanges {
+    this.#lastLayers = undefined;
+    const made = this.#changesTo(publication, state);
+    return this.#withoutDeletions(join(made, this.#restoredBy(publication, made)));
+  }
+
+  /** Takes what waited to be deleted, where nothing refers to it any more, as publications of those who asked. */
+  async takeDueDeletions(state: LedgerState): Promise<readonly Publication[]> {
+    if (this.#waiting.places.length === 0) return [];
+    const { references } = this.#options.inForce;
+    const held = await this.#options.content.placed(state);
+    return this.#waiting.takeDue(
+      (place, { origin }) =>
+        origin.writer === state.held?.origin.writer || isNeeded(place, { references, state, planned: [], held }),
+    );
+  }
+
+  #judge(judged: Judged): Judgement {
+    const { kindOf, judge, inForce } = this.#options;
+    return judgePublication(judged, { kindOf, judge, check: (change) => inForce.check(change) });
+  }
+
+  #withoutDeletions({ changes, resources }: ResourceChanges): ResourceChanges {
+    return { changes: splitLive(changes, this.#options.kindOf, () => true).live, resources };
+  }
+
+  /** Nothing of a held change is sent; live data flows, but what is deleted with it stays. */
+  #planHeld(publication: Publication, { state, made, change, trips, restored }: HeldChange): OperationPlan {
+    this.#lastLayers = undefined;
+    const common = { origin: publication.origin, ...authorOf(publication) };
+    const { live } = splitLive(made.changes, this.#options.kindOf, () => true);
+    const records: NewRecord[] = [];
+    if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
+    const known = state.held !== undefined && sameChange(state.held, change) ? state.held.number : undefined;
+    if (known === undefined) records.push({ kind: "held", ...change, trips, ...common });
+    const inForce = join({ changes: live, resources: made.resources }, restored);
+    return {
+      records,
+      resources: made.resources.values(),
+      ...(inForce.changes.length > 0 && { effect: { changes: inForce, placement: undefined } }),
+      live: this.#withoutDeletions(inForce),
+      result: (number) => {
+        this.#options.content.keep(known ?? number, made.resources);
+        return { kind: "held", number: known ?? number, trips };
+      },
+    };
+  }
+
+  /**
+   * What a source has when it is first read after a start may be old: a checkout that was set back, a disk that came
+   * back. It is if it was published once, but is not what was published last.
+   */
+  async #stalenessOf({ layers, origin }: Publication): Promise<readonly FuseTrip[]> {
+    if (layers === undefined || this.#known.has(origin.writer)) return [];
+    const found = await this.#options.history.publishedAs(origin);
+    if (found === undefined) return [];
+    const message = `the source has what was published as ${found}, which is not the newest: it may be an old copy`;
+    return [{ fuse: "stale-source", message }];
+  }
+
+  /** The source has what is in force: what it had before and is held is dropped. */
+  #planNothing(
+    publication: Publication,
+    { held }: LedgerState,
+    restored: ResourceChanges,
+    waiting: readonly EntryChange[],
+  ): OperationPlan {
+    return {
+      records: isDroppedBy(publication, held) ? [rejection(held, publication)] : [],
+      resources: [],
+      ...(restored.changes.length > 0 && { effect: { changes: restored, placement: undefined } }),
+      result: (number, revision) => ({ kind: "unchanged", number, revision, ...waitingIn(waiting) }),
+    };
+  }
+
+  /** Whether anything refers to live data after a publication: what it makes, what is in force, and what is held. */
+  async #referredTo(
+    publication: Publication,
+    made: ResourceChanges,
+    state: LedgerState,
+  ): Promise<(place: EntryPlace) => boolean> {
+    const { live } = splitLive(made.changes, this.#options.kindOf, () => false);
+    if (live.every(({ after }) => after !== undefined)) return () => false;
+    const { references } = this.#options.inForce;
+    const held = isDroppedBy(publication, state.held) ? [] : await this.#options.content.placed(state);
+    return (place) => isNeeded(place, { references, state, planned: [...this.#planned, made], held });
+  }
+
+  /** While a change is held, everything that its writer deletes of live data waits for the decision. */
+  #waitingFor({ made, waiting, trips }: Judgement): readonly EntryChange[] {
+    return trips.length === 0 ? waiting : splitLive(made.changes, this.#options.kindOf, () => true).waiting;
+  }
+
+  #changesOf(publication: Publication, state: LedgerState): ResourceChanges {
+    const { layers } = publication;
+    const before = this.#lastLayers;
+    if (layers === undefined) this.#lastLayers = undefined;
+    if (layers === undefined || before === undefined) return this.#changesTo(publication, state);
+    return this.#options.entries.changesBy(layerChangesBetween(before, layers), state);
+  }
+
+  #changesTo({ layers, changes = [], origin }: Publication, state: LedgerState): ResourceChanges {
+    return layers === undefined
+      ? this.#options.entries.changesBy(changes, state)
+      : this.#options.entries.changesTo(layers, origin.writer, state);
+  }
+
+  /**
+   * Resources of a publication that are in force already, but whose content was not at hand, or where live data flowed
+   * that was not recorded.
+   */
+  #restoredBy(publication: Publication, made: ResourceChanges): ResourceChanges {
+    const unrecorded = new Map(this.#options.inForce.unrecorded.map((place) => [placeKey(place), place]));
+    for (const change of made.changes) unrecorded.delete(placeKey(change));
+    if (this.#options.inForce.missing.length === 0 && unrecorded.size === 0) return noResourceChanges;
+    const resources = new Map<EntryChange, Resource>();
+    const { layers, changes = [] } = publication;
+    const published = layers ?? changes.map(({ layer, puts = [] }) => [layer, puts] as const);
+    for (const [layer, list] of published) {
+      for (const resource of list) {
+        const { type, name, version } = resource;
+        const place = { layer, type, name };
+        if (!unrecorded.delete(placeKey(place)) && this.#options.inForce.missingVersion(place) !== version) continue;
+        const entry = this.#options.entries.entryOf(resource);
+        resources.set({ ...place, before: entry, after: entry }, resource);
+      }
+    }
+    const gone = layers === undefined ? [] : [...unrecorded.values()];
+    const deleted = gone.map((place): EntryChange => ({ ...place, before: undefined, after: undefined }));
+    return { changes: [...resources.keys(), ...deleted], resources };
+  }
+}
+
+/** Whether a whole publication is without the change that its writer had before, and that is held. */
+function isDroppedBy({ layers, origin }: Publication, held: HeldRecord | undefined): held is HeldRecord {
+  return layers !== undefined && held !== undefined && held.origin.writer === origin.writer;
+}
+
+function rejection({ number }: HeldRecord, { message, author }: Publication): NewRecord {
+  const why = message ?? "the source has again what is in force";
+  return { kind: "rejected", of: number, ...authorOf({ author, message: why }) };
+}
+
+function join(a: ResourceChanges, b: ResourceChanges): ResourceChanges {
+  if (b.changes.length === 0) return a;
+  return { changes: [...a.changes, ...b.changes], resources: new Map([...a.resources, ...b.resources]) };
+}
+
+function waitingIn(changes: readonly EntryChange[]): { readonly waiting?: readonly WaitingDeletion[] } {
+  if (changes.length === 0) return {};
+  return { waiting: changes.map(({ layer, type, name }) => ({ layer, type, name })) };
+}
