@@ -1,6 +1,7 @@
 import type { Hub } from "./hub/hub.ts";
 import { NodePastRecorder } from "./ledger/node-past-recorder.ts";
 import type { DeliveryTimes } from "./observe/deliveries.ts";
+import { printableReason } from "./observe/printable.ts";
 import type { ServerLedger } from "./server-ledger.ts";
 
 /** Records what the nodes of a server have and reject: in memory until `openNodePast`. */
@@ -19,7 +20,10 @@ export function createNodePast(
   });
   hub.deployments.onAdvanced(() => past.advanced());
   hub.listeners.on("node-identified", () => past.found());
-  deliveries.onAnswered((answered) => past.answered(answered));
+  // A client quotes what it rejects, and that may be a Secret: nothing of it reaches the disk.
+  deliveries.onAnswered(({ reason, ...answered }) =>
+    past.answered({ ...answered, reason: reason === undefined ? undefined : printableReason(reason) }),
+  );
   return past;
 }
 

@@ -37,7 +37,7 @@ export interface AnswerOfNode {
   readonly revision: number;
   /** In milliseconds since 1970. */
   readonly at: number;
-  /** Why it is a NACK; undefined: an ACK. */
+  /** Why it is a NACK, without secrets; undefined: an ACK. */
   readonly reason: string | undefined;
 }
 

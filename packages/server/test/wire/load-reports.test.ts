@@ -117,7 +117,9 @@ describe("S-LRS-02 what is asked for", () => {
     expect(await told(call)).toEqual({ loadReportingInterval: "10s", sendAllClusters: true });
     world.server.setLoadReporting({ clusters: ["b"], intervalMs: 1_500 });
     expect(await told(call)).toEqual({ loadReportingInterval: "1.500s", clusters: ["b"] });
-    expect(() => world.server.setLoadReporting({ intervalMs: 999 })).toThrow(/expected milliseconds from 1000 to/);
+    expect(() => world.server.setLoadReporting({ intervalMs: 999 })).toThrow(
+      /intervalMs: expected a whole number from 1000 to/,
+    );
     const [shown] = (await get("/api/v1/load-reporters")).items;
     expect(shown).toMatchObject({ node: { id: "one" }, reports: 1, asked: { clusters: ["b"], intervalMs: 1_500 } });
   });
