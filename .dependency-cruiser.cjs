@@ -304,6 +304,7 @@ module.exports = {
           "^packages/[^/]+/src/(index|internal)\\.ts$",
           "^packages/envoy-api/src/resources/index\\.ts$",
           "^packages/source/src/(checks|settings)\\.ts$",
+          "^packages/protocol/src/problem\\.ts$",
           "^packages/server/src/ledger-store\\.ts$",
           "^packages/envoy-api/gen/messages\\.d\\.ts$",
         ],

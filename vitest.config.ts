@@ -10,6 +10,7 @@ export default defineConfig({
   resolve: {
     alias: {
       "@xdskit/protocol/internal": source("protocol", "internal"),
+      "@xdskit/protocol/problem": source("protocol", "problem"),
       "@xdskit/envoy-api/internal": source("envoy-api", "internal"),
       "@xdskit/protocol": source("protocol"),
       "@xdskit/envoy-api/resources": source("envoy-api", "resources/index"),

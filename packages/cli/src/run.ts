@@ -1,4 +1,4 @@
-import { nearestName } from "@xdskit/protocol/internal";
+import { nearestName } from "@xdskit/protocol/problem";
 import { Command, CommanderError } from "commander";
 import { commands } from "./command-line/commands.ts";
 import type { CommandContext } from "./commands/context.ts";

@@ -14,8 +14,21 @@ beforeEach(async () => {
 });
 afterEach(() => rm(coverage, { recursive: true }));
 
+/** Of the protocol, the words of problems; of source, the table of settings. */
+const few = {
+  packages: ["cli", "commander", "picocolors", "protocol", "source"],
+  protocol: ["problem", "problem/nearest-name", "problem/quote"],
+};
+
+interface Loaded {
+  readonly packages: readonly string[];
+  /** The modules of the protocol. */
+  readonly protocol: readonly string[];
+  readonly commands: readonly string[];
+}
+
 /** What a command line loads, as V8 saw it: the packages, and the modules of the commands themselves. */
-async function loadedBy(...argv: readonly string[]): Promise<{ packages: string[]; commands: string[] }> {
+async function loadedBy(...argv: readonly string[]): Promise<Loaded> {
   await promisify(execFile)(process.execPath, [join(root, "packages/cli/bin/xds.js"), ...argv], {
     env: { ...process.env, NODE_V8_COVERAGE: coverage },
   });
@@ -24,6 +37,7 @@ async function loadedBy(...argv: readonly string[]): Promise<{ packages: string[
   const all = (pattern: RegExp): string[] => [...new Set(result.flatMap(({ url }) => pattern.exec(url)?.[1] ?? []))];
   return {
     packages: all(/.*\/(?:node_modules|packages)\/((?:@[^/]+\/)?[^/]+)\//).toSorted(),
+    protocol: all(/\/protocol\/dist\/(.+)\.js$/).toSorted(),
     commands: all(/\/cli\/dist\/commands\/([a-z]+)\.js$/),
   };
 }
@@ -31,12 +45,11 @@ async function loadedBy(...argv: readonly string[]): Promise<{ packages: string[
 it.each([["--version"], ["--help"], ["help serve"], ["get --help"]])(
   "xds %s loads no command: no server, no client, no messages",
   async (line) => {
-    const packages = ["cli", "commander", "picocolors", "source"]; // of source, the table of settings
-    expect(await loadedBy(...line.split(" "))).toEqual({ packages, commands: [] });
+    expect(await loadedBy(...line.split(" "))).toEqual({ ...few, commands: [] });
   },
 );
 
 it("a command loads only itself", async () => {
-  const packages = ["cli", "commander", "picocolors", "source", "yaml"];
-  expect(await loadedBy("bootstrap", "envoy")).toEqual({ packages, commands: ["bootstrap"] });
+  const packages = [...few.packages, "yaml"];
+  expect(await loadedBy("bootstrap", "envoy")).toEqual({ ...few, packages, commands: ["bootstrap"] });
 });

@@ -1,6 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { ApiVersion, TypeUrl } from "@xdskit/protocol";
-import { nearestName } from "@xdskit/protocol/internal";
+import { nearestName } from "@xdskit/protocol/problem";
 import { CommandError, exitCode } from "../exit-code.ts";
 
 /** Words for types in help and completion. A test keeps them equal to the known ones. */

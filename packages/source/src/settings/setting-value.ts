@@ -1,4 +1,4 @@
-import { nearestName, quote } from "@xdskit/protocol/internal";
+import { nearestName, quote } from "@xdskit/protocol/problem";
 import { describeKind } from "../document/places.ts";
 import type { SourceProblemCode } from "../problem.ts";
 import type { Setting, SettingValue } from "./setting-table.ts";
