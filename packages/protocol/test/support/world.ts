@@ -55,8 +55,6 @@ export interface Trouble {
   readonly mixed?: boolean;
   /** Clients do not read for a while. */
   readonly stalls?: boolean;
-  /** The server also makes the flushes that it leaves out, and fails if one has an effect. */
-  readonly flushesInVain?: boolean;
   /** Clients ask for a name, give it up and ask for it again before anything was answered. */
   readonly wavers?: boolean;
 }
@@ -117,7 +115,6 @@ export class World {
         ...(trouble.maxResponseBytes === undefined ? {} : { maxResponseBytes: trouble.maxResponseBytes }),
       },
       ...(trouble.pauses === true ? { maxComparedPerTurn: 1 } : {}),
-      ...(trouble.flushesInVain === true ? { flushesInVain: true } : {}),
       ...(trouble.trims ? { maxJournalLines: trouble.forgetsAtOnce === true ? 1 : FEW_LINES } : {}),
     });
     const wild = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: true, names: [], isFullState: true }));
