@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AnyClient, type ClientRow, everyClient, serviceFiles } from "./support/every-client.ts";
 import { startGrpcBackend } from "./support/grpc-backend.ts";
 import type { Backend } from "./support/http-backend.ts";
+import { note } from "./support/measure.ts";
 import { describeWith, peerCommand } from "./support/peers.ts";
 import { startProcess } from "./support/process.ts";
 import { startXdsServer, type XdsServer, xdsCommand } from "./support/server.ts";
@@ -24,11 +25,13 @@ const rows = (await everyClient(stack)).filter(
   ({ name, peer }) => WANTED.test(name) && peerCommand(peer) !== undefined,
 );
 
-/** What breaks the source, and what `xds status` says then. */
+/** What breaks the source, what `xds status` says then, and how it ends. */
 interface Disaster {
   readonly when: string;
   readonly breaks: (scene: Scene) => void;
   readonly says: RegExp;
+  /** `approve`: what is held is wanted after all. @default everything is put back */
+  readonly ends?: "approve";
 }
 
 const disasters: readonly Disaster[] = [
@@ -55,6 +58,17 @@ const disasters: readonly Disaster[] = [
     breaks: ({ site }) => site.write({ "xdskit.yaml": "" }),
     says: /held +\d+: .*of the connected nodes|held +\d+: .*nodes/,
   },
+  {
+    when: "the size doubled",
+    breaks: ({ site }) => site.write({ "twice.json": spare("twice", 800) }),
+    says: /held +\d+: .*bytes/,
+  },
+  {
+    when: "half of the clusters gone, on purpose in the end",
+    breaks: ({ site }) => site.write({ "spare.json": [] }),
+    says: /held +\d+: .*of \d+ Cluster resources would be gone/,
+    ends: "approve",
+  },
 ];
 
 /** A cluster that every client accepts, whatever its transport. */
@@ -65,6 +79,10 @@ function plainCluster(name: string): object {
     type: "STATIC",
     connect_timeout: "1s",
   };
+}
+
+function spare(prefix: string, count: number): readonly object[] {
+  return Array.from({ length: count }, (_, index) => plainCluster(`${prefix}-${index}-${"x".repeat(60)}`));
 }
 
 interface Scene {
@@ -78,6 +96,7 @@ interface Scene {
 describeWith("envoy", "what destroys the source reaches no client", () => {
   const clients = new Map<ClientRow, AnyClient>();
   let blue: Backend;
+  let green: Backend;
   let scene: Scene;
   let server: XdsServer;
   const nothing = Object.fromEntries(rows.map(({ name }) => [name, {}]));
@@ -114,6 +133,7 @@ describeWith("envoy", "what destroys the source reaches no client", () => {
 
   beforeAll(async () => {
     blue = stack.use(await startGrpcBackend("blue"));
+    green = stack.use(await startGrpcBackend("green"));
     const home = mkdtempSync(join(tmpdir(), "xds-e2e-disasters-"));
     stack.use({ [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }) });
     const site = stack.use(createSite(filesTo(blue)));
@@ -135,7 +155,7 @@ describeWith("envoy", "what destroys the source reaches no client", () => {
 
   test.each(disasters)(
     "$when",
-    async ({ breaks, says }) => {
+    async ({ breaks, says, ends }) => {
       await until({ says: "everybody has everything", withinMs: 60_000 }, async () => {
         return (await xds("wait", "--min-nodes", String(rows.length), "--timeout", "30s")).includes("is deployed");
       });
@@ -144,9 +164,55 @@ describeWith("envoy", "what destroys the source reaches no client", () => {
       await until({ says: "it is seen", withinMs: 60_000 }, async () => says.test(await xds("status")));
       await watchFor(1_000);
       expect(await server.metric("xds_server_responses_total")).toBe(sent);
-      await mend(filesTo(blue));
+      if (ends === "approve") {
+        await xds("approve", String((await status()).ledger?.held?.number));
+        await until({ says: "nothing is held", withinMs: 60_000 }, isSettled);
+        await watchFor(1_000);
+      } else await mend({ ...filesTo(blue), "twice.json": undefined });
       expect(await lost()).toEqual(nothing);
     },
     240_000,
   );
+
+  test("a rollback while a change is under way: all are back within a second of the command", async () => {
+    await mend({ ...filesTo(blue), "xdskit.yaml": MAPPING });
+    // A rollback does not take back live data, so what changes is what the routes lead to.
+    const before = (await status()).ledger?.number;
+    scene.site.write(serviceFiles(rows, "shop-1.e2e.svc.cluster.local:80", green.port));
+    await until({ says: "the change is under way", withinMs: 30_000 }, async () => {
+      return (await status()).ledger?.number !== before;
+    });
+    const beganAt = performance.now();
+    await xds("rollback", String(before), "--message", "it was a mistake");
+    const commandMs = performance.now() - beganAt;
+    const reachedMs = await reach(blue, 30_000);
+    note("E20 rollback of a change under way", "all", "ms", reachedMs);
+    note("E20 the command itself", "xds", "ms", commandMs);
+    expect(await lost()).toEqual(nothing);
+    await mend(filesTo(blue));
+  }, 240_000);
+
+  test("kill -9, the files broken, a restart: all are served, and new ones too", async () => {
+    scene.site.write({ "service.json": "- {" });
+    await until(
+      { says: "the files are broken", withinMs: 60_000 },
+      async () => (await status()).source.state === "failed",
+    );
+    await server.kill();
+    await server.start();
+    await until({ says: "the files are known to be broken", withinMs: 60_000 }, async () => {
+      return (await status()).source.state === "failed";
+    });
+    expect(await xds("status")).toMatch(/, ready\nsource +failed/);
+    await until({ says: "all are back", withinMs: 60_000 }, async () => {
+      const { total } = (await server.admin("/api/v1/nodes")) as { readonly total: number };
+      return total === rows.length;
+    });
+    expect(await lost()).toEqual(nothing);
+    // Of the same nodes: their Envoys listen beside the first ones.
+    await using further = createStack();
+    const fresh = rows.filter(({ name }) => /^envoy-(?:ads-delta|sotw)$|^grpc-(?:go|node)$/.test(name));
+    const started = await Promise.all(fresh.map((row) => row.start(further, server.port)));
+    await Promise.all(started.map((client) => client.reaches(blue, 60_000)));
+  }, 240_000);
 });

@@ -8,6 +8,7 @@ import { measureClients } from "./client/client-cost.ts";
 import { conversionTable, measureConversion } from "./conversion.ts";
 import { cellName, type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { intakeTable, measureIntake } from "./intake.ts";
+import { ledgerScenes, ledgerTable, measureLedger } from "./ledger-cost.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
 import { measurePolls, pollTable } from "./polls.ts";
@@ -15,7 +16,7 @@ import { measureStatus } from "./status-cost.ts";
 import { table } from "./table.ts";
 
 // npm run bench [-- --long] [--runs N] [--only TEXT]: compares xdskit with go-control-plane, cell by cell. Then
-// measures make before break (`--long --only order`), many changes in a row (`--only churn`), the server's API (`--only
+// measures make before break (`--long --only order`), the ledger (`--only ledger`), many changes in a row (`--only churn`), the server's API (`--only
 // intake`), conversion to v2 (`--only conversion`), REST polls (`--only
 // polls`), client status and load reports (`--only status`), our client beside others (`--only client`), its calls
 // (`--only calls`), and `xds serve` on directories (`--only files`).
@@ -74,6 +75,10 @@ const ORDER_ROUNDS = 40;
 if (isLong && "order".includes(only)) {
   process.stderr.write("make before break on and off, in turn\n");
   process.stdout.write(`\n${orderTable(await measureOrder(ORDER_ROUNDS, tools))}\n`);
+}
+for (const scene of ledgerScenes.filter(() => "ledger".includes(only))) {
+  process.stderr.write(`the ledger in a directory and none, in turn: ${scene.title}\n`);
+  process.stdout.write(`\n${ledgerTable(scene.title, await measureLedger(scene, tools))}\n`);
 }
 if ("churn".includes(only)) {
   process.stderr.write("1,000 changes, one after another\n");

@@ -7,13 +7,16 @@ import { createServer } from "@xdskit/server";
 // changes one of them and prints the time of the commit; "change-each N" changes the first N, one commit each.
 // `--endpoints` adds their endpoints and a route; `--no-order` disables make before break; `--polls` holds polls for as
 // long as their clients wait, from one address; `--own-layers N` gives each of N nodes a layer with one Cluster above
-// the shared one; `--no-debounce` sends each change at once; `--padding N` is the number of padding bytes in each cluster.
+// the shared one; `--ledger DIR` publishes to a ledger in that directory instead of committing; "endpoints N S" changes
+// endpoints N times a second for S seconds, in turn among the first 1,000; `--no-debounce` sends each change at once; `--padding N` is the number of padding bytes in each cluster.
 
 const count = Number(process.argv[2] ?? "100");
 const hasEndpoints = process.argv.includes("--endpoints");
 const makeBeforeBreak = !process.argv.includes("--no-order");
 const padding = Number(process.argv[process.argv.indexOf("--padding") + 1 || Number.NaN] ?? "150");
 const ownLayers = Number(process.argv[process.argv.indexOf("--own-layers") + 1 || Number.NaN] ?? "0");
+const ledgerAt = process.argv.indexOf("--ledger");
+const directory = ledgerAt < 0 ? undefined : process.argv[ledgerAt + 1];
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
 const ROUTES = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
@@ -41,8 +44,8 @@ function makeCluster(i: number, change: number): Resource {
   });
 }
 
-function makeEndpoints(i: number): Resource {
-  const address = { socket_address: { address: "10.0.0.1", port_value: 1_000 + (i % 5_000) } };
+function makeEndpoints(i: number, change = 0): Resource {
+  const address = { socket_address: { address: "10.0.0.1", port_value: 1_000 + ((i + change) % 5_000) } };
   return make({
     "@type": ENDPOINTS,
     cluster_name: nameOf(i),
@@ -65,20 +68,44 @@ const server = createServer({
   dialect: { makeBeforeBreak },
   ...(process.argv.includes("--no-debounce") && { limits: { maxDebounceMs: 0 } }),
   ...(process.argv.includes("--polls") && polls),
+  ...(directory !== undefined && { ledger: { directory } }),
   ...(ownLayers > 0 && { nodeMapping: ({ id }) => [`node/${id}`, "base"] }),
 });
 const puts = Array.from({ length: count }, (_, i) => makeCluster(i, 0));
 if (hasEndpoints) puts.push(...Array.from({ length: count }, (_, i) => makeEndpoints(i)), makeRoutes());
-server.commit({ changes: [{ layer: "base", puts }] });
+await commit(puts);
 puts.length = 0;
 const own = makeCluster(count, 0);
-server.commit({
-  changes: Array.from({ length: ownLayers }, (_, i) => ({ layer: `node/bench-${i}`, puts: [own] })),
-});
+if (ownLayers > 0)
+  server.commit({
+    changes: Array.from({ length: ownLayers }, (_, i) => ({ layer: `node/bench-${i}`, puts: [own] })),
+  });
 const { address } = await server.listen();
 say({ event: "listening", address: `${address.host}:${address.port}` });
 say({ event: "ready" });
 let changes = 0;
+
+/** Resolves once it is in force, and on disk if there is a ledger. */
+async function commit(puts: readonly Resource[]): Promise<void> {
+  const changes = [{ layer: "base", puts: [...puts] }];
+  if (directory === undefined) server.commit({ changes });
+  else await server.publish({ changes, origin: { writer: "bench" } });
+}
+
+/** Changes endpoints at a steady rate, and does not wait for one change before the next. */
+async function changeEndpoints(perSecond: number, seconds: number): Promise<void> {
+  const made: Promise<void>[] = [];
+  const total = perSecond * seconds;
+  const beganAt = performance.now();
+  while (made.length < total) {
+    const due = Math.min(total, Math.ceil(((performance.now() - beganAt) / 1_000) * perSecond));
+    while (made.length < due) made.push(commit([makeEndpoints(made.length % 1_000, ++changes)]));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  const at = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n;
+  await Promise.all(made);
+  say({ event: "changed", at: String(at) });
+}
 
 /** Changes the clusters one after another, and lets each commit be sent before the next. */
 async function change(numbers: readonly number[]): Promise<void> {
@@ -86,15 +113,16 @@ async function change(numbers: readonly number[]): Promise<void> {
   const puts = Array.from(numbers, (number) => makeCluster(number, changes));
   const at = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n;
   for (const put of puts) {
-    server.commit({ changes: [{ layer: "base", puts: [put] }] });
+    await commit([put]);
     if (puts.length > 1) await new Promise((resolve) => setImmediate(resolve));
   }
   say({ event: "changed", at: String(at) });
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const [command, many] = line.split(" ");
+  const [command, many, seconds] = line.split(" ");
   if (command === "change") await change([1]);
+  else if (command === "endpoints") await changeEndpoints(Number(many), Number(seconds));
   else if (command === "change-each") await change(Array.from({ length: Number(many) }, (_, i) => i));
 }
 await server.close();
