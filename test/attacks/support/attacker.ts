@@ -19,12 +19,15 @@ const PONG = frame(frameType.ping, ACK, 0, PING);
 export class Attacker {
   readonly host: string;
   readonly port: number;
+  readonly #tls: ConnectionOptions | undefined;
   readonly #sockets = new Set<Socket>();
   #isOver = false;
 
-  constructor(host: string, port: number) {
+  /** With TLS options it is the identity of their certificate, in whatever it does. */
+  constructor(host: string, port: number, tls?: ConnectionOptions) {
     this.host = host;
     this.port = port;
+    this.#tls = tls;
   }
 
   /** Whether the attack must end; loops check it. */
@@ -42,8 +45,15 @@ export class Attacker {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Opens a TCP connection without sending anything; received bytes are discarded. */
+  /** Opens a connection without sending anything; received bytes are discarded. */
   async socket(port = this.port): Promise<Socket> {
+    if (this.#tls !== undefined && port === this.port) {
+      // Without ALPN, so that the first bytes say what it speaks.
+      const secured = this.#keep(connectTls({ ...this.#destination(port), ...this.#tls }));
+      secured.setNoDelay(true).resume();
+      await Promise.race([once(secured, "secureConnect"), once(secured, "close")]).catch(() => undefined);
+      return secured;
+    }
     const socket = this.#keep(connect({ ...this.#destination(port), noDelay: true }));
     socket.resume();
     await Promise.race([once(socket, "connect"), once(socket, "close")]).catch(() => undefined);

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { PeerTls } from "@xdskit/conformance";
+import { Authority } from "../../../packages/server/test/support/authority.ts";
 import { endpoints, staticCluster } from "../../e2e/support/resource.ts";
 import { startXdsServer, type XdsServer } from "../../e2e/support/server.ts";
 import { createSite, type FileContent, type Site } from "../../e2e/support/site.ts";
-import { createStack } from "../../e2e/support/stack.ts";
+import { createStack, type Stack } from "../../e2e/support/stack.ts";
 import { until } from "../../e2e/support/wait.ts";
 import { type GoodClient, startGoodClient } from "./good-client.ts";
 
@@ -18,6 +19,8 @@ const LIMITS: Readonly<Record<string, string>> = {
   "max-blocked": "2s",
   "handshake-timeout": "2s",
 };
+/** `npm run attacks:identities`: every client has a certificate, and the limits are those of its identity. */
+const hasIdentities = process.env["XDS_ATTACKS"] === "identities";
 const heapReporter = pathToFileURL(join(import.meta.dirname, "report-heap.mjs")).href;
 
 export interface SceneSettings {
@@ -35,6 +38,10 @@ export interface Scene extends AsyncDisposable {
   readonly client: GoodClient;
   /** Returns an unused address; over TLS, the address of all. */
   nextHost(): string;
+  /** The certificate of attackers; undefined: they come over plaintext. */
+  readonly attackerTls: PeerTls | undefined;
+  /** The limit that concerns an attacker, by its name for one over plaintext: of its address, or of its identity. */
+  limitOf(name: string): string;
   /** Bytes that the server uses after garbage collection. */
   heldBytes(): Promise<number>;
   /** The longest turn of the server's event loop between the last two collections, in milliseconds of processor time. */
@@ -58,23 +65,33 @@ export async function createScene(settings: SceneSettings = {}): Promise<Scene> 
   const site = stack.use(
     createSite({ "followed.json": [endpoints("followed", [1])], ...(settings.files ?? { "small.json": clusters }) }),
   );
+  const identities = hasIdentities && settings.tls === undefined ? createIdentities(stack) : undefined;
+  const limitOf = (name: string): string => (identities === undefined ? name : name.replace("PerPeer", "PerIdentity"));
   const server = stack.use(
     await startXdsServer({
       site,
       flags: [
         ...["--log-format", "json", "--state-dir", "off"],
-        ...Object.entries(LIMITS).flatMap(([name, value]) => [`--${name}`, value]),
+        ...Object.entries(LIMITS).flatMap(([name, value]) => [
+          `--${identities === undefined ? name : name.replace("per-peer", "per-identity")}`,
+          value,
+        ]),
+        ...(identities?.flags ?? []),
         ...(settings.flags ?? []),
       ],
       env: { NODE_OPTIONS: `--import=${heapReporter}` },
     }),
   );
-  const client = stack.use(await startGoodClient(server.port, join(site.directory, "followed.json"), settings.tls));
+  const client = stack.use(
+    await startGoodClient(server.port, join(site.directory, "followed.json"), settings.tls ?? identities?.good),
+  );
   let hosts = 1;
   return {
     site,
     server,
     client,
+    attackerTls: identities?.attacker,
+    limitOf,
     nextHost: () => (settings.tls === undefined ? `127.0.0.${++hosts}` : "127.0.0.1"),
     async heldBytes() {
       const said = (): readonly string[] =>
@@ -98,6 +115,25 @@ export async function createScene(settings: SceneSettings = {}): Promise<Scene> 
       ),
     logged: () => server.process().log().split("\n").flatMap(readLine),
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+  };
+}
+
+interface Identities {
+  readonly flags: readonly string[];
+  readonly good: PeerTls;
+  readonly attacker: PeerTls;
+}
+
+/** A server that verifies certificates, and those of two identities. */
+function createIdentities(stack: Stack): Identities {
+  const authority = stack.use(new Authority("authority"));
+  const own = authority.issue("IP:127.0.0.1,DNS:localhost");
+  const pems = stack.use(createSite({ "cert.pem": own.cert, "key.pem": own.key, "ca.pem": authority.cert }));
+  const issue = (name: string): PeerTls => ({ ca: authority.cert, ...authority.issue(`URI:spiffe://prod/${name}`) });
+  return {
+    flags: ["cert", "key", "ca"].flatMap((name) => [`--tls-${name}`, `${pems.directory}/${name}.pem`]),
+    good: issue("good"),
+    attacker: issue("attacker"),
   };
 }
 

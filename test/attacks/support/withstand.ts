@@ -45,14 +45,15 @@ const FIRST_ROUND_MS = 2_000;
  * Checks that edits arrive as fast as before during the attack, that exceeded limits are counted and logged, and that
  * everything is released.
  */
-export async function withstand(scene: Scene, attack: Attack): Promise<void> {
+export async function withstand(scene: Scene, written: Attack): Promise<void> {
+  const attack = attackOn(scene, written);
   const { server, client } = scene;
   const heldBefore = await scene.heldBytes();
   const countsBefore = await counts(scene, attack);
   const linesBefore = scene.logged().length;
   const quiet = median(await client.edit(EDITS));
 
-  const attacker = new Attacker(scene.nextHost(), server.port);
+  const attacker = new Attacker(scene.nextHost(), server.port, scene.attackerTls);
   const told = (): ReadonlyMap<string, number> => toldOf(scene.logged().slice(linesBefore), attacker.host);
   const startedAt = performance.now();
   const rounds = runRounds(attack, attacker);
@@ -83,6 +84,16 @@ export async function withstand(scene: Scene, attack: Attack): Promise<void> {
   expectTold(attack, { lines: told(), tookMs });
   const grown = (await counts(scene, attack)).map((count, index) => count > (countsBefore[index] ?? 0));
   expect(grown, "each limit is counted").toEqual((attack.passes ?? []).map(() => true));
+}
+
+/** The attack with the limits that concern this scene's attackers. */
+function attackOn({ limitOf }: Scene, attack: Attack): Attack {
+  const { passes, mayPass } = attack;
+  return {
+    ...attack,
+    ...(passes !== undefined && { passes: passes.map(limitOf) }),
+    ...(mayPass !== undefined && { mayPass: mayPass.map(limitOf) }),
+  };
 }
 
 function runRounds(
