@@ -6,11 +6,12 @@ import type {
   StragglerAnswer,
   TypeAnswer,
 } from "@xdskit/server";
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { conditionOf, conditionOfType } from "../condition.ts";
 import { count, counted, dateOf, shortVersion, since, typeName } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Badge } from "../parts/condition.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { RevisionLink } from "../parts/revision-badge.tsx";
 import { Wait } from "../parts/wait.tsx";
 import { linkTo } from "../router.ts";
@@ -84,15 +85,6 @@ function Identity({ node }: { readonly node: NodeAnswer }): JSX.Element {
         <a href={linkTo("/resources", { node: node.id })}>its resources</a>
       </Fact>
     </dl>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }): JSX.Element {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

@@ -1,10 +1,11 @@
 import type { LostNodeAnswer, RevisionDetailAnswer, StragglersAnswer } from "@xdskit/server";
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { count, dateOf, since, typeName } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Changes } from "../parts/changes.tsx";
 import type { Decision } from "../parts/decision-dialog.tsx";
 import { Decisions } from "../parts/decisions.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { Fuses } from "../parts/held.tsx";
 import { ProgressBar, useProgress } from "../parts/progress.tsx";
 import { About, RevisionBadge, RevisionLink } from "../parts/revision-badge.tsx";
@@ -102,15 +103,6 @@ function Facts({ record }: { readonly record: RevisionDetailAnswer }): JSX.Eleme
       )}
       <Fact name="Changes">{changesText(record)}</Fact>
     </dl>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }): JSX.Element {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 
