@@ -1,18 +1,8 @@
-import type { SettingKey } from "@xdskit/source/settings";
 import { Option } from "commander";
 import type { PlanFlags } from "../commands/plan.ts";
-import { addSettingFlags } from "../settings/setting-flag.ts";
+import { addSettingFlags, SOURCE_SETTINGS } from "../settings/setting-flag.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 import { addAdminFlag } from "./admin-flag.ts";
-
-const SETTINGS: readonly SettingKey[] = [
-  "descriptors",
-  "validation",
-  "secret-files",
-  "allow-empty",
-  "limits.max-file-bytes",
-  "limits.module-timeout",
-];
 
 /** `xds plan DIR`: what publishing a directory would do. */
 export const addPlanCommand: AddCommand = (program, context) => {
@@ -30,7 +20,7 @@ export const addPlanCommand: AddCommand = (program, context) => {
     .action((directory: string, flags: PlanFlags) =>
       context.perform(async () => (await import("../commands/plan.ts")).plan(directory, flags, context)),
     );
-  addSettingFlags(command, SETTINGS);
+  addSettingFlags(command, SOURCE_SETTINGS);
   addExamples(command, [
     ["xds plan config", "before a merge: what it would change, and whether a fuse would hold it"],
     ["xds plan config --fields", "the same by field"],

@@ -1,17 +1,12 @@
 import type { SettingKey } from "@xdskit/source/settings";
 import { Option } from "commander";
 import type { PublishFlags } from "../commands/publish.ts";
-import { addSettingFlags } from "../settings/setting-flag.ts";
+import { addSettingFlags, SOURCE_SETTINGS } from "../settings/setting-flag.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 
 const SETTINGS: readonly SettingKey[] = [
   "store",
-  "descriptors",
-  "validation",
-  "secret-files",
-  "allow-empty",
-  "limits.max-file-bytes",
-  "limits.module-timeout",
+  ...SOURCE_SETTINGS,
   "fuses.resources-removed",
   "fuses.resources-removed-floor",
   "fuses.last-listener",

@@ -1,17 +1,7 @@
-import type { SettingKey } from "@xdskit/source/settings";
 import { Option } from "commander";
 import type { ValidateFlags } from "../commands/validate.ts";
-import { addSettingFlags } from "../settings/setting-flag.ts";
+import { addSettingFlags, SOURCE_SETTINGS } from "../settings/setting-flag.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
-
-const SETTINGS: readonly SettingKey[] = [
-  "descriptors",
-  "validation",
-  "secret-files",
-  "allow-empty",
-  "limits.max-file-bytes",
-  "limits.module-timeout",
-];
 
 const OUTPUTS: readonly ValidateFlags["output"][] = ["text", "json", "github"];
 
@@ -29,7 +19,7 @@ export const addValidateCommand: AddCommand = (program, context) => {
     .action((directory: string, flags: ValidateFlags) =>
       context.perform(async () => (await import("../commands/validate.ts")).validate(directory, flags, context)),
     );
-  addSettingFlags(command, SETTINGS);
+  addSettingFlags(command, SOURCE_SETTINGS);
   addExamples(command, [
     ["xds validate config", "every problem, with file, line and column"],
     ["kubectl get cm xds -o jsonpath='{.data.cds\\.yaml}' | xds validate -", "one file from standard input"],

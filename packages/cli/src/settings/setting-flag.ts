@@ -1,6 +1,16 @@
 import { type Setting, type SettingKey, settingTable } from "@xdskit/source/settings";
 import { type Command, Option } from "commander";
 
+/** The settings of every command that reads a directory or a module. */
+export const SOURCE_SETTINGS: readonly SettingKey[] = [
+  "descriptors",
+  "validation",
+  "secret-files",
+  "allow-empty",
+  "limits.max-file-bytes",
+  "limits.module-timeout",
+];
+
 /**
  * The flag of a setting: `limits.max-streams` is `--max-streams`, and other dots become hyphens. `switches` is
  * `--switch`, which may be repeated.
