@@ -12,7 +12,7 @@ function run(...args) {
   return status === 0;
 }
 
-// Two packages may be installed at once, and an outdated package list refers to deleted files.
+// Another program may hold the lock, and an outdated package list refers to deleted files.
 const patiently = ["-o", "DPkg::Lock::Timeout=300"];
 const isThere =
   wanted !== undefined &&

@@ -35,9 +35,19 @@ if (args.includes("--list")) {
   }
 }
 
-/** In parallel, because most of the time is waiting for downloads. */
+/**
+ * In parallel, because most of the time is waiting for downloads; only those of the machine one after the other, because
+ * the package manager has a lock.
+ */
 async function installAll(wanted) {
-  const outcomes = await Promise.all(wanted.map(async (peer) => ({ peer, installed: await install(peer) })));
+  let ofTheMachine = Promise.resolve();
+  const inTurn = (peer) => {
+    if (!peer.isOfTheMachine) return install(peer);
+    const installed = ofTheMachine.then(() => install(peer));
+    ofTheMachine = installed;
+    return installed;
+  };
+  const outcomes = await Promise.all(wanted.map(async (peer) => ({ peer, installed: await inTurn(peer) })));
   return outcomes.filter(({ installed }) => !installed).map(({ peer }) => peer.name);
 }
 
