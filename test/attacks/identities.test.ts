@@ -62,6 +62,8 @@ const attacks: readonly Attack[] = [
     },
     slackMs: 500,
     passes: ["maxRequestsPerSecondPerIdentity"],
+    // Nothing is read from a connection that is slowed down, so that its end is seen late.
+    mayPass: ["maxBlockedMs", "connection-broken"],
   },
   {
     name: "an identity that opens connections",

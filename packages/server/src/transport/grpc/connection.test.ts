@@ -32,6 +32,8 @@ const fail = (): never => {
 const nothing = (): void => undefined;
 const listener = { onMessage: nothing, onHalfClose: nothing, onFailure: nothing, onClose: nothing };
 
+/** More than the buffers of two sockets hold. */
+const LARGE_BYTES = 64 * 2 ** 20;
 let counted = 0;
 const methods = new Map<string, GrpcMethod>([
   [
@@ -49,6 +51,14 @@ const methods = new Map<string, GrpcMethod>([
   ["/when-it-is-gone", throwingIn({ onClose: fail })],
   ["/open", throwingIn({})],
   [
+    "/large",
+    (call) => {
+      call.accept(listener);
+      void call.send(Buffer.alloc(LARGE_BYTES));
+      return nothing;
+    },
+  ],
+  [
     "/fine",
     (call) => {
       call.end({ code: statusCode.OK, message: "" });
@@ -65,11 +75,13 @@ function throwingIn(throwing: Partial<typeof listener>): GrpcMethod {
 }
 
 let server: Server;
+let opened: GrpcConnection[] = [];
 let client: ClientHttp2Session;
 const reports: ServerReport[] = [];
 
 beforeEach(async () => {
   reports.length = 0;
+  opened = [];
   counted = 0;
   const hub = new Hub({
     digest: contentDigest,
@@ -90,7 +102,8 @@ beforeEach(async () => {
   };
   server = createServer((socket) => {
     socket.on("error", nothing);
-    GrpcConnection.open(socket, describePeer(socket), options);
+    const connection = GrpcConnection.open(socket, describePeer(socket), options);
+    if (connection !== undefined) opened.push(connection);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -204,6 +217,23 @@ test("of a flood of HEADERS in one write, no more calls are opened than a client
   expect(counted).toBeGreaterThanOrEqual(STREAMS_AT_ONCE);
   expect(counted).toBeLessThanOrEqual(2 * STREAMS_AT_ONCE);
   socket.destroy();
+});
+
+test("a connection whose client reads nothing is closed with its socket, in the middle of a write", async () => {
+  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1").on("error", nothing);
+  const wide = frame(frameType.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(2 ** 30)]));
+  const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/large"));
+  socket.write(Buffer.concat([PREFACE, wide, frame(frameType.windowUpdate, 0, 0, uint32(2 ** 30)), call]));
+  await once(socket, "readable");
+  for (let written = 0; written < 100; written++) await turn();
+  opened.at(-1)?.destroy("no answer to a PING");
+  await vi.waitFor(() =>
+    expect(reports).toContainEqual(
+      expect.objectContaining({ kind: "connection-closed", reason: "no answer to a PING" }),
+    ),
+  );
+  socket.resume();
+  await once(socket, "close");
 });
 
 /** More than at once, and fewer than Node takes resets. */

@@ -68,6 +68,7 @@ export interface ConnectionOptions {
 /** One HTTP/2 connection: its calls, its PINGs, its age. */
 export class GrpcConnection {
   readonly #session: ServerHttp2Session;
+  readonly #socket: Socket;
   readonly #options: ConnectionOptions;
   readonly #peer: Peer;
   readonly #account: Account;
@@ -90,6 +91,7 @@ export class GrpcConnection {
   }
 
   private constructor(socket: Socket, peer: Peer, id: number, options: ConnectionOptions) {
+    this.#socket = socket;
     this.#options = options;
     this.#peer = peer;
     this.#account = accountOf(peer);
@@ -114,7 +116,7 @@ export class GrpcConnection {
       maxBlockedMs: options.limits.maxBlockedMs,
       onEnded: (how) => {
         const reason =
-          how === "broken" ? "a frame that no session goes on from" : "no answer to a PING, and no call is open";
+          how === "broken" ? "an invalid frame, or the client left in the middle of a write" : "no answer to a PING, and no call is open";
         if (how === "broken") options.hub.report({ kind: "connection-broken", address: peer.address, reason });
         this.destroy(reason);
       },
@@ -126,16 +128,19 @@ export class GrpcConnection {
       const isBroken = error.code?.startsWith("ERR_HTTP2_") === true;
       if (isBroken) options.hub.report({ kind: "connection-broken", address: peer.address, reason: error.message });
     });
-    this.#session.once("close", () => {
+    this.onClose(() => {
       this.#stopTimers();
       options.hub.closeConnection(id, this.#closeReason);
     });
     this.#startTimers();
   }
 
-  /** Sets the callback for the close of the connection. */
+  /**
+   * Adds a callback for the close of the connection: that of its socket, as a session does not emit "close" after a write
+   * that never ended. A turn later, so that the session has told its error.
+   */
   onClose(listener: () => void): void {
-    this.#session.once("close", listener);
+    this.#socket.once("close", () => setImmediate(listener));
   }
 
   /** Sends GOAWAY: existing calls continue, new ones go elsewhere. */
@@ -167,9 +172,12 @@ export class GrpcConnection {
     this.#age = startTimer(LAPSE_WITHIN_MS, () => this.destroy(status.message));
   }
 
+  /** Closes the connection at once. */
   destroy(reason: string): void {
     this.#closeReason = reason;
     this.#session.destroy();
+    // A session with a write in progress waits for it, for ever if the client reads nothing.
+    this.#socket.destroy();
   }
 
   /** Handles a new stream; an exception ends only that stream. */

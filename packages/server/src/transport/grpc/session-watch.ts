@@ -16,10 +16,10 @@ export interface SessionWatchOptions {
 
 /**
  * Detects a session that Node has silently ended: after an invalid frame, such as one that is too large, Node sends
- * GOAWAY and reads no more, so it does not notice that the client disconnected, and emits no event. The sign is a PING
- * that stays queued although nothing precedes it, or only writes that exceed their time. After too many resets the PING
- * does leave; then a session without streams that does not answer it counts as ended. A session is checked once each
- * time after input arrived.
+ * GOAWAY and reads no more, so it does not notice that the client disconnected, and emits no event. Nor does it when a
+ * client disconnects in the middle of a write over TLS. The sign is a PING that stays queued although nothing precedes it,
+ * or only writes that exceed their time. After too many resets the PING does leave; then a session without streams that
+ * does not answer it counts as ended. A session is checked once each time after input arrived.
  */
 export class SessionWatch {
   readonly #session: ServerHttp2Session;
