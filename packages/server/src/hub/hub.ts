@@ -31,12 +31,11 @@ import { accountOf } from "./account.ts";
 import { Admission, draining, notReady } from "./admission.ts";
 import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";
 import { ByteBudget } from "./byte-budget.ts";
-import { CatchUpGate, type Freshness } from "./catch-up-gate.ts";
+import type { Freshness } from "./catch-up-gate.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
 import { Connections } from "./connections.ts";
 import { Deployments } from "./deployments.ts";
 import { Driver } from "./driver.ts";
-import { FirstConversion } from "./first-conversion.ts";
 import { HubView } from "./hub-view.ts";
 import { Listeners } from "./listeners.ts";
 import { type NewPoll, type PollHandle, PollRegistry } from "./poll-registry.ts";
@@ -54,7 +53,8 @@ import { ReadinessTracker } from "./readiness.ts";
 import { RequestRate } from "./request-rate.ts";
 import { spread } from "./spread.ts";
 import { cancelled, type OpenStream, StreamRegistry } from "./stream-registry.ts";
-import { type MissingNames, type Sees, WithheldRequests } from "./withheld-requests.ts";
+import { type Unanswerable, WaitingRequests } from "./waiting-requests.ts";
+import type { MissingNames, Sees } from "./withheld-requests.ts";
 
 export interface HubOptions extends ServerMachineOptions {
   readonly encoder: BodyEncoder;
@@ -85,15 +85,13 @@ export class Hub implements HubPort {
   readonly #options: HubOptions;
   readonly #driver: Driver;
   readonly #converter: ApiVersionConverter | undefined;
-  readonly #conversion: FirstConversion | undefined;
   readonly #connectionLimits: ConnectionLimits;
   readonly #admission: Admission;
   readonly #connections: Connections;
   readonly #requestRate: RequestRate;
   readonly #streams: StreamRegistry;
   readonly #polls: PollRegistry;
-  readonly #withheld: WithheldRequests;
-  readonly #gate: CatchUpGate;
+  readonly #waiting: WaitingRequests;
   /** The poll that is being processed. */
   #arriving: PollId | undefined;
   readonly #accessWatchers = new Set<() => void>();
@@ -126,7 +124,6 @@ export class Hub implements HubPort {
     );
     this.deployments = new Deployments(this.#driver.machine.progress);
     this.#converter = options.convert && this.#createTwins(options, options.convert);
-    this.#conversion = this.#converter && this.#createConversion(this.#converter);
     this.budget = new ByteBudget(limits);
     this.#connectionLimits = new ConnectionLimits(limits, this.budget);
     const connectionLimits = this.#connectionLimits;
@@ -138,12 +135,16 @@ export class Hub implements HubPort {
     this.#connections = new Connections(connectionLimits);
     this.#requestRate = new RequestRate(limits.maxRequestsPerSecondPerIdentity);
     this.#polls = new PollRegistry(connectionLimits);
-    this.#withheld = new WithheldRequests({
+    this.#waiting = new WaitingRequests({
       twinOf: (type) => options.traits(type)?.twin,
-      open: (stream) => this.budget.open(accountOf(this.#peerOf(stream))),
+      converter: this.#converter,
+      open: (id) => this.budget.open(accountOf(this.#peerOf(id))),
       viewOf: (stream, node) => this.#viewOf(stream, node),
+      process: (stream, request) => this.#process(stream, request),
+      refuse: (id, reason) => this.#turnAway(id, unanswerable[reason], "not-ready"),
+      commit: (transaction) => this.#driver.take({ kind: "transaction-committed", transaction }),
+      failed: (id, cause) => this.#fail(id, "conversion", cause),
     });
-    this.#gate = new CatchUpGate((id) => this.budget.open(accountOf(this.#peerOf(id))));
     this.#streams = new StreamRegistry({
       ...{ encoder, limits, connectionLimits: connectionLimits },
       closed: (stream, status, reason) => this.#closed(stream, status, reason),
@@ -195,7 +196,7 @@ export class Hub implements HubPort {
     this.#driver.take({ kind: "transaction-committed", ...given });
     if (given.access !== undefined || given.nodeMapping !== undefined) {
       for (const watcher of [...this.#accessWatchers]) watcher();
-      this.#releaseWithheld();
+      this.#waiting.release();
     }
     const { revision } = this;
     if (revision !== before) this.report({ kind: "committed", revision, tookMs: performance.now() - startedAt });
@@ -224,29 +225,6 @@ export class Hub implements HubPort {
       report: (report) => this.report(report),
       areWanted: [...(memory?.restored ?? [])].some((one) => one.kind === "changed" && isOfV2(one.type)),
     });
-  }
-
-  #createConversion(converter: ApiVersionConverter): FirstConversion {
-    return new FirstConversion({
-      converter: converter,
-      commit: (transaction) => this.#driver.take({ kind: "transaction-committed", transaction }),
-      failed: (id, cause) => this.#fail(id, "conversion", cause),
-    });
-  }
-
-  /** Runs `then` once v2 resources are available: the first request for a v2 type starts their conversion. */
-  #whenProvided(type: TypeUrl | undefined, id: StreamId, bytes: number, then: () => void): void {
-    const conversion = this.#conversionFor(type, id);
-    if (conversion === undefined) then();
-    else conversion.wait(id, bytes, then);
-  }
-
-  /** The conversion that a request for a type has to wait for; undefined: none. */
-  #conversionFor(type: TypeUrl | undefined, id: StreamId): FirstConversion | undefined {
-    const conversion = this.#conversion;
-    if (conversion === undefined || conversion.isWaiting(id)) return conversion;
-    const isOfTwin = type !== undefined && isOfV2(type) && this.#options.traits(type)?.twin !== undefined;
-    return isOfTwin && conversion.mustWait(id) ? conversion : undefined;
   }
 
   admit(entryPoint: EntryPoint, peer: Peer, node?: Node): AccessGrant | Status {
@@ -328,30 +306,16 @@ export class Hub implements HubPort {
     }
     const type = request.type ?? stream.onlyType;
     this.report({ kind: "request-received", stream: id, type, bytes });
-    if (this.#gate.isOpen) this.#admit(id, type, request, bytes);
-    else if (this.#gate.take(id, request, bytes, () => this.#admit(id, type, request, bytes)) === "full")
-      this.endStream(id, behind, "not-ready");
+    this.#waiting.take(id, type, request, bytes);
   }
 
   /** Without it the state is always new enough for every client. */
   setFreshness(freshness: Freshness): void {
-    this.#gate.setFreshness(freshness);
+    this.#waiting.setFreshness(freshness);
   }
 
   #peerOf(id: StreamId | PollId): Parameters<typeof accountOf>[0] {
     return this.#streams.get(id)?.peer ?? this.#polls.peerOf(id) ?? { address: "" };
-  }
-
-  #admit(id: StreamId, type: TypeUrl | undefined, request: DiscoveryRequest, bytes: number): void {
-    const taken = this.#withheld.take(id, type, request, bytes);
-    if (taken === "full") this.endStream(id, contentMissing, "not-ready");
-    else if (taken !== "waits") this.#understand(id, type, taken, bytes);
-  }
-
-  #understand(id: StreamId, type: TypeUrl | undefined, request: DiscoveryRequest, bytes: number): void {
-    const conversion = this.#conversionFor(type, id);
-    if (conversion === undefined) this.#process(id, request);
-    else conversion.wait(id, bytes, () => this.#process(id, request));
   }
 
   #process(id: StreamId, request: DiscoveryRequest): void {
@@ -363,31 +327,14 @@ export class Hub implements HubPort {
    * content is committed or it is deleted, and this is called again.
    */
   setMissing(missing: MissingNames): void {
-    this.#withheld.setMissing(missing);
-    this.#releaseWithheld();
-  }
-
-  #releaseWithheld(): void {
-    for (const [id, requests] of this.#withheld.release()) {
-      const onlyType = this.#streams.get(id)?.onlyType;
-      for (const { request, bytes } of requests) this.#understand(id, request.type ?? onlyType, request, bytes);
-    }
+    this.#waiting.setMissing(missing);
   }
 
   finish(id: StreamId): void {
-    if (this.#gate.isWaiting(id)) {
-      this.#gate.wait(id, 0, () => this.finish(id));
-      return;
-    }
-    // No answer to a Fetch would be right.
-    if (this.#withheld.isWaiting(id)) {
-      this.endStream(id, contentMissing, "not-ready");
-      return;
-    }
-    if (this.#conversion?.isWaiting(id) === true) {
-      this.#conversion.wait(id, 0, () => this.finish(id));
-      return;
-    }
+    this.#waiting.finish(id, () => this.#finish(id));
+  }
+
+  #finish(id: StreamId): void {
     if (this.#streams.get(id) === undefined || this.#driver.flushes.isFinishing(id)) return;
     // Under constant change some stream is always due, so one flush per open stream is enough.
     this.#driver.flushes.finish(id, this.#streams.size);
@@ -405,12 +352,12 @@ export class Hub implements HubPort {
   poll(asked: NewPoll, handle: PollHandle): PollId | undefined {
     const { connection, path, apiVersion, type, request, bytes, holdMs } = asked;
     const { peer, listener } = this.#connections.get(connection) ?? {};
-    const isWithheld = peer !== undefined && this.#isWithheld(peer, type, request);
+    const isWithheld = peer !== undefined && this.#isForMissing(peer, type, request);
     const refusal =
       peer === undefined
         ? cancelled
         : isWithheld
-          ? contentMissing
+          ? unanswerable.missing
           : this.#admission.refusePoll({ peer, apiVersion, method: path });
     if (refusal !== undefined || peer === undefined) {
       handle.refuse(refusal ?? cancelled);
@@ -425,16 +372,13 @@ export class Hub implements HubPort {
       this.#driver.take({ kind: "poll-received", poll: id, peer, listener, apiVersion, type, request, holdMs }, id);
       this.#arriving = undefined;
     };
-    const taken = this.#gate.take(id, request, bytes, () => this.#whenProvided(type, id, bytes, arrive));
-    if (taken === "full") this.#refusePoll(id, behind);
+    this.#waiting.takePoll(id, type, request, bytes, arrive);
     return this.#polls.has(id) ? id : undefined;
   }
 
-  /** Whether a poll asks for what is missing. */
-  #isWithheld(peer: Peer, type: TypeUrl, request: DiscoveryRequest): boolean {
-    if (!this.#withheld.isOfMissing(type)) return false;
+  #isForMissing(peer: Peer, type: TypeUrl, request: DiscoveryRequest): boolean {
     const claim = { entryPoint: "rest", peer, node: request.node ?? anonymousNode } as const;
-    return this.#withheld.concerns(type, request, this.view.seenBy(claim));
+    return this.#waiting.isForMissing(type, request, () => this.view.seenBy(claim));
   }
 
   /** What the client of a stream may have; `named`: the node of a request that has not been processed. */
@@ -446,8 +390,7 @@ export class Hub implements HubPort {
   }
 
   abandonPoll(id: PollId): void {
-    this.#conversion?.forget(id);
-    this.#gate.forget(id);
+    this.#waiting.forget(id);
     if (this.#polls.take(id) !== undefined) this.#driver.take({ kind: "poll-closed", poll: id });
   }
 
@@ -456,6 +399,11 @@ export class Hub implements HubPort {
     if (handle === undefined) return;
     this.#driver.take({ kind: "poll-closed", poll: id });
     handle.refuse(status);
+  }
+
+  #turnAway(id: StreamId | PollId, status: Status, reason: StreamEnd): void {
+    if (this.#polls.has(id)) this.#refusePoll(id, status);
+    else this.endStream(id, status, reason);
   }
 
   reportLimit(limit: LimitName, address: string, message: string, stream?: StreamId): void {
@@ -498,7 +446,7 @@ export class Hub implements HubPort {
   close(): void {
     this.readiness.become("draining");
     this.deployments.close(new XdsError("SERVER_STATE", "the server was closed"));
-    this.#conversion?.close();
+    this.#waiting.close();
     this.#streams.close(draining, "draining");
     this.#polls.close(draining);
     this.#driver.close();
@@ -533,9 +481,7 @@ export class Hub implements HubPort {
   #closed({ id: stream, peer, variant, onlyType, openedAtMs }: OpenStream, status: Status, reason: StreamEnd): void {
     this.#driver.flushes.forget(stream);
     this.#driver.sends.forget(stream);
-    this.#conversion?.forget(stream);
-    this.#withheld.forget(stream);
-    this.#gate.forget(stream);
+    this.#waiting.forget(stream);
     this.#driver.take({ kind: "stream-closed", stream }, stream);
     const ageMs = performance.now() - openedAtMs;
     this.report({ kind: "stream-closed", stream, peer, variant, onlyType, reason, status, ageMs });
@@ -545,19 +491,17 @@ export class Hub implements HubPort {
   #fail(id: StreamId | undefined, during: string, cause: unknown): void {
     this.report({ kind: "invariant-broken", stream: id, during, error: cause });
     if (id === undefined) return;
-    if (this.#polls.has(id)) this.#refusePoll(id, ourMistake);
-    else this.endStream(id, ourMistake, "failed");
+    this.#turnAway(id, ourMistake, "failed");
   }
 }
 
 const refusedByListener: Status = { code: statusCode.UNKNOWN, message: "refused by this server" };
-const contentMissing: Status = {
-  code: statusCode.UNAVAILABLE,
-  message: "not ready: the content of a resource of this type is not at hand yet; try again later",
-};
-const behind: Status = {
-  code: statusCode.UNAVAILABLE,
-  message: "this server is behind the others; try again later",
+const unanswerable: Readonly<Record<Unanswerable, Status>> = {
+  missing: {
+    code: statusCode.UNAVAILABLE,
+    message: "not ready: the content of a resource of this type is not at hand yet; try again later",
+  },
+  behind: { code: statusCode.UNAVAILABLE, message: "this server is behind the others; try again later" },
 };
 const ourMistake: Status = { code: statusCode.INTERNAL, message: "internal server error; see the log" };
 

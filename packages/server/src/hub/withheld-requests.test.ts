@@ -81,17 +81,13 @@ describe("requests for resources whose content is not at hand", () => {
     withheld.take(1, SECRET, ack, 1);
     withheld.take(2, SECRET, other, 1);
     withheld.setMissing(missing("z"));
-    expect(withheld.release()).toEqual([
-      [
-        1,
-        [
-          { request: first, bytes: 1 },
-          { request: ack, bytes: 1 },
-        ],
-      ],
-    ]);
+    const requests = [
+      { request: first, bytes: 1 },
+      { request: ack, bytes: 1 },
+    ];
+    expect(withheld.release()).toEqual([{ stream: 1, type: SECRET, requests }]);
     withheld.setMissing(new Map());
-    expect(withheld.release()).toEqual([[2, [{ request: other, bytes: 1 }]]]);
+    expect(withheld.release()).toEqual([{ stream: 2, type: SECRET, requests: [{ request: other, bytes: 1 }] }]);
   });
 
   test("lend their node to what comes after them on the stream", () => {

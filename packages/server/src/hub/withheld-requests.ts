@@ -13,7 +13,14 @@ interface Withheld {
   readonly bytes: number;
 }
 
-interface WithheldOptions {
+interface WithheldType {
+  readonly stream: StreamId;
+  readonly type: TypeUrl;
+  readonly requests: readonly Withheld[];
+}
+
+export interface WithheldRequestsOptions {
+  /** The same type in the other API version. */
   readonly twinOf: (type: TypeUrl) => TypeUrl | undefined;
   /** Counts the bytes of a stream's waiting requests, from 0. */
   readonly open: (stream: StreamId) => HeldBytes;
@@ -38,7 +45,7 @@ export class WithheldRequests {
   readonly #held = new Map<StreamId, { readonly held: HeldBytes; bytes: number }>();
   #missing: MissingNames = new Map();
 
-  constructor(options: WithheldOptions) {
+  constructor(options: WithheldRequestsOptions) {
     this.#twinOf = options.twinOf;
     this.#open = options.open;
     this.#viewOf = options.viewOf;
@@ -109,15 +116,15 @@ export class WithheldRequests {
   }
 
   /** Takes out the requests that need not wait any longer, because of what is missing or what their clients may have. */
-  release(): readonly (readonly [stream: StreamId, requests: readonly Withheld[]])[] {
-    const released: [StreamId, readonly Withheld[]][] = [];
+  release(): readonly WithheldType[] {
+    const released: WithheldType[] = [];
     for (const [stream, types] of this.#waiting) {
       const sees = this.#viewOf(stream, this.#nodeOf(stream));
       for (const [type, requests] of types) {
         if (requests.some(({ request }, index) => this.concerns(type, request, sees, index === 0))) continue;
         types.delete(type);
         this.#release(stream, requests);
-        released.push([stream, requests]);
+        released.push({ stream, type, requests });
       }
       if (types.size === 0) this.#waiting.delete(stream);
     }

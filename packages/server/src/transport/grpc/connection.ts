@@ -116,7 +116,9 @@ export class GrpcConnection {
       maxBlockedMs: options.limits.maxBlockedMs,
       onEnded: (how) => {
         const reason =
-          how === "broken" ? "an invalid frame, or the client left in the middle of a write" : "no answer to a PING, and no call is open";
+          how === "broken"
+            ? "an invalid frame, or the client left in the middle of a write"
+            : "no answer to a PING, and no call is open";
         if (how === "broken") options.hub.report({ kind: "connection-broken", address: peer.address, reason });
         this.destroy(reason);
       },
