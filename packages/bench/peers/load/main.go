@@ -205,6 +205,8 @@ type call struct {
 	// What waits for the server's windows: a request that names 100,000 versions is larger than those.
 	queued []byte
 	window int
+	// Resources of the first answer that have not come yet: a server may divide it into several responses.
+	awaited int
 }
 
 const (
@@ -243,6 +245,7 @@ func connect(first, step int, initial []heldResource) (*connection, error) {
 func (c *connection) open(index int, encoder *hpack.Encoder, headers *bytes.Buffer, initial []heldResource) {
 	one := &call{index: index, id: uint32(2*len(c.calls) + 1), window: defaultWindow}
 	one.reader.capture = index == 0 && held == nil
+	one.awaited = *names - len(initial)
 	c.calls = append(c.calls, one)
 	headers.Reset()
 	for _, field := range [][2]string{{":method", "POST"}, {":scheme", "http"}, {":path", "/" + *service + "/" + method()},
@@ -370,9 +373,13 @@ func (c *connection) received(one *call, version, nonce, answered []byte) {
 		c.send(one, routeRequest())
 		c.send(one, endpointRequest(*endpoints))
 	}
+	one.awaited -= one.reader.resources
+	if one.reader.capture && one.awaited <= 0 && len(pending) > 0 {
+		held, one.reader.capture = pending, false
+	}
 	responses.Add(1)
 	newest.Store(time.Now().UnixNano())
-	if *endpoints == 0 || string(answered) == endpointType {
+	if one.awaited <= 0 && (*endpoints == 0 || string(answered) == endpointType) {
 		current.Load().note(one.index)
 	}
 }

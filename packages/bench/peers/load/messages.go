@@ -8,8 +8,8 @@ import (
 // heldResource is what the first stream was told, for streams that come back.
 type heldResource struct{ name, version []byte }
 
-// held is filled by the first stream of the first connect.
-var held []heldResource
+// held is what the first stream of the first connect was told; pending, while more of it is awaited.
+var held, pending []heldResource
 
 func field(out []byte, number int, value []byte) []byte {
 	out = binary.AppendUvarint(out, uint64(number)<<3|2)
@@ -97,6 +97,8 @@ type responseReader struct {
 	typeURL   []byte
 	resource  []byte
 	capture   bool
+	// Resources of the response.
+	resources int
 }
 
 func (r *responseReader) feed(data []byte, received func(version, nonce, typeURL []byte)) {
@@ -107,7 +109,7 @@ func (r *responseReader) feed(data []byte, received func(version, nonce, typeURL
 			}
 			r.left = int(binary.BigEndian.Uint32(r.head[1:5]))
 			r.head, r.version, r.nonce, r.inMessage = r.head[:0], r.version[:0], r.nonce[:0], true
-			r.typeURL = r.typeURL[:0]
+			r.typeURL, r.resources = r.typeURL[:0], 0
 		}
 		for r.left > 0 {
 			if r.fieldLeft == 0 && !r.startField(&data) {
@@ -123,7 +125,6 @@ func (r *responseReader) feed(data []byte, received func(version, nonce, typeURL
 			}
 		}
 		r.inMessage = false
-		r.capture = r.capture && held == nil
 		received(r.version, r.nonce, r.typeURL)
 		if len(data) == 0 {
 			return
@@ -184,16 +185,15 @@ func (r *responseReader) keep(part []byte) {
 }
 
 func (r *responseReader) endField() {
-	if r.number == 2 && len(r.resource) > 0 {
+	if r.number != 2 {
+		return
+	}
+	r.resources++
+	if len(r.resource) > 0 {
 		pending = append(pending, parseHeld(r.resource))
 		r.resource = r.resource[:0]
 	}
-	if r.number == 5 && r.capture && len(pending) > 0 && r.left == 0 {
-		held = pending
-	}
 }
-
-var pending []heldResource
 
 // parseHeld reads name (3) and version (1) of a delta Resource.
 func parseHeld(message []byte) heldResource {

@@ -31,7 +31,7 @@ interface Topic {
 
 /** Requests of one flood, more than a second's worth. */
 const FLOOD = 300;
-/** Many connect at once. */
+/** Many connect at once, or other programs use the machine. */
 const CONNECT_MS = 120_000;
 
 /** Who a client is to the server. */
@@ -78,10 +78,8 @@ export class HostileClient {
   /** Reconnects and subscribes to everything that it wants. */
   async connect(address: string): Promise<void> {
     await this.close();
-    this.#peer = await connectPeer({
-      address,
-      ...(this.#identity !== undefined && { tls: this.#identity.tls(), connectTimeoutMs: CONNECT_MS }),
-    });
+    const tls = this.#identity?.tls();
+    this.#peer = await connectPeer({ address, connectTimeoutMs: CONNECT_MS, ...(tls !== undefined && { tls }) });
     const stream = this.#peer.open(
       `/envoy.service.discovery.v3.AggregatedDiscoveryService/${this.#variant === "delta" ? "Delta" : "Stream"}AggregatedResources`,
     );
