@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ErrorAnswer } from "./answers/page.ts";
+import { writeEvents } from "./live/event-stream.ts";
+import type { AdminAnswer, FileAnswer } from "./route.ts";
+import { writePage } from "./write-page.ts";
+
+export interface AnswerToWrite {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Whether the access rules still let the caller in. */
+  readonly mayRead: () => boolean;
+}
+
+export async function writeAnswer(answer: AdminAnswer, { request, response, mayRead }: AnswerToWrite): Promise<void> {
+  switch (answer.kind) {
+    case "text":
+      response.writeHead(answer.status ?? 200, { "content-type": answer.contentType ?? "text/plain; charset=utf-8" });
+      response.end(answer.text);
+      return;
+    case "json":
+      response.writeHead(answer.status ?? 200, { "content-type": "application/json" });
+      response.end(`${JSON.stringify(answer.value)}\n`);
+      return;
+    case "page":
+      response.writeHead(200, { "content-type": "application/json" });
+      await writePage(answer, response);
+      return;
+    case "events":
+      writeEvents(answer.feed, response, { lastId: request.headers["last-event-id"]?.toString(), mayRead });
+      return;
+    case "redirect":
+      response.writeHead(308, { location: answer.to }).end();
+      return;
+    case "file":
+      writeFile(answer, request, response);
+      return;
+    default:
+      answer satisfies never;
+  }
+}
+
+function writeFile(
+  { headers, body, compressed }: FileAnswer,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const isCompressed = /\bgzip\b/.test(request.headers["accept-encoding"]?.toString() ?? "");
+  const sent = isCompressed ? compressed : body;
+  response.writeHead(200, {
+    ...headers,
+    ...(isCompressed && { "content-encoding": "gzip" }),
+    "content-length": sent.byteLength,
+    vary: "accept-encoding",
+  });
+  response.end(sent);
+}
+
+export function refuse(response: ServerResponse, status: number, answer: ErrorAnswer): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(`${JSON.stringify(answer)}\n`);
+}
+
+/** Aborts a started response, so that the reader sees that it is incomplete. */
+export function fail(response: ServerResponse): void {
+  if (response.headersSent) response.destroy();
+  else refuse(response, 500, { error: "internal error" });
+}
