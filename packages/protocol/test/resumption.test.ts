@@ -92,7 +92,7 @@ describe("a comparison that takes several turns", () => {
 
   test("ends with what differs", () => {
     const talk = comeBack();
-    expect(says(talk.turns(15))).toEqual([]);
+    expect(says(talk.turns(10))).toEqual([]);
     expect(talk.machine.isDue).toBe(true);
     expect(says(talk.turns(1))).toEqual([[`${name(total - 1)}@1`, "-gone"]]);
     expect(talk.machine.isDue).toBe(false);

@@ -118,16 +118,16 @@ describe("a client that comes back", () => {
 describe("a comparison of many names", () => {
   const total = 25_000;
 
-  test("takes a step for each ten thousand that are compared, listed and added", () => {
+  test("takes a step for each ten thousand that are compared and added", () => {
     const puts = Array.from({ length: total }, (_, i) => cluster(`c${i}`, "1"));
     const view = viewOf(new WrittenLayer("base", puts));
     const pairs = puts.slice(0, 20_000).map(({ name, version }, i) => [name, i % 5_000 === 0 ? "" : version] as const);
     const is = new Comparison({ view, revision: 1 }, CLUSTER, subscriptionTo("*"), initialVersions(pairs), trusting);
-    const stages = Array.from({ length: 7 }, () => {
+    const stages = Array.from({ length: 5 }, () => {
       is.step(1);
       return [is.isDone, [...is.puts].length];
     });
-    expect(stages).toEqual([[false, 2], ...Array.from({ length: 5 }, () => [false, 4]), [true, 4 + 5_000]]);
+    expect(stages).toEqual([[false, 2], [false, 4], [false, 4], [false, 4], [true, 4 + 5_000]]);
   });
 
   test("says nothing more however often it is asked once it is done", () => {

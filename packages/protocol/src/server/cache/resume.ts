@@ -51,8 +51,10 @@ export class Comparison {
   #rest: Iterator<void> | undefined;
   /** The revision of the last step; undefined while there are names left to compare. */
   #doneAt: number | undefined;
-  /** Resources that are subscribed to and that the client listed. */
-  readonly #covered = new Set<Resource>();
+  /** Names that the client listed and that are there. */
+  readonly #present = new Set<string>();
+  /** How many of them a wildcard covers. */
+  #covered = 0;
   /** What a client that uses parameters listed: versions by name, because it cannot say which variant it holds. */
   readonly #listed = new Map<string, Set<string>>();
   readonly #mayBeHeld: (name: string) => boolean;
@@ -108,7 +110,7 @@ export class Comparison {
     if (this.#scope.locators !== undefined) return;
     // If anything changes meanwhile, the last step adds it all again.
     const { names } = this.#scope;
-    const isAll = names.size === 0 && this.#covered.size === this.#view.coveredBy(this.#type);
+    const isAll = names.size === 0 && this.#covered === this.#view.coveredBy(this.#type);
     if (!isAll) yield* this.#addUnknown();
   }
 
@@ -234,10 +236,18 @@ export class Comparison {
     this.#puts.delete(name);
     this.#removed.delete(name);
     const now = this.#view.holder(this.#type, name);
+    this.#notePresent(name, now);
     if (now !== undefined && isAsked(now, this.#view, this.#scope)) {
-      this.#covered.add(now);
       if (!this.#options.trustsVersions || now.version !== version || this.#mayExpire(name)) this.#puts.set(name, now);
     } else if (this.#mayBeHeld(name)) this.#removed.add(name);
+  }
+
+  #notePresent(name: string, now: Resource | undefined): void {
+    if (now === undefined) this.#present.delete(name);
+    else if (!this.#present.has(name)) {
+      this.#present.add(name);
+      if (!now.onDemand) this.#covered++;
+    }
   }
 
   #mayExpire(name: string): boolean {
@@ -247,13 +257,8 @@ export class Comparison {
   /** Adds what the client should hold and did not list; yields after each name. */
   *#addUnknown(): Generator<void, void, void> {
     const { isWildcard, names } = this.#scope;
-    const listed = new Set<string>();
-    for (const [name] of this.#initial) {
-      listed.add(canonicalName(name));
-      yield;
-    }
     const add = (resource: Resource): void => {
-      if (listed.has(resource.name) || this.#puts.has(resource.name)) return;
+      if (this.#present.has(resource.name) || this.#puts.has(resource.name)) return;
       this.#puts.set(resource.name, resource);
       this.newcomers.add(resource.name);
     };
@@ -264,9 +269,12 @@ export class Comparison {
       }
     }
     for (const term of names) {
-      const answers = this.#view.answersTo(this.#type, term);
-      for (const found of answers) add(found);
-      if (answers.length === 0 && !listed.has(term)) this.missing.push(term);
+      // With its name a listed resource was compared already.
+      if (!this.#present.has(term)) {
+        const answers = this.#view.answersTo(this.#type, term);
+        for (const found of answers) add(found);
+        if (answers.length === 0 && !this.#removed.has(term)) this.missing.push(term);
+      }
       yield;
     }
   }
