@@ -157,6 +157,11 @@ export const peers = [
     package: "testssl.sh",
     programs: ["testssl", "testssl.sh"],
   }),
+  debianPackage({
+    name: "buildah",
+    says: "buildah, which builds the image without a daemon, from the machine's package manager",
+    programs: ["buildah"],
+  }),
   pythonPackage({
     name: "node-24",
     says: "the newest Node that PyPI serves, to run the tests on",

@@ -24,6 +24,7 @@ export type PeerName =
   | "chromium"
   | "h2spec"
   | "testssl"
+  | "buildah"
   | "promlint"
   | "etcd";
 
