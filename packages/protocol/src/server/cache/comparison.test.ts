@@ -72,10 +72,16 @@ describe("S-REC-09, S-REC-10: a comparison", () => {
   );
   const script = fc.record({
     first: fc.array(one, { maxLength: 6 }),
-    terms: fc.uniqueArray(fc.constantFrom(...TERMS), { maxLength: 4 }),
-    holds: fc.uniqueArray(fc.tuple(fc.constantFrom(...NAMES, "gone"), fc.constantFrom("1", "2")), {
-      selector: ([name]) => name,
-    }),
+    terms: fc.oneof(
+      fc.uniqueArray(fc.constantFrom("a", "b", "c", "alias", "none"), { maxLength: 4 }),
+      fc.uniqueArray(fc.constantFrom(...TERMS), { maxLength: 4 }),
+    ),
+    holds: fc.oneof(
+      fc.constant<[string, string][]>([]),
+      fc.uniqueArray(fc.tuple(fc.constantFrom(...NAMES, "gone"), fc.constantFrom<string[]>("1", "2")), {
+        selector: ([name]) => name,
+      }),
+    ),
     trustsVersions: fc.boolean(),
     steps: fc.array(step, { maxLength: 8 }),
   });
@@ -137,6 +143,16 @@ describe("S-REC-09, S-REC-10: a comparison", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test("sends what was listed, did not exist when it was compared, and exists at the end", () => {
+    const written = new Written();
+    const a = resource(CLUSTER, "a", "2");
+    const comparison = written.compare(subscribed("a"), initialVersions([["a", "old"]]));
+    comparison.step(written.revision);
+    written.apply([a]);
+    while (!comparison.isDone) comparison.step(written.revision);
+    expect(resultOf(comparison)).toEqual({ puts: [`a ${a.version}`], removed: [], missing: [], newcomers: [] });
   });
 
   test("is for the subscription that it was made for, without parameters", () => {
