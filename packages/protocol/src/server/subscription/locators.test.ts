@@ -14,7 +14,6 @@ const term = fc
 function answers(locators: Locators): unknown {
   return [
     locators.asksForAll,
-    locators.asksForMany,
     ...names.map((name) => [[...locators.termsOf(name)].sort(), [...locators.termsAround(name)].sort()]),
     ...names.map((name) => locators.asksFor(name)),
   ];
