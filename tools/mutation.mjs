@@ -82,8 +82,11 @@ async function coverage() {
   for (const name of broken) console.log(`left out, as it fails without a mutant: ${name}`);
   const tests = lines.filter(({ test }) => test !== undefined && !broken.has(test));
   const took = tests.reduce((sum, test) => sum + test.took, 0);
-  console.log(`${tests.length} tests take ${(took / 1000).toFixed(1)} s`);
-  return { tests, loaded: new Set(lines.flatMap((line) => line.loaded ?? [])) };
+  const loaded = new Set(lines.flatMap((line) => line.loaded ?? []));
+  console.log(
+    `${tests.length} tests take ${(took / 1000).toFixed(1)} s; ${loaded.size} mutants are met while they load`,
+  );
+  return { tests, loaded };
 }
 
 /** Returns mutant and result of each mutant: `killed` by a test, `looped`, `survived`, or `unmet` by any test. */

@@ -25,11 +25,20 @@ globalThis.xdsMutation = {
 };
 
 // A mutant that matters while modules are loaded is on from the start, and the only one of its process.
-if (job.only !== undefined) state.active = String(job.only.id);
+if (job.only !== undefined) {
+  state.active = String(job.only.id);
+  tell({ begun: job.only.id });
+}
 
 // biome-ignore lint/style/noDefaultExport: Vitest takes the runner from there.
 export default class MutationRunner extends VitestTestRunner {
   async onCollected(files) {
+    // Tests that do not load fail: with a mutant they detect it, and without one there is nothing to measure.
+    const failed = files.find(({ result }) => result?.state === "fail");
+    if (failed !== undefined) {
+      if (job.only !== undefined) tell({ id: job.only.id, by: "loading", error: failed.result.errors[0]?.message });
+      return;
+    }
     const tests = new Map(files.flatMap((file) => testsIn(file, [], [])).map((test) => [test.name, test]));
     if (job.only !== undefined) await this.#play(job.only, tests);
     else if (job.mutants === undefined) await this.#coverage(tests);

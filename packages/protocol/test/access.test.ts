@@ -157,6 +157,15 @@ describe("S-ACC-07: a change of access moves a stream without ending it", () => 
     };
     expect(talk.asked).toEqual([{ kind: "close-stream", stream: 1, status }]);
   });
+
+  test("a stream of one type that may not have it ends with its first request, which is looked at no further", () => {
+    const talk = new Conversation({ access: policyOf({ identities: ["anyone"], types: ["Cluster"] }) });
+    talk.open(1, "delta", LISTENER);
+    expect(talk.hear(1, delta(LISTENER, { node: node("n") }))).toEqual([]);
+    expect(talk.asked.map(({ kind }) => kind)).toEqual(["close-stream"]);
+    expect(talk.reports.map(({ kind }) => kind)).toEqual(["node-identified", "access-denied"]);
+    expect([talk.machine.isDue, [...talk.machine.streams()]]).toEqual([false, []]);
+  });
 });
 
 describe("S-ACC-08: a client that may not be its node is refused, and the operator is told why", () => {

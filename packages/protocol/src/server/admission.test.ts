@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { delta, node } from "../../test/support/conversation.ts";
 import { CLUSTER, ENDPOINTS, ROUTE, traits } from "../../test/support/resources.ts";
-import type { Peer } from "../node/node-mapping.ts";
+import { type AccessGrant, type AccessPolicy, openAccess, wholeGrant } from "../access/access-policy.ts";
+import type { DeltaRequest } from "../message/request.ts";
+import type { NodeMapping, Peer } from "../node/node-mapping.ts";
 import { Admission, deniedCode, entryPointOf, isOtherNode, nodeDenied, typeDenied } from "./admission.ts";
 import type { StreamOpened } from "./contract/event.ts";
+import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
 
 const peer: Peer = { address: "192.0.2.1:1", isLoopback: false, isTls: false, names: [] };
 const known: Peer = { ...peer, certificate: { commonName: "c", uris: [], dnsNames: [], validTo: new Date(0) } };
@@ -93,4 +96,70 @@ test("S-ACC-08: a later request names another node by its id, its cluster or its
     true,
     true,
   ]);
+});
+
+describe("S-DEL-08: what a node sees", () => {
+  const withMapping = (nodeMapping: NodeMapping, access?: AccessPolicy): Admission =>
+    new Admission({ traits, nodeMapping, ...(access !== undefined && { access }) }, (layer) => layer !== "none");
+  const grant: AccessGrant = { key: "some", isWhole: false, visible: () => "none" };
+  const some: AccessPolicy = { ...openAccess, grant: () => grant };
+  const nothing: AccessPolicy = { ...openAccess, grant: () => ({ denied: "no rule" }) };
+
+  test("is in the layers of the mapping, as far as its access goes; a client in the same process sees all", () => {
+    const place = (access: AccessPolicy, from = peer): unknown =>
+      withMapping(() => ["base"], access).place(node("n"), from, "ads");
+    expect([place(some), place(nothing), place(nothing, { ...peer, isInProcess: true })]).toEqual([
+      { layers: ["base"], grant },
+      { refused: nodeDenied(peer, node("n")), denied: "no rule" },
+      { layers: ["base"], grant: wholeGrant },
+    ]);
+    const refusing = withMapping(() => ({ refused: "not here" }));
+    expect(refusing.place(node("n"), peer, "ads")).toEqual({ refused: { code: 7, message: "not here" } });
+  });
+
+  test("follows what replaces the mapping, the access and the overrides; what is not given stays", () => {
+    const one = withMapping(() => ["base"], some);
+    const place = (): unknown => one.place(node("n"), peer, "ads");
+    one.replace({ nodeMapping: () => ["other"] });
+    expect([place(), one.access]).toEqual([{ layers: ["other"], grant }, some]);
+    one.replace({ access: openAccess, clients: () => ({ name: "c", edition: "2018" }) });
+    expect([place(), one.identify(node("n"), peer, undefined).choices.clients?.name]).toEqual([
+      { layers: ["other"], grant: wholeGrant },
+      "c",
+    ]);
+    one.replace({});
+    expect([place(), one.identify(undefined, peer, undefined).choices.clients?.name]).toEqual([
+      { layers: ["other"], grant: wholeGrant },
+      "c",
+    ]);
+  });
+
+  test("depends on which layers there are only where the mapping is by rules", () => {
+    const concerned = (mapping: NodeMapping, layer: string): boolean =>
+      withMapping(mapping).dependsOn(new Set([layer]), node("n"));
+    const rules = { groups: [] };
+    expect([concerned(() => ["base"], "node/n"), concerned(rules, "node/n"), concerned(rules, "node/m")]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+});
+
+describe("a stream is admitted", () => {
+  const requestBy = (nodeId: string | undefined): DeltaRequest =>
+    delta(CLUSTER, nodeId === undefined ? {} : { node: node(nodeId) });
+  const admit = (dialect: ServerMachineOptions["dialect"], nodeId?: string): unknown => {
+    const one = new Admission({ traits, nodeMapping: () => ["base"], ...(dialect && { dialect }) }, () => true);
+    const admitted = one.admit(opened(undefined), requestBy(nodeId));
+    return "refused" in admitted ? admitted : [admitted.node.id, admitted.layers, admitted.grant];
+  };
+
+  test("with its node, or without one unless the dialect wants one", () => {
+    expect([admit({ requireNode: true }, "n"), admit({ requireNode: false }), admit({ requireNode: true })]).toEqual([
+      ["n", ["base"], wholeGrant],
+      ["", ["base"], wholeGrant],
+      { refused: { code: 3, message: "the first request of a stream needs a node" } },
+    ]);
+  });
 });

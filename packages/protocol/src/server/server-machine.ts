@@ -58,10 +58,10 @@ export class ServerMachine {
   readonly #streams = new Map<StreamId, Stream>();
   readonly #siblings: SiblingSets;
   readonly #admission: Admission;
-  readonly #due = new FlushQueue();
+  readonly #due = new FlushQueue<Stream>();
   readonly #askers: SubscriberIndex<Stream>;
   #isTurnOfPolls = false;
-  readonly #waitTimers = new WaitTimers(() => ++this.#lastTimer);
+  readonly #waitTimers = new WaitTimers<Stream>(() => ++this.#lastTimer);
   /** Whether resources of a type are Clusters, which a client may go on using after they are deleted. */
   readonly #isCluster = (type: TypeUrl): boolean => this.#options.traits(type)?.kind === "cds";
   readonly #history: History<Stream | PolledView>;
@@ -193,7 +193,7 @@ export class ServerMachine {
       return;
     }
     if (stream.isSettled) this.#askers.settle(stream);
-    if (flushed.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, flushed.owed);
+    if (stream.opened.onlyType !== undefined) this.#owe(stream, flushed.owed);
     if (flushed.isUnfinished) this.#awaken(stream);
     if (flushed.hasMoved) this.#wake(stream);
     for (const effect of this.#waitTimers.update(stream, this.#responses.revision)) effects.push(effect);
@@ -357,9 +357,7 @@ export class ServerMachine {
     const concerned = new Set<Stream>();
     for (const view of views) {
       for (const stream of this.#askers.concernedBy(view, touched)) {
-        const { streams } = stream.identity.siblings;
-        if (streams.size === 1) concerned.add(stream);
-        else for (const one of streams) concerned.add(one);
+        for (const one of stream.identity.siblings.streams) concerned.add(one);
       }
     }
     for (const stream of concerned) this.#awaken(stream, revision - 1);
@@ -376,9 +374,7 @@ export class ServerMachine {
 
   /** Advances the settled streams of one client past the changes that do not concern them. */
   #catchUp(stream: Stream): void {
-    const { streams } = stream.identity.siblings;
-    if (streams.size === 1) stream.catchUp(this.#responses.revision);
-    else for (const one of streams) one.catchUp(this.#responses.revision);
+    for (const one of stream.identity.siblings.streams) one.catchUp(this.#responses.revision);
   }
 
   /** Trims the journals, and ends the streams that lag too far behind. */
@@ -413,8 +409,7 @@ export class ServerMachine {
       ...this.#waitTimers.cancelEnded(stream),
     ];
     this.#awaken(stream);
-    const owed = stream.identity.siblings.order.takeOwed();
-    if (owed.size > 0) this.#owe(stream, owed);
+    this.#owe(stream, stream.identity.siblings.order.takeOwed());
     this.#wake(stream);
     return [...identified, ...denied, ...unknown, ...effects, ...this.#endBeyondLimits(stream)];
   }
@@ -523,7 +518,7 @@ export class ServerMachine {
   /** Makes due the sibling streams that wait for one another. */
   #wake(stream: Stream): void {
     const { waiting } = stream.identity.siblings;
-    if (waiting.size > 0) for (const other of waiting) if (other !== stream) this.#awaken(other);
+    for (const other of waiting) if (other !== stream) this.#awaken(other);
   }
 
   #expire(timer: number): readonly ServerEffect[] {

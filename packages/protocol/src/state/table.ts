@@ -108,12 +108,12 @@ export class Table {
     return this.#printedVersion;
   }
 
-  /** Whether responses of the type are marked as canary. */
   /** Whether any of its resources ever had aliases. */
   get hasHadAliases(): boolean {
     return this.#hasHadAliases;
   }
 
+  /** Whether responses of the type are marked as canary. */
   get isCanary(): boolean {
     return this.#isCanary;
   }

@@ -5,8 +5,9 @@ import { CLUSTER, resource } from "./resources.ts";
 
 /** One layer written at one revision after the other. */
 export class WrittenLayer extends Layer {
-  constructor(name: string, puts: readonly Resource[] = [], revision = 1) {
-    super(name, { keepsBodies: () => false });
+  /** `keepsBodies`: whether the journal keeps whole resources. */
+  constructor(name: string, puts: readonly Resource[] = [], revision = 1, keepsBodies: boolean = false) {
+    super(name, { keepsBodies: () => keepsBodies });
     this.put(revision, ...puts);
   }
 

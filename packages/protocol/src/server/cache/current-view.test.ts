@@ -1,12 +1,16 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { cluster, shown, viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import { CLUSTER, digest } from "../../../test/support/resources.ts";
 import { Subscription } from "../subscription/subscription.ts";
 import { CurrentViews } from "./current-view.ts";
 import { SharedResponses } from "./shared-responses.ts";
 
-const everything = new Subscription({ legacyWildcard: true, wildcardSticky: false });
-everything.replace([]);
+let everything: Subscription;
+
+beforeEach(() => {
+  everything = new Subscription({ legacyWildcard: true, wildcardSticky: false });
+  everything.replace([]);
+});
 
 describe("the current state of a view", () => {
   test("is one object for all streams of the view, also for those that are sent TTLs", () => {

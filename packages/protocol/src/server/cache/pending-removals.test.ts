@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { cluster } from "../../../test/support/layers.ts";
-import { CLUSTER } from "../../../test/support/resources.ts";
+import { CLUSTER, resource } from "../../../test/support/resources.ts";
 import type { Body, Segment } from "../../message/body.ts";
+import type { Resource } from "../../resource/resource.ts";
 import type { Past } from "../../state/journal.ts";
 import { Names } from "../subscription/names.ts";
 import type { Scope } from "../subscription/subscription.ts";
@@ -93,6 +94,13 @@ describe("S-ORD-05: after a difference the client still holds", () => {
     const { pendingRemovals, hasPuts } = stepFrom(before, { changes: full, segments: [] }, scopes, how);
     return [sinceOf(pendingRemovals), hasPuts, pendingRemovals === before];
   };
+
+  test("S-LOC-07: nothing of a variant that another one replaced", () => {
+    const variant = (value: string): Resource =>
+      resource(CLUSTER, "v", value, { constraints: { kind: "value", key: "env", value } });
+    const [x, y] = [variant("x"), { ...variant("y"), onDemand: false }];
+    expect(step(held({ [x.name]: 1, a: 1 }), [[y.name, undefined, y]])).toEqual([[["a", 1]], true, false]);
+  });
 
   test("what is gone, since this revision, or since ever if it may go at once", () => {
     expect(step(noPendingRemovals, [["a", a]])).toEqual([[["a", 9]], false, false]);

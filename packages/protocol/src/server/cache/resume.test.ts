@@ -127,7 +127,13 @@ describe("a comparison of many names", () => {
       is.step(1);
       return [is.isDone, [...is.puts].length];
     });
-    expect(stages).toEqual([[false, 2], [false, 4], [false, 4], [false, 4], [true, 4 + 5_000]]);
+    expect(stages).toEqual([
+      [false, 2],
+      [false, 4],
+      [false, 4],
+      [false, 4],
+      [true, 4 + 5_000],
+    ]);
   });
 
   test("says nothing more however often it is asked once it is done", () => {

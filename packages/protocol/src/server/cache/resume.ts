@@ -128,8 +128,11 @@ export class Comparison {
     if (touched?.size === 0) return;
     if (touched !== undefined && this.#areByName(touched)) this.#addTouched(touched);
     else {
+      // First, because what was added may be listed too: it came into being after its name was compared.
+      this.#forgetAdded();
       this.#compareTouched(touched);
-      this.#addAgain();
+      const adding = this.#addUnknown();
+      while (adding.next().done !== true);
     }
   }
 
@@ -166,12 +169,10 @@ export class Comparison {
     for (const name of gone) this.missing.push(name);
   }
 
-  #addAgain(): void {
+  #forgetAdded(): void {
     for (const name of this.newcomers) this.#puts.delete(name);
     this.newcomers.clear();
     this.missing.length = 0;
-    const adding = this.#addUnknown();
-    while (adding.next().done !== true);
   }
 
   /** Compares again the listed names that changed since the first step; undefined: any may have. */

@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { heldOf } from "../../../test/support/garbage.ts";
 import { cluster, viewOf, WrittenLayer } from "../../../test/support/layers.ts";
-import { CLUSTER } from "../../../test/support/resources.ts";
+import { CLUSTER, ENDPOINTS } from "../../../test/support/resources.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { Position } from "../../state/difference.ts";
+import type { View } from "../../state/view.ts";
 import { SharedChanges } from "./shared-changes.ts";
 
 test("of many views that changed much, only some differences are kept to be shared", async () => {
@@ -18,4 +21,69 @@ test("of many views that changed much, only some differences are kept to be shar
     refs[29]?.deref(),
   );
   expect(await heldOf(refs)).toBe(9);
+});
+
+describe("what changed since a position", () => {
+  const timed = (name: string, label: string): Resource => ({ ...cluster(name, label), ttlMs: 1000 });
+  const glob = "xdstp://authority/envoy.config.cluster.v3.Cluster/g";
+  let view: View;
+  let from: Position;
+
+  beforeEach(() => {
+    const base = new WrittenLayer("base", [timed("a", "1"), cluster("b", "1"), timed("gone", "1")]);
+    view = viewOf(base);
+    from = { view, revision: 1 };
+    base.put(2, timed("a", "2"), cluster("b", "2"), cluster("new", "1"), {
+      ...cluster(`${glob}/x`, "1"),
+      aliases: ["x"],
+    });
+    base.delete(2, "gone");
+  });
+
+  test("is computed once for all clients at the position, until the next transaction", () => {
+    const changes = new SharedChanges("left-off");
+    const difference = changes.between(from, view, CLUSTER);
+    const names = changes.names(from, view, CLUSTER);
+    const newcomers = changes.newcomers(from, view, CLUSTER);
+    const byTerm = changes.byTerm(from, view, CLUSTER);
+    expect([[...names].sort(), [...newcomers].sort()]).toEqual([
+      ["a", "b", "gone", "new", `${glob}/x`],
+      ["new", `${glob}/x`],
+    ]);
+    expect([...byTerm].map(([term, list]) => [term, list.map(({ name }) => name)]).sort()).toEqual(
+      [
+        ["a", ["a"]],
+        ["b", ["b"]],
+        ["gone", ["gone"]],
+        ["new", ["new"]],
+        ["x", [`${glob}/x`]],
+        [`${glob}/x`, [`${glob}/x`]],
+        [`${glob}/*`, [`${glob}/x`]],
+      ].sort(),
+    );
+    const again = (): readonly unknown[] => [
+      changes.between({ ...from }, view, CLUSTER),
+      changes.names(from, view, CLUSTER),
+      changes.newcomers(from, view, CLUSTER),
+      changes.byTerm(from, view, CLUSTER),
+    ];
+    const first = [difference, names, newcomers, byTerm];
+    expect(again().map((one, i) => one === first[i])).toEqual([true, true, true, true]);
+    expect(changes.between({ view, revision: 2 }, view, CLUSTER).changes).toEqual([]);
+    expect(changes.between(from, view, ENDPOINTS).changes).toEqual([]);
+    expect(changes.between(from, view, CLUSTER)).toBe(difference);
+    changes.clear();
+    expect(again().map((one, i) => one === first[i])).toEqual([false, false, false, false]);
+  });
+
+  test("S-TTL-09: had a TTL before, which counts only for clients that are sent TTLs", () => {
+    const told = new SharedChanges("told");
+    const past = told.timedPast(from, view, CLUSTER);
+    expect([...(past ?? [])].map(([name, { version }]) => [name, version]).sort()).toEqual([
+      ["a", timed("a", "1").version],
+      ["gone", timed("gone", "1").version],
+    ]);
+    expect(told.timedPast({ view, revision: 2 }, view, CLUSTER)).toBeUndefined();
+    expect(new SharedChanges("left-off").timedPast(from, view, CLUSTER)).toBeUndefined();
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CLUSTER, digest, ENDPOINTS, resource, traits } from "../../../test/support/resources.ts";
+import { CLUSTER, digest, ENDPOINTS, failure, resource, traits } from "../../../test/support/resources.ts";
 import { dialectFor } from "../../dialect/presets.ts";
 import type { Body, Segment } from "../../message/body.ts";
 import { anonymousNode } from "../../node/node.ts";
@@ -72,6 +72,24 @@ describe("a body", () => {
     const parts = new ResponseSplitter().of(body, 2_500);
     expect(parts.map((part) => part.segments)).toEqual([[one, two], [three]]);
     expect(parts[0]?.segments[0]).toBe(one);
+  });
+
+  test("keeps a segment of just the limit whole, and has errors as parts too", () => {
+    const put = sized("a", 1_000);
+    const [just, other] = [segment(put), segment(sized("b", 1_000))];
+    const limit = put.bytes.length + ENDPOINTS.length + 3 * (put.name.length + put.version.length) + 48;
+    const parts = new ResponseSplitter().of(bodyOf(just, other), limit);
+    expect(parts.map(({ segments }) => segments[0])).toEqual([just, other]);
+    expect(parts[0]?.segments[0]).toBe(just);
+    const errors = [failure(ENDPOINTS, "x", 13), failure(ENDPOINTS, "y", 13, "z".repeat(1_000))];
+    const alone = new ResponseSplitter().of(bodyOf({ ...just, removed: ["r"], errors }), "each-alone");
+    expect(alone.map(({ segments }) => segments)).toEqual([
+      [{ puts: [put], removed: [], missing: [] }],
+      [{ puts: [], removed: ["r"], missing: [] }],
+      [{ puts: [], removed: [], missing: [], errors }],
+    ]);
+    const apart = new ResponseSplitter().of(bodyOf({ ...segment(), errors }), 1_000);
+    expect(apart.map(({ segments }) => segments[0]?.errors?.map(({ name }) => name))).toEqual([["x"], ["y"]]);
   });
 
   test("says in each part what it is of", () => {

@@ -44,3 +44,24 @@ test("the newest is kept whatever its size, until there is another one", () => {
   get("large", 50);
   expect(made).toEqual(["small", "large", "small", "large"]);
 });
+
+test("what has no key is made each time, and takes no space", () => {
+  const values = new Recent<object>(12, () => 1);
+  const get = (): object => values.get(undefined, () => ({}));
+  expect(get()).not.toBe(get());
+  expect(values.size).toBe(0);
+});
+
+test("what is within the budget to the element is kept", () => {
+  const { made, get, size } = recent(10);
+  for (const key of ["a", "b", "a"]) get(key, 4);
+  expect([made, size()]).toEqual([["a", "b"], 10]);
+});
+
+test("nothing is left after it was cleared", () => {
+  const values = new Recent<object>(12, () => 1);
+  const get = (): object => values.get("a", () => ({}));
+  const first = get();
+  values.clear();
+  expect([values.size, get() === first, values.size]).toEqual([0, false, 2]);
+});

@@ -1,10 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { EXTENSION, LISTENER, ROUTE, resource } from "../../../test/support/resources.ts";
 import { streamWith, typeStream } from "../../../test/support/type-streams.ts";
 import { AbsentDependents } from "./absent-dependents.ts";
-import { OrderMembers } from "./order-members.ts";
+import { type OrderedStream, OrderMembers } from "./order-members.ts";
 
-const separate = streamWith(false);
+let separate: OrderedStream;
+
+beforeEach(() => {
+  separate = streamWith(false);
+});
 
 /** The stream of routes closed, that of listeners did not. */
 function withoutRoutes(...names: readonly string[]): {

@@ -1,13 +1,21 @@
 import type { Reference } from "@xdskit/protocol";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { CLUSTER, LISTENER, ROUTE, resource } from "../../../test/support/resources.ts";
 import { answer, streamWith, typeStream } from "../../../test/support/type-streams.ts";
+import type { TypeStream } from "../type/type-stream.ts";
 import { BlockedDependents } from "./blocked-dependents.ts";
+import type { OrderedStream } from "./order-members.ts";
 
-const listeners = typeStream(LISTENER);
-const routes = typeStream(ROUTE);
-const aggregated = streamWith(true);
-const separate = streamWith(false);
+let listeners: TypeStream;
+let routes: TypeStream;
+let aggregated: OrderedStream;
+let separate: OrderedStream;
+
+beforeEach(() => {
+  [listeners, routes] = [typeStream(LISTENER), typeStream(ROUTE)];
+  [aggregated, separate] = [streamWith(true), streamWith(false)];
+});
+
 const to = (...names: readonly string[]): readonly Reference[] => names.map((name) => ({ type: ROUTE, name }));
 const listener = (name: string, ...used: readonly string[]): ReturnType<typeof resource> =>
   resource(LISTENER, name, used.join(), { references: [...to(...used), { type: CLUSTER, name: "c" }] });

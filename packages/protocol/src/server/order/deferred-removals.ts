@@ -167,7 +167,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
       this.#variant === "delta"
         ? this.#delta(answers, before, current, removable)
         : this.#sotw(answers, before, current, removable);
-    if (this.#variant === "sotw" && this.position !== before) this.#asked = this.subscription.scope;
+    if (this.position !== before) this.#asked = this.subscription.scope;
     return sent;
   }
 

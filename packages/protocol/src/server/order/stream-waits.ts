@@ -23,20 +23,34 @@ export interface WaitChange {
   readonly wait: Wait;
 }
 
+/** What the waits of a stream read and tell of its order. */
+type OrderOfWaits = Pick<
+  Order,
+  | "waitsOf"
+  | "removalWaitOf"
+  | "awaitsClusters"
+  | "awaitsReturn"
+  | "stopAwaitingClusters"
+  | "endReturn"
+  | "countGiven"
+  | "overruleUser"
+  | "overruleRemovals"
+>;
+
 const nothing: ReadonlyMap<TypeStream, Waits> = new Map();
 const returning: Wait = { for: "return" };
 
 /** Tracks what waits on one stream, how long it may wait, and what happens after that. */
 export class StreamWaits {
   readonly #dialect: Dialect;
-  readonly #order: Order;
+  readonly #order: OrderOfWaits;
   readonly #isAggregated: boolean;
   #waits = new Map<TypeStream, Waits>();
   #before = nothing;
   /** How long a type has waited, in milliseconds, by the timers that fired, and since which revision. */
   readonly #waited = new Map<TypeStream, { readonly ms: number; readonly since: number }>();
 
-  constructor(dialect: Dialect, order: Order, isAggregated: boolean) {
+  constructor(dialect: Dialect, order: OrderOfWaits, isAggregated: boolean) {
     this.#dialect = dialect;
     this.#order = order;
     this.#isAggregated = isAggregated;

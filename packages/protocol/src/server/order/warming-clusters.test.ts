@@ -1,13 +1,21 @@
 import type { Resource } from "@xdskit/protocol";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { CLUSTER, ENDPOINTS, LISTENER, resource } from "../../../test/support/resources.ts";
 import { answer, streamWith, typeStream } from "../../../test/support/type-streams.ts";
+import type { TypeStream } from "../type/type-stream.ts";
+import type { OrderedStream } from "./order-members.ts";
 import { WarmingClusters } from "./warming-clusters.ts";
 
-const clusters = typeStream(CLUSTER);
-const endpoints = typeStream(ENDPOINTS);
-const aggregated = streamWith(true);
-const separate = streamWith(false);
+let clusters: TypeStream;
+let endpoints: TypeStream;
+let aggregated: OrderedStream;
+let separate: OrderedStream;
+
+beforeEach(() => {
+  [clusters, endpoints] = [typeStream(CLUSTER), typeStream(ENDPOINTS)];
+  [aggregated, separate] = [streamWith(true), streamWith(false)];
+});
+
 const plain = (name: string): Resource => resource(CLUSTER, name, "1", { references: [] });
 const withEndpoints = (name: string): Resource => resource(CLUSTER, name, "1");
 const assignment = (name: string): Resource => resource(ENDPOINTS, name, "1");

@@ -7,10 +7,8 @@ import type { Poller } from "./poller.ts";
 
 /** A poller that does not poll during two of these periods in a row is forgotten; in milliseconds. */
 const SWEEP_MS = 150_000;
-/** Beyond this number the poller that has not polled for longest is forgotten. */
-const MAX_POLLERS = 100_000;
-/** The same limit for the names that all pollers subscribe to, which are kept in memory. */
-const MAX_NAMES = 4_000_000;
+/** The most pollers, and the most names that all of them subscribe to, which are kept in memory. */
+const LIMITS = { pollers: 100_000, names: 4_000_000 };
 
 /** The recent pollers, bounded in number and in time. */
 export class PollerMemory implements Iterable<Poller> {
@@ -18,12 +16,15 @@ export class PollerMemory implements Iterable<Poller> {
   readonly #pollers = new Map<string, Poller>();
   readonly #sweepOf = new WeakMap<Poller, number>();
   readonly #nextTimer: () => number;
+  readonly #limits: typeof LIMITS;
   #names = 0;
   #sweep = 0;
   #timer: number | undefined;
 
-  constructor(nextTimer: () => number) {
+  /** Beyond the limits, pollers that have not polled for longest are forgotten. */
+  constructor(nextTimer: () => number, limits: typeof LIMITS = LIMITS) {
     this.#nextTimer = nextTimer;
+    this.#limits = limits;
   }
 
   [Symbol.iterator](): Iterator<Poller> {
@@ -57,7 +58,7 @@ export class PollerMemory implements Iterable<Poller> {
     this.#names += namesOf(poller);
     const effects: ServerEffect[] = [];
     for (const oldest of this.#pollers.values()) {
-      if (this.#pollers.size <= MAX_POLLERS && this.#names <= MAX_NAMES) break;
+      if (this.#pollers.size <= this.#limits.pollers && this.#names <= this.#limits.names) break;
       if (oldest.waiting.size === 0 && oldest !== poller) effects.push(...this.#remove(oldest, forget));
     }
     return [...effects, ...this.#startSweep()];

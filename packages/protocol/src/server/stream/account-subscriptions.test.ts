@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Peer } from "../../node/node-mapping.ts";
+import type { Account } from "../contract/stream-limits.ts";
 import { AccountSubscriptions } from "./account-subscriptions.ts";
 
 const peerOf = (address: string): Peer => ({ address, isLoopback: false, isTls: false, names: [] });
@@ -27,6 +28,25 @@ describe("names subscribed to by account", () => {
     });
     expect(counted.set(1, peerOf("a"), 5)).toBe(undefined);
     expect(counted.set(4, peerOf("id"), 6)?.limit).toBe("maxSubscriptionsPerIdentity");
+  });
+
+  test("may be any number where there is no limit, or nobody says whose they are", () => {
+    const accountOf = ({ address: key }: Peer): Account => ({ key, by: "address" });
+    const counted = [new AccountSubscriptions({ accountOf }), new AccountSubscriptions({ maxSubscriptionsPerPeer: 1 })];
+    expect(counted.map((one) => [one.set(1, peerOf("a"), 99), one.accounts])).toEqual([
+      [undefined, 1],
+      [undefined, 0],
+    ]);
+  });
+
+  test("may shrink while there are too many", () => {
+    const counted = start();
+    counted.set(1, peerOf("a"), 10);
+    counted.set(2, peerOf("a"), 10);
+    expect([counted.set(2, peerOf("a"), 9), counted.set(2, peerOf("a"), 10)?.limit]).toEqual([
+      undefined,
+      "maxSubscriptionsPerPeer",
+    ]);
   });
 
   test("equal the sum over the open streams after any steps, and nothing is left when all are gone", () => {

@@ -67,6 +67,6 @@ export class PendingResends {
   #oweBeforehand(type: TypeUrl, names: ReadonlySet<string>): void {
     const known = this.#beforehand.get(type) ?? new Set();
     for (const name of names) known.add(name);
-    if (known.size > 0) this.#beforehand.set(type, known);
+    this.#beforehand.set(type, known);
   }
 }

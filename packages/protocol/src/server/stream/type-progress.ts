@@ -25,7 +25,7 @@ export function standingOf(progress: TypeProgress, revision: number): Standing {
 export function describeBehind(
   progress: TypeProgress,
   revision: number,
-  waits: StreamWaits,
+  waits: Pick<StreamWaits, "of">,
 ): StragglerType | undefined {
   const standing = standingOf(progress, revision);
   if (standing === "deployed") return undefined;

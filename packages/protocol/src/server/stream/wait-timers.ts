@@ -1,10 +1,15 @@
 import type { ServerEffect } from "../contract/effect.ts";
 import type { WaitingType } from "../order/stream-waits.ts";
-import type { Stream } from "./stream.ts";
+
+/** What the timers read of a stream. */
+export interface WaitingStream {
+  readonly isSettled: boolean;
+  waiting(): readonly WaitingType[];
+}
 
 /** A running timer: who waits for what, and since which revision. */
-interface Timer {
-  readonly stream: Stream;
+interface Timer<S> {
+  readonly stream: S;
   readonly waiting: WaitingType;
   readonly since: number;
 }
@@ -16,10 +21,10 @@ interface RunningWait {
 }
 
 /** Runs a timer for everything that a stream waits for. */
-export class WaitTimers {
+export class WaitTimers<S extends WaitingStream> {
   readonly #nextTimer: () => number;
-  readonly #timers = new Map<number, Timer>();
-  readonly #running = new Map<Stream, readonly RunningWait[]>();
+  readonly #timers = new Map<number, Timer<S>>();
+  readonly #running = new Map<S, readonly RunningWait[]>();
 
   /** `nextTimer`: returns an unused timer number. */
   constructor(nextTimer: () => number) {
@@ -27,16 +32,14 @@ export class WaitTimers {
   }
 
   /** Starts timers for new waits of a stream, and cancels those of waits that ended. */
-  update(stream: Stream, revision: number): readonly ServerEffect[] {
+  update(stream: S, revision: number): readonly ServerEffect[] {
     const known = this.#running.get(stream);
     // Who is settled waits for nothing.
     if (known === undefined && stream.isSettled) return none;
-    const all = stream.waiting();
-    if (known === undefined && all.length === 0) return none;
     const before = known ?? [];
     const effects: ServerEffect[] = [];
     const after: RunningWait[] = [];
-    for (const waiting of all) {
+    for (const waiting of stream.waiting()) {
       const { limitMs: ms } = waiting;
       const key = keyOf(waiting);
       // A wait with another limit is another wait, with a timer of its own.
@@ -50,44 +53,46 @@ export class WaitTimers {
       after.push({ timer, ms, key });
       effects.push({ kind: "start-timer", timer, ms });
     }
-    const cancelled = before.filter((one) => !after.includes(one)).flatMap(({ timer }) => this.#cancel(timer));
-    if (after.length > 0) this.#running.set(stream, after);
-    else if (before.length > 0) this.#running.delete(stream);
-    return cancelled.length === 0 ? effects : [...cancelled, ...effects];
+    const cancelled = before.filter((one) => !after.includes(one)).map(({ timer }) => this.#cancel(timer));
+    this.#keep(stream, after);
+    return [...cancelled, ...effects];
   }
 
   /** Cancels the timers of waits that ended; the next flush determines new waits. */
-  cancelEnded(stream: Stream): readonly ServerEffect[] {
+  cancelEnded(stream: S): readonly ServerEffect[] {
     const before = this.#running.get(stream);
     if (before === undefined) return none;
     const keys = new Set(stream.waiting().map(keyOf));
     const left = before.filter((one) => keys.has(one.key));
-    if (left.length === before.length) return none;
-    if (left.length > 0) this.#running.set(stream, left);
-    else this.#running.delete(stream);
-    return before.filter((one) => !left.includes(one)).flatMap(({ timer }) => this.#cancel(timer));
+    this.#keep(stream, left);
+    return before.filter((one) => !left.includes(one)).map(({ timer }) => this.#cancel(timer));
   }
 
   /** Cancels all timers of a stream. */
-  forget(stream: Stream): readonly ServerEffect[] {
+  forget(stream: S): readonly ServerEffect[] {
     const running = this.#running.get(stream) ?? [];
     this.#running.delete(stream);
-    return running.flatMap(({ timer }) => this.#cancel(timer));
+    return running.map(({ timer }) => this.#cancel(timer));
   }
 
   /** The wait that timed out; undefined: the timer is unknown or was cancelled. */
-  fired(timer: number): Timer | undefined {
+  fired(timer: number): Timer<S> | undefined {
     const fired = this.#timers.get(timer);
     if (fired === undefined) return undefined;
     this.#timers.delete(timer);
-    const left = (this.#running.get(fired.stream) ?? []).filter((one) => one.timer !== timer);
-    if (left.length > 0) this.#running.set(fired.stream, left);
-    else this.#running.delete(fired.stream);
+    const { stream } = fired;
+    this.#keep(stream, this.#running.get(stream)?.filter((one) => one.timer !== timer) ?? []);
     return fired;
   }
 
-  #cancel(timer: number): readonly ServerEffect[] {
-    return this.#timers.delete(timer) ? [{ kind: "cancel-timer", timer }] : [];
+  #keep(stream: S, running: readonly RunningWait[]): void {
+    if (running.length > 0) this.#running.set(stream, running);
+    else this.#running.delete(stream);
+  }
+
+  #cancel(timer: number): ServerEffect {
+    this.#timers.delete(timer);
+    return { kind: "cancel-timer", timer };
   }
 }
 

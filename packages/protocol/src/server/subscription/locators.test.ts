@@ -1,7 +1,9 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { locatedTerm } from "../../resource/variant-name.ts";
-import { Locators } from "./locators.ts";
+import { describe, expect, test } from "vitest";
+import { cluster } from "../../../test/support/layers.ts";
+import type { Resource } from "../../resource/resource.ts";
+import { locatedTerm, variantKey } from "../../resource/variant-name.ts";
+import { answeredAmong, Locators, replacedAmong } from "./locators.ts";
 
 const names = ["a", "b", "*", "xdstp://x/t/d/*", "xdstp://x/t/d/m"];
 const term = fc
@@ -12,7 +14,6 @@ const term = fc
 function answers(locators: Locators): unknown {
   return [
     locators.asksForAll,
-    locators.asksForMany,
     ...names.map((name) => [[...locators.termsOf(name)].sort(), [...locators.termsAround(name)].sort()]),
     ...names.map((name) => locators.asksFor(name)),
   ];
@@ -35,4 +36,124 @@ test("locators that terms were added to and taken from are those that are left",
       expect(answers(locators)).toEqual(answers(new Locators(left)));
     }),
   );
+});
+
+describe("B-LOC-04: locators", () => {
+  const glob = "xdstp://x/t/d/*";
+  const member = "xdstp://x/t/d/m";
+  const located = (name: string, env?: string): string =>
+    locatedTerm(name, new Map(env === undefined ? [] : [["env", env]]));
+  const variant = (name: string, env: string, onDemand = false): Resource => {
+    const constraints = { kind: "value", key: "env", value: env } as const;
+    return { ...cluster(name, "1"), name: variantKey({ name, constraints }), variant: { name, constraints, onDemand } };
+  };
+
+  test("cover a variant whose constraints match the parameters of a term for its name, collection, alias, or all", () => {
+    const covered = (term: string): readonly boolean[] => {
+      const locators = new Locators([term]);
+      const aliased = { ...variant("b", "x"), aliases: ["a"] };
+      return [variant("a", "x"), variant("a", "y"), variant("b", "x"), variant(member, "x"), aliased].map((one) =>
+        locators.covers(one),
+      );
+    };
+    expect([located("a", "x"), located("*", "x"), located(glob, "x"), located("a")].map(covered)).toEqual([
+      [true, false, false, false, true],
+      [true, false, true, true, true],
+      [false, false, false, true, false],
+      [false, false, false, false, false],
+    ]);
+  });
+
+  test("cover a resource without constraints by name, and under all unless it comes on demand; never a stand-in", () => {
+    const [all, named] = [new Locators([located("*", "x")]), new Locators([located("a", "x")])];
+    const plain = cluster("a", "1");
+    const covers = (one: Resource): unknown => [all.covers(one), named.covers(one)];
+    expect(
+      [
+        plain,
+        { ...plain, onDemand: true },
+        { ...plain, isStandIn: true as const },
+        variant("a", "x", true),
+        { ...variant("a", "x"), onDemand: true },
+      ].map(covers),
+    ).toEqual([
+      [true, true],
+      [false, true],
+      [false, false],
+      [false, true],
+      [true, true],
+    ]);
+  });
+
+  test("ask for names, terms and variant keys, existing or not", () => {
+    const asked = (terms: readonly string[]): readonly boolean[] => {
+      const locators = new Locators(terms);
+      const keys = [variant("a", "x").name, variant("a", "y").name, variant(member, "x").name];
+      return ["a", member, located("a", "x"), located("a", "y"), located(member, "x"), ...keys].map((text) =>
+        locators.asksFor(text),
+      );
+    };
+    expect([[located("a", "x")], [located(glob, "x")], [located("*", "x")], [], ["a"]].map(asked)).toEqual([
+      [true, false, true, false, false, true, false, false],
+      [false, true, false, false, true, false, false, true],
+      [true, true, true, false, true, true, false, true],
+      [false, false, false, false, false, false, false, false],
+      [false, false, false, false, false, false, false, false],
+    ]);
+  });
+
+  test("list the terms of a name, and those that may match it", () => {
+    const terms = [located("a", "x"), located("a", "y"), located(glob), located("*"), located(member)];
+    const locators = new Locators(terms);
+    const [ax, ay, ofGlob, ofAll, ofMember] = terms;
+    expect([locators.termsOf("a"), locators.termsAround("a"), locators.termsAround(member)]).toEqual([
+      [ax, ay],
+      [ax, ay, ofAll],
+      [ofMember, ofGlob, ofAll],
+    ]);
+    locators.delete(located("a", "z"));
+    locators.delete("a");
+    locators.delete(located("a", "x"));
+    expect(locators.termsOf("a")).toEqual([ay]);
+  });
+});
+
+describe("S-LOC-07: a name with constraints", () => {
+  const variantOf = (name: string, value: string): Resource => {
+    const constraints = { kind: "value", key: "env", value } as const;
+    return {
+      ...cluster(name, "1"),
+      name: variantKey({ name, constraints }),
+      variant: { name, constraints, onDemand: false },
+    };
+  };
+  const [ax, ay, bx] = [variantOf("a", "x"), variantOf("a", "y"), variantOf("b", "x")];
+
+  test("is replaced by another variant of it", () => {
+    const replaced = (...puts: readonly Resource[]): readonly string[] => [
+      ...replacedAmong([ax.name, bx.name, "a", "b"], puts),
+    ];
+    expect([replaced(ay), replaced(cluster("a", "1")), replaced(ay, bx), replaced()]).toEqual([
+      [ax.name],
+      [],
+      [ax.name, bx.name],
+      [],
+    ]);
+  });
+
+  test("answers the terms that it matches", () => {
+    const terms = [
+      locatedTerm("a", new Map([["env", "x"]])),
+      locatedTerm("a"),
+      locatedTerm("b", new Map([["env", "x"]])),
+    ];
+    const answered = (...puts: readonly Resource[]): readonly string[] => answeredAmong(["a", ...terms], puts);
+    expect([answered(ax), answered(ay), answered(bx, ax), answered(cluster("a", "1"))]).toEqual([
+      [terms[0]],
+      [],
+      [terms[2], terms[0]],
+      [terms[0], terms[1]],
+    ]);
+    expect(answeredAmong(["a"], [ax])).toEqual([]);
+  });
 });

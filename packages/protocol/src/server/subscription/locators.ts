@@ -41,11 +41,6 @@ export class Locators {
     return this.#byName.has("*");
   }
 
-  /** Whether a term asks for the members of a collection, or for everything. */
-  get asksForMany(): boolean {
-    return this.#hasGlobs || this.asksForAll;
-  }
-
   /** The terms of a name, with any parameters. */
   termsOf(name: string): readonly string[] {
     return [...(this.#byName.get(name)?.keys() ?? [])];

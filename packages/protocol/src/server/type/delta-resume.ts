@@ -53,7 +53,7 @@ export class DeltaResume {
   /** Compares the next names. Returns the result once all are compared: it is true at the present revision. */
   step(current: CurrentView): Comparison | undefined {
     const comparison = this.#going(current) ?? this.#start(current);
-    if (!comparison.isDone) comparison.step(current.revision);
+    comparison.step(current.revision);
     this.#comparison = comparison.isDone ? undefined : comparison;
     if (comparison.isDone) this.#initial = noInitialVersions;
     return comparison.isDone ? comparison : undefined;

@@ -48,7 +48,7 @@ export class FirstSelection {
       return undefined;
     }
     const comparison = this.#going(current) ?? this.#start(current);
-    if (!comparison.isDone) comparison.step(current.revision);
+    comparison.step(current.revision);
     this.#comparison = comparison.isDone ? undefined : comparison;
     return comparison.isDone ? { puts: [...comparison.puts], removed: comparison.missing } : "paused";
   }

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { delta } from "../../../test/support/conversation.ts";
+import { cluster, viewOf, WrittenLayer } from "../../../test/support/layers.ts";
+import { CLUSTER, digest } from "../../../test/support/resources.ts";
+import { typeStream } from "../../../test/support/type-streams.ts";
+import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
+import { PendingRemovals } from "../cache/pending-removals.ts";
+import { SharedResponses } from "../cache/shared-responses.ts";
+import type { StragglerType } from "../contract/progress.ts";
+import type { StreamWaits } from "../order/stream-waits.ts";
+import { nothingHeldBack } from "../type/held-back.ts";
+import type { TypeStream } from "../type/type-stream.ts";
+import { describeBehind, reachedBy, standingOf } from "./type-progress.ts";
+
+const everything = { removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack };
+const no = { code: 3, message: "no" };
+const nothingWaits: Pick<StreamWaits, "of"> = { of: () => undefined };
+
+/** A client of Clusters, which are at revision 1. */
+class Client {
+  readonly base = new WrittenLayer("base", [cluster("a", "1")]);
+  readonly responses = new SharedResponses(digest);
+  readonly view = viewOf(this.base);
+  readonly current: CurrentView = new CurrentViews(this.responses).of(this.view);
+  readonly type: TypeStream = typeStream(CLUSTER);
+  isSettled = false;
+  #lastNonce = 0;
+
+  constructor() {
+    this.responses.advance(1, undefined);
+  }
+
+  put(revision: number): void {
+    this.base.put(revision, cluster("a", String(revision)));
+    this.responses.advance(revision, undefined);
+  }
+
+  send(): string {
+    const from = this.type.position?.revision;
+    const [answer] = this.type.next(this.current, everything);
+    if (answer === undefined) throw new Error("nothing to send");
+    const nonce = String(++this.#lastNonce);
+    const { revision } = this.current;
+    this.type.deliveries.open({ nonce, body: answer.body, revision, from, at: 1, isInTurn: true });
+    return nonce;
+  }
+
+  /** How far it is with a revision, in short, and what it has. */
+  at(revision: number, of: TypeStream = this.type): unknown {
+    const progress = { type: of, view: this.view, isSettled: this.isSettled };
+    const behind = describeBehind(progress, revision, nothingWaits);
+    return [standingOf(progress, revision), behind?.state, reachedBy(progress)];
+  }
+}
+
+describe("a client of one type", () => {
+  test("is behind with what was not sent, not ACKed, or NACKed; it has the rest", () => {
+    const client = new Client();
+    expect(client.at(1)).toEqual(["pending", "unsent", -1]);
+    const first = client.send();
+    expect([client.at(1), client.at(-1)]).toEqual([
+      ["pending", "unacked", -1],
+      ["deployed", undefined, -1],
+    ]);
+    client.type.onRequest(delta(CLUSTER, { nonce: first }));
+    expect(client.at(1)).toEqual(["deployed", undefined, Infinity]);
+    client.put(2);
+    expect([client.at(1), client.at(2)]).toEqual([
+      ["deployed", undefined, 1],
+      ["pending", "unsent", 1],
+    ]);
+    const second = client.send();
+    expect([client.at(1), client.at(2)]).toEqual([
+      ["deployed", undefined, 1],
+      ["pending", "unacked", 1],
+    ]);
+    client.type.onRequest(delta(CLUSTER, { nonce: second, error: no }));
+    expect([client.at(1), client.at(2)]).toEqual([
+      ["deployed", undefined, 1],
+      ["rejected", "rejected", 1],
+    ]);
+    client.put(3);
+    expect(client.at(3)).toEqual(["pending", "unsent", 1]);
+    client.isSettled = true;
+    expect(client.at(3)).toEqual(["rejected", "rejected", 1]);
+  });
+
+  test("is behind with pending removals, which are named", () => {
+    const client = new Client();
+    client.type.onRequest(delta(CLUSTER, { nonce: client.send() }));
+    const names = Array.from({ length: 101 }, (_, i) => `n${i}`);
+    const pendingRemovals = new PendingRemovals(new Map(names.map((name) => [name, { since: 5 }])));
+    const holding = Object.assign(client.type, { pendingRemovals });
+    expect([client.at(4, holding), client.at(5, holding)]).toEqual([
+      ["deployed", undefined, 4],
+      ["pending", "removal", 4],
+    ]);
+    const behind = describeBehind({ type: holding, view: client.view, isSettled: true }, 5, nothingWaits);
+    expect(behind).toEqual({
+      type: CLUSTER,
+      state: "removal",
+      wait: undefined,
+      names: names.slice(0, 100),
+      error: undefined,
+    });
+  });
+
+  test("is told what its type waits for, and why it was rejected", () => {
+    const client = new Client();
+    const wait = { for: "cluster", name: "c" } as const;
+    const waits = { of: () => ({ first: wait, names: nothingHeldBack, maySpeak: true }) };
+    const behind = (): StragglerType | undefined =>
+      describeBehind({ type: client.type, view: client.view, isSettled: false }, 1, waits);
+    expect(behind()).toEqual({ type: CLUSTER, state: "unsent", wait, names: [], error: undefined });
+    client.type.onRequest(delta(CLUSTER, { nonce: client.send(), error: no }));
+    expect(behind()).toEqual({ type: CLUSTER, state: "rejected", wait, names: ["a"], error: no });
+  });
+});
