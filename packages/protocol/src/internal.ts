@@ -62,6 +62,7 @@ export type {
   RolledBackRecord,
   UnpinnedRecord,
 } from "./control/record.ts";
+export { finish, type Steps } from "./control/steps.ts";
 export type { Choices, NamedChoice } from "./dialect/choice.ts";
 export { type ClientSwitchTable, clientDialect, clientSwitchTable } from "./dialect/client-dialect.ts";
 export { createClientChoice } from "./dialect/client-rules.ts";
