@@ -1,10 +1,10 @@
 import { type TypeKind, typeKindTable } from "../resource/type-kinds.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import type { Steps } from "../state/steps.ts";
 import type { LedgerEffect, LedgerState } from "./ledger-state.ts";
 import { isSameEntry, type PlacedEntry, placeKey } from "./place.ts";
 import { isSamePlacement } from "./placements.ts";
 import type { EntryChange, EntryPlace, HeldRecord, LedgerRecord, Pin } from "./record.ts";
-import type { Steps } from "./steps.ts";
 
 /** The kind of a type, as the catalog knows it. */
 export type KindOf = (type: TypeUrl) => TypeKind;

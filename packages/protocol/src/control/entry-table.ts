@@ -1,8 +1,8 @@
 import type { TypeUrl } from "../resource/type-url.ts";
+import type { Steps } from "../state/steps.ts";
 import { type Amount, type Peak, Peaks } from "./peaks.ts";
 import type { PlacedEntry } from "./place.ts";
 import type { BodyId, Entry, EntryChange, EntryPlace } from "./record.ts";
-import type { Steps } from "./steps.ts";
 
 /** A row of a snapshot: name, version, body, size. */
 type EntryRow = readonly [name: string, version: string, body: BodyId | null, size: number];

@@ -1,11 +1,11 @@
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
 import { shownName } from "../resource/variant-name.ts";
+import type { Steps } from "../state/steps.ts";
 import type { FuseContext } from "./fuse-context.ts";
 import type { FuseSettings } from "./fuse-settings.ts";
 import type { LedgerEffect, LedgerState } from "./ledger-state.ts";
 import { isSamePlacement } from "./placements.ts";
 import type { EntryChange, FuseTrip } from "./record.ts";
-import type { Steps } from "./steps.ts";
 import { judgeNodes } from "./view-fuses.ts";
 
 /**

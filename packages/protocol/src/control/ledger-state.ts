@@ -1,4 +1,5 @@
 import type { TypeUrl } from "../resource/type-url.ts";
+import { finish, type Steps } from "../state/steps.ts";
 import { type Approval, Approvals } from "./approvals.ts";
 import { type EntriesSnapshot, EntryTable } from "./entry-table.ts";
 import type { Amount } from "./peaks.ts";
@@ -17,7 +18,6 @@ import type {
   UnpinnedRecord,
 } from "./record.ts";
 import { shapeProblem } from "./record-shape.ts";
-import { finish, type Steps } from "./steps.ts";
 
 /** A ledger's state as plain JSON. */
 export interface LedgerSnapshot {

@@ -1,6 +1,6 @@
+import type { Steps } from "../state/steps.ts";
 import { placeKey } from "./place.ts";
 import type { EntryChange, EntryPlace, Pin } from "./record.ts";
-import type { Steps } from "./steps.ts";
 
 /** What rollbacks took back; a place may have several versions that must not come back. */
 export class PinnedEntries {

@@ -1,4 +1,4 @@
-import type { Steps } from "./steps.ts";
+import type { Steps } from "../state/steps.ts";
 
 const kinds = ["revision", "live", "held", "approved", "rejected", "rolled-back", "unpinned"];
 

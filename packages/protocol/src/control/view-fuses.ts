@@ -1,9 +1,9 @@
+import type { Steps } from "../state/steps.ts";
 import type { KindOf } from "./changes.ts";
 import type { FuseContext } from "./fuse-context.ts";
 import type { FuseSettings } from "./fuse-settings.ts";
 import type { LedgerState } from "./ledger-state.ts";
 import type { EntryChange, FuseTrip } from "./record.ts";
-import type { Steps } from "./steps.ts";
 
 /** A view that lost its listeners, and who has it. */
 interface EmptiedView {
