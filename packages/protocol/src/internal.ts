@@ -215,6 +215,7 @@ export type {
 } from "./server/contract/inspect.ts";
 export { InvariantError } from "./server/contract/invariant-error.ts";
 export type { PollEffect, PollEvent, PollId, PollReceived } from "./server/contract/poll.ts";
+export type { PreparedCommit } from "./server/contract/prepared-commit.ts";
 export type {
   LostNode,
   NodeStates,
@@ -233,3 +234,4 @@ export { ServerMachine } from "./server/server-machine.ts";
 export { type Ambiguity, findAmbiguity } from "./state/ambiguity.ts";
 export { deletedKey } from "./state/layer.ts";
 export type { LayerState } from "./state/layer-set.ts";
+export { finish, type Steps } from "./state/steps.ts";

@@ -2,6 +2,7 @@ import {
   defaultFuses,
   type FuseContext,
   type FuseSettings,
+  finish,
   type JudgedNode,
   LedgerState,
   tripFuses,
@@ -45,7 +46,7 @@ function fusesOf(
   given: Case = {},
 ): readonly string[] {
   const context = { time: state.time, kindOf, nodes: [], ...given };
-  return tripFuses({ changes }, state, context, { ...defaultFuses, ...given.settings }).map(({ fuse }) => fuse);
+  return finish(tripFuses({ changes }, state, context, { ...defaultFuses, ...given.settings })).map(({ fuse }) => fuse);
 }
 
 describe("resources-removed", () => {
@@ -61,7 +62,7 @@ describe("resources-removed", () => {
   test("says how many of what are gone from where", () => {
     const { state } = stateWith(...added(40));
     const context = { time: state.time, kindOf, nodes: [] };
-    expect(tripFuses({ changes: gone(30) }, state, context, defaultFuses)).toEqual([
+    expect(finish(tripFuses({ changes: gone(30) }, state, context, defaultFuses))).toEqual([
       {
         fuse: "resources-removed",
         layer: "base",
@@ -183,7 +184,7 @@ describe("no-listeners", () => {
   test("holds what moves a node to layers without listeners, and names the view once", () => {
     const { state } = stateWith(change("a", undefined, "1", listener));
     const context = { time: 0, kindOf, nodes: nodes(2, { after: ["lab"] }) };
-    expect(tripFuses({ changes: [] }, state, context, { ...defaultFuses, nodesMoved: "off" })).toEqual([
+    expect(finish(tripFuses({ changes: [] }, state, context, { ...defaultFuses, nodesMoved: "off" }))).toEqual([
       { fuse: "no-listeners", message: "the view of the layers lab would have no listeners (connected nodes: 2)" },
     ]);
   });
@@ -233,7 +234,7 @@ describe("pinned", () => {
     ];
     writer.append({ kind: "rolled-back", to: 1, changes: [change("a", "2", "1"), change("b", undefined, "1")], pins });
     const changes = [change("a", "1", "2"), change("b", "1", undefined), change("c", undefined, "1")];
-    expect(tripFuses({ changes }, state, context, defaultFuses)).toEqual([
+    expect(finish(tripFuses({ changes }, state, context, defaultFuses))).toEqual([
       {
         fuse: "pinned",
         layer: "base",
@@ -257,7 +258,7 @@ describe("pinned", () => {
     writer.revision([], placement("wrong"));
     writer.append({ kind: "rolled-back", to: 1, changes: [], placement: placement("edge"), pins: [] });
     const trips = (...groups: readonly string[]) =>
-      tripFuses({ changes: [], placement: placement(...groups) }, state, context, defaultFuses);
+      finish(tripFuses({ changes: [], placement: placement(...groups) }, state, context, defaultFuses));
     expect([trips("wrong"), trips("other")]).toEqual([
       [{ fuse: "pinned", message: "a rollback took this node mapping back" }],
       [],

@@ -1,4 +1,4 @@
-import { changesBetween, LedgerState, type PlacedEntry, reverseTo, splitLive } from "@xdskit/protocol/internal";
+import { changesBetween, finish, LedgerState, type PlacedEntry, reverseTo, splitLive } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { added, change, entry, origin, placement, versionsOf, Writer } from "./support/records.ts";
 import { CLUSTER, ENDPOINTS, traits } from "./support/resources.ts";
@@ -15,18 +15,16 @@ describe("changesBetween", () => {
   test("adds, changes and deletes in the named layers, and leaves the others alone", () => {
     const state = LedgerState.empty();
     new Writer(state).revision([...added(3), change("x", undefined, "1", { layer: "node/x" })]);
-    expect(changesBetween(state, [placed("c0", "1"), placed("c1", "2"), placed("new", "1")], ["base"])).toEqual([
-      change("c1", "1", "2"),
-      change("new", undefined, "1"),
-      change("c2", "1", undefined),
-    ]);
+    expect(finish(changesBetween(state, [placed("c0", "1"), placed("c1", "2"), placed("new", "1")], ["base"]))).toEqual(
+      [change("c1", "1", "2"), change("new", undefined, "1"), change("c2", "1", undefined)],
+    );
   });
 
   test("sees a new body under an own version", () => {
     const state = LedgerState.empty();
     new Writer(state).revision(added(1));
     const desired = { ...placed("c0", "1"), entry: { ...entry("1"), body: "other" } };
-    expect(changesBetween(state, [desired], ["base"])).toEqual([
+    expect(finish(changesBetween(state, [desired], ["base"]))).toEqual([
       { layer: "base", type: CLUSTER, name: "c0", before: entry("1"), after: desired.entry },
     ]);
   });
@@ -34,7 +32,7 @@ describe("changesBetween", () => {
   test("is empty where everything is as desired", () => {
     const state = LedgerState.empty();
     new Writer(state).revision(added(2));
-    expect(changesBetween(state, [placed("c1", "1"), placed("c0", "1")], ["base"])).toEqual([]);
+    expect(finish(changesBetween(state, [placed("c1", "1"), placed("c0", "1")], ["base"]))).toEqual([]);
   });
 });
 
@@ -45,7 +43,7 @@ test("a mixed change is split; a deletion of live data waits while something ref
     change("b", "1", undefined, live),
     change("c", "1", "2", live),
   ];
-  expect(splitLive(changes, kindOf, ({ name }) => name !== "b")).toEqual({
+  expect(finish(splitLive(changes, kindOf, ({ name }) => name !== "b"))).toEqual({
     stable: [changes[0]],
     live: [changes[2], changes[3]],
     waiting: [changes[1]],

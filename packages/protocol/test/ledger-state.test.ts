@@ -23,11 +23,7 @@ test("a revision puts changes and a placement in force and records the writer of
   });
   expect(versionsOf(state)).toEqual({ "base Cluster a": "1", "base Cluster b": "1", "node/x Cluster x": "1" });
   expect([state.number, state.time, state.placement]).toEqual([2, 2 * MINUTE, placement("edge")]);
-  expect([state.writerOf("base"), state.writerOf("node/x"), state.writerOf("other")]).toEqual([
-    "directory",
-    "api",
-    undefined,
-  ]);
+  expect(["directory", "api", "other"].map((name) => state.layersOf(name))).toEqual([["base"], ["node/x"], []]);
 });
 
 test.each([
@@ -77,11 +73,10 @@ describe("a held change", () => {
     const { state, writer } = started();
     writer.append({ kind: "held", origin, changes: gone, placement: placement(), trips });
     expect([versionsOf(state), state.held?.number]).toEqual([{ "base Cluster a": "1", "base Cluster b": "1" }, 2]);
-    expect(state.effectOf({ kind: "approved", number: 3, time: 0, of: 2 })).toEqual({
-      changes: gone,
-      placement: placement(),
+    expect(writer.append({ kind: "approved", of: 2 })).toEqual({
+      applied: true,
+      effect: { changes: gone, placement: placement() },
     });
-    writer.append({ kind: "approved", of: 2 });
     expect([versionsOf(state), state.held, state.placement]).toEqual([{}, undefined, placement()]);
   });
 

@@ -32,6 +32,7 @@ import { secretsOf } from "./ledger/secrets.ts";
 import { SourceRole } from "./ledger/source-role.ts";
 import type { LedgerStore, StoreOutage } from "./ledger/store.ts";
 import type { StoreState } from "./ledger/store-state.ts";
+import { Slices } from "./slices.ts";
 
 /** The lease of the server that publishes. */
 const SOURCE_LEASE = "source";
@@ -224,6 +225,7 @@ function describeChange({ layer, type, name, before, after }: EntryChange): Reco
 class HubTarget implements PublishTarget {
   readonly #hub: Hub;
   readonly #context: RulesContext;
+  readonly #slices = new Slices();
 
   constructor(hub: Hub, context: RulesContext) {
     this.#hub = hub;
@@ -234,9 +236,9 @@ class HubTarget implements PublishTarget {
     return this.#hub.revision;
   }
 
-  check(change: StateChange): string | undefined {
+  async check(change: StateChange): Promise<string | undefined> {
     try {
-      this.#hub.check({ changes: change.changes });
+      await this.#slices.finish(this.#hub.check({ changes: change.changes }));
       this.#read(change);
       return undefined;
     } catch (cause) {
@@ -245,9 +247,10 @@ class HubTarget implements PublishTarget {
     }
   }
 
-  apply(change: StateChange): number {
+  async apply(change: StateChange): Promise<number> {
     const { transaction, rules } = this.#read(change);
-    return this.#hub.commit(transaction, rules);
+    await this.#slices.next();
+    return await this.#slices.finish(this.#hub.commitInSteps(transaction, rules));
   }
 
   *resources(): Iterable<PlacedResource> {

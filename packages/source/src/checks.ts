@@ -4,7 +4,7 @@
 export { formatPath } from "@xdskit/protocol/internal";
 export type { CrossProblem, LayerFile } from "./file-content.ts";
 export { ListenerAddresses } from "./listener-addresses.ts";
-export { layerChangesBetween } from "./loaded-state.ts";
+export { layerChangesInSteps } from "./loaded-state.ts";
 export type { Problem } from "./problem.ts";
 export { problemCounts } from "./problem-bound.ts";
 export { readValue } from "./read-resource.ts";

@@ -1,9 +1,10 @@
 import type { Resource } from "@xdskit/protocol";
+import type { Steps } from "@xdskit/protocol/internal";
 
 /** How the list of a layer differs from the previous one, by identity. */
 export interface LayerEdit {
   readonly added: readonly Resource[];
-  readonly removed: readonly Resource[];
+  readonly removed: Iterable<Resource>;
 }
 
 interface KnownEdit extends LayerEdit {
@@ -19,10 +20,18 @@ export function noteEdit(before: readonly Resource[], after: readonly Resource[]
 }
 
 /** The edit between two lists: remembered, or computed by comparing them. */
-export function editBetween(before: readonly Resource[], after: readonly Resource[]): LayerEdit {
+export function* editBetween(before: readonly Resource[], after: readonly Resource[]): Steps<LayerEdit> {
   const known = edits.get(after);
   if (known?.before.deref() === before) return known;
-  const removed = new Set(before);
-  const added = after.filter((resource) => !removed.delete(resource));
-  return { added, removed: [...removed] };
+  const removed = new Set<Resource>();
+  for (const resource of before) {
+    removed.add(resource);
+    yield;
+  }
+  const added: Resource[] = [];
+  for (const resource of after) {
+    if (!removed.delete(resource)) added.push(resource);
+    yield;
+  }
+  return { added, removed };
 }

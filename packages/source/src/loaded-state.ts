@@ -8,6 +8,7 @@ import type {
   Resource,
   TypeUrl,
 } from "@xdskit/protocol";
+import { finish, type Steps } from "@xdskit/protocol/internal";
 import { editBetween } from "./known-edits.ts";
 import type { Problem } from "./problem.ts";
 import type { ListenerSettings } from "./settings/choice-reading.ts";
@@ -62,9 +63,17 @@ export function layerChangesBetween(
   before: LoadedState["layers"],
   after: LoadedState["layers"],
 ): readonly LayerChange[] {
+  return finish(layerChangesInSteps(before, after));
+}
+
+/** As `layerChangesBetween`, to be spread over turns of the event loop. */
+export function* layerChangesInSteps(
+  before: LoadedState["layers"],
+  after: LoadedState["layers"],
+): Steps<readonly LayerChange[]> {
   const changes: LayerChange[] = [];
   for (const [layer, resources] of after) {
-    const change = changeOf(layer, before.get(layer) ?? [], resources);
+    const change = yield* changeOf(layer, before.get(layer) ?? [], resources);
     if (change !== undefined) changes.push(change);
   }
   for (const [layer, resources] of before)
@@ -77,22 +86,34 @@ function isSame(before: unknown, after: unknown): boolean {
   return before === after || JSON.stringify(before) === JSON.stringify(after);
 }
 
-function changeOf(layer: string, before: readonly Resource[], after: readonly Resource[]): LayerChange | undefined {
+function* changeOf(
+  layer: string,
+  before: readonly Resource[],
+  after: readonly Resource[],
+): Steps<LayerChange | undefined> {
   if (before === after) return undefined;
-  const { added, removed } = editBetween(before, after);
+  const { added, removed } = yield* editBetween(before, after);
   const old = new Map<TypeUrl, Map<string, Resource>>();
   for (const resource of removed) {
     const names = old.get(resource.type);
     if (names === undefined) old.set(resource.type, new Map([[resource.name, resource]]));
     else names.set(resource.name, resource);
+    yield;
   }
   const puts: Resource[] = [];
   for (const resource of added) {
     const replaced = old.get(resource.type)?.get(resource.name);
     if (replaced === undefined || differs(replaced, resource)) puts.push(resource);
     old.get(resource.type)?.delete(resource.name);
+    yield;
   }
-  const deletes = [...old.values()].flatMap((names) => [...names.values()].map(deletionOf));
+  const deletes: Deletion[] = [];
+  for (const names of old.values()) {
+    for (const resource of names.values()) {
+      deletes.push(deletionOf(resource));
+      yield;
+    }
+  }
   if (puts.length === 0 && deletes.length === 0) return undefined;
   return { layer, ...(puts.length === 0 ? {} : { puts }), ...(deletes.length === 0 ? {} : { deletes }) };
 }

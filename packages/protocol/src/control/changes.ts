@@ -1,5 +1,6 @@
 import { type TypeKind, typeKindTable } from "../resource/type-kinds.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import type { Steps } from "../state/steps.ts";
 import type { LedgerEffect, LedgerState } from "./ledger-state.ts";
 import { isSameEntry, type PlacedEntry, placeKey } from "./place.ts";
 import { isSamePlacement } from "./placements.ts";
@@ -12,19 +13,24 @@ export type KindOf = (type: TypeUrl) => TypeKind;
  * What must change so that the layers hold exactly the desired entries. Layers that are not named stay as they are. A
  * place that is desired twice gets the last entry.
  */
-export function changesBetween(
+export function* changesBetween(
   state: LedgerState,
   desired: Iterable<PlacedEntry>,
   layers: Iterable<string>,
-): readonly EntryChange[] {
+): Steps<readonly EntryChange[]> {
   const wanted = new Map<string, PlacedEntry>();
-  for (const placed of desired) wanted.set(placeKey(placed), placed);
+  for (const placed of desired) {
+    wanted.set(placeKey(placed), placed);
+    yield;
+  }
   const changes: EntryChange[] = [];
   for (const { layer, type, name, entry } of wanted.values()) {
     const before = state.entry({ layer, type, name });
     if (!isSameEntry(before, entry)) changes.push({ layer, type, name, before, after: entry });
+    yield;
   }
   for (const placed of state.entries(new Set(layers))) {
+    yield;
     if (wanted.has(placeKey(placed))) continue;
     const { layer, type, name, entry } = placed;
     changes.push({ layer, type, name, before: entry, after: undefined });
@@ -43,11 +49,11 @@ export interface SplitChange {
 }
 
 /** Splits a change. `isReferredTo` says whether anything in force or held refers to a resource. */
-export function splitLive(
+export function* splitLive(
   changes: readonly EntryChange[],
   kindOf: KindOf,
   isReferredTo: (place: EntryPlace) => boolean,
-): SplitChange {
+): Steps<SplitChange> {
   const stable: EntryChange[] = [];
   const live: EntryChange[] = [];
   const waiting: EntryChange[] = [];
@@ -55,6 +61,7 @@ export function splitLive(
     if (!isLive(change, kindOf)) stable.push(change);
     else if (change.after === undefined && isReferredTo(change)) waiting.push(change);
     else live.push(change);
+    yield;
   }
   return { stable, live, waiting };
 }

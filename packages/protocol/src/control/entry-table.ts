@@ -1,4 +1,5 @@
 import type { TypeUrl } from "../resource/type-url.ts";
+import type { Steps } from "../state/steps.ts";
 import { type Amount, type Peak, Peaks } from "./peaks.ts";
 import type { PlacedEntry } from "./place.ts";
 import type { BodyId, Entry, EntryChange, EntryPlace } from "./record.ts";
@@ -55,11 +56,23 @@ export class EntryTable {
     return table;
   }
 
-  toSnapshot(): EntriesSnapshot {
+  /** Number of entries. */
+  get size(): number {
+    let size = 0;
+    for (const types of this.#layers.values()) for (const { entries } of types.values()) size += entries.size;
+    return size;
+  }
+
+  *toSnapshot(): Steps<EntriesSnapshot> {
     const tables: TableSnapshot[] = [];
     for (const [layer, types] of this.#layers) {
       for (const [type, { entries, peaks }] of types) {
-        tables.push({ layer, type, entries: [...entries].map(rowOf), peaks: peaks.list });
+        const rows: EntryRow[] = [];
+        for (const entry of entries) {
+          rows.push(rowOf(entry));
+          yield;
+        }
+        tables.push({ layer, type, entries: rows, peaks: peaks.list });
       }
     }
     return {
@@ -73,7 +86,7 @@ export class EntryTable {
   }
 
   /** Puts changes in force. What an operator agreed to lose is judged as if it had not been there in the last hour. */
-  put(changes: readonly EntryChange[], time: number, isAgreed: (change: EntryChange) => boolean): void {
+  *put(changes: readonly EntryChange[], time: number, isAgreed: (change: EntryChange) => boolean): Steps<void> {
     const agreed = new Map<TypeTable, { count: number; bytes: number }>();
     for (const change of changes) {
       const table = this.#tableOf(change.layer, change.type);
@@ -87,6 +100,7 @@ export class EntryTable {
       const { bytes } = table;
       const isLossAgreed = isAgreed(change);
       set(table, change);
+      yield;
       if (!isLossAgreed) continue;
       less.count += count - table.entries.size;
       less.bytes += bytes - table.bytes;

@@ -1,5 +1,6 @@
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
 import { shownName } from "../resource/variant-name.ts";
+import type { Steps } from "../state/steps.ts";
 import type { FuseContext } from "./fuse-context.ts";
 import type { FuseSettings } from "./fuse-settings.ts";
 import type { LedgerEffect, LedgerState } from "./ledger-state.ts";
@@ -11,17 +12,17 @@ import { judgeNodes } from "./view-fuses.ts";
  * Why a change must be held; empty: it may be in force. Compares with what is in force and with the most of the last hour,
  * so that many small losses count together. Deletions that an approval covers do not count.
  */
-export function tripFuses(
+export function* tripFuses(
   change: LedgerEffect,
   state: LedgerState,
   context: FuseContext,
   settings: FuseSettings,
-): readonly FuseTrip[] {
-  const trips = pinned(change, state);
-  for (const tally of talliesOf(change.changes, state, context.time)) {
+): Steps<readonly FuseTrip[]> {
+  const trips = yield* pinned(change, state);
+  for (const tally of yield* talliesOf(change.changes, state, context.time)) {
     trips.push(...judgeCount(tally, settings), ...judgeSize(tally, settings));
   }
-  return [...trips, ...judgeNodes(change.changes, state, context, settings)];
+  return [...trips, ...(yield* judgeNodes(change.changes, state, context, settings))];
 }
 
 /** What a change does to one layer and type. */
@@ -38,9 +39,10 @@ interface Tally {
   grown: number;
 }
 
-function talliesOf(changes: readonly EntryChange[], state: LedgerState, time: number): Iterable<Tally> {
+function* talliesOf(changes: readonly EntryChange[], state: LedgerState, time: number): Steps<Iterable<Tally>> {
   const tallies = new Map<string, Tally>();
   for (const change of changes) {
+    yield;
     const { layer, type, after } = change;
     const key = `${layer}\u0000${type}`;
     const known = tallies.get(key);
@@ -82,15 +84,17 @@ function judgeSize({ layer, type, most, bytes, grown }: Tally, settings: FuseSet
   return [];
 }
 
-function pinned({ changes, placement }: LedgerEffect, state: LedgerState): FuseTrip[] {
-  const trips = changes.flatMap((change): readonly FuseTrip[] => {
+function* pinned({ changes, placement }: LedgerEffect, state: LedgerState): Steps<FuseTrip[]> {
+  const trips: FuseTrip[] = [];
+  for (const change of changes) {
+    yield;
     const pin = state.pinAgainst(change);
-    if (pin === undefined) return [];
+    if (pin === undefined) continue;
     const { layer, type, name, version } = pin;
     const what = `${shortName(type)} "${shownName(name)}" in layer ${layer}`;
     const was = version === undefined ? "the deletion of" : `version ${version} of`;
-    return [{ fuse: "pinned", layer, type, message: `a rollback took ${was} ${what} back` }];
-  });
+    trips.push({ fuse: "pinned", layer, type, message: `a rollback took ${was} ${what} back` });
+  }
   const { pinnedPlacement } = state;
   if (placement === undefined || pinnedPlacement === undefined) return trips;
   if (isSamePlacement(placement, pinnedPlacement)) {

@@ -1,4 +1,5 @@
 import type { TypeUrl } from "../resource/type-url.ts";
+import { finish, type Steps } from "../state/steps.ts";
 import { type Approval, Approvals } from "./approvals.ts";
 import { type EntriesSnapshot, EntryTable } from "./entry-table.ts";
 import type { Amount } from "./peaks.ts";
@@ -41,7 +42,9 @@ export interface LedgerEffect {
   readonly placement?: Placement;
 }
 
-export type Applied = { readonly applied: true } | { readonly applied: false; readonly reason: string };
+export type Applied =
+  | { readonly applied: true; readonly effect: LedgerEffect }
+  | { readonly applied: false; readonly reason: string };
 
 const noChanges: readonly EntryChange[] = [];
 
@@ -83,11 +86,16 @@ export class LedgerState {
   }
 
   toSnapshot(): LedgerSnapshot {
+    return finish(this.toSnapshotInSteps());
+  }
+
+  /** As `toSnapshot`; the state must not change until it is finished. */
+  *toSnapshotInSteps(): Steps<LedgerSnapshot> {
     return {
       form: 1,
       number: this.#number,
       time: this.#time,
-      entries: this.#table.toSnapshot(),
+      entries: yield* this.#table.toSnapshot(),
       placements: this.#placements.kept,
       isCut: this.#placements.isCut,
       writers: [...this.#writers],
@@ -122,6 +130,11 @@ export class LedgerState {
     return this.#pins.list;
   }
 
+  /** Number of entries. */
+  get size(): number {
+    return this.#table.size;
+  }
+
   /** Every entry, or those of some layers. */
   entries(layers?: Iterable<string>): Iterable<PlacedEntry> {
     return this.#table.entries(layers);
@@ -136,9 +149,9 @@ export class LedgerState {
     return this.#placements.at(number);
   }
 
-  /** Who published the layer last; undefined: nobody. */
-  writerOf(layer: string): string | undefined {
-    return this.#writers.get(layer);
+  /** The layers that a writer was the last to publish. */
+  layersOf(writer: string): readonly string[] {
+    return [...this.#writers].flatMap(([layer, last]) => (last === writer ? [layer] : []));
   }
 
   /** The placement that the last rollback took back, which must not be published again. */
@@ -171,55 +184,57 @@ export class LedgerState {
     return this.#approvals.covers(place, time);
   }
 
-  /**
-   * What a record puts in force when it is applied now; an approval puts in force what is held. Nothing if it would be
-   * refused.
-   */
-  effectOf(record: LedgerRecord): LedgerEffect {
-    if (this.#problemWith(record) !== undefined) return { changes: noChanges };
+  /** What a record puts in force when it is applied now; an approval puts in force what is held. */
+  #effectOf(record: LedgerRecord): LedgerEffect {
     if (record.kind === "approved" && this.#held !== undefined) return effectIn(this.#held);
     if (record.kind === "revision" || record.kind === "rolled-back") return effectIn(record);
     return { changes: record.kind === "live" ? record.changes : noChanges };
   }
 
-  /** Takes in the next record. One that is refused changes nothing. */
+  /** Takes in the next record, and returns what it puts in force. One that is refused changes nothing. */
   apply(record: LedgerRecord): Applied {
-    const reason = this.#problemWith(record);
+    return finish(this.applyInSteps(record));
+  }
+
+  /** As `apply`; until it is finished the state is not to be looked at. */
+  *applyInSteps(record: LedgerRecord): Steps<Applied> {
+    const reason = yield* this.#problemWith(record);
     if (reason !== undefined) return { applied: false, reason };
-    const { changes, placement } = this.effectOf(record);
+    const effect = this.#effectOf(record);
+    const { changes, placement } = effect;
     const held = this.#held;
     this.#number = record.number;
     this.#time = record.time;
     if (record.kind === "approved") {
       this.#approvals.approve(changes, this.#time);
-      if (held !== undefined) this.#recordWriter(held.origin.writer, changes);
+      if (held !== undefined) yield* this.#recordWriter(held.origin.writer, changes);
       this.#hold(undefined);
     } else if (record.kind === "rejected") this.#hold(undefined);
     else if (record.kind === "held") this.#hold(record);
     else if (record.kind === "revision") {
-      this.#recordWriter(record.origin.writer, changes);
+      yield* this.#recordWriter(record.origin.writer, changes);
       if (record.origin.writer === held?.origin.writer || this.#touchesHeld(changes)) this.#hold(undefined);
     } else if (record.kind === "live") {
       const unowned = changes.filter(({ layer }) => !this.#writers.has(layer));
-      this.#recordWriter(record.origin.writer, unowned);
+      yield* this.#recordWriter(record.origin.writer, unowned);
       this.#overtake(changes);
     } else if (record.kind === "unpinned") this.#unpin(record);
     const isDecided = record.kind === "approved" || record.kind === "rolled-back";
-    this.#table.put(
+    yield* this.#table.put(
       changes,
       record.time,
       (change) => isDecided || (change.after === undefined && this.covers(change, record.time)),
     );
     if (record.kind === "rolled-back") this.#takeBack(record);
-    else if (record.kind !== "live") for (const change of changes) this.#pins.release(change);
-    if (placement === undefined) return { applied: true };
+    else if (record.kind !== "live") yield* this.#pins.release(changes);
+    if (placement === undefined) return { applied: true, effect };
     this.#pinnedPlacement = record.kind === "rolled-back" ? this.placement : undefined;
     this.#placements.set(record.number, placement);
-    return { applied: true };
+    return { applied: true, effect };
   }
 
-  #problemWith(record: LedgerRecord): string | undefined {
-    const problem = shapeProblem(record);
+  *#problemWith(record: LedgerRecord): Steps<string | undefined> {
+    const problem = yield* shapeProblem(record);
     if (problem !== undefined) return `the record after ${this.#number} cannot be read: ${problem}`;
     if (record.number !== this.#number + 1) {
       return `a record has the number ${record.number}, where ${this.#number + 1} is next`;
@@ -247,8 +262,11 @@ export class LedgerState {
     if (placement === true) this.#pinnedPlacement = undefined;
   }
 
-  #recordWriter(writer: string, changes: readonly EntryChange[]): void {
-    for (const { layer } of changes) if (this.#writers.get(layer) !== writer) this.#writers.set(layer, writer);
+  *#recordWriter(writer: string, changes: readonly EntryChange[]): Steps<void> {
+    for (const { layer } of changes) {
+      if (this.#writers.get(layer) !== writer) this.#writers.set(layer, writer);
+      yield;
+    }
   }
 
   #hold(held: HeldRecord | undefined): void {

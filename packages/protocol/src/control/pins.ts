@@ -1,3 +1,4 @@
+import type { Steps } from "../state/steps.ts";
 import { placeKey } from "./place.ts";
 import type { EntryChange, EntryPlace, Pin } from "./record.ts";
 
@@ -26,12 +27,16 @@ export class PinnedEntries {
   delete(pin: Pin): void {
     const others = this.#at(pin).filter(({ version }) => version !== pin.version);
     if (others.length > 0) this.#byPlace.set(placeKey(pin), others);
-    else this.release(pin);
+    else this.#byPlace.delete(placeKey(pin));
   }
 
-  /** Takes away every pin of a place. */
-  release(place: EntryPlace): void {
-    if (this.#byPlace.size > 0) this.#byPlace.delete(placeKey(place));
+  /** Takes away every pin of some places. */
+  *release(places: Iterable<EntryPlace>): Steps<void> {
+    if (this.#byPlace.size === 0) return;
+    for (const place of places) {
+      this.#byPlace.delete(placeKey(place));
+      yield;
+    }
   }
 
   #at(place: EntryPlace): readonly Pin[] {

@@ -1,3 +1,5 @@
+import type { Steps } from "../state/steps.ts";
+
 const kinds = ["revision", "live", "held", "approved", "rejected", "rolled-back", "unpinned"];
 
 /** The fields that are looked at, whatever is in them. */
@@ -29,20 +31,20 @@ interface Fields {
  * What is wrong with the form of a record that may come from another version of this program; undefined: it is a
  * `LedgerRecord`. What only people read (author, message, origin) may be of any form.
  */
-export function shapeProblem(record: unknown): string | undefined {
+export function* shapeProblem(record: unknown): Steps<string | undefined> {
   if (!isFields(record)) return "it is not an object";
   const { kind, number, time } = record;
   if (typeof kind !== "string" || !kinds.includes(kind)) return `its kind ${shown(kind)} is not known`;
   if (!Number.isSafeInteger(number)) return `its number is ${shown(number)}`;
   if (typeof time !== "number" || !Number.isFinite(time)) return `its time is ${shown(time)}`;
   if (kind === "approved" || kind === "rejected") return numberProblem(record, "of");
-  if (kind === "unpinned") return listProblem(record, "pins", isPin);
+  if (kind === "unpinned") return yield* listProblem(record, "pins", isPin);
   return (
-    listProblem(record, "changes", isChange) ??
+    (yield* listProblem(record, "changes", isChange)) ??
     placementProblem(record.placement) ??
-    (kind === "held" ? listProblem(record, "trips", isFields) : undefined) ??
+    (kind === "held" ? yield* listProblem(record, "trips", isFields) : undefined) ??
     (kind === "rolled-back"
-      ? (numberProblem(record, "to") ?? listProblem(record, "pins", isPin))
+      ? (numberProblem(record, "to") ?? (yield* listProblem(record, "pins", isPin)))
       : writerProblem(record.origin))
   );
 }
@@ -51,15 +53,18 @@ function numberProblem(record: Fields, field: "of" | "to"): string | undefined {
   return Number.isSafeInteger(record[field]) ? undefined : `its ${field} is ${shown(record[field])}`;
 }
 
-function listProblem(
+function* listProblem(
   record: Fields,
   field: "changes" | "pins" | "trips",
   isItem: (item: unknown) => boolean,
-): string | undefined {
-  const list = record[field];
+): Steps<string | undefined> {
+  const list: unknown = record[field];
   if (!Array.isArray(list)) return `its ${field} are ${shown(list)}`;
-  const at = list.findIndex((item) => !isItem(item));
-  return at === -1 ? undefined : `its ${field}[${at}] is malformed`;
+  for (const [at, item] of list.entries()) {
+    if (!isItem(item)) return `its ${field}[${at}] is malformed`;
+    yield;
+  }
+  return undefined;
 }
 
 function placementProblem(placement: unknown): string | undefined {

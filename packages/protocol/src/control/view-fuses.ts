@@ -1,3 +1,4 @@
+import type { Steps } from "../state/steps.ts";
 import type { KindOf } from "./changes.ts";
 import type { FuseContext } from "./fuse-context.ts";
 import type { FuseSettings } from "./fuse-settings.ts";
@@ -11,13 +12,13 @@ interface EmptiedView {
 }
 
 /** The fuses that look at what becomes of views and connected nodes. */
-export function judgeNodes(
+export function* judgeNodes(
   changes: readonly EntryChange[],
   state: LedgerState,
   context: FuseContext,
   settings: FuseSettings,
-): readonly FuseTrip[] {
-  const listeners = new Listeners(changes, state, context);
+): Steps<readonly FuseTrip[]> {
+  const listeners = yield* Listeners.counted(changes, state, context);
   const emptied = new Map<string, EmptiedView>();
   const loses = (before: readonly string[], after: readonly string[]): EmptiedView | undefined => {
     if (!listeners.are(before, "before") || listeners.are(after, "after")) return undefined;
@@ -30,6 +31,7 @@ export function judgeNodes(
   let moved = 0;
   let cutOff = 0;
   for (const { before, after, isCutOff } of context.nodes) {
+    yield;
     connected++;
     if (isCutOff || after === undefined) cutOff++;
     if (after === undefined) continue;
@@ -72,15 +74,25 @@ class Listeners {
   /** By how many the change moves the number of listeners; what an approval covers stays counted. */
   readonly #moves = new Map<string, number>();
 
-  constructor(changes: readonly EntryChange[], state: LedgerState, { kindOf, time }: FuseContext) {
-    this.#state = state;
-    this.#kindOf = kindOf;
+  static *counted(
+    changes: readonly EntryChange[],
+    state: LedgerState,
+    { kindOf, time }: FuseContext,
+  ): Steps<Listeners> {
+    const listeners = new Listeners(state, kindOf);
     for (const change of changes) {
+      yield;
       const { layer, type, after } = change;
       if (kindOf(type) !== "lds" || (after === undefined && state.covers(change, time))) continue;
       const move = (after === undefined ? 0 : 1) - (state.entry(change) === undefined ? 0 : 1);
-      this.#moves.set(layer, (this.#moves.get(layer) ?? 0) + move);
+      listeners.#moves.set(layer, (listeners.#moves.get(layer) ?? 0) + move);
     }
+    return listeners;
+  }
+
+  private constructor(state: LedgerState, kindOf: KindOf) {
+    this.#state = state;
+    this.#kindOf = kindOf;
   }
 
   are(layers: readonly string[], when: "before" | "after"): boolean {

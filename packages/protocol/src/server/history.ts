@@ -4,6 +4,7 @@ import { hasSameContent } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { deletedKey } from "../state/layer.ts";
 import type { LayerSet } from "../state/layer-set.ts";
+import type { Steps } from "../state/steps.ts";
 import type { LayerChange, Transaction } from "../state/transaction.ts";
 import { noPendingRemovals, type PendingRemoval, PendingRemovals } from "./cache/pending-removals.ts";
 import type { Served } from "./cache/served.ts";
@@ -37,6 +38,11 @@ export class History<W extends object> {
     this.#responses = responses;
     this.#isCluster = isCluster;
     this.#withoutClusters = withoutClusters;
+  }
+
+  /** Whether the next transaction replaces what the previous server had. */
+  get isRestored(): boolean {
+    return this.#restored.size > 0;
   }
 
   /** Restores the records of the previous server. */
@@ -86,8 +92,9 @@ export class History<W extends object> {
   }
 
   /** The records of a transaction that is about to take effect. */
-  changed(transaction: Transaction, revision: number): readonly Remember[] {
-    return transaction.changes.flatMap(({ layer, puts = [], deletes = [] }) => {
+  *changed(transaction: Transaction, revision: number): Steps<readonly Remember[]> {
+    const records: Remember[] = [];
+    for (const { layer, puts = [], deletes = [] } of transaction.changes) {
       const byType = new Map<TypeUrl, { puts: Resource[]; deletes: string[] }>();
       const of = (type: TypeUrl): { puts: Resource[]; deletes: string[] } => {
         const known = byType.get(type) ?? { puts: [], deletes: [] };
@@ -97,6 +104,7 @@ export class History<W extends object> {
       const held = (type: TypeUrl, name: string): Resource | undefined =>
         this.#layers.layer(layer)?.table(type)?.resources.get(name);
       for (const put of puts) {
+        yield;
         // To a reconnecting client, an error in place of a Cluster means that the Cluster does not exist.
         if (put.error !== undefined && this.#isCluster(put.type)) {
           if (withoutError(held(put.type, put.name)) !== undefined) of(put.type).deletes.push(put.name);
@@ -104,12 +112,14 @@ export class History<W extends object> {
           of(put.type).puts.push(put);
       }
       for (const deletion of deletes) {
+        yield;
         const { type } = deletion;
         const name = deletedKey(deletion);
         if (this.#isCluster(type) && held(type, name) !== undefined) of(type).deletes.push(name);
       }
-      return [...byType].map(([type, what]) => remember({ kind: "changed", revision, type, layer, ...what }));
-    });
+      for (const [type, what] of byType) records.push(remember({ kind: "changed", revision, type, layer, ...what }));
+    }
+    return records;
   }
 
   /** Records of all current Clusters, of the versions under which clients hold them, and of nodes without any. */

@@ -9,6 +9,7 @@ import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
 import { ambiguitiesIn } from "../state/ambiguity.ts";
 import type { TableRules } from "../state/layer.ts";
 import { LayerSet, type LayerState } from "../state/layer-set.ts";
+import { finish, type Steps } from "../state/steps.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { View } from "../state/view.ts";
 import { Admission, entryPointOf, isOtherNode, type RejectedStream, typeDenied } from "./admission.ts";
@@ -20,6 +21,7 @@ import type { ServerEffect } from "./contract/effect.ts";
 import type { ServerEvent, StreamId, StreamOpened, TransactionCommitted } from "./contract/event.ts";
 import type { ResourceState, StreamState } from "./contract/inspect.ts";
 import { InvariantError } from "./contract/invariant-error.ts";
+import type { PreparedCommit } from "./contract/prepared-commit.ts";
 import type { Remembered } from "./contract/remembered.ts";
 import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
 import { excessOf, namesIn, noUsage, type PassedLimit } from "./contract/stream-limits.ts";
@@ -317,8 +319,22 @@ export class ServerMachine {
     return this.#layers.viewOf(layers).errors(type).values();
   }
 
+  /**
+   * Prepares a transaction, so that little of a large one is left for the turn in which it takes effect. Changes nothing;
+   * what is prepared is used if nothing else was committed to the same tables, and at its revision. Undefined: there is
+   * nothing to prepare.
+   */
+  *prepare(transaction: Transaction): Steps<PreparedCommit | undefined> {
+    const revision = this.#responses.revision + 1;
+    if (this.#history.isRestored) return undefined;
+    const tables = yield* this.#layers.prepare(transaction, revision, this.#options.editedAtOnce);
+    if (tables === undefined) return undefined;
+    const remembered = this.#options.remembers === true ? yield* this.#history.changed(transaction, revision) : [];
+    return { tables, remembered };
+  }
+
   /** Describes what a transaction would make ambiguous (S-LOC-08); such a transaction must not be committed. */
-  ambiguities(transaction: Transaction): readonly string[] {
+  ambiguities(transaction: Transaction): Steps<readonly string[]> {
     return ambiguitiesIn(transaction, (name) => this.#layers.layer(name));
   }
 
@@ -327,14 +343,16 @@ export class ServerMachine {
     return this.#history.present();
   }
 
-  #commit({ transaction: asGiven, ...replaced }: TransactionCommitted): readonly ServerEffect[] {
+  #commit({ transaction: asGiven, prepared, ...replaced }: TransactionCommitted): readonly ServerEffect[] {
     const before = this.#responses.revision;
     const revision = before + 1;
     const transaction = asGiven === undefined ? noChanges : this.#history.complete(asGiven);
-    const remembered = this.#options.remembers === true ? this.#history.changed(transaction, revision) : [];
+    const used = prepared !== undefined && this.#layers.holds(prepared.tables, revision) ? prepared : undefined;
+    const remembers = used === undefined && this.#options.remembers === true;
+    const remembered = remembers ? finish(this.#history.changed(transaction, revision)) : (used?.remembered ?? []);
     const layers = transaction.changes.map(({ layer }) => layer);
     const present = layers.map((layer) => this.#layers.isPresent(layer));
-    const touched = this.#layers.apply(transaction, revision);
+    const touched = this.#layers.apply(transaction, revision, used?.tables);
     this.#admission.replace(replaced);
     const mapsAll = replaced.nodeMapping !== undefined || replaced.access !== undefined;
     // A new mapping is a revision, so that one can ask who has it; before the first one there is nothing to have.

@@ -4,6 +4,7 @@ import { CLUSTER, ENDPOINTS, resource } from "../../test/support/resources.ts";
 import { type Constraints, describeConstraints } from "../resource/constraints.ts";
 import type { Resource } from "../resource/resource.ts";
 import { ambiguitiesIn, findAmbiguity } from "./ambiguity.ts";
+import { finish } from "./steps.ts";
 import type { LayerChange } from "./transaction.ts";
 
 const env = (value: string): Constraints => ({ kind: "value", key: "env", value });
@@ -43,8 +44,10 @@ describe("S-LOC-08: a transaction is looked through for such resources", () => {
     `envoy.config.cluster.v3.Cluster "${name}" in layer base: ${message}`;
   const base = new WrittenLayer("base", [of(env("p"), "held"), cluster("plain", "1")]);
   const found = (...changes: readonly Omit<LayerChange, "layer">[]): readonly string[] =>
-    ambiguitiesIn({ changes: changes.map((change) => ({ layer: "base", ...change })) }, (name) =>
-      name === "base" ? base : undefined,
+    finish(
+      ambiguitiesIn({ changes: changes.map((change) => ({ layer: "base", ...change })) }, (name) =>
+        name === "base" ? base : undefined,
+      ),
     );
 
   test("beside those that the layer has", () => {
@@ -72,7 +75,7 @@ describe("S-LOC-08: a transaction is looked through for such resources", () => {
       { layer: "other", puts: [of(any)] },
       { layer: "base", puts: [of(any, "a", ENDPOINTS)] },
     ];
-    expect(ambiguitiesIn({ changes }, () => undefined)).toEqual([]);
+    expect(finish(ambiguitiesIn({ changes }, () => undefined))).toEqual([]);
     expect(found({ puts: [of(p)] }, { puts: [of(any)] })).toEqual([told("a", overlapping)]);
   });
 });

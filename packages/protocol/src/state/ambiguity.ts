@@ -4,6 +4,7 @@ import type { Resource } from "../resource/resource.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
 import { plainName } from "../resource/variant-name.ts";
 import { deletedKey, type Layer } from "./layer.ts";
+import type { Steps } from "./steps.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Two resources of one name that the same client could match. */
@@ -47,10 +48,10 @@ function listed(keys: readonly string[]): string {
 }
 
 /** Returns a message for each conflict that a transaction would create, among names that have or get variants. */
-export function ambiguitiesIn(
+export function* ambiguitiesIn(
   { changes }: Transaction,
   layerNamed: (name: string) => Layer | undefined,
-): readonly string[] {
+): Steps<readonly string[]> {
   const names = new Map<string, Map<string, Resource>>();
   const heldUnder = (layer: string, type: TypeUrl, name: string): Map<string, Resource> => {
     const key = JSON.stringify([layer, type, name]);
@@ -59,17 +60,23 @@ export function ambiguitiesIn(
     return known;
   };
   const varied = new Set<string>();
-  for (const { puts = [] } of changes)
-    for (const { variant, type } of puts) if (variant !== undefined) varied.add(`${type} ${variant.name}`);
+  for (const { puts = [] } of changes) {
+    for (const { variant, type } of puts) {
+      if (variant !== undefined) varied.add(`${type} ${variant.name}`);
+      yield;
+    }
+  }
   for (const { layer, puts = [], deletes = [] } of changes) {
     const mayVary = (type: TypeUrl, name: string): boolean =>
       (varied.size > 0 && varied.has(`${type} ${name}`)) ||
       (layerNamed(layer)?.table(type)?.variants?.of(name).size ?? 0) > 0;
     for (const put of puts) {
+      yield;
       const name = put.variant?.name ?? put.name;
       if (mayVary(put.type, name)) heldUnder(layer, put.type, name).set(put.name, put);
     }
     for (const deletion of deletes) {
+      yield;
       const key = deletedKey(deletion);
       const name = plainName(key);
       if (mayVary(deletion.type, name)) heldUnder(layer, deletion.type, name).delete(key);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { CLUSTER, resource } from "../../test/support/resources.ts";
 import { Journal } from "./journal.ts";
+import { finish } from "./steps.ts";
 
 const a1 = resource(CLUSTER, "a", "1");
 const a2 = resource(CLUSTER, "a", "2");
@@ -19,7 +20,7 @@ describe("a journal", () => {
   test("is empty at first", () => {
     const lines = new Journal();
     expect([lines.length, lines.bytes, lines.trimmedTo, lines.middle, lines.changeAt(4)]).toEqual([0, 0, 0, 0, 0]);
-    expect(lines.pastAt(0)).toEqual(new Map());
+    expect(finish(lines.pastAt(0))).toEqual(new Map());
   });
 
   test("counts its lines and the bytes that only they keep", () => {
@@ -28,18 +29,18 @@ describe("a journal", () => {
 
   test("knows what each name that changed after a revision was then", () => {
     const lines = journal();
-    expect([...lines.pastAt(0)]).toEqual([
+    expect([...finish(lines.pastAt(0))]).toEqual([
       ["a", undefined],
       ["b", undefined],
     ]);
-    expect([...lines.pastAt(3)]).toEqual([
+    expect([...finish(lines.pastAt(3))]).toEqual([
       ["a", a1],
       ["b", undefined],
     ]);
-    expect([...lines.pastAt(4)]).toEqual([...lines.pastAt(3)]);
-    expect([...lines.pastAt(5)]).toEqual([["a", a2]]);
-    expect([...lines.pastAt(9)]).toEqual([]);
-    expect([...lines.pastAt(100)]).toEqual([]);
+    expect([...finish(lines.pastAt(4))]).toEqual([...finish(lines.pastAt(3))]);
+    expect([...finish(lines.pastAt(5))]).toEqual([["a", a2]]);
+    expect([...finish(lines.pastAt(9))]).toEqual([]);
+    expect([...finish(lines.pastAt(100))]).toEqual([]);
   });
 
   test("gives cursors with equal answers one change to stand at", () => {
@@ -51,7 +52,7 @@ describe("a journal", () => {
     const lines = journal();
     lines.trim(5);
     expect([lines.length, lines.bytes, lines.trimmedTo]).toEqual([1, 7, 5]);
-    expect([...lines.pastAt(5)]).toEqual([["a", a2]]);
+    expect([...finish(lines.pastAt(5))]).toEqual([["a", a2]]);
     expect([lines.changeAt(5), lines.changeAt(8), lines.changeAt(9)]).toEqual([5, 5, 9]);
   });
 

@@ -1,4 +1,5 @@
 import type { Resource } from "../resource/resource.ts";
+import type { Steps } from "./steps.ts";
 
 /**
  * The state of a name before a change: enough to tell whether it differs from now, who was sent it, and what it used.
@@ -59,6 +60,12 @@ export class Journal {
     this.#bytes += bytes;
   }
 
+  /** Adds the lines of another journal, which are newer. */
+  extend(newer: Journal): void {
+    for (const line of newer.#lines) this.#lines.push(line);
+    this.#bytes += newer.#bytes;
+  }
+
   /**
    * Returns the revision of the last change at or before a revision; positions with the same result have the same
    * differences.
@@ -68,11 +75,12 @@ export class Journal {
   }
 
   /** Returns the state at a revision of each name that changed after it. */
-  pastAt(revision: number): PastNames {
+  *pastAt(revision: number): Steps<PastNames> {
     const past = new Map<string, Past | undefined>();
     for (let i = this.#indexAfter(revision); i < this.#lines.length; i++) {
       const line = this.#lines[i];
       if (line !== undefined && !past.has(line.name)) past.set(line.name, line.before);
+      yield;
     }
     return past;
   }

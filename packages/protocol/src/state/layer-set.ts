@@ -3,6 +3,8 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import { formatVersion } from "../resource/version.ts";
 import { GrantedLayer } from "./granted-layer.ts";
 import { deletedKey, Layer, type TableRules } from "./layer.ts";
+import { EDITED_AT_ONCE, type PreparedTransaction, prepareTransaction } from "./prepared-transaction.ts";
+import type { Steps } from "./steps.ts";
 import type { Table } from "./table.ts";
 import { TimedNames } from "./timed-names.ts";
 import type { LayerChange, Transaction } from "./transaction.ts";
@@ -66,13 +68,33 @@ export class LayerSet<W extends object> {
     this.#limits = limits;
   }
 
-  /** Applies a transaction and returns the watched views that it concerns; undefined if it changed nothing. */
-  apply(transaction: Transaction, revision: number): { readonly views: ReadonlySet<View> } | undefined {
+  /** Prepares what `apply` has to do for a large transaction. */
+  prepare(
+    transaction: Transaction,
+    revision: number,
+    editedAtOnce: number = EDITED_AT_ONCE,
+  ): Steps<PreparedTransaction | undefined> {
+    const layerNamed = (name: string): Layer =>
+      this.#layers.get(name) ?? new Layer(name, this.#rules, this.#timedNames);
+    return prepareTransaction(transaction, revision, { layerNamed, editedAtOnce });
+  }
+
+  /**
+   * Applies a transaction and returns the watched views that it concerns; undefined if it changed nothing. What was
+   * prepared for it must hold.
+   */
+  apply(
+    transaction: Transaction,
+    revision: number,
+    prepared?: PreparedTransaction,
+  ): { readonly views: ReadonlySet<View> } | undefined {
     const views = new Set<View>();
     let isChanged = false;
-    for (const change of transaction.changes) {
+    const replaced = this.#replace(prepared?.tables ?? []);
+    for (const [index, change] of transaction.changes.entries()) {
       const layer = this.#layer(change.layer);
-      if (this.#change(layer, change, revision)) {
+      const isEdited = this.#change(layer, prepared?.rest[index] ?? change, revision);
+      if (isEdited || replaced.has(layer)) {
         isChanged = true;
         for (const { granted } of this.#grantedOf.get(layer)?.values() ?? [])
           this.#change(granted.partial, granted.changeOfPartial(change), revision);
@@ -210,6 +232,25 @@ export class LayerSet<W extends object> {
         ),
       };
     }
+  }
+
+  /** Whether what was prepared for a revision is right still. */
+  holds({ revision, tables }: PreparedTransaction, current: number): boolean {
+    return (
+      revision === current &&
+      tables.every(({ layer, type, before, next }) => next.isCurrent && this.#layers.get(layer)?.table(type) === before)
+    );
+  }
+
+  /** Puts prepared tables in their places; returns their layers. */
+  #replace(tables: PreparedTransaction["tables"]): ReadonlySet<Layer> {
+    const changed = new Set<Layer>();
+    for (const { layer: name, type, next } of tables) {
+      const layer = this.#layer(name);
+      layer.replace(type, next);
+      changed.add(layer);
+    }
+    return changed;
   }
 
   #change(layer: Layer, change: LayerChange, revision: number): boolean {

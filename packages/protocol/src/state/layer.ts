@@ -53,15 +53,25 @@ export class Layer implements VisibleLayer {
 
   /** Returns the table of a type and creates it if needed. */
   tableFor(type: TypeUrl): Table {
-    let table = this.#tables.get(type);
-    if (table === undefined) {
-      table = new Table(this.#rules.keepsBodies(type), {
-        terms: this.#rules.terms?.(type),
-        noteTimed: (name) => this.timedNames.add(type, name),
-      });
-      this.#tables.set(type, table);
-    }
+    const known = this.#tables.get(type);
+    if (known !== undefined) return known;
+    const table = this.newTable(type);
+    this.#tables.set(type, table);
     return table;
+  }
+
+  /** Returns an empty table of a type that is not in the layer. */
+  newTable(type: TypeUrl): Table {
+    return new Table(this.#rules.keepsBodies(type), {
+      terms: this.#rules.terms?.(type),
+      noteTimed: (name) => this.timedNames.add(type, name),
+    });
+  }
+
+  /** Puts a successor in the place of its table. */
+  replace(type: TypeUrl, next: Table): void {
+    this.#tables.set(type, next);
+    next.succeed();
   }
 
   /** Whether it holds no resource, type version or canary mark. */

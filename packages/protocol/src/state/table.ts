@@ -8,6 +8,7 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, subtractSums } from "../resource/version.ts";
 import { Collections } from "./collections.ts";
 import { Journal, type Past, type PastNames } from "./journal.ts";
+import { finish, type Steps } from "./steps.ts";
 import { Variants } from "./variants.ts";
 
 /** The changes of one table since a revision: the earlier states, and the segment that leads to now. */
@@ -18,6 +19,9 @@ export interface TableChange {
   readonly segmentWithTtls: Segment;
 }
 
+/** What a transaction does to one entry of a table. */
+export type TableEdit = { readonly put: Resource } | { readonly delete: string };
+
 /** Table options. */
 export interface TableOptions {
   readonly terms?: TermRules | undefined;
@@ -25,13 +29,22 @@ export interface TableOptions {
   readonly noteTimed?: (name: string) => void;
 }
 
+/** What a successor was made of, until it takes its place. */
+interface Origin {
+  readonly table: Table;
+  /** The edits of the table then. */
+  readonly edits: number;
+  /** How the successor differs; undefined: it does not. */
+  change?: TableChange;
+}
+
 /** The resources and resource errors of one type in one layer, with a journal of their changes. */
 export class Table {
   static #lastId = 0;
-  /** Differs for each table, even of layers that had the same name. */
-  readonly id: number = ++Table.#lastId;
+  /** Differs for each table, even of layers that had the same name; a successor has that of its predecessor. */
+  readonly id: number;
   readonly #resources = new Map<string, Resource>();
-  readonly #journal = new Journal();
+  #journal = new Journal();
   readonly #keepsBodies: boolean;
   /** Reference counts by name, for the types that were queried. */
   readonly #referrers = new Map<TypeUrl, Map<string, number>>();
@@ -45,19 +58,25 @@ export class Table {
   #changedAt = 0;
   #onDemand = 0;
   readonly #timed = new Map<string, Resource>();
-  readonly #noteTimed: (name: string) => void;
+  readonly #options: TableOptions;
   #knowsTtls = false;
   #printedVersion: string | undefined;
   #isCanary = false;
   #hasHadAliases = false;
   #changes = new Map<number, TableChange>();
   #whole: Segment | undefined;
+  /** The names and aliases of the last change, if they were prepared and not taken yet. */
+  #changedNames: ReadonlySet<string> | undefined;
+  /** Counts what was done to it. */
+  #edits = 0;
+  #origin: Origin | undefined;
 
   /** `keepsBodies`: the journal keeps whole resources, because a client may still use a replaced one. */
-  constructor(keepsBodies: boolean, { terms, noteTimed = () => {} }: TableOptions = {}) {
+  constructor(keepsBodies: boolean, options: TableOptions = {}, id: number = ++Table.#lastId) {
     this.#keepsBodies = keepsBodies;
-    this.#terms = terms;
-    this.#noteTimed = noteTimed;
+    this.#terms = options.terms;
+    this.#options = options;
+    this.id = id;
   }
 
   get resources(): ReadonlyMap<string, Resource> {
@@ -122,6 +141,7 @@ export class Table {
   markCanary(isCanary: boolean): boolean {
     if (isCanary === this.#isCanary) return false;
     this.#isCanary = isCanary;
+    this.#edits++;
     return true;
   }
 
@@ -149,6 +169,7 @@ export class Table {
     this.#account(resource, 1);
     this.#noteVariant(resource);
     this.#whole = undefined;
+    this.#edits++;
   }
 
   delete(name: string, revision: number): boolean {
@@ -197,6 +218,7 @@ export class Table {
   printVersion(version: string | undefined): boolean {
     if (version === this.#printedVersion) return false;
     this.#printedVersion = version;
+    this.#edits++;
     return true;
   }
 
@@ -244,10 +266,78 @@ export class Table {
     const key = this.#journal.changeAt(revision);
     let change = this.#changes.get(key);
     if (change === undefined) {
-      change = this.#changeFrom(this.#journal.pastAt(revision));
+      change = finish(this.#changeFrom(finish(this.#journal.pastAt(revision))));
       this.#changes.set(key, change);
     }
     return change;
+  }
+
+  /** The names that changed at the revision of the last change, and their aliases before and after it. */
+  takeChangedNames(): ReadonlySet<string> {
+    const prepared = this.#changedNames;
+    this.#changedNames = undefined;
+    return prepared ?? finish(this.#namesIn(this.changeAfter(this.#changedAt - 1)?.past ?? new Map()));
+  }
+
+  *#namesIn(past: PastNames): Steps<ReadonlySet<string>> {
+    const names = new Set<string>();
+    for (const [name, then] of past) {
+      names.add(name);
+      for (const alias of then?.aliases ?? []) names.add(alias);
+      for (const alias of this.#resources.get(name)?.aliases ?? []) names.add(alias);
+      yield;
+    }
+    return names;
+  }
+
+  /** Makes the table that this one becomes by some edits, beside it; it takes its place by `succeed`. */
+  *successor(edits: Iterable<TableEdit>, revision: number): Steps<Table> {
+    const next = new Table(this.#keepsBodies, this.#options, this.id);
+    const origin: Origin = { table: this, edits: this.#edits };
+    next.#origin = origin;
+    for (const type of this.#referrers.keys()) next.#referrers.set(type, new Map());
+    if (this.#namesByAlias !== undefined) next.#namesByAlias = new Map();
+    if (this.#collections !== undefined) next.#collections = new Collections([], this.#terms);
+    for (const resource of this.#resources.values()) {
+      next.#resources.set(resource.name, resource);
+      next.#collections?.add(resource.name);
+      next.#account(resource, 1);
+      next.#noteVariant(resource);
+      yield;
+    }
+    next.#variants?.takeTouched();
+    next.#printedVersion = this.#printedVersion;
+    next.#isCanary = this.#isCanary;
+    next.#hasHadAliases ||= this.#hasHadAliases;
+    next.#knowsTtls ||= this.#knowsTtls;
+    next.#changedAt = this.#changedAt;
+    for (const edit of edits) {
+      if ("put" in edit) next.put(edit.put, revision);
+      else next.delete(edit.delete, revision);
+      yield;
+    }
+    next.settle(revision);
+    if (next.#changedAt !== revision) return next;
+    const past = yield* next.#journal.pastAt(0);
+    origin.change = yield* next.#changeFrom(past);
+    next.#changedNames = yield* next.#namesIn(past);
+    return next;
+  }
+
+  /** Whether nothing was done to the table that it was made of since. */
+  get isCurrent(): boolean {
+    return this.#origin !== undefined && this.#origin.edits === this.#origin.table.#edits;
+  }
+
+  /** Takes the place of the table that it was made of. */
+  succeed(): void {
+    if (this.#origin === undefined) return;
+    const { table, change } = this.#origin;
+    const key = table.#journal.changeAt(this.#changedAt - 1);
+    table.#journal.extend(this.#journal);
+    this.#journal = table.#journal;
+    this.#origin = undefined;
+    if (change !== undefined) this.#changes.set(key, change);
   }
 
   /** Every resource that a wildcard covers. */
@@ -263,17 +353,17 @@ export class Table {
     return this.#whole;
   }
 
-  #changeFrom(past: PastNames): TableChange {
-    const segment = this.#segmentFrom(past, "left-off");
+  *#changeFrom(past: PastNames): Steps<TableChange> {
+    const segment = yield* this.#segmentFrom(past, "left-off");
     const hasTtlAlone = ([name, then]: [string, Past | undefined]): boolean => {
       const now = this.#resources.get(name);
       return hasSameContent(now, then) && now?.ttlMs !== then?.ttlMs;
     };
     const isOne = !this.#knowsTtls || ![...past].some(hasTtlAlone);
-    return { past, segment, segmentWithTtls: isOne ? segment : this.#segmentFrom(past, "told") };
+    return { past, segment, segmentWithTtls: isOne ? segment : yield* this.#segmentFrom(past, "told") };
   }
 
-  #segmentFrom(past: PastNames, ttls: Ttls): Segment {
+  *#segmentFrom(past: PastNames, ttls: Ttls): Steps<Segment> {
     const puts: Resource[] = [];
     const removed: string[] = [];
     for (const [name, then] of past) {
@@ -282,6 +372,7 @@ export class Table {
       const isCovered = now !== undefined && !now.onDemand;
       if (isCovered && !(wasCovered && isSame(then, now, ttls))) puts.push(now);
       else if (wasCovered && !isCovered) removed.push(name);
+      yield;
     }
     return { puts, removed, missing: [] };
   }
@@ -293,7 +384,9 @@ export class Table {
     else this.#journal.append(revision, name, before && slim(before), 0);
     this.#whole = undefined;
     if (this.#changes.size > 0) this.#changes = new Map();
+    this.#changedNames = undefined;
     this.#changedAt = revision;
+    this.#edits++;
   }
 
   #account(resource: Resource | undefined, by: 1 | -1): void {
@@ -315,7 +408,7 @@ export class Table {
 
   #accountTtl(resource: Resource, by: 1 | -1): void {
     this.#knowsTtls = true;
-    this.#noteTimed(resource.name);
+    this.#options.noteTimed?.(resource.name);
     if (by === 1) this.#timed.set(resource.name, resource);
     else if (this.#resources.get(resource.name)?.ttlMs === undefined) this.#timed.delete(resource.name);
   }

@@ -1,4 +1,4 @@
-import { defaultFuses, LedgerState, reverseTo, tripFuses } from "@xdskit/protocol/internal";
+import { defaultFuses, finish, LedgerState, reverseTo, tripFuses } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { added, change, versionsOf, Writer } from "../support/records.ts";
@@ -27,7 +27,7 @@ test("a publish with at most 10 fewer resources than the hour's most, and little
           origin: { writer: "directory" },
           changes,
         });
-        const trips = tripFuses({ changes }, state, { time: state.time, kindOf, nodes: [] }, defaultFuses);
+        const trips = finish(tripFuses({ changes }, state, { time: state.time, kindOf, nodes: [] }, defaultFuses));
         const count = next.amount("base", CLUSTER).count;
         const most = state.highest("base", CLUSTER, state.time).count;
         const isWithin = most - count <= 10 || changes.every(({ after }) => after !== undefined);

@@ -46,6 +46,40 @@ export class Work {
 
   /** The steps that something takes. */
   of(run: () => void): number {
+    const stop = this.#count();
+    this.#steps = 0;
+    try {
+      run();
+      return this.#steps;
+    } finally {
+      stop();
+    }
+  }
+
+  /** The most steps that something takes in one turn of the event loop. */
+  async ofLongestTurn(run: () => Promise<unknown>): Promise<number> {
+    const stop = this.#count();
+    let isRunning = true;
+    let most = 0;
+    const endTurn = (): void => {
+      most = Math.max(most, this.#steps);
+      this.#steps = 0;
+      if (isRunning) setImmediate(endTurn);
+    };
+    this.#steps = 0;
+    setImmediate(endTurn);
+    try {
+      await run();
+      endTurn();
+      return most;
+    } finally {
+      isRunning = false;
+      stop();
+    }
+  }
+
+  /** Counts until the function that it returns is called. */
+  #count(): () => void {
     const undo: (() => void)[] = [];
     const replace = (on: object, name: string, make: (original: Method) => Method): void => {
       const original = Reflect.get(on, name) as Method;
@@ -56,13 +90,9 @@ export class Work {
       for (const name of methods) replace(on, name, (original) => this.#weighing(original, weight));
     }
     for (const name of calling) replace(Array.prototype, name, (original) => this.#countingCalls(original));
-    this.#steps = 0;
-    try {
-      run();
-      return this.#steps;
-    } finally {
+    return () => {
       for (let i = undo.length - 1; i >= 0; i--) undo[i]?.();
-    }
+    };
   }
 
   #weighing(original: Method, weight: Weight): Method {

@@ -2,6 +2,7 @@ import type { LayerChange, NodeMapping, Resource, Status, TypeUrl, Variant } fro
 import {
   type Dialect,
   type DiscoveryRequest,
+  finish,
   type ServerEffect,
   ServerMachine,
   type StreamId,
@@ -104,6 +105,7 @@ export class World {
     const { speaking } = trouble;
     this.dialect = dialectOf(speaking);
     this.machine = new ServerMachine({
+      editedAtOnce: 1,
       digest,
       traits,
       nodeMapping: (node) => VIEWS[Number(node.id)] ?? [],
@@ -276,10 +278,13 @@ export class World {
       this.#told = new Map([...this.machine.streams()].map((state) => [state.stream, state.types]));
     }
     const transaction = { changes: [...changes.values()] };
+    // Every other transaction is prepared, as a large one is.
+    const prepared = this.machine.revision % 2 === 0 ? finish(this.machine.prepare(transaction)) : undefined;
     this.#perform(
       this.machine.on({
         kind: "transaction-committed",
         transaction,
+        ...(prepared !== undefined && { prepared }),
         ...(nodeMapping !== undefined && { nodeMapping }),
       }),
     );

@@ -11,7 +11,7 @@ import {
   type Status,
   type TypeUrl,
 } from "@xdskit/protocol";
-import { type AccessPolicy, type DeltaRequest, noInitialVersions, openAccess } from "@xdskit/protocol/internal";
+import { type AccessPolicy, type DeltaRequest, finish, noInitialVersions, openAccess } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { defaultLimits } from "../options.ts";
 import { readAccess } from "./access.ts";
@@ -21,6 +21,8 @@ import { missingNames } from "./withheld-requests.ts";
 
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
+/** So many edits of a table are prepared. */
+const EDITED_AT_ONCE = 2_000;
 const SECRETS: readonly TypeUrl[] = [
   formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret"),
   formatTypeUrl("envoy.api.v2.auth.Secret"),
@@ -165,6 +167,32 @@ describe("a commit takes effect as a whole", () => {
     await settled();
     expect([received, ended]).toEqual([[["c"], ["own"]], []]);
     expect(reports.filter(({ kind }) => kind === "committed")).toMatchObject([{ revision: 1 }, { revision: 2 }]);
+    hub.close();
+  });
+
+  test("one in steps takes effect in the last of them, and is sent like another", async () => {
+    const { hub, received } = await startClient();
+    const puts = Array.from({ length: EDITED_AT_ONCE }, (_, i) => resource(CLUSTER, `c${i}`));
+    const steps = hub.commitInSteps({ changes: [{ layer: "base", puts, deletes: [{ type: CLUSTER, name: "c" }] }] });
+    for (let i = 0; i < EDITED_AT_ONCE; i++) steps.next();
+    await settled();
+    expect([hub.revision, received]).toEqual([1, [["c"]]]);
+    expect(finish(steps)).toBe(2);
+    await settled();
+    expect(received.slice(1).flat().sort()).toEqual(puts.map(({ name }) => name).sort());
+    hub.close();
+  });
+
+  test("one in steps takes effect as a whole also if another is committed between them", async () => {
+    const { hub } = await startClient();
+    const puts = Array.from({ length: EDITED_AT_ONCE }, (_, i) => resource(CLUSTER, `c${i}`, "steps"));
+    // What was committed first comes first.
+    const inOrder = ([zero, one, ...others]: readonly Resource[]) => [one, zero, ...others];
+    const steps = hub.commitInSteps({ changes: [{ layer: "base", puts }] });
+    for (let i = 0; i < EDITED_AT_ONCE; i++) steps.next();
+    hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c1", "meanwhile")] }] });
+    expect(finish(steps)).toBe(3);
+    expect([...hub.view.resources(["base"], CLUSTER)]).toEqual([resource(CLUSTER, "c"), ...inOrder(puts)]);
     hub.close();
   });
 

@@ -14,13 +14,16 @@ import {
   type DiscoveryRequest,
   deniedCode,
   entryPointOf,
+  finish,
   isOfV2,
   mistake,
   type NamedChoice,
   nodeDenied,
   type PollId,
+  type PreparedCommit,
   type ServerEffect,
   type ServerMachineOptions,
+  type Steps,
   type StreamId,
   statusCode,
   type TransactionCommitted,
@@ -69,7 +72,7 @@ export interface HubOptions extends ServerMachineOptions {
 }
 
 /** The parts of a commit besides resources. */
-export type HubRules = Omit<TransactionCommitted, "kind" | "transaction">;
+export type HubRules = Omit<TransactionCommitted, "kind" | "transaction" | "prepared">;
 
 /**
  * Connects clients, the embedding program and the `ServerMachine`: turns input into events and applies the machine's
@@ -169,9 +172,9 @@ export class Hub implements HubPort {
     return this.#driver.machine.revision;
   }
 
-  /** Throws what `commit` would; changes nothing. */
-  check(transaction: Transaction): void {
-    refuseAmbiguous(this.#driver.machine.ambiguities(transaction));
+  /** Throws what `commit` would, at the end; changes nothing. */
+  *check(transaction: Transaction): Steps<void> {
+    refuseAmbiguous(yield* this.#driver.machine.ambiguities(transaction));
   }
 
   /**
@@ -179,8 +182,25 @@ export class Hub implements HubPort {
    * what the machine throws for an invalid transaction.
    */
   commit(transaction: Transaction, rules: HubRules = {}): number {
-    refuseAmbiguous(this.#driver.machine.ambiguities(transaction));
-    const revision = this.#apply({ ...rules, transaction: this.#converter?.extend(transaction) ?? transaction });
+    refuseAmbiguous(finish(this.#driver.machine.ambiguities(transaction)));
+    return this.#commit(transaction, rules);
+  }
+
+  /** As `commit`, in steps: all of it takes effect in the last one, and little of a large transaction is left for that. */
+  *commitInSteps(transaction: Transaction, rules: HubRules = {}): Steps<number> {
+    const { machine } = this.#driver;
+    const { revision } = machine;
+    const prepared = yield* machine.prepare(transaction);
+    const ambiguities = yield* machine.ambiguities(transaction);
+    if (machine.revision !== revision) return this.commit(transaction, rules);
+    refuseAmbiguous(ambiguities);
+    return this.#commit(transaction, rules, prepared);
+  }
+
+  #commit(given: Transaction, rules: HubRules, prepared?: PreparedCommit): number {
+    const transaction = this.#converter?.extend(given) ?? given;
+    const isAsPrepared = prepared !== undefined && transaction === given;
+    const revision = this.#apply({ ...rules, transaction, ...(isAsPrepared && { prepared }) });
     this.#becomeReady();
     return revision;
   }

@@ -114,7 +114,7 @@ export class DecisionPlanner {
     const { changes, placement } = held;
     const resources = await this.#options.content.ofHeld(held);
     const made = { changes, resources };
-    const problem = lostIn(changes, resources) ?? this.#problemWith(made, placement);
+    const problem = lostIn(changes, resources) ?? (await this.#problemWith(made, placement));
     if (problem !== undefined) return refused(problem);
     return { kind: "prepared", made, placement, irretrievable: [] };
   }
@@ -133,11 +133,11 @@ export class DecisionPlanner {
     const made = { changes, resources };
     const isEmpty = changes.length === 0 && placement === undefined;
     if (isEmpty && irretrievable.length > 0) return refused(`${to} had only what holds a secret, which is not kept`);
-    const problem = lostIn(changes, resources) ?? (isEmpty ? undefined : this.#problemWith(made, placement));
+    const problem = lostIn(changes, resources) ?? (isEmpty ? undefined : await this.#problemWith(made, placement));
     return problem === undefined ? { kind: "prepared", made, placement, pins, irretrievable } : refused(problem);
   }
 
-  #problemWith(made: ResourceChanges, placement: Placement | undefined): string | undefined {
+  #problemWith(made: ResourceChanges, placement: Placement | undefined): Promise<string | undefined> {
     return this.#options.inForce.check({ changes: made, placement });
   }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type AcquiredFileLock, makeDirectory } from "@xdskit/disk";
+import { Slices } from "../slices.ts";
 import { lockDirectory } from "../store/directory-lock.ts";
 import { headOf, isSameHead, NO_RECORDS, recordsAfter } from "./chain.ts";
 import {
@@ -17,13 +18,13 @@ import {
 import { type CompactionInput, generationNames, writeGeneration } from "./generation.ts";
 import { HeadWaiters } from "./head-waiters.ts";
 import { diskFiles, type LedgerFile, type LedgerFiles } from "./ledger-files.ts";
-import { formatHead, formatLine, HEADER, parseWord, readLineAt } from "./segment-format.ts";
+import { formatHead, formatLine, formatLongLine, HEADER, parseWord, readLineAt } from "./segment-format.ts";
 import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
 
 /** A new segment is begun when the newest is longer. */
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 /** Lines are written together up to this length. */
-const WRITTEN_AT_ONCE = 1024 * 1024;
+const WRITTEN_AT_ONCE = 128 * 1024;
 
 export interface DirectoryLedgerOptions {
   readonly directory: string;
@@ -216,13 +217,16 @@ export class DirectoryLedgerStore implements LedgerStore {
   }
 
   async #append({ records: texts, bodies }: Appended): Promise<void> {
-    const records = recordsAfter(this.#head, texts);
+    const records = await recordsAfter(this.#head, texts);
+    const slices = new Slices();
     const writing = await this.#ready();
     const brought = new Map<string, BodyPlace>();
     let bytes = writing.bytes;
     let pending = "";
     const write = async (line: string): Promise<void> => {
       pending += line;
+      // What is written may be done within the same turn.
+      if (slices.count(line.length)) await slices.next();
       if (pending.length < WRITTEN_AT_ONCE) return;
       await writing.file.append(Buffer.from(pending));
       pending = "";
@@ -241,9 +245,10 @@ export class DirectoryLedgerStore implements LedgerStore {
         await write(line);
       }
       for (const record of records) {
-        const line = formatLine("record", `${formatHead(record)} ${record.text}`);
-        bytes += Buffer.byteLength(line);
-        await write(line);
+        for await (const part of formatLongLine("record", `${formatHead(record)} ${record.text}`)) {
+          bytes += Buffer.byteLength(part);
+          await write(part);
+        }
       }
       const commit = formatLine("commit", "");
       bytes += commit.length;
@@ -255,7 +260,10 @@ export class DirectoryLedgerStore implements LedgerStore {
       throw error;
     }
     await this.#expectSize(writing, bytes);
-    for (const [digest, place] of brought) this.#bodies.set(digest, place);
+    for (const [digest, place] of brought) {
+      this.#bodies.set(digest, place);
+      if (slices.count()) await slices.next();
+    }
     writing.bytes = bytes;
     this.#head = headOf(records.at(-1) ?? this.#head);
   }
@@ -331,14 +339,19 @@ export class DirectoryLedgerStore implements LedgerStore {
     const going = new Set(covered.map(({ name }) => name));
     const staying = new Set(this.#sealed.flatMap(({ name }) => (going.has(name) ? [] : [name])));
     if (this.#writing !== undefined) staying.add(this.#writing.segment.name);
+    const slices = new Slices();
     const dropped = new Map<string, BodyPlace>();
     const kept = new Map<string, BodyPlace>();
     for (const [digest, place] of this.#bodies) {
       if (staying.has(place.file)) continue;
       const isKept = place.number > number || keep.bodies.has(digest);
       (isKept ? kept : dropped).set(digest, place);
+      if (slices.count()) await slices.next();
     }
-    for (const digest of dropped.keys()) this.#bodies.delete(digest);
+    for (const digest of dropped.keys()) {
+      this.#bodies.delete(digest);
+      if (slices.count()) await slices.next();
+    }
     const input: CompactionInput = {
       number: (this.#generation?.number ?? 0) + 1,
       epoch: this.epoch,
@@ -357,11 +370,13 @@ export class DirectoryLedgerStore implements LedgerStore {
 
   async #endCompaction(generation: Generation, bodies: ReadonlyMap<string, BodyPlace>): Promise<void> {
     const before = this.#generation;
+    const slices = new Slices();
     this.#generation = generation;
     for (const [digest, place] of bodies) {
       // An append may have brought it again meanwhile.
       const number = this.#bodies.get(digest)?.number ?? 0;
       this.#bodies.set(digest, { ...place, number });
+      if (slices.count()) await slices.next();
     }
     const covered = this.#sealed.filter(({ head }) => head.number <= generation.head.number);
     this.#sealed = this.#sealed.filter((segment) => !covered.includes(segment));

@@ -10,14 +10,21 @@ import {
   type LedgerState,
   type PlacedEntry,
   placeKey,
+  type Steps,
 } from "@xdskit/protocol/internal";
+import type { Slices } from "../slices.ts";
 import { encodeBody } from "./body.ts";
 import type { Publication, PublishedChange } from "./publication.ts";
 
-export interface EntryMakerOptions {
+/** How the entry of a resource is made. */
+export interface EntryRules {
   readonly digest: Digest;
   /** Such resources are recorded by their versions, without a body. */
   readonly holdsSecret: (resource: Resource) => boolean;
+}
+
+export interface EntryMakerOptions extends EntryRules {
+  readonly slices: Slices;
 }
 
 /** Changes of entries, and the resources that come in force by them. */
@@ -40,10 +47,7 @@ export class EntryMaker {
   entryOf(resource: Resource): Entry {
     const known = this.#entries.get(resource);
     if (known !== undefined) return known;
-    const { digest, holdsSecret } = this.#options;
-    const { version, bytes } = resource;
-    const body = holdsSecret(resource) ? undefined : encodeBody(resource, digest).id;
-    const entry = { version, body, size: bytes.byteLength };
+    const entry = entryOf(resource, this.#options);
     this.#entries.set(resource, entry);
     return entry;
   }
@@ -53,19 +57,24 @@ export class EntryMaker {
     this.#entries.set(resource, entry);
   }
 
-  /** The bodies of these resources by their digests, without secrets. */
-  bodiesOf(resources: Iterable<Resource>): ReadonlyMap<string, Uint8Array> {
-    const bodies = new Map<string, Uint8Array>();
+  /** Adds the bodies of these resources by their digests, without secrets. */
+  async addBodies(resources: Iterable<Resource>, bodies: Map<string, Uint8Array>): Promise<void> {
+    const { digest, slices } = this.#options;
     for (const resource of resources) {
       if (this.entryOf(resource).body === undefined) continue;
-      const { id, bytes } = encodeBody(resource, this.#options.digest);
+      const { id, bytes } = encodeBody(resource, digest);
       bodies.set(id, bytes);
+      if (slices.count(bytes.byteLength)) await slices.next();
     }
-    return bodies;
   }
 
   /** What changes if these are all resources of all layers of a writer. */
-  changesTo(layers: ReadonlyMap<string, readonly Resource[]>, writer: string, state: LedgerState): ResourceChanges {
+  async changesTo(
+    layers: ReadonlyMap<string, readonly Resource[]>,
+    writer: string,
+    state: LedgerState,
+  ): Promise<ResourceChanges> {
+    const { slices } = this.#options;
     const wanted = new Map<string, Resource>();
     const desired: PlacedEntry[] = [];
     for (const [layer, list] of layers) {
@@ -73,37 +82,42 @@ export class EntryMaker {
         const place = { layer, type: resource.type, name: resource.name };
         wanted.set(placeKey(place), resource);
         desired.push({ ...place, entry: this.entryOf(resource) });
+        if (slices.count(resource.bytes.byteLength)) await slices.next();
       }
     }
-    const own = new Set(layers.keys());
-    for (const { layer } of state.entries()) if (state.writerOf(layer) === writer) own.add(layer);
-    const changes = changesBetween(state, desired, own);
+    const own = [...layers.keys(), ...state.layersOf(writer)];
+    const changes = await slices.finish(changesBetween(state, desired, own));
     const resources = new Map<EntryChange, Resource>();
     for (const change of changes) {
       const resource = change.after && wanted.get(placeKey(change));
       if (resource !== undefined) resources.set(change, resource);
+      if (slices.count()) await slices.next();
     }
     return { changes, resources };
   }
 
   /** With a digest of all its layers and its placement as that of its source, unless it has one. */
-  withDigest(publication: Publication): Publication {
+  async withDigest(publication: Publication): Promise<Publication> {
     const { layers, placement, origin } = publication;
     if (layers === undefined || origin.digest !== undefined) return publication;
     const { digest } = this.#options;
-    const parts = [...layers]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .flatMap(([layer, list]) => [layer, this.#sumOf(list)]);
+    const parts: string[] = [];
+    for (const [layer, list] of [...layers].sort(([a], [b]) => (a < b ? -1 : 1)))
+      parts.push(layer, await this.#sumOf(list));
     const whole = digest([...parts, JSON.stringify(placement ?? null)]).toString(16);
     return { ...publication, origin: { ...origin, digest: whole } };
   }
 
   /** A sum that does not depend on the order; the same list again costs nothing. */
-  #sumOf(list: readonly Resource[]): string {
+  async #sumOf(list: readonly Resource[]): Promise<string> {
     const known = this.#sums.get(list);
     if (known !== undefined) return known;
     const sums = new Map<string, bigint>();
-    for (const { type, sum } of list) sums.set(type, addSums(sums.get(type) ?? 0n, sum));
+    const { slices } = this.#options;
+    for (const { type, sum } of list) {
+      sums.set(type, addSums(sums.get(type) ?? 0n, sum));
+      if (slices.count()) await slices.next();
+    }
     const text = [...sums]
       .map(([type, sum]) => `${type} ${sum}`)
       .sort()
@@ -113,17 +127,18 @@ export class EntryMaker {
   }
 
   /** What these changes change. */
-  changesBy(published: readonly PublishedChange[], state: LedgerState): ResourceChanges {
-    const afters = new Map<string, { readonly place: EntryPlace; readonly resource: Resource | undefined }>();
-    const note = (place: EntryPlace, resource: Resource | undefined): void => {
-      afters.set(placeKey(place), { place, resource });
-    };
-    for (const { layer, puts = [], deletes = [] } of published) {
-      for (const resource of puts) note({ layer, type: resource.type, name: resource.name }, resource);
-      for (const deletion of deletes) note({ layer, type: deletion.type, name: deletedKey(deletion) }, undefined);
+  async changesBy(published: readonly PublishedChange[], state: LedgerState): Promise<ResourceChanges> {
+    const { slices } = this.#options;
+    const afters = new Map<string, PlaceAfter>();
+    for (const after of placesAfter(published)) {
+      afters.set(placeKey(after.place), after);
+      if (slices.count()) await slices.next();
     }
     const made = { changes: [], resources: new Map<EntryChange, Resource>() };
-    for (const { place, resource } of afters.values()) this.#change(place, resource, state.entry(place), made);
+    for (const { place, resource } of afters.values()) {
+      this.#change(place, resource, state.entry(place), made);
+      if (slices.count(resource?.bytes.byteLength)) await slices.next();
+    }
     return made;
   }
 
@@ -141,8 +156,29 @@ export class EntryMaker {
   }
 }
 
+/** The entry of a resource. */
+export function entryOf(resource: Resource, { digest, holdsSecret }: EntryRules): Entry {
+  const { version, bytes } = resource;
+  const body = holdsSecret(resource) ? undefined : encodeBody(resource, digest).id;
+  return { version, body, size: bytes.byteLength };
+}
+
+/** What is to be at a place; undefined: nothing. */
+interface PlaceAfter {
+  readonly place: EntryPlace;
+  readonly resource: Resource | undefined;
+}
+
+function* placesAfter(published: readonly PublishedChange[]): Iterable<PlaceAfter> {
+  for (const { layer, puts = [], deletes = [] } of published) {
+    for (const resource of puts) yield { place: { layer, type: resource.type, name: resource.name }, resource };
+    for (const deletion of deletes)
+      yield { place: { layer, type: deletion.type, name: deletedKey(deletion) }, resource: undefined };
+  }
+}
+
 /** The changes as the server applies them. */
-export function layerChanges({ changes, resources }: ResourceChanges): readonly LayerChange[] {
+export function* layerChanges({ changes, resources }: ResourceChanges): Steps<readonly LayerChange[]> {
   const layers = new Map<string, { puts: Resource[]; deletes: { type: EntryChange["type"]; name: string }[] }>();
   for (const change of changes) {
     const of = layers.get(change.layer) ?? { puts: [], deletes: [] };
@@ -150,6 +186,7 @@ export function layerChanges({ changes, resources }: ResourceChanges): readonly 
     const resource = resources.get(change);
     if (resource !== undefined) of.puts.push(resource);
     else if (change.after === undefined) of.deletes.push({ type: change.type, name: change.name });
+    yield;
   }
   return [...layers].map(([layer, of]) => ({ layer, ...of }));
 }

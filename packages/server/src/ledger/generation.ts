@@ -1,9 +1,9 @@
 import { type BodyPlace, bodiesName, type Generation, historyName, snapshotName } from "./contents.ts";
 import type { LedgerFiles } from "./ledger-files.ts";
-import { formatHead, formatLine, HEADER, type LinePart } from "./segment-format.ts";
+import { formatHead, formatLine, formatLongLine, HEADER, type LinePart } from "./segment-format.ts";
 import type { StoredRecord, StoredSnapshot } from "./store.ts";
 
-const WRITTEN_AT_ONCE = 1024 * 1024;
+const WRITTEN_AT_ONCE = 128 * 1024;
 
 export interface CompactionInput {
   readonly number: number;
@@ -75,14 +75,18 @@ async function writeFile<T>(files: LedgerFiles, name: string, fill: (write: Writ
       pendingBytes = 0;
       await file.append(bytes);
     };
-    result = await fill(async (kind, content) => {
-      const line = Buffer.from(formatLine(kind, content));
-      const part = { offset, length: line.length - 1 };
-      pending.push(line);
-      pendingBytes += line.length;
-      offset += line.length;
+    const add = async (text: string): Promise<void> => {
+      const bytes = Buffer.from(text);
+      pending.push(bytes);
+      pendingBytes += bytes.length;
+      offset += bytes.length;
       if (pendingBytes >= WRITTEN_AT_ONCE) await flush();
-      return part;
+    };
+    result = await fill(async (kind, content) => {
+      const start = offset;
+      if (content.length < WRITTEN_AT_ONCE) await add(formatLine(kind, content));
+      else for await (const part of formatLongLine(kind, content)) await add(part);
+      return { offset: start, length: offset - start - 1 };
     });
     await flush();
     await file.sync();

@@ -6,7 +6,9 @@ import {
   type LedgerState,
   type Placement,
   placeKey,
+  type Steps,
 } from "@xdskit/protocol/internal";
+import type { Slices } from "../slices.ts";
 import { ChangeNumbers } from "./change-numbers.ts";
 import { layerChanges, type ResourceChanges } from "./entries.ts";
 import { HeadWaiters } from "./head-waiters.ts";
@@ -27,9 +29,9 @@ export interface StateChange {
 export interface PublishTarget {
   readonly revision: number;
   /** Why a change cannot be put in force; undefined: it can. */
-  check(change: Pick<StateChange, "changes" | "placement">): string | undefined;
+  check(change: Pick<StateChange, "changes" | "placement">): Promise<string | undefined> | string | undefined;
   /** Puts a change in force and returns the revision. */
-  apply(change: StateChange): number;
+  apply(change: StateChange): Promise<number> | number;
   /** All resources in force. */
   resources(): Iterable<PlacedResource>;
   /** Told whenever other resources are in force without their content. */
@@ -45,6 +47,7 @@ export interface InForceChange {
 /** What of a ledger is in force in this server. */
 export class StateInForce {
   readonly #target: PublishTarget;
+  readonly #slices: Slices;
   readonly #revisions = new Map<number, number>();
   readonly #changes = new ChangeNumbers(NUMBERS_KNOWN);
   readonly #stableChanges = new ChangeNumbers(NUMBERS_KNOWN);
@@ -61,8 +64,9 @@ export class StateInForce {
   /** What refers to what. */
   readonly references: References;
 
-  constructor(target: PublishTarget, kindOf: KindOf) {
+  constructor(target: PublishTarget, kindOf: KindOf, slices: Slices) {
     this.#target = target;
+    this.#slices = slices;
     this.references = new References(() => target.resources(), kindOf);
   }
 
@@ -118,16 +122,16 @@ export class StateInForce {
   }
 
   /** Why a change cannot be put in force; undefined: it can. */
-  check({ changes, placement }: InForceChange): string | undefined {
-    return this.#target.check({ changes: layerChanges(changes), placement });
+  async check({ changes, placement }: InForceChange): Promise<string | undefined> {
+    return await this.#target.check({ changes: await this.#slices.finish(layerChanges(changes)), placement });
   }
 
   /**
    * Puts in force what a ledger came to; returns how many of its resources have no content. `stable` is the number of the
    * newest change that is not of live data, if that is still kept.
    */
-  resume(state: LedgerState, changes: ResourceChanges, stable: number | undefined): number {
-    this.put({ changes, placement: state.placement });
+  async resume(state: LedgerState, changes: ResourceChanges, stable: number | undefined): Promise<number> {
+    await this.put({ changes, placement: state.placement });
     this.#resumed = state.number;
     this.#stableChanges.add(this.#target.revision, stable ?? state.number);
     this.reached(state.number, state.number, this.#target.revision);
@@ -136,22 +140,23 @@ export class StateInForce {
   }
 
   /** Puts a change in force and returns the revision; resources without content become missing. */
-  put({ changes, placement }: InForceChange): number {
-    const isMissing = this.#noteMissing(changes);
-    for (const change of changes.changes) this.#unrecorded.delete(placeKey(change));
+  async put({ changes, placement }: InForceChange): Promise<number> {
+    const isMissing = await this.#slices.finish(this.#noteMissing(changes));
+    await this.#slices.finish(this.references.changed(changes));
+    const inLayers = await this.#slices.finish(layerChanges(changes));
+    if (this.#unrecorded.size > 0) for (const change of changes.changes) this.#unrecorded.delete(placeKey(change));
     // Before the change, so that no client is told that what has no content is not there.
     if (isMissing.added) this.#target.setMissing(this.missing);
-    const revision = this.#target.apply({ changes: layerChanges(changes), placement });
+    const revision = await this.#target.apply({ changes: inLayers, placement });
     this.#placement = placement ?? this.#placement;
-    this.references.changed(changes);
     if (isMissing.removed) this.#target.setMissing(this.missing);
     return revision;
   }
 
   /** Puts live data in force that cannot be recorded now. */
-  putUnrecorded(changes: ResourceChanges): void {
+  async putUnrecorded(changes: ResourceChanges): Promise<void> {
     if (changes.changes.length === 0) return;
-    this.put({ changes, placement: undefined });
+    await this.put({ changes, placement: undefined });
     for (const { layer, type, name } of changes.changes) {
       const place = { layer, type, name };
       this.#unrecorded.set(placeKey(place), place);
@@ -191,15 +196,19 @@ export class StateInForce {
     this.#revisions.delete(number - NUMBERS_KNOWN);
   }
 
-  #noteMissing({ changes, resources }: ResourceChanges): { readonly added: boolean; readonly removed: boolean } {
+  *#noteMissing({
+    changes,
+    resources,
+  }: ResourceChanges): Steps<{ readonly added: boolean; readonly removed: boolean }> {
     let added = false;
     let removed = false;
     for (const change of changes) {
+      yield;
       const { layer, type, name, after } = change;
       if (after !== undefined && !resources.has(change)) {
         this.#missing.set(placeKey(change), { layer, type, name, version: after.version });
         added = true;
-      } else if (this.#missing.delete(placeKey(change))) removed = true;
+      } else if (this.#missing.size > 0 && this.#missing.delete(placeKey(change))) removed = true;
     }
     return { added, removed };
   }

@@ -8,9 +8,11 @@ import {
   type LedgerState,
   type Placement,
   placeKey,
+  type Steps,
   splitLive,
   type TypeKind,
 } from "@xdskit/protocol/internal";
+import type { Slices } from "../slices.ts";
 import type { ResourceChanges } from "./entries.ts";
 import type { InForceChange } from "./in-force.ts";
 import type { Publication } from "./publication.ts";
@@ -36,9 +38,10 @@ export interface Judgement {
 
 export interface JudgementOptions {
   readonly kindOf: (type: TypeUrl) => TypeKind;
-  readonly judge: (change: LedgerEffect, state: LedgerState) => readonly FuseTrip[];
+  readonly judge: (change: LedgerEffect, state: LedgerState) => Steps<readonly FuseTrip[]>;
+  readonly slices: Slices;
   /** Why a change cannot be put in force; undefined: it can. */
-  readonly check: (change: InForceChange) => string | undefined;
+  readonly check: (change: InForceChange) => Promise<string | undefined>;
 }
 
 /** What is judged. */
@@ -53,19 +56,19 @@ export interface Judged {
 }
 
 /** Judges a publication; a publish and a plan do it in the same way. Changes nothing. */
-export function judgePublication(
+export async function judgePublication(
   { publication, state, made, staleness, isReferredTo }: Judged,
-  { kindOf, judge, check }: JudgementOptions,
-): Judgement {
+  { kindOf, judge, check, slices }: JudgementOptions,
+): Promise<Judgement> {
   const placement = samePlacement(publication.placement, state.placement) ? undefined : publication.placement;
   const isEmpty = made.changes.length === 0 && placement === undefined;
-  const problem = isEmpty ? undefined : check({ changes: made, placement });
-  const { live, stable, waiting } = splitLive(made.changes, kindOf, isReferredTo);
+  const problem = isEmpty ? undefined : await check({ changes: made, placement });
+  const { live, stable, waiting } = await slices.finish(splitLive(made.changes, kindOf, isReferredTo));
   const change = { changes: stable, ...(placement !== undefined && { placement }) };
   const isStable = stable.length > 0 || placement !== undefined;
   const judgement = { made, placement, problem, live, waiting, change, isStable };
   if (problem !== undefined || !isStable) return { ...judgement, trips: [] };
-  const judged = [...staleness, ...judge(change, state)];
+  const judged = [...staleness, ...(await slices.finish(judge(change, state)))];
   // What waits for a decision goes on waiting, also if fewer nodes are connected now.
   const { held } = state;
   const isWaiting = judged.length === 0 && held !== undefined && sameChange(held, change);

@@ -7,6 +7,7 @@ import {
   type Placement,
   placeKey,
 } from "@xdskit/protocol/internal";
+import type { Slices } from "../slices.ts";
 import { isSameHead } from "./chain.ts";
 import { findOtherHistory, readBehind } from "./follow.ts";
 import { isChange as isStableChange } from "./history.ts";
@@ -18,6 +19,7 @@ export interface LedgerReaderOptions {
   readonly store: LedgerStore;
   readonly digest: Digest;
   readonly inForce: StateInForce;
+  readonly slices: Slices;
   /** Called with each record of another process, once it is in force, and what it changes. */
   readonly onRead: (record: LedgerRecord, changes: readonly EntryChange[]) => void;
 }
@@ -45,7 +47,7 @@ export class LedgerReader {
   #state: LedgerState;
   #head: LedgerHead;
   /** What the records that are not appended yet change. */
-  #ahead: EntryChange[] = [];
+  #ahead: (readonly EntryChange[])[] = [];
   /** What was folded was not appended, so the state is not that of the store. */
   #isLost = false;
   #stop: ReaderStop | undefined;
@@ -71,11 +73,10 @@ export class LedgerReader {
   }
 
   /** Takes the next record of this process into the state. Throws if it cannot follow. */
-  fold(record: LedgerRecord): void {
-    const { changes } = this.#state.effectOf(record);
-    const folded = this.#state.apply(record);
+  async fold(record: LedgerRecord): Promise<void> {
+    const folded = await this.#options.slices.finish(this.#state.applyInSteps(record));
     if (!folded.applied) throw new Error(`the ledger refuses its own record: ${folded.reason}`);
-    for (const change of changes) this.#ahead.push(change);
+    this.#ahead.push(folded.effect.changes);
   }
 
   /** What was folded is durable, and comes in force now. */
@@ -129,19 +130,19 @@ export class LedgerReader {
 
   /** False: one of them must not be applied; those before it are. */
   async #take(group: readonly ReadRecord[]): Promise<boolean> {
-    const { inForce, onRead } = this.#options;
+    const { inForce, onRead, slices } = this.#options;
     const taken: { readonly record: LedgerRecord; readonly changes: readonly EntryChange[] }[] = [];
     const merged = new Map<string, EntryChange>();
     let placement: Placement | undefined;
     let { head } = this;
     if (group.length === 0) return true;
     for (const read of group) {
-      const effect = this.#state.effectOf(read.record);
-      const folded = this.#state.apply(read.record);
+      const folded = await slices.finish(this.#state.applyInSteps(read.record));
       if (!folded.applied) {
         this.#stopFor("unknown-record", `record ${read.head.number} cannot be understood: ${folded.reason}`);
         break;
       }
+      const { effect } = folded;
       for (const change of effect.changes) {
         const { before } = merged.get(placeKey(change)) ?? change;
         merged.set(placeKey(change), { ...change, before });
@@ -156,7 +157,7 @@ export class LedgerReader {
     const before = this.#head.number;
     this.#head = head;
     const isChange = changes.length > 0 || placement !== undefined;
-    const revision = isChange ? inForce.put(change) : inForce.revision;
+    const revision = isChange ? await inForce.put(change) : inForce.revision;
     inForce.reached(before, head.number, revision);
     const changing = taken.findLast(({ changes: ofRecord }) => ofRecord.length > 0)?.record.number ?? head.number;
     const stable = taken.findLast(({ record }) => isStableChange(record))?.record.number;
@@ -173,10 +174,10 @@ export class LedgerReader {
   ): Promise<InForceChange | undefined> {
     const { store, digest, inForce } = this.#options;
     // Until they are in force, the state is ahead.
-    this.#ahead = [...changes];
+    this.#ahead = [changes];
     this.#isLost = true;
     const change = { changes: { changes, resources: await resourcesOf(changes, store, digest) }, placement };
-    const problem = changes.length === 0 && placement === undefined ? undefined : inForce.check(change);
+    const problem = changes.length === 0 && placement === undefined ? undefined : await inForce.check(change);
     if (problem !== undefined) {
       this.#stopFor("not-applicable", `what follows record ${this.#head.number} cannot be put in force: ${problem}`);
       return undefined;
@@ -211,7 +212,7 @@ export class LedgerReader {
     this.#ahead = [];
     this.#isLost = false;
     const isChange = changes.length > 0 || isMoved;
-    const revision = isChange ? inForce.put(change) : inForce.revision;
+    const revision = isChange ? await inForce.put(change) : inForce.revision;
     inForce.reached(before, head.number, revision);
     if (isChange) inForce.changed(head.number, revision, records.findLast(isStableChange)?.number ?? head.number);
     inForce.setHeld(state.held);
@@ -237,7 +238,7 @@ export class LedgerReader {
   #entriesInForce(): Map<string, PlacedEntry> {
     const entries = new Map<string, PlacedEntry>();
     for (const placed of this.#state.entries()) entries.set(placeKey(placed), placed);
-    for (const { before, after: _, ...place } of [...this.#ahead].reverse()) {
+    for (const { before, after: _, ...place } of this.#ahead.flat().reverse()) {
       if (before === undefined) entries.delete(placeKey(place));
       else entries.set(placeKey(place), { ...place, entry: before });
     }

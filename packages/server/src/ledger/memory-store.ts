@@ -27,8 +27,9 @@ export class MemoryLedgerStore implements LedgerStore {
     const memory = new MemoryLedgerStore();
     memory.#head = head;
     memory.#completeAfter = head.number;
-    memory.#snapshot = { head, text: JSON.stringify(state.toSnapshot()) };
-    for (const id of bodiesIn(state)) {
+    const snapshot = state.toSnapshot();
+    memory.#snapshot = { head, text: JSON.stringify(snapshot) };
+    for (const id of new Set(bodiesIn(snapshot))) {
       const bytes = await store.body(id).catch(() => undefined);
       if (bytes !== undefined) memory.#bodies.set(id, { number: 0, bytes });
     }
@@ -55,16 +56,16 @@ export class MemoryLedgerStore implements LedgerStore {
     return Promise.resolve(this.#bodies.get(digest)?.bytes);
   }
 
-  append(expected: LedgerHead, { records, bodies, lease }: Appended): Promise<AppendResult> {
-    if (this.#isClosed) return Promise.resolve({ kind: "unavailable", reason: "the ledger is closed" });
-    if (!isSameHead(expected, this.#head)) return Promise.resolve({ kind: "conflict", head: this.#head });
-    if (lease !== undefined && !this.#leases.isHeld(lease.token)) return Promise.resolve({ kind: "lease-lost" });
-    const added = recordsAfter(this.#head, records);
+  async append(expected: LedgerHead, { records, bodies, lease }: Appended): Promise<AppendResult> {
+    const added = await recordsAfter(expected, records);
+    if (this.#isClosed) return { kind: "unavailable", reason: "the ledger is closed" };
+    if (!isSameHead(expected, this.#head)) return { kind: "conflict", head: this.#head };
+    if (lease !== undefined && !this.#leases.isHeld(lease.token)) return { kind: "lease-lost" };
     for (const [digest, bytes] of bodies) this.#bodies.set(digest, { number: this.#head.number + 1, bytes });
     for (const record of added) this.#records.push(record);
     this.#head = headOf(added.at(-1) ?? this.#head);
     this.#waiters.moved(this.#head.number);
-    return Promise.resolve({ kind: "appended", head: this.#head });
+    return { kind: "appended", head: this.#head };
   }
 
   compact(snapshot: StoredSnapshot, keep: Kept): Promise<void> {

@@ -1,7 +1,7 @@
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import { createResource, parseTypeUrl, type Resource } from "@xdskit/protocol";
 import { type Entry, type Placement, parseVariantKey } from "@xdskit/protocol/internal";
-import { EntryMaker } from "./entries.ts";
+import { entryOf } from "./entries.ts";
 import type { Publication } from "./publication.ts";
 import { secretsOf } from "./secrets.ts";
 
@@ -28,11 +28,11 @@ export function* planLines(
   api: Pick<EnvoyApi, "traits" | "holdsSecret">,
 ): Iterable<string> {
   yield `${JSON.stringify({ placement } satisfies PlanHeader)}\n`;
-  const entries = new EntryMaker({ digest: contentDigest, holdsSecret: secretsOf(api) });
+  const rules = { digest: contentDigest, holdsSecret: secretsOf(api) };
   for (const [layer, list] of layers) {
     for (const resource of list) {
       const { type, name, sum } = resource;
-      const planned: PlannedResource = { layer, type, name, sum: sum.toString(16), ...entries.entryOf(resource) };
+      const planned: PlannedResource = { layer, type, name, sum: sum.toString(16), ...entryOf(resource, rules) };
       yield `${JSON.stringify(planned)}\n`;
     }
   }

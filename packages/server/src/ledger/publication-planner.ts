@@ -7,10 +7,13 @@ import {
   type LedgerEffect,
   type LedgerState,
   placeKey,
+  type SplitChange,
+  type Steps,
   splitLive,
   type TypeKind,
 } from "@xdskit/protocol/internal";
-import { layerChangesBetween } from "@xdskit/source/checks";
+import { layerChangesInSteps } from "@xdskit/source/checks";
+import type { Slices } from "../slices.ts";
 import type { AffectedNodesOptions } from "./affected-nodes.ts";
 import type { EntryMaker, ResourceChanges } from "./entries.ts";
 import type { HeldContent } from "./held-content.ts";
@@ -25,7 +28,8 @@ import { isNeeded, WaitingDeletions } from "./waiting-deletions.ts";
 export interface PublicationPlannerOptions extends AffectedNodesOptions {
   readonly kindOf: (type: TypeUrl) => TypeKind;
   /** Which fuses a change trips. */
-  readonly judge: (change: LedgerEffect, state: LedgerState) => readonly FuseTrip[];
+  readonly judge: (change: LedgerEffect, state: LedgerState) => Steps<readonly FuseTrip[]>;
+  readonly slices: Slices;
   readonly entries: EntryMaker;
   readonly history: LedgerHistory;
   readonly inForce: StateInForce;
@@ -41,7 +45,10 @@ interface HeldChange {
   readonly restored: ResourceChanges;
 }
 
-/** Plans publications upon a state, one upon the other until they are appended. */
+/**
+ * Plans publications upon a state, one upon the other until they are appended; in slices, so the state must not change
+ * meanwhile.
+ */
 export class PublicationPlanner {
   readonly #options: PublicationPlannerOptions;
   /** The layers that a source published last, if they are what is in force. */
@@ -83,11 +90,11 @@ export class PublicationPlanner {
 
   /** What `publish` would do now. Changes nothing. */
   async preview(given: Publication, state: LedgerState): Promise<ChangePlan> {
-    const publication = this.#options.entries.withDigest(given);
+    const publication = await this.#options.entries.withDigest(given);
     const staleness = await this.#stalenessOf(publication);
-    const made = this.#changesTo(publication, state);
+    const made = await this.#changesTo(publication, state);
     const isReferredTo = await this.#referredTo(publication, made, state);
-    const judgement = this.#judge({ publication, state, made, staleness, isReferredTo });
+    const judgement = await this.#judge({ publication, state, made, staleness, isReferredTo });
     const { placement, problem, trips } = judgement;
     return {
       ...{ head: this.#options.inForce.number, result: resultOf(judgement), reason: problem, trips, irretrievable: [] },
@@ -97,25 +104,25 @@ export class PublicationPlanner {
 
   /** Plans a publication upon what was planned before it. */
   async plan(given: Publication, state: LedgerState): Promise<OperationPlan> {
-    const publication = this.#options.entries.withDigest(given);
+    const publication = await this.#options.entries.withDigest(given);
     const staleness = await this.#stalenessOf(publication);
     if (publication.layers !== undefined && staleness.length === 0) this.#known.add(publication.origin.writer);
-    const made = this.#changesOf(publication, state);
+    const made = await this.#changesOf(publication, state);
     const isReferredTo = await this.#referredTo(publication, made, state);
-    const judgement = this.#judge({ publication, state, made, staleness, isReferredTo });
+    const judgement = await this.#judge({ publication, state, made, staleness, isReferredTo });
     const { placement, problem, live, waiting, change, isStable, trips } = judgement;
     const restored = this.#restoredBy(publication, made);
     if (publication.layers !== undefined) this.#lastLayers = publication.layers;
     // Of what waits nothing is in force, so it is a difference again next time.
     if (waiting.length > 0) this.#lastLayers = undefined;
-    if (problem === undefined) this.#waiting.note(publication, made.changes, this.#waitingFor(judgement));
+    if (problem === undefined) this.#waiting.note(publication, made.changes, await this.#waitingFor(judgement));
     if (made.changes.length === waiting.length && placement === undefined)
       return this.#planNothing(publication, state, restored, waiting);
     if (problem !== undefined) {
       this.#lastLayers = undefined;
       return refuse(problem);
     }
-    if (trips.length > 0) return this.#planHeld(publication, { state, made, change, trips, restored });
+    if (trips.length > 0) return await this.#planHeld(publication, { state, made, change, trips, restored });
     const common = { origin: publication.origin, ...authorOf(publication) };
     const records: NewRecord[] = [];
     if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
@@ -128,16 +135,16 @@ export class PublicationPlanner {
       records,
       resources: made.resources.values(),
       effect,
-      live: this.#withoutDeletions(effect.changes),
+      live: await this.#withoutDeletions(effect.changes),
       result: (number, revision) => ({ ...applied(number, revision), ...waitingIn(waiting) }),
     };
   }
 
   /** What of a publication is sent without being recorded: live data, but no deletion. */
-  liveOf(publication: Publication, state: LedgerState): ResourceChanges {
+  async liveOf(publication: Publication, state: LedgerState): Promise<ResourceChanges> {
     this.#lastLayers = undefined;
-    const made = this.#changesTo(publication, state);
-    return this.#withoutDeletions(join(made, this.#restoredBy(publication, made)));
+    const made = await this.#changesTo(publication, state);
+    return await this.#withoutDeletions(join(made, this.#restoredBy(publication, made)));
   }
 
   /** Takes what waited to be deleted, where nothing refers to it any more, as publications of those who asked. */
@@ -151,20 +158,27 @@ export class PublicationPlanner {
     );
   }
 
-  #judge(judged: Judged): Judgement {
-    const { kindOf, judge, inForce } = this.#options;
-    return judgePublication(judged, { kindOf, judge, check: (change) => inForce.check(change) });
+  #judge(judged: Judged): Promise<Judgement> {
+    const { inForce } = this.#options;
+    return judgePublication(judged, { ...this.#options, check: (change) => inForce.check(change) });
   }
 
-  #withoutDeletions({ changes, resources }: ResourceChanges): ResourceChanges {
-    return { changes: splitLive(changes, this.#options.kindOf, () => true).live, resources };
+  async #withoutDeletions({ changes, resources }: ResourceChanges): Promise<ResourceChanges> {
+    return { changes: (await this.#split(changes, true)).live, resources };
+  }
+
+  #split(changes: readonly EntryChange[], isReferredTo: boolean): Promise<SplitChange> {
+    return this.#options.slices.finish(splitLive(changes, this.#options.kindOf, () => isReferredTo));
   }
 
   /** Nothing of a held change is sent; live data flows, but what is deleted with it stays. */
-  #planHeld(publication: Publication, { state, made, change, trips, restored }: HeldChange): OperationPlan {
+  async #planHeld(
+    publication: Publication,
+    { state, made, change, trips, restored }: HeldChange,
+  ): Promise<OperationPlan> {
     this.#lastLayers = undefined;
     const common = { origin: publication.origin, ...authorOf(publication) };
-    const { live } = splitLive(made.changes, this.#options.kindOf, () => true);
+    const { live } = await this.#split(made.changes, true);
     const records: NewRecord[] = [];
     if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
     const known = state.held !== undefined && sameChange(state.held, change) ? state.held.number : undefined;
@@ -174,7 +188,7 @@ export class PublicationPlanner {
       records,
       resources: made.resources.values(),
       ...(inForce.changes.length > 0 && { effect: { changes: inForce, placement: undefined } }),
-      live: this.#withoutDeletions(inForce),
+      live: await this.#withoutDeletions(inForce),
       result: (number) => {
         this.#options.content.keep(known ?? number, made.resources);
         return { kind: "held", number: known ?? number, trips };
@@ -215,7 +229,7 @@ export class PublicationPlanner {
     made: ResourceChanges,
     state: LedgerState,
   ): Promise<(place: EntryPlace) => boolean> {
-    const { live } = splitLive(made.changes, this.#options.kindOf, () => false);
+    const { live } = await this.#split(made.changes, false);
     if (live.every(({ after }) => after !== undefined)) return () => false;
     const { references } = this.#options.inForce;
     const held = isDroppedBy(publication, state.held) ? [] : await this.#options.content.placed(state);
@@ -223,22 +237,23 @@ export class PublicationPlanner {
   }
 
   /** While a change is held, everything that its writer deletes of live data waits for the decision. */
-  #waitingFor({ made, waiting, trips }: Judgement): readonly EntryChange[] {
-    return trips.length === 0 ? waiting : splitLive(made.changes, this.#options.kindOf, () => true).waiting;
+  async #waitingFor({ made, waiting, trips }: Judgement): Promise<readonly EntryChange[]> {
+    return trips.length === 0 ? waiting : (await this.#split(made.changes, true)).waiting;
   }
 
-  #changesOf(publication: Publication, state: LedgerState): ResourceChanges {
+  async #changesOf(publication: Publication, state: LedgerState): Promise<ResourceChanges> {
     const { layers } = publication;
     const before = this.#lastLayers;
     if (layers === undefined) this.#lastLayers = undefined;
-    if (layers === undefined || before === undefined) return this.#changesTo(publication, state);
-    return this.#options.entries.changesBy(layerChangesBetween(before, layers), state);
+    if (layers === undefined || before === undefined) return await this.#changesTo(publication, state);
+    const { entries, slices } = this.#options;
+    return await entries.changesBy(await slices.finish(layerChangesInSteps(before, layers)), state);
   }
 
-  #changesTo({ layers, changes = [], origin }: Publication, state: LedgerState): ResourceChanges {
+  async #changesTo({ layers, changes = [], origin }: Publication, state: LedgerState): Promise<ResourceChanges> {
     return layers === undefined
-      ? this.#options.entries.changesBy(changes, state)
-      : this.#options.entries.changesTo(layers, origin.writer, state);
+      ? await this.#options.entries.changesBy(changes, state)
+      : await this.#options.entries.changesTo(layers, origin.writer, state);
   }
 
   /**
@@ -247,8 +262,8 @@ export class PublicationPlanner {
    */
   #restoredBy(publication: Publication, made: ResourceChanges): ResourceChanges {
     const unrecorded = new Map(this.#options.inForce.unrecorded.map((place) => [placeKey(place), place]));
-    for (const change of made.changes) unrecorded.delete(placeKey(change));
     if (this.#options.inForce.missing.length === 0 && unrecorded.size === 0) return noResourceChanges;
+    for (const change of made.changes) unrecorded.delete(placeKey(change));
     const resources = new Map<EntryChange, Resource>();
     const { layers, changes = [] } = publication;
     const published = layers ?? changes.map(({ layer, puts = [] }) => [layer, puts] as const);

@@ -26,6 +26,11 @@ const base = (...resources: readonly Resource[]) => new Map([["base", resources]
 const tripUsual: PublisherOptions["judge"] = (change, state) =>
   tripFuses(change, state, { time: Date.now(), kindOf, nodes: [] }, defaultFuses);
 
+// biome-ignore lint/correctness/useYield: there is nothing to look at
+const tripNothing: PublisherOptions["judge"] = function* () {
+  return [];
+};
+
 /** A publisher on a store, and what it puts in force, as text. */
 async function start(store: LedgerStore = new MemoryLedgerStore(), judge: PublisherOptions["judge"] = tripUsual) {
   const inForce: string[] = [];
@@ -380,7 +385,7 @@ describe("a change that trips a fuse", () => {
     const { publisher, store } = await start();
     await publisher.publish({ layers: base(...many), origin });
     await publisher.publish({ layers: base(many[0] as Resource), origin });
-    const again = await start(store, () => []);
+    const again = await start(store, tripNothing);
     expect(await again.publisher.publish({ layers: base(many[0] as Resource), origin })).toMatchObject({
       ...{ kind: "held", number: 2, trips: [{ fuse: "resources-removed" }] },
     });

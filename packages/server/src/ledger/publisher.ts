@@ -8,8 +8,10 @@ import type {
   LedgerEffect,
   LedgerRecord,
   LedgerState,
+  Steps,
   TypeKind,
 } from "@xdskit/protocol/internal";
+import { Slices } from "../slices.ts";
 import type { SubscribedNode } from "./affected-nodes.ts";
 import { DecisionPlanner } from "./decision-planner.ts";
 import { EntryMaker, type ResourceChanges } from "./entries.ts";
@@ -32,6 +34,7 @@ import { PublicationPlanner } from "./publication-planner.ts";
 import { type ReadLedger, readLedger, readLedgerUpTo } from "./reading.ts";
 import { Compactor, type Retention } from "./retention.ts";
 import type { AppendResult, LedgerStore } from "./store.ts";
+import { stringify } from "./stringify.ts";
 
 /** Most operations that one append takes. */
 const LARGEST_GROUP = 256;
@@ -47,7 +50,7 @@ export interface PublisherOptions {
   readonly holdsSecret: (resource: Resource) => boolean;
   readonly kindOf: (type: TypeUrl) => TypeKind;
   /** Which fuses a change trips. */
-  readonly judge: (change: LedgerEffect, state: LedgerState) => readonly FuseTrip[];
+  readonly judge: (change: LedgerEffect, state: LedgerState) => Steps<readonly FuseTrip[]>;
   /** The connected nodes before a change and after it. */
   readonly nodesBy: (change: LedgerEffect, state: LedgerState) => Iterable<SubscribedNode>;
   readonly target: PublishTarget;
@@ -94,14 +97,15 @@ const STANDBY = "another server publishes to the store; this one follows";
 interface Operation {
   readonly plan: (state: LedgerState) => OperationPlan | Promise<OperationPlan>;
   /** What of it is sent although it cannot be recorded. */
-  readonly live?: (() => ResourceChanges) | undefined;
+  readonly live?: (() => ResourceChanges | Promise<ResourceChanges>) | undefined;
   readonly settle: (result: PublishResult) => void;
   readonly fail: (cause: unknown) => void;
 }
 
 /**
  * The ledger of a server: records every change of the published state, durably, before it is in force. Operations take
- * effect one after the other; those that wait during an append go into the next one together.
+ * effect one after the other; those that wait during an append go into the next one together. What grows with a change is
+ * done in slices, so the state of the reader is whole only between operations.
  */
 export class Publisher {
   /** What was recorded. */
@@ -109,7 +113,10 @@ export class Publisher {
   readonly #options: PublisherOptions;
   readonly #entries: EntryMaker;
   readonly #compactor: Compactor;
+  readonly #slices = new Slices();
   readonly #queue: Operation[] = [];
+  /** What looks at the state between operations. */
+  readonly #looks: (() => Promise<void>)[] = [];
   readonly #inForce: StateInForce;
   readonly #reader: LedgerReader;
   readonly #content: HeldContent;
@@ -130,15 +137,16 @@ export class Publisher {
     const { store, digest, target } = options;
     this.history = new LedgerHistory(store);
     this.#options = options;
-    this.#entries = new EntryMaker(options);
+    const slices = this.#slices;
+    this.#entries = new EntryMaker({ ...options, slices });
     this.#compactor = compactor;
-    this.#inForce = new StateInForce(target, options.kindOf);
+    this.#inForce = new StateInForce(target, options.kindOf, this.#slices);
     this.#content = new HeldContent(store, digest);
-    const planning = { ...options, inForce: this.#inForce, content: this.#content };
+    const planning = { ...options, slices, inForce: this.#inForce, content: this.#content };
     this.#publications = new PublicationPlanner({ ...planning, entries: this.#entries, history: this.history });
     this.#decisions = new DecisionPlanner(planning);
     const onRead = (record: LedgerRecord, changes: readonly EntryChange[]): void => this.#takeNote(record, changes);
-    this.#reader = new LedgerReader({ store, digest, inForce: this.#inForce, onRead }, read);
+    this.#reader = new LedgerReader({ store, digest, slices, inForce: this.#inForce, onRead }, read);
   }
 
   /** Reads the ledger and puts in force what was; the server serves it from then on. */
@@ -218,12 +226,12 @@ export class Publisher {
   async plan(given: Publication, entries: PlannedEntries = []): Promise<ChangePlan> {
     await this.catchUp();
     for (const [resource, entry] of entries) this.#entries.know(resource, entry);
-    return await this.#publications.preview(given, this.#reader.state);
+    return await this.#look((state) => this.#publications.preview(given, state));
   }
 
   /** What a decision would do if it were made now. Records nothing. */
   planDecision(decision: Decision, number: number): Promise<ChangePlan> {
-    return this.#decisions.preview(decision, number, this.#reader.state);
+    return this.#look((state) => this.#decisions.preview(decision, number, state));
   }
 
   /** Puts the held change `number` in force. */
@@ -297,10 +305,21 @@ export class Publisher {
     });
   }
 
+  #look<T>(look: (state: LedgerState) => Promise<T>): Promise<T> {
+    return new Promise((settle, fail) => {
+      this.#looks.push(() => look(this.#reader.state).then(settle, fail));
+      this.#running ??= this.#run();
+    });
+  }
+
   async #run(): Promise<void> {
     // Operations of the same turn go together.
     await Promise.resolve();
-    while (this.#queue.length > 0) await this.#take(this.#queue.splice(0, LARGEST_GROUP));
+    while (this.#queue.length + this.#looks.length > 0) {
+      const operations = this.#queue.splice(0, LARGEST_GROUP);
+      if (operations.length > 0) await this.#take(operations);
+      for (const look of this.#looks.splice(0)) await look();
+    }
     this.#running = undefined;
   }
 
@@ -310,7 +329,7 @@ export class Publisher {
     for (let conflicts = 0; ; conflicts++) {
       await this.#readOthers();
       if (this.#away !== undefined) {
-        this.#flow(operations, this.#away);
+        await this.#flow(operations, this.#away);
         return;
       }
       const group = await this.#plan(operations);
@@ -320,8 +339,7 @@ export class Publisher {
         operations = group.planned.map(({ operation }) => operation);
         continue;
       }
-      this.#finish(group.planned, unrecorded);
-      if (unrecorded === undefined) this.#inForce.setHeld(this.#reader.state.held);
+      await this.#finish(group.planned, unrecorded);
       this.#publications.begin();
       await this.#deleteDue();
       return;
@@ -329,10 +347,10 @@ export class Publisher {
   }
 
   /** While the engine is away nothing is recorded, and only live data is sent. */
-  #flow(operations: readonly Operation[], reason: string): void {
+  async #flow(operations: readonly Operation[], reason: string): Promise<void> {
     for (const { live, settle, fail } of operations) {
       try {
-        if (live !== undefined) this.#inForce.putUnrecorded(live());
+        if (live !== undefined) await this.#inForce.putUnrecorded(await live());
         settle({ kind: "unavailable", reason });
       } catch (cause) {
         fail(cause);
@@ -351,8 +369,9 @@ export class Publisher {
     for (const operation of operations) {
       try {
         const plan = this.#unapplied === undefined ? await operation.plan(this.#reader.state) : refuse(this.#unapplied);
-        const own = plan.records.map((record) => this.#fold(record, group.records));
-        for (const [id, bytes] of this.#entries.bodiesOf(plan.resources)) group.bodies.set(id, bytes);
+        const own: LedgerRecord[] = [];
+        for (const record of plan.records) own.push(await this.#fold(record, group.records));
+        await this.#entries.addBodies(plan.resources, group.bodies);
         if (own.length > 0) group.lease ??= plan.lease;
         group.planned.push({ operation, plan, records: own });
       } catch (cause) {
@@ -363,22 +382,24 @@ export class Publisher {
     return group;
   }
 
-  #finish(planned: PlannedGroup["planned"], unrecorded: Unrecorded | undefined): void {
+  async #finish(planned: PlannedGroup["planned"], unrecorded: Unrecorded | undefined): Promise<void> {
     // What was planned upon a change that is not recorded is not true either.
     let isLost = false;
     for (const { operation, plan, records } of planned) {
       isLost ||= records.length > 0;
-      if (unrecorded === undefined || !isLost) this.#perform(operation, plan, records);
-      else if (unrecorded.kind === "away")
-        this.#flow([{ ...operation, live: () => plan.live ?? noResourceChanges }], unrecorded.reason);
+      if (unrecorded === undefined || !isLost) {
+        const { held } = unrecorded === undefined ? this.#reader.state : this.#inForce;
+        await this.#perform(operation, plan, { records, held });
+      } else if (unrecorded.kind === "away")
+        await this.#flow([{ ...operation, live: () => plan.live ?? noResourceChanges }], unrecorded.reason);
       else operation.settle({ kind: "refused", reason: unrecorded.reason });
     }
   }
 
   /** Numbers a record and takes it into the state. */
-  #fold(record: NewRecord, into: LedgerRecord[]): LedgerRecord {
+  async #fold(record: NewRecord, into: LedgerRecord[]): Promise<LedgerRecord> {
     const numbered = { ...record, number: this.#reader.state.number + 1, time: Date.now() } as LedgerRecord;
-    this.#reader.fold(numbered);
+    await this.#reader.fold(numbered);
     into.push(numbered);
     return numbered;
   }
@@ -390,15 +411,13 @@ export class Publisher {
     lease: HeldLease | undefined,
   ): Promise<Unrecorded | undefined> {
     const { store, onProblem } = this.#options;
-    const appended = await store.append(this.#reader.head, {
-      records: records.map((record) => JSON.stringify(record)),
-      bodies,
-      lease,
-    });
+    const texts: string[] = [];
+    for (const record of records) texts.push(await stringify(record, this.#slices));
+    const appended = await store.append(this.#reader.head, { records: texts, bodies, lease });
     if (appended.kind === "appended") {
       this.#reader.appended(appended.head);
       for (const record of records) this.#compactor.count(record);
-      this.#compactor.compactIfDue(this.#reader.state);
+      await this.#compactor.compactIfDue(this.#reader.state, this.#slices);
       return undefined;
     }
     const isShared = store.refresh !== undefined;
@@ -443,7 +462,7 @@ export class Publisher {
       return { ...place, before: entry, after: entry };
     });
     if (changes.length === 0) return;
-    this.#inForce.put({ changes: { changes, resources: await this.#content.of(changes) }, placement: undefined });
+    await this.#inForce.put({ changes: { changes, resources: await this.#content.of(changes) }, placement: undefined });
   }
 
   /** What another process wrote is in force. */
@@ -455,10 +474,15 @@ export class Publisher {
     this.#options.onRecorded(record, changes);
   }
 
-  #perform({ settle, fail }: Operation, { effect, result }: OperationPlan, records: readonly LedgerRecord[]): void {
+  async #perform(
+    { settle, fail }: Operation,
+    { effect, result }: OperationPlan,
+    { records, held }: { readonly records: readonly LedgerRecord[]; readonly held: HeldRecord | undefined },
+  ): Promise<void> {
     const { onRecorded, onProblem } = this.#options;
     try {
-      const revision = effect === undefined ? this.#inForce.revision : this.#inForce.put(effect);
+      const revision = effect === undefined ? this.#inForce.revision : await this.#inForce.put(effect);
+      this.#inForce.setHeld(held);
       for (const record of records) {
         this.#inForce.reached(record.number - 1, record.number, revision);
         const approved = record.kind === "approved" ? (effect?.changes.changes ?? []) : [];
@@ -469,6 +493,7 @@ export class Publisher {
       if (effect !== undefined && made !== undefined) this.#inForce.changed(made.number, revision, stable?.number);
       settle(result(records.at(-1)?.number ?? this.number, revision));
     } catch (cause) {
+      this.#inForce.setHeld(held);
       const why = cause instanceof Error ? cause.message : String(cause);
       if (records.length > 0) onProblem(`what is recorded cannot be put in force: ${why}`);
       fail(cause);
@@ -481,7 +506,7 @@ export class Publisher {
       changes.push({ layer, type, name, before: undefined, after: entry });
     const resources = await this.#content.of(changes);
     const change = await this.#newestChange(state.number);
-    const missing = this.#inForce.resume(state, { changes, resources }, change);
+    const missing = await this.#inForce.resume(state, { changes, resources }, change);
     this.#options.onResumed({ number: state.number, resources: resources.size, missing });
   }
 

@@ -1,5 +1,5 @@
 import type { Resource, TypeUrl } from "@xdskit/protocol";
-import { type EntryPlace, placeKey, type TypeKind, typeKindTable } from "@xdskit/protocol/internal";
+import { type EntryPlace, placeKey, type Steps, type TypeKind, typeKindTable } from "@xdskit/protocol/internal";
 import type { ResourceChanges } from "./entries.ts";
 
 /** A resource and the layer that it is in. */
@@ -25,10 +25,11 @@ export class References {
     this.#kindOf = kindOf;
   }
 
-  /** The changes are in force. */
-  changed({ changes, resources }: ResourceChanges): void {
+  /** The changes come in force. */
+  *changed({ changes, resources }: ResourceChanges): Steps<void> {
     if (this.#referrers === undefined) return;
     for (const change of changes) {
+      yield;
       if (this.#isLive(change)) continue;
       this.#remove(placeKey(change));
       const resource = resources.get(change);

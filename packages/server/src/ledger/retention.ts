@@ -2,10 +2,13 @@ import {
   type BodyId,
   type EntryChange,
   type LedgerRecord,
+  type LedgerSnapshot,
   type LedgerState,
   placeKey,
 } from "@xdskit/protocol/internal";
+import { Slices } from "../slices.ts";
 import type { Kept, LedgerHead, LedgerStore } from "./store.ts";
+import { stringify } from "./stringify.ts";
 
 /** How much of the past a ledger keeps; what exceeds either goes, but never the newest record. */
 export interface Retention {
@@ -26,19 +29,26 @@ const DAY_MS = 24 * 60 * 60_000;
 type HistoryRecord = Exclude<LedgerRecord, { readonly kind: "live" }>;
 
 /**
- * What is kept of the records up to the state: the newest that the retention allows, the held one, those whose pins are
- * in force, and those on which one that stays decides; and every body that these or the state name. `completeAfter`: the
+ * What is kept of the records up to a snapshot: the newest that the retention allows, the held one, those whose pins are
+ * in force, and those on which one that stays decides; and every body that these or the snapshot name. `completeAfter`: the
  * past of the records is complete after that number.
  */
 export async function keptOf(
   records: AsyncIterable<LedgerRecord>,
-  state: LedgerState,
+  snapshot: LedgerSnapshot,
   { revisions, days }: Retention,
-  { now, completeAfter }: { readonly now: number; readonly completeAfter: number },
+  { now, completeAfter, slices }: { readonly now: number; readonly completeAfter: number; readonly slices: Slices },
 ): Promise<Kept> {
-  const { number, held } = state;
-  const bodies = bodiesIn(state);
-  const pinned = new Set(state.pins.map(placeKey));
+  const { number, held } = snapshot;
+  const bodies = new Set<BodyId>();
+  const add = async (some: Iterable<BodyId>): Promise<void> => {
+    for (const body of some) {
+      bodies.add(body);
+      if (slices.count()) await slices.next();
+    }
+  };
+  await add(bodiesIn(snapshot));
+  const pinned = new Set(snapshot.pins.map(placeKey));
   const history: HistoryRecord[] = [];
   for await (const record of records) if (record.number <= number && record.kind !== "live") history.push(record);
   const young = history.findIndex(({ time }) => now - time <= days * DAY_MS);
@@ -49,7 +59,7 @@ export async function keptOf(
   for (const record of history) {
     const isPinning = record.kind === "rolled-back" && record.pins.some((pin) => pinned.has(placeKey(pin)));
     if (isPinning) kept.add(record.number);
-    if (kept.has(record.number) && "changes" in record) addBodies(record.changes, bodies);
+    if (kept.has(record.number) && "changes" in record) await add(bodiesOf(record.changes));
   }
   return {
     completeAfter: from === 0 ? completeAfter : (history[from - 1]?.number ?? completeAfter),
@@ -82,12 +92,15 @@ export class Compactor {
     this.#changes += 1 + ("changes" in record ? record.changes.length : 0);
   }
 
-  /** Begins a compaction if it is due and the state is that of the head. */
-  compactIfDue(state: LedgerState): void {
+  /**
+   * Begins a compaction if it is due and the state is that of the head; resolves when the state may change again.
+   */
+  async compactIfDue(state: LedgerState, slices: Slices): Promise<void> {
     const { head } = this.#options.store;
     if (this.#running !== undefined || state.number !== head.number || !this.#isDue(state)) return;
     this.#changes = 0;
-    this.#running = this.#compact(head, state).finally(() => {
+    const snapshot = await slices.finish(state.toSnapshotInSteps());
+    this.#running = this.#compact(head, snapshot).finally(() => {
       this.#running = undefined;
     });
   }
@@ -97,21 +110,17 @@ export class Compactor {
     await this.#running;
   }
 
-  #isDue(state: LedgerState): boolean {
-    if (this.#changes < Math.max(COMPACTED_AFTER_CHANGES, this.#copied)) return false;
-    let left = this.#changes;
-    for (const _ of state.entries()) if (--left < 0) return false;
-    return true;
+  #isDue({ size }: LedgerState): boolean {
+    return this.#changes >= Math.max(COMPACTED_AFTER_CHANGES, this.#copied, size);
   }
 
-  /** The state may change meanwhile, so it is read at once. */
-  async #compact(head: LedgerHead, state: LedgerState): Promise<void> {
+  async #compact(head: LedgerHead, snapshot: LedgerSnapshot): Promise<void> {
     const { store, retention, onProblem } = this.#options;
+    const slices = new Slices();
     try {
-      const text = JSON.stringify(state.toSnapshot());
+      const text = await stringify(snapshot, slices);
       const { completeAfter } = store;
-      const kept = keptOf(recordsOf(store), state, retention, { now: Date.now(), completeAfter });
-      const keep = await kept;
+      const keep = await keptOf(recordsOf(store), snapshot, retention, { now: Date.now(), completeAfter, slices });
       this.#copied = keep.records.size + keep.bodies.size;
       await store.compact({ head, text }, keep);
     } catch (error) {
@@ -125,16 +134,15 @@ export async function* recordsOf(store: LedgerStore, after = 0): AsyncIterable<L
   for await (const { text } of store.read(after)) yield JSON.parse(text) as LedgerRecord;
 }
 
-/** The bodies that the state and what is held need. */
-export function bodiesIn(state: LedgerState): Set<BodyId> {
-  const bodies = new Set<BodyId>();
-  for (const { entry } of state.entries()) if (entry.body !== undefined) bodies.add(entry.body);
-  if (state.held !== undefined) addBodies(state.held.changes, bodies);
-  return bodies;
+/** The bodies that a state and what is held need; one may be among them several times. */
+export function* bodiesIn({ entries: { tables }, held }: LedgerSnapshot): Iterable<BodyId> {
+  for (const { entries } of tables) for (const [, , body] of entries) if (body !== null) yield body;
+  if (held !== undefined) yield* bodiesOf(held.changes);
 }
 
-function addBodies(changes: readonly EntryChange[], into: Set<BodyId>): void {
+function* bodiesOf(changes: readonly EntryChange[]): Iterable<BodyId> {
   for (const { before, after } of changes) {
-    for (const entry of [before, after]) if (entry?.body !== undefined) into.add(entry.body);
+    if (before?.body !== undefined) yield before.body;
+    if (after?.body !== undefined) yield after.body;
   }
 }

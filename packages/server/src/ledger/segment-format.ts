@@ -1,6 +1,8 @@
 import { crc32 } from "node:zlib";
+import { nextTurn } from "../transport/next-turn.ts";
 import type { LedgerFile } from "./ledger-files.ts";
 import type { LedgerHead } from "./store.ts";
+import { piecesOf } from "./text-pieces.ts";
 
 /** The first line of every file of a ledger; any other one means another format version. */
 export const HEADER = "xdskit ledger 1";
@@ -36,6 +38,19 @@ export interface BadLine {
 export function formatLine(kind: string, content: string): string {
   const rest = content === "" ? kind : `${kind} ${content}`;
   return `${crc32(rest).toString(16).padStart(8, "0")} ${rest}\n`;
+}
+
+/** A line as `formatLine` makes it, in parts, which takes several turns of the event loop if it is long. */
+export async function* formatLongLine(kind: string, content: string): AsyncIterable<string> {
+  const pieces = [...piecesOf(`${kind} ${content}`)];
+  let checksum = 0;
+  for (const piece of pieces) {
+    checksum = crc32(piece, checksum);
+    if (pieces.length > 1) await nextTurn();
+  }
+  yield `${checksum.toString(16).padStart(8, "0")} `;
+  yield* pieces;
+  yield "\n";
 }
 
 export function formatHead({ number, id }: LedgerHead): string {

@@ -65,9 +65,11 @@ export class WaitingDeletions {
     // A publication of whole layers says everything about them.
     if (by.layers !== undefined)
       for (const [key, one] of this.#waiting) if (one.by.origin.writer === by.origin.writer) this.#waiting.delete(key);
-    for (const change of made) this.#waiting.delete(placeKey(change));
-    for (const { layer, type, name } of by.changes?.flatMap(putsOf) ?? [])
-      this.#waiting.delete(placeKey({ layer, type, name }));
+    if (this.#waiting.size > 0) {
+      for (const change of made) this.#waiting.delete(placeKey(change));
+      for (const { layer, type, name } of by.changes?.flatMap(putsOf) ?? [])
+        this.#waiting.delete(placeKey({ layer, type, name }));
+    }
     for (const { layer, type, name } of waiting)
       this.#waiting.set(placeKey({ layer, type, name }), { place: { layer, type, name }, by });
   }

@@ -23,7 +23,7 @@ const ROLL_FROM_BYTES = 4 * 1024 * 1024;
 /** Larger files are not read: that would take longer than it is worth. */
 const LARGEST_FILE_BYTES = 384 * 1024 * 1024;
 /** Bytes written at a time; the rest waits for the next turn of the event loop. */
-const WRITTEN_AT_ONCE_BYTES = 256 * 1024;
+const WRITTEN_AT_ONCE_BYTES = 64 * 1024;
 /** Resources per line. */
 const RESOURCES_PER_LINE = 64;
 

@@ -5,6 +5,7 @@ import { DirectoryLedgerStore } from "../../src/ledger/directory-store.ts";
 import { MemoryLedgerStore } from "../../src/ledger/memory-store.ts";
 import { Compactor, DEFAULT_RETENTION, keptOf, recordsOf } from "../../src/ledger/retention.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
+import { Slices } from "../../src/slices.ts";
 import { bytesOf } from "./support/describe-ledger-store.ts";
 import { MemoryFiles } from "./support/memory-files.ts";
 
@@ -39,7 +40,7 @@ const live = (number: number, ...changes: readonly EntryChange[]): LedgerRecord 
 
 function fold(records: readonly LedgerRecord[]): LedgerState {
   const state = LedgerState.empty();
-  for (const record of records) expect(state.apply(record)).toEqual({ applied: true });
+  for (const record of records) expect(state.apply(record).applied).toBe(true);
   return state;
 }
 
@@ -78,7 +79,12 @@ describe("what a ledger keeps of the past", () => {
       records: numbers,
       bodies,
       completeAfter,
-    } = await keptOf(each(records), fold(records), { ...DEFAULT_RETENTION, ...retention }, { now, completeAfter: 0 });
+    } = await keptOf(
+      each(records),
+      fold(records).toSnapshot(),
+      { ...DEFAULT_RETENTION, ...retention },
+      { now, completeAfter: 0, slices: new Slices() },
+    );
     return { completeAfter, numbers: [...numbers], bodies: [...bodies].toSorted() };
   };
   const inForce = ["a-1", "c-2", "d-1", "e-2"];
@@ -140,7 +146,7 @@ describe("a ledger under live changes without end", () => {
       const bodies = new Map(names.map((body) => [body, bytesOf(body)]));
       await store.append(store.head, { records: group.map((record) => JSON.stringify(record)), bodies });
       for (const record of group) compactor.count(record);
-      compactor.compactIfDue(state);
+      await compactor.compactIfDue(state, new Slices());
       await compactor.settled();
     }
     return state;

@@ -111,7 +111,7 @@ export class EtcdLedgerStore implements LedgerStore {
 
   async append(expected: LedgerHead, appended: Appended): Promise<AppendResult> {
     if (this.#isClosed) return { kind: "unavailable", reason: "the ledger is closed" };
-    const records = recordsAfter(expected, appended.records);
+    const records = await recordsAfter(expected, appended.records);
     try {
       // Bodies that are written from here on are newer than the record of the head.
       const head = await this.#follower.refresh();

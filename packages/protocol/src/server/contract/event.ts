@@ -8,6 +8,7 @@ import type { ApiVersion } from "../../resource/api-version.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import type { PollEvent } from "./poll.ts";
+import type { PreparedCommit } from "./prepared-commit.ts";
 import type { Remembered } from "./remembered.ts";
 
 /** Identifies one stream for its life; chosen by the host, never reused. */
@@ -36,6 +37,8 @@ export interface TransactionCommitted {
   readonly kind: "transaction-committed";
   /** Changes of any number of layers. */
   readonly transaction?: Transaction;
+  /** What the machine prepared for this transaction. */
+  readonly prepared?: PreparedCommit;
   /** Maps every node to layers again: the mapping is another one, or something that it reads changed. */
   readonly nodeMapping?: NodeMapping;
   /** Decides again what every client may have. */

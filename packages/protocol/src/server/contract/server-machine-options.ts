@@ -11,6 +11,11 @@ import type { AccountLimits, StreamLimits } from "./stream-limits.ts";
 
 /** Options of a `ServerMachine`. */
 export interface ServerMachineOptions extends StreamLimits, AccountLimits {
+  /**
+   * A table with fewer edits in a transaction is not prepared, but edited when that takes effect.
+   * @default 2_000
+   */
+  readonly editedAtOnce?: number;
   readonly digest: Digest;
   /** Traits of a type; undefined for a type without a description. */
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;

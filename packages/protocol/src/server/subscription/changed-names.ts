@@ -29,7 +29,8 @@ export class ChangedNames {
     const changed: ChangedTable[] = [];
     for (const layer of view.layers) {
       const table = layer.table(type);
-      if (table?.changedAt === this.#revision) changed.push(memo(this.#tables, table, () => this.#namesIn(table)));
+      if (table?.changedAt === this.#revision)
+        changed.push(memo(this.#tables, table, () => ({ names: table.takeChangedNames(), found: new Map() })));
     }
     return changed;
   }
@@ -51,15 +52,5 @@ export class ChangedNames {
     if (this.#lookups < 0) return true;
     for (const name of few) if (many.has(name)) return true;
     return false;
-  }
-
-  #namesIn(table: Table): ChangedTable {
-    const names = new Set<string>();
-    for (const [name, then] of table.changeAfter(this.#revision - 1)?.past ?? []) {
-      names.add(name);
-      for (const alias of then?.aliases ?? []) names.add(alias);
-      for (const alias of table.resources.get(name)?.aliases ?? []) names.add(alias);
-    }
-    return { names, found: new Map() };
   }
 }

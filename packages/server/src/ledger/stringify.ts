@@ -1,0 +1,49 @@
+import type { Slices } from "../slices.ts";
+
+/** Lists with more items are divided; what their items hold is written at once. */
+const ITEMS_AT_ONCE = 100;
+
+/** The text that `JSON.stringify` makes of plain data, in slices. */
+export async function stringify(value: unknown, slices: Slices): Promise<string> {
+  const written: string[] = [];
+  let text = "";
+  for (const part of partsOf(value)) {
+    text += part;
+    if (!slices.count()) continue;
+    written.push(text);
+    text = "";
+    await slices.next();
+  }
+  return `${written.join("")}${text}`;
+}
+
+/** Yields at least one part for each item of the long lists. */
+function* partsOf(value: unknown): Iterable<string> {
+  if (Array.isArray(value)) {
+    if (value.length <= ITEMS_AT_ONCE) yield* listOf(value, partsOf);
+    else yield* listOf(value, textOf);
+  } else if (typeof value === "object" && value !== null) {
+    let before = "{";
+    for (const [key, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      yield `${before}${JSON.stringify(key)}:`;
+      yield* partsOf(member);
+      before = ",";
+    }
+    yield before === "{" ? "{}" : "}";
+  } else yield JSON.stringify(value ?? null);
+}
+
+function* listOf(list: readonly unknown[], write: (item: unknown) => Iterable<string>): Iterable<string> {
+  let before = "[";
+  for (const item of list) {
+    yield before;
+    yield* write(item);
+    before = ",";
+  }
+  yield before === "[" ? "[]" : "]";
+}
+
+function* textOf(item: unknown): Iterable<string> {
+  yield JSON.stringify(item ?? null);
+}

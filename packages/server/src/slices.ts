@@ -1,0 +1,33 @@
+import type { Steps } from "@xdskit/protocol/internal";
+import { nextTurn } from "./transport/next-turn.ts";
+
+/** A slice of the event loop ends after so many items, or bytes in them. */
+const ITEMS = 500;
+const BYTES = 256 * 1024;
+
+/** Divides long work: when a slice is over, other work of the event loop has its turn. */
+export class Slices {
+  #items = 0;
+  #bytes = 0;
+
+  /** Counts an item; returns whether the slice is over, and the caller awaits `next`. */
+  count(bytes = 0): boolean {
+    this.#bytes += bytes;
+    return ++this.#items >= ITEMS || this.#bytes >= BYTES;
+  }
+
+  async next(): Promise<void> {
+    await nextTurn();
+    this.#items = 0;
+    this.#bytes = 0;
+  }
+
+  /** Finishes a computation that yields after each item. */
+  async finish<T>(steps: Steps<T>): Promise<T> {
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      if (this.count()) await this.next();
+    }
+  }
+}
