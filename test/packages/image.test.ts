@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
@@ -14,6 +14,7 @@ describeWith("buildah", "the image", () => {
   beforeAll(() => {
     store = new ImageStore();
     config = mkdtempSync(join(tmpdir(), "xdskit-config-"));
+    chmodSync(config, 0o755); // the image has another user
     writeFileSync(join(config, "hello.yaml"), JSON.stringify({ resources: [{ "@type": CLUSTER, name: "hello" }] }));
   });
   afterAll(() => {
