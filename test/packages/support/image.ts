@@ -80,14 +80,17 @@ export class ImageStore {
   }
 
   #run(...args: readonly string[]): string {
-    const options = { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], env: this.#env } as const;
-    return execFileSync("buildah", [...this.#places, ...args], options).trim();
+    return execFileSync("buildah", [...this.#places, ...args], {
+      encoding: "utf8",
+      stdio: "pipe",
+      env: this.#env,
+    }).trim();
   }
 
-  #spawn(...args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
+  #spawn(...args: readonly string[]): ChildProcessByStdio<null, null, Readable> {
     // A group of its own: buildah starts the program as a grandchild, and does not pass signals on to it.
-    const options = { stdio: ["ignore", "pipe", "inherit"], env: this.#env, detached: true } as const;
-    return spawn("buildah", [...this.#places, ...args], options);
+    const options = { env: this.#env, detached: true };
+    return spawn("buildah", [...this.#places, ...args], { ...options, stdio: ["ignore", "ignore", "pipe"] });
   }
 
   get #places(): readonly string[] {
@@ -105,17 +108,18 @@ function npmProgram(): string {
 
 /** A container that runs. */
 export class RunningImage {
-  readonly #child: ChildProcessByStdio<null, Readable, null>;
+  readonly #child: ChildProcessByStdio<null, null, Readable>;
   readonly #exited: Promise<unknown>;
 
-  constructor(child: ChildProcessByStdio<null, Readable, null>) {
+  constructor(child: ChildProcessByStdio<null, null, Readable>) {
     this.#child = child;
     this.#exited = once(child, "exit");
   }
 
   /** The first line of its log with this event. Rejects if it ends before. */
   async hears(event: string): Promise<LogLine> {
-    for await (const text of createInterface({ input: this.#child.stdout })) {
+    for await (const text of createInterface({ input: this.#child.stderr })) {
+      if (!text.startsWith("{")) continue; // buildah's own
       const line = JSON.parse(text) as LogLine;
       if (line.event === event) return line;
     }

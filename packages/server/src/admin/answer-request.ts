@@ -35,7 +35,7 @@ export interface AdminChange {
 }
 
 /** Who may ask what, and who is told of it. */
-export interface AdmissionOptions {
+export interface AdminAdmissionOptions {
   readonly rules?: AdminRules;
   /** Decides with the role of a caller; without it the role alone does. */
   readonly access?: Pick<AccessPolicy, "grant">;
@@ -53,7 +53,7 @@ const nobody: AdminRules = { viewers: [], operators: [], insecure: false };
 interface Called {
   readonly sources: SharedSources;
   readonly files: ConsoleFiles;
-  readonly options: AdmissionOptions;
+  readonly options: AdminAdmissionOptions;
   readonly caller: AdminCaller;
 }
 
@@ -138,7 +138,7 @@ const byRole = defaultAccess({ isSecret: () => true });
 function audit(
   request: IncomingMessage,
   response: ServerResponse,
-  { caller, role, options }: { caller: AdminCaller; role: AdminRole; options: AdmissionOptions },
+  { caller, role, options }: { caller: AdminCaller; role: AdminRole; options: AdminAdmissionOptions },
 ): void {
   const address = addressOf(request.socket);
   const { method = "" } = request;
@@ -157,7 +157,7 @@ function refuseCaller(
   request: IncomingMessage,
   response: ServerResponse,
   caller: AdminCaller,
-  { entryPoint, options }: { readonly entryPoint: AdminEntryPoint; readonly options: AdmissionOptions },
+  { entryPoint, options }: { readonly entryPoint: AdminEntryPoint; readonly options: AdminAdmissionOptions },
 ): void {
   const names = caller.kind === "tls" ? caller.names : [];
   options.onRefused?.({ address: addressOf(request.socket) ?? "", path: pathOf(request), names });

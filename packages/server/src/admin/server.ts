@@ -5,7 +5,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { TlsFiles } from "../options.ts";
 import { TlsListener, type TlsReloads } from "../transport/grpc/tls.ts";
 import { type AdminCaller, callerOf } from "./access.ts";
-import { type AdmissionOptions, answerRequest } from "./answer-request.ts";
+import { type AdminAdmissionOptions, answerRequest } from "./answer-request.ts";
 import { ConsoleFiles } from "./console.ts";
 import { Describer } from "./describe.ts";
 import { EventFeed } from "./live/event-feed.ts";
@@ -16,7 +16,7 @@ import { routes } from "./route-table.ts";
 import type { AdminView } from "./view.ts";
 import { fail } from "./write-answer.ts";
 
-export interface AdminServerOptions extends AdmissionOptions {
+export interface AdminServerOptions extends AdminAdmissionOptions {
   readonly view: AdminView;
   readonly metrics: Metrics;
   readonly deliveries: DeliveryTimes;
