@@ -3,6 +3,7 @@ import { CLUSTER, digest, failure, LISTENER, resource } from "../../test/support
 import type { AccessGrant } from "../access/access-policy.ts";
 import type { Resource } from "../resource/resource.ts";
 import { LayerSet } from "../state/layer-set.ts";
+import { finish } from "../state/steps.ts";
 import type { LayerChange, Transaction } from "../state/transaction.ts";
 import { noPendingRemovals, PendingRemovals } from "./cache/pending-removals.ts";
 import { ServedVersions } from "./cache/served.ts";
@@ -24,7 +25,7 @@ class Server {
   /** The records of a transaction, which then takes effect. */
   commit(...changes: readonly LayerChange[]): readonly Remembered[] {
     const revision = this.responses.revision + 1;
-    const records = this.history.changed({ changes }, revision);
+    const records = finish(this.history.changed({ changes }, revision));
     this.layers.apply({ changes }, revision);
     this.responses.advance(revision, undefined);
     return records.map(({ what }) => what);
