@@ -16,6 +16,9 @@ const worlds: readonly (readonly [string, WarmingOptions])[] = [
     "clients of all kinds under one node id, in small pieces",
     { clients: [delta, sotw, adsDelta, adsSotw], maxResponseBytes: 1 },
   ],
+  ["one delta stream that breaks", { clients: [adsDelta], breaks: true }],
+  ["one stream of State of the World that breaks", { clients: [adsSotw], breaks: true }],
+  ["clients of all kinds whose streams break", { clients: [delta, sotw, adsDelta, adsSotw], breaks: true }],
 ];
 
 describe.each(worlds)("with %s", (_, options) => {
