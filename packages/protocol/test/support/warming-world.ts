@@ -32,6 +32,8 @@ export interface WarmingOptions {
   readonly clients: readonly { readonly variant: Variant; readonly isAggregated: boolean }[];
   readonly breaks?: boolean;
   readonly maxResponseBytes?: number;
+  /** The server also makes the flushes that it leaves out, and fails if one has an effect. */
+  readonly flushesInVain?: boolean;
 }
 
 /** A stream, with what is on its way in both directions. */
@@ -61,11 +63,12 @@ export class WarmingWorld {
 
   constructor(options: WarmingOptions) {
     this.#options = options;
-    const { maxResponseBytes } = options;
+    const { maxResponseBytes, flushesInVain = false } = options;
     this.#machine = new ServerMachine({
       digest,
       traits,
       nodeMapping: () => ["base"],
+      flushesInVain,
       dialect: {
         separateResumeGraceMs: SHORT_MS,
         orderLimitMs: SHORT_MS,
