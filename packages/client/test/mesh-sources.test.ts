@@ -1,6 +1,10 @@
 /** Where the resources of a mesh come from: several servers, and what a bootstrap says of that. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Resource } from "@xdskit/protocol";
 import { expect, test } from "vitest";
-import { Cluster, Listener, Runtime } from "../src/index.ts";
+import { Cluster, ClusterLoadAssignment, Listener, Runtime } from "../src/index.ts";
+import { folder } from "./support/ends.ts";
 import { ADS, cluster, endpoints, grpcTo, HTTP, listener, nextWith, portOf, routes, sourceAt } from "./support/mesh.ts";
 import { bootstrap, bootstrapOf, read, serve, start } from "./support/own-server.ts";
 import { until } from "./support/until.ts";
@@ -64,6 +68,41 @@ test("C-CFG-02 C-SUB-21 a proxy takes endpoints from another server, and the rou
     "ready",
   ]);
   expect(tables.get("r")?.source).not.toBe(scopes.get("s")?.source);
+});
+
+/** Sources of endpoints that do not resend them when a Cluster of an ADS stream changes. */
+const elsewhere: readonly (readonly [string, () => Promise<{ readonly port?: number; readonly source: object }>])[] = [
+  [
+    "a stream of another server",
+    async () => ({ port: (await serve(endpoints("far", 9))).port, source: sourceAt("other") }),
+  ],
+  [
+    "a file",
+    () => {
+      const path = join(folder(), "eds.json");
+      const assignment = { "@type": ClusterLoadAssignment.typeUrl, cluster_name: "far" };
+      writeFileSync(path, JSON.stringify({ version_info: "1", resources: [assignment] }));
+      return Promise.resolve({ source: { resource_api_version: "V3", path_config_source: { path } } });
+    },
+  ],
+];
+
+test.each(elsewhere)("C-WRM-04 a changed Cluster does not wait for its endpoints from %s", async (_, place) => {
+  const { port = 1, source } = await place();
+  const far = (seconds: number): Resource =>
+    read({
+      ...{ "@type": Cluster.typeUrl, name: "far", type: "EDS", connect_timeout: `${seconds}s` },
+      // Without a timeout, so a Cluster that waits never changes.
+      eds_cluster_config: { eds_config: { ...source, initial_fetch_timeout: "0s" } },
+    });
+  const served = await serve(far(1));
+  const dynamic = { cds_config: ADS, ads_config: grpcTo("live", "DELTA_GRPC") };
+  const mesh = (await start({ bootstrap: bootstrapOf({ live: served.port, other: port }, dynamic) })).mesh();
+  const before = await mesh.ready;
+  expect(before.clusters.get("far")?.resource?.json.connectTimeout).toBe("1s");
+  served.put(far(2));
+  const after = await nextWith(mesh, ({ clusters }) => clusters.get("far")?.resource?.json.connectTimeout === "2s");
+  expect(after.clusters.get("far")?.endpoints).toBe(before.clusters.get("far")?.endpoints);
 });
 
 test("C-ADS-06 a client with a bootstrap of gRPC refuses sources other than ads", async () => {

@@ -50,6 +50,26 @@ describe("Clusters", () => {
     expect(clustering({ edsCache: "at-once" }).gets(c1, e1, c2).view["cds c"]).toBe("ready 2");
   });
 
+  test("C-WRM-04 endpoints that came before the Cluster on its own stream do not count for it", () => {
+    const mesh = clustering().gets(c1, e1).confirms(e1).gets(c2);
+    expect(mesh.view["cds c"]).toBe("ready 1, 2 warms");
+    expect(mesh.confirms(e1).view["cds c"]).toBe("ready 2");
+  });
+
+  test("C-WRM-04 endpoints on a stream of their own may overtake their Cluster, so it uses those that it has", () => {
+    const mesh = clustering({ isAggregated: () => false });
+    expect(mesh.gets(c1).view["cds c"]).toBe("warming, 1 warms");
+    expect(mesh.gets(e1).confirms(e1).gets(c2).view["cds c"]).toBe("ready 2");
+    expect(mesh.timers.size).toBe(0);
+  });
+
+  test("C-WRM-04 a changed Cluster does not wait for endpoints from another source, which does not resend them", () => {
+    const elsewhere = { source: { kind: "api", bytes: Buffer.from("other") } } as const;
+    const [before, after] = ["1", "2"].map((version) => held(CLUSTER, "c", version, [need.endpoints("c", elsewhere)]));
+    const mesh = clustering().gets(...[before, e1, after].filter((one) => one !== undefined));
+    expect([mesh.view["cds c"], mesh.timers.size]).toEqual(["ready 2", 0]);
+  });
+
   test("C-WRM-07 an update that overtakes another takes its place, and waits for its own time", () => {
     const mesh = clustering()
       .gets(c1, e1, c2)

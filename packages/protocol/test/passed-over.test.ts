@@ -46,6 +46,23 @@ describe.each(["delta", "sotw"] as const)("streams of %s that ask for names", (v
     expect(turnsOf(talk).turns).toBe(count);
   });
 
+  test("are flushed once for a change: the ACK of a stream that was sent everything needs no flush", () => {
+    const talk = subscribers(3, variant);
+    const before = talk.machine.flushedStreams;
+    for (let change = 2; change < 5; change++) {
+      talk.put(e("all", String(change)));
+      const said = talk.turns();
+      expect(said.map(({ stream, says }) => [stream, says])).toEqual([0, 1, 2].map((i) => [i, [`all@${change}`]]));
+      for (const { stream, nonce, version } of said) {
+        const names = ["all", `e${stream}`, `alias-of-none-${stream}`];
+        const ack =
+          variant === "delta" ? delta(ENDPOINTS, { nonce }) : sotw(ENDPOINTS, { nonce, versionInfo: version, names });
+        expect(talk.hear(stream, ack)).toEqual([]);
+      }
+    }
+    expect(talk.machine.flushedStreams - before).toBe(9);
+  });
+
   test("hear what they ask for after any number of changes that did not concern them, and nothing else", () => {
     const talk = subscribers(4, variant);
     for (let i = 2; i < 9; i++) talk.put(e("e0", String(i)), e("other", String(i)));

@@ -48,6 +48,7 @@ export class Conversation {
       configuredTypeOf: ({ type, bytes }) => api.configuredType(type, bytes),
       sourceOf: () => SOURCE,
       followsClusters: true,
+      isAggregated: () => true,
       edsCacheOf: () => "on",
       childRemovalOf: () => "retain",
     });

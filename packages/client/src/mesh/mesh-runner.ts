@@ -74,6 +74,10 @@ export class MeshRunner {
         api.dependencies(type, bytes).filter(({ source }) => source.kind !== "static" || statics.isKnown),
       configuredTypeOf: ({ type, bytes }) => api.configuredType(type, bytes),
       sourceOf: (dependency, from) => sources.resolve(dependency, from),
+      isAggregated: (source) => {
+        const known = sources.get(source);
+        return known?.kind === "grpc" && known.isAggregated;
+      },
       edsCacheOf: (source) => {
         if (mode.followsClusters) return "at-once";
         return sources.get(source)?.dialect.edsCache === false ? "off" : "on";

@@ -5,7 +5,7 @@ import type { Node } from "../node/node.ts";
 import { Absence } from "./absence.ts";
 import type { ClientTurn } from "./client-turn.ts";
 import { CoveredNames } from "./covered-names.ts";
-import { deltaRequest } from "./delta.ts";
+import { confirmListed, deltaRequest } from "./delta.ts";
 import type { ClientReport } from "./effect.ts";
 import { expectNoLonger } from "./failing.ts";
 import { takeResponse } from "./intake.ts";
@@ -112,6 +112,7 @@ export class ClientTypeStream {
     this.#isLegacy = said.isLegacy;
     this.#isPollDue = false;
     this.#await(isFirst ? [...said.added, ...this.#covered.names] : said.added);
+    if (isFirst && this.topic.spec.variant === "delta") confirmListed(this.topic, this.#server);
     return {
       request: this.#request(said),
       as: this.#nameOf(said),

@@ -340,6 +340,18 @@ describe("a wildcard of delta", () => {
     ]);
   });
 
+  test("C-REC-06 C-WRM-04 what a new stream lists at its version is confirmed, because the server does not resend it", () => {
+    const story = talking([
+      [1, ENDPOINTS, "a"],
+      [2, ENDPOINTS, "b"],
+    ]);
+    story.watch(3, ENDPOINTS, "a", { wantsConfirmations: true });
+    story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")] }));
+    story.close(1);
+    story.pass(500);
+    expect(story.open(2)).toEqual(["2> ClusterLoadAssignment +a +b {a@1} (me)", "3: confirmed a@1"]);
+  });
+
   test("E1 where it is for good names are not told, and waited for all the same", () => {
     const story = talking([[1, CLUSTER, "*"]], { wildcardSticky: true });
     expect(story.watch(2, CLUSTER, "z")).toEqual([]);

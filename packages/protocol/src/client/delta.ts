@@ -50,3 +50,16 @@ function* heldVersions(
     yield [name, from === undefined || from === server ? resource.version : ""];
   }
 }
+
+/**
+ * Confirms the resources that a first request lists at their version. The server does not resend them, so a Cluster must
+ * not go on waiting for endpoints that the previous stream owed (C-WRM-04). Restored resources are confirmed by a
+ * response instead.
+ */
+export function confirmListed(topic: TypeSubscription, server: number): void {
+  for (const { name, aliases, resource, status, server: from } of topic.accepted.entries()) {
+    if (resource === undefined || status === "does-not-exist" || from !== server) continue;
+    for (const term of topic.interest.termsFor(name, aliases))
+      topic.confirm(term, { kind: "confirmed", name, resource });
+  }
+}

@@ -32,7 +32,7 @@ export interface Dependency {
   readonly warms: boolean;
   /** `demand`: fetched only on demand (C-ODC-03); for Clusters, only the demanded names (C-ODC-01). */
   readonly fetched: "at-once" | "demand";
-  /** After a change of the resource, earlier responses do not count (C-WRM-04). */
+  /** After a change of the resource, earlier responses on the same stream do not count (C-WRM-04). */
   readonly isAskedAnew?: true;
   /** While something refers to it, a removal leaves the held resource in use (C-DEL-09). */
   readonly outlivesRemoval?: true;

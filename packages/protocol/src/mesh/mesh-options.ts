@@ -21,10 +21,12 @@ export interface MeshOptions {
    * root.
    */
   readonly followsClusters: boolean;
+  /** Whether one stream carries all types of that source, and so keeps their order; separate streams do not. */
+  readonly isAggregated: (source: SourceId) => boolean;
   /**
-   * How a changed Cluster treats its previous endpoints from that source (C-WRM-04): it waits for new ones and, if none
-   * come in time, uses the previous (`on`) or none (`off`); or it uses the previous without waiting, as gRPC clients do
-   * (`at-once`).
+   * How a changed Cluster treats its previous endpoints if one stream carries both (C-WRM-04): it waits for new ones and,
+   * if none come in time, uses the previous (`on`) or none (`off`); or it uses the previous without waiting, as gRPC
+   * clients do (`at-once`). On separate streams it never waits.
    */
   readonly edsCacheOf: (source: SourceId) => "on" | "off" | "at-once";
   /** Whether a removed resource of that source stays in use while something refers to it (C-DEL-09). */

@@ -116,14 +116,19 @@ export class Versions {
     edge.state = "met";
     group.users.add(edge);
     if (!dependency.warms) return;
-    if (
-      dependency.isAskedAnew === true &&
-      this.#options.edsCacheOf(group.source) !== "at-once" &&
-      usesNow(owner.entry, group)
-    )
+    if (dependency.isAskedAnew === true && usesNow(owner.entry, group) && this.#followAnew(owner.entry, group))
       edge.answersBefore = group.answers;
     if (isSatisfied(edge)) return;
     this.#wait(edge, group);
+  }
+
+  /**
+   * Whether new endpoints follow a changed Cluster. On another stream they may overtake it, and a file, a poll or another
+   * server does not resend them. There Envoy subscribes anew; what it receives is what is held.
+   */
+  #followAnew({ source }: GraphEntry, group: DependencyGroup): boolean {
+    const isOneStream = group.source === source && this.#options.isAggregated(source);
+    return isOneStream && this.#options.edsCacheOf(source) !== "at-once";
   }
 
   #leaveUnresolved(edge: Edge): void {

@@ -426,10 +426,33 @@ export class ServerMachine {
       ...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown),
       ...this.#waitTimers.cancelEnded(stream),
     ];
-    this.#awaken(stream);
-    this.#owe(stream, stream.identity.siblings.order.takeOwed());
+    const isFlushNeeded = !stream.isSettled;
+    if (isFlushNeeded) this.#awaken(stream);
+    else {
+      // What an ACK shows of the node is not left until the next flush.
+      if (this.#options.remembers === true) effects.push(...this.#history.served());
+      this.progress.note(stream);
+      if (this.#options.flushesInVain === true) this.#flushInVain(stream);
+    }
+    const owed = stream.identity.siblings.order.takeOwed();
+    if (owed.size > 0) this.#owe(stream, owed);
     this.#wake(stream);
+    // What only ACKs exceeds no limit that it did not exceed before.
+    if (!isFlushNeeded) return identified.length === 0 ? effects : [...identified, ...effects];
     return [...identified, ...denied, ...unknown, ...effects, ...this.#endBeyondLimits(stream)];
+  }
+
+  /** Flushes a stream that has nothing to send. Throws if that has an effect. */
+  #flushInVain(stream: Stream): void {
+    this.#askers.unsettle(stream);
+    stream.unsettle();
+    const effects: ServerEffect[] = [];
+    this.#flush(stream, effects);
+    if (effects.length === 0 && stream.isSettled) return;
+    throw new InvariantError(
+      stream.opened.stream,
+      new Error(`a flush that was left out has effects: ${effects.length}`),
+    );
   }
 
   /** Checked after a flush too: a silent client exceeds a limit when its responses pile up without ACK. */

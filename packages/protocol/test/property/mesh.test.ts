@@ -229,7 +229,8 @@ class World {
     const { ms, clock } = this.#heardAt.get(heardKey(resource)) ?? { ms: 0, clock: 0 };
     if (this.play.nowMs - ms >= 15_000) return true;
     const isUpdate = before !== undefined && this.#contentOf(before).endpoints === endpoints;
-    const least = isUpdate && this.#options.edsCache !== "at-once" ? clock : 0;
+    const waitsAnew = this.#options.edsCache !== "at-once" && this.#options.isAggregated?.("ads") !== false;
+    const least = isUpdate && waitsAnew ? clock : 0;
     const areEndpointsThere =
       endpoints === undefined || (this.#answeredAt.get(`${ENDPOINTS} ${endpoints}`) ?? -1) >= least;
     return areEndpointsThere && secrets.every((name) => this.#answeredAt.has(`${SECRET} ${name}`));
@@ -270,6 +271,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const options = fc.record({
   followsClusters: fc.boolean(),
+  isAggregated: fc.constantFrom(
+    () => true,
+    () => false,
+  ),
   edsCache: fc.constantFrom("on" as const, "off" as const, "at-once" as const),
 });
 

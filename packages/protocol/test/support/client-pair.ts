@@ -19,7 +19,7 @@ import { node } from "./conversation.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";
 import type { Step } from "./world.ts";
 
-type Send = Extract<ServerEffect, { kind: "send" }>;
+export type Send = Extract<ServerEffect, { kind: "send" }>;
 
 const TYPES: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
 const NAMES = ["a", "b", "c"];
@@ -456,7 +456,7 @@ export class ClientPair {
 }
 
 /** A request as it leaves: what is held later is no part of it. */
-function copyOf(request: DiscoveryRequest): DiscoveryRequest {
+export function copyOf(request: DiscoveryRequest): DiscoveryRequest {
   if (request.kind === "sotw") return request;
   const pairs = [...request.initialVersions];
   return {
@@ -465,7 +465,7 @@ function copyOf(request: DiscoveryRequest): DiscoveryRequest {
   };
 }
 
-function responseOf({ body, nonce }: Send): DiscoveryResponse {
+export function responseOf({ body, nonce }: Send): DiscoveryResponse {
   const resources = body.segments.flatMap(({ puts }) => puts.map((put) => receivedOf(put, body.variant)));
   if (body.variant === "sotw") return whole(body.type, body.version, nonce, resources);
   const removed = body.segments.flatMap((segment) => [...segment.removed, ...segment.missing]);

@@ -112,6 +112,7 @@ export class MeshPlay {
         return source.kind === "self" ? from : "ads";
       },
       followsClusters: false,
+      isAggregated: (source) => source === "ads",
       edsCacheOf: () => edsCache,
       childRemovalOf: () => childRemoval,
       ...options,

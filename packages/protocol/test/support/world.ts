@@ -32,6 +32,8 @@ export interface Trouble {
   readonly trims: boolean;
   /** A stream for each type, on one connection. */
   readonly perType?: boolean;
+  /** Two clients have one node id, so their streams count as those of one client; not together with `moves` or `mixed`. */
+  readonly twins?: boolean;
   /** Some resources come on demand only. */
   readonly onDemand?: boolean;
   /** Some resources have aliases, and delta clients ask by them: `a!` is one of `a`. */
@@ -56,6 +58,8 @@ export interface Trouble {
   readonly mixed?: boolean;
   /** Clients do not read for a while. */
   readonly stalls?: boolean;
+  /** The server also makes the flushes that it leaves out, and fails if one has an effect. */
+  readonly flushesInVain?: boolean;
   /** Clients ask for a name, give it up and ask for it again before anything was answered. */
   readonly wavers?: boolean;
 }
@@ -117,6 +121,7 @@ export class World {
         ...(trouble.maxResponseBytes === undefined ? {} : { maxResponseBytes: trouble.maxResponseBytes }),
       },
       ...(trouble.pauses === true ? { maxComparedPerTurn: 1 } : {}),
+      ...(trouble.flushesInVain === true ? { flushesInVain: true } : {}),
       ...(trouble.trims ? { maxJournalLines: trouble.forgetsAtOnce === true ? 1 : FEW_LINES } : {}),
     });
     const wild = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: true, names: [], isFullState: true }));
@@ -135,8 +140,8 @@ export class World {
         new ModelClient(variant, [...named, ...children], opening),
       ];
     });
-    for (const [i, client] of this.clients.entries()) {
-      this.#viewOf.set(client, i);
+    for (const client of this.clients) {
+      this.#viewOf.set(client, this.#nodeOf(client));
       this.#connect(client);
     }
   }
@@ -249,6 +254,11 @@ export class World {
     return new Map(members.filter(isWanted).map((one) => [one.name, one]));
   }
 
+  #nodeOf(client: ModelClient): number {
+    const place = this.clients.indexOf(client);
+    return this.#trouble.twins === true ? place - (place % 2) : place;
+  }
+
   #nameOf(number: number): string {
     return NAMES[number % (this.#trouble.names ?? 3)] ?? "a";
   }
@@ -341,7 +351,7 @@ export class World {
     const request = client.outbox.shift();
     const stream = request?.type && this.#streamsOf.get(client)?.get(request.type);
     if (request === undefined || stream === undefined) return;
-    const node = nodeOf(String(this.clients.indexOf(client)), this.#trouble.speaking);
+    const node = nodeOf(String(this.#nodeOf(client)), this.#trouble.speaking);
     this.#witness?.heard(client, request);
     this.#perform(this.machine.on({ kind: "request-received", stream, request: { ...request, node } }));
   }

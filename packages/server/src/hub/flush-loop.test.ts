@@ -228,6 +228,12 @@ describe("the lag of a change", () => {
     expect(waits.length).toBe(4 * STREAMS);
   });
 
+  test("is that of its place in the queue, also for a stream that was flushed for a new subscription before", () => {
+    const subscribe = (afterMs: number, stream: number): WorldEvent => ({ afterMs, kind: "subscribe", stream });
+    const waits = new World(1).play([change(0, 2), subscribe(5, 3), subscribe(0, 2), change(200, 3)]);
+    expect(waits.map(({ stream }) => stream)).toEqual([0, 1, 3, 2, 0, 1, 2]);
+  });
+
   test("is four times the cost of the fan-out before it, up to the maximum", () => {
     const idleOf = (flushMs: number, streams: number, afterMs: number): number => {
       const waits = new World(flushMs).play([change(0, streams), change(afterMs, 1)]);

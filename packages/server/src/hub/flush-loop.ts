@@ -155,6 +155,8 @@ export class FlushLoop {
       if (!this.#flushOne(now)) break;
       now = this.#clock.now();
     }
+    // Streams that were flushed from the queue are not ahead of the next change.
+    if (!due.isDue) this.#ahead.clear();
     const { responses, bytes } = write();
     for (const [stream, atTurn] of this.#finishing) {
       if (!due.isDue || (this.#given >= atTurn && !due.isPaused(stream))) finished(stream);

@@ -25,6 +25,8 @@ export const warmingRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "An updated cluster waits for its endpoints to be sent again. If they are not, those that are held serve once the time is over (`edsCache`).",
+    amended:
+      "It waits only where one aggregated stream carries both, and until that stream breaks. Elsewhere nothing keeps the order, or nothing is sent again, and those that are held serve at once.",
   },
   {
     id: "C-WRM-05",

@@ -40,11 +40,11 @@ export type RefusalMemory = "by-name" | "whole";
 
 /** Tracks the ACK or NACK of each response of one type on one stream. */
 export class Deliveries {
-  #pending: Delivery[] = [];
+  #pending: readonly Delivery[] = none;
   /** Settled by the ACK of a newer response; each may still be NACKed by its own nonce. */
-  #implied: readonly Delivery[] = [];
+  #implied: readonly Delivery[] = none;
   #acked: Delivery | undefined;
-  #settled: readonly Delivery[] = [];
+  #settled: readonly Delivery[] = none;
   #nacked: { readonly delivery: Delivery; readonly error: Status } | undefined;
   readonly #refusals = new NackHistory();
   #lastSent: Delivery | undefined;
@@ -130,7 +130,7 @@ export class Deliveries {
 
   /** Whether newer content has to wait: a response in order is unsettled, and the ACK limit has not passed. */
   get isBlocked(): boolean {
-    return !this.#isOverdue && this.#pending.some((delivery) => delivery.isInTurn);
+    return this.#pending.length > 0 && !this.#isOverdue && this.#pending.some((delivery) => delivery.isInTurn);
   }
 
   /** Lets newer content through, though responses are unsettled; holds until the next response is sent. */
@@ -143,7 +143,9 @@ export class Deliveries {
    * nothing is unsettled.
    */
   get answeredTo(): number {
-    return Math.min(Number.POSITIVE_INFINITY, ...this.#pending.filter(isContent).map(({ from }) => from ?? -1));
+    let to = Number.POSITIVE_INFINITY;
+    for (const delivery of this.#pending) if (isContent(delivery)) to = Math.min(to, delivery.from ?? -1);
+    return to;
   }
 
   /** The revision before the oldest NACKed response that still counts. Infinite: none. */
@@ -173,7 +175,7 @@ export class Deliveries {
   }
 
   open(delivery: Delivery): void {
-    this.#pending.push(delivery);
+    this.#pending = this.#pending.length === 0 ? [delivery] : [...this.#pending, delivery];
     this.#lastSent = delivery;
     if (delivery.isHeartbeat) return;
     this.#isOverdue = false;
@@ -185,15 +187,17 @@ export class Deliveries {
    * Processes an ACK: settles the response with this nonce and all older ones (S-DLT-07). Undefined: nothing to settle.
    */
   ack(nonce: string): Delivery | undefined {
-    const index = this.#pending.findIndex((delivery) => delivery.nonce === nonce);
-    const delivery = this.#pending[index];
+    const pending = this.#pending;
+    const index = pending.findIndex((delivery) => delivery.nonce === nonce);
+    const delivery = pending[index];
     if (delivery === undefined) return undefined;
     this.#wasAnswered = true;
-    this.#settled = this.#pending.slice(0, index + 1);
-    this.#implied = [...this.#implied, ...this.#settled.slice(0, -1)].slice(-IMPLIED_KEPT);
-    this.#pending = this.#pending.slice(index + 1);
+    const isNewest = index === pending.length - 1;
+    this.#settled = isNewest ? pending : pending.slice(0, index + 1);
+    this.#pending = isNewest ? none : pending.slice(index + 1);
+    if (index > 0) this.#implied = [...this.#implied, ...pending.slice(0, index)].slice(-IMPLIED_KEPT);
     this.#lastAcked = delivery;
-    const content = this.#settled.filter(isContent);
+    const content = this.#settled.every(isContent) ? this.#settled : this.#settled.filter(isContent);
     if (content.length === 0) return delivery;
     this.#acked = content.at(-1);
     this.#isAckedRefused = false;
@@ -230,7 +234,7 @@ export class Deliveries {
 
   /** In State of the World the NACK of the newest response settles every older one too. */
   settleOlder(): void {
-    this.#pending = [];
+    this.#pending = none;
   }
 
   describe(): {
@@ -266,6 +270,8 @@ export class Deliveries {
     return this.#acked?.nonce === nonce ? this.#acked : undefined;
   }
 }
+
+const none: readonly Delivery[] = [];
 
 /** The names in a body, in its order, as shown to people; at most 100. */
 export function namesIn(body: Body): readonly string[] {

@@ -38,8 +38,13 @@ export class AbsentDependents {
     this.#absent.clear();
   }
 
+  get isEmpty(): boolean {
+    return this.#absent.size === 0;
+  }
+
   /** Whether any of them is expected back. Forgets those that are back or given up. */
   get areExpected(): boolean {
+    if (this.#absent.size === 0) return false;
     for (const [type, absent] of this.#absent) {
       this.#forgetBack(type, absent);
       this.#forgetGivenUp(type, absent);

@@ -167,6 +167,11 @@ export class Order {
     return this.#members.users.size > 0;
   }
 
+  /** Whether the order keeps nothing that a flush without anything to send would end or drop. */
+  get isAtRest(): boolean {
+    return this.#unready.isEmpty && this.#absent.isEmpty && this.#targets.isEmpty && this.#overruled.size === 0;
+  }
+
   /** Numbers the next answer, over all streams of the order. */
   count(): number {
     return ++this.#sent;
@@ -216,18 +221,22 @@ export class Order {
     // Before newer versions of it are sent.
     this.#readyTo();
     const overruled = this.#overruled.get(user);
-    if (!user.deliveries.isBlocked) this.#overruled.delete(user);
+    if (overruled !== undefined && !user.deliveries.isBlocked) this.#overruled.delete(user);
     const waitOf = this.#gateOf(user, current);
+    if (waitOf === undefined) {
+      this.#targets.forget(user);
+      return undefined;
+    }
     const waiting = new Map<string, PendingResource>();
     let first: Wait | undefined;
-    for (const pending of waitOf === undefined ? [] : user.pendingResources(current)) {
-      const wait = overruled?.has(pending.resource.name) === true ? undefined : waitOf?.(pending);
+    for (const pending of user.pendingResources(current)) {
+      const wait = overruled?.has(pending.resource.name) === true ? undefined : waitOf(pending);
       if (wait === undefined) continue;
       first ??= wait;
       waiting.set(pending.resource.name, pending);
       if (!user.canHoldBack && !user.canTellTargets) break;
     }
-    if (waitOf === undefined || first === undefined) {
+    if (first === undefined) {
       this.#targets.forget(user);
       return undefined;
     }
@@ -318,6 +327,7 @@ export class Order {
    * The revision before the oldest user that references something that the client has not requested or not ACKed yet.
    */
   #readyTo(): number {
+    if (this.#unready.isEmpty) return Number.POSITIVE_INFINITY;
     return this.#unready.readyTo((reference) => this.#isSettled(reference));
   }
 

@@ -41,6 +41,10 @@ export interface TargetJudge {
 export class PinnedTargets {
   readonly #pins = new Map<TypeStream, Pins>();
 
+  get isEmpty(): boolean {
+    return this.#pins.size === 0;
+  }
+
   /** Nothing of the type waits any longer. */
   forget(user: TypeStream): void {
     this.#pins.delete(user);

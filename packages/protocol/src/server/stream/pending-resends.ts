@@ -2,6 +2,8 @@ import type { Dialect } from "../../dialect/dialect.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 
+const none: readonly string[] = [];
+
 /** Names to be resent, by type, on other streams of the client. */
 export type ResendNames = Map<TypeUrl, Set<string>>;
 
@@ -32,7 +34,8 @@ export class PendingResends {
 
   /** Takes the names of a type that were marked before the client subscribed to it. */
   takeBeforehand(type: TypeUrl): Iterable<string> {
-    const names = this.#beforehand.get(type) ?? [];
+    if (this.#beforehand.size === 0) return none;
+    const names = this.#beforehand.get(type) ?? none;
     this.#beforehand.delete(type);
     return names;
   }

@@ -24,9 +24,14 @@ export class StreamErrors {
     this.#dialect = dialect;
   }
 
+  /** Whether no type of the client ever had an error. */
+  get isEmpty(): boolean {
+    return this.#sent.size === 0;
+  }
+
   /** A client forgets the errors of names that it gives up. */
   onRequest(type: TypeStream, request: DiscoveryRequest): void {
-    this.#sent.get(type)?.onRequest(request, type.subscription);
+    if (this.#sent.size > 0) this.#sent.get(type)?.onRequest(request, type.subscription);
   }
 
   /** Adds to the answers the errors that the client needs. */

@@ -8,7 +8,7 @@ import { sendingRank } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
-import { everyName, namesIn } from "../ack/delivery.ts";
+import { type Delivery, everyName, namesIn } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { Removable } from "../cache/pending-removals.ts";
 import type { Conversion } from "../contract/conversion.ts";
@@ -173,6 +173,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
 
   /** Passes a request to the type stream of its type. */
   onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly ServerEffect[] {
+    const wasSettled = this.#isSettled;
     this.#isSettled = false;
     const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);
     const classified = type.onRequest(request);
@@ -185,9 +186,12 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     const { as } = classified;
     const effects: ServerEffect[] = [report({ kind: "request-understood", stream, node, type: url, as })];
     if (classified.acked !== undefined) {
-      const settled = type.deliveries.lastSettled.filter(({ isHeartbeat }) => isHeartbeat !== true);
-      for (const delivery of settled) this.identity.siblings.order.accepted(type, this, delivery);
-      const newest = settled.at(-1);
+      let newest: Delivery | undefined;
+      for (const delivery of type.deliveries.lastSettled) {
+        if (delivery.isHeartbeat) continue;
+        newest = delivery;
+        this.identity.siblings.order.accepted(type, this, delivery);
+      }
       if (newest !== undefined) {
         const { nonce, body } = newest;
         const { version } = body;
@@ -204,7 +208,16 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
       );
     }
     if (classified.anomaly !== undefined) effects.push(report({ kind: "anomaly", ...about, what: classified.anomaly }));
+    // Nearly every ACK comes from a client that was sent everything and waits for nothing.
+    this.#isSettled = wasSettled && classified.isOnlyAck === true && this.#isAtRest() && this.#findSettled();
     return effects;
+  }
+
+  /** Whether a flush without anything to send would leave everything as it is. */
+  #isAtRest(): boolean {
+    const isTimed = ({ ttl, traits }: TypeStream): boolean => ttl === "told" && this.view.knowsTtls(traits.type);
+    if (!this.identity.siblings.order.isAtRest || !this.#errors.isEmpty) return false;
+    return !this.#tellsTtls || !this.#inOrder.some(isTimed);
   }
 
   /**

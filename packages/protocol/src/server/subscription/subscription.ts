@@ -115,6 +115,8 @@ export class Subscription {
   #grouped: GroupedTerms | undefined;
   /** Made on first use, if the client uses parameters. */
   #locators: Locators | undefined;
+  /** The snapshot of what is subscribed to now. */
+  #scope: Scope | undefined;
 
   constructor(rules: SubscriptionRules) {
     this.#rules = rules;
@@ -158,6 +160,7 @@ export class Subscription {
     if (this.#speaksOfParameters) return [];
     this.#speaksOfParameters = true;
     this.#grouped = undefined;
+    this.#scope = undefined;
     const located = [...this.#names].map((name) => locatedTerm(name));
     if (located.length > 0) this.#own(Names.of(new Set(located)), located.length);
     return located;
@@ -234,6 +237,13 @@ export class Subscription {
 
   /** A snapshot of what is subscribed to; the subscription itself changes. */
   get scope(): Scope {
+    const known = this.#scope;
+    if (known?.names === this.#names && known.isWildcard === this.#isWildcard) return known;
+    this.#scope = this.#makeScope();
+    return this.#scope;
+  }
+
+  #makeScope(): Scope {
     const { terms } = this.#rules;
     const names = this.#names;
     const asked = { isWildcard: this.#isWildcard, names, terms };

@@ -90,6 +90,8 @@ export class DeltaTypeStream implements TypeStream {
     const isFirst = !this.#isOpen;
     this.#isOpen = true;
     const settled = isFirst ? undefined : this.#settle(request);
+    // Most requests are ACKs.
+    if (settled?.acked !== undefined && !saysMore(request)) return { as: "ack", acked: settled.acked, isOnlyAck: true };
     const change = this.#subscribe(request, isFirst);
     if (isFirst) {
       this.#resume.bring(request.initialVersions);
@@ -370,6 +372,11 @@ export class DeltaTypeStream implements TypeStream {
   #noNews(): DeltaResponseBuilder {
     return new DeltaResponseBuilder(this.#options.dialect, this.traits);
   }
+}
+
+/** Whether a request says more than an ACK or a NACK. */
+function saysMore({ subscribe, unsubscribe, initialVersions, hasLocators }: DeltaRequest): boolean {
+  return subscribe.length > 0 || unsubscribe.length > 0 || initialVersions.size > 0 || hasLocators === true;
 }
 
 function isEmpty(segment: Segment): boolean {

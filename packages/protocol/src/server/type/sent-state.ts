@@ -118,7 +118,8 @@ export class SentState implements ReadonlySentState {
 
   /** Advances the position to a revision up to which nothing changed that the client subscribes to. */
   catchUp(revision: number): void {
-    if (this.sentUpTo !== undefined) this.sentUpTo = { view: this.sentUpTo.view, revision };
+    const at = this.sentUpTo;
+    if (at !== undefined && at.revision !== revision) this.sentUpTo = { view: at.view, revision };
   }
 
   /** Sets the position; nothing else is left to send. */

@@ -189,7 +189,7 @@ export class SotwTypeStream implements TypeStream {
     const error = this.#errorIn(request, this.deliveries.lastSent?.body.version);
     if (error === undefined) {
       const acked = this.deliveries.ack(nonce);
-      return { as: acked === undefined ? renamed : "ack", acked };
+      return { as: acked === undefined ? renamed : "ack", acked, isOnlyAck: renamed === "repeat" };
     }
     const older = this.#olderToBlame(request);
     const nacked = this.#nack(older ?? nonce, error);

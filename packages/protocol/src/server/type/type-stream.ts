@@ -38,6 +38,8 @@ export interface ClassifiedRequest {
   readonly acked?: Delivery | undefined;
   readonly nacked?: { readonly delivery: Delivery; readonly error: Status } | undefined;
   readonly anomaly?: Anomaly;
+  /** It is an ACK that changes nothing else. */
+  readonly isOnlyAck?: boolean;
 }
 
 /** Terms that the client requested. */
