@@ -19,3 +19,18 @@ export function stopReading(stream: ServerHttp2Stream): void {
   if (stream.writableFinished) stopSoon();
   else stream.once("finish", stopSoon);
 }
+
+/** The message about a client that does not read in time. */
+export function blockedMessage(maxBlockedMs: number): string {
+  return `nothing could be written for ${maxBlockedMs} ms (maxBlockedMs)`;
+}
+
+/** Resets a stream unless it closes within a time: its client does not read what was written last. */
+export function closeWithin(stream: ServerHttp2Stream, ms: number, late: () => void): void {
+  const timeout = setTimeout(() => {
+    late();
+    stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }, ms);
+  timeout.unref();
+  stream.once("close", () => clearTimeout(timeout));
+}

@@ -1,6 +1,8 @@
+import { connect } from "node:net";
 import { decodeDeltaResponse, decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { afterEach, expect, test } from "vitest";
-import { until, within } from "../support/raw-peer.ts";
+import { END_HEADERS, END_STREAM, frame, frameType, headerBlock, PREFACE, uint32 } from "../support/http2-frames.ts";
+import { RawPeer, until, within } from "../support/raw-peer.ts";
 import {
   CDS_DELTA,
   CDS_SOTW,
@@ -94,3 +96,54 @@ test("a client that half-closes and does not read is let go", async () => {
   await until("the stream is reset", () => isClosed || slow.stream.rstCode !== 0, 10_000);
   expect(slow.stream.rstCode).toBe(8);
 });
+
+const HEALTH = "/grpc.health.v1.Health";
+const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+const STATUS = "/envoy.service.status.v3.ClientStatusDiscoveryService/StreamClientStatus";
+const LOADS = "/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats";
+const soon = { "grpc-timeout": "50m" };
+
+test.each([
+  { what: "a health check past its deadline", path: `${HEALTH}/Check`, headers: soon },
+  { what: "a health watch past its deadline", path: `${HEALTH}/Watch`, headers: soon },
+  { what: "reflection past its deadline", path: REFLECTION, headers: soon },
+  { what: "client status past its deadline", path: STATUS, headers: soon },
+  { what: "load reports past their deadline", path: LOADS, headers: soon },
+  { what: "load reports that are half-closed", path: LOADS, headers: {}, isHalfClosed: true },
+  { what: "what is not gRPC", path: "/page", headers: { "content-type": "text/html" } },
+])("a call that has ended is reset when its client does not read the rest: $what", async (one) => {
+  world = await startWorld({
+    loadReports: {},
+    clientStatus: "everybody",
+    limits: { maxBlockedMs: 200, keepaliveMs: 50 },
+  });
+  const limits: string[] = [];
+  world.server.on("limit-hit", ({ limit }) => limits.push(limit));
+  const peer = await RawPeer.connect(world.address, { settings: { initialWindowSize: 0 } });
+  const call = peer.open(one.path, one.headers);
+  call.send(Buffer.alloc(0));
+  if (one.isHalfClosed === true) call.end();
+  expect(await within("the reset", call.status)).toEqual({ code: -1, message: "reset 11" });
+  expect(limits).toEqual(["maxBlockedMs"]);
+  await peer.close();
+});
+
+test("a connection that its client ended with GOAWAY is closed although nothing is read from it", async () => {
+  world = await startWorld({ limits: { maxBlockedMs: 200 } }, big);
+  const reasons: string[] = [];
+  world.server.on("connection-closed", ({ reason }) => reasons.push(reason));
+  const { host, port } = world.address;
+  const socket = connect(port, host).on("error", () => undefined);
+  const wide = frame(frameType.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(2 ** 30)]));
+  const path = "/v3/discovery:clusters";
+  const headers = headerBlock({ ":method": "POST", ":scheme": "http", ":path": path, ":authority": "localhost" });
+  const poll = [
+    frame(frameType.headers, END_HEADERS, 1, headers),
+    frame(frameType.data, END_STREAM, 1, Buffer.from('{"node":{"id":"slow"}}')),
+  ];
+  const goAway = frame(frameType.goAway, 0, 0, Buffer.alloc(8));
+  socket.write(Buffer.concat([PREFACE, wide, frame(frameType.windowUpdate, 0, 0, uint32(2 ** 30)), ...poll, goAway]));
+  await until("the connection is closed", () => reasons.length > 0, 15_000);
+  expect(reasons).toEqual(["nothing could be written for 200 ms (maxBlockedMs)"]);
+  socket.destroy();
+}, 20_000);

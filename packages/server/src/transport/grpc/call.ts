@@ -7,7 +7,7 @@ import type { HeldBytes } from "../../hub/byte-budget.ts";
 import type { StreamEnd, StreamHandle } from "../../hub/port.ts";
 import type { LimitName } from "../../options.ts";
 import { nextTurn } from "../next-turn.ts";
-import { isGone, stopReading } from "../stream-state.ts";
+import { blockedMessage, closeWithin, isGone, stopReading } from "../stream-state.ts";
 import type { Decompression } from "./decompression.ts";
 import { type FramedMessage, FramingError, MessageParser, messagePrefix } from "./framing.ts";
 import { type CallHeaders, formatTrailers, parseHeaders, responseHeaders } from "./metadata.ts";
@@ -149,7 +149,7 @@ export class GrpcCall implements StreamHandle {
     clearTimeout(this.#writeTimeout);
     if (this.#unwritten === 0 || this.#isOver) return;
     const { maxBlockedMs, onLimit } = this.#options;
-    const message = `nothing could be written for ${maxBlockedMs} ms (maxBlockedMs)`;
+    const message = blockedMessage(maxBlockedMs);
     this.#writeTimeout = setTimeout(() => {
       onLimit("maxBlockedMs", message);
       this.reset({ code: statusCode.RESOURCE_EXHAUSTED, message });
@@ -172,6 +172,7 @@ export class GrpcCall implements StreamHandle {
       stopReading(stream);
     });
     stream.end();
+    closeUnread(stream, this.#options);
   }
 
   reset({ code }: Status): void {
@@ -361,10 +362,15 @@ export function openCall(
   else {
     stream.respond({ "content-type": "text/plain", ...parsed.headers });
     stream.end(parsed.body);
-    stream.setTimeout(options.maxBlockedMs, () => stream.destroy()); // its client may never read that
+    closeUnread(stream, options);
     stopReading(stream);
   }
   return undefined;
+}
+
+/** Resets a stream that has ended if its client does not read the rest. */
+function closeUnread(stream: ServerHttp2Stream, { maxBlockedMs, onLimit }: CallOptions): void {
+  closeWithin(stream, maxBlockedMs, () => onLimit("maxBlockedMs", blockedMessage(maxBlockedMs)));
 }
 
 /** Ends a call without headers with a status only (Trailers-Only). */

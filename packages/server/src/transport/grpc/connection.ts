@@ -16,7 +16,7 @@ import type { HubPort, StreamEnd } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
 import { Http2Exchange } from "../rest/http2-exchange.ts";
 import type { RestServer } from "../rest/rest-server.ts";
-import { isGone } from "../stream-state.ts";
+import { blockedMessage, isGone } from "../stream-state.ts";
 import { openCall } from "./call.ts";
 import { certificateStatus } from "./certificate-status.ts";
 import type { CertificateNotice } from "./certificate-watch.ts";
@@ -114,14 +114,7 @@ export class GrpcConnection {
     this.#watch = new SessionWatch(this.#session, socket, {
       streams: this.#streams,
       maxBlockedMs: options.limits.maxBlockedMs,
-      onEnded: (how) => {
-        const reason =
-          how === "broken"
-            ? "an invalid frame, or the client left in the middle of a write"
-            : "no answer to a PING, and no call is open";
-        if (how === "broken") options.hub.report({ kind: "connection-broken", address: peer.address, reason });
-        this.destroy(reason);
-      },
+      onEnded: (how) => this.#breakOff(how),
     });
     this.#session.on("stream", (stream, headers) => this.#take(stream, headers));
     this.#session.on("error", (error: NodeJS.ErrnoException) => {
@@ -172,6 +165,20 @@ export class GrpcConnection {
     this.leave(status.message);
     this.dismissCalls(status, "certificate");
     this.#age = startTimer(LAPSE_WITHIN_MS, () => this.destroy(status.message));
+  }
+
+  /** Closes a connection whose session has ended without an event. */
+  #breakOff(how: "broken" | "silent" | "blocked"): void {
+    const { hub, limits } = this.#options;
+    const { address } = this.#peer;
+    const reason = {
+      broken: "an invalid frame, or the client left in the middle of a write",
+      silent: "no answer to a PING, and no call is open",
+      blocked: blockedMessage(limits.maxBlockedMs),
+    }[how];
+    if (how === "broken") hub.report({ kind: "connection-broken", address, reason });
+    if (how === "blocked") hub.reportLimit("maxBlockedMs", address, reason);
+    this.destroy(reason);
   }
 
   /** Closes the connection at once. */
@@ -246,12 +253,11 @@ export class GrpcConnection {
   #serveRest(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const { hub, limits, rest } = this.#options;
     const { maxBlockedMs: blockedMs } = limits;
-    const message = `nothing could be written for ${blockedMs} ms (maxBlockedMs)`;
     const exchange = new Http2Exchange(stream, headers, {
       connection: this.#id,
       peer: this.#peer,
       blockedMs,
-      onBlocked: () => hub.reportLimit("maxBlockedMs", this.#peer.address, message),
+      onBlocked: () => hub.reportLimit("maxBlockedMs", this.#peer.address, blockedMessage(blockedMs)),
     });
     const dismiss = (): void => exchange.dismiss();
     this.#calls.add(dismiss);

@@ -10,8 +10,8 @@ export interface SessionWatchOptions {
   readonly streams: ReadonlySet<ServerHttp2Stream>;
   /** Milliseconds within which a client must read a message. */
   readonly maxBlockedMs: number;
-  /** Called when the session has ended without an event from Node. */
-  readonly onEnded: (how: "broken" | "silent") => void;
+  /** Called when the session has ended without an event from Node, or cannot end since its client does not read. */
+  readonly onEnded: (how: "broken" | "silent" | "blocked") => void;
 }
 
 /**
@@ -20,6 +20,9 @@ export interface SessionWatchOptions {
  * client disconnects in the middle of a write over TLS. The sign is a PING that stays queued although nothing precedes it,
  * or only writes that exceed their time. After too many resets the PING does leave; then a session without streams that
  * does not answer it counts as ended. A session is checked once each time after input arrived.
+ *
+ * A session that Node has destroyed, after GOAWAY or an error, waits for a write in progress, for ever if the client reads
+ * nothing: it gets the time of a message.
  */
 export class SessionWatch {
   readonly #session: ServerHttp2Session;
@@ -30,6 +33,7 @@ export class SessionWatch {
   #askedAtBytes = 0;
   #isAsked = false;
   #waitedMs = 0;
+  #destroyedMs = 0;
 
   constructor(session: ServerHttp2Session, socket: Socket, options: SessionWatchOptions) {
     this.#session = session;
@@ -44,13 +48,22 @@ export class SessionWatch {
   }
 
   #look(): void {
+    if (this.#session.destroyed) {
+      this.#awaitClose();
+      return;
+    }
     const { bytesRead } = this.#socket;
     const isQuiet = bytesRead === this.#seenBytes;
     this.#seenBytes = bytesRead;
     // What is read goes on.
-    if (!isQuiet || this.#session.destroyed) return;
+    if (!isQuiet) return;
     if (this.#isAsked) this.#judge();
     else if (bytesRead !== this.#askedAtBytes) this.#ask();
+  }
+
+  #awaitClose(): void {
+    this.#destroyedMs += LOOK_EVERY_MS;
+    if (this.#destroyedMs >= this.#options.maxBlockedMs) this.#options.onEnded("blocked");
   }
 
   #ask(): void {

@@ -4,6 +4,7 @@ import type { Peer, Status } from "@xdskit/protocol";
 import { type NamedChoice, statusCode } from "@xdskit/protocol/internal";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
+import { blockedMessage } from "../stream-state.ts";
 import { type BodyOptions, BodyReader, type BodyResult, type ResponseHeaders, type RestExchange } from "./exchange.ts";
 import { errorBody } from "./rest-error.ts";
 import type { RestServer } from "./rest-server.ts";
@@ -179,8 +180,8 @@ class Http1Connection {
   #expectReading(): void {
     const { hub, peer, limits } = this.#options;
     const { maxBlockedMs } = limits;
-    const message = `nothing could be written for ${maxBlockedMs} ms (maxBlockedMs)`;
-    this.#expect(maxBlockedMs, () => hub.reportLimit("maxBlockedMs", peer.address, message));
+    const late = (): void => hub.reportLimit("maxBlockedMs", peer.address, blockedMessage(maxBlockedMs));
+    this.#expect(maxBlockedMs, late);
   }
 
   /** Starts a timer; `late` runs if it expires. */
