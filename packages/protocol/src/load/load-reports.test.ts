@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { node } from "../../test/support/conversation.ts";
+import { Work } from "../../test/support/work.ts";
 import type { ClusterLoad, LocalityLoad } from "./load-report.ts";
 import { type LoadEffect, type LoadReportSettings, LoadReports } from "./load-reports.ts";
 import type { LoadLimits } from "./load-sums.ts";
@@ -172,6 +173,21 @@ describe("bounds", () => {
     expect(talk.sums.map((sum) => sum[0])).toEqual(["a", "b"]); // "a" was reported by 1 until the report was taken
     talk.report(1, cluster("c", [locality({ issued: 1 })]));
     expect(talk.sums.map((sum) => sum[0])).toEqual(["b", "c"]);
+  });
+
+  test("cost what is in a report, and not what is kept, once there is no room", () => {
+    const [few, many] = [100, 2_000].map((maxEntries) => {
+      const talk = new Talk({}, { maxEntries, maxStandings: maxEntries });
+      talk.open(1);
+      talk.open(2);
+      const names = Array.from({ length: maxEntries / 2 }, (_, i) => cluster(`kept-${i}`, [locality()]));
+      talk.report(1, ...names);
+      const further = Array.from({ length: 100 }, (_, i) => cluster(`further-${i}`, [locality()]));
+      const work = new Work().of(() => talk.report(2, ...further));
+      expect(talk.loads.leftOut).toBe(100);
+      return work;
+    });
+    expect(many).toBe(few);
   });
 
   test("hold for what reporters said last, too", () => {

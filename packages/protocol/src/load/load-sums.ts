@@ -62,6 +62,7 @@ const LONGEST_NAME = 512;
 const SHARE_FREED = 0.1;
 
 class LocalityEntry implements LocalitySums {
+  readonly of: ClusterEntry;
   readonly locality: Locality;
   readonly priority: number;
   succeeded = 0;
@@ -74,7 +75,8 @@ class LocalityEntry implements LocalitySums {
   readonly endpoints = new Map<string, { succeeded: number; failed: number; issued: number }>();
   readonly standings = new Map<ReporterId, CurrentLoad>();
 
-  constructor({ locality, priority }: LocalityLoad) {
+  constructor(of: ClusterEntry, { locality, priority }: LocalityLoad) {
+    this.of = of;
     this.locality = locality;
     this.priority = priority;
   }
@@ -108,14 +110,18 @@ class LocalityEntry implements LocalitySums {
 }
 
 class ClusterEntry {
+  readonly key: string;
   readonly cluster: string;
   readonly service: string;
   dropped = 0;
   lastAt: number;
+  /** Current values of its localities; 0: no connected client reports it. */
+  standings = 0;
   readonly droppedBy = new Map<string, number>();
   readonly entries = new Map<string, LocalityEntry>();
 
-  constructor({ cluster, service }: ClusterLoad, at: number) {
+  constructor(key: string, { cluster, service }: ClusterLoad, at: number) {
+    this.key = key;
     this.cluster = cluster;
     this.service = service;
     this.lastAt = at;
@@ -136,7 +142,11 @@ class ClusterEntry {
 export class LoadSums {
   readonly #limits: LoadLimits;
   readonly #clusters = new Map<string, ClusterEntry>();
+  /** Clusters that no connected client reports, longest silent first. */
+  readonly #silent = new Set<ClusterEntry>();
   readonly #standingsOf = new Map<ReporterId, Set<LocalityEntry>>();
+  /** The time of the report that is being added. */
+  #addingAt = 0;
   #entries = 0;
   #standings = 0;
   #leftOut = 0;
@@ -158,6 +168,7 @@ export class LoadSums {
   add(reporter: ReporterId, clusters: readonly ClusterLoad[], at: number): void {
     const before = this.#standingsOf.get(reporter) ?? new Set();
     const now = new Set<LocalityEntry>();
+    this.#addingAt = at;
     for (const load of clusters) this.#addCluster(reporter, load, now, at);
     for (const entry of before) if (!now.has(entry)) this.#withdraw(reporter, entry);
     if (now.size === 0) this.#standingsOf.delete(reporter);
@@ -171,13 +182,20 @@ export class LoadSums {
   }
 
   #withdraw(reporter: ReporterId, entry: LocalityEntry): void {
-    if (entry.standings.delete(reporter)) this.#standings--;
+    if (!entry.standings.delete(reporter)) return;
+    this.#standings--;
+    entry.of.standings--;
+    if (entry.of.standings === 0) this.#silent.add(entry.of);
   }
 
   #addCluster(reporter: ReporterId, load: ClusterLoad, standing: Set<LocalityEntry>, at: number): void {
     const cluster = this.#clusterOf(load, at);
     if (cluster === undefined) return;
     cluster.lastAt = at;
+    if (cluster.standings === 0) {
+      this.#silent.delete(cluster);
+      this.#silent.add(cluster);
+    }
     cluster.dropped += load.dropped;
     for (const { category, count } of load.droppedBy) {
       if (this.#hasRoom(cluster.droppedBy, category)) {
@@ -223,7 +241,11 @@ export class LoadSums {
       this.#leftOut++;
       return false;
     }
-    if (known === undefined) this.#standings++;
+    if (known === undefined) {
+      this.#standings++;
+      entry.of.standings++;
+      this.#silent.delete(entry.of);
+    }
     entry.standings.set(reporter, isAgain && known !== undefined ? sumOf(known, standing) : standing);
     return true;
   }
@@ -233,7 +255,7 @@ export class LoadSums {
     const known = this.#clusters.get(key);
     if (known !== undefined) return known;
     if (!this.#take(key)) return undefined;
-    const entry = new ClusterEntry(load, at);
+    const entry = new ClusterEntry(key, load, at);
     this.#clusters.set(key, entry);
     return entry;
   }
@@ -244,7 +266,7 @@ export class LoadSums {
     const known = cluster.entries.get(key);
     if (known !== undefined) return known;
     if (!this.#take(key)) return undefined;
-    const entry = new LocalityEntry(load);
+    const entry = new LocalityEntry(cluster, load);
     cluster.entries.set(key, entry);
     return entry;
   }
@@ -267,15 +289,11 @@ export class LoadSums {
 
   /** Drops clusters that no connected client reports, longest silent first, but none in the report being added. */
   #makeRoom(): void {
-    const newest = Math.max(...[...this.#clusters.values()].map(({ lastAt }) => lastAt));
-    const silent = [...this.#clusters]
-      .filter(([, { lastAt }]) => lastAt < newest)
-      .filter(([, { entries }]) => [...entries.values()].every(({ reporters }) => reporters === 0))
-      .sort(([, a], [, b]) => a.lastAt - b.lastAt);
     const wanted = this.#limits.maxEntries * (1 - SHARE_FREED);
-    for (const [key, cluster] of silent) {
-      if (this.#entries <= wanted) return;
-      this.#clusters.delete(key);
+    for (const cluster of this.#silent) {
+      if (this.#entries <= wanted || cluster.lastAt >= this.#addingAt) return;
+      this.#silent.delete(cluster);
+      this.#clusters.delete(cluster.key);
       this.#entries -= cluster.size;
     }
   }
