@@ -193,6 +193,7 @@ describe("YAML", () => {
     ["lists", "- ".repeat(900_000)],
     ["mappings", Array.from({ length: 1500 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n")],
     ["questions", "? ".repeat(900_000)],
+    ["lines of a flow sequence", `resources: [\n${"{name: a, type: b},\n".repeat(20_000)}]\n`],
   ])("nesting deeper than anything: %s", async (_, text) => {
     expect(await problemsOf(temporaryDirectory({ "deep.yaml": text }))).toMatch(
       /^deep\.yaml:\d+:\d+ error NESTING_TOO_DEEP\n {2}expected at most 200 levels of nesting, got more\n/,

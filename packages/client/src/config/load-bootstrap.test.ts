@@ -402,11 +402,12 @@ describe("mistakes", () => {
   });
 
   test("blocks, values and circles that are too deep", () => {
+    const flow = `node: [\n${"{id: a, cluster: b},\n".repeat(20_000)}]\n`;
     const text = Array.from({ length: 300 }, (_, depth) => `${" ".repeat(depth)}a:\n`).join("");
     const deep = Array.from({ length: 5_000 }).reduce<unknown>((inner) => ({ metadata: inner }), 1);
     const circle: Record<string, unknown> = {};
     circle["node"] = circle;
-    for (const input of [{ text }, { value: deep }, { value: circle }]) {
+    for (const input of [{ text: flow }, { text }, { value: deep }, { value: circle }]) {
       const { problems } = loadBootstrap(input, { api });
       expect(problems.map(({ message }) => message)).toEqual(["expected at most 200 levels of nesting, got more"]);
     }

@@ -6,6 +6,9 @@ export type YamlTokens =
   | { readonly tokens: readonly CST.Token[]; readonly deepAt: undefined }
   | { readonly tokens: undefined; readonly deepAt: number };
 
+/** More open collections than any text has that is within the limit. */
+const MOST_OPEN = 2 * maxNesting;
+
 /** The message of a text or value that exceeds the nesting limit. */
 export const tooDeep: string = `expected at most ${maxNesting} levels of nesting, got more`;
 
@@ -25,6 +28,7 @@ export function yamlTokens(text: string): YamlTokens {
     indicators = nextIndicators(indicators, lexeme);
     if (Math.max(brackets, indicators) > maxNesting) return { tokens: undefined, deepAt: parser.offset };
     for (const token of parser.next(lexeme)) tokens.push(token);
+    if (parser.stack.length > MOST_OPEN) return { tokens: undefined, deepAt: parser.offset };
   }
   for (const token of parser.end()) tokens.push(token);
   const deepAt = findDeepToken(tokens);

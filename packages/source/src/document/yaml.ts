@@ -62,6 +62,9 @@ function tooLargeToBeUnusual(offset: number): TextTrouble {
   };
 }
 
+/** More open collections than any text has that is not nested too deeply. */
+const MOST_OPEN = 2 * maxNesting;
+
 type Tokens =
   | { readonly tokens: readonly CST.Token[]; readonly tooDeepAt: undefined }
   | { readonly tokens: undefined; readonly tooDeepAt: number };
@@ -69,7 +72,8 @@ type Tokens =
 /**
  * The tokens of a text, unless it is nested too deeply. This is checked before composing, because composing recurses
  * and V8 aborts the process when a regular expression meets a nearly full stack. Brackets are counted even before
- * parsing, because a million of them take gigabytes.
+ * parsing, because a million of them take gigabytes. Parsing recurses, too, to close what is open: lines of a flow
+ * sequence without indentation are mappings in each other to it.
  */
 function parseTokens(text: string): Tokens {
   const parser = new Parser();
@@ -83,6 +87,7 @@ function parseTokens(text: string): Tokens {
     else if (lexeme.trim() !== "" || lexeme.includes("\n")) indicators = 0;
     if (Math.max(brackets, indicators) > maxNesting) return { tokens: undefined, tooDeepAt: parser.offset };
     tokens.push(...parser.next(lexeme));
+    if (parser.stack.length > MOST_OPEN) return { tokens: undefined, tooDeepAt: parser.offset };
   }
   tokens.push(...parser.end());
   for (const { token, depth } of tokensIn(tokens)) {
