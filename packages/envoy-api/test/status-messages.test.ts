@@ -65,6 +65,26 @@ test("counts that nobody can have counted are none", () => {
   expect(load).toMatchObject({ intervalMs: 0, localities: [{ issued: 0, failed: 1 }] });
 });
 
+test("a large load report is read in parts of a thousand entries, and is the same report", () => {
+  const counts = { succeeded: 1, failed: 0, issued: 1, inProgress: 0 };
+  const endpoints = Array.from({ length: 3_000 }, (_, i) => ({ ...counts, address: `10.0.0.1:${i + 1}` }));
+  const more = { activeConnections: 0, newConnections: 0, failedConnections: 0, metrics: [] };
+  const locality = { ...counts, ...more, priority: 0, locality: { region: "eu", zone: "", subZone: "" }, endpoints };
+  const cluster = { service: "", intervalMs: 1_000, dropped: 0, droppedBy: [], localities: [] };
+  const clusters = [
+    { ...cluster, cluster: "a", localities: [locality] },
+    ...Array.from({ length: 4_000 }, (_, i) => ({ ...cluster, cluster: `c${i}` })),
+  ];
+  const message = encodeLoadReport("v3", { node: undefined, clusters });
+  const parts = createLoadReportReader().readInParts(message);
+  let pauses = 0;
+  let last = parts.next();
+  for (; last.done !== true; last = parts.next()) pauses++;
+  expect(pauses).toBe(7);
+  expect(last.value).toEqual({ node: undefined, clusters });
+  expect(createLoadReportReader().read(message)).toEqual(last.value);
+});
+
 test("what a client is to report, byte by byte", () => {
   const request = { clusters: ["a"], sendAllClusters: true, intervalMs: 1_500, endpoints: true };
   expect(Buffer.from(encodeLoadRequest(request)).toString("hex")).toBe("0a0161120808011080cab5ee0118012001");

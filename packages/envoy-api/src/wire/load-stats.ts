@@ -12,6 +12,8 @@ import { WireWriter } from "./writer.ts";
 
 /** The most clusters, localities, metrics, drops and endpoints in one report, together. */
 const MAX_ENTRIES = 1_000_000;
+/** About 1 ms. */
+const ENTRIES_PER_PART = 1_000;
 
 /** Reads the reports of one stream, in order of arrival. */
 export interface LoadReportReader {
@@ -21,22 +23,34 @@ export interface LoadReportReader {
    * @throws {WireError} if the bytes are not a `LoadStatsRequest`
    */
   read(message: Uint8Array): LoadReport;
+  /** As `read`, a part at a time: the report is the return value of the generator. */
+  readInParts(message: Uint8Array): Generator<void, LoadReport, void>;
 }
 
 /** Creates a reader, which throws a `NodeSizeError` for a node of more than `maxNodeBytes`. */
 export function createLoadReportReader(maxNodeBytes: number = MAX_NODE_BYTES): LoadReportReader {
   const memory = new NodeMemory(maxNodeBytes);
-  return { read: (message) => readReport(new WireReader(message), memory) };
+  const readInParts = (message: Uint8Array): Parts<LoadReport> => readReport(new WireReader(message), memory);
+  return { read: (message) => readWhole(readInParts(message)), readInParts };
 }
 
-function readReport(reader: WireReader, memory: NodeMemory): LoadReport {
+type Parts<T> = Generator<void, T, void>;
+
+function readWhole<T>(parts: Parts<T>): T {
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done === true) return value;
+  }
+}
+
+function* readReport(reader: WireReader, memory: NodeMemory): Parts<LoadReport> {
   const count = new EntryCount();
   let node: LoadReport["node"];
   const clusters: ClusterLoad[] = [];
   while (reader.hasMore) {
     const tag = reader.tag();
     if (tag === lengthTag(1)) node = memory.read(reader.bytes());
-    else if (tag === lengthTag(2)) clusters.push(readCluster(reader.message(), count));
+    else if (tag === lengthTag(2)) clusters.push(yield* readCluster(reader.message(), count));
     else reader.skip(tag);
   }
   return { node, clusters };
@@ -45,13 +59,15 @@ function readReport(reader: WireReader, memory: NodeMemory): LoadReport {
 class EntryCount {
   #left = MAX_ENTRIES;
 
-  add(): void {
+  /** Counts an entry; returns whether a part ends with it. */
+  add(): boolean {
     if (this.#left-- <= 0) throw new WireError(`more than ${MAX_ENTRIES} entries in one load report`);
+    return this.#left % ENTRIES_PER_PART === 0;
   }
 }
 
-function readCluster(reader: WireReader, count: EntryCount): ClusterLoad {
-  count.add();
+function* readCluster(reader: WireReader, count: EntryCount): Parts<ClusterLoad> {
+  if (count.add()) yield;
   let cluster = "";
   let service = "";
   let intervalMs = 0;
@@ -65,7 +81,7 @@ function readCluster(reader: WireReader, count: EntryCount): ClusterLoad {
         cluster = reader.string();
         break;
       case lengthTag(2):
-        localities.push(readLocalityLoad(reader.message(), count));
+        localities.push(yield* readLocalityLoad(reader.message(), count));
         break;
       case varintTag(3):
         dropped = counted(reader);
@@ -74,7 +90,7 @@ function readCluster(reader: WireReader, count: EntryCount): ClusterLoad {
         intervalMs = readMilliseconds(reader.message());
         break;
       case lengthTag(5):
-        count.add();
+        if (count.add()) yield;
         droppedBy.push(readDropped(reader.message()));
         break;
       case lengthTag(6):
@@ -130,8 +146,8 @@ const metricsByTag: ReadonlyMap<number, string> = new Map(
   [...ownMetricFields].map(([name, field]) => [lengthTag(field), name]),
 );
 
-function readLocalityLoad(reader: WireReader, count: EntryCount): LocalityLoad {
-  count.add();
+function* readLocalityLoad(reader: WireReader, count: EntryCount): Parts<LocalityLoad> {
+  if (count.add()) yield;
   const counts = { ...noCounts };
   let locality: LocalityLoad["locality"] = { region: "", zone: "", subZone: "" };
   const metrics: LoadMetric[] = [];
@@ -142,14 +158,14 @@ function readLocalityLoad(reader: WireReader, count: EntryCount): LocalityLoad {
     const metric = metricsByTag.get(tag);
     if (counter !== undefined) counts[counter] = counted(reader);
     else if (metric !== undefined) {
-      count.add();
+      if (count.add()) yield;
       metrics.push({ ...readMetric(reader.message(), unnamedMetric), name: metric });
     } else if (tag === lengthTag(1)) locality = readLocality(reader.message()) ?? locality;
     else if (tag === lengthTag(5)) {
-      count.add();
+      if (count.add()) yield;
       metrics.push(readMetric(reader.message(), namedMetric));
     } else if (tag === lengthTag(7)) {
-      count.add();
+      if (count.add()) yield;
       endpoints.push(readEndpoint(reader.message()));
     } else reader.skip(tag);
   }

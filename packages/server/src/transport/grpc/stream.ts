@@ -7,15 +7,10 @@ import {
 } from "@xdskit/envoy-api/internal";
 import type { Status, Variant } from "@xdskit/protocol";
 import { type DiscoveryRequest, statusCode } from "@xdskit/protocol/internal";
-import { nextTurn } from "../next-turn.ts";
 import { refuseNode } from "../node-limit.ts";
 import type { GrpcCall } from "./call.ts";
+import { inSlices, LARGE_BYTES } from "./in-slices.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
-
-/** Requests from this many bytes are decoded in slices of the event loop, and processed in the turn after. */
-const LARGE_BYTES = 256 * 1024;
-/** How long such a slice takes, in milliseconds. */
-const SLICE_MS = 5;
 
 /** A discovery stream: passes requests to the hub, and the hub writes to the call (S-GRP-01). */
 export function discoveryStream(method: StreamingMethod): GrpcMethod {
@@ -49,21 +44,14 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...met
   return (status, reason) => hub.endStream(stream, status, reason);
 }
 
-/** Decodes a large request, as `readRequest` does, and lets others have their turns meanwhile. */
+/** As `readRequest`, in slices. */
 async function readLarge(
   reader: RequestReader,
   bytes: Uint8Array,
   ports: MethodPorts,
 ): Promise<DiscoveryRequest | Status> {
   try {
-    const parts = reader.readInParts(bytes);
-    for (let endAt = performance.now() + SLICE_MS; ; ) {
-      const { done, value } = parts.next();
-      if (done !== true && performance.now() < endAt) continue;
-      await nextTurn();
-      if (done === true) return value;
-      endAt = performance.now() + SLICE_MS;
-    }
+    return await inSlices<DiscoveryRequest>(reader.readInParts(bytes));
   } catch (error) {
     return statusOf(error, ports);
   }
