@@ -44,6 +44,19 @@ describe("refuses", () => {
     expect(() => parser.next()).toThrow(expect.objectContaining({ status: expect.objectContaining({ code }) }));
   });
 
+  test("a message in very many very small pieces", () => {
+    const parser = new MessageParser(100_000);
+    const pushAll = (pieces: number): void => {
+      for (let at = 0; at < pieces; at++) {
+        parser.push(Buffer.from([0]));
+        parser.next();
+      }
+    };
+    parser.push(messagePrefix(50_000));
+    pushAll(9_990);
+    expect(() => pushAll(10)).toThrow(/more than 10000 pieces/);
+  });
+
   test.each([1, 5, 7])("a stream that ends %i bytes into a message", (length) => {
     const parser = new MessageParser(1_000);
     parser.push(frame("four").subarray(0, length));

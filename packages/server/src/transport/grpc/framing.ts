@@ -2,6 +2,7 @@ import type { Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 import type { LimitName } from "../../options.ts";
 import { ByteQueue } from "../byte-queue.ts";
+import { PieceCount, tooManyPieces } from "../piece-count.ts";
 
 /** One framed message of a gRPC stream. */
 export interface FramedMessage {
@@ -37,6 +38,7 @@ export class MessageParser {
   readonly #maxBytes: number;
   readonly #queue = new ByteQueue();
   #message: { readonly isCompressed: boolean; readonly byteLength: number } | undefined;
+  readonly #pieces = new PieceCount();
 
   /** Rejects messages above `maxBytes` as soon as their prefix is read. */
   constructor(maxBytes: number) {
@@ -53,7 +55,9 @@ export class MessageParser {
     return this.#queue.length > 0 || this.#message !== undefined;
   }
 
+  /** Throws a `FramingError` if a message comes in too many pieces that are too small. */
   push(chunk: Uint8Array): void {
+    if (this.#pieces.add(chunk.byteLength)) throw new FramingError(statusCode.RESOURCE_EXHAUSTED, tooManyPieces);
     if (chunk.byteLength > 0) this.#queue.push(chunk, this.#message?.byteLength);
   }
 
@@ -68,6 +72,7 @@ export class MessageParser {
     if (this.#message === undefined || this.#queue.length < this.#message.byteLength) return undefined;
     const { isCompressed, byteLength } = this.#message;
     this.#message = undefined;
+    this.#pieces.reset();
     return { isCompressed, bytes: this.#queue.take(byteLength) };
   }
 

@@ -1,6 +1,7 @@
 import type { Peer } from "@xdskit/protocol";
 import type { HeldBytes, LimitPassed } from "../../hub/byte-budget.ts";
 import { ByteQueue } from "../byte-queue.ts";
+import { PieceCount } from "../piece-count.ts";
 
 /** The headers of a response. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
@@ -12,8 +13,8 @@ export interface BodyOptions {
   readonly held: HeldBytes;
 }
 
-/** A body, or why there is none: it is too long, too slow, or exceeds a limit of held bytes. */
-export type BodyResult = Uint8Array | "too-long" | "too-slow" | LimitPassed;
+/** A body, or why there is none: it is too long, too slow, in too many pieces, or exceeds a limit of held bytes. */
+export type BodyResult = Uint8Array | "too-long" | "too-slow" | "too-many-pieces" | LimitPassed;
 
 /** One HTTP request and its response, independent of the HTTP version. */
 export interface RestExchange {
@@ -40,6 +41,7 @@ export interface RestExchange {
 /** Collects the chunks of a body. */
 export class BodyReader {
   readonly #queue = new ByteQueue();
+  readonly #pieces = new PieceCount();
   readonly #maxBytes: number;
   readonly #held: HeldBytes;
 
@@ -49,7 +51,8 @@ export class BodyReader {
   }
 
   /** Adds a chunk; returns why it does not fit, or undefined. */
-  push(chunk: Uint8Array): "too-long" | LimitPassed | undefined {
+  push(chunk: Uint8Array): "too-long" | "too-many-pieces" | LimitPassed | undefined {
+    if (this.#pieces.add(chunk.length)) return "too-many-pieces";
     if (this.#queue.length + chunk.length > this.#maxBytes) return "too-long";
     this.#queue.push(chunk, this.#maxBytes);
     this.#queue.keep();

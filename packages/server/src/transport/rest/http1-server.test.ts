@@ -12,10 +12,16 @@ import { RestServer } from "./rest-server.ts";
 let server: Server;
 afterEach(() => server.close());
 
+interface StartOptions {
+  readonly headMs: number;
+  readonly bodyMs: number;
+  readonly maxBytes?: number;
+}
+
 /** A server whose only path never answers, with clients that may take so long. */
-async function start({ headMs, bodyMs }: { headMs: number; bodyMs: number }): Promise<number> {
+async function start({ headMs, bodyMs, maxBytes = 1_000 }: StartOptions): Promise<number> {
   const limits = { ...defaultLimits, maxMessageMs: bodyMs };
-  const rest = new RestServer({ handlers: new Map([["/v3/wait", () => undefined]]), maxRequestBytes: 1_000 });
+  const rest = new RestServer({ handlers: new Map([["/v3/wait", () => undefined]]), maxRequestBytes: maxBytes });
   const http1 = new Http1Server({ rest, limits, times: { headMs } });
   const hub = new Hub({
     digest: contentDigest,
@@ -78,4 +84,18 @@ test("a poll that is held is not closed, whatever time the client had for its he
   ]);
   expect(end).toBe("held");
   socket.destroy();
+});
+
+test("a body in very many very small chunks is refused before its end", async () => {
+  const port = await start({ headMs: 10_000, bodyMs: 10_000, maxBytes: 100_000 });
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+  let answer = "";
+  socket.on("data", (text: Buffer) => {
+    answer += text.toString();
+  });
+  const head =
+    "POST /v3/wait HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+  socket.write(head + "1\r\n \r\n".repeat(10_001));
+  await once(socket, "close");
+  expect(answer).toMatch(/^HTTP\/1.1 429 [^]*a message in more than 10000 pieces of fewer than 32 bytes/);
 });

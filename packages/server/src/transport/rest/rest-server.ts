@@ -3,6 +3,7 @@ import { pathsWithoutRest } from "@xdskit/envoy-api/internal";
 import { statusCode } from "@xdskit/protocol/internal";
 import { accountOf } from "../../hub/account.ts";
 import type { HubPort } from "../../hub/port.ts";
+import { tooManyPieces } from "../piece-count.ts";
 import type { RestExchange } from "./exchange.ts";
 import { mayPoll } from "./page-check.ts";
 import { httpStatusOf, respondWithError } from "./rest-error.ts";
@@ -59,6 +60,9 @@ export class RestServer {
         const message = `the body of the request did not arrive within ${withinMs} ms (maxMessageMs)`;
         hub.reportLimit("maxMessageMs", address, message);
         respondWithError(exchange, 408, { code: statusCode.DEADLINE_EXCEEDED, message }, { connection: "close" });
+      } else if (body === "too-many-pieces") {
+        const status = { code: statusCode.RESOURCE_EXHAUSTED, message: tooManyPieces };
+        respondWithError(exchange, httpStatusOf(status), status, { connection: "close" });
       } else if (body === "too-long") {
         const message = `expected at most ${maxBytes} bytes in a request, got more (maxRestRequestBytes)`;
         hub.reportLimit("maxRestRequestBytes", address, message);
