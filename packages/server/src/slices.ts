@@ -1,5 +1,5 @@
 import type { Steps } from "@xdskit/protocol/internal";
-import { nextTurn } from "./transport/next-turn.ts";
+import { nextTurn } from "./next-turn.ts";
 
 /** A slice of the event loop ends after so many items, or bytes in them. */
 const ITEMS = 500;

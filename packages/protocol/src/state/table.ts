@@ -30,7 +30,7 @@ export interface TableOptions {
 }
 
 /** What a successor was made of, until it takes its place. */
-interface Origin {
+interface Predecessor {
   readonly table: Table;
   /** The edits of the table then. */
   readonly edits: number;
@@ -69,7 +69,7 @@ export class Table {
   #changedNames: ReadonlySet<string> | undefined;
   /** Counts what was done to it. */
   #edits = 0;
-  #origin: Origin | undefined;
+  #origin: Predecessor | undefined;
 
   /** `keepsBodies`: the journal keeps whole resources, because a client may still use a replaced one. */
   constructor(keepsBodies: boolean, options: TableOptions = {}, id: number = ++Table.#lastId) {
@@ -293,7 +293,7 @@ export class Table {
   /** Makes the table that this one becomes by some edits, beside it; it takes its place by `succeed`. */
   *successor(edits: Iterable<TableEdit>, revision: number): Steps<Table> {
     const next = new Table(this.#keepsBodies, this.#options, this.id);
-    const origin: Origin = { table: this, edits: this.#edits };
+    const origin: Predecessor = { table: this, edits: this.#edits };
     next.#origin = origin;
     for (const type of this.#referrers.keys()) next.#referrers.set(type, new Map());
     if (this.#namesByAlias !== undefined) next.#namesByAlias = new Map();

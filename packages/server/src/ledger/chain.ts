@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { nextTurn } from "../transport/next-turn.ts";
+import { nextTurn } from "../next-turn.ts";
 import type { LedgerHead, StoredRecord } from "./store.ts";
 import { piecesOf } from "./text-pieces.ts";
 

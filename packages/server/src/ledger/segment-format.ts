@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { nextTurn } from "../transport/next-turn.ts";
+import { nextTurn } from "../next-turn.ts";
 import type { LedgerFile } from "./ledger-files.ts";
 import type { LedgerHead } from "./store.ts";
 import { piecesOf } from "./text-pieces.ts";

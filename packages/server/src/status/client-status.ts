@@ -103,7 +103,7 @@ export class ClientStatus {
   }
 
   async #make(asked: Asked): Promise<readonly (readonly Uint8Array[])[] | Status> {
-    const slices = new Slices();
+    const slices = new TimedSlices();
     const made: (readonly Uint8Array[])[] = [];
     let byteLength = 0;
     for (const client of await this.#clients(asked, slices)) {
@@ -123,7 +123,7 @@ export class ClientStatus {
   }
 
   /** Groups the streams of each client that the caller may see (S-WRM-12). */
-  async #clients({ by, isAskedFor }: Asked, slices: Slices): Promise<Iterable<Client>> {
+  async #clients({ by, isAskedFor }: Asked, slices: TimedSlices): Promise<Iterable<Client>> {
     const clients = new Map<string, Client | "hidden">();
     for (const state of this.#options.view.streams()) {
       if (slices.isOver) await slices.next();
@@ -235,7 +235,7 @@ class ConfigParts {
 }
 
 /** Yields to the event loop every few milliseconds. */
-class Slices {
+class TimedSlices {
   #endsAt = performance.now() + SLICE_MS;
 
   get isOver(): boolean {

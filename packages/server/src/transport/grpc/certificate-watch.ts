@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { startTimer, type Timer } from "@xdskit/disk";
-import { nextTurn } from "../next-turn.ts";
+import { nextTurn } from "../../next-turn.ts";
 import type { CertificateFault, ClientTrust, ShownCertificate } from "./client-trust.ts";
 
 /** Why a client should, or must, connect with another certificate. */

@@ -1,4 +1,4 @@
-import { nextTurn } from "../next-turn.ts";
+import { nextTurn } from "../../next-turn.ts";
 
 /** Messages from this many bytes are decoded in slices of the event loop, and processed in the turn after. */
 export const LARGE_BYTES: number = 256 * 1024;

@@ -1,8 +1,8 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { createJsonBodyEncoder, restPaths } from "@xdskit/envoy-api/internal";
 import { statusCode } from "@xdskit/protocol/internal";
+import { nextTurn } from "../../next-turn.ts";
 import type { RestOptions } from "../../options.ts";
-import { nextTurn } from "../next-turn.ts";
 import { pollHandlers } from "./poll.ts";
 import { RestBodies } from "./rest-bodies.ts";
 import { respondWithError } from "./rest-error.ts";
