@@ -97,5 +97,5 @@ test("a body in very many very small chunks is refused before its end", async ()
     "POST /v3/wait HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
   socket.write(head + "1\r\n \r\n".repeat(10_001));
   await once(socket, "close");
-  expect(answer).toMatch(/^HTTP\/1.1 429 [^]*a message in more than 10000 pieces of fewer than 32 bytes/);
+  expect(answer).toMatch(/^HTTP\/1.1 429 .*a message in more than 10000 pieces of fewer than 32 bytes/s);
 });
