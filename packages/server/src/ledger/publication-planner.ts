@@ -16,6 +16,7 @@ import { layerChangesInSteps } from "@xdskit/source/checks";
 import type { Slices } from "../slices.ts";
 import type { AffectedNodesOptions } from "./affected-nodes.ts";
 import type { EntryMaker, ResourceChanges } from "./entries.ts";
+import { FutureReferences } from "./future-references.ts";
 import type { HeldContent } from "./held-content.ts";
 import type { LedgerHistory } from "./history.ts";
 import type { StateInForce } from "./in-force.ts";
@@ -23,7 +24,7 @@ import { type Judged, type Judgement, judgePublication, sameChange } from "./jud
 import { applied, authorOf, type NewRecord, noResourceChanges, type OperationPlan, refuse } from "./operation-plan.ts";
 import { type ChangePlan, planOf, resultOf } from "./plan.ts";
 import type { Publication, WaitingDeletion } from "./publication.ts";
-import { isNeeded, WaitingDeletions } from "./waiting-deletions.ts";
+import { WaitingDeletions } from "./waiting-deletions.ts";
 
 export interface PublicationPlannerOptions extends AffectedNodesOptions {
   readonly kindOf: (type: TypeUrl) => TypeKind;
@@ -152,9 +153,9 @@ export class PublicationPlanner {
     if (this.#waiting.places.length === 0) return [];
     const { references } = this.#options.inForce;
     const held = await this.#options.content.placed(state);
+    const future = await this.#options.slices.finish(FutureReferences.of({ references, state, planned: [], held }));
     return this.#waiting.takeDue(
-      (place, { origin }) =>
-        origin.writer === state.held?.origin.writer || isNeeded(place, { references, state, planned: [], held }),
+      (place, { origin }) => origin.writer === state.held?.origin.writer || future.needs(place),
     );
   }
 
@@ -233,7 +234,9 @@ export class PublicationPlanner {
     if (live.every(({ after }) => after !== undefined)) return () => false;
     const { references } = this.#options.inForce;
     const held = isDroppedBy(publication, state.held) ? [] : await this.#options.content.placed(state);
-    return (place) => isNeeded(place, { references, state, planned: [...this.#planned, made], held });
+    const planned = [...this.#planned, made];
+    const future = await this.#options.slices.finish(FutureReferences.of({ references, state, planned, held }));
+    return (place) => future.needs(place);
   }
 
   /** While a change is held, everything that its writer deletes of live data waits for the decision. */

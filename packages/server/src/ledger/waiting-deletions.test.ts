@@ -132,6 +132,29 @@ test("after a restart the held change still keeps what it refers to", async () =
   expect(asked).toMatchObject({ kind: "unchanged", waiting: [waits("e")] });
 });
 
+test("many deletions beside as many changes look at each change a few times, however many there are", async () => {
+  const lookedAt = async (count: number): Promise<number> => {
+    const { publisher } = await start();
+    const names = Array.from({ length: count }, (_, index) => `e${index}`);
+    await publisher.publish({ layers: base(...names.map((name) => endpoints(name))), origin });
+    let looks = 0;
+    const counted = names.map((name): Resource => {
+      const { references, ...others } = cluster(`c${name}`, name);
+      return {
+        ...others,
+        get references() {
+          looks++;
+          return references;
+        },
+      };
+    });
+    const asked = await publisher.publish({ layers: base(...counted), origin });
+    expect(asked).toMatchObject({ waiting: names.map((name) => waits(name)) });
+    return looks;
+  };
+  expect(await lookedAt(200)).toBeLessThanOrEqual(2 * (await lookedAt(100)));
+});
+
 test("whatever is published, no cluster in force loses endpoints that it had, and in the end nothing waits in vain", async () => {
   const name = fc.constantFrom("e", "f", "g");
   const layer = fc.constantFrom("base", "group/x");

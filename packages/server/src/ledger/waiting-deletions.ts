@@ -1,56 +1,5 @@
-import {
-  type EntryChange,
-  type EntryPlace,
-  type LedgerState,
-  parseVariantKey,
-  placeKey,
-} from "@xdskit/protocol/internal";
-import type { ResourceChanges } from "./entries.ts";
+import { type EntryChange, type EntryPlace, parseVariantKey, placeKey } from "@xdskit/protocol/internal";
 import type { Publication } from "./publication.ts";
-import type { PlacedResource, References } from "./references.ts";
-
-/** The layer that every node sees, unless its mapping says otherwise. */
-const COMMON = "base";
-
-/** Beside what is in force: what refers to names, or will. */
-export interface Referring {
-  readonly references: References;
-  readonly state: LedgerState;
-  /** What is planned upon what is in force, the publication itself last. */
-  readonly planned: readonly ResourceChanges[];
-  /** What would come in force if what is held were approved. */
-  readonly held: readonly PlacedResource[];
-}
-
-/**
- * Whether anything stable, in force or held, would refer to nothing once a resource of live data is deleted. What the
- * layer of the referring resource, or the common layer, still has under that name takes its place.
- */
-export function isNeeded(place: EntryPlace, { references, state, planned, held }: Referring): boolean {
-  const changed = new Set<string>();
-  const deleted = new Set<string>();
-  const layers = new Set<string>();
-  const refers = ({ layer, resource }: PlacedResource): void => {
-    if (resource.references.some(({ type, name }) => type === place.type && name === place.name)) layers.add(layer);
-  };
-  for (const { changes, resources } of [...planned].reverse()) {
-    for (const change of changes) {
-      const key = placeKey(change);
-      if (changed.has(key)) continue;
-      changed.add(key);
-      if (change.after === undefined) deleted.add(key);
-      const resource = resources.get(change);
-      if (resource !== undefined) refers({ layer: change.layer, resource });
-    }
-  }
-  held.forEach(refers);
-  for (const [key, layer] of references.to(place)) if (!changed.has(key)) layers.add(layer);
-  const remains = (layer: string): boolean => {
-    const other = { ...place, layer };
-    return layer !== place.layer && state.entry(other) !== undefined && !deleted.has(placeKey(other));
-  };
-  return [...layers].some((layer) => !remains(layer) && !remains(COMMON));
-}
 
 /** Deletions of live data that wait until nothing refers to it any more. */
 export class WaitingDeletions {
@@ -80,7 +29,9 @@ export class WaitingDeletions {
     for (const [key, { place, by }] of this.#waiting) {
       if (mustWait(place, by)) continue;
       this.#waiting.delete(key);
-      due.set(by, [...(due.get(by) ?? []), place]);
+      const places = due.get(by) ?? [];
+      places.push(place);
+      due.set(by, places);
     }
     return [...due].map(([{ author, message, origin }, places]) => ({
       ...{ author, message, origin: { writer: origin.writer } },
