@@ -74,7 +74,9 @@ export class WithheldRequests {
     }
     if (!this.#hold(stream, bytes)) return "full";
     const types = ofStream ?? new Map<TypeUrl, Withheld[]>();
-    this.#waiting.set(stream, types.set(type, [...(types.get(type) ?? []), { request, bytes }]));
+    const ofType = types.get(type) ?? [];
+    ofType.push({ request, bytes });
+    this.#waiting.set(stream, types.set(type, ofType));
     return "waits";
   }
 

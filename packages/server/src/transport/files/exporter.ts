@@ -310,7 +310,9 @@ export class FileExporter implements BodyHandle {
       this.#asked.set(type, asked);
       if (asked.has(name)) continue;
       asked.add(name);
-      byType.set(type, [...(byType.get(type) ?? []), name]);
+      const ofType = byType.get(type) ?? [];
+      ofType.push(name);
+      byType.set(type, ofType);
     }
     for (const [type, subscribe] of byType) this.#request({ type, subscribe });
   }
