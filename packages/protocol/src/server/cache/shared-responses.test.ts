@@ -332,7 +332,7 @@ describe("the state that clients share", () => {
     expect(shared.newUses(now, before, CLUSTER)).toBe(found);
   });
 
-  test("S-WRM-01: knows whether a resource references something without a resource", () => {
+  test("knows whether a resource references something without a resource", () => {
     const state = new State();
     state.base.put(2, resource(ENDPOINTS, "a", "1"));
     const isVacant = (one: Resource, ...owes: Parameters<CurrentView["isVacant"]>[1]): boolean =>

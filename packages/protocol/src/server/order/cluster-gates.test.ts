@@ -127,7 +127,7 @@ describe("S-ORD-02: a resource that uses a Cluster waits", () => {
     expect([client.wait(user, route("a")), client.wait(user, route("b"))]).toEqual(["cluster a", "cluster b"]);
   });
 
-  test("S-WRM-01: for the endpoints of a Cluster that it uses anew, where there are none", () => {
+  test("for the endpoints of a Cluster that it uses anew, where there are none", () => {
     client.put(withEndpoints("a"), plain("b"));
     const user = client.has(ROUTE, ["r"]);
     client.has(CLUSTER);
