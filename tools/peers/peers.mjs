@@ -93,21 +93,6 @@ export const peers = [
     command: (proof) => [proof],
   },
   {
-    name: "promlint",
-    says: "the linter of `promtool check metrics`, from github.com/prometheus/client_golang",
-    version: "1.25.0",
-    at: join(cache, "promlint"),
-    inputs: ["go.mod", "go.sum", "main.go"].map((file) => join(root, "test/promlint", file)),
-    install: [
-      {
-        run: ["go", "build", "-trimpath", "-o", join(cache, "promlint/promlint"), "."],
-        in: join(root, "test/promlint"),
-      },
-    ],
-    proof: (at) => present(join(at, "promlint")),
-    command: (proof) => [proof],
-  },
-  {
     name: "etcd",
     says: "go.etcd.io/etcd, with etcdctl and etcdutl beside it",
     version: "3.7.3",
@@ -156,6 +141,12 @@ export const peers = [
     says: "testssl.sh, which examines a TLS port, from the machine's package manager",
     package: "testssl.sh",
     programs: ["testssl", "testssl.sh"],
+  }),
+  debianPackage({
+    name: "promtool",
+    says: "promtool, which judges metrics and alert rules, from the machine's package manager",
+    package: "prometheus",
+    programs: ["promtool"],
   }),
   debianPackage({
     name: "buildah",

@@ -25,7 +25,7 @@ export type PeerName =
   | "h2spec"
   | "testssl"
   | "buildah"
-  | "promlint"
+  | "promtool"
   | "etcd";
 
 export function speaksV2(name: PeerName): name is GrpcV2ClientName {
