@@ -36,15 +36,15 @@ if (args.includes("--list")) {
 }
 
 /**
- * In parallel, because most of the time is waiting for downloads; only those of the machine one after the other, because
- * the package manager has a lock.
+ * In parallel, because most of the time is waiting for downloads; only those of the package manager one after the other,
+ * because it has a lock.
  */
 async function installAll(wanted) {
-  let ofTheMachine = Promise.resolve();
+  let packages = Promise.resolve();
   const inTurn = (peer) => {
-    if (!peer.isOfTheMachine) return install(peer);
-    const installed = ofTheMachine.then(() => install(peer));
-    ofTheMachine = installed;
+    if (!peer.isPackage) return install(peer);
+    const installed = packages.then(() => install(peer));
+    packages = installed;
     return installed;
   };
   const outcomes = await Promise.all(wanted.map(async (peer) => ({ peer, installed: await inTurn(peer) })));

@@ -13,6 +13,8 @@ export const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/
 
 const cache = join(root, ".cache/peers");
 const clients = join(root, "test/e2e/clients");
+/** Installs a package with apt, or unpacks it. */
+const installPackage = join(root, "tools/peers/install-package.mjs");
 
 /**
  * One row per peer. `inputs` are the files that it is built from: it is installed again when one of them or the version
@@ -142,12 +144,17 @@ export const peers = [
     package: "testssl.sh",
     programs: ["testssl", "testssl.sh"],
   }),
-  debianPackage({
+  {
     name: "promtool",
-    says: "promtool, which judges metrics and alert rules, from the machine's package manager",
-    package: "prometheus",
-    programs: ["promtool"],
-  }),
+    says: "promtool, which judges metrics and alert rules, from the machine's package of Prometheus, which is not installed",
+    version: "of the machine",
+    at: join(cache, "promtool"),
+    inputs: [],
+    isPackage: true,
+    install: [{ run: [process.execPath, installPackage, "prometheus", join(cache, "promtool")] }],
+    proof: (at) => present(join(at, "usr/bin/promtool")),
+    command: (proof) => [proof],
+  },
   debianPackage({
     name: "buildah",
     says: "buildah, which builds the image without a daemon, from the machine's package manager",
@@ -294,7 +301,8 @@ function debianPackage({ name, says, package: wanted = name, programs }) {
     at: join(cache, name),
     inputs: [],
     isOfTheMachine: true,
-    install: [{ run: [process.execPath, join(root, "tools/peers/install-package.mjs"), wanted] }],
+    isPackage: true,
+    install: [{ run: [process.execPath, installPackage, wanted] }],
     proof: () => findProgram(programs),
     command: (proof) => [proof],
   };

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { peerCommand } from "../../../../test/e2e/support/peers.ts";
 import { type MetricRow, metricTable } from "../../src/observe/metric-table.ts";
 import { referencesIn } from "../support/promql.ts";
 import { CDS, node, RealMachine, resource } from "./real-machine.ts";
@@ -116,10 +117,10 @@ describe("alert rules", () => {
     expect(explained).toEqual(rules.map(({ alert }) => alert));
   });
 
-  const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
+  const [promtool] = peerCommand("promtool") ?? [];
 
-  test.skipIf(!hasPromtool)("promtool check rules finds nothing, where it is installed", () => {
-    const { status, stdout, stderr } = spawnSync("promtool", ["check", "rules", rulesFile], { encoding: "utf8" });
+  test.skipIf(promtool === undefined)("promtool check rules finds nothing, where it is installed", () => {
+    const { status, stdout, stderr } = spawnSync(promtool ?? "", ["check", "rules", rulesFile], { encoding: "utf8" });
     expect([status, stdout, stderr]).toEqual([0, expect.stringContaining(`SUCCESS: ${rules.length} rules found`), ""]);
   });
 });
