@@ -151,7 +151,7 @@ export const peers = [
     at: join(cache, "promtool"),
     inputs: [],
     isPackage: true,
-    install: [{ run: [process.execPath, installPackage, "prometheus", join(cache, "promtool")] }],
+    install: [{ run: ["node", installPackage, "prometheus", join(cache, "promtool")] }],
     proof: (at) => present(join(at, "usr/bin/promtool")),
     command: (proof) => [proof],
   },
@@ -302,7 +302,7 @@ function debianPackage({ name, says, package: wanted = name, programs }) {
     inputs: [],
     isOfTheMachine: true,
     isPackage: true,
-    install: [{ run: [process.execPath, installPackage, wanted] }],
+    install: [{ run: ["node", installPackage, wanted] }],
     proof: () => findProgram(programs),
     command: (proof) => [proof],
   };
