@@ -2,11 +2,14 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
-import { describeWith } from "../e2e/support/peers.ts";
+import { describeWith, peerCommand } from "../e2e/support/peers.ts";
 import { ImageStore } from "./support/image.ts";
 
 const BUILD_MS = 300_000;
 const CLUSTER = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+
+const isUsable = peerCommand("buildah") !== undefined && ImageStore.isUsable;
+const title = "is built from the tarballs of a release, and serves what is mounted";
 
 describeWith("buildah", "the image", () => {
   let store: ImageStore;
@@ -22,7 +25,7 @@ describeWith("buildah", "the image", () => {
     rmSync(config, { recursive: true });
   });
 
-  it("is built from the tarballs of a release, and serves what is mounted", { timeout: BUILD_MS }, async () => {
+  it.skipIf(!isUsable)(isUsable ? title : `${title} (skipped: no container here)`, { timeout: BUILD_MS }, async () => {
     const image = store.build(inject("release"));
     await using running = store.start(image, config, { XDS_LISTEN: "127.0.0.1:0", XDS_ADMIN: "127.0.0.1:0" });
     const { address, admin } = await running.hears("serving");

@@ -22,6 +22,17 @@ export interface LogLine {
 export class ImageStore {
   readonly #folder = mkdtempSync(join(tmpdir(), "xdskit-image-"));
 
+  /** Whether containers can be made here: that takes rights which a sandbox may not have. */
+  static get isUsable(): boolean {
+    try {
+      using store = new ImageStore();
+      store.#run("mount", store.#run("from", "scratch"));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** Builds the image of a release on this machine's Node. Throws with the output if it cannot be built. */
   build(release: string): string {
     this.#createBase();
@@ -46,8 +57,12 @@ export class ImageStore {
   }
 
   [Symbol.dispose](): void {
-    this.#run("rm", "--all");
-    this.#run("rmi", "--all", "--force");
+    try {
+      this.#run("rm", "--all");
+      this.#run("rmi", "--all", "--force");
+    } catch {
+      // Where no container can be made there is none to remove.
+    }
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
