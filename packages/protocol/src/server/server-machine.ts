@@ -438,8 +438,8 @@ export class ServerMachine {
     if (owed.size > 0) this.#owe(stream, owed);
     this.#wake(stream);
     // What only ACKs exceeds no limit that it did not exceed before.
-    if (!isFlushNeeded) return identified.length === 0 ? effects : [...identified, ...effects];
-    return [...identified, ...denied, ...unknown, ...effects, ...this.#endBeyondLimits(stream)];
+    const beyond = isFlushNeeded ? this.#endBeyondLimits(stream) : [];
+    return [...identified, ...denied, ...unknown, ...effects, ...beyond];
   }
 
   /** Flushes a stream that has nothing to send. Throws if that has an effect. */
