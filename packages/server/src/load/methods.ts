@@ -1,17 +1,10 @@
-import {
-  createLoadReportReader,
-  encodeLoadRequest,
-  type LoadReportReader,
-  NodeSizeError,
-  WireError,
-} from "@xdskit/envoy-api/internal";
+import { createLoadReportReader, encodeLoadRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode, type LoadReport, type Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 import type { GrpcCall } from "../transport/grpc/call.ts";
 import { guard } from "../transport/grpc/guard.ts";
-import { inSlices, LARGE_BYTES } from "../transport/grpc/in-slices.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "../transport/grpc/method.ts";
-import { refuseNode } from "../transport/node-limit.ts";
+import { receiveMessage } from "../transport/grpc/read-message.ts";
 import type { LoadReporting } from "./load-reporting.ts";
 
 /** `StreamLoadStats` of both API versions. */
@@ -47,8 +40,7 @@ function serve(call: GrpcCall, ports: MethodPorts, loads: LoadReporting): Dismis
         isAdmitted ||= guard(call, ports, "lrs", report.node ?? anonymousNode);
         if (isAdmitted) loads.receive(reporter, report);
       };
-      if (bytes.byteLength < LARGE_BYTES) return receive(read(reader, bytes, ports));
-      return readLarge(reader, bytes, ports).then(receive);
+      return receiveMessage<LoadReport>(reader, bytes, { says: "a load report", ports }, receive);
     },
     onHalfClose: () => call.end({ code: statusCode.OK, message: "" }),
     onFailure: (status) => call.end(status),
@@ -58,33 +50,6 @@ function serve(call: GrpcCall, ports: MethodPorts, loads: LoadReporting): Dismis
     },
   });
   return (status) => call.end(status);
-}
-
-function read(reader: LoadReportReader, bytes: Uint8Array, ports: MethodPorts): LoadReport | Status {
-  try {
-    return reader.read(bytes);
-  } catch (error) {
-    return statusOf(error, ports);
-  }
-}
-
-/** As `read`, in slices. */
-async function readLarge(
-  reader: LoadReportReader,
-  bytes: Uint8Array,
-  ports: MethodPorts,
-): Promise<LoadReport | Status> {
-  try {
-    return await inSlices<LoadReport>(reader.readInParts(bytes));
-  } catch (error) {
-    return statusOf(error, ports);
-  }
-}
-
-function statusOf(error: unknown, { hub, address }: MethodPorts): Status {
-  if (error instanceof NodeSizeError) return refuseNode(hub, address, error);
-  if (!(error instanceof WireError)) throw error;
-  return { code: statusCode.INVALID_ARGUMENT, message: `not a load report: ${error.message}` };
 }
 
 const draining: Status = { code: statusCode.UNAVAILABLE, message: "this server is shutting down; connect anew" };

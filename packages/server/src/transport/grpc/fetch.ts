@@ -5,7 +5,8 @@ import type { HubPort, StreamHandle } from "../../hub/port.ts";
 import type { GrpcCall } from "./call.ts";
 import { messagePrefix } from "./framing.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
-import { readRequest } from "./stream.ts";
+import { readMessage } from "./read-message.ts";
+import { DISCOVERY_REQUEST } from "./stream.ts";
 
 /**
  * A unary Fetch: one request, one response from the current state. To the hub it is a stream that half-closes after its
@@ -30,7 +31,7 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, onlyType, apiVersion,
   }
   call.accept({
     onMessage: (bytes) => {
-      const request = readRequest(reader, bytes, ports);
+      const request = readMessage<DiscoveryRequest>(reader, bytes, { says: DISCOVERY_REQUEST, ports });
       if ("code" in request) hub.endStream(stream, request, "malformed");
       else answer.ask(hub, stream, request, bytes.byteLength);
     },

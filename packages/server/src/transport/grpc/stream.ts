@@ -1,16 +1,11 @@
-import {
-  createRequestReader,
-  type DiscoveryMethod,
-  NodeSizeError,
-  type RequestReader,
-  WireError,
-} from "@xdskit/envoy-api/internal";
+import { createRequestReader, type DiscoveryMethod } from "@xdskit/envoy-api/internal";
 import type { Status, Variant } from "@xdskit/protocol";
-import { type DiscoveryRequest, statusCode } from "@xdskit/protocol/internal";
-import { refuseNode } from "../node-limit.ts";
+import type { DiscoveryRequest } from "@xdskit/protocol/internal";
 import type { GrpcCall } from "./call.ts";
-import { inSlices, LARGE_BYTES } from "./in-slices.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
+import { receiveMessage } from "./read-message.ts";
+
+export const DISCOVERY_REQUEST = "a discovery request";
 
 /** A discovery stream: passes requests to the hub, and the hub writes to the call (S-GRP-01). */
 export function discoveryStream(method: StreamingMethod): GrpcMethod {
@@ -34,40 +29,11 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...met
         if ("code" in request) hub.endStream(stream, request, "malformed");
         else hub.receive(stream, request, bytes.byteLength);
       };
-      if (bytes.byteLength < LARGE_BYTES) return receive(readRequest(reader, bytes, ports));
-      return readLarge(reader, bytes, ports).then(receive);
+      return receiveMessage<DiscoveryRequest>(reader, bytes, { says: DISCOVERY_REQUEST, ports }, receive);
     },
     onHalfClose: () => hub.finish(stream),
     onFailure: (status, reason) => hub.endStream(stream, status, reason),
     onClose: (reason) => hub.abandon(stream, reason),
   });
   return (status, reason) => hub.endStream(stream, status, reason);
-}
-
-/** As `readRequest`, in slices. */
-async function readLarge(
-  reader: RequestReader,
-  bytes: Uint8Array,
-  ports: MethodPorts,
-): Promise<DiscoveryRequest | Status> {
-  try {
-    return await inSlices<DiscoveryRequest>(reader.readInParts(bytes));
-  } catch (error) {
-    return statusOf(error, ports);
-  }
-}
-
-/** Decodes a request, or returns the status that ends the call: malformed bytes or a node above the limit. */
-export function readRequest(reader: RequestReader, bytes: Uint8Array, ports: MethodPorts): DiscoveryRequest | Status {
-  try {
-    return reader.read(bytes);
-  } catch (error) {
-    return statusOf(error, ports);
-  }
-}
-
-function statusOf(error: unknown, ports: MethodPorts): Status {
-  if (error instanceof NodeSizeError) return refuseNode(ports.hub, ports.address, error);
-  if (!(error instanceof WireError)) throw error;
-  return { code: statusCode.INVALID_ARGUMENT, message: `not a discovery request: ${error.message}` };
 }
