@@ -10,8 +10,10 @@ import {
   opaqueTraits,
   type ReceivedResource,
   type ServerEffect,
+  type ServerEvent,
   ServerMachine,
   type SourceSpec,
+  type StreamId,
   type WatchId,
 } from "@xdskit/protocol/internal";
 import { change, sourceOf, whole } from "./client-story.ts";
@@ -25,6 +27,15 @@ const TYPES: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
 const NAMES = ["a", "b", "c"];
 const SHORT_MS = 1_000;
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
+
+/** The event of a stream that a client opens. */
+export function streamOpened(
+  stream: StreamId,
+  variant: Variant,
+  onlyType: TypeUrl | undefined,
+): Extract<ServerEvent, { readonly kind: "stream-opened" }> {
+  return { kind: "stream-opened", stream, variant, onlyType, apiVersion: "v3", peer, connection: 1 };
+}
 
 /** How the two talk, and what goes wrong. */
 export interface PairOptions {
@@ -310,17 +321,7 @@ export class ClientPair {
       case "open-stream": {
         const { stream, onlyType } = effect;
         this.#wires.set(stream, { stream, isOpen: false, requests: [], responses: [], isJudging: false });
-        const { variant } = this.#options;
-        const opened = {
-          kind: "stream-opened",
-          stream,
-          variant,
-          onlyType,
-          apiVersion: "v3",
-          peer,
-          connection: 1,
-        } as const;
-        this.#perform(this.#machine.on(opened));
+        this.#perform(this.#machine.on(streamOpened(stream, this.#options.variant, onlyType)));
         break;
       }
       case "send-request":

@@ -16,7 +16,7 @@ import {
   type SourceSpec,
   type StreamId,
 } from "@xdskit/protocol/internal";
-import { copyOf, responseOf, type Send } from "./client-pair.ts";
+import { copyOf, responseOf, type Send, streamOpened } from "./client-pair.ts";
 import { sourceOf } from "./client-story.ts";
 import { node } from "./conversation.ts";
 import { kindOf, need, ROOT } from "./mesh-play.ts";
@@ -25,7 +25,6 @@ import type { Step } from "./world.ts";
 
 const NAMES = ["a", "b", "c"];
 const SHORT_MS = 1_000;
-const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 
 /** How the clients talk, one for each entry, and what goes wrong. */
 export interface WarmingOptions {
@@ -210,17 +209,7 @@ export class WarmingWorld {
       const stream = ++this.#lastStream;
       const { stream: id, onlyType } = effect;
       this.#wires.set(stream, { client, id, stream, isOpen: false, requests: [], responses: [] });
-      const { variant } = client.spec;
-      const opened = {
-        kind: "stream-opened",
-        stream,
-        variant,
-        onlyType,
-        apiVersion: "v3",
-        peer,
-        connection: 1,
-      } as const;
-      this.#perform(this.#machine.on(opened));
+      this.#perform(this.#machine.on(streamOpened(stream, client.spec.variant, onlyType)));
     } else if (effect.kind === "send-request") wireOf(effect.stream)?.requests.push(copyOf(effect.request));
     else if (effect.kind === "close-stream") {
       const wire = wireOf(effect.stream);
