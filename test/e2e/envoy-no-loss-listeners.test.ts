@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { httpAsk, startHttpLoad } from "./support/http-load.ts";
-import { clusterOf, type LoadedEnvoy, NO_LOSS, noteLosses, routeTo, startLoadedEnvoy } from "./support/loaded-envoy.ts";
+import {
+  clusterOf,
+  dumpedNames,
+  type LoadedEnvoy,
+  NO_LOSS,
+  noteLosses,
+  routeTo,
+  startLoadedEnvoy,
+} from "./support/loaded-envoy.ts";
 import { openLongResponse } from "./support/long-response.ts";
 import { times } from "./support/measure.ts";
 import { configSource, modes, named } from "./support/mode.ts";
@@ -86,6 +94,39 @@ describeWith("envoy", "Envoy", () => {
       await until({ says: "the long response is cut", withinMs: 3_000 }, () => long.broken() !== undefined);
       const losses = noteLosses("no loss: listener changed", world, rounds, await world.losses());
       expect(losses).toMatchObject({ wronglyAnswered: {}, lostToConfiguration: {} });
+    });
+
+    test("gets a new name with a cluster whose endpoints come later: its address is never without a listener", async () => {
+      const { site, envoy } = world;
+      const port = await freePort();
+      const named = (round: number): readonly object[] => {
+        const cluster = `renamed-${round}`;
+        const { virtual_hosts } = routeTo(cluster, "inline") as { readonly virtual_hosts: readonly object[] };
+        const manager = { route_config: { name: "inline", virtual_hosts } };
+        return [world.listener({ name: cluster, port, manager, statPrefix: cluster }), clusterOf(mode, cluster)];
+      };
+      const endpointsOf = (round: number): object => endpoints(`renamed-${round}`, [world.green.port]);
+      site.write({ "renamed.json": [...named(0), endpointsOf(0)] });
+      await using loadThere = startHttpLoad({ port, keptPerSecond: 0, newPerSecond: 200 });
+      await loadThere.answeredBy(world.green.name, 5_000);
+      await world.losses(loadThere, port);
+      const rounds = times(2, 10);
+      for (let round = 1; round <= rounds; round++) {
+        site.write({ "renamed.json": [...named(round), endpointsOf(round - 1)] });
+        await until({ says: "the new cluster is there", withinMs: 5_000, everyMs: 20 }, async () => {
+          const names = ["warming", "active"].map((state) =>
+            dumpedNames(envoy, `dynamic_${state}_clusters`, "cluster"),
+          );
+          return (await Promise.all(names)).flat().includes(`renamed-${round}`);
+        });
+        expect((await httpAsk({ port })).body).toBe(world.green.name);
+        site.write({ "renamed.json": [...named(round), endpointsOf(round)] });
+        await until({ says: "the renamed listener is in use", withinMs: 5_000, everyMs: 20 }, async () => {
+          return (await prefixOf(envoy, `renamed-${round}`)) === `renamed-${round}`;
+        });
+      }
+      const losses = noteLosses("no loss: listener renamed", world, rounds, await world.losses(loadThere, port));
+      expect(losses).toMatchObject({ wronglyAnswered: {}, connectErrors: {}, lostToConfiguration: {} });
     });
 
     test("moves to another address in two steps: every request there is answered from the first connection on", async () => {

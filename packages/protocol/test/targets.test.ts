@@ -187,13 +187,83 @@ test.each(variants)("what waits too long ends alone: the others wait for their o
   expect(client.accept(CLUSTER)).toEqual(["v@1"]);
 });
 
-test("virtual hosts, which wait together, end their wait together", () => {
-  const client = new Client("delta", plain("old"));
+const renamed = [
+  { variant: "sotw", type: LISTENER, is: "a Listener" },
+  { variant: "delta", type: LISTENER, is: "a Listener" },
+  { variant: "delta", type: HOST, is: "a virtual host" },
+] as const;
+
+describe.each(renamed)("S-ORD-06 the removal of $is, in $variant,", ({ variant, type }) => {
+  /** In sync, with two users of the Cluster `old`. */
+  const inSyncWithTwo = (): Client => {
+    const client = new Client(variant, plain("old"), using(type, "r/u", "0", "old"), using(type, "r/v", "0", "old"));
+    client.ask(CLUSTER);
+    client.accept(CLUSTER);
+    client.ask(type);
+    client.accept(type);
+    return client;
+  };
+  /** Renames a user; the new one uses a new Cluster. */
+  const rename = (client: Client, from: string, to: string, cluster: string): readonly string[] => {
+    client.talk.change({ puts: [plain(cluster), using(type, to, "0", cluster)], deletes: [{ type, name: from }] });
+    return client.put();
+  };
+  const is = (sotw: readonly string[], delta: readonly string[]): readonly string[] =>
+    variant === "sotw" ? sotw : delta;
+
+  test("waits for a new one that is held back and may replace it", () => {
+    const client = inSyncWithTwo();
+    expect(rename(client, "r/u", "r/w", "a")).toEqual(is(["old@1,a@1"], ["a@1"]));
+    expect(client.accept(CLUSTER)).toEqual(is(["r/v@0,r/w@0"], ["r/w@0,-r/u"]));
+    expect([client.accept(type), client.overdue]).toEqual([[], 0]);
+  });
+
+  test("takes along what changes meanwhile and might need its place", () => {
+    const client = inSyncWithTwo();
+    rename(client, "r/u", "r/w", "a");
+    client.talk.put(using(type, "r/v", "1", "old"), using(type, "r/x", "0", "old"));
+    expect(client.put()).toEqual([]);
+    expect(client.accept(CLUSTER)).toEqual(is(["r/v@1,r/w@0,r/x@0"], ["r/w@0,r/v@1,r/x@0,-r/u"]));
+    expect(client.accept(type)).toEqual([]);
+  });
+
+  test("does not wait for what is held back later", () => {
+    const client = inSyncWithTwo();
+    rename(client, "r/u", "r/w", "a");
+    expect(rename(client, "r/v", "r/x", "b")).toEqual([]);
+    expect(client.accept(CLUSTER)).toEqual(is(["old@1,a@1,b@1", "r/w@0,r/v@0"], ["b@1", "r/w@0,-r/u"]));
+    expect(client.put(using(type, "r/w", "1", "old"))).toEqual([]);
+    client.accept(type);
+    expect(client.accept(CLUSTER)).toEqual(is(["r/w@1,r/x@0"], ["r/x@0,r/w@1,-r/v"]));
+  });
+
+  test("does not wait longer than what is held back", () => {
+    const client = inSyncWithTwo();
+    client.talk.change({
+      puts: [resource(CLUSTER, "empty", "1"), using(type, "r/w", "0", "empty")],
+      deletes: [{ type, name: "r/u" }],
+    });
+    client.put();
+    expect(client.waitInVain()).toEqual(is(["r/v@0,r/w@0"], ["r/w@0,-r/u"]));
+  });
+
+  test("is not sent if the resource comes back meanwhile", () => {
+    const client = inSyncWithTwo();
+    rename(client, "r/u", "r/w", "a");
+    expect(client.put(using(type, "r/u", "0", "old"))).toEqual([]);
+    expect(client.accept(CLUSTER)).toEqual(is(["r/v@0,r/w@0,r/u@0"], ["r/w@0"]));
+  });
+});
+
+test("virtual hosts wait one by one: others that a client asks for are answered", () => {
+  const client = new Client("delta", plain("old"), using(HOST, "r/i", "0", "old"));
   client.ask(CLUSTER);
   client.accept(CLUSTER);
   client.ask(HOST, "r/h");
   client.accept(HOST);
   client.put(plain("a"), using(HOST, "r/h", "1", "a"));
-  expect(client.waitInVain()).toEqual(["r/h@1"]);
-  expect(client.overdue).toBe(1);
+  expect(client.ask(HOST, "r/i")).toEqual(["r/i@0"]);
+  expect(client.accept(HOST)).toEqual([]);
+  expect(client.accept(CLUSTER)).toEqual(["r/h@1"]);
+  expect(client.overdue).toBe(0);
 });

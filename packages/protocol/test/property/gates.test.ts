@@ -103,10 +103,10 @@ describe.each(rules)("without the rule that $is", ({ remove, trouble, neededBy, 
     (client) => {
       remove();
       const script = isOfReturns === true ? brokenMeshScript : meshScript;
-      expect(losesIn(client, { makeBeforeBreak: true, ...trouble }, { numRuns: 5_000 }, script)).toEqual(
+      expect(losesIn(client, { makeBeforeBreak: true, ...trouble }, { numRuns: 20_000 }, script)).toEqual(
         expect.any(Array),
       );
     },
-    120_000,
+    240_000,
   );
 });

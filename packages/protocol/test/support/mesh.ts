@@ -190,7 +190,7 @@ export class Mesh {
         const references = [pick((a >> 3) + i * (b >> 4))];
         return resource(ROUTE, name, describe(references), { references });
       }),
-      resource(LISTENER, "l", describe(listenerRefs), { references: listenerRefs }),
+      resource(LISTENER, (b & 24) === 24 ? "m" : "l", describe(listenerRefs), { references: listenerRefs }),
     ];
     const key = ({ type, name }: Deletion): string => `${type} ${name}`;
     const kept = new Set(next.map(key));

@@ -47,6 +47,7 @@ export class ModelEnvoy {
   readonly #clusters = new Map<string, ClusterState>();
   readonly #endpoints = new Map<string, string>();
   readonly #listeners = new Map<string, ListenerState>();
+  #hadListener = false;
   readonly #routes = new Map<string, Resource>();
   readonly #talks = new Map<TypeUrl, Conversation>();
   /** On an aggregated stream the ACK of Clusters waits until nothing warms. */
@@ -302,6 +303,8 @@ export class ModelEnvoy {
 
   /** Looks at every path a request can take now. */
   #look(): void {
+    if (this.#hadListener && this.#listeners.size === 0) this.lost.push("no Listener");
+    this.#hadListener = this.#listeners.size > 0;
     for (const [name, { inUse }] of this.#listeners) {
       if (inUse === undefined) continue;
       const tables = namesIn(inUse, ROUTE).map((route) => this.#routes.get(route));

@@ -17,11 +17,11 @@ export interface PendingResource {
   readonly replaces: Uses | undefined;
 }
 
-/** What a resource references. */
-export type Uses = Pick<Past, "references">;
+/** What a resource references, and what it is asked for by. */
+export type Uses = Pick<Past, "references" | "aliases">;
 
 /** For a former resource whose references are unknown. */
-export const unknownUses: Uses = { references: [] };
+export const unknownUses: Uses = { references: [], aliases: [] };
 
 /** How many resources and names are kept of each kind; each costs a pointer. */
 const ELEMENTS_KEPT = 200_000;
@@ -109,8 +109,16 @@ export class SharedSelections {
       for (const resource of this.all(view, type, subscription).puts) yield { resource, replaces: undefined };
       return;
     }
-    for (const { then, now } of this.#changes.between(from, view, type).changes) {
+    const { changes } = this.#changes.between(from, view, type);
+    for (const { then, now } of changes) {
       if (now !== undefined && subscription.covers(now)) yield { resource: now, replaces: then };
+    }
+    if (subscription.terms === undefined || changes.length === 0) return;
+    // An unchanged resource is sent if it is the match of a term now, in place of another.
+    const changed = new Set(changes.map(({ name }) => name));
+    for (const { name } of this.ofChanges(from, view, type, subscription).puts) {
+      const resource = changed.has(name) ? undefined : view.holder(type, name);
+      if (resource !== undefined) yield { resource, replaces: unknownUses };
     }
   }
 

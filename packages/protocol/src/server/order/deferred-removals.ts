@@ -133,6 +133,10 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return this.#machine.isSent(name, current);
   }
 
+  removesAny(current: CurrentView): boolean {
+    return this.#machine.removesAny(current);
+  }
+
   pendingResources(current: CurrentView): Iterable<PendingResource> {
     return this.#machine.pendingResources(current);
   }

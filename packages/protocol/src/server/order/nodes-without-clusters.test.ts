@@ -34,3 +34,18 @@ test("a node with several streams of Clusters has some until the last one closes
   one.noteElsewhere();
   expect(one.isElsewhere).toBe(true);
 });
+
+test("a node that subscribed to Clusters here is known for it, the oldest of more than 16,384 no longer", () => {
+  const nodes = new NodesWithoutClusters({ listsNews: false });
+  const of = (id: string) => nodes.sourceOf(id, false);
+  expect(of("n0").isKnownHere).toBe(false);
+  for (let i = 0; i < 16_384; i++) of(`n${i}`).subscribe();
+  of("n0").subscribe();
+  expect([of("n0").isKnownHere, of("n1").isKnownHere]).toEqual([true, true]);
+  of("n16384").subscribe();
+  expect([of("n0").isKnownHere, of("n1").isKnownHere]).toEqual([false, true]);
+  of("n1").unsubscribe();
+  expect(of("n1").isKnownHere).toBe(true);
+  of("n1").noteElsewhere();
+  expect([of("n1").isKnownHere, of("n1").isElsewhere]).toEqual([false, true]);
+});

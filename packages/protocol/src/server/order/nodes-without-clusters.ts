@@ -7,6 +7,8 @@ const LONGEST_ID = 512;
 export interface ClusterSource {
   /** Whether the node uses routes of this server with Clusters of another source. */
   readonly isElsewhere: boolean;
+  /** Whether the node subscribed to Clusters of this server before, and was not found to get them elsewhere since. */
+  readonly isKnownHere: boolean;
   /** The node had time to subscribe to Clusters here, and did not. */
   noteElsewhere(): void;
   /** The node subscribed to Clusters on a stream. */
@@ -24,11 +26,14 @@ export interface ClustersElsewhere {
 /**
  * The ids of nodes that subscribe to routes and the like on per-type streams, and never to Clusters: theirs are static,
  * or come from another server. After a restart, routes of such a node need not wait for a stream of Clusters, while
- * those of other nodes do, because each stream reconnects in its own time (S-ORD-06).
+ * those of other nodes do, because each stream reconnects in its own time (S-ORD-06). Nodes that were seen to subscribe
+ * to Clusters are known too, but not to the next server.
  */
 export class NodesWithoutClusters {
   readonly #listsNews: boolean;
   readonly #known = new Set<string>();
+  /** Nodes that subscribed to Clusters here. */
+  readonly #here = new Set<string>();
   /** How many streams of a node subscribe to Clusters. */
   readonly #subscribed = new Map<string, number>();
   #news = new Map<string, boolean>();
@@ -42,15 +47,22 @@ export class NodesWithoutClusters {
   sourceOf(node: string, isAggregated: boolean): ClusterSource {
     const isRemembered = !isAggregated && node !== "" && node.length <= LONGEST_ID;
     const has = (): boolean => isRemembered && this.#known.has(node);
+    const here = this.#here;
     return {
       get isElsewhere() {
         return has();
       },
+      get isKnownHere() {
+        return here.has(node);
+      },
       noteElsewhere: () => {
-        if (isRemembered && !this.#subscribed.has(node)) this.restore({ node, isElsewhere: true });
+        if (!isRemembered || this.#subscribed.has(node)) return;
+        this.#here.delete(node);
+        this.restore({ node, isElsewhere: true });
       },
       subscribe: () => {
         if (node === "") return;
+        if (isRemembered) this.#noteHere(node);
         this.#subscribed.set(node, (this.#subscribed.get(node) ?? 0) + 1);
         this.restore({ node, isElsewhere: false });
       },
@@ -84,6 +96,14 @@ export class NodesWithoutClusters {
     const news = [...this.#news];
     this.#news = new Map();
     return news.map(([node, isElsewhere]) => ({ node, isElsewhere }));
+  }
+
+  #noteHere(node: string): void {
+    if (this.#here.has(node)) return;
+    this.#here.add(node);
+    if (this.#here.size <= NODES_KEPT) return;
+    const [oldest] = this.#here;
+    if (oldest !== undefined) this.#here.delete(oldest);
   }
 
   #note(node: string, isElsewhere: boolean): void {

@@ -5,7 +5,7 @@ import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { Removable } from "../cache/pending-removals.ts";
-import type { PendingResource } from "../cache/shared-selections.ts";
+import { type PendingResource, unknownUses } from "../cache/shared-selections.ts";
 import type { Wait } from "../contract/wait.ts";
 import type { HeldBackNames } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
@@ -15,6 +15,7 @@ import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
 import type { ClusterSource } from "./nodes-without-clusters.ts";
 import { type OrderedStream, OrderMembers } from "./order-members.ts";
 import { PinnedTargets, type TargetJudge } from "./pinned-targets.ts";
+import { Takeovers } from "./takeovers.ts";
 import { WarmingClusters } from "./warming-clusters.ts";
 
 /** What a type has to wait for. */
@@ -113,7 +114,8 @@ export class Order {
    */
   meetsUnannounced(asksForAll: boolean): void {
     const isAnnounced = this.hasClusters || [...this.#members.users.keys()].some(({ traits }) => traits.kind === "lds");
-    if (asksForAll && !isAnnounced && !this.#clusterSource.isElsewhere) this.#mayAskForClusters ??= "unannounced";
+    if (!asksForAll || isAnnounced || this.#clusterSource.isElsewhere) return;
+    this.#mayAskForClusters ??= this.#clusterSource.isKnownHere ? "came-back" : "unannounced";
   }
 
   /** Why users of Clusters wait until the client subscribes to Clusters; undefined: they do not. */
@@ -228,10 +230,14 @@ export class Order {
       return undefined;
     }
     const waiting = new Map<string, PendingResource>();
+    const takeovers = user.traits.terms && new Takeovers(current.view);
     let first: Wait | undefined;
-    for (const pending of user.pendingResources(current)) {
+    for (const pending of this.#pendingOf(user, current)) {
       const wait = overruled?.has(pending.resource.name) === true ? undefined : waitOf(pending);
-      if (wait === undefined) continue;
+      if (wait === undefined) {
+        takeovers?.add(pending);
+        continue;
+      }
       first ??= wait;
       waiting.set(pending.resource.name, pending);
       if (!user.canHoldBack && !user.canTellTargets) break;
@@ -240,6 +246,7 @@ export class Order {
       this.#targets.forget(user);
       return undefined;
     }
+    takeovers?.holdBack(waiting);
     const judge: TargetJudge = {
       current,
       waits: (target) => waitOf(target) !== undefined,
@@ -247,13 +254,23 @@ export class Order {
     };
     if (user.canHoldBack) return { first, names: this.#targets.ofEach(user, waiting, judge), maySpeak: true };
     const names = user.canTellTargets
-      ? this.#targets.ofWhole(user, waiting, user.pendingResources(current), judge)
+      ? this.#targets.ofWhole(user, waiting, this.#pendingOf(user, current), judge)
       : undefined;
     return {
       first,
       names: names ?? new Map([...waiting.keys()].slice(0, 1).map((name) => [name, undefined])),
       maySpeak: names !== undefined,
     };
+  }
+
+  /** What is about to be sent. As long as something is to be removed, what is new may take its place. */
+  *#pendingOf(user: TypeStream, current: CurrentView): Iterable<PendingResource> {
+    let isReplacement: boolean | undefined;
+    for (const pending of user.pendingResources(current)) {
+      const isNew = pending.replaces === undefined;
+      if (isNew) isReplacement ??= user.removesAny(current);
+      yield isNew && isReplacement === true ? { ...pending, replaces: unknownUses } : pending;
+    }
   }
 
   #gateOf(user: TypeStream, current: CurrentView): WaitOf | undefined {

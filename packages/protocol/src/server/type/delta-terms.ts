@@ -30,13 +30,21 @@ export class DeltaTerms {
     this.#sentState = sentState;
   }
 
-  /** Adds a name that was sent out of order, if the client needs it again. */
-  addSince(news: DeltaResponseBuilder, name: string, sent: SentMark | undefined, current: CurrentView): void {
+  /**
+   * Adds a name that was sent out of order, if the client needs it again. `mayMatchMore`: the resource may match more
+   * terms by now than when it was sent.
+   */
+  addSince(
+    news: DeltaResponseBuilder,
+    name: string,
+    sent: SentMark | undefined,
+    current: CurrentView,
+    mayMatchMore: boolean,
+  ): void {
     const now = current.view.holder(this.#traits.type, name);
     const isCovered = now !== undefined && isAsked(now, current.view, this.#subscription);
-    // The resource may match more terms by now than when it was sent.
-    const isBroad = now !== undefined && hasAny(this.#subscription.termsFor(now));
-    if (isCovered && (!current.isSame(now, sent) || isBroad)) news.puts.set(name, now);
+    const isAgain = mayMatchMore && now !== undefined && hasAny(this.#subscription.termsFor(now));
+    if (isCovered && (!current.isSame(now, sent) || isAgain)) news.puts.set(name, now);
     else if (!isCovered && sent !== undefined) news.removed.add(name);
   }
 

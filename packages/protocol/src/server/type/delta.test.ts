@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node } from "../../../test/support/conversation.ts";
-import { CLUSTER, ENDPOINTS, EXTENSION, LISTENER, ROUTE, resource, UNKNOWN } from "../../../test/support/resources.ts";
+import {
+  CLUSTER,
+  ENDPOINTS,
+  EXTENSION,
+  HOST,
+  LISTENER,
+  ROUTE,
+  resource,
+  UNKNOWN,
+} from "../../../test/support/resources.ts";
 import type { InitialVersions } from "../../message/request.ts";
 import type { ServerMachineOptions } from "../contract/server-machine-options.ts";
 
@@ -108,6 +117,16 @@ describe("what is asked for while an answer is unsettled", () => {
     talk.receive(1, delta(ENDPOINTS, { subscribe: ["b"] }));
     expect(says(talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["b"] })))).toEqual([]);
   });
+});
+
+test("S-VHD-03 a virtual host sent for a domain with a star while an answer is unsettled is sent once", () => {
+  const host = resource(HOST, "r/1", "1", { aliases: ["r/*.x"], onDemand: true });
+  const talk = talkWith([host]);
+  talk.hear(1, delta(HOST, { node: node("n") }));
+  expect(says(talk.hear(1, delta(HOST, { subscribe: ["r/a.x"] })))).toEqual([["r/1@1"]]);
+  expect(says(talk.hear(1, delta(HOST, { nonce: "1" })))).toEqual([]);
+  expect(says(talk.hear(1, delta(HOST, { nonce: "2" })))).toEqual([]);
+  expect(says(talk.hear(1, delta(HOST, { subscribe: ["r/b.x"] })))).toEqual([["r/1@1"]]);
 });
 
 describe("a name given up under a wildcard", () => {

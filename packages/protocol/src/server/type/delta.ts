@@ -3,7 +3,7 @@ import type { TtlVerdict } from "../../dialect/ttl.ts";
 import type { Body, Segment } from "../../message/body.ts";
 import type { DeltaRequest, DiscoveryRequest } from "../../message/request.ts";
 import { isGlob, termsOf } from "../../resource/resource-name.ts";
-import { markOf } from "../../resource/ttl.ts";
+import { markOf, type SentMark } from "../../resource/ttl.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import { isLocated } from "../../resource/variant-name.ts";
 import { isStill, type Position } from "../../state/difference.ts";
@@ -13,13 +13,14 @@ import type { CurrentView } from "../cache/current-view.ts";
 import { noPendingRemovals, type PendingRemovals } from "../cache/pending-removals.ts";
 import { type Comparison, mayBeHeldUnder } from "../cache/resume.ts";
 import type { PendingResource } from "../cache/shared-selections.ts";
-import { isAsked } from "../subscription/selection.ts";
+import { isAsked, type Selection } from "../subscription/selection.ts";
 import { classifyChange, Subscription, type SubscriptionChange } from "../subscription/subscription.ts";
 import { DeltaResponseBuilder } from "./delta-response-builder.ts";
 import { DeltaResume } from "./delta-resume.ts";
 import { DeltaTerms, somethingElse } from "./delta-terms.ts";
 import { FirstSelection } from "./first-selection.ts";
 import type { HeldBackNames } from "./held-back.ts";
+import { Replacements, withWaiting } from "./replacements.ts";
 import { SentState } from "./sent-state.ts";
 import type {
   AskedTerms,
@@ -42,6 +43,7 @@ export class DeltaTypeStream implements TypeStream {
   readonly #resume: DeltaResume;
   readonly #first: FirstSelection;
   readonly #terms: DeltaTerms;
+  readonly #replacements = new Replacements();
   #isOpen = false;
 
   constructor(options: TypeStreamOptions) {
@@ -74,11 +76,11 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   get canHoldBack(): boolean {
-    return this.sentState.position !== undefined && this.traits.terms === undefined;
+    return this.sentState.position !== undefined;
   }
 
   get canTellTargets(): boolean {
-    return this.traits.terms === undefined && (this.sentState.position !== undefined || !this.#resume.isOpen);
+    return this.sentState.position !== undefined || !this.#resume.isOpen;
   }
 
   get heldBackFrom(): number {
@@ -117,6 +119,10 @@ export class DeltaTypeStream implements TypeStream {
 
   isSent(name: string, current: CurrentView): boolean {
     return this.sentState.isSent(name, current);
+  }
+
+  removesAny(current: CurrentView): boolean {
+    return this.#replacements.isAnyRemovalWaiting || this.sentState.removesAny(current);
   }
 
   pendingResources(current: CurrentView): Iterable<PendingResource> {
@@ -299,17 +305,54 @@ export class DeltaTypeStream implements TypeStream {
     const news = this.#noNews();
     for (const put of selection.puts) if (!this.sentState.sentOutOfOrder.has(put.name)) news.put(put);
     for (const name of selection.removed) if (!this.sentState.sentOutOfOrder.has(name)) news.removed.add(name);
-    for (const [name, sent] of this.sentState.sentOutOfOrder) this.#terms.addSince(news, name, sent, current);
+    // Only a change makes a resource match other terms than those that it was sent for.
+    const mayMatchMore = !isStill(position, current.view, type);
+    for (const [name, sent] of this.sentState.sentOutOfOrder)
+      this.#terms.addSince(news, name, sent, current, mayMatchMore);
     this.#terms.addUnanswered(news, current.view);
     this.#terms.addPending(news, current);
+    const held = this.#withReplaced(news, selection, heldBack, current.revision);
+    for (const name of held.keys()) news.removed.delete(name);
     const withheld = this.#withholdRemovals(news, current.view);
-    const sent = this.sentState.holdBack(heldBack, current);
-    const asked = this.#terms.holdBack(news, heldBack, current.view);
+    const sent = this.sentState.holdBack(held, current);
+    const asked = this.#terms.holdBack(news, held, current.view);
+    const unknown = this.#heldBackMatches(selection, held, sent);
     this.#advance(current, []);
-    for (const name of withheld) this.sentState.sentOutOfOrder.set(name, somethingElse);
+    for (const name of [...withheld, ...unknown]) this.sentState.sentOutOfOrder.set(name, somethingElse);
     for (const [name, mark] of sent) this.sentState.sentOutOfOrder.set(name, mark);
     for (const term of asked) this.sentState.ask(term);
     return this.#answer(news, current);
+  }
+
+  /** What is held back, with the removals and changes that have to be sent together with it. */
+  #withReplaced(
+    news: DeltaResponseBuilder,
+    { puts }: Selection,
+    heldBack: HeldBackNames,
+    revision: number,
+  ): HeldBackNames {
+    if (heldBack.size === 0 && !this.#replacements.isAnyRemovalWaiting) return heldBack;
+    const { sentOutOfOrder } = this.sentState;
+    const changed = new Set(puts.map(({ name }) => name));
+    const waiting = this.#replacements.hold({
+      removed: [...news.removed].filter((name) => !news.asked.has(name)),
+      // What is only requested goes at once.
+      put: [...news.puts.keys()].filter((name) => changed.has(name) || sentOutOfOrder.has(name)),
+      heldBack,
+      revision,
+    });
+    return withWaiting(heldBack, waiting);
+  }
+
+  /** Held-back resources that did not change, and are to be sent because they are the match of a term now. */
+  #heldBackMatches(
+    { puts }: Selection,
+    heldBack: HeldBackNames,
+    sent: ReadonlyMap<string, SentMark | undefined>,
+  ): readonly string[] {
+    if (this.traits.terms === undefined || heldBack.size === 0) return [];
+    const { pendingNames } = this.sentState;
+    return puts.flatMap(({ name }) => (heldBack.has(name) && !sent.has(name) && !pendingNames.has(name) ? [name] : []));
   }
 
   /** While a response is unsettled only requested names are sent; the position does not move. */

@@ -98,11 +98,19 @@ export class SentState implements ReadonlySentState {
     return !current.namesSince(position, this.type).has(name);
   }
 
+  /** Whether something that the client was sent is deleted. */
+  removesAny(current: CurrentView): boolean {
+    const { position } = this;
+    return position !== undefined && current.selectSince(position, this.type, this.#subscription).removed.length > 0;
+  }
+
   /** What the client is about to be sent. */
   *pendingResources(current: CurrentView): Iterable<PendingResource> {
     for (const upcoming of current.pendingResources(this.position, this.type, this.#subscription)) {
+      const { resource } = upcoming;
       // What it replaces is not what was there at the position.
-      if (!this.heldBack.has(upcoming.resource.name)) yield upcoming;
+      const isHeldBack = this.heldBack.has(resource.name);
+      yield isHeldBack ? { resource, replaces: this.heldBack.replacedBy(resource.name) } : upcoming;
     }
     for (const term of [...this.pendingNames.keys(), ...this.sentOutOfOrder.keys(), ...this.unansweredNames]) {
       for (const resource of current.view.answersTo(this.type, term)) {

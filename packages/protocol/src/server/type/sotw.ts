@@ -17,6 +17,7 @@ import { SotwSubscription } from "../subscription/sotw-subscription.ts";
 import { classifyChange, Subscription } from "../subscription/subscription.ts";
 import { FirstSelection } from "./first-selection.ts";
 import type { HeldBackNames } from "./held-back.ts";
+import { Replacements, withWaiting } from "./replacements.ts";
 import { SentState } from "./sent-state.ts";
 import type { ClassifiedRequest, FlushBounds, PendingResponse, TypeStream, TypeStreamOptions } from "./type-stream.ts";
 
@@ -31,6 +32,7 @@ export class SotwTypeStream implements TypeStream {
   readonly #options: TypeStreamOptions;
   readonly #names: SotwSubscription;
   readonly #first: FirstSelection;
+  readonly #replacements = new Replacements();
   #isOpen = false;
   #resumedVersion: string | undefined;
   /**
@@ -104,6 +106,10 @@ export class SotwTypeStream implements TypeStream {
 
   isSent(name: string, current: CurrentView): boolean {
     return this.sentState.isSent(name, current);
+  }
+
+  removesAny(current: CurrentView): boolean {
+    return this.#replacements.isAnyRemovalWaiting || this.sentState.removesAny(current);
   }
 
   pendingResources(current: CurrentView): Iterable<PendingResource> {
@@ -311,18 +317,32 @@ export class SotwTypeStream implements TypeStream {
     const sent = new Map(segments.flatMap((segment) => segment.puts.map((put) => [put.name, put] as const)));
     const isAsked = this.sentState.pendingNames.size > 0 || this.sentState.resendsAll || this.#mayArriveGone;
     const { pendingNames: asked } = this.sentState;
+    const selected = current.select(type, this.subscription).puts;
+    const present = new Set(selected.map(({ name }) => name));
+    const deleted = [...sent.values()].filter((put) => !present.has(put.name) && this.subscription.covers(put));
+    const waiting = this.#replacements.hold({
+      removed: deleted.map(({ name }) => name),
+      put: selected.flatMap((put) => (current.isSame(put, sent.get(put.name)) ? [] : [put.name])),
+      heldBack,
+      revision: current.revision,
+    });
+    const held = withWaiting(heldBack, waiting);
     let sum = 0n;
-    const puts = current.select(type, this.subscription).puts.flatMap((put): readonly Resource[] => {
-      if (!heldBack.has(put.name)) return [put];
-      const instead = heldBack.get(put.name)?.resource ?? sent.get(put.name);
+    const puts = selected.flatMap((put): readonly Resource[] => {
+      if (!held.has(put.name)) return [put];
+      const instead = held.get(put.name)?.resource ?? sent.get(put.name);
       sum = addSums(addSums(sum, put.sum), instead?.sum ?? 0n);
       return instead === undefined ? [] : [instead];
     });
-    const marks = this.sentState.holdBack(heldBack, current);
-    const waiting = this.#waitingAmong(heldBack, current.view);
+    const kept = deleted.filter(({ name }) => held.has(name));
+    for (const put of kept) sum = addSums(sum, put.sum);
+    puts.push(...kept);
+    const marks = this.sentState.holdBack(held, current);
+    const pending = this.#waitingAmong(held, current.view);
     this.#advance(current, []);
+    for (const put of kept) this.sentState.sentOutOfOrder.set(put.name, markOf(put, current.ttls));
     for (const [name, mark] of marks) this.sentState.sentOutOfOrder.set(name, mark);
-    for (const term of waiting) this.sentState.ask(term);
+    for (const term of pending) this.sentState.ask(term);
     const isChanged = puts.length !== sent.size || puts.some((put) => !current.isSame(put, sent.get(put.name)));
     if (!isChanged && !isAsked) return [];
     const answer = this.#own(current, puts);

@@ -126,6 +126,8 @@ export interface TypeStream {
   isSent(name: string, current: CurrentView): boolean;
   /** What `next` would send now; may contain more. */
   pendingResources(current: CurrentView): Iterable<PendingResource>;
+  /** Whether something that the client holds is to be removed. */
+  removesAny(current: CurrentView): boolean;
   /** Whether `next` held back newer content until a response is settled. */
   isWaiting(view: View): boolean;
 }
