@@ -14,7 +14,8 @@ import { measurePolls, pollTable } from "./polls.ts";
 import { measureStatus } from "./status-cost.ts";
 import { table } from "./table.ts";
 
-// npm run bench [-- --long] [--runs N] [--only TEXT]: compares xdskit with go-control-plane, cell by cell. Then
+// npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]: compares xdskit with go-control-plane, cell by
+// cell; with `--before`, a built checkout of an earlier version, with that alone. Then
 // measures make before break (`--long --only order`), many changes in a row (`--only churn`), the server's API (`--only
 // intake`), conversion to v2 (`--only conversion`), REST polls (`--only
 // polls`), client status and load reports (`--only status`), our client beside others (`--only client`), its calls
@@ -26,6 +27,7 @@ const option = (name: string): string | undefined => {
 };
 const runs = Number(option("--runs") ?? "3");
 const only = option("--only") ?? "";
+const before = option("--before");
 const isLong = process.argv.includes("--long");
 
 if (only === "status") {
@@ -56,13 +58,14 @@ for (const cell of cells.filter((one) => (isLong || !one.isLong) && one.name.inc
   // The `floor` server does not track subscriptions, and knows one stream on a connection.
   const isPlain = cell.byName === undefined && cell.ownLayers !== true && cell.connections === undefined;
   const floor: readonly Subject[] = isPlain ? ["floor"] : [];
-  const subjects: readonly Subject[] = [...floor, "xdskit", ...cell.caches];
+  const subjects: readonly Subject[] =
+    before === undefined ? [...floor, "xdskit", ...cell.caches] : ["before", "xdskit"];
   const measurements: Measurement[] = [];
   for (let run = 0; run < runs; run++) {
     for (const subject of subjects) {
       process.stderr.write(`${cell.name}: ${subject}, run ${run + 1} of ${runs}\n`);
       try {
-        measurements.push(await measure(cell, subject, tools));
+        measurements.push(await measure(cell, subject, { tools, before }));
       } catch (cause) {
         process.stderr.write(`  failed: ${cause instanceof Error ? cause.message : String(cause)}\n`);
       }
@@ -71,6 +74,7 @@ for (const cell of cells.filter((one) => (isLong || !one.isLong) && one.name.inc
   results.push({ cell, measurements });
   process.stdout.write(`${table([{ cell, measurements }])}\n`);
 }
+if (before !== undefined) process.exit();
 const ORDER_ROUNDS = 40;
 if (isLong && "order".includes(only)) {
   process.stderr.write("make before break on and off, in turn\n");

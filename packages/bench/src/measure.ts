@@ -1,4 +1,4 @@
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { Cell } from "./cells.ts";
 import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
 
@@ -6,7 +6,15 @@ import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
  * The server under measurement. `floor` is a server without any logic, which shows the limit of load client and
  * machine.
  */
-export type Subject = "xdskit" | "linear" | "snapshot" | "floor";
+export type Subject = "xdskit" | "before" | "linear" | "snapshot" | "floor";
+
+/** Where the servers under measurement are. */
+export interface Places {
+  /** The directory of the Go programs. */
+  readonly tools: string;
+  /** A built checkout of an earlier version, measured as `before`; undefined: none. */
+  readonly before: string | undefined;
+}
 
 /** The measurements of one run of one server in one cell. */
 export interface Measurement {
@@ -28,11 +36,11 @@ export interface Measurement {
 const CHANGES = 7;
 
 /**
- * Measures one server in one cell, with the server on one core and the load client on another. `tools` is the directory
- * of the Go programs.
+ * Measures one server in one cell, with the server on one core and the load client on another.
  */
-export async function measure(cell: Cell, subject: Subject, tools: string): Promise<Measurement> {
-  await using server = startServer(cell, subject, tools);
+export async function measure(cell: Cell, subject: Subject, places: Places): Promise<Measurement> {
+  const { tools } = places;
+  await using server = startServer(cell, subject, places);
   const { address } = await server.hears("listening");
   await server.hears("ready");
   const before = server.usage();
@@ -76,13 +84,14 @@ function loadArgs({ streams, variant, resources, byName, ownLayers, connections 
   return ["-streams", String(streams), "-variant", variant, ...named, ...shared, ...nodes];
 }
 
-function startServer(cell: Cell, subject: Subject, tools: string): Peer {
-  if (subject === "xdskit") {
-    const program = fileURLToPath(new URL("./served-by-xdskit.js", import.meta.url));
+function startServer(cell: Cell, subject: Subject, { tools, before }: Places): Peer {
+  const resources = String(cell.resources);
+  if (subject === "xdskit" || subject === "before") {
+    const programs = subject === "xdskit" ? import.meta.dirname : join(before ?? "", "packages", "bench", "dist");
     const views = cell.ownLayers === true ? ["--own-layers", String(cell.streams)] : [];
-    const args = ["--max-old-space-size=12000", program, String(cell.resources), ...views];
+    const args = ["--max-old-space-size=12000", join(programs, "served-by-xdskit.js"), resources, ...views];
     return new Peer(process.execPath, args, SERVER_CPU);
   }
-  if (subject === "floor") return new Peer(`${tools}/floor`, ["-resources", String(cell.resources)], SERVER_CPU);
-  return new Peer(`${tools}/gcp`, ["-resources", String(cell.resources), "-cache", subject], SERVER_CPU);
+  if (subject === "floor") return new Peer(`${tools}/floor`, ["-resources", resources], SERVER_CPU);
+  return new Peer(`${tools}/gcp`, ["-resources", resources, "-cache", subject], SERVER_CPU);
 }

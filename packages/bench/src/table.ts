@@ -43,5 +43,6 @@ function row(cell: Cell, subject: Subject, all: readonly Measurement[]): string 
 
 function nameOf(subject: Subject): string {
   if (subject === "floor") return "(nothing to decide)";
+  if (subject === "before") return "xdskit, version before";
   return subject === "xdskit" ? "xdskit" : `go-control-plane, ${subject} cache`;
 }
