@@ -1,15 +1,38 @@
 import { defineConfig } from "vitest/config";
 import unit from "./vitest.config.ts";
 
-/** Real clients against `xds serve`: real processes and ports, so one file at a time. `XDS_E2E=full` is the long form. */
+/** Scenarios that keep a machine busy, or measure: each has it to itself. */
+const alone = ["envoy-no-loss*", "*-fleet", "client-beside-others", "hostile-clients", "large-state", "browser"].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
+
+const shared = {
+  globalSetup: ["test/e2e/support/global-setup.ts", "vitest.global-setup.ts"],
+  env: unit.test?.env ?? {},
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+};
+
+/** Real clients against `xds serve`: real processes and ports. `XDS_E2E=full` is the long form. */
 export default defineConfig({
   resolve: unit.resolve,
   test: {
-    include: ["test/e2e/**/*.test.ts"],
-    globalSetup: ["test/e2e/support/global-setup.ts", "vitest.global-setup.ts"],
-    env: unit.test?.env ?? {},
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    fileParallelism: false,
+    projects: [
+      {
+        resolve: unit.resolve,
+        test: {
+          ...shared,
+          name: "beside",
+          include: ["test/e2e/**/*.test.ts"],
+          exclude: alone,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        resolve: unit.resolve,
+        test: { ...shared, name: "alone", include: alone, fileParallelism: false, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

@@ -44,7 +44,7 @@ const steps = [
   {
     name: "e2e",
     says: "real clients, the short form",
-    budget: 18,
+    budget: 13,
     run: () => vitest("e2e", ["npm", "run", "--silent", "e2e", "--"]),
   },
   {
