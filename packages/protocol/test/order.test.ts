@@ -178,6 +178,26 @@ test("S-ORD-05 S-DLT-13 endpoints that are asked for by an alias are removed as 
   expect(says(talk.hear(1, delta(LISTENER, { nonce: "2" })))).toEqual(["-e"]);
 });
 
+test("S-ORD-05 endpoints that a Cluster no longer uses are removed once the client has the Cluster without them", () => {
+  const under = (name: string): ReturnType<typeof resource> =>
+    resource(CLUSTER, "c", name, { references: [{ type: ENDPOINTS, name }] });
+  const talk = new Conversation();
+  talk.put(under("before"), resource(ENDPOINTS, "before", "e"));
+  talk.open(1, "delta");
+  talk.hear(1, delta(CLUSTER, { node: node("n") }));
+  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+  talk.hear(1, delta(ENDPOINTS, { subscribe: ["before"] }));
+  talk.hear(1, delta(ENDPOINTS, { nonce: "2" }));
+  talk.change({
+    puts: [under("after"), resource(ENDPOINTS, "after", "e")],
+    deletes: [{ type: ENDPOINTS, name: "before" }],
+  });
+  expect(says(talk.turns())).toEqual(["c@after"]);
+  expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["after"] })))).toEqual(["after@e"]);
+  expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "4" })))).toEqual([]);
+  expect(says(talk.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual(["-before"]);
+});
+
 test("S-DEL-04 endpoints that no Cluster goes with are removed at once", () => {
   const talk = inSync();
   talk.put(resource(ENDPOINTS, "old", "e"));

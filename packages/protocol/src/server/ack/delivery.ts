@@ -148,6 +148,15 @@ export class Deliveries {
     return to;
   }
 
+  /** The same for responses that contain resources. */
+  get broughtTo(): number {
+    let to = Number.POSITIVE_INFINITY;
+    for (const delivery of this.#pending)
+      if (isContent(delivery) && delivery.body.segments.some(({ puts }) => puts.length > 0))
+        to = Math.min(to, delivery.from ?? -1);
+    return to;
+  }
+
   /** The revision before the oldest NACKed response that still counts. Infinite: none. */
   get refusedFrom(): number {
     return this.#refusedFrom ?? Number.POSITIVE_INFINITY;

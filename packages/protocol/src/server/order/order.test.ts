@@ -15,6 +15,7 @@ import { Order } from "./order.ts";
 import type { OrderedStream } from "./order-members.ts";
 
 const no = { code: 3, message: "no" };
+const ofClusters = { areClusters: true };
 const everything = { removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack };
 
 const plain = (name: string, label = "1"): Resource => resource(CLUSTER, name, label, { references: [] });
@@ -209,16 +210,15 @@ describe("S-ORD-05: a deleted Cluster may be removed", () => {
     client.put(plain("a"));
     client.has(CLUSTER);
     const revision = client.drop("a");
-    expect([client.order.hasUsers, client.order.removable(revision)]).toEqual([
+    expect([client.order.hasUsers, client.order.removable(revision, ofClusters)]).toEqual([
       false,
       { to: revision, namedTo: revision, goesAtOnce: undefined },
     ]);
-    expect(client.order.removalWaitOf(revision)).toBeUndefined();
+    expect(client.order.removalWaitOf(revision, ofClusters)).toBeUndefined();
     client.order.returns(true);
-    expect([client.order.removable(revision).to, client.order.removalWaitOf(revision)]).toEqual([
-      -1,
-      { for: "return" },
-    ]);
+    expect([client.order.removable(revision, ofClusters).to, client.order.removalWaitOf(revision, ofClusters)]).toEqual(
+      [-1, { for: "return" }],
+    );
   });
 
   test("once its users are sent without it and ACKed, or their wait timed out", () => {
@@ -229,21 +229,23 @@ describe("S-ORD-05: a deleted Cluster may be removed", () => {
     client.put(using(ROUTE, "r", "2", CLUSTER));
     const revision = client.drop("a");
     const wait = { for: "users", type: ROUTE, isRefused: false };
-    expect([client.order.hasUsers, client.order.removable(revision).to, client.order.removalWaitOf(revision)]).toEqual([
-      true,
-      1,
-      wait,
-    ]);
+    expect([
+      client.order.hasUsers,
+      client.order.removable(revision, ofClusters).to,
+      client.order.removalWaitOf(revision, ofClusters),
+    ]).toEqual([true, 1, wait]);
     const sent = client.send(routes);
-    expect([client.order.removable(revision).to, client.order.removalWaitOf(revision)]).toEqual([1, wait]);
+    expect([client.order.removable(revision, ofClusters).to, client.order.removalWaitOf(revision, ofClusters)]).toEqual(
+      [1, wait],
+    );
     client.accept(routes, sent);
-    expect([client.order.removable(revision), client.order.removalWaitOf(revision)]).toEqual([
+    expect([client.order.removable(revision, ofClusters), client.order.removalWaitOf(revision, ofClusters)]).toEqual([
       { to: revision, namedTo: -1, goesAtOnce: undefined },
       undefined,
     ]);
     client.order.overruleRemovals(2);
     client.order.overruleRemovals(1);
-    expect(client.order.removable(revision)).toEqual({ to: revision, namedTo: 2, goesAtOnce: undefined });
+    expect(client.order.removable(revision, ofClusters)).toEqual({ to: revision, namedTo: 2, goesAtOnce: undefined });
   });
 
   test("despite users without an ACK once the wait timed out, but not if they were NACKed", () => {
@@ -255,12 +257,13 @@ describe("S-ORD-05: a deleted Cluster may be removed", () => {
     const revision = client.drop("a");
     const sent = client.send(routes);
     client.order.overruleRemovals(revision);
-    expect([client.order.removable(revision).to, client.order.removalWaitOf(revision)]).toEqual([revision, undefined]);
+    expect([client.order.removable(revision, ofClusters).to, client.order.removalWaitOf(revision, ofClusters)]).toEqual(
+      [revision, undefined],
+    );
     client.refuse(routes, sent);
-    expect([client.order.removable(revision).to, client.order.removalWaitOf(revision)]).toEqual([
-      1,
-      { for: "users", type: ROUTE, isRefused: true },
-    ]);
+    expect([client.order.removable(revision, ofClusters).to, client.order.removalWaitOf(revision, ofClusters)]).toEqual(
+      [1, { for: "users", type: ROUTE, isRefused: true }],
+    );
   });
 
   test("once what its users reference in turn is there too: routes that a Listener brought", () => {
@@ -273,13 +276,19 @@ describe("S-ORD-05: a deleted Cluster may be removed", () => {
     client.accept(listeners, client.send(listeners, true));
     const revision = client.drop("a");
     const wait = { for: "users", type: ROUTE, isRefused: false };
-    expect([client.order.removable(revision).to, client.order.removalWaitOf(revision)]).toEqual([1, wait]);
+    expect([client.order.removable(revision, ofClusters).to, client.order.removalWaitOf(revision, ofClusters)]).toEqual(
+      [1, wait],
+    );
     routes.onRequest(delta(ROUTE, { subscribe: ["s"], unsubscribe: ["r"] }));
-    expect(client.order.removable(revision).to).toBe(1);
+    expect(client.order.removable(revision, ofClusters).to).toBe(1);
     const sent = client.send(routes);
-    expect([client.order.removable(revision).to, client.order.removalWaitOf(revision)]).toEqual([1, wait]);
+    expect([client.order.removable(revision, ofClusters).to, client.order.removalWaitOf(revision, ofClusters)]).toEqual(
+      [1, wait],
+    );
     client.accept(routes, sent);
-    expect([client.order.removable(revision).to, client.order.removalWaitOf(revision)]).toEqual([revision, undefined]);
+    expect([client.order.removable(revision, ofClusters).to, client.order.removalWaitOf(revision, ofClusters)]).toEqual(
+      [revision, undefined],
+    );
   });
 
   test("at once if it is a new one that the client cannot use yet", () => {
@@ -289,7 +298,8 @@ describe("S-ORD-05: a deleted Cluster may be removed", () => {
     client.join(ROUTE, "r");
     const sent = client.send(clusters);
     client.order.brought(clusters, sent, (name) => name === "a");
-    const goesAtOnce = (): unknown => ["a", "b"].map((name) => client.order.removable(9).goesAtOnce?.(name));
+    const goesAtOnce = (): unknown =>
+      ["a", "b"].map((name) => client.order.removable(9, ofClusters).goesAtOnce?.(name));
     expect(goesAtOnce()).toEqual([true, false]);
     client.order.sentClusters({
       ...sent,

@@ -8,7 +8,7 @@ import type { Removable } from "../cache/pending-removals.ts";
 import { type PendingResource, unknownUses } from "../cache/shared-selections.ts";
 import type { Wait } from "../contract/wait.ts";
 import type { HeldBackNames } from "../type/held-back.ts";
-import type { TypeStream } from "../type/type-stream.ts";
+import type { DeferredRemovalState, TypeStream } from "../type/type-stream.ts";
 import { AbsentDependents } from "./absent-dependents.ts";
 import { BlockedDependents } from "./blocked-dependents.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
@@ -26,6 +26,9 @@ export interface Waits {
   /** Whether the other resources of the type may be sent. */
   readonly maySpeak: boolean;
 }
+
+/** What is removed: Clusters, or their endpoints. */
+export type Removed = Pick<DeferredRemovalState, "areClusters">;
 
 /** What an order needs to know about types and about its client. */
 export interface OrderOptions {
@@ -289,9 +292,15 @@ export class Order {
     };
   }
 
-  /** What the removal of a Cluster deleted at this revision waits for. */
-  removalWaitOf(since: number): Wait | undefined {
+  /** What the removal of something deleted at this revision waits for. */
+  removalWaitOf(since: number, { areClusters }: Removed): Wait | undefined {
     if (this.awaitsReturn) return { for: "return" };
+    if (!areClusters) {
+      for (const [clusters, { current }] of this.#members.clusters) {
+        if (this.#broughtTo(clusters, current) >= since) continue;
+        return { for: "users", type: clusters.traits.type, isRefused: clusters.deliveries.refusedFrom < since };
+      }
+    }
     for (const [user, { current }] of this.#members.users) {
       if (this.#settledTo(user, current) >= since) continue;
       return { for: "users", type: user.traits.type, isRefused: user.deliveries.refusedFrom < since };
@@ -301,9 +310,12 @@ export class Order {
     return type === undefined ? undefined : { for: "users", type, isRefused: false };
   }
 
-  /** Which deleted Clusters may be removed at the newest revision. */
-  removable(revision: number): Removable {
+  /** What was deleted may be removed up to which revision, at the newest one. */
+  removable(revision: number, { areClusters }: Removed): Removable {
     let to = this.awaitsReturn ? -1 : revision;
+    if (!areClusters)
+      for (const [clusters, { current }] of this.#members.clusters)
+        to = Math.min(to, this.#broughtTo(clusters, current));
     if (this.#members.users.size === 0) return { to, namedTo: to, goesAtOnce: undefined };
     for (const [user, { current }] of this.#members.users) to = Math.min(to, this.#settledTo(user, current));
     to = Math.min(to, Math.max(this.#overruledTo, this.#readyTo()));
@@ -361,13 +373,18 @@ export class Order {
   }
 
   /** The revision up to which everything of a user is sent and ACKed, or its wait timed out. */
-  #settledTo(user: TypeStream, current: CurrentView): number {
+  #settledTo(user: TypeStream, current: CurrentView, answeredTo = user.deliveries.answeredTo): number {
     const { deliveries, position } = user;
     // Requested resources, and those of another view, may be of any age; what counts here is the order of changes.
     const behind = Math.min(position?.revision ?? -1, user.heldBackFrom, current.revision - 1);
     const sent = user.hasNews(current.view) ? behind : current.revision;
-    const answered = Math.max(this.#overruledTo, Math.min(sent, deliveries.answeredTo));
+    const answered = Math.max(this.#overruledTo, Math.min(sent, answeredTo));
     return Math.min(answered, deliveries.refusedFrom);
+  }
+
+  /** The same for Clusters, which use endpoints: a response that only removes Clusters does not count. */
+  #broughtTo(clusters: TypeStream, current: CurrentView): number {
+    return this.#settledTo(clusters, current, clusters.deliveries.broughtTo);
   }
 }
 

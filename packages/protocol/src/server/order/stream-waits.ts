@@ -80,8 +80,8 @@ export class StreamWaits {
 
   /** Determines what the pending removals of a type wait for. */
   findOfRemovals(type: TypeStream): void {
-    if (type.pendingRemovals.isEmpty) return;
-    const wait = this.#order.removalWaitOf(type.pendingRemovals.oldest) ?? releaseOf(type);
+    if (type.deferredRemovals === undefined || type.pendingRemovals.isEmpty) return;
+    const wait = this.#order.removalWaitOf(type.pendingRemovals.oldest, type.deferredRemovals) ?? releaseOf(type);
     if (wait !== undefined) this.#waits.set(type, { first: wait, names: nothingHeldBack, maySpeak: true });
   }
 

@@ -312,7 +312,9 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     // Of a resource that was held back, the client still has the state from before the wait.
     const toldTo = from && Math.min(from.revision, type.heldBackFrom);
     const removable =
-      type.deferredRemovals === undefined ? everything : this.identity.siblings.order.removable(this.current.revision);
+      type.deferredRemovals === undefined
+        ? everything
+        : this.identity.siblings.order.removable(this.current.revision, type.deferredRemovals);
     const wasBlocked = type.deliveries.isBlocked;
     const current = this.#currentFor(type);
     const made = type.next(current, { removable, heldBack });
