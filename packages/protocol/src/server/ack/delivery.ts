@@ -148,9 +148,9 @@ export class Deliveries {
     return to;
   }
 
-  /** The same for responses that contain resources. */
+  /** The same for responses that contain resources; a NACKed one counts until it is replaced. */
   get broughtTo(): number {
-    let to = Number.POSITIVE_INFINITY;
+    let to = this.#rejectedNames.hasResources ? this.refusedFrom : Number.POSITIVE_INFINITY;
     for (const delivery of this.#pending)
       if (isContent(delivery) && delivery.body.segments.some(({ puts }) => puts.length > 0))
         to = Math.min(to, delivery.from ?? -1);

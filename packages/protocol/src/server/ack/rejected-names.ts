@@ -21,6 +21,12 @@ export class RejectedNames {
     return this.#names.size;
   }
 
+  /** Whether a resource was rejected, and not only a removal. */
+  get hasResources(): boolean {
+    for (const { put } of this.#names.values()) if (put !== undefined) return true;
+    return false;
+  }
+
   /** Adds the names of a NACKed body. `asked`: the subscription when it was sent. */
   add(names: Iterable<string>, body: Body, asked: Scope | undefined): void {
     const puts = resourcesIn(body);

@@ -298,7 +298,7 @@ export class Order {
     if (!areClusters) {
       for (const [clusters, { current }] of this.#members.clusters) {
         if (this.#broughtTo(clusters, current) >= since) continue;
-        return { for: "users", type: clusters.traits.type, isRefused: clusters.deliveries.refusedFrom < since };
+        return { for: "users", type: clusters.traits.type, isRefused: false };
       }
     }
     for (const [user, { current }] of this.#members.users) {
@@ -373,18 +373,23 @@ export class Order {
   }
 
   /** The revision up to which everything of a user is sent and ACKed, or its wait timed out. */
-  #settledTo(user: TypeStream, current: CurrentView, answeredTo = user.deliveries.answeredTo): number {
-    const { deliveries, position } = user;
-    // Requested resources, and those of another view, may be of any age; what counts here is the order of changes.
-    const behind = Math.min(position?.revision ?? -1, user.heldBackFrom, current.revision - 1);
-    const sent = user.hasNews(current.view) ? behind : current.revision;
-    const answered = Math.max(this.#overruledTo, Math.min(sent, answeredTo));
+  #settledTo(user: TypeStream, current: CurrentView): number {
+    const { deliveries } = user;
+    const answered = Math.max(this.#overruledTo, Math.min(this.#sentTo(user, current), deliveries.answeredTo));
     return Math.min(answered, deliveries.refusedFrom);
   }
 
   /** The same for Clusters, which use endpoints: a response that only removes Clusters does not count. */
   #broughtTo(clusters: TypeStream, current: CurrentView): number {
-    return this.#settledTo(clusters, current, clusters.deliveries.broughtTo);
+    const { deliveries } = clusters;
+    return Math.max(this.#overruledTo, Math.min(this.#sentTo(clusters, current), deliveries.broughtTo));
+  }
+
+  /** The revision up to which everything of a type is sent. */
+  #sentTo(type: TypeStream, current: CurrentView): number {
+    // Requested resources, and those of another view, may be of any age; what counts here is the order of changes.
+    if (!type.hasNews(current.view)) return current.revision;
+    return Math.min(type.position?.revision ?? -1, type.heldBackFrom, current.revision - 1);
   }
 }
 
