@@ -12,6 +12,14 @@ export const meaning: Readonly<Record<Condition, string>> = {
   acked: "ACKed everything sent",
 };
 
+/** What a node lacks of a type, as the end of a sentence about the type. */
+export const lackText = {
+  unsent: "is not sent yet",
+  unacked: "is sent, and awaits its ACK",
+  removal: "has removals that wait",
+  rejected: "was rejected",
+} as const;
+
 export function conditionOfType({ nacked, waits, pending }: TypeAnswer): Condition {
   if (nacked !== undefined) return "rejected";
   if (waits !== undefined) return "waiting";

@@ -4,7 +4,8 @@ export { type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./c
 export type { DiscoveryCall } from "./catalog/discovery-service.ts";
 export { pathsWithoutRest, type RestPath, restPaths } from "./catalog/rest-paths.ts";
 export { withoutFlags } from "./format/descriptor-hints.ts";
-export { maxNesting, yamlLimits } from "./format/text-limits.ts";
+export { maxNesting, nestedTooDeep, yamlLimits } from "./format/text-limits.ts";
+export { parseYamlTokens, type YamlTokens, yamlTokensIn } from "./format/yaml-tokens.ts";
 export type { AnyMessage } from "./wire/any.ts";
 export { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./wire/body-encoder.ts";
 export {

@@ -3,7 +3,7 @@ import { at, fields, isObject, type OptionProblem, type Rule, type RulesOf, rule
 import { accessOfCommit } from "./access-rules.ts";
 import { choiceOf } from "./check-options.ts";
 import { type AccessOptions, readAccess } from "./hub/access.ts";
-import type { HubRules } from "./hub/hub.ts";
+import type { HubRules } from "./hub/commits.ts";
 import { aNodeMapping, clientOverrides } from "./node-rules.ts";
 import { ofTransaction } from "./transaction-rules.ts";
 

@@ -5,7 +5,10 @@ import { nextTurn } from "./next-turn.ts";
 const ITEMS = 500;
 const BYTES = 256 * 1024;
 
-/** Divides long work: when a slice is over, other work of the event loop has its turn. */
+/**
+ * Divides long computations: when a slice is over, other work of the event loop has its turn. It ends by count, because
+ * their items are alike, and reading the clock may cost as much as one (docs/decisions/0121).
+ */
 export class Slices {
   #items = 0;
   #bytes = 0;

@@ -23,17 +23,26 @@ interface Prepared {
   readonly place: SourcePlace;
   readonly values: SettingValues;
   readonly file: Awaited<ReturnType<typeof readSettings>>;
+  readonly api: Awaited<ReturnType<typeof loadApi>>;
+  readonly output: ReturnType<typeof fileOutputOf>;
 }
 
-async function prepare(given: string, flags: ExportFlags, { io }: CommandContext): Promise<Prepared> {
-  const place = await sourcePlaceOf(given, io.cwd);
+async function prepare(
+  given: { readonly directory: string; readonly out: string },
+  flags: ExportFlags,
+  { io }: CommandContext,
+): Promise<Prepared> {
+  const place = await sourcePlaceOf(given.directory, io.cwd);
   const { directory } = place;
   const file = await readSettings(directory);
   // `--v2` is the version of the files here, and not the setting `v2` of a server.
   const { v2: _, ...settings } = flags;
   const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
-  return { place, values, file };
+  const api = await loadApi(values.list("descriptors"));
+  const out = resolve(io.cwd, given.out);
+  refuseOwnSource(place, out);
+  return { place, values, file, api, output: fileOutputOf(out, flags) };
 }
 
 /** Rejects an output directory inside the source directory: its files would be read as resources. */
@@ -54,10 +63,7 @@ export async function exportOnce(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
-  const { place, values } = await prepare(directory, flags, context);
-  const api = await loadApi(values.list("descriptors"));
-  refuseOwnSource(place, resolve(io.cwd, out));
-  const output = fileOutputOf(resolve(io.cwd, out), flags);
+  const { place, values, api, output } = await prepare({ directory, out }, flags, context);
   const line = createStatusLine(io);
   const load = await createSource(place, values, { api, io }).load((progress) =>
     line.update(() => describeLoad(progress)),
@@ -100,10 +106,7 @@ export async function exportAndFollow(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
-  const { place, values, file } = await prepare(directory, flags, context);
-  const api = await loadApi(values.list("descriptors"));
-  refuseOwnSource(place, resolve(io.cwd, out));
-  const output = fileOutputOf(resolve(io.cwd, out), flags);
+  const { place, values, file, api, output } = await prepare({ directory, out }, flags, context);
   const writing = createFileExport({ api, files: output, dialect: dialectOf(values) });
   const log = createServeLog(values, context);
   const lines = new ChangeLines(writing, context);

@@ -1,9 +1,9 @@
 import { resolveJsonPath } from "@xdskit/envoy-api";
-import { yamlLimits } from "@xdskit/envoy-api/internal";
+import { nestedTooDeep, yamlLimits } from "@xdskit/envoy-api/internal";
 import { formatPath, type ValuePath } from "@xdskit/protocol/internal";
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import type { ConfigProblem } from "../error.ts";
-import { isDeep, tooDeep, yamlTokens } from "./nesting.ts";
+import { isDeep, yamlTokens } from "./nesting.ts";
 import type { PlacedProblem } from "./problems.ts";
 
 /** A bootstrap as a JSON value, with the positions of its parts. */
@@ -23,8 +23,8 @@ export function parseBootstrap(text: string, file: string | undefined): Bootstra
   if (text.length > yamlLimits.characters)
     return failed(textProblem(`expected at most ${yamlLimits.characters} characters, got ${text.length}`, file));
   try {
-    const { deepAt } = yamlTokens(text);
-    if (deepAt !== undefined) return failed(textProblem(tooDeep, file, placeOf(text, deepAt)));
+    const { tooDeepAt } = yamlTokens(text);
+    if (tooDeepAt !== undefined) return failed(textProblem(nestedTooDeep, file, placeOf(text, tooDeepAt)));
     const document = parseDocument(text, { lineCounter: lines, merge: true, logLevel: "error" });
     const problems = document.errors.slice(0, yamlLimits.mistakes).map((error): ConfigProblem => {
       const start = lines.linePos(error.pos[0]);
@@ -52,7 +52,7 @@ export function documentOf(
   positionOf: (path: ValuePath) => Position = () => ({}),
 ): BootstrapDocument {
   try {
-    if (isDeep(value)) return failed(textProblem(tooDeep, file));
+    if (isDeep(value)) return failed(textProblem(nestedTooDeep, file));
     // A JavaScript value may contain functions, cycles or invalid Unicode; this leaves plain JSON.
     const json = JSON.stringify(value);
     const plain: unknown = json === undefined ? undefined : JSON.parse(json);

@@ -3,7 +3,7 @@ import type { ServerConfig, TlsConfig } from "./client-config.ts";
 import { MAX_RESPONSE_BYTES, systemTls } from "./config-defaults.ts";
 import { at, durationMsOf, firstOf, isPresent, itemsOf, numberOf, type Place, textOf } from "./place.ts";
 import type { Problems } from "./problems.ts";
-import { readDataSource } from "./upstream-tls.ts";
+import { certificatesOf, readDataSource } from "./upstream-tls.ts";
 
 /** Finds a server by the name of its cluster; reports a problem if there is none. */
 export type ServerFinder = (name: Place, protocol: "grpc" | "rest", problems: Problems) => ServerConfig | undefined;
@@ -74,15 +74,7 @@ function channelTls(credentials: Place, problems: Problems): TlsConfig | undefin
     const ca = readDataSource(at(ssl, "root_certs"), problems);
     const certificate = readDataSource(at(ssl, "cert_chain"), problems);
     const key = readDataSource(at(ssl, "private_key"), problems);
-    return {
-      ...systemTls,
-      ca: ca?.content,
-      caPath: ca?.path,
-      certificate: certificate?.content,
-      certificatePath: certificate?.path,
-      key: key?.content,
-      keyPath: key?.path,
-    };
+    return { ...systemTls, ...certificatesOf({ ca, certificate, key }) };
   }
   return isPresent(at(credentials, "google_default")) ? systemTls : undefined;
 }

@@ -18,21 +18,35 @@ export function readUpstreamTls(context: Place, secrets: StaticSecrets, problems
     problems.error(identity.path, "expected a certificate with its private key, got only one of them");
   }
   return {
+    ...certificatesOf({ ca, certificate, key }),
+    serverName: sni === "" ? certifiedName(validation) : sni,
+  };
+}
+
+/** A path or the content. */
+interface DataSource {
+  readonly content?: string | Uint8Array;
+  readonly path?: string;
+}
+
+/** The certificates and the key of a connection, each from its `DataSource`. */
+export function certificatesOf({
+  ca,
+  certificate,
+  key,
+}: Readonly<Record<"ca" | "certificate" | "key", DataSource | undefined>>): Omit<TlsConfig, "serverName"> {
+  return {
     ca: ca?.content,
     caPath: ca?.path,
     certificate: certificate?.content,
     certificatePath: certificate?.path,
     key: key?.content,
     keyPath: key?.path,
-    serverName: sni === "" ? certifiedName(validation) : sni,
   };
 }
 
-/** Reads a `DataSource`: a path or the content; undefined if there is none. */
-export function readDataSource(
-  source: Place,
-  problems: Problems,
-): { readonly content?: string | Uint8Array; readonly path?: string } | undefined {
+/** Reads a `DataSource`; undefined if there is none. */
+export function readDataSource(source: Place, problems: Problems): DataSource | undefined {
   const filename = at(source, "filename");
   const text = at(source, "inline_string");
   const bytes = at(source, "inline_bytes");

@@ -7,7 +7,7 @@ import type {
   TypeAnswer,
 } from "@xdskit/server";
 import type { JSX } from "preact";
-import { conditionOf, conditionOfType } from "../condition.ts";
+import { conditionOf, conditionOfType, lackText } from "../condition.ts";
 import { count, counted, dateOf, shortVersion, since, typeName } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Badge } from "../parts/condition.tsx";
@@ -103,7 +103,7 @@ function AtHead({
       <ol class="sequence">
         {straggler.types.map((type) => (
           <li key={type.type}>
-            <strong>{typeName(type)}</strong> {stateText[type.state]}
+            <strong>{typeName(type)}</strong> {lackText[type.state]}
             {type.waits !== undefined && (
               <>
                 {": "}
@@ -129,13 +129,6 @@ function AtHead({
     </section>
   );
 }
-
-const stateText = {
-  unsent: "is not sent yet",
-  unacked: "is sent, and awaits its ACK",
-  removal: "has removals that wait",
-  rejected: "was rejected",
-} as const;
 
 function Types({
   node,

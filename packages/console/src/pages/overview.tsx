@@ -7,6 +7,7 @@ import type {
   SamplesAnswer,
 } from "@xdskit/server";
 import type { JSX } from "preact";
+import { lackText } from "../condition.ts";
 import { bytes, count, counted, since, span, typeName } from "../format.ts";
 import { useLive } from "../live.ts";
 import { Chart, type Point } from "../parts/chart.tsx";
@@ -147,7 +148,7 @@ function Behind({
             <a href={linkTo("/node", { id })}>{id === "" ? "(no id)" : id}</a>{" "}
             {types.slice(0, 1).map((type) => (
               <span key={type.type}>
-                {typeName(type)} {type.waits === undefined ? stateText[type.state] : <Wait waits={type.waits} />}
+                {typeName(type)} {type.waits === undefined ? lackText[type.state] : <Wait waits={type.waits} />}
               </span>
             ))}
           </li>
@@ -161,13 +162,6 @@ function Behind({
     </section>
   );
 }
-
-const stateText = {
-  unsent: "is not sent yet",
-  unacked: "is sent, and awaits its ACK",
-  removal: "has removals that wait",
-  rejected: "was rejected",
-} as const;
 
 /** The first refusals, each with its reason. */
 function Rejections({

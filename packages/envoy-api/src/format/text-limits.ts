@@ -3,6 +3,8 @@
  * messages.
  */
 export const maxNesting = 200;
+/** The message of a text or value beyond that. */
+export const nestedTooDeep: string = `expected at most ${maxNesting} levels of nesting, got more`;
 
 /** What readers of YAML allow, whichever package they are in. */
 export const yamlLimits = {

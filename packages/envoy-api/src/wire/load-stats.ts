@@ -3,7 +3,14 @@
  * stream's reader decodes it once (client-behaviours H8).
  */
 import type { EndpointLoad, LoadReport } from "@xdskit/protocol";
-import type { ClusterLoad, LoadMetric, LoadRequest, LocalityLoad } from "@xdskit/protocol/internal";
+import {
+  type ClusterLoad,
+  finish,
+  type LoadMetric,
+  type LoadRequest,
+  type LocalityLoad,
+  type Steps,
+} from "@xdskit/protocol/internal";
 import { readDuration, writeDuration } from "./duration.ts";
 import { MAX_NODE_BYTES, NodeMemory, readLocality } from "./node.ts";
 import { fixed64Tag, lengthTag, varintTag, WireReader } from "./reader.ts";
@@ -12,8 +19,6 @@ import { WireWriter } from "./writer.ts";
 
 /** The most clusters, localities, metrics, drops and endpoints in one report, together. */
 const MAX_ENTRIES = 1_000_000;
-/** About 1 ms. */
-const ENTRIES_PER_PART = 1_000;
 
 /** Reads the reports of one stream, in order of arrival. */
 export interface LoadReportReader {
@@ -23,27 +28,18 @@ export interface LoadReportReader {
    * @throws {WireError} if the bytes are not a `LoadStatsRequest`
    */
   read(message: Uint8Array): LoadReport;
-  /** As `read`, a part at a time: the report is the return value of the generator. */
-  readInParts(message: Uint8Array): Generator<void, LoadReport, void>;
+  /** As `read`, an entry at a time. */
+  readInSteps(message: Uint8Array): Steps<LoadReport>;
 }
 
 /** Creates a reader, which throws a `NodeSizeError` for a node of more than `maxNodeBytes`. */
 export function createLoadReportReader(maxNodeBytes: number = MAX_NODE_BYTES): LoadReportReader {
   const memory = new NodeMemory(maxNodeBytes);
-  const readInParts = (message: Uint8Array): Parts<LoadReport> => readReport(new WireReader(message), memory);
-  return { read: (message) => readWhole(readInParts(message)), readInParts };
+  const readInSteps = (message: Uint8Array): Steps<LoadReport> => readReport(new WireReader(message), memory);
+  return { read: (message) => finish(readInSteps(message)), readInSteps };
 }
 
-type Parts<T> = Generator<void, T, void>;
-
-function readWhole<T>(parts: Parts<T>): T {
-  for (;;) {
-    const { done, value } = parts.next();
-    if (done === true) return value;
-  }
-}
-
-function* readReport(reader: WireReader, memory: NodeMemory): Parts<LoadReport> {
+function* readReport(reader: WireReader, memory: NodeMemory): Steps<LoadReport> {
   const count = new EntryCount();
   let node: LoadReport["node"];
   const clusters: ClusterLoad[] = [];
@@ -59,15 +55,14 @@ function* readReport(reader: WireReader, memory: NodeMemory): Parts<LoadReport> 
 class EntryCount {
   #left = MAX_ENTRIES;
 
-  /** Counts an entry; returns whether a part ends with it. */
-  add(): boolean {
+  add(): void {
     if (this.#left-- <= 0) throw new WireError(`more than ${MAX_ENTRIES} entries in one load report`);
-    return this.#left % ENTRIES_PER_PART === 0;
   }
 }
 
-function* readCluster(reader: WireReader, count: EntryCount): Parts<ClusterLoad> {
-  if (count.add()) yield;
+function* readCluster(reader: WireReader, count: EntryCount): Steps<ClusterLoad> {
+  count.add();
+  yield;
   let cluster = "";
   let service = "";
   let intervalMs = 0;
@@ -90,7 +85,8 @@ function* readCluster(reader: WireReader, count: EntryCount): Parts<ClusterLoad>
         intervalMs = readMilliseconds(reader.message());
         break;
       case lengthTag(5):
-        if (count.add()) yield;
+        count.add();
+        yield;
         droppedBy.push(readDropped(reader.message()));
         break;
       case lengthTag(6):
@@ -146,8 +142,9 @@ const metricsByTag: ReadonlyMap<number, string> = new Map(
   [...ownMetricFields].map(([name, field]) => [lengthTag(field), name]),
 );
 
-function* readLocalityLoad(reader: WireReader, count: EntryCount): Parts<LocalityLoad> {
-  if (count.add()) yield;
+function* readLocalityLoad(reader: WireReader, count: EntryCount): Steps<LocalityLoad> {
+  count.add();
+  yield;
   const counts = { ...noCounts };
   let locality: LocalityLoad["locality"] = { region: "", zone: "", subZone: "" };
   const metrics: LoadMetric[] = [];
@@ -158,14 +155,17 @@ function* readLocalityLoad(reader: WireReader, count: EntryCount): Parts<Localit
     const metric = metricsByTag.get(tag);
     if (counter !== undefined) counts[counter] = counted(reader);
     else if (metric !== undefined) {
-      if (count.add()) yield;
+      count.add();
+      yield;
       metrics.push({ ...readMetric(reader.message(), unnamedMetric), name: metric });
     } else if (tag === lengthTag(1)) locality = readLocality(reader.message()) ?? locality;
     else if (tag === lengthTag(5)) {
-      if (count.add()) yield;
+      count.add();
+      yield;
       metrics.push(readMetric(reader.message(), namedMetric));
     } else if (tag === lengthTag(7)) {
-      if (count.add()) yield;
+      count.add();
+      yield;
       endpoints.push(readEndpoint(reader.message()));
     } else reader.skip(tag);
   }

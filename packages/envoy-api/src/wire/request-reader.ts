@@ -6,8 +6,10 @@ import { parseTypeUrl, type Status, type Variant } from "@xdskit/protocol";
 import {
   type DeltaRequest,
   type DiscoveryRequest,
+  finish,
   noInitialVersions,
   type SotwRequest,
+  type Steps,
 } from "@xdskit/protocol/internal";
 import { checkVersionEntry, EncodedVersions, VERSION_ENTRY } from "./initial-versions.ts";
 import { MAX_NODE_BYTES, NodeMemory } from "./node.ts";
@@ -27,12 +29,12 @@ export interface RequestReader {
    */
   read(message: Uint8Array): DiscoveryRequest;
 
-  /** The same in parts of some milliseconds, for a large message; returns the request. Throws as `read` does. */
-  readInParts(message: Uint8Array): Generator<void, DiscoveryRequest, void>;
+  /** As `read`, some fields at a time, for a large message. */
+  readInSteps(message: Uint8Array): Steps<DiscoveryRequest>;
 }
 
-/** How many fields of a message are one part. */
-const FIELDS_PER_PART = 4_096;
+/** How many fields of a message are one step: a single one costs less than the step itself. */
+const FIELDS_PER_STEP = 32;
 
 /**
  * Creates a reader for a stream of this variant. It throws a `NodeSizeError` for a node of more than `maxNodeBytes`.
@@ -96,8 +98,8 @@ class SotwRequestReader implements RequestReader {
     return ranges.hasLocators ? { ...common, hasLocators: true } : common;
   }
 
-  /** One part: the names that a client repeats in every request are decoded once, as a whole. */
-  *readInParts(message: Uint8Array): Generator<void, SotwRequest, void> {
+  /** One step: the names that a client repeats in every request are decoded once, as a whole. */
+  *readInSteps(message: Uint8Array): Steps<SotwRequest> {
     const request = this.read(message);
     yield;
     return request;
@@ -112,14 +114,10 @@ class DeltaRequestReader implements RequestReader {
   }
 
   read(message: Uint8Array): DeltaRequest {
-    const parts = this.readInParts(message);
-    for (;;) {
-      const { done, value } = parts.next();
-      if (done === true) return value;
-    }
+    return finish(this.readInSteps(message));
   }
 
-  *readInParts(message: Uint8Array): Generator<void, DeltaRequest, void> {
+  *readInSteps(message: Uint8Array): Steps<DeltaRequest> {
     const reader = new WireReader(message);
     let nodeBytes: Uint8Array | undefined;
     let typeText = "";
@@ -130,7 +128,7 @@ class DeltaRequestReader implements RequestReader {
     let error: Status | undefined;
     let hasLocators = false;
     for (let fields = 1; reader.hasMore; fields++) {
-      if (fields % FIELDS_PER_PART === 0) yield;
+      if (fields % FIELDS_PER_STEP === 0) yield;
       const start = reader.position;
       const tag = reader.tag();
       switch (tag) {

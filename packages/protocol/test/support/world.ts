@@ -11,6 +11,7 @@ import {
 } from "@xdskit/protocol/internal";
 import { isWildcardType } from "../../src/dialect/dialect.ts";
 import { dialectOf, nodeOf, type Speaking } from "./dialects.ts";
+import { flushIfLeftOut } from "./left-out-flush.ts";
 import { ModelClient } from "./model-client.ts";
 import { CLUSTER, digest, ENDPOINTS, failure, LISTENER, ROUTE, resource, traits } from "./resources.ts";
 
@@ -58,7 +59,7 @@ export interface Trouble {
   readonly mixed?: boolean;
   /** Clients do not read for a while. */
   readonly stalls?: boolean;
-  /** The server also makes the flushes that it leaves out, and fails if one has an effect. */
+  /** The flushes that the server leaves out are made, too; it throws if one has an effect. */
   readonly flushesInVain?: boolean;
   /** Clients ask for a name, give it up and ask for it again before anything was answered. */
   readonly wavers?: boolean;
@@ -97,6 +98,7 @@ export class World {
   readonly #changed = new Map<string, number[]>();
   readonly #viewOf = new Map<ModelClient, number>();
   readonly #timers = new Map<number, number>();
+  readonly #stalled = new Set<StreamId>();
   #lastStream = 0;
   #connections = 0;
   #sends = 0;
@@ -121,7 +123,6 @@ export class World {
         ...(trouble.maxResponseBytes === undefined ? {} : { maxResponseBytes: trouble.maxResponseBytes }),
       },
       ...(trouble.pauses === true ? { maxComparedPerTurn: 1 } : {}),
-      ...(trouble.flushesInVain === true ? { flushesInVain: true } : {}),
       ...(trouble.trims ? { maxJournalLines: trouble.forgetsAtOnce === true ? 1 : FEW_LINES } : {}),
     });
     const wild = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: true, names: [], isFullState: true }));
@@ -309,6 +310,8 @@ export class World {
 
   #stall(client: ModelClient, isStalled: boolean): void {
     for (const stream of new Set(this.#streamsOf.get(client)?.values())) {
+      if (isStalled) this.#stalled.add(stream);
+      else this.#stalled.delete(stream);
       this.#perform(this.machine.on({ kind: isStalled ? "stream-stalled" : "stream-drained", stream }));
     }
   }
@@ -354,6 +357,7 @@ export class World {
     const node = nodeOf(String(this.#nodeOf(client)), this.#trouble.speaking);
     this.#witness?.heard(client, request);
     this.#perform(this.machine.on({ kind: "request-received", stream, request: { ...request, node } }));
+    if (this.#trouble.flushesInVain === true && !this.#stalled.has(stream)) flushIfLeftOut(this.machine, stream);
   }
 
   #turns(budget: number): void {

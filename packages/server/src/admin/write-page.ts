@@ -1,10 +1,8 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { setImmediate as turn } from "node:timers/promises";
+import { TimedSlices } from "../timed-slices.ts";
 import type { PageAnswer } from "./route.ts";
 
-/** Milliseconds of work at a time; then streams and requests run first. */
-const SLICE_MS = 3;
 const FLUSH_CHARACTERS = 64 * 1024;
 
 /**
@@ -15,18 +13,17 @@ export async function writePage(answer: PageAnswer, response: ServerResponse): P
   let total = 0;
   let text = '{"items":[';
   let written = 0;
-  let sliceEndsAt = performance.now() + SLICE_MS;
+  const slices = new TimedSlices();
   for (const step of answer.steps) {
     if (step !== undefined && total++ >= answer.offset && written < answer.limit) {
       text += `${written === 0 ? "" : ","}\n${JSON.stringify(step())}`;
       written++;
     }
-    if (text.length < FLUSH_CHARACTERS && performance.now() < sliceEndsAt) continue;
+    if (text.length < FLUSH_CHARACTERS && !slices.isOver) continue;
     if (text.length > 0) await flush(text, response);
     text = "";
-    await turn();
+    await slices.next();
     if (response.destroyed) return;
-    sliceEndsAt = performance.now() + SLICE_MS;
   }
   const next = answer.offset + written;
   const isMore = next < total && written > 0;

@@ -14,19 +14,15 @@ import {
   type DiscoveryRequest,
   deniedCode,
   entryPointOf,
-  finish,
   isOfV2,
-  mistake,
   type NamedChoice,
   nodeDenied,
   type PollId,
-  type PreparedCommit,
   type ServerEffect,
   type ServerMachineOptions,
   type Steps,
   type StreamId,
   statusCode,
-  type TransactionCommitted,
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
@@ -35,6 +31,7 @@ import { Admission, draining, notReady } from "./admission.ts";
 import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import type { Freshness } from "./catch-up-gate.ts";
+import { Commits, type HubRules } from "./commits.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
 import { Connections } from "./connections.ts";
 import { Deployments } from "./deployments.ts";
@@ -71,9 +68,6 @@ export interface HubOptions extends ServerMachineOptions {
   readonly memory?: Memory;
 }
 
-/** The parts of a commit besides resources. */
-export type HubRules = Omit<TransactionCommitted, "kind" | "transaction" | "prepared">;
-
 /**
  * Connects clients, the embedding program and the `ServerMachine`: turns input into events and applies the machine's
  * effects to streams and polls.
@@ -88,6 +82,7 @@ export class Hub implements HubPort {
   readonly #options: HubOptions;
   readonly #driver: Driver;
   readonly #converter: ApiVersionConverter | undefined;
+  readonly #commits: Commits;
   readonly #connectionLimits: ConnectionLimits;
   readonly #admission: Admission;
   readonly #connections: Connections;
@@ -127,6 +122,13 @@ export class Hub implements HubPort {
     );
     this.deployments = new Deployments(this.#driver.machine.progress);
     this.#converter = options.convert && this.#createTwins(options, options.convert);
+    this.#commits = new Commits({
+      machine: this.#driver.machine,
+      converter: this.#converter,
+      take: (event) => this.#driver.take(event),
+      accessChanged: () => this.#accessChanged(),
+      report: (report) => this.report(report),
+    });
     this.budget = new ByteBudget(limits);
     this.#connectionLimits = new ConnectionLimits(limits, this.budget);
     const connectionLimits = this.#connectionLimits;
@@ -173,8 +175,8 @@ export class Hub implements HubPort {
   }
 
   /** Throws what `commit` would, at the end; changes nothing. */
-  *check(transaction: Transaction): Steps<void> {
-    refuseAmbiguous(yield* this.#driver.machine.ambiguities(transaction));
+  check(transaction: Transaction): Steps<void> {
+    return this.#commits.check(transaction);
   }
 
   /**
@@ -182,45 +184,26 @@ export class Hub implements HubPort {
    * what the machine throws for an invalid transaction.
    */
   commit(transaction: Transaction, rules: HubRules = {}): number {
-    refuseAmbiguous(finish(this.#driver.machine.ambiguities(transaction)));
-    return this.#commit(transaction, rules);
+    const revision = this.#commits.commit(transaction, rules);
+    this.#becomeReady();
+    return revision;
   }
 
   /** As `commit`, in steps: all of it takes effect in the last one, and little of a large transaction is left for that. */
   *commitInSteps(transaction: Transaction, rules: HubRules = {}): Steps<number> {
-    const { machine } = this.#driver;
-    const { revision } = machine;
-    const prepared = yield* machine.prepare(transaction);
-    const ambiguities = yield* machine.ambiguities(transaction);
-    if (machine.revision !== revision) return this.commit(transaction, rules);
-    refuseAmbiguous(ambiguities);
-    return this.#commit(transaction, rules, prepared);
-  }
-
-  #commit(given: Transaction, rules: HubRules, prepared?: PreparedCommit): number {
-    const transaction = this.#converter?.extend(given) ?? given;
-    const isAsPrepared = prepared !== undefined && transaction === given;
-    const revision = this.#apply({ ...rules, transaction, ...(isAsPrepared && { prepared }) });
+    const revision = yield* this.#commits.commitInSteps(transaction, rules);
     this.#becomeReady();
     return revision;
   }
 
   /** Commits without resources, which makes the server no more ready than it is. */
   replace(rules: HubRules): number {
-    return this.#apply(rules);
+    return this.#commits.replace(rules);
   }
 
-  #apply(given: Omit<TransactionCommitted, "kind">): number {
-    const before = this.revision;
-    const startedAt = performance.now();
-    this.#driver.take({ kind: "transaction-committed", ...given });
-    if (given.access !== undefined || given.nodeMapping !== undefined) {
-      for (const watcher of [...this.#accessWatchers]) watcher();
-      this.#waiting.release();
-    }
-    const { revision } = this;
-    if (revision !== before) this.report({ kind: "committed", revision, tookMs: performance.now() - startedAt });
-    return revision;
+  #accessChanged(): void {
+    for (const watcher of [...this.#accessWatchers]) watcher();
+    this.#waiting.release();
   }
 
   /** Marks the server ready to serve. */
@@ -527,12 +510,4 @@ const ourMistake: Status = { code: statusCode.INTERNAL, message: "internal serve
 
 function slowed({ maxRequestsPerSecondPerIdentity: most }: Limits): string {
   return `more than ${most} requests a second from this identity; they wait (maxRequestsPerSecondPerIdentity)`;
-}
-
-/** Throws if two variants of a name match the same client (S-LOC-08). */
-function refuseAmbiguous(ambiguities: readonly string[]): void {
-  const [first] = ambiguities;
-  if (first === undefined) return;
-  const problems = ambiguities.map((message) => mistake("transaction", message));
-  throw new XdsError("VARIANTS_AMBIGUOUS", first, { problems });
 }

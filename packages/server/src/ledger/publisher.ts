@@ -14,13 +14,14 @@ import type {
 import { Slices } from "../slices.ts";
 import type { SubscribedNode } from "./affected-nodes.ts";
 import { DecisionPlanner } from "./decision-planner.ts";
-import { EntryMaker, type ResourceChanges } from "./entries.ts";
+import { EntryMaker } from "./entries.ts";
 import { HeldContent } from "./held-content.ts";
 import { isChange, LedgerHistory } from "./history.ts";
 import { type PublishTarget, StateInForce } from "./in-force.ts";
 import type { HeldLease } from "./lease.ts";
 import { LedgerReader, type ReaderStop } from "./ledger-reader.ts";
 import { type NewRecord, noResourceChanges, type OperationPlan, refuse, unchanged } from "./operation-plan.ts";
+import { type Operation, OperationQueue } from "./operation-queue.ts";
 import type { ChangePlan, PlannedEntries } from "./plan.ts";
 import type {
   Authorship,
@@ -34,10 +35,9 @@ import { PublicationPlanner } from "./publication-planner.ts";
 import { type ReadLedger, readLedger, readLedgerUpTo } from "./reading.ts";
 import { Compactor, type Retention } from "./retention.ts";
 import type { AppendResult, LedgerStore } from "./store.ts";
+import { StoreStatus } from "./store-status.ts";
 import { stringify } from "./stringify.ts";
 
-/** Most operations that one append takes. */
-const LARGEST_GROUP = 256;
 /** How often operations are planned again because another process was first. */
 const MOST_CONFLICTS = 20;
 /** After how long a store that cannot be read is read again, in milliseconds. */
@@ -94,14 +94,6 @@ interface Unrecorded {
 
 const STANDBY = "another server publishes to the store; this one follows";
 
-interface Operation {
-  readonly plan: (state: LedgerState) => OperationPlan | Promise<OperationPlan>;
-  /** What of it is sent although it cannot be recorded. */
-  readonly live?: (() => ResourceChanges | Promise<ResourceChanges>) | undefined;
-  readonly settle: (result: PublishResult) => void;
-  readonly fail: (cause: unknown) => void;
-}
-
 /**
  * The ledger of a server: records every change of the published state, durably, before it is in force. Operations take
  * effect one after the other; those that wait during an append go into the next one together. What grows with a change is
@@ -114,24 +106,15 @@ export class Publisher {
   readonly #entries: EntryMaker;
   readonly #compactor: Compactor;
   readonly #slices = new Slices();
-  readonly #queue: Operation[] = [];
-  /** What looks at the state between operations. */
-  readonly #looks: (() => Promise<void>)[] = [];
+  readonly #operations = new OperationQueue((operations) => this.#take(operations));
   readonly #inForce: StateInForce;
   readonly #reader: LedgerReader;
   readonly #content: HeldContent;
   readonly #publications: PublicationPlanner;
   readonly #decisions: DecisionPlanner;
-  #running: Promise<void> | undefined;
-  #told: ReaderStop | undefined;
+  readonly #status: StoreStatus;
   readonly #closing = new AbortController();
   #following: Promise<void> | undefined;
-  #isClosed = false;
-  /** Why the engine of the store cannot be asked. */
-  #away: string | undefined;
-  /** Why nothing of the store is applied. */
-  #unapplied: string | undefined;
-  #mustAdopt = false;
 
   private constructor(options: PublisherOptions, read: ReadLedger, compactor: Compactor) {
     const { store, digest, target } = options;
@@ -147,6 +130,7 @@ export class Publisher {
     this.#decisions = new DecisionPlanner(planning);
     const onRead = (record: LedgerRecord, changes: readonly EntryChange[]): void => this.#takeNote(record, changes);
     this.#reader = new LedgerReader({ store, digest, slices, inForce: this.#inForce, onRead }, read);
+    this.#status = new StoreStatus({ ...planning, reader: this.#reader });
   }
 
   /** Reads the ledger and puts in force what was; the server serves it from then on. */
@@ -216,7 +200,7 @@ export class Publisher {
   }
 
   publish(publication: Publication): Promise<PublishResult> {
-    return this.#enqueue(
+    return this.#operations.add(
       (state) => this.#planPublication(publication, state),
       () => this.#publications.liveOf(publication, this.#reader.state),
     );
@@ -226,17 +210,17 @@ export class Publisher {
   async plan(given: Publication, entries: PlannedEntries = []): Promise<ChangePlan> {
     await this.catchUp();
     for (const [resource, entry] of entries) this.#entries.know(resource, entry);
-    return await this.#look((state) => this.#publications.preview(given, state));
+    return await this.#operations.look(() => this.#publications.preview(given, this.#reader.state));
   }
 
   /** What a decision would do if it were made now. Records nothing. */
   planDecision(decision: Decision, number: number): Promise<ChangePlan> {
-    return this.#look((state) => this.#decisions.preview(decision, number, state));
+    return this.#operations.look(() => this.#decisions.preview(decision, number, this.#reader.state));
   }
 
   /** Puts the held change `number` in force. */
   approve(number: number, by: Authorship = {}): Promise<PublishResult> {
-    return this.#enqueue(async (state) => {
+    return this.#operations.add(async (state) => {
       const plan = await this.#decisions.approval(number, by, state);
       this.#publications.forgetLast();
       if (plan.effect !== undefined && state.held !== undefined) this.#publications.trust(state.held.origin.writer);
@@ -246,12 +230,12 @@ export class Publisher {
 
   /** Drops the held change `number`. */
   reject(number: number, by: Authorship = {}): Promise<PublishResult> {
-    return this.#enqueue((state) => this.#decisions.rejection(number, by, state));
+    return this.#operations.add((state) => this.#decisions.rejection(number, by, state));
   }
 
   /** Brings back everything but live data as it was at a number, and pins what that takes away. */
   rollback(to: number, by: Authorship = {}): Promise<PublishResult> {
-    return this.#enqueue((state) => {
+    return this.#operations.add((state) => {
       this.#publications.forgetLast();
       return this.#decisions.rollback(to, by, state);
     });
@@ -259,22 +243,22 @@ export class Publisher {
 
   /** Applies what the store has now. Returns why that cannot be read, or is not applied. */
   async catchUp(): Promise<string | undefined> {
-    await this.#enqueue(() => unchanged);
-    return this.#away ?? this.#unapplied;
+    await this.#operations.add(() => unchanged);
+    return this.#status.away ?? this.#status.unapplied;
   }
 
   /** Puts in force what the store has, although it is no successor of what is. Returns why it cannot be read. */
   async adopt(): Promise<string | undefined> {
-    this.#mustAdopt = true;
+    this.#status.adopt();
     return await this.catchUp();
   }
 
   /** Resolves when everything that was begun is recorded and in force, and the store is closed. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#operations.close();
     this.#closing.abort();
     await this.#following;
-    await this.#running;
+    await this.#operations.settled();
     await this.#compactor.settled();
     await this.#options.store.close();
   }
@@ -294,42 +278,13 @@ export class Publisher {
     stopListening?.();
   }
 
-  #enqueue(plan: Operation["plan"], live?: Operation["live"]): Promise<PublishResult> {
-    return new Promise((settle, fail) => {
-      if (this.#isClosed) {
-        settle({ kind: "refused", reason: "the server is closed" });
-        return;
-      }
-      this.#queue.push({ plan, live, settle, fail });
-      this.#running ??= this.#run();
-    });
-  }
-
-  #look<T>(look: (state: LedgerState) => Promise<T>): Promise<T> {
-    return new Promise((settle, fail) => {
-      this.#looks.push(() => look(this.#reader.state).then(settle, fail));
-      this.#running ??= this.#run();
-    });
-  }
-
-  async #run(): Promise<void> {
-    // Operations of the same turn go together.
-    await Promise.resolve();
-    while (this.#queue.length + this.#looks.length > 0) {
-      const operations = this.#queue.splice(0, LARGEST_GROUP);
-      if (operations.length > 0) await this.#take(operations);
-      for (const look of this.#looks.splice(0)) await look();
-    }
-    this.#running = undefined;
-  }
-
   /** Plans operations one upon the other, records them together, and puts them in force. */
   async #take(given: readonly Operation[]): Promise<void> {
     let operations = given;
     for (let conflicts = 0; ; conflicts++) {
-      await this.#readOthers();
-      if (this.#away !== undefined) {
-        await this.#flow(operations, this.#away);
+      await this.#status.read();
+      if (this.#status.away !== undefined) {
+        await this.#flow(operations, this.#status.away);
         return;
       }
       const group = await this.#plan(operations);
@@ -365,10 +320,11 @@ export class Publisher {
 
   async #plan(operations: readonly Operation[]): Promise<PlannedGroup> {
     this.#publications.begin();
+    const { unapplied } = this.#status;
     const group: PlannedGroup = { planned: [], records: [], bodies: new Map(), lease: undefined };
     for (const operation of operations) {
       try {
-        const plan = this.#unapplied === undefined ? await operation.plan(this.#reader.state) : refuse(this.#unapplied);
+        const plan = unapplied === undefined ? await operation.plan(this.#reader.state) : refuse(unapplied);
         const own: LedgerRecord[] = [];
         for (const record of plan.records) own.push(await this.#fold(record, group.records));
         await this.#entries.addBodies(plan.resources, group.bodies);
@@ -428,41 +384,8 @@ export class Publisher {
     else await store.refresh?.().catch(() => undefined);
     this.#publications.forgetLast();
     this.#reader.notAppended();
-    if (kind === "failed") await this.#readOthers();
+    if (kind === "failed") await this.#status.read();
     return unrecorded;
-  }
-
-  /** Reads what is durable, and notes why that cannot be read, or must not be applied. */
-  async #readOthers(): Promise<void> {
-    const { store, onProblem } = this.#options;
-    this.#away = store.outage?.reason;
-    if (this.#away !== undefined) return;
-    try {
-      if (this.#mustAdopt) await this.#reader.adopt();
-      else await this.#reader.catchUp();
-      this.#mustAdopt = false;
-      if (this.#options.mayPublish?.() === false) await this.#dropUnrecorded();
-    } catch (cause) {
-      const reason = `the ledger cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
-      onProblem(reason);
-      if (store.refresh === undefined) this.#unapplied = reason;
-      else this.#away = reason;
-      return;
-    }
-    const { stop } = this.#reader;
-    this.#unapplied = stop && describeStop(stop);
-    if (stop !== undefined && stop !== this.#told) onProblem(describeStop(stop));
-    this.#told = stop;
-  }
-
-  /** What flowed while the engine was away gives way to what is recorded, where another process publishes. */
-  async #dropUnrecorded(): Promise<void> {
-    const changes = this.#inForce.unrecorded.map((place): EntryChange => {
-      const entry = this.#reader.state.entry(place);
-      return { ...place, before: entry, after: entry };
-    });
-    if (changes.length === 0) return;
-    await this.#inForce.put({ changes: { changes, resources: await this.#content.of(changes) }, placement: undefined });
   }
 
   /** What another process wrote is in force. */
@@ -533,9 +456,4 @@ export class Publisher {
 function whyNot(result: Exclude<AppendResult, { readonly kind: "appended" }>): string {
   if (result.kind === "unavailable") return result.reason;
   return result.kind === "conflict" ? "another process wrote to the ledger" : "another process publishes now";
-}
-
-function describeStop({ why, reason }: ReaderStop): string {
-  if (why !== "other-history") return `${reason}; nothing after it is applied`;
-  return `the store has another history, and nothing of it is applied until it is adopted: ${reason}`;
 }

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from "node:timers/promises";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import {
   type ClientConfigWriter,
@@ -19,12 +18,10 @@ import {
 import type { HubView } from "../hub/hub-view.ts";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import { printableReason } from "../observe/printable.ts";
+import { TimedSlices } from "../timed-slices.ts";
 import type { MessagePieces } from "../transport/grpc/simple-call.ts";
 import { compileNodeMatchers, MatcherError } from "./node-matching.ts";
 import { RegexError } from "./regex/part.ts";
-
-/** Milliseconds of work at a time; then streams and requests run first. */
-const SLICE_MS = 3;
 
 export interface ClientStatusOptions {
   readonly api: Pick<EnvoyApi, "redacted">;
@@ -231,19 +228,5 @@ class ConfigParts {
     const part = this.#open.finish();
     this.#parts.push(part);
     this.#finishedBytes += part.byteLength;
-  }
-}
-
-/** Yields to the event loop every few milliseconds. */
-class TimedSlices {
-  #endsAt = performance.now() + SLICE_MS;
-
-  get isOver(): boolean {
-    return performance.now() >= this.#endsAt;
-  }
-
-  async next(): Promise<void> {
-    await turn();
-    this.#endsAt = performance.now() + SLICE_MS;
   }
 }

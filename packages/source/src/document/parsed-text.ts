@@ -1,4 +1,4 @@
-import { maxNesting } from "@xdskit/envoy-api/internal";
+import { nestedTooDeep } from "@xdskit/envoy-api/internal";
 import type { BaseProblem, ValuePath } from "@xdskit/protocol/internal";
 import type { ItemMemory } from "./item-memory.ts";
 import type { Part, Places } from "./places.ts";
@@ -39,7 +39,7 @@ export function nestingTrouble(offset: number): TextTrouble {
   return {
     code: "NESTING_TOO_DEEP",
     offset,
-    message: `expected at most ${maxNesting} levels of nesting, got more`,
+    message: nestedTooDeep,
     hint: "no resource needs so many; a bracket or an indentation is probably wrong",
   };
 }

@@ -1,6 +1,6 @@
+import { yamlTokensIn } from "@xdskit/envoy-api/internal";
 import type { CST, Document, YAMLError } from "yaml";
 import type { TextTrouble } from "./parsed-text.ts";
-import { tokensIn } from "./yaml-tokens.ts";
 
 /** The mistakes that the YAML reader found, in our own words, once per line. */
 export function mistakesOf(
@@ -98,7 +98,7 @@ function lowerFirst(text: string): string {
 /** The start of an unclosed quote or bracket; the reader only reports where the closing one is missing. */
 function findUnclosed(tokens: readonly CST.Token[], missedAt: number): number | undefined {
   let innermost: number | undefined;
-  for (const { token } of tokensIn(tokens)) {
+  for (const { token } of yamlTokensIn(tokens)) {
     if (token.type === "double-quoted-scalar" || token.type === "single-quoted-scalar") {
       if (token.offset < missedAt && token.offset + token.source.length === missedAt) return token.offset;
     } else if (token.type === "flow-collection" && token.offset < missedAt) {

@@ -1,7 +1,6 @@
-import { maxNesting, yamlLimits } from "@xdskit/envoy-api/internal";
+import { maxNesting, parseYamlTokens, yamlLimits } from "@xdskit/envoy-api/internal";
 import {
   Composer,
-  type CST,
   type Document,
   isAlias,
   isMap,
@@ -20,7 +19,6 @@ import { nestingTrouble, type ParsedDocument, type ParsedText, type TextTrouble 
 import { type Places, setField } from "./places.ts";
 import { jsonInteger, jsonNumber } from "./plain-scalar.ts";
 import { mistakesOf, shownKey } from "./yaml-mistakes.ts";
-import { tokensIn } from "./yaml-tokens.ts";
 
 /**
  * Reads YAML 1.2 with the core schema: `no` is a string, and large integers keep their digits (as strings). Supports
@@ -35,7 +33,7 @@ export function readYaml(text: string, places?: Places, items?: ItemMemory): Par
 
 /** Reads any YAML, at a tenth of the speed and with 80 bytes of memory per byte of text. */
 export function readAnyYaml(text: string, places?: Places): ParsedText {
-  const { tokens, tooDeepAt } = parseTokens(text);
+  const { tokens, tooDeepAt } = parseYamlTokens(text, { lexer: new Lexer(), parser: new Parser() });
   if (tokens === undefined) return { documents: [], troubles: [nestingTrouble(tooDeepAt)] };
   const documents: ParsedDocument[] = [];
   const troubles: TextTrouble[] = [];
@@ -60,40 +58,6 @@ function tooLargeToBeUnusual(offset: number): TextTrouble {
     message: `expected plain YAML in a file of more than ${megabytes} MB, got something else or a mistake`,
     hint: "anchors, tags, tabs, folded texts and values over several lines are for smaller files; split the file",
   };
-}
-
-/** More open collections than any text has that is not nested too deeply. */
-const MOST_OPEN = 2 * maxNesting;
-
-type Tokens =
-  | { readonly tokens: readonly CST.Token[]; readonly tooDeepAt: undefined }
-  | { readonly tokens: undefined; readonly tooDeepAt: number };
-
-/**
- * The tokens of a text, unless it is nested too deeply. This is checked before composing, because composing recurses
- * and V8 aborts the process when a regular expression meets a nearly full stack. Brackets are counted even before
- * parsing, because a million of them take gigabytes. Parsing recurses, too, to close what is open: lines of a flow
- * sequence without indentation are mappings in each other to it.
- */
-function parseTokens(text: string): Tokens {
-  const parser = new Parser();
-  const tokens: CST.Token[] = [];
-  let brackets = 0;
-  let indicators = 0;
-  for (const lexeme of new Lexer().lex(text)) {
-    if (lexeme === "[" || lexeme === "{") brackets++;
-    else if (lexeme === "]" || lexeme === "}") brackets--;
-    else if (lexeme === "-" || lexeme === "?" || lexeme === ":") indicators++;
-    else if (lexeme.trim() !== "" || lexeme.includes("\n")) indicators = 0;
-    if (Math.max(brackets, indicators) > maxNesting) return { tokens: undefined, tooDeepAt: parser.offset };
-    tokens.push(...parser.next(lexeme));
-    if (parser.stack.length > MOST_OPEN) return { tokens: undefined, tooDeepAt: parser.offset };
-  }
-  tokens.push(...parser.end());
-  for (const { token, depth } of tokensIn(tokens)) {
-    if (depth > maxNesting) return { tokens: undefined, tooDeepAt: "offset" in token ? token.offset : 0 };
-  }
-  return { tokens, tooDeepAt: undefined };
 }
 
 /** The fields from a merge key, and its position. */

@@ -1,6 +1,6 @@
-import { yamlLimits } from "@xdskit/envoy-api/internal";
+import { nestedTooDeep, yamlLimits } from "@xdskit/envoy-api/internal";
 import { Composer } from "yaml";
-import { tooDeep, yamlTokens } from "../../config/nesting.ts";
+import { yamlTokens } from "../../config/nesting.ts";
 
 /** A JSON value, or why there is none. */
 export type YamlValue = { readonly value: unknown } | { readonly problem: string };
@@ -14,7 +14,7 @@ export function readYaml(text: string): YamlValue {
     return { problem: `expected YAML of at most ${yamlLimits.characters} characters, got ${text.length}; use JSON` };
   }
   const { tokens } = yamlTokens(text);
-  if (tokens === undefined) return { problem: tooDeep };
+  if (tokens === undefined) return { problem: nestedTooDeep };
   const settings = { schema: "core", intAsBigInt: true, resolveKnownTags: false, logLevel: "silent" } as const;
   const [document, next] = [...new Composer(settings).compose(tokens, true, text.length)];
   if (document === undefined || (document.contents === null && document.errors.length === 0)) {

@@ -17,20 +17,24 @@ export type StreamId = number;
 /** An event that the host gives to the server machine. */
 export type ServerEvent =
   | TransactionCommitted
+  | StreamEvent
+  | PollEvent
+  | { readonly kind: "timer-fired"; readonly timer: number }
+  /**
+   * The `remember` effects of the previous server, in their order. Comes before the first transaction, which then
+   * replaces that server's Clusters in every layer.
+   */
+  | { readonly kind: "history-restored"; readonly remembered: Iterable<Remembered> };
+
+/** An event about one stream. */
+export type StreamEvent =
   | StreamOpened
   | { readonly kind: "request-received"; readonly stream: StreamId; readonly request: DiscoveryRequest }
   /** The client half-closed or cancelled, its connection broke, or the server ended the stream. */
   | { readonly kind: "stream-closed"; readonly stream: StreamId }
   /** The client does not read. Until `stream-drained` the stream gets no flush, so it buffers nothing (S-GRP-07). */
   | { readonly kind: "stream-stalled"; readonly stream: StreamId }
-  | { readonly kind: "stream-drained"; readonly stream: StreamId }
-  | { readonly kind: "timer-fired"; readonly timer: number }
-  | PollEvent
-  /**
-   * The `remember` effects of the previous server, in their order. Comes before the first transaction, which then
-   * replaces that server's Clusters in every layer.
-   */
-  | { readonly kind: "history-restored"; readonly remembered: Iterable<Remembered> };
+  | { readonly kind: "stream-drained"; readonly stream: StreamId };
 
 /** Takes effect as a whole, at one revision: a client is served by the state before it or by the state after it. */
 export interface TransactionCommitted {

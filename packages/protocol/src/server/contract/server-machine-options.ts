@@ -55,12 +55,6 @@ export interface ServerMachineOptions extends StreamLimits, AccountLimits {
    * @default 5,000
    */
   readonly maxComparedPerTurn?: number;
-  /**
-   * Also makes the flushes that are left out because they cannot have an effect, and throws if one has. For tests.
-   *
-   * @default false
-   */
-  readonly flushesInVain?: boolean;
   /** Converts typed extensions to structs for clients that accept nothing else (S-MSC-04); called once per resource. */
   readonly convertForStructs?: StructConverter;
   /** Whether the host performs `remember` effects and gives their records to the next server in `history-restored`. */

@@ -9,8 +9,8 @@ import type { Stream } from "./stream.ts";
  * Trims the journals to the changes that some stream still needs. Returns the streams that lag so far behind that
  * changes they need were dropped.
  */
-export function trimJournals<W extends object>(
-  layers: LayerSet<W>,
+export function trimJournals(
+  layers: Pick<LayerSet<object>, "trim">,
   streams: ReadonlyMap<StreamId, Stream>,
   revision: number,
 ): ReadonlySet<Stream> {

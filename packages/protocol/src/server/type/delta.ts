@@ -362,17 +362,10 @@ export class DeltaTypeStream implements TypeStream {
     this.#terms.addPending(news, current);
     this.#terms.doubt(position, current);
     const asked = this.#terms.holdBack(news, heldBack, current.view);
-    for (const term of this.sentState.pendingNames.keys()) {
-      if (current.view.answersTo(this.traits.type, term).length === 0) this.sentState.unansweredNames.add(term);
-      else this.sentState.unansweredNames.delete(term);
-    }
-    this.sentState.clearAsked();
+    this.sentState.answerPending((term) => current.view.answersTo(this.traits.type, term).length > 0);
     this.#terms.unsubscribed.clear();
     for (const term of asked) this.sentState.ask(term);
-    for (const name of news.puts.keys()) {
-      const now = current.view.holder(this.traits.type, name);
-      this.sentState.sentOutOfOrder.set(name, now && markOf(now, current.ttls));
-    }
+    for (const name of news.puts.keys()) this.sentState.noteOutOfOrder(name, current);
     for (const name of [...news.removed, ...news.missing]) this.sentState.sentOutOfOrder.set(name, undefined);
     return this.#answer(news, current, { isInTurn: false });
   }

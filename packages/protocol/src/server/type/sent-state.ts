@@ -1,4 +1,4 @@
-import type { SentMark } from "../../resource/ttl.ts";
+import { markOf, type SentMark } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
@@ -66,6 +66,21 @@ export class SentState implements ReadonlySentState {
   /** Clears the pending terms, with a new list: bodies and answers may still refer to the old one. */
   clearAsked(): void {
     if (this.#asked.size > 0) this.#asked = new PendingNames();
+  }
+
+  /** The pending terms are answered out of order; one without a resource is answered again once there is one. */
+  answerPending(hasResource: (term: string) => boolean): void {
+    for (const term of this.#asked.keys()) {
+      if (hasResource(term)) this.unansweredNames.delete(term);
+      else this.unansweredNames.add(term);
+    }
+    this.clearAsked();
+  }
+
+  /** The client was sent the current state of a name out of order. */
+  noteOutOfOrder(name: string, { view, ttls }: CurrentView): void {
+    const now = view.holder(this.type, name);
+    this.sentOutOfOrder.set(name, now && markOf(now, ttls));
   }
 
   /**

@@ -19,6 +19,7 @@ import { FirstSelection } from "./first-selection.ts";
 import type { HeldBackNames } from "./held-back.ts";
 import { Replacements, withWaiting } from "./replacements.ts";
 import { SentState } from "./sent-state.ts";
+import { SotwTerms } from "./sotw-terms.ts";
 import type { ClassifiedRequest, FlushBounds, PendingResponse, TypeStream, TypeStreamOptions } from "./type-stream.ts";
 
 /** The State of the World variant of one type on one stream. */
@@ -32,14 +33,10 @@ export class SotwTypeStream implements TypeStream {
   readonly #options: TypeStreamOptions;
   readonly #names: SotwSubscription;
   readonly #first: FirstSelection;
+  readonly #terms: SotwTerms;
   readonly #replacements = new Replacements();
   #isOpen = false;
   #resumedVersion: string | undefined;
-  /**
-   * Names whose last state sent was a placeholder: another placeholder may follow, because the client loses nothing by
-   * it.
-   */
-  readonly #placeheld = new Set<string>();
   /**
    * A response in flight contains a name that was unsubscribed from and subscribed to again; it may be deleted by now.
    */
@@ -59,6 +56,7 @@ export class SotwTypeStream implements TypeStream {
     this.sentState = new SentState(traits.type, this.subscription);
     this.#names = new SotwSubscription(this.subscription, dialect);
     this.#first = new FirstSelection(traits.type, this.subscription);
+    this.#terms = new SotwTerms(traits, this.subscription, this.sentState);
   }
 
   get isPaused(): boolean {
@@ -270,7 +268,7 @@ export class SotwTypeStream implements TypeStream {
       return this.#advance(current, [{ body, isInOrder: true, news: body.segments.map((segment) => segment.puts) }]);
     }
     const { puts, removed } = found ?? current.select(type, this.subscription);
-    const placeholders = this.#placeholders(removed, current);
+    const placeholders = this.#terms.placeholders(removed, current);
     if (placeholders.length > 0) return this.#advance(current, [this.#own(current, [...puts, ...placeholders])]);
     // A reconnecting client may hold deleted resources; for a full-state type an empty response removes them.
     const mayHoldGone = this.traits.isFullState && this.#resumedVersion !== undefined;
@@ -292,7 +290,7 @@ export class SotwTypeStream implements TypeStream {
   #fullState(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
     if (heldBack.size + this.sentState.sentOutOfOrder.size > 0) return this.#fullBut(current, heldBack);
-    const asked = [...this.sentState.pendingNames.keys()].flatMap((term) => this.#find(current.view, term));
+    const asked = [...this.sentState.pendingNames.keys()].flatMap((term) => this.#terms.find(current.view, term));
     const changes = current.selectSince(position, type, this.subscription);
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
     const isAsked = asked.length > 0 || this.sentState.resendsAll || this.#mayArriveGone;
@@ -338,7 +336,7 @@ export class SotwTypeStream implements TypeStream {
     for (const put of kept) sum = addSums(sum, put.sum);
     puts.push(...kept);
     const marks = this.sentState.holdBack(held, current);
-    const pending = this.#waitingAmong(held, current.view);
+    const pending = this.#terms.heldBack(held, current.view);
     this.#advance(current, []);
     for (const put of kept) this.sentState.sentOutOfOrder.set(put.name, markOf(put, current.ttls));
     for (const [name, mark] of marks) this.sentState.sentOutOfOrder.set(name, mark);
@@ -366,7 +364,7 @@ export class SotwTypeStream implements TypeStream {
       return this.#advance(current, [this.#selected(current, puts, [puts])]);
     }
     const { puts } = current.selectSince(position, type, this.subscription);
-    if (this.#placeheld.size > 0) for (const put of puts) this.#placeheld.delete(put.name);
+    this.#terms.notePut(puts);
     if (this.sentState.isPlain && heldBack.size === 0) {
       if (puts.length === 0) return this.#advance(current, []);
       const make = (): Segment => ({ puts, removed: [], missing: [] });
@@ -380,73 +378,28 @@ export class SotwTypeStream implements TypeStream {
       const isCovered = now !== undefined && this.subscription.covers(now);
       if (isCovered && !current.isSame(now, sent)) byName.set(name, now);
     }
-    for (const term of this.sentState.unansweredNames) {
-      for (const found of this.#find(current.view, term)) byName.set(found.name, found);
-    }
-    for (const found of this.#findAsked(current)) byName.set(found.name, found);
+    for (const found of this.#terms.findUnanswered(current.view)) byName.set(found.name, found);
+    for (const found of this.#terms.findPending(current)) byName.set(found.name, found);
     for (const [name, target] of heldBack) {
       if (target === undefined) byName.delete(name);
       else byName.set(name, target.resource);
     }
     const sent = this.sentState.holdBack(heldBack, current);
-    const asked = this.#waitingAmong(heldBack, current.view);
+    const asked = this.#terms.heldBack(heldBack, current.view);
     this.#advance(current, []);
     for (const [name, mark] of sent) this.sentState.sentOutOfOrder.set(name, mark);
     for (const term of asked) this.sentState.ask(term);
     return byName.size === 0 ? [] : [this.#own(current, [...byName.values()])];
   }
 
-  /** The requested terms whose resources are held back. */
-  #waitingAmong(heldBack: HeldBackNames, view: View): readonly string[] {
-    if (heldBack.size === 0) return [];
-    const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
-    return [...this.sentState.pendingNames.keys(), ...this.sentState.unansweredNames].filter((term) =>
-      this.#find(view, term).some(isUntold),
-    );
-  }
-
   #outOfTurn(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
-    const found = [...new Set(this.#findAsked(current))].filter(({ name }) => !heldBack.has(name));
-    const asked = this.#waitingAmong(heldBack, current.view);
-    for (const term of this.sentState.pendingNames.keys()) {
-      if (this.#find(current.view, term).length === 0) this.sentState.unansweredNames.add(term);
-      else this.sentState.unansweredNames.delete(term);
-    }
-    this.sentState.clearAsked();
+    const found = [...new Set(this.#terms.findPending(current))].filter(({ name }) => !heldBack.has(name));
+    const asked = this.#terms.heldBack(heldBack, current.view);
+    this.sentState.answerPending((term) => this.#terms.find(current.view, term).length > 0);
     for (const term of asked) this.sentState.ask(term);
     if (found.length === 0) return [];
-    for (const { name } of found) {
-      const now = current.view.holder(this.traits.type, name);
-      this.sentState.sentOutOfOrder.set(name, now && markOf(now, current.ttls));
-    }
+    for (const { name } of found) this.sentState.noteOutOfOrder(name, current);
     return [{ ...this.#own(current, found), isInOrder: false }];
-  }
-
-  #findAsked(current: CurrentView): readonly Resource[] {
-    const missing: string[] = [];
-    const found = [...this.sentState.pendingNames.keys()].flatMap((term) => {
-      const answers = this.#find(current.view, term);
-      if (answers.length === 0) missing.push(term);
-      for (const { name } of answers) this.#placeheld.delete(name);
-      return answers;
-    });
-    return [...found, ...this.#placeholders(missing, current)];
-  }
-
-  /** The resources that a term matches, without those that are no longer subscribed to. */
-  #find(view: View, term: string): readonly Resource[] {
-    return view.answersTo(this.traits.type, term).filter((found) => this.subscription.covers(found));
-  }
-
-  #placeholders(missing: readonly string[], current: CurrentView): readonly Resource[] {
-    const placeholders: Resource[] = [];
-    for (const name of missing) {
-      const placeholder = current.placeholder(this.traits, name);
-      if (placeholder === undefined) continue;
-      if (this.sentState.pendingNames.get(name) === true || this.#placeheld.has(name)) placeholders.push(placeholder);
-    }
-    for (const { name } of placeholders) this.#placeheld.add(name);
-    return placeholders;
   }
 
   #own(current: CurrentView, puts: readonly Resource[]): PendingResponse {

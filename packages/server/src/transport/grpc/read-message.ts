@@ -1,18 +1,16 @@
 import { NodeSizeError, WireError } from "@xdskit/envoy-api/internal";
 import type { Status } from "@xdskit/protocol";
-import { statusCode } from "@xdskit/protocol/internal";
-import { nextTurn } from "../../next-turn.ts";
+import { type Steps, statusCode } from "@xdskit/protocol/internal";
+import { Slices } from "../../slices.ts";
 import { refuseNode } from "../node-limit.ts";
 import type { MethodPorts } from "./method.ts";
 
 /** Messages from this many bytes are decoded in slices of the event loop, and processed in the turn after. */
 const LARGE_BYTES = 256 * 1024;
-/** How long such a slice takes, in milliseconds. */
-const SLICE_MS = 5;
 
 interface MessageReader<T> {
   read(bytes: Uint8Array): T;
-  readInParts(bytes: Uint8Array): Generator<void, T, void>;
+  readInSteps(bytes: Uint8Array): Steps<T>;
 }
 
 /** What is read, and from whom. `says`: "a load report". */
@@ -38,19 +36,16 @@ export function receiveMessage<T>(
   receive: (message: T | Status) => void,
 ): void | Promise<void> {
   if (bytes.byteLength < LARGE_BYTES) return receive(readMessage(reader, bytes, options));
-  return inSlices(reader.readInParts(bytes))
+  return inSlices(reader.readInSteps(bytes))
     .catch((error: unknown) => statusOf(error, options))
     .then(receive);
 }
 
-async function inSlices<T>(parts: Generator<void, T, void>): Promise<T> {
-  for (let endAt = performance.now() + SLICE_MS; ; ) {
-    const { done, value } = parts.next();
-    if (done !== true && performance.now() < endAt) continue;
-    await nextTurn();
-    if (done === true) return value;
-    endAt = performance.now() + SLICE_MS;
-  }
+async function inSlices<T>(steps: Steps<T>): Promise<T> {
+  const slices = new Slices();
+  const message = await slices.finish(steps);
+  await slices.next();
+  return message;
 }
 
 function statusOf(error: unknown, { says, ports }: ReadingOptions): Status {

@@ -1,0 +1,254 @@
+import type { DiscoveryRequest } from "../../message/request.ts";
+import { statusCode } from "../../message/status.ts";
+import type { Node } from "../../node/node.ts";
+import { opaqueTraits, type TypeTraits } from "../../resource/type-traits.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import type { View } from "../../state/view.ts";
+import type { ServerEffect } from "../contract/effect.ts";
+import type { StreamEvent, StreamId, StreamOpened } from "../contract/event.ts";
+import type { ResourceState, StreamState } from "../contract/inspect.ts";
+import { InvariantError } from "../contract/invariant-error.ts";
+import { excessOf, namesIn, noUsage } from "../contract/stream-limits.ts";
+import type { ProgressMember } from "../progress/member.ts";
+import type { ChangedNames } from "../subscription/changed-names.ts";
+import { type HeartbeatDue, HeartbeatSchedule } from "./heartbeat-schedule.ts";
+import { trimJournals } from "./laggards.ts";
+import { OpenStreams, type OpenStreamsOptions } from "./open-streams.ts";
+import type { FlushResult, Stream } from "./stream.ts";
+import { isEnded, StreamAdmission, type StreamAdmissionOptions } from "./stream-admission.ts";
+
+export interface StreamsOptions extends OpenStreamsOptions, StreamAdmissionOptions {
+  readonly traits: (type: TypeUrl) => TypeTraits | undefined;
+  /** The records of what clients were sent since the last call; undefined: nobody keeps any. */
+  readonly takeServed?: (() => readonly ServerEffect[]) | undefined;
+}
+
+/**
+ * Streams: takes their requests, and flushes them. A request or a change makes a stream due, and a flush sends what is
+ * new at that time, so it does not matter how many of them came.
+ */
+export class Streams {
+  readonly #options: StreamsOptions;
+  readonly #open: OpenStreams;
+  readonly #admission: StreamAdmission;
+  readonly #heartbeats: HeartbeatSchedule;
+
+  constructor(options: StreamsOptions) {
+    this.#options = options;
+    this.#open = new OpenStreams(options);
+    this.#admission = new StreamAdmission(options, this.#open);
+    this.#heartbeats = new HeartbeatSchedule(options.nextTimer);
+  }
+
+  get isDue(): boolean {
+    return !this.#open.queue.isEmpty;
+  }
+
+  /** The number of streams that wait for a flush. */
+  get due(): number {
+    return this.#open.queue.size;
+  }
+
+  /** How many streams `next` has flushed so far. */
+  get flushed(): number {
+    return this.#open.queue.taken;
+  }
+
+  /** Whether an answer to a stream takes several flushes and is not complete. */
+  isPaused(id: StreamId): boolean {
+    return this.#open.get(id)?.isPaused === true;
+  }
+
+  *members(): Iterable<ProgressMember> {
+    for (const stream of this.#open.known.values()) yield this.#upToDate(stream);
+  }
+
+  *describe(): Iterable<StreamState> {
+    for (const opened of this.#open.opened) yield this.#describe(opened);
+  }
+
+  describeStream(id: StreamId): StreamState | undefined {
+    const opened = this.#open.openedAs(id);
+    return opened && this.#describe(opened);
+  }
+
+  *resourceStates(id: StreamId): Iterable<ResourceState> {
+    const stream = this.#open.get(id);
+    if (stream !== undefined) yield* this.#upToDate(stream).resources();
+  }
+
+  on(event: StreamEvent): readonly ServerEffect[] {
+    switch (event.kind) {
+      case "stream-opened":
+        this.#open.open(event);
+        return [];
+      case "request-received":
+        return this.#receive(event.stream, event.request);
+      case "stream-closed":
+        return this.#open.close(event.stream);
+      case "stream-stalled":
+        this.#open.queue.stall(event.stream, this.#open.get(event.stream));
+        return [];
+      case "stream-drained":
+        this.#open.queue.resume(event.stream, this.#open.get(event.stream));
+        return [];
+      default:
+        return event satisfies never;
+    }
+  }
+
+  /** Marks what a transaction at this revision changed in these views. */
+  touch(views: ReadonlySet<View>, names: ChangedNames, revision: number): void {
+    this.#open.touch(views, names, revision);
+  }
+
+  /** Maps nodes to layers again, and decides again what each may have. `before`: the revision that they may have. */
+  place(isConcerned: (node: Node) => boolean, before: number): readonly ServerEffect[] {
+    const effects: ServerEffect[] = [];
+    for (const stream of [...this.#open.known.values()])
+      if (isConcerned(stream.node)) effects.push(...this.#admission.place(stream, before));
+    return effects;
+  }
+
+  /** Trims the journals, and ends the streams that lag too far behind. */
+  trim(): readonly ServerEffect[] {
+    const message = "fell too far behind the changes; come back with the versions you hold";
+    const { layers, responses } = this.#options;
+    const laggards = trimJournals(layers, this.#open.known, responses.revision);
+    return [...laggards].flatMap(({ opened }) =>
+      this.#open.end(opened.stream, { code: statusCode.UNAVAILABLE, message }),
+    );
+  }
+
+  /** Handles a timer; undefined: it is none of these. */
+  fired(timer: number): readonly ServerEffect[] | undefined {
+    const due = this.#heartbeats.fired(timer);
+    if (due === undefined) return this.#giveUpWaiting(timer);
+    this.#beat(due);
+    return [];
+  }
+
+  /**
+   * Flushes the stream that has waited longest, from the newest state.
+   *
+   * @throws {InvariantError} a bug of the server, with the stream that was flushed
+   */
+  next(effects: ServerEffect[]): void {
+    const stream = this.#open.queue.take();
+    if (stream !== undefined) this.#flush(stream, effects);
+  }
+
+  /** Flushes one stream ahead of the others; undefined: it does not wait for a flush. Throws as `next` does. */
+  flushAhead(id: StreamId): readonly ServerEffect[] | undefined {
+    const stream = this.#open.get(id);
+    if (stream === undefined || !this.#open.queue.takeAhead(stream)) return undefined;
+    const effects: ServerEffect[] = [];
+    this.#flush(stream, effects);
+    return effects;
+  }
+
+  #receive(id: StreamId, request: DiscoveryRequest): readonly ServerEffect[] {
+    const opened = this.#open.openedAs(id);
+    if (opened === undefined) return [];
+    const { admission, layers, traits: traitsOf, takeServed, progress } = this.#options;
+    const known = this.#open.get(id);
+    const type = admission.typeOf(opened, request, known?.types);
+    if (typeof type !== "string") return this.#open.end(id, type.refused);
+    const identified =
+      known === undefined ? this.#admission.identify(opened, request) : this.#admission.checkNode(known, request);
+    const stream = this.#open.get(id);
+    if (stream === undefined) return identified;
+    const denied = stream.types.has(type) ? [] : this.#admission.denyType(stream, type);
+    if (isEnded(denied)) return [...identified, ...denied];
+    const traits = traitsOf(type);
+    const isUnknown = traits === undefined && !layers.holdsAny(type);
+    const unknown = isUnknown && !stream.types.has(type) ? this.#admission.meetUnknown(stream, type) : [];
+    if (isEnded(unknown)) return [...identified, ...denied, ...unknown];
+    // Before the names are subscribed to, which costs most.
+    const { maxSubscriptionsPerStream: most = Number.POSITIVE_INFINITY } = this.#options;
+    const excess = excessOf({ ...noUsage, subscriptions: namesIn(request, most) }, this.#options);
+    if (excess !== undefined) return [...identified, ...denied, ...unknown, ...this.#open.endBeyond(stream, excess)];
+    this.#open.catchUp(stream);
+    const effects = [
+      ...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown),
+      ...this.#open.waitTimers.cancelEnded(stream),
+    ];
+    const isFlushNeeded = !stream.isSettled;
+    if (isFlushNeeded) this.#open.awaken(stream);
+    else {
+      // What an ACK shows of the node is not left until the next flush.
+      if (takeServed !== undefined) effects.push(...takeServed());
+      progress.note(stream);
+    }
+    const owed = stream.identity.siblings.order.takeOwed();
+    if (owed.size > 0) this.#open.resendOnOthers(stream, owed);
+    this.#open.wakeWaiting(stream);
+    // What only ACKs exceeds no limit that it did not exceed before.
+    const beyond = isFlushNeeded ? this.#open.endBeyondLimits(stream) : [];
+    return [...identified, ...denied, ...unknown, ...effects, ...beyond];
+  }
+
+  #flush(stream: Stream, effects: ServerEffect[]): void {
+    const { takeServed, responses, progress } = this.#options;
+    this.#open.catchUp(stream);
+    const flushed = flushOf(stream);
+    if (takeServed !== undefined) effects.push(...takeServed());
+    for (const effect of flushed.effects) effects.push(effect);
+    // A silent client exceeds a limit when its responses pile up without ACK.
+    const ended = flushed.effects.length === 0 ? [] : this.#open.endBeyondLimits(stream);
+    if (ended.length > 0) {
+      effects.push(...ended);
+      return;
+    }
+    if (stream.isSettled) this.#open.settle(stream);
+    if (stream.opened.onlyType !== undefined) this.#open.resendOnOthers(stream, flushed.owed);
+    if (flushed.isUnfinished) this.#open.awaken(stream);
+    if (flushed.hasMoved) this.#open.wakeWaiting(stream);
+    for (const effect of this.#open.waitTimers.update(stream, responses.revision)) effects.push(effect);
+    progress.note(stream);
+    if (stream.tellsTtls) this.#keepBeating(stream, effects);
+  }
+
+  #keepBeating(stream: Stream, effects: ServerEffect[]): void {
+    for (const { type, ms } of stream.needsBeats()) {
+      const due = { view: stream.view, type };
+      if (this.#heartbeats.keep(due, ms, effects)) this.#beat(due);
+    }
+  }
+
+  /** Marks a heartbeat of a type as due on every stream of a view. */
+  #beat({ view, type }: HeartbeatDue): void {
+    for (const stream of this.#open.inView(view)) if (stream.expectBeat(type)) this.#open.awaken(stream);
+  }
+
+  #giveUpWaiting(timer: number): readonly ServerEffect[] | undefined {
+    const fired = this.#open.waitTimers.fired(timer);
+    if (fired === undefined) return undefined;
+    const { stream, waiting, since } = fired;
+    this.#open.catchUp(stream);
+    const reports = stream.giveUpWaiting(waiting, since);
+    this.#open.awaken(stream);
+    return reports;
+  }
+
+  #upToDate(stream: Stream): Stream {
+    stream.catchUp(this.#options.responses.revision);
+    return stream;
+  }
+
+  #describe(opened: StreamOpened): StreamState {
+    const stream = this.#open.get(opened.stream);
+    if (stream !== undefined) return this.#upToDate(stream).describe(this.#options.siblings.clientOf(stream));
+    const { stream: id, variant, onlyType, apiVersion, peer } = opened;
+    const unknown = { node: undefined, client: undefined, dialect: undefined } as const;
+    return { stream: id, variant, onlyType, apiVersion, peer, ...unknown, layers: [], types: [] };
+  }
+}
+
+function flushOf(stream: Stream): FlushResult {
+  try {
+    return stream.flush();
+  } catch (cause) {
+    throw new InvariantError(stream.opened.stream, cause);
+  }
+}
