@@ -2,7 +2,7 @@ import type { AccessRule, LayerChange, Peer, TypeUrl, Variant } from "@xdskit/pr
 import { type AccessPolicy, compileAccess, statusCode } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
+import { Conversation, node, type Said } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, resource } from "./support/resources.ts";
 
 const TYPES = [CLUSTER, ENDPOINTS, LISTENER] as const;
@@ -42,67 +42,38 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.record({
   label: fc.constantFrom("1", "2"),
 });
 
-/** A client that subscribes to names or to all, and ACKs whatever it is sent. */
-class Talk {
-  readonly conversation: Conversation;
-  readonly #variant: Variant;
-  readonly #names = new Map<TypeUrl, Set<string>>();
+/** A client that ACKs whatever it is sent. */
+function clientOf(variant: Variant, access?: AccessPolicy): Conversation {
+  const talk = new Conversation({ nodeMapping: () => LAYERS, ...(access !== undefined && { access }) });
+  talk.open(1, variant);
+  return talk;
+}
 
-  constructor(variant: Variant, access?: AccessPolicy) {
-    this.#variant = variant;
-    const nodeMapping = (): readonly string[] => LAYERS;
-    this.conversation = new Conversation({ nodeMapping, ...(access !== undefined && { access }) });
-    this.conversation.open(1, variant);
-  }
+function commit(talk: Conversation, change: LayerChange): readonly Said[] {
+  talk.commit([change]);
+  return talk.settle();
+}
 
-  commit(change: LayerChange): readonly Said[] {
-    this.conversation.commit([change]);
-    return this.#settle(this.conversation.turns());
-  }
-
-  /** Subscribes to a name; `*` first where the type is one that clients ask for as a whole. */
-  subscribe(type: TypeUrl, name: string): readonly Said[] {
-    const names = this.#names.get(type) ?? new Set(type === ENDPOINTS ? [] : ["*"]);
-    this.#names.set(type, names.add(name));
-    const first = { node: node("n") };
-    const request =
-      this.#variant === "sotw"
-        ? sotw(type, { ...first, names: [...names] })
-        : delta(type, { ...first, subscribe: [...names] });
-    return this.#settle(this.conversation.hear(1, request));
-  }
-
-  #settle(said: readonly Said[]): readonly Said[] {
-    const all: Said[] = [];
-    for (let left = [...said]; left.length > 0; ) {
-      all.push(...left);
-      if (all.length > 100) throw new Error(`no end: ${JSON.stringify(all.slice(-4))}`);
-      left = left.flatMap(({ type, nonce, version }) => {
-        const names = [...(this.#names.get(type) ?? [])];
-        const ack =
-          this.#variant === "sotw" ? sotw(type, { names, nonce, versionInfo: version }) : delta(type, { nonce });
-        return this.conversation.hear(1, ack);
-      });
-    }
-    return all;
-  }
+/** Subscribes to a name; to `*` besides where the type is one that clients ask for as a whole. */
+function subscribe(talk: Conversation, type: TypeUrl, name: string): readonly Said[] {
+  return talk.settle(talk.subscribe(1, type, type === ENDPOINTS ? [name] : ["*", name], { node: node("n") }));
 }
 
 describe("S-ACC-06: what is not granted is as if it did not exist, before and after any change", () => {
   test.each(["sotw", "delta"] as const)("over %s", (variant) => {
     fc.assert(
       fc.property(fc.array(stepArbitrary, { maxLength: 30 }), (steps) => {
-        const granted = new Talk(variant, partly);
-        const plain = new Talk(variant);
+        const granted = clientOf(variant, partly);
+        const plain = clientOf(variant);
         for (const { kind, layer, type, name, label } of steps) {
           if (kind === "subscribe") {
-            const said = plain.subscribe(type, name);
-            expect(granted.subscribe(type, name)).toEqual(said);
+            const said = subscribe(plain, type, name);
+            expect(subscribe(granted, type, name)).toEqual(said);
           } else if (kind === "put" || kind === "delete") {
             const change: LayerChange =
               kind === "put" ? { layer, puts: [resource(type, name, label)] } : { layer, deletes: [{ type, name }] };
-            const said = plain.commit(isSeen(layer, type, name) ? change : { layer });
-            expect(granted.commit(change)).toEqual(said);
+            const said = commit(plain, isSeen(layer, type, name) ? change : { layer });
+            expect(commit(granted, change)).toEqual(said);
           }
         }
       }),
@@ -129,15 +100,15 @@ describe("S-ACC-07: a change of access moves a stream without ending it", () => 
   test("what it may no longer have is removed, and is back with the right to it", () => {
     const talk = filled();
     talk.open(1, "delta");
-    expect(talk.hear(1, delta(LISTENER, { node: node("n") }))).toMatchObject([{ says: ["a/1@1", "b/1@1"] }]);
-    talk.hear(1, delta(LISTENER, { nonce: "1" }));
+    expect(talk.subscribe(1, LISTENER, [], { node: node("n") })).toMatchObject([{ says: ["a/1@1", "b/1@1"] }]);
+    talk.ack(1, LISTENER);
     expect(changeTo(talk, aOnly)).toMatchObject([{ says: ["-b/1"] }]);
-    talk.hear(1, delta(LISTENER, { nonce: "2" }));
+    talk.ack(1, LISTENER);
     talk.put(resource(LISTENER, "b/1", "2"));
     expect(talk.turns()).toEqual([]);
     talk.put(resource(LISTENER, "a/1", "2"));
     expect(talk.turns()).toMatchObject([{ says: ["a/1@2"] }]);
-    talk.hear(1, delta(LISTENER, { nonce: "3" }));
+    talk.ack(1, LISTENER);
     expect(changeTo(talk, all)).toMatchObject([{ says: ["b/1@2"] }]);
     expect(talk.asked).toEqual([]);
   });
@@ -146,9 +117,9 @@ describe("S-ACC-07: a change of access moves a stream without ending it", () => 
     const talk = filled();
     talk.open(1, "delta", LISTENER);
     talk.open(2, "delta");
-    talk.hear(1, delta(LISTENER, { node: node("n") }));
-    talk.hear(2, delta(LISTENER, { node: node("n") }));
-    talk.hear(2, delta(LISTENER, { nonce: "1" }));
+    talk.subscribe(1, LISTENER, [], { node: node("n") });
+    talk.subscribe(2, LISTENER, [], { node: node("n") });
+    talk.ack(2, LISTENER);
     const clustersOnly = policyOf({ identities: ["anyone"], types: ["Cluster"] });
     expect(changeTo(talk, clustersOnly)).toMatchObject([{ stream: 2, says: ["-a/1", "-b/1"] }]);
     const status = {
@@ -161,7 +132,7 @@ describe("S-ACC-07: a change of access moves a stream without ending it", () => 
   test("a stream of one type that may not have it ends with its first request, which is looked at no further", () => {
     const talk = new Conversation({ access: policyOf({ identities: ["anyone"], types: ["Cluster"] }) });
     talk.open(1, "delta", LISTENER);
-    expect(talk.hear(1, delta(LISTENER, { node: node("n") }))).toEqual([]);
+    expect(talk.subscribe(1, LISTENER, [], { node: node("n") })).toEqual([]);
     expect(talk.asked.map(({ kind }) => kind)).toEqual(["close-stream"]);
     expect(talk.reports.map(({ kind }) => kind)).toEqual(["node-identified", "access-denied"]);
     expect([talk.machine.isDue, [...talk.machine.streams()]]).toEqual([false, []]);
@@ -180,33 +151,24 @@ describe("S-ACC-08: a client that may not be its node is refused, and the operat
     ["with another one's", certified, statusCode.PERMISSION_DENIED],
   ])("%s", (_, from, code) => {
     const talk = new Conversation({ access: policyOf(edge) });
-    talk.machine.on({
-      ...{ kind: "stream-opened", stream: 1, variant: "delta", onlyType: undefined, apiVersion: "v3" },
-      ...{ peer: from, connection: 1 },
-    });
-    talk.hear(1, delta(CLUSTER, { node: node("edge") }));
+    talk.open(1, "delta", undefined, 1, { peer: from });
+    talk.subscribe(1, CLUSTER, [], { node: node("edge") });
     const status = { code, message: 'this client may not be node "edge" here' };
     expect(talk.asked).toEqual([{ kind: "close-stream", stream: 1, status }]);
     expect(talk.reports).toMatchObject([{ kind: "access-denied", type: undefined, peer: from }]);
-    const poll = { kind: "poll-received", poll: 2, peer: from, type: CLUSTER, holdMs: 0, apiVersion: "v3" } as const;
-    const request = { ...sotw(CLUSTER, { node: node("edge") }) };
-    expect(talk.machine.on({ ...poll, request })).toMatchObject([
-      { kind: "report", report: { kind: "access-denied" } },
-      { kind: "refuse-poll", poll: 2, status },
-    ]);
+    const poll = talk.poll(CLUSTER, { node: node("edge") }, { peer: from });
+    expect(talk.reports.map(({ kind }) => kind)).toEqual(["access-denied", "access-denied"]);
+    expect(talk.asked.slice(1)).toEqual([{ kind: "refuse-poll", poll, status }]);
   });
 });
 
 test("polls of two identities behind one address are two pollers", () => {
   const talk = new Conversation();
   talk.put(resource(CLUSTER, "a", "1"));
-  const asking = (poll: number, uri: string): void => {
+  for (const uri of ["spiffe://prod/a", "spiffe://prod/b", "spiffe://prod/a"]) {
     const certificate = { commonName: undefined, uris: [uri], dnsNames: [], validTo: new Date(0) };
     const peer: Peer = { address: "192.0.2.7:1", isLoopback: false, isTls: true, names: [uri], certificate };
-    const request = sotw(CLUSTER, { node: node("n") });
-    talk.machine.on({ kind: "poll-received", poll, peer, type: CLUSTER, holdMs: 0, apiVersion: "v3", request });
-    talk.turns();
-  };
-  for (const [poll, uri] of ["spiffe://prod/a", "spiffe://prod/b", "spiffe://prod/a"].entries()) asking(poll, uri);
+    talk.poll(CLUSTER, { node: node("n") }, { peer });
+  }
   expect([...talk.machine.streams()].map(({ peer }) => peer.names)).toEqual([["spiffe://prod/b"], ["spiffe://prod/a"]]);
 });

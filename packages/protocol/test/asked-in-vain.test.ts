@@ -1,9 +1,7 @@
 import type { Resource, TypeUrl } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, node, sotw } from "./support/conversation.ts";
+import { Conversation, node, says } from "./support/conversation.ts";
 import { ENDPOINTS, EXTENSION, ROUTE, resource } from "./support/resources.ts";
-
-const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => one.says);
 
 /** A client with `first` in flight after it changed, while `second` is gone. */
 function inFlight(
@@ -14,10 +12,8 @@ function inFlight(
   const talk = new Conversation();
   talk.put(resource(type, "first", "1"), second);
   talk.open(1, variant);
-  const request = variant === "delta" ? delta(type, { subscribe: ["first"] }) : sotw(type, { names: ["first"] });
-  const [opening] = talk.hear(1, { ...request, node: node("n", userAgent) });
-  const { nonce } = opening ?? {};
-  talk.hear(1, variant === "delta" ? delta(type, { nonce }) : sotw(type, { names: ["first"], nonce }));
+  talk.subscribe(1, type, ["first"], { node: node("n", userAgent) });
+  talk.ack(1, type);
   talk.put(resource(type, "first", "2"));
   const [newest] = talk.turns();
   talk.change({ deletes: [{ type, name: second.name }] });
@@ -37,11 +33,11 @@ describe("what is asked for in vain while an answer is in flight", () => {
     ["an Envoy that asks by an alias", ROUTE, "envoy", "alias", ["alias"], []],
   ])("is told when it is there again as it was: %s", (_, type, userAgent, term, aliases, atOnce) => {
     const { talk, nonce } = inFlight("delta", type, { second: second(type, aliases), userAgent });
-    expect(says(talk.hear(1, delta(type, { subscribe: [term] })))).toEqual(atOnce);
+    expect(says(talk.subscribe(1, type, [term]))).toEqual(atOnce);
     talk.put(second(type, aliases));
     expect(says(talk.turns())).toEqual([]);
-    expect(says(talk.hear(1, delta(type, { nonce })))).toEqual([["second@1"]]);
-    expect(says(talk.hear(1, delta(type, {})))).toEqual([]);
+    expect(says(talk.ack(1, type, nonce))).toEqual([["second@1"]]);
+    expect(says(talk.subscribe(1, type))).toEqual([]);
   });
 
   test.each([
@@ -49,11 +45,10 @@ describe("what is asked for in vain while an answer is in flight", () => {
     ["by an alias", "alias", ["alias"]],
   ])("is told when it is there again as it was, in State of the World: %s", (_, term, aliases) => {
     const { talk, nonce } = inFlight("sotw", ENDPOINTS, { second: second(ENDPOINTS, aliases) });
-    const names = ["first", term];
-    expect(says(talk.hear(1, sotw(ENDPOINTS, { names })))).toEqual([]);
+    expect(says(talk.subscribe(1, ENDPOINTS, [term]))).toEqual([]);
     talk.put(second(ENDPOINTS, aliases));
     expect(says(talk.turns())).toEqual([]);
-    expect(says(talk.hear(1, sotw(ENDPOINTS, { names, nonce })))).toEqual([["second@1"]]);
+    expect(says(talk.ack(1, ENDPOINTS, nonce))).toEqual([["second@1"]]);
   });
 
   test.each([
@@ -65,16 +60,15 @@ describe("what is asked for in vain while an answer is in flight", () => {
       const talk = new Conversation();
       talk.put(resource(ENDPOINTS, "first", "1"), second(ENDPOINTS, aliases));
       talk.open(1, "sotw");
-      const [opening] = talk.hear(1, sotw(ENDPOINTS, { names: ["first"], node: node("n") }));
+      talk.subscribe(1, ENDPOINTS, ["first"], { node: node("n") });
       // Its position stays where the second one was there, because the first one changes after it.
       talk.put(resource(ENDPOINTS, "first", "2"));
       expect(says(talk.turns())).toEqual([]);
-      talk.change({ deletes: [{ type: ENDPOINTS, name: "second" }] });
-      const names = ["first", term];
-      expect(says(talk.hear(1, sotw(ENDPOINTS, { names })))).toEqual([]);
+      talk.delete(ENDPOINTS, "second");
+      expect(says(talk.subscribe(1, ENDPOINTS, [term]))).toEqual([]);
       talk.put(second(ENDPOINTS, aliases));
       expect(says(talk.turns())).toEqual([]);
-      expect(says(talk.hear(1, sotw(ENDPOINTS, { names, nonce: opening?.nonce })))).toEqual([["first@2", "second@1"]]);
+      expect(says(talk.ack(1, ENDPOINTS))).toEqual([["first@2", "second@1"]]);
     },
   );
 
@@ -82,39 +76,37 @@ describe("what is asked for in vain while an answer is in flight", () => {
     const talk = new Conversation();
     talk.put(resource(ROUTE, "first", "1"));
     talk.open(1, "delta");
-    const [opening] = talk.hear(1, delta(ROUTE, { subscribe: ["first", "none"], node: node("n") }));
+    const [opening] = talk.subscribe(1, ROUTE, ["first", "none"], { node: node("n") });
     talk.put(resource(ROUTE, "first", "2"));
     talk.put(resource(ROUTE, "third", "1", { aliases: ["alias"] }));
-    expect(says(talk.hear(1, delta(ROUTE, { subscribe: ["alias"] })))).toEqual([["third@1"]]);
-    expect(says(talk.hear(1, delta(ROUTE, { unsubscribe: ["none"] })))).toEqual([]);
-    expect(says(talk.hear(1, delta(ROUTE, { nonce: opening?.nonce })))).toEqual([["first@2"]]);
+    expect(says(talk.subscribe(1, ROUTE, ["alias"]))).toEqual([["third@1"]]);
+    expect(says(talk.unsubscribe(1, ROUTE, ["none"]))).toEqual([]);
+    expect(says(talk.ack(1, ROUTE, opening?.nonce))).toEqual([["first@2"]]);
   });
 
   test("is not told to who gave it up meanwhile", () => {
     const { talk, nonce } = inFlight("sotw", ENDPOINTS, { second: second(ENDPOINTS) });
-    talk.hear(1, sotw(ENDPOINTS, { names: ["first", "second"] }));
-    talk.hear(1, sotw(ENDPOINTS, { names: ["first"] }));
+    talk.subscribe(1, ENDPOINTS, ["second"]);
+    talk.unsubscribe(1, ENDPOINTS, ["second"]);
     talk.put(second(ENDPOINTS));
-    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["first"], nonce })))).toEqual([]);
+    expect(says(talk.ack(1, ENDPOINTS, nonce))).toEqual([]);
   });
 
   test("is told once when it was asked for again, and was there", () => {
     const { talk, nonce } = inFlight("delta", ROUTE, { second: second(ROUTE), userAgent: "envoy" });
-    const ask = delta(ROUTE, { subscribe: ["second"] });
-    expect(says(talk.hear(1, ask))).toEqual([]);
+    expect(says(talk.subscribe(1, ROUTE, ["second"]))).toEqual([]);
     talk.put(second(ROUTE));
-    expect(says(talk.hear(1, ask))).toEqual([["second@1"]]);
-    expect(says(talk.hear(1, delta(ROUTE, { nonce })))).toEqual([]);
+    expect(says(talk.subscribe(1, ROUTE, ["second"]))).toEqual([["second@1"]]);
+    expect(says(talk.ack(1, ROUTE, nonce))).toEqual([]);
   });
 
   test("is asked for again: what was told of it before does not count", () => {
     const { talk, nonce } = inFlight("delta", ROUTE, { second: second(ROUTE), userAgent: "envoy" });
     talk.put(resource(ROUTE, "third", "1"));
-    const ask = delta(ROUTE, { subscribe: ["third"] });
-    expect(says(talk.hear(1, ask))).toEqual([["third@1"]]);
-    talk.change({ deletes: [{ type: ROUTE, name: "third" }] });
-    expect(says(talk.hear(1, ask))).toEqual([]);
+    expect(says(talk.subscribe(1, ROUTE, ["third"]))).toEqual([["third@1"]]);
+    talk.delete(ROUTE, "third");
+    expect(says(talk.subscribe(1, ROUTE, ["third"]))).toEqual([]);
     talk.put(resource(ROUTE, "third", "1"));
-    expect(says(talk.hear(1, delta(ROUTE, { nonce })))).toEqual([["third@1"]]);
+    expect(says(talk.ack(1, ROUTE, nonce))).toEqual([["third@1"]]);
   });
 });

@@ -1,6 +1,6 @@
 import { statusCode } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, sotw } from "./support/conversation.ts";
+import { Conversation, delta, says, sotw } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, failure, resource } from "./support/resources.ts";
 
 describe("where names are hints (State of the World)", () => {
@@ -9,41 +9,29 @@ describe("where names are hints (State of the World)", () => {
     talk.open(1, "sotw");
     return talk;
   };
-  const said = (replies: ReturnType<Conversation["turns"]>): readonly (readonly string[])[] =>
-    replies.map(({ says }) => says);
 
   test("S-SUB-05 a name that is listed later is answered, for the client may have dropped what came unasked", () => {
     const talk = hinting();
     talk.put(resource(ENDPOINTS, "a", "1"), resource(ENDPOINTS, "b", "1"));
-    const [first] = talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
-    expect(first?.says).toEqual(["a@1", "b@1"]);
-    const { nonce, version } = first ?? {};
-    expect(said(talk.hear(1, sotw(ENDPOINTS, { names: ["a"], nonce, versionInfo: version })))).toEqual([]);
-    const more = { names: ["a", "b"], nonce, versionInfo: version };
-    expect(said(talk.hear(1, sotw(ENDPOINTS, more)))).toEqual([["b@1"]]);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["a"]))).toEqual([["a@1", "b@1"]]);
+    expect(says(talk.ack(1, ENDPOINTS))).toEqual([]);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["b"]))).toEqual([["b@1"]]);
   });
 
   test("S-SUB-06 a name that a stale request gave up is new when it is listed again", () => {
     const talk = hinting();
     talk.put(resource(ENDPOINTS, "a", "1"));
-    const [first] = talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
+    talk.subscribe(1, ENDPOINTS, ["a"]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["b"], nonce: "stale" }));
-    const again = { names: ["a"], nonce: first?.nonce, versionInfo: first?.version };
-    expect(said(talk.hear(1, sotw(ENDPOINTS, again)))).toEqual([["a@1"]]);
+    expect(says(talk.ack(1, ENDPOINTS))).toEqual([["a@1"]]);
   });
 
   test("S-ERR-02 an error of what is not listed is not told again with every answer", () => {
     const talk = hinting();
     talk.put(resource(CLUSTER, "a", "1"), failure(CLUSTER, "b", statusCode.PERMISSION_DENIED));
-    const answers: (readonly string[])[] = [];
-    let heard = talk.hear(1, sotw(CLUSTER, { names: ["a"] }));
-    for (let round = 0; round < 5; round++) {
-      answers.push(...said(heard));
-      const newest = heard.map(({ nonce, version }) => sotw(CLUSTER, { names: ["a"], nonce, versionInfo: version }));
-      heard = newest.flatMap((answer) => talk.hear(1, answer));
-    }
+    const answers = talk.settle(talk.subscribe(1, CLUSTER, ["a"]));
     // Which names were listed before there was an error is not kept: it is told once more.
-    expect(answers).toEqual([
+    expect(says(answers)).toEqual([
       ["a@1", "!b 7 why"],
       ["a@1", "!b 7 why"],
     ]);
@@ -54,9 +42,9 @@ test("B-RES-10 a name given up and asked for again under a wildcard is said to b
   const talk = new Conversation({ dialect: { deltaMissing: "empty-resource" } });
   talk.put(resource(CLUSTER, "b", "1"));
   talk.open(1, "delta");
-  const [first] = talk.hear(1, delta(CLUSTER, { subscribe: ["*"] }));
-  talk.hear(1, delta(CLUSTER, { nonce: first?.nonce }));
+  talk.subscribe(1, CLUSTER, ["*"]);
+  talk.ack(1, CLUSTER);
   for (const what of [{ subscribe: ["a"] }, { unsubscribe: ["a"] }, { subscribe: ["a"] }])
     talk.receive(1, delta(CLUSTER, what));
-  expect(talk.turns().map(({ says }) => says)).toEqual([["?a"]]);
+  expect(says(talk.turns())).toEqual([["?a"]]);
 });

@@ -1,24 +1,22 @@
-import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import type { DiscoveryRequest } from "@xdskit/protocol/internal";
+import { formatTypeUrl } from "@xdskit/protocol";
 import { describe, expect, test, vi } from "vitest";
 import { WarmingClusters } from "../src/server/order/warming-clusters.ts";
-import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
+import { Conversation, node, type Said, says } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./support/resources.ts";
 
 const routeTo = (cluster: string): ReturnType<typeof resource> =>
   resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
 const plain = (name: string): ReturnType<typeof resource> => resource(CLUSTER, name, "1", { references: [] });
-const says = (said: readonly Said[]): unknown => said.map((one) => one.says.join());
 
 /** A client of both, in sync, whose route goes to `old`. */
 function inSync(userAgentName = ""): Conversation {
   const talk = new Conversation({ dialect: { orderLimitMs: 10_000 } });
   talk.put(plain("old"), routeTo("old"));
   talk.open(1, "delta");
-  talk.hear(1, delta(CLUSTER, { node: node("n", userAgentName) }));
-  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-  talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
-  talk.hear(1, delta(ROUTE, { nonce: "2" }));
+  talk.subscribe(1, CLUSTER, [], { node: node("n", userAgentName) });
+  talk.ack(1, CLUSTER);
+  talk.subscribe(1, ROUTE, ["r"]);
+  talk.ack(1, ROUTE);
   return talk;
 }
 
@@ -47,13 +45,13 @@ describe("a Cluster that is swapped for another", () => {
       { wait: undefined, pendingRemovals: [] },
       { wait: undefined, pendingRemovals: [] },
     ]);
-    expect(says(swap(talk))).toEqual(["new@1"]);
+    expect(says(swap(talk))).toEqual([["new@1"]]);
     expect(waitsOf(talk)).toEqual([
       { wait: { for: "users", type: ROUTE, isRefused: false }, pendingRemovals: ["old"] },
       { wait: { for: "cluster", name: "new" }, pendingRemovals: [] },
     ]);
-    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual(["r@new"]);
-    expect(says(talk.hear(1, delta(ROUTE, { nonce: "4" })))).toEqual(["-old"]);
+    expect(says(talk.ack(1, CLUSTER))).toEqual([["r@new"]]);
+    expect(says(talk.ack(1, ROUTE))).toEqual([["-old"]]);
     expect(waitsOf(talk)).toEqual([
       { wait: undefined, pendingRemovals: [] },
       { wait: undefined, pendingRemovals: [] },
@@ -69,8 +67,8 @@ describe("a Cluster that is swapped for another", () => {
   test("is told, with the refusal, when the route is refused", () => {
     const talk = inSync();
     swap(talk);
-    talk.hear(1, delta(CLUSTER, { nonce: "3" }));
-    talk.hear(1, delta(ROUTE, { nonce: "4", error: { code: 13, message: "no" } }));
+    talk.ack(1, CLUSTER);
+    talk.nack(1, ROUTE);
     expect(waitsOf(talk)).toEqual([
       { wait: { for: "users", type: ROUTE, isRefused: true }, pendingRemovals: ["old"] },
       { wait: undefined, pendingRemovals: [] },
@@ -80,10 +78,9 @@ describe("a Cluster that is swapped for another", () => {
   test("goes on without a client that does not answer, and says so", () => {
     const talk = inSync();
     swap(talk);
-    const timers = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect] : []));
-    expect(timers.map(({ ms }) => ms)).toEqual([30_000, 10_000]);
-    for (const { timer } of timers) talk.fire(timer);
-    expect(says(talk.turns())).toEqual(["r@new"]);
+    expect([...talk.timers.values()]).toEqual([30_000, 10_000]);
+    for (const timer of talk.timers.keys()) talk.fire(timer);
+    expect(says(talk.turns())).toEqual([["r@new"]]);
     expect(reportsOf(talk)).toEqual([
       "wait-began users",
       "wait-began cluster",
@@ -91,23 +88,19 @@ describe("a Cluster that is swapped for another", () => {
       "wait-ended cluster",
     ]);
     // Nor is the route's answer waited for any longer than that.
-    const last = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : [])).at(-1);
-    talk.fire(last ?? 0);
-    expect(says(talk.turns())).toEqual(["-old"]);
+    expect(says(talk.pass(10_000))).toEqual([["-old"]]);
   });
 
   test("asks an Envoy that withholds its ACK every second, and goes on where endpoints were accepted", () => {
     const talk = inSync("envoy");
     talk.put(resource(ENDPOINTS, "new", "e"));
-    talk.hear(1, delta(ENDPOINTS, { subscribe: ["new"] }));
-    talk.hear(1, delta(ENDPOINTS, { nonce: "3" }));
+    talk.subscribe(1, ENDPOINTS, ["new"]);
+    talk.ack(1, ENDPOINTS);
     talk.change({ puts: [resource(CLUSTER, "new", "1"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
-    expect(says(talk.turns())).toEqual(["new@1", "new@e"]);
-    talk.hear(1, delta(ENDPOINTS, { nonce: "5" }));
-    const timers = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect] : []));
-    expect(timers.map(({ ms }) => ms)).toEqual([1_000, 1_000]);
-    for (const { timer } of timers) talk.fire(timer);
-    expect(says(talk.turns())).toEqual(["r@new"]);
+    expect(says(talk.turns())).toEqual([["new@1"], ["new@e"]]);
+    talk.ack(1, ENDPOINTS);
+    expect([...talk.timers.values()]).toEqual([1_000, 1_000]);
+    expect(says(talk.pass(1_000))).toEqual([["r@new"]]);
     expect(reportsOf(talk)).toEqual(["wait-began users", "wait-began cluster", "wait-ended cluster"]);
   });
 });
@@ -118,26 +111,16 @@ test.each(["sotw", "delta"] as const)(
     const brought = vi.spyOn(WarmingClusters.prototype, "bring");
     const talk = new Conversation();
     talk.put(plain("old"), routeTo("old"));
-    const ask = (type: TypeUrl, what: { nonce?: string; versionInfo?: string } = {}): DiscoveryRequest => {
-      const names = type === ROUTE ? ["r"] : [];
-      return variant === "sotw"
-        ? sotw(type, { node: node("n"), names, ...what })
-        : delta(type, { node: node("n"), subscribe: what.nonce === undefined ? names : [], nonce: what.nonce });
-    };
-    const accept = (said: readonly Said[]): void => {
-      for (const { stream, type, nonce, version } of said)
-        accept(talk.hear(stream, ask(type, { nonce, versionInfo: version })));
-    };
     talk.open(1, variant, CLUSTER);
     talk.open(2, variant, ROUTE);
-    accept(talk.hear(1, ask(CLUSTER)));
-    accept(talk.hear(2, ask(ROUTE)));
+    talk.settle(talk.subscribe(1, CLUSTER, [], { node: node("n") }));
+    talk.settle(talk.subscribe(2, ROUTE, ["r"], { node: node("n") }));
     for (const name of ["a", "b", "c"]) {
       // Its endpoints come from another server.
       talk.put(resource(CLUSTER, name, "1"));
-      accept(talk.turns());
-      talk.change({ deletes: [{ type: CLUSTER, name }] });
-      accept(talk.turns());
+      talk.settle();
+      talk.delete(CLUSTER, name);
+      talk.settle();
     }
     const [warmingClusters] = brought.mock.contexts as WarmingClusters[];
     expect([brought.mock.calls.length, warmingClusters?.isEmpty]).toEqual([3, true]);
@@ -148,8 +131,8 @@ test.each(["sotw", "delta"] as const)(
 test("S-ORD-05 the endpoints of a Cluster that is gone are removed after it, from a client that is told by names", () => {
   const talk = inSync();
   talk.put(resource(ENDPOINTS, "old", "e"));
-  talk.hear(1, delta(ENDPOINTS, { subscribe: ["old"] }));
-  talk.hear(1, delta(ENDPOINTS, { nonce: "3" }));
+  talk.subscribe(1, ENDPOINTS, ["old"]);
+  talk.ack(1, ENDPOINTS);
   talk.change({
     puts: [resource(CLUSTER, "new", "1"), resource(ENDPOINTS, "new", "e"), routeTo("new")],
     deletes: [
@@ -157,11 +140,11 @@ test("S-ORD-05 the endpoints of a Cluster that is gone are removed after it, fro
       { type: ENDPOINTS, name: "old" },
     ],
   });
-  expect(says(talk.turns())).toEqual(["new@1"]);
-  expect(says(talk.hear(1, delta(CLUSTER, { nonce: "4" })))).toEqual(["r@new"]);
-  expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["new"] })))).toEqual(["new@e"]);
-  expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "6" })))).toEqual([]);
-  expect(says(talk.hear(1, delta(ROUTE, { nonce: "5" })))).toEqual(["-old", "-old"]);
+  expect(says(talk.turns())).toEqual([["new@1"]]);
+  expect(says(talk.ack(1, CLUSTER))).toEqual([["r@new"]]);
+  expect(says(talk.subscribe(1, ENDPOINTS, ["new"]))).toEqual([["new@e"]]);
+  expect(says(talk.ack(1, ENDPOINTS))).toEqual([]);
+  expect(says(talk.ack(1, ROUTE))).toEqual([["-old"], ["-old"]]);
 });
 
 test("S-ORD-05 S-DLT-13 endpoints that are asked for by an alias are removed as well, whatever else is asked for meanwhile", () => {
@@ -169,13 +152,13 @@ test("S-ORD-05 S-DLT-13 endpoints that are asked for by an alias are removed as 
   const endpoints = resource(ENDPOINTS, "e", "1", { aliases: ["e!"] });
   talk.put(endpoints, resource(LISTENER, "l", "1"));
   talk.open(1, "delta");
-  talk.hear(1, delta(ENDPOINTS, { node: node("n"), subscribe: ["e!", "other"] }));
-  talk.hear(1, delta(ENDPOINTS, { nonce: "1" }));
-  talk.hear(1, delta(LISTENER, { subscribe: ["l"] }));
-  talk.change({ deletes: [{ type: ENDPOINTS, name: "e" }] });
+  talk.subscribe(1, ENDPOINTS, ["e!", "other"], { node: node("n") });
+  talk.ack(1, ENDPOINTS);
+  talk.subscribe(1, LISTENER, ["l"]);
+  talk.delete(ENDPOINTS, "e");
   expect(talk.turns()).toEqual([]);
-  talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["other"] }));
-  expect(says(talk.hear(1, delta(LISTENER, { nonce: "2" })))).toEqual(["-e"]);
+  talk.unsubscribe(1, ENDPOINTS, ["other"]);
+  expect(says(talk.ack(1, LISTENER))).toEqual([["-e"]]);
 });
 
 test("S-ORD-05 endpoints that a Cluster no longer uses are removed once the client has the Cluster without them", () => {
@@ -184,27 +167,27 @@ test("S-ORD-05 endpoints that a Cluster no longer uses are removed once the clie
   const talk = new Conversation();
   talk.put(under("before"), resource(ENDPOINTS, "before", "e"));
   talk.open(1, "delta");
-  talk.hear(1, delta(CLUSTER, { node: node("n") }));
-  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-  talk.hear(1, delta(ENDPOINTS, { subscribe: ["before"] }));
-  talk.hear(1, delta(ENDPOINTS, { nonce: "2" }));
+  talk.subscribe(1, CLUSTER, [], { node: node("n") });
+  talk.ack(1, CLUSTER);
+  talk.subscribe(1, ENDPOINTS, ["before"]);
+  talk.ack(1, ENDPOINTS);
   talk.change({
     puts: [under("after"), resource(ENDPOINTS, "after", "e")],
     deletes: [{ type: ENDPOINTS, name: "before" }],
   });
-  expect(says(talk.turns())).toEqual(["c@after"]);
-  expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["after"] })))).toEqual(["after@e"]);
-  expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "4" })))).toEqual([]);
-  expect(says(talk.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual(["-before"]);
+  expect(says(talk.turns())).toEqual([["c@after"]]);
+  expect(says(talk.subscribe(1, ENDPOINTS, ["after"]))).toEqual([["after@e"]]);
+  expect(says(talk.ack(1, ENDPOINTS))).toEqual([]);
+  expect(says(talk.ack(1, CLUSTER))).toEqual([["-before"]]);
 });
 
 test("S-DEL-04 endpoints that no Cluster goes with are removed at once", () => {
   const talk = inSync();
   talk.put(resource(ENDPOINTS, "old", "e"));
-  talk.hear(1, delta(ENDPOINTS, { subscribe: ["old"] }));
-  talk.hear(1, delta(ENDPOINTS, { nonce: "3" }));
+  talk.subscribe(1, ENDPOINTS, ["old"]);
+  talk.ack(1, ENDPOINTS);
   talk.change({ puts: [], deletes: [{ type: ENDPOINTS, name: "old" }] });
-  expect(says(talk.turns())).toEqual(["-old"]);
+  expect(says(talk.turns())).toEqual([["-old"]]);
 });
 
 describe("Clusters that come in several responses", () => {
@@ -213,34 +196,34 @@ describe("Clusters that come in several responses", () => {
     const talk = new Conversation({ dialect: { maxResponseBytes: 1 } });
     talk.put(plain("old"), routeTo("old"));
     talk.open(1, "delta");
-    talk.hear(1, delta(CLUSTER, { node: node("n") }));
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-    talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
-    talk.hear(1, delta(ROUTE, { nonce: "2" }));
+    talk.subscribe(1, CLUSTER, [], { node: node("n") });
+    talk.ack(1, CLUSTER);
+    talk.subscribe(1, ROUTE, ["r"]);
+    talk.ack(1, ROUTE);
     talk.put(plain("x"), plain("y"), routeTo(goesTo));
-    expect(says(talk.turns())).toEqual(["x@1", "y@1"]);
+    expect(says(talk.turns())).toEqual([["x@1"], ["y@1"]]);
     return talk;
   }
 
   test("are used after the ACK of the response that brought them", () => {
     const second = inParts("y");
-    expect(says(second.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual([]);
-    expect(says(second.hear(1, delta(CLUSTER, { nonce: "4" })))).toEqual(["r@y"]);
+    expect(says(second.ack(1, CLUSTER, "3"))).toEqual([]);
+    expect(says(second.ack(1, CLUSTER, "4"))).toEqual([["r@y"]]);
     const first = inParts("x");
-    expect(says(first.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual(["r@x"]);
+    expect(says(first.ack(1, CLUSTER, "3"))).toEqual([["r@x"]]);
   });
 
   test("are not used because another response was accepted", () => {
     const talk = inParts("x");
-    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "3", error: { code: 13, message: "no" } })))).toEqual([]);
-    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "4" })))).toEqual([]);
+    expect(says(talk.nack(1, CLUSTER, "3"))).toEqual([]);
+    expect(says(talk.ack(1, CLUSTER, "4"))).toEqual([]);
     expect(waitsOf(talk)).toEqual([
       { wait: undefined, pendingRemovals: [] },
       { wait: { for: "cluster", name: "x" }, pendingRemovals: [] },
     ]);
     talk.put(resource(CLUSTER, "x", "2", { references: [] }));
-    expect(says(talk.turns())).toEqual(["x@2"]);
-    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "5" })))).toEqual(["r@x"]);
+    expect(says(talk.turns())).toEqual([["x@2"]]);
+    expect(says(talk.ack(1, CLUSTER))).toEqual([["r@x"]]);
   });
 });
 
@@ -250,15 +233,15 @@ test("a Listener is followed by what it names before the Cluster that it used go
     resource(LISTENER, "l", label, { references: [{ type, name }] });
   talk.put(plain("old"), plain("new"), listener("direct", CLUSTER, "old"), routeTo("new"));
   talk.open(1, "delta");
-  talk.hear(1, delta(CLUSTER, { node: node("n") }));
-  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-  talk.hear(1, delta(LISTENER, {}));
-  talk.hear(1, delta(LISTENER, { nonce: "2" }));
+  talk.subscribe(1, CLUSTER, [], { node: node("n") });
+  talk.ack(1, CLUSTER);
+  talk.subscribe(1, LISTENER);
+  talk.ack(1, LISTENER);
   talk.change({ puts: [listener("routed", ROUTE, "r")], deletes: [{ type: CLUSTER, name: "old" }] });
-  expect(says(talk.turns())).toEqual(["l@routed"]);
-  expect(says(talk.hear(1, delta(LISTENER, { nonce: "3" })))).toEqual([]);
-  expect(says(talk.hear(1, delta(ROUTE, { subscribe: ["r"] })))).toEqual(["r@new"]);
-  expect(says(talk.hear(1, delta(ROUTE, { nonce: "4" })))).toEqual(["-old"]);
+  expect(says(talk.turns())).toEqual([["l@routed"]]);
+  expect(says(talk.ack(1, LISTENER))).toEqual([]);
+  expect(says(talk.subscribe(1, ROUTE, ["r"]))).toEqual([["r@new"]]);
+  expect(says(talk.ack(1, ROUTE))).toEqual([["-old"]]);
 });
 
 describe("a route that has to wait", () => {
@@ -270,41 +253,24 @@ describe("a route that has to wait", () => {
     const talk = new Conversation();
     talk.put(plain("old"), route("a", "old", "1"), route("b", "old", "1"));
     talk.open(1, variant);
-    const ask = (type: typeof CLUSTER, names: readonly string[], first = {}): void => {
-      const [said] = talk.hear(
-        1,
-        variant === "sotw" ? sotw(type, { ...first, names }) : delta(type, { ...first, subscribe: names }),
-      );
-      accept(talk, variant, type, names, said);
-    };
-    ask(CLUSTER, [], { node: node("n") });
-    ask(ROUTE, ["a", "b"]);
+    talk.subscribe(1, CLUSTER, [], { node: node("n") });
+    talk.ack(1, CLUSTER);
+    talk.subscribe(1, ROUTE, ["a", "b"]);
+    talk.ack(1, ROUTE);
     talk.put(resource(CLUSTER, "empty", "1"), route("a", "empty", "2"));
-    const [brought] = talk.turns();
-    accept(talk, variant, CLUSTER, [], brought);
+    talk.turns();
+    talk.ack(1, CLUSTER);
     return talk;
-  }
-
-  function accept(
-    talk: Conversation,
-    variant: "sotw" | "delta",
-    type: typeof CLUSTER,
-    names: readonly string[],
-    said: Said | undefined,
-  ): readonly Said[] {
-    const { nonce, version: versionInfo } = said ?? {};
-    return talk.hear(1, variant === "sotw" ? sotw(type, { names, nonce, versionInfo }) : delta(type, { nonce }));
   }
 
   test.each(["sotw", "delta"] as const)("holds no other one up (%s)", (variant) => {
     const talk = waiting(variant);
     expect(waitsOf(talk)).toMatchObject([{}, { wait: { for: "endpoints", name: "empty" } }]);
     talk.put(route("b", "old", "2"));
-    const [other] = talk.turns();
-    expect(other?.says).toEqual(["b@2"]);
-    expect(accept(talk, variant, ROUTE, ["a", "b"], other)).toEqual([]);
+    expect(says(talk.turns())).toEqual([["b@2"]]);
+    expect(talk.ack(1, ROUTE)).toEqual([]);
     talk.put(resource(ENDPOINTS, "empty", "1"));
-    expect(says(talk.turns())).toEqual(["a@2"]);
+    expect(says(talk.turns())).toEqual([["a@2"]]);
     expect(waitsOf(talk)).toMatchObject([{}, { wait: undefined }]);
   });
 
@@ -318,12 +284,12 @@ describe("a route that has to wait", () => {
   test("holds up nothing when the client gives it up", () => {
     const talk = waiting("delta");
     talk.put(plain("other"));
-    accept(talk, "delta", CLUSTER, [], talk.turns()[0]);
-    talk.hear(1, delta(ROUTE, { unsubscribe: ["a"] }));
+    talk.turns();
+    talk.ack(1, CLUSTER);
+    talk.unsubscribe(1, ROUTE, ["a"]);
     talk.change({ puts: [route("b", "other", "2")], deletes: [{ type: CLUSTER, name: "old" }] });
-    const [moved] = talk.turns();
-    expect(moved?.says).toEqual(["b@2"]);
-    expect(says(accept(talk, "delta", ROUTE, [], moved))).toEqual(["-old"]);
+    expect(says(talk.turns())).toEqual([["b@2"]]);
+    expect(says(talk.ack(1, ROUTE))).toEqual([["-old"]]);
   });
 
   test.each(["sotw", "delta"] as const)("keeps what it goes on using, whatever else is accepted (%s)", (variant) => {
@@ -331,10 +297,9 @@ describe("a route that has to wait", () => {
     talk.change({ puts: [route("b", "empty", "2")], deletes: [{ type: CLUSTER, name: "old" }] });
     expect(says(talk.turns())).toEqual([]);
     talk.put(resource(ENDPOINTS, "empty", "1"));
-    const [routes] = talk.turns();
-    expect(routes?.says).toEqual(["a@2", "b@2"]);
+    expect(says(talk.turns())).toEqual([["a@2", "b@2"]]);
     const gone = variant === "sotw" ? "empty@1" : "-old";
-    expect(says(accept(talk, variant, ROUTE, ["a", "b"], routes))).toEqual([gone]);
+    expect(says(talk.ack(1, ROUTE))).toEqual([[gone]]);
   });
 });
 
@@ -344,30 +309,30 @@ describe("a Cluster that a client asks for by name, as gRPC does", () => {
     const talk = new Conversation({ dialect: { orderLimitMs: 10_000 } });
     talk.put(plain("old"), routeTo("old"));
     talk.open(1, "sotw");
-    talk.hear(1, sotw(ROUTE, { node: node("n", "gRPC Java"), names: ["r"] }));
-    talk.hear(1, sotw(ROUTE, { nonce: "1", names: ["r"] }));
-    talk.hear(1, sotw(CLUSTER, { names: ["old"] }));
-    talk.hear(1, sotw(CLUSTER, { nonce: "2", names: ["old"] }));
-    expect(says(swap(talk))).toEqual(["r@new"]);
-    expect(says(talk.hear(1, sotw(ROUTE, { nonce: "3", names: ["r"] })))).toEqual([]);
+    talk.subscribe(1, ROUTE, ["r"], { node: node("n", "gRPC Java") });
+    talk.ack(1, ROUTE);
+    talk.subscribe(1, CLUSTER, ["old"]);
+    talk.ack(1, CLUSTER);
+    expect(says(swap(talk))).toEqual([["r@new"]]);
+    expect(says(talk.ack(1, ROUTE))).toEqual([]);
     return talk;
   }
 
   test("is there until the client gives it up", () => {
     const talk = swappedByName();
     expect(waitsOf(talk)).toMatchObject([{ wait: { for: "release", name: "old" }, pendingRemovals: ["old"] }, {}]);
-    const [both] = talk.hear(1, sotw(CLUSTER, { nonce: "2", names: ["old", "new"] }));
+    const [both] = talk.subscribe(1, CLUSTER, ["new"]);
     expect(both?.says).toEqual(["new@1", "old@1"]);
-    talk.hear(1, sotw(CLUSTER, { nonce: both?.nonce, names: ["old", "new"] }));
-    talk.hear(1, sotw(CLUSTER, { nonce: both?.nonce, names: ["new"] }));
+    talk.ack(1, CLUSTER);
+    talk.unsubscribe(1, CLUSTER, ["old"]);
     expect(waitsOf(talk)).toMatchObject([{ wait: undefined, pendingRemovals: [] }, {}]);
   });
 
   test("goes at once where the route still goes there, for then the client is not going to give it up", () => {
     const talk = swappedByName();
-    talk.hear(1, sotw(CLUSTER, { nonce: "2", names: ["new"] }));
-    talk.change({ deletes: [{ type: CLUSTER, name: "new" }] });
-    talk.hear(1, sotw(CLUSTER, { nonce: "4", names: ["new"] }));
+    talk.list(1, CLUSTER, ["new"]);
+    talk.delete(CLUSTER, "new");
+    talk.ack(1, CLUSTER);
     expect([...talk.machine.streams()][0]?.types[0]).toMatchObject({
       missing: ["new"],
       pendingRemovals: [],
@@ -379,22 +344,20 @@ describe("a Cluster that a client asks for by name, as gRPC does", () => {
     const talk = new Conversation();
     talk.put(plain("old"), routeTo("old"));
     talk.open(1, "delta");
-    talk.hear(1, delta(CLUSTER, { node: node("n"), subscribe: ["old", "refused"] }));
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-    talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
-    talk.hear(1, delta(ROUTE, { nonce: "2" }));
+    talk.subscribe(1, CLUSTER, ["old", "refused"], { node: node("n") });
+    talk.ack(1, CLUSTER);
+    talk.subscribe(1, ROUTE, ["r"]);
+    talk.ack(1, ROUTE);
     talk.put(plain("refused"));
-    expect(says(talk.turns())).toEqual(["refused@1"]);
-    talk.hear(1, delta(CLUSTER, { nonce: "3", error: { code: 13, message: "no" } }));
-    talk.change({ deletes: [{ type: CLUSTER, name: "refused" }] });
-    expect(says(talk.turns())).toEqual(["-refused"]);
+    expect(says(talk.turns())).toEqual([["refused@1"]]);
+    talk.nack(1, CLUSTER);
+    talk.delete(CLUSTER, "refused");
+    expect(says(talk.turns())).toEqual([["-refused"]]);
   });
 
   test("goes after the limit from a client that does not give it up, which is told of", () => {
     const talk = swappedByName();
-    const timers = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : []));
-    talk.fire(timers.at(-1) ?? -1);
-    expect(says(talk.turns())).toEqual([""]);
+    expect(says(talk.pass(10_000))).toEqual([[]]);
     expect(reportsOf(talk)).toEqual(["wait-began users", "order-overdue release", "wait-ended release"]);
   });
 });
@@ -404,19 +367,17 @@ test("a Cluster whose secret is not there is not used, though its endpoints are 
   const secret = { type: formatTypeUrl("acme.Secret"), name: "s" };
   talk.put(plain("old"), routeTo("old"), resource(ENDPOINTS, "new", "1"));
   talk.open(1, "delta");
-  talk.hear(1, delta(CLUSTER, { node: node("n", "envoy") }));
-  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-  talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
-  talk.hear(1, delta(ROUTE, { nonce: "2" }));
+  talk.subscribe(1, CLUSTER, [], { node: node("n", "envoy") });
+  talk.ack(1, CLUSTER);
+  talk.subscribe(1, ROUTE, ["r"]);
+  talk.ack(1, ROUTE);
   const fresh = resource(CLUSTER, "new", "1", { references: [{ type: ENDPOINTS, name: "new" }, secret] });
   talk.put(fresh, routeTo("new"));
-  expect(says(talk.turns())).toEqual(["new@1"]);
-  expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["new"] })))).toEqual(["new@1"]);
-  talk.hear(1, delta(ENDPOINTS, { nonce: "4" }));
+  expect(says(talk.turns())).toEqual([["new@1"]]);
+  expect(says(talk.subscribe(1, ENDPOINTS, ["new"]))).toEqual([["new@1"]]);
+  talk.ack(1, ENDPOINTS);
   for (let second = 0; second < 29; second++) {
-    const timers = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : []));
-    talk.fire(timers.at(-1) ?? -1);
-    expect(says(talk.turns())).toEqual([]);
+    expect(says(talk.pass(1_000))).toEqual([]);
   }
   expect(waitsOf(talk)).toMatchObject([{}, {}, { wait: { for: "cluster", name: "new" } }]);
 });
@@ -424,22 +385,19 @@ test("a Cluster whose secret is not there is not used, though its endpoints are 
 test.each(["sotw", "delta"] as const)(
   "Clusters come on a stream of their own in %s: routes on the aggregated one do not wait for any there",
   (variant) => {
-    const ask = (type: TypeUrl, ...names: readonly string[]): DiscoveryRequest =>
-      variant === "delta"
-        ? delta(type, { node: node("n", "envoy"), subscribe: names })
-        : sotw(type, { node: node("n", "envoy"), names });
+    const first = { node: node("n", "envoy") };
     const talk = new Conversation({ dialect: { orderLimitMs: 10_000 } });
     const web = resource(CLUSTER, "c", "1", { references: [{ type: ENDPOINTS, name: "c" }] });
     talk.put(web, resource(ENDPOINTS, "c", "1"), routeTo("c"));
     talk.open(1, variant, CLUSTER);
     talk.open(2, variant);
-    expect(says(talk.hear(1, ask(CLUSTER)))).toEqual(["c@1"]);
-    expect(says(talk.hear(2, ask(ENDPOINTS, "c")))).toEqual(["c@1"]);
-    expect(says(talk.hear(2, ask(ROUTE, "r")))).toEqual(["r@c"]);
+    expect(says(talk.subscribe(1, CLUSTER, [], first))).toEqual([["c@1"]]);
+    expect(says(talk.subscribe(2, ENDPOINTS, ["c"], first))).toEqual([["c@1"]]);
+    expect(says(talk.subscribe(2, ROUTE, ["r"], first))).toEqual([["r@c"]]);
     // Another node has nothing on the streams of this one.
     talk.open(3, variant);
-    const other = variant === "delta" ? delta(ROUTE, { node: node("m", "envoy"), subscribe: ["r"] }) : undefined;
-    if (other !== undefined) expect(says(talk.hear(3, other))).toEqual([]);
+    const elsewhere = variant === "delta" ? [] : [["r@c"]];
+    expect(says(talk.subscribe(3, ROUTE, ["r"], { node: node("m", "envoy") }))).toEqual(elsewhere);
   },
 );
 
@@ -449,31 +407,30 @@ describe("streams for each type of one node over two connections", () => {
     const talk = new Conversation();
     talk.put(plain("old"), routeTo("old"));
     talk.open(1, "delta", CLUSTER, 1);
-    talk.hear(1, delta(CLUSTER, { node: node("n") }));
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.subscribe(1, CLUSTER, [], { node: node("n") });
+    talk.ack(1, CLUSTER);
     others(talk);
     talk.open(2, "delta", ROUTE, 2);
-    talk.hear(2, delta(ROUTE, { node: node("n"), subscribe: ["r"] }));
-    talk.hear(2, delta(ROUTE, { nonce: "1" }));
+    talk.settle(talk.subscribe(2, ROUTE, ["r"], { node: node("n") }));
     return swap(talk).filter(({ stream }) => stream <= 2);
   }
 
   test("are one client's", () => {
-    expect(says(swapOverTwo(() => {}))).toEqual(["new@1"]);
+    expect(says(swapOverTwo(() => {}))).toEqual([["new@1"]]);
   });
 
   test("S-ORD-06: are one client's if one of them is opened once more on its connection", () => {
     const talk = new Conversation();
     talk.put(plain("old"), routeTo("old"));
     talk.open(1, "delta", CLUSTER, 1);
-    talk.hear(1, delta(CLUSTER, { node: node("n") }));
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.subscribe(1, CLUSTER, [], { node: node("n") });
+    talk.ack(1, CLUSTER);
     for (const stream of [2, 3]) {
       talk.open(stream, "delta", ROUTE, 2);
-      expect(says(talk.hear(stream, delta(ROUTE, { node: node("n"), subscribe: ["r"] })))).toEqual(["r@old"]);
-      talk.hear(stream, delta(ROUTE, { nonce: "1" }));
+      expect(says(talk.subscribe(stream, ROUTE, ["r"], { node: node("n") }))).toEqual([["r@old"]]);
+      talk.ack(stream, ROUTE);
     }
-    expect(says(swap(talk))).toEqual(["new@1"]);
+    expect(says(swap(talk))).toEqual([["new@1"]]);
   });
 
   test("S-ORD-05: a Cluster goes as soon as the routes are found to be as they were", () => {
@@ -484,21 +441,21 @@ describe("streams for each type of one node over two connections", () => {
       [2, ROUTE, ["r"]],
     ] as const) {
       talk.open(stream, "delta", type, stream);
-      talk.hear(stream, delta(type, { node: node("n"), subscribe }));
-      talk.hear(stream, delta(type, { nonce: "1" }));
+      talk.subscribe(stream, type, subscribe, { node: node("n") });
+      talk.ack(stream, type);
     }
     talk.change({ puts: [routeTo("gone")], deletes: [{ type: CLUSTER, name: "old" }] });
     talk.put(routeTo("kept"));
-    expect(says(talk.turns())).toEqual(["-old"]);
+    expect(says(talk.turns())).toEqual([["-old"]]);
   });
 
   test("may be those of several clients if two connections have one of the same type", () => {
     const said = swapOverTwo((talk) => {
       talk.open(3, "delta", CLUSTER, 3);
-      talk.hear(3, delta(CLUSTER, { node: node("n") }));
-      talk.hear(3, delta(CLUSTER, { nonce: "1" }));
+      talk.subscribe(3, CLUSTER, [], { node: node("n") });
+      talk.ack(3, CLUSTER);
     });
-    expect(says(said)).toEqual(["new@1,-old"]);
+    expect(says(said)).toEqual([["new@1", "-old"]]);
   });
 });
 
@@ -509,16 +466,16 @@ test("a route waits for the secret of its Cluster, if the client asks here for t
   const talk = new Conversation({ traits: known });
   talk.put(plain("old"), routeTo("old"));
   talk.open(1, "delta");
-  talk.hear(1, delta(CLUSTER, { node: node("n") }));
-  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-  talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
-  talk.hear(1, delta(ROUTE, { nonce: "2" }));
+  talk.subscribe(1, CLUSTER, [], { node: node("n") });
+  talk.ack(1, CLUSTER);
+  talk.subscribe(1, ROUTE, ["r"]);
+  talk.ack(1, ROUTE);
   talk.put(resource(CLUSTER, "new", "1", { references: [{ type: secret, name: "s" }] }), routeTo("new"));
-  expect(says(talk.turns())).toEqual(["new@1"]);
-  expect(says(talk.hear(1, delta(secret, { subscribe: ["s"] })))).toEqual(["-s"]);
-  talk.hear(1, delta(secret, { nonce: "4" }));
-  expect(says(talk.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual([]);
+  expect(says(talk.turns())).toEqual([["new@1"]]);
+  expect(says(talk.subscribe(1, secret, ["s"]))).toEqual([["-s"]]);
+  talk.ack(1, secret);
+  expect(says(talk.ack(1, CLUSTER))).toEqual([]);
   expect(waitsOf(talk)).toMatchObject([{}, {}, { wait: { for: "secret", name: "new" } }]);
   talk.put(resource(secret, "s", "1"));
-  expect(says(talk.turns())).toEqual(["s@1", "r@new"]);
+  expect(says(talk.turns())).toEqual([["s@1"], ["r@new"]]);
 });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, node, sotw } from "./support/conversation.ts";
+import { Conversation, node, says } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, resource } from "./support/resources.ts";
 
-const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => one.says);
 const both = (name: string, label = "1"): readonly ReturnType<typeof resource>[] => [
   resource(CLUSTER, name, label),
   resource(ENDPOINTS, name, "1"),
@@ -13,17 +12,17 @@ describe("the endpoints of a cluster", () => {
     const talk = new Conversation();
     talk.put(...both("a"), ...both("b"));
     talk.open(1, "sotw");
-    talk.hear(1, sotw(CLUSTER, { names: ["a"] }));
-    talk.hear(1, sotw(CLUSTER, { nonce: "1", names: ["a"] }));
-    talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] }));
-    talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names: ["a", "b"] }));
-    expect(says(talk.hear(1, sotw(CLUSTER, { nonce: "1", names: ["*", "a"] })))).toEqual([
-      ["b@1", "a@1"].sort(),
+    talk.subscribe(1, CLUSTER, ["a"]);
+    talk.ack(1, CLUSTER);
+    talk.subscribe(1, ENDPOINTS, ["a", "b"]);
+    talk.ack(1, ENDPOINTS);
+    expect(says(talk.subscribe(1, CLUSTER, ["*"]))).toEqual([
+      ["a@1", "b@1"],
       ["a@1", "b@1"],
     ]);
-    talk.hear(1, sotw(CLUSTER, { nonce: "3", names: ["*", "a"] }));
-    talk.hear(1, sotw(ENDPOINTS, { nonce: "4", names: ["a", "b"] }));
-    expect(says(talk.hear(1, sotw(CLUSTER, { nonce: "3", names: ["*"] })))).toEqual([]);
+    talk.ack(1, CLUSTER);
+    talk.ack(1, ENDPOINTS);
+    expect(says(talk.unsubscribe(1, CLUSTER, ["a"]))).toEqual([]);
   });
 
   test.each(["delta", "sotw"] as const)(
@@ -33,19 +32,10 @@ describe("the endpoints of a cluster", () => {
       talk.put(...both("a"), ...both("b"));
       talk.open(1, variant, CLUSTER);
       talk.open(2, variant, ENDPOINTS);
-      const ask = { subscribe: ["a", "b"], names: ["a", "b"] };
-      const request = (type: typeof CLUSTER, nonce?: string): ReturnType<typeof delta> | ReturnType<typeof sotw> => {
-        const what = {
-          node: node("n"),
-          nonce,
-          ...(type === CLUSTER ? {} : nonce === undefined || variant === "sotw" ? ask : {}),
-        };
-        return variant === "delta" ? delta(type, what) : sotw(type, what);
-      };
-      talk.hear(1, request(CLUSTER));
-      talk.hear(1, request(CLUSTER, "1"));
-      talk.hear(2, request(ENDPOINTS));
-      expect(says(talk.hear(2, request(ENDPOINTS, "1")))).toEqual([]);
+      talk.subscribe(1, CLUSTER, [], { node: node("n") });
+      talk.ack(1, CLUSTER);
+      talk.subscribe(2, ENDPOINTS, ["a", "b"], { node: node("n") });
+      expect(talk.ack(2, ENDPOINTS)).toEqual([]);
       talk.put(resource(CLUSTER, "b", "2"));
       const said = talk.turns();
       expect(said.filter((one) => one.stream === 2).map((one) => one.says)).toEqual([["b@1"]]);
@@ -55,7 +45,6 @@ describe("the endpoints of a cluster", () => {
 
   test("reach the node's streams on another connection, and none of another node", () => {
     const talk = new Conversation();
-    const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
     talk.put(...both("a"));
     const streams = [
       { stream: 1, onlyType: CLUSTER, connection: 1, id: "n" },
@@ -64,17 +53,9 @@ describe("the endpoints of a cluster", () => {
       { stream: 4, onlyType: ENDPOINTS, connection: 1, id: "n" },
     ];
     for (const { stream, onlyType, connection, id } of streams) {
-      talk.machine.on({
-        kind: "stream-opened",
-        stream,
-        variant: "delta",
-        onlyType,
-        apiVersion: "v3",
-        peer,
-        connection,
-      });
-      talk.hear(stream, delta(onlyType, { node: node(id), subscribe: ["a"] }));
-      talk.hear(stream, delta(onlyType, { nonce: "1" }));
+      talk.open(stream, "delta", onlyType, connection);
+      talk.subscribe(stream, onlyType, ["a"], { node: node(id) });
+      talk.ack(stream, onlyType);
     }
     talk.put(resource(CLUSTER, "a", "2"));
     expect(talk.turns().map((one) => one.stream)).toEqual([1, 3, 4]);
@@ -88,15 +69,10 @@ describe("the endpoints of a cluster", () => {
       resource(ENDPOINTS, "b", "1"),
     );
     talk.open(1, variant);
-    const names = ["*"];
-    const ask = (type: typeof CLUSTER, nonce?: string): ReturnType<typeof delta> | ReturnType<typeof sotw> =>
-      variant === "delta"
-        ? delta(type, { nonce, subscribe: nonce === undefined ? names : [] })
-        : sotw(type, { nonce, names });
-    expect(says(talk.hear(1, ask(CLUSTER)))).toEqual([["a@1"]]);
-    expect(says(talk.hear(1, ask(ENDPOINTS)))).toEqual([["b@1"]]);
-    talk.hear(1, ask(CLUSTER, "1"));
-    talk.hear(1, ask(ENDPOINTS, "2"));
+    expect(says(talk.subscribe(1, CLUSTER, ["*"]))).toEqual([["a@1"]]);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["*"]))).toEqual([["b@1"]]);
+    talk.ack(1, CLUSTER);
+    talk.ack(1, ENDPOINTS);
     talk.put(resource(CLUSTER, "a", "2"));
     expect(says(talk.turns())).toEqual([["a@2"]]);
   });
@@ -105,10 +81,10 @@ describe("the endpoints of a cluster", () => {
     const talk = new Conversation({ dialect: { resendEdsOnClusterChange: false } });
     talk.put(...both("a"), resource(LISTENER, "l", "1"));
     talk.open(1, "delta");
-    talk.hear(1, delta(CLUSTER, {}));
-    talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-    talk.hear(1, delta(ENDPOINTS, { nonce: "2" }));
+    talk.subscribe(1, CLUSTER);
+    talk.subscribe(1, ENDPOINTS, ["a"]);
+    talk.ack(1, CLUSTER);
+    talk.ack(1, ENDPOINTS);
     talk.put(resource(CLUSTER, "a", "2"));
     expect(says(talk.turns())).toEqual([["a@2"]]);
   });

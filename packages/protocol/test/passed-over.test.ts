@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, node, sotw } from "./support/conversation.ts";
+import { Conversation, node, says } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, resource } from "./support/resources.ts";
 
 const e = (name: string, label: string, aliases: readonly string[] = []): ReturnType<typeof resource> =>
@@ -11,16 +11,7 @@ function subscribers(count: number, variant: "delta" | "sotw", talk = new Conver
   for (let i = 0; i < count; i++) {
     const names = ["all", `e${i}`, `alias-of-none-${i}`];
     talk.open(i, variant, ENDPOINTS, i);
-    const ask =
-      variant === "delta"
-        ? delta(ENDPOINTS, { node: node(`n${i}`), subscribe: names })
-        : sotw(ENDPOINTS, { node: node(`n${i}`), names });
-    for (const { nonce, version } of talk.hear(i, ask)) {
-      talk.hear(
-        i,
-        variant === "delta" ? delta(ENDPOINTS, { nonce }) : sotw(ENDPOINTS, { nonce, versionInfo: version, names }),
-      );
-    }
+    talk.settle(talk.subscribe(i, ENDPOINTS, names, { node: node(`n${i}`) }));
   }
   return talk;
 }
@@ -53,12 +44,7 @@ describe.each(["delta", "sotw"] as const)("streams of %s that ask for names", (v
       talk.put(e("all", String(change)));
       const said = talk.turns();
       expect(said.map(({ stream, says }) => [stream, says])).toEqual([0, 1, 2].map((i) => [i, [`all@${change}`]]));
-      for (const { stream, nonce, version } of said) {
-        const names = ["all", `e${stream}`, `alias-of-none-${stream}`];
-        const ack =
-          variant === "delta" ? delta(ENDPOINTS, { nonce }) : sotw(ENDPOINTS, { nonce, versionInfo: version, names });
-        expect(talk.hear(stream, ack)).toEqual([]);
-      }
+      for (const { stream } of said) expect(talk.ack(stream, ENDPOINTS)).toEqual([]);
     }
     expect(talk.machine.flushedStreams - before).toBe(9);
   });
@@ -86,15 +72,11 @@ describe.each(["delta", "sotw"] as const)("streams of %s that ask for names", (v
   test("are passed over while an answer is on its way, and told all of it with its ACK", () => {
     const talk = subscribers(2, variant);
     talk.put(e("e1", "2"));
-    const [sent] = talk.turns();
+    talk.turns();
     talk.put(e("e1", "3"));
     talk.put(e("other", "1"));
     talk.turns();
-    const names = ["all", "e1", "alias-of-none-1"];
-    const { nonce = "", version = "" } = sent ?? {};
-    const ack =
-      variant === "delta" ? delta(ENDPOINTS, { nonce }) : sotw(ENDPOINTS, { nonce, versionInfo: version, names });
-    expect(talk.hear(1, ack).map(({ says }) => says)).toEqual([["e1@3"]]);
+    expect(says(talk.ack(1, ENDPOINTS))).toEqual([["e1@3"]]);
   });
 });
 
@@ -103,10 +85,8 @@ test("the streams of one client have their turns together, so that none is told 
   talk.put(resource(CLUSTER, "c", "1", { references: [{ type: ENDPOINTS, name: "e" }] }), e("e", "1"));
   talk.open(1, "delta", CLUSTER);
   talk.open(2, "delta", ENDPOINTS);
-  for (const one of talk.hear(1, delta(CLUSTER, { node: node("n") })))
-    talk.hear(1, delta(CLUSTER, { nonce: one.nonce }));
-  for (const one of talk.hear(2, delta(ENDPOINTS, { node: node("n"), subscribe: ["e"] })))
-    talk.hear(2, delta(ENDPOINTS, { nonce: one.nonce }));
+  talk.settle(talk.subscribe(1, CLUSTER, [], { node: node("n") }));
+  talk.settle(talk.subscribe(2, ENDPOINTS, ["e"], { node: node("n") }));
   turnsOf(talk);
   talk.put(e("other", "1"));
   expect(turnsOf(talk).turns).toBe(0);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, sotw } from "./support/conversation.ts";
+import { Conversation, delta, says } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, resource, traits } from "./support/resources.ts";
 
 const text = new TextEncoder();
@@ -10,17 +10,16 @@ const withPlaceholders = (): Conversation =>
       return known?.kind === "eds" ? { ...known, placeholder: (name) => text.encode(`${name}=none`) } : known;
     },
   });
-const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => one.says);
 
 describe("a cluster without endpoints", () => {
   test("is given none, so that a State of the World client stops waiting; again when the cluster changes", () => {
     const talk = withPlaceholders();
     talk.put(resource(CLUSTER, "c", "1"));
     talk.open(1, "sotw");
-    talk.hear(1, sotw(CLUSTER, {}));
-    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["c"] })))).toEqual([["c@none"]]);
-    talk.hear(1, sotw(CLUSTER, { nonce: "1" }));
-    talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names: ["c"] }));
+    talk.subscribe(1, CLUSTER);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["c"]))).toEqual([["c@none"]]);
+    talk.ack(1, CLUSTER);
+    talk.ack(1, ENDPOINTS);
     talk.put(resource(CLUSTER, "c", "2"));
     expect(says(talk.turns())).toEqual([["c@2"], ["c@none"]]);
   });
@@ -29,28 +28,28 @@ describe("a cluster without endpoints", () => {
     const talk = withPlaceholders();
     talk.put(resource(CLUSTER, "c", "1"), resource(CLUSTER, "d", "1"));
     talk.open(1, "sotw");
-    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["c", "d"] })))).toEqual([["c@none", "d@none"]]);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["c", "d"]))).toEqual([["c@none", "d@none"]]);
   });
 
   test("is told of its endpoints once the placeholder is answered", () => {
     const talk = withPlaceholders();
     talk.put(resource(CLUSTER, "c", "1"));
     talk.open(1, "sotw");
-    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["c"] })))).toEqual([["c@none"]]);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["c"]))).toEqual([["c@none"]]);
     talk.put(resource(ENDPOINTS, "c", "1"));
     expect(talk.turns()).toEqual([]);
-    expect(says(talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["c"] })))).toEqual([["c@1"]]);
+    expect(says(talk.ack(1, ENDPOINTS))).toEqual([["c@1"]]);
   });
 
   test("never loses endpoints that the client holds", () => {
     const talk = withPlaceholders();
     talk.put(resource(CLUSTER, "c", "1"), resource(ENDPOINTS, "c", "1"));
     talk.open(1, "sotw");
-    talk.hear(1, sotw(CLUSTER, {}));
-    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["c"] })))).toEqual([["c@1"]]);
-    talk.hear(1, sotw(CLUSTER, { nonce: "1" }));
-    talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names: ["c"] }));
-    talk.change({ deletes: [{ type: ENDPOINTS, name: "c" }] });
+    talk.subscribe(1, CLUSTER);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["c"]))).toEqual([["c@1"]]);
+    talk.ack(1, CLUSTER);
+    talk.ack(1, ENDPOINTS);
+    talk.delete(ENDPOINTS, "c");
     expect(says(talk.turns())).toEqual([]);
     talk.put(resource(CLUSTER, "c", "2"));
     expect(says(talk.turns())).toEqual([["c@2"]]);
@@ -60,17 +59,17 @@ describe("a cluster without endpoints", () => {
     const talk = withPlaceholders();
     talk.put(resource(CLUSTER, "c", "1"));
     talk.open(1, "sotw");
-    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["c"], versionInfo: "x" })))).toEqual([]);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["c"], { versionInfo: "x" }))).toEqual([]);
   });
 
   test("has none in delta for a new name, and a removal for one that may be held", () => {
     const talk = withPlaceholders();
     talk.put(resource(CLUSTER, "c", "1"));
     talk.open(1, "delta");
-    talk.hear(1, delta(CLUSTER, {}));
-    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["c", "other"] })))).toEqual([["c@none", "-other"]]);
+    talk.subscribe(1, CLUSTER);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["c", "other"]))).toEqual([["c@none", "-other"]]);
     expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "2", subscribe: ["c"] })))).toEqual([["-c"]]);
     talk.put(resource(ENDPOINTS, "c", "1"));
-    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "3" })))).toEqual([["c@1"]]);
+    expect(says(talk.ack(1, ENDPOINTS))).toEqual([["c@1"]]);
   });
 });

@@ -1,7 +1,7 @@
 import type { TypeUrl } from "@xdskit/protocol";
-import type { RevisionProgress, SotwRequest } from "@xdskit/protocol/internal";
+import type { RevisionProgress } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, node, sotw } from "./support/conversation.ts";
+import { Conversation, delta, node } from "./support/conversation.ts";
 import { initialVersionsOf } from "./support/model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource } from "./support/resources.ts";
 
@@ -29,7 +29,7 @@ class Fleet extends Conversation {
 
   join(stream: number, id: string, type: TypeUrl = CLUSTER): void {
     this.open(stream, "delta", undefined, stream);
-    this.hear(stream, delta(type, { node: node(id) }));
+    this.subscribe(stream, type, [], { node: node(id) });
   }
 }
 
@@ -48,16 +48,16 @@ test("a node waits if what it lacks has to wait for something else, and counts b
   talk.put(route("a"));
   talk.join(1, "n");
   expect(states()).toEqual({ ...none, pending: 1 });
-  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-  talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
-  talk.hear(1, delta(ROUTE, { nonce: "2" }));
+  talk.ack(1, CLUSTER);
+  talk.subscribe(1, ROUTE, ["r"]);
+  talk.ack(1, ROUTE);
   expect(states()).toEqual({ ...none, deployed: 1 });
   talk.put(resource(CLUSTER, "b", "1", { references: [] }), route("b"));
   talk.turns();
   expect(states()).toEqual({ ...none, waiting: 1 });
-  talk.hear(1, delta(CLUSTER, { nonce: "3" }));
+  talk.ack(1, CLUSTER);
   expect(states()).toEqual({ ...none, pending: 1 });
-  talk.hear(1, delta(ROUTE, { nonce: "4", error }));
+  talk.nack(1, ROUTE);
   expect(states()).toEqual({ ...none, rejected: 1 });
 });
 
@@ -71,24 +71,23 @@ describe("a node has a revision", () => {
     expect(talk.who()).toEqual(["0 of 1", "n Cluster unsent"]);
     talk.turns();
     expect(talk.who()).toEqual(["0 of 1", "n Cluster unacked"]);
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["1 of 1"]);
   });
 
   test("in State of the World too", () => {
     const talk = fleet();
     talk.open(1, "sotw");
-    talk.hear(1, sotw(CLUSTER, { node: node("n") }));
+    talk.subscribe(1, CLUSTER, [], { node: node("n") });
     expect(talk.who()).toEqual(["0 of 1", "n Cluster unacked"]);
-    const versionInfo = [...talk.machine.streams()][0]?.types[0]?.sentVersion;
-    talk.hear(1, sotw(CLUSTER, { nonce: "1", versionInfo }));
+    talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["1 of 1"]);
   });
 
   test("an older one, while a newer one is on its way", () => {
     const talk = fleet();
     talk.join(1, "n");
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.ack(1, CLUSTER);
     talk.put(resource(CLUSTER, "a", "2", { references: [] }));
     expect([talk.who(1), talk.who(2)]).toEqual([["1 of 1"], ["0 of 1", "n Cluster unsent"]]);
     talk.turns();
@@ -98,7 +97,7 @@ describe("a node has a revision", () => {
   test("that does not concern it", () => {
     const talk = fleet();
     talk.join(1, "n");
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.ack(1, CLUSTER);
     talk.put(resource(LISTENER, "l", "1"));
     expect(talk.who()).toEqual(["1 of 1"]);
     talk.turns();
@@ -110,9 +109,9 @@ describe("a node has a revision", () => {
     talk.put(resource(LISTENER, "l", "1"));
     talk.join(1, "n");
     talk.join(2, "n", LISTENER);
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["0 of 1", "n Listener unacked"]);
-    talk.hear(2, delta(LISTENER, { nonce: "1" }));
+    talk.ack(2, LISTENER);
     expect(talk.who()).toEqual(["1 of 1"]);
   });
 
@@ -120,12 +119,12 @@ describe("a node has a revision", () => {
     const talk = fleet();
     const version = [...talk.machine.resources(["base"], CLUSTER)][0]?.version ?? "";
     talk.open(1, "delta");
-    const said = talk.hear(
-      1,
-      delta(CLUSTER, { node: node("n"), initialVersions: initialVersionsOf([["a", version]]) }),
-    );
+    const said = talk.subscribe(1, CLUSTER, [], {
+      node: node("n"),
+      initialVersions: initialVersionsOf([["a", version]]),
+    });
     expect(said.map(({ says }) => says)).toEqual([[]]);
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["1 of 1"]);
   });
 
@@ -134,7 +133,7 @@ describe("a node has a revision", () => {
     talk.change({ layer: "other", puts: [resource(CLUSTER, "b", "1", { references: [] })] });
     talk.join(1, "n");
     talk.join(2, "stays");
-    for (const stream of [1, 2]) talk.hear(stream, delta(CLUSTER, { nonce: "1" }));
+    for (const stream of [1, 2]) talk.ack(stream, CLUSTER);
     expect(talk.who()).toEqual(["2 of 2"]);
     talk.machine.on({
       kind: "transaction-committed",
@@ -143,7 +142,7 @@ describe("a node has a revision", () => {
     expect([talk.machine.revision, talk.who()]).toEqual([3, ["1 of 2", "n Cluster unsent"]]);
     talk.turns();
     expect(talk.who()).toEqual(["1 of 2", "n Cluster unacked"]);
-    talk.hear(1, delta(CLUSTER, { nonce: "2" }));
+    talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["2 of 2"]);
   });
 });
@@ -152,35 +151,35 @@ describe("a rejection", () => {
   test("counts from the response that brought it until the name is ACKed in another", () => {
     const talk = fleet();
     talk.join(1, "n");
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.ack(1, CLUSTER);
     talk.put(resource(CLUSTER, "a", "bad", { references: [] }));
     talk.turns();
-    talk.hear(1, delta(CLUSTER, { nonce: "2", error }));
+    talk.nack(1, CLUSTER);
     talk.put(resource(CLUSTER, "b", "1", { references: [] }));
     talk.turns();
-    talk.hear(1, delta(CLUSTER, { nonce: "3" }));
+    talk.ack(1, CLUSTER);
     expect([talk.who(1), talk.who(3)]).toEqual([["1 of 1"], ["0 of 1", "n Cluster rejected"]]);
     talk.put(resource(CLUSTER, "a", "good", { references: [] }));
     expect(talk.who()).toEqual(["0 of 1", "n Cluster unsent"]);
     talk.turns();
-    talk.hear(1, delta(CLUSTER, { nonce: "4" }));
+    talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["1 of 1"]);
   });
 
   test("says what was rejected, and why", () => {
     const talk = fleet();
     talk.join(1, "n");
-    talk.hear(1, delta(CLUSTER, { nonce: "1", error }));
+    talk.nack(1, CLUSTER);
     expect(talk.who()).toEqual(["0 of 1", "n Cluster rejected a no"]);
   });
 
   test("ends when the resource is deleted", () => {
     const talk = fleet();
     talk.join(1, "n");
-    talk.hear(1, delta(CLUSTER, { nonce: "1", error }));
-    talk.change({ deletes: [{ type: CLUSTER, name: "a" }] });
+    talk.nack(1, CLUSTER);
+    talk.delete(CLUSTER, "a");
     talk.turns();
-    talk.hear(1, delta(CLUSTER, { nonce: "2" }));
+    talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["1 of 1"]);
   });
 });
@@ -192,10 +191,10 @@ describe("what waits", () => {
       resource(ROUTE, "r", to, { references: [{ type: CLUSTER, name: to }] });
     talk.put(resource(CLUSTER, "a", "1", { references: [] }), route("a"));
     talk.open(1, "delta");
-    talk.hear(1, delta(CLUSTER, { node: node("n") }));
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-    talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
-    talk.hear(1, delta(ROUTE, { nonce: "2" }));
+    talk.subscribe(1, CLUSTER, [], { node: node("n") });
+    talk.ack(1, CLUSTER);
+    talk.subscribe(1, ROUTE, ["r"]);
+    talk.ack(1, ROUTE);
     expect(talk.who()).toEqual(["1 of 1"]);
     talk.change({
       puts: [resource(CLUSTER, "b", "1", { references: [] }), route("b")],
@@ -203,11 +202,11 @@ describe("what waits", () => {
     });
     talk.turns();
     expect(talk.who()).toEqual(["0 of 1", "n Cluster unacked users", "n RouteConfiguration unsent cluster"]);
-    talk.hear(1, delta(CLUSTER, { nonce: "3" }));
+    talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["0 of 1", "n Cluster removal a users", "n RouteConfiguration unacked"]);
-    talk.hear(1, delta(ROUTE, { nonce: "4" }));
+    talk.ack(1, ROUTE);
     expect(talk.who()).toEqual(["0 of 1", "n Cluster unacked"]);
-    talk.hear(1, delta(CLUSTER, { nonce: "5" }));
+    talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["1 of 1"]);
   });
 });
@@ -216,8 +215,8 @@ describe("a node that disconnected", () => {
   test("is told with the revision that it had, until it comes back", () => {
     const talk = fleet();
     talk.join(1, "n");
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-    talk.machine.on({ kind: "stream-closed", stream: 1 });
+    talk.ack(1, CLUSTER);
+    talk.close(1);
     expect(talk.who()).toEqual(["0 of 0"]);
     talk.put(resource(CLUSTER, "a", "2", { references: [] }));
     expect(talk.who()).toEqual(["0 of 0", "n left at 1"]);
@@ -229,7 +228,7 @@ describe("a node that disconnected", () => {
   test("left with less, if an answer was on its way", () => {
     const talk = fleet();
     talk.join(1, "n");
-    talk.machine.on({ kind: "stream-closed", stream: 1 });
+    talk.close(1);
     expect(talk.who()).toEqual(["0 of 0", "n left at -1"]);
   });
 
@@ -238,7 +237,7 @@ describe("a node that disconnected", () => {
     const ids = ["x".repeat(1_025), ...Array.from({ length: 10_001 }, (_, i) => `n${i}`)];
     for (const [i, id] of ids.entries()) {
       talk.join(i, id);
-      talk.machine.on({ kind: "stream-closed", stream: i });
+      talk.close(i);
     }
     const { disconnected } = talk.machine.progress.of(1, everybody);
     expect([disconnected.length, disconnected[0]?.id]).toEqual([10_000, "n1"]);
@@ -246,19 +245,13 @@ describe("a node that disconnected", () => {
 });
 
 describe("a poller", () => {
-  const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
-  const poll = (talk: Fleet, id: number, what: Partial<SotwRequest>): void => {
-    const request = { ...sotw(CLUSTER, { node: node("p"), ...what }), kind: "sotw" } as const;
-    talk.machine.on({ kind: "poll-received", poll: id, peer, apiVersion: "v3", type: CLUSTER, request, holdMs: 1_000 });
-    talk.turns();
-  };
+  const p = { node: node("p") };
 
   test("without a version, as from curl, does not count however often it polls, for it never says what it has", () => {
     const talk = fleet();
-    for (const id of [1, 2]) poll(talk, id, {});
+    for (let i = 0; i < 2; i++) talk.poll(CLUSTER, p);
     expect(talk.who()).toEqual(["0 of 0"]);
-    const anonymous = { node: node("") };
-    for (const id of [3, 4, 5, 6]) poll(talk, id, anonymous);
+    for (let i = 0; i < 4; i++) talk.poll(CLUSTER, { node: node("") });
     expect(talk.who()).toEqual(["0 of 0"]);
     expect(
       [...talk.machine.streams()].map(({ types }) => types.map(({ pending, nacked }) => [pending, nacked])),
@@ -267,39 +260,33 @@ describe("a poller", () => {
 
   test("that says who it is and takes nothing again and again counts as one that rejects", () => {
     const talk = fleet();
-    for (const id of [1, 2, 3]) poll(talk, id, {});
+    for (let i = 0; i < 3; i++) talk.poll(CLUSTER, p);
     expect(talk.who()).toEqual(["0 of 1", expect.stringMatching(/^p Cluster rejected a suspected: /)]);
   });
 
   test("counts once it names a version, and has what it names", () => {
     const talk = fleet();
-    poll(talk, 1, {});
+    talk.poll(CLUSTER, p);
     expect(talk.who()).toEqual(["0 of 0"]);
     const versionInfo = [...talk.machine.streams()][0]?.types[0]?.sentVersion;
-    poll(talk, 2, { versionInfo });
+    talk.poll(CLUSTER, { ...p, versionInfo });
     expect(talk.who()).toEqual(["1 of 1"]);
     talk.put(resource(CLUSTER, "a", "2", { references: [] }));
     talk.turns();
     expect(talk.who()).toEqual(["0 of 1", "p Cluster unacked"]);
-    poll(talk, 3, { versionInfo, error });
+    talk.poll(CLUSTER, { ...p, versionInfo, error });
     expect(talk.who()).toEqual(["0 of 1", "p Cluster rejected a no"]);
   });
 });
 
 test("a poller between two polls does not have a new node mapping", () => {
   const talk = fleet();
-  const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
-  const poll = (id: number, versionInfo?: string): void => {
-    const request = { ...sotw(CLUSTER, { versionInfo }), node: node("p") };
-    talk.machine.on({ kind: "poll-received", poll: id, peer, apiVersion: "v3", type: CLUSTER, request, holdMs: 1_000 });
-    talk.turns();
-  };
-  poll(1);
-  const versionInfo = [...talk.machine.streams()][0]?.types[0]?.sentVersion;
-  poll(2, versionInfo);
-  talk.machine.on({ kind: "poll-closed", poll: 2 });
+  const first = talk.poll(CLUSTER, { node: node("p") });
+  const versionInfo = talk.answers.get(first)?.body?.version;
+  const second = talk.poll(CLUSTER, { node: node("p"), versionInfo });
+  talk.on({ kind: "poll-closed", poll: second });
   expect(talk.who()).toEqual(["1 of 1"]);
-  talk.machine.on({ kind: "transaction-committed", nodeMapping: () => ["other"] });
+  talk.on({ kind: "transaction-committed", nodeMapping: () => ["other"] });
   expect(talk.who()).toEqual(["0 of 1", "p Cluster unsent"]);
 });
 
@@ -307,12 +294,12 @@ test("a stream that closes long before its node leaves does not say what the nod
   const talk = fleet();
   talk.join(1, "n");
   talk.join(2, "n", LISTENER);
-  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-  talk.machine.on({ kind: "stream-closed", stream: 2 });
+  talk.ack(1, CLUSTER);
+  talk.close(2);
   talk.put(resource(CLUSTER, "a", "2", { references: [] }));
   talk.turns();
-  talk.hear(1, delta(CLUSTER, { nonce: "2" }));
-  talk.machine.on({ kind: "stream-closed", stream: 1 });
+  talk.ack(1, CLUSTER);
+  talk.close(1);
   talk.put(resource(CLUSTER, "a", "3", { references: [] }));
   expect(talk.who()).toEqual(["0 of 0", "n left at 2"]);
 });
@@ -321,13 +308,13 @@ test("many streams of few nodes are no more nodes", () => {
   const talk = fleet();
   for (const stream of [1, 2, 3]) {
     talk.join(stream, stream === 3 ? "b" : "a");
-    talk.hear(stream, delta(CLUSTER, { nonce: "1" }));
+    talk.ack(stream, CLUSTER);
   }
   const follower = talk.machine.progress.follow(1, everybody);
   expect([follower.pending, follower.deployedNodes]).toEqual([0, 2]);
-  talk.machine.on({ kind: "stream-closed", stream: 1 });
+  talk.close(1);
   expect(follower.deployedNodes).toBe(2);
-  talk.machine.on({ kind: "stream-closed", stream: 2 });
+  talk.close(2);
   expect(follower.deployedNodes).toBe(1);
 });
 
@@ -338,18 +325,18 @@ test("following a revision is told of each client as it goes on, and ends", () =
   const follower = talk.machine.progress.follow(1, everybody);
   const left = (): readonly number[] => [follower.pending, follower.rejected];
   expect(left()).toEqual([2, 0]);
-  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+  talk.ack(1, CLUSTER);
   expect(left()).toEqual([1, 0]);
-  talk.hear(2, delta(CLUSTER, { nonce: "1", error }));
+  talk.nack(2, CLUSTER);
   expect(left()).toEqual([0, 1]);
   talk.join(3, "o");
   expect(left()).toEqual([1, 1]);
-  talk.machine.on({ kind: "stream-closed", stream: 3 });
-  talk.machine.on({ kind: "stream-closed", stream: 2 });
+  talk.close(3);
+  talk.close(2);
   expect(left()).toEqual([0, 0]);
   talk.join(4, "p");
   talk.machine.progress.unfollow(follower);
-  talk.hear(4, delta(CLUSTER, { nonce: "1" }));
+  talk.ack(4, CLUSTER);
   expect(left()).toEqual([1, 0]);
 });
 
@@ -358,10 +345,10 @@ test("endpoints that are owed to another stream of the client are pending there"
   talk.put(resource(ENDPOINTS, "a", "1"));
   talk.open(1, "delta", CLUSTER);
   talk.open(2, "delta", ENDPOINTS);
-  talk.hear(1, delta(CLUSTER, { node: node("n") }));
-  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-  talk.hear(2, delta(ENDPOINTS, { node: node("n"), subscribe: ["a"] }));
-  talk.hear(2, delta(ENDPOINTS, { nonce: "1" }));
+  talk.subscribe(1, CLUSTER, [], { node: node("n") });
+  talk.ack(1, CLUSTER);
+  talk.subscribe(2, ENDPOINTS, ["a"], { node: node("n") });
+  talk.ack(2, ENDPOINTS);
   expect(talk.who()).toEqual(["1 of 1"]);
   talk.put(resource(CLUSTER, "a", "2"));
   talk.turns();

@@ -1,14 +1,13 @@
 import type { Resource } from "@xdskit/protocol";
 import type { Remembered } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
+import { Conversation, node, type Said, says } from "./support/conversation.ts";
 import { initialVersionsOf } from "./support/model-client.ts";
 import { CLUSTER, failure, HOST, LISTENER, ROUTE, resource } from "./support/resources.ts";
 
 const routeTo = (cluster: string): Resource =>
   resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
 const plain = (name: string): Resource => resource(CLUSTER, name, "1", { references: [] });
-const says = (said: readonly Said[]): unknown => said.map((one) => one.says.join());
 const holding = (...held: readonly Resource[]): ReturnType<typeof initialVersionsOf> =>
   initialVersionsOf(held.map(({ name, version }) => [name, version]));
 const firstOf = (userAgentName = "envoy"): { node: ReturnType<typeof node> } => ({ node: node("n", userAgentName) });
@@ -20,12 +19,6 @@ function swapped(): Conversation {
   return talk;
 }
 
-function fireNewestTimer(talk: Conversation): void {
-  const cancelled = talk.asked.flatMap((effect) => (effect.kind === "cancel-timer" ? [effect.timer] : []));
-  const started = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : []));
-  talk.fire(started.filter((timer) => !cancelled.includes(timer)).at(-1) ?? -1);
-}
-
 describe("a client with a stream for each type of which that of its routes alone ends", () => {
   function inSync(): Conversation {
     const talk = new Conversation();
@@ -33,59 +26,51 @@ describe("a client with a stream for each type of which that of its routes alone
     talk.open(1, "delta", CLUSTER);
     talk.open(2, "delta", LISTENER);
     talk.open(3, "delta", ROUTE);
-    talk.hear(1, delta(CLUSTER, firstOf()));
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-    talk.hear(2, delta(LISTENER, firstOf()));
-    talk.hear(2, delta(LISTENER, { nonce: "1" }));
-    talk.hear(3, delta(ROUTE, { ...firstOf(), subscribe: ["r"] }));
-    talk.hear(3, delta(ROUTE, { nonce: "1" }));
+    talk.subscribe(1, CLUSTER, [], firstOf());
+    talk.ack(1, CLUSTER);
+    talk.subscribe(2, LISTENER, [], firstOf());
+    talk.ack(2, LISTENER);
+    talk.subscribe(3, ROUTE, ["r"], firstOf());
+    talk.ack(3, ROUTE);
     return talk;
   }
 
   test("S-ORD-05 keeps the Clusters that those use for as long as the stream may take to come back", () => {
     const talk = inSync();
-    talk.machine.on({ kind: "stream-closed", stream: 3 });
+    talk.close(3);
     talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
-    expect(says(talk.turns())).toEqual(["new@1"]);
-    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "2" })))).toEqual([]);
-    expect(timersOf(talk).map(({ ms }) => ms)).toEqual([30_000]);
-    fireNewestTimer(talk);
-    expect(says(talk.turns())).toEqual(["-old"]);
+    expect(says(talk.turns())).toEqual([["new@1"]]);
+    expect(says(talk.ack(1, CLUSTER))).toEqual([]);
+    expect([...talk.timers.values()]).toEqual([30_000]);
+    expect(says(talk.pass(30_000))).toEqual([["-old"]]);
   });
 
   test("S-ORD-05 keeps them until it is back and has accepted what takes their place", () => {
     const talk = inSync();
-    talk.machine.on({ kind: "stream-closed", stream: 3 });
+    talk.close(3);
     talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
     talk.turns();
-    talk.hear(1, delta(CLUSTER, { nonce: "2" }));
+    talk.ack(1, CLUSTER);
     talk.open(4, "delta", ROUTE);
-    const back = delta(ROUTE, { ...firstOf(), subscribe: ["r"], initialVersions: holding(routeTo("old")) });
-    expect(says(talk.hear(4, back))).toEqual(["r@new"]);
-    talk.hear(4, delta(ROUTE, { nonce: "1" }));
-    for (const { timer } of timersOf(talk)) talk.fire(timer);
-    expect(says(talk.turns())).toEqual(["-old"]);
+    expect(says(talk.subscribe(4, ROUTE, ["r"], { ...firstOf(), initialVersions: holding(routeTo("old")) }))).toEqual([
+      ["r@new"],
+    ]);
+    talk.ack(4, ROUTE);
+    for (const timer of talk.timers.keys()) talk.fire(timer);
+    expect(says(talk.turns())).toEqual([["-old"]]);
   });
 
   test("has them removed at once when it gave its routes up, because no Listener has them any more", () => {
     const talk = inSync();
-    talk.change({ deletes: [{ type: LISTENER, name: "l" }] });
+    talk.delete(LISTENER, "l");
     talk.turns();
-    talk.hear(2, delta(LISTENER, { nonce: "2" }));
-    talk.machine.on({ kind: "stream-closed", stream: 3 });
-    talk.change({ deletes: [{ type: CLUSTER, name: "old" }] });
-    expect(says(talk.turns())).toEqual(["-old"]);
-    expect(timersOf(talk)).toEqual([]);
+    talk.ack(2, LISTENER);
+    talk.close(3);
+    talk.delete(CLUSTER, "old");
+    expect(says(talk.turns())).toEqual([["-old"]]);
+    expect(talk.timers.size).toBe(0);
   });
 });
-
-/** The timers that run. */
-function timersOf(talk: Conversation): readonly { readonly timer: number; readonly ms: number }[] {
-  const cancelled = talk.asked.flatMap((effect) => (effect.kind === "cancel-timer" ? [effect.timer] : []));
-  return talk.asked.flatMap((effect) =>
-    effect.kind === "start-timer" && !cancelled.includes(effect.timer) ? [effect] : [],
-  );
-}
 
 const unprotected = (talk: Conversation): number =>
   talk.reports.filter((report) => report.kind === "client-unprotected").length;
@@ -94,53 +79,51 @@ describe("a delta client that comes back with a Cluster that is gone", () => {
   test("is told so when it has accepted what it asked for, and had time to ask for more", () => {
     const talk = swapped();
     talk.open(1, "delta");
-    const clusters = delta(CLUSTER, { ...firstOf(), initialVersions: holding(plain("old")) });
-    expect(says(talk.hear(1, clusters))).toEqual(["new@1"]);
-    const routes = delta(ROUTE, { subscribe: ["r"], initialVersions: holding(routeTo("old")) });
-    expect(says(talk.hear(1, routes))).toEqual([]);
-    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "1" })))).toEqual(["r@new"]);
+    expect(says(talk.subscribe(1, CLUSTER, [], { ...firstOf(), initialVersions: holding(plain("old")) }))).toEqual([
+      ["new@1"],
+    ]);
+    expect(says(talk.subscribe(1, ROUTE, ["r"], { initialVersions: holding(routeTo("old")) }))).toEqual([]);
+    expect(says(talk.ack(1, CLUSTER))).toEqual([["r@new"]]);
     expect([...talk.machine.streams()][0]?.types[0]).toMatchObject({
       pendingRemovals: ["old"],
       wait: { for: "return" },
     });
-    fireNewestTimer(talk);
-    expect(says(talk.turns())).toEqual([]);
-    expect(says(talk.hear(1, delta(ROUTE, { nonce: "2" })))).toEqual(["-old"]);
+    expect(says(talk.pass(1_000))).toEqual([]);
+    expect(says(talk.ack(1, ROUTE))).toEqual([["-old"]]);
   });
 
   test("is given a second to ask for what uses it", () => {
     const talk = swapped();
     talk.open(1, "delta");
-    talk.hear(1, delta(CLUSTER, { ...firstOf(), initialVersions: holding(plain("old"), plain("new")) }));
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-    expect(talk.asked.at(-1)).toEqual({ kind: "start-timer", timer: expect.any(Number), ms: 1_000 });
-    fireNewestTimer(talk);
-    expect(says(talk.turns())).toEqual(["-old"]);
+    talk.subscribe(1, CLUSTER, [], { ...firstOf(), initialVersions: holding(plain("old"), plain("new")) });
+    talk.ack(1, CLUSTER);
+    expect([...talk.timers.values()]).toEqual([1_000]);
+    expect(says(talk.pass(1_000))).toEqual([["-old"]]);
   });
 
   test("is given half a minute where each of its streams comes back by itself", () => {
     const talk = swapped();
     talk.open(1, "delta", CLUSTER);
-    talk.hear(1, delta(CLUSTER, { ...firstOf(), initialVersions: holding(plain("old"), plain("new")) }));
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-    expect(talk.asked.at(-1)).toMatchObject({ kind: "start-timer", ms: 30_000 });
+    talk.subscribe(1, CLUSTER, [], { ...firstOf(), initialVersions: holding(plain("old"), plain("new")) });
+    talk.ack(1, CLUSTER);
+    expect([...talk.timers.values()]).toEqual([30_000]);
   });
 
   test("keeps what goes before the stream of its routes is back", () => {
     const talk = new Conversation();
     talk.put(plain("old"), routeTo("old"));
     talk.open(1, "delta", CLUSTER);
-    talk.hear(1, delta(CLUSTER, { ...firstOf(), initialVersions: holding(plain("old")) }));
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.subscribe(1, CLUSTER, [], { ...firstOf(), initialVersions: holding(plain("old")) });
+    talk.ack(1, CLUSTER);
     talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
-    expect(says(talk.turns())).toEqual(["new@1"]);
+    expect(says(talk.turns())).toEqual([["new@1"]]);
   });
 
   test("waits no longer than it has to for what it does not hold itself", () => {
     const talk = swapped();
     talk.open(1, "delta");
-    expect(says(talk.hear(1, delta(CLUSTER, firstOf())))).toEqual(["new@1"]);
-    expect(says(talk.hear(1, delta(ROUTE, { subscribe: ["r"] })))).toEqual(["r@new"]);
+    expect(says(talk.subscribe(1, CLUSTER, [], firstOf()))).toEqual([["new@1"]]);
+    expect(says(talk.subscribe(1, ROUTE, ["r"]))).toEqual([["r@new"]]);
   });
 });
 
@@ -148,40 +131,44 @@ describe("a client that comes back and does not ask for Clusters yet, for one wa
   test("is not sent a changed route before it does", () => {
     const talk = swapped();
     talk.open(1, "delta");
-    const routes = delta(ROUTE, { ...firstOf(), subscribe: ["r"], initialVersions: holding(routeTo("old")) });
-    expect(says(talk.hear(1, routes))).toEqual([]);
+    expect(says(talk.subscribe(1, ROUTE, ["r"], { ...firstOf(), initialVersions: holding(routeTo("old")) }))).toEqual(
+      [],
+    );
     expect([...talk.machine.streams()][0]?.types[0]?.wait).toEqual({ for: "cluster", name: "new" });
-    const clusters = delta(CLUSTER, { initialVersions: holding(plain("old"), plain("new")) });
-    expect(says(talk.hear(1, clusters))).toEqual(["", "r@new"]);
+    expect(says(talk.subscribe(1, CLUSTER, [], { initialVersions: holding(plain("old"), plain("new")) }))).toEqual([
+      [],
+      ["r@new"],
+    ]);
   });
 
   test("is sent a Listener that names none", () => {
     const talk = swapped();
     talk.put(resource(LISTENER, "l", "1", { references: [{ type: ROUTE, name: "r" }] }));
     talk.open(1, "delta");
-    const listeners = delta(LISTENER, { ...firstOf(), initialVersions: holding(resource(LISTENER, "l", "0")) });
-    expect(says(talk.hear(1, listeners))).toEqual(["l@1"]);
+    expect(
+      says(talk.subscribe(1, LISTENER, [], { ...firstOf(), initialVersions: holding(resource(LISTENER, "l", "0")) })),
+    ).toEqual([["l@1"]]);
   });
 
   test("is sent the route if it asks for Clusters by name, for then it asks for them after the route", () => {
     const talk = swapped();
     talk.open(1, "sotw");
-    const routes = sotw(ROUTE, { ...firstOf("gRPC Go"), names: ["r"], versionInfo: "before" });
-    expect(says(talk.hear(1, routes))).toEqual(["r@new"]);
+    expect(says(talk.subscribe(1, ROUTE, ["r"], { ...firstOf("gRPC Go"), versionInfo: "before" }))).toEqual([
+      ["r@new"],
+    ]);
   });
 
   test("is protected if it asks for them within a second, and after that as well", () => {
     const talk = swapped();
     talk.open(1, "delta");
-    const routes = delta(ROUTE, { ...firstOf(), subscribe: ["r"], initialVersions: holding(routeTo("old")) });
-    talk.hear(1, routes);
-    const ofClusters = timersOf(talk);
-    expect(ofClusters).toEqual([expect.objectContaining({ ms: 1_000 })]);
-    expect(says(talk.hear(1, delta(CLUSTER, { initialVersions: holding(plain("old")) })))).toEqual(["new@1"]);
+    talk.subscribe(1, ROUTE, ["r"], { ...firstOf(), initialVersions: holding(routeTo("old")) });
+    const [ofClusters, ...others] = [...talk.timers];
+    expect([ofClusters?.[1], others]).toEqual([1_000, []]);
+    expect(says(talk.subscribe(1, CLUSTER, [], { initialVersions: holding(plain("old")) }))).toEqual([["new@1"]]);
     // What it is given to ask for Clusters is no part of what it is given to accept them.
-    for (const { timer } of ofClusters) talk.fire(timer);
+    talk.fire(ofClusters?.[0] ?? 0);
     expect(says(talk.turns())).toEqual([]);
-    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "1" })))).toEqual(["r@new"]);
+    expect(says(talk.ack(1, CLUSTER))).toEqual([["r@new"]]);
   });
 });
 
@@ -194,15 +181,12 @@ describe("a client that asks for routes and never for Clusters, which are its ow
     ({ variant, onlyType }) => {
       const talk = swapped();
       talk.open(1, variant, onlyType);
-      const back =
-        variant === "sotw"
-          ? sotw(ROUTE, { ...firstOf(), names: ["r"], versionInfo: "before" })
-          : delta(ROUTE, { ...firstOf(), subscribe: ["r"], initialVersions: holding(routeTo("old")) });
-      expect(says(talk.hear(1, back))).toEqual([]);
+      const held = variant === "sotw" ? { versionInfo: "before" } : { initialVersions: holding(routeTo("old")) };
+      expect(says(talk.subscribe(1, ROUTE, ["r"], { ...firstOf(), ...held }))).toEqual([]);
       // Streams of its own come back one by one.
-      expect(timersOf(talk).map(({ ms }) => ms)).toEqual([onlyType === undefined ? 1_000 : 30_000]);
-      fireNewestTimer(talk);
-      expect(says(talk.turns())).toEqual(["r@new"]);
+      const ms = onlyType === undefined ? 1_000 : 30_000;
+      expect([...talk.timers.values()]).toEqual([ms]);
+      expect(says(talk.pass(ms))).toEqual([["r@new"]]);
       expect(talk.reports.filter(({ kind }) => kind === "order-overdue")).toEqual([]);
     },
   );
@@ -210,68 +194,60 @@ describe("a client that asks for routes and never for Clusters, which are its ow
   test.each([ROUTE, undefined])("is sent them after a second when it is new, and changes at once (%s)", (onlyType) => {
     const talk = swapped();
     talk.open(1, "delta", onlyType);
-    expect(says(talk.hear(1, delta(ROUTE, { ...firstOf(), subscribe: ["r"] })))).toEqual([]);
-    fireNewestTimer(talk);
-    expect(says(talk.turns())).toEqual(["r@new"]);
-    talk.hear(1, delta(ROUTE, { nonce: "1" }));
+    expect(says(talk.subscribe(1, ROUTE, ["r"], firstOf()))).toEqual([]);
+    expect(says(talk.pass(1_000))).toEqual([["r@new"]]);
+    talk.ack(1, ROUTE);
     talk.put(plain("newer"), routeTo("newer"));
-    expect(says(talk.turns())).toEqual(["r@newer"]);
+    expect(says(talk.turns())).toEqual([["r@newer"]]);
   });
 
   test("is sent virtual hosts after a second", () => {
     const talk = swapped();
     talk.put(resource(HOST, "r/h", "1", { references: [{ type: CLUSTER, name: "new" }] }));
     talk.open(1, "delta");
-    expect(says(talk.hear(1, delta(HOST, { ...firstOf(), subscribe: ["r/h"] })))).toEqual([]);
-    fireNewestTimer(talk);
-    expect(says(talk.turns())).toEqual(["r/h@1"]);
+    expect(says(talk.subscribe(1, HOST, ["r/h"], firstOf()))).toEqual([]);
+    expect(says(talk.pass(1_000))).toEqual([["r/h@1"]]);
   });
 
   test("is protected from then on if it asks for Clusters after all", () => {
     const talk = swapped();
     talk.open(1, "delta");
-    talk.hear(1, delta(ROUTE, { ...firstOf(), subscribe: ["r"] }));
-    fireNewestTimer(talk);
-    expect(says(talk.turns())).toEqual(["r@new"]);
-    talk.hear(1, delta(ROUTE, { nonce: "1" }));
-    expect(says(talk.hear(1, delta(CLUSTER, {})))).toEqual(["new@1"]);
-    talk.hear(1, delta(CLUSTER, { nonce: "2" }));
+    talk.subscribe(1, ROUTE, ["r"], firstOf());
+    expect(says(talk.pass(1_000))).toEqual([["r@new"]]);
+    talk.ack(1, ROUTE);
+    expect(says(talk.subscribe(1, CLUSTER))).toEqual([["new@1"]]);
+    talk.ack(1, CLUSTER);
     talk.change({ puts: [plain("newer"), routeTo("newer")], deletes: [{ type: CLUSTER, name: "new" }] });
-    expect(says(talk.turns())).toEqual(["newer@1"]);
-    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual(["r@newer"]);
-    expect(says(talk.hear(1, delta(ROUTE, { nonce: "4" })))).toEqual(["-new"]);
+    expect(says(talk.turns())).toEqual([["newer@1"]]);
+    expect(says(talk.ack(1, CLUSTER))).toEqual([["r@newer"]]);
+    expect(says(talk.ack(1, ROUTE))).toEqual([["-new"]]);
   });
 });
 
 describe("a client with a stream for each type that never asks for Clusters comes back", () => {
   const variants = [{ variant: "sotw" }, { variant: "delta" }] as const;
-  const before = { type: ROUTE, name: "r", version: "old" };
   const askFor = (
+    talk: Conversation,
+    stream: number,
     variant: "sotw" | "delta",
     type: typeof ROUTE | typeof HOST,
     held?: Resource,
-  ): ReturnType<typeof sotw> | ReturnType<typeof delta> => {
-    const name = type === HOST ? "r/h" : before.name;
-    return variant === "sotw"
-      ? sotw(type, { ...firstOf(), names: [name], ...(held && { versionInfo: held.version }) })
-      : delta(type, { ...firstOf(), subscribe: [name], ...(held && { initialVersions: holding(held) }) });
-  };
-  const ack = (said: readonly Said[]): ReturnType<typeof sotw> => {
-    const [{ nonce, version } = { nonce: "", version: "" }] = said;
-    return sotw(ROUTE, { nonce, versionInfo: version, names: ["r"] });
-  };
+  ): readonly Said[] =>
+    talk.subscribe(stream, type, [type === HOST ? "r/h" : "r"], {
+      ...firstOf(),
+      ...(held && (variant === "sotw" ? { versionInfo: held.version } : { initialVersions: holding(held) })),
+    });
 
   /** A server that met the client, which has the route. */
   function met(variant: "sotw" | "delta"): Conversation {
     const talk = new Conversation({ remembers: true });
     talk.put(plain("old"), plain("new"), routeTo("old"));
     talk.open(1, variant, ROUTE);
-    talk.hear(1, askFor(variant, ROUTE));
+    askFor(talk, 1, variant, ROUTE);
     if (variant === "delta") {
       // A new delta client may list nothing and hold something.
-      fireNewestTimer(talk);
-      talk.turns();
-    } else talk.hear(1, ack([{ stream: 1, type: ROUTE, nonce: "1", version: "", says: [] }]));
+      talk.pass(1_000);
+    } else talk.ack(1, ROUTE);
     return talk;
   }
 
@@ -289,62 +265,62 @@ describe("a client with a stream for each type that never asks for Clusters come
   test.each(variants)("S-ORD-06 and is sent a changed route at once after a restart ($variant)", ({ variant }) => {
     const talk = restarted(rememberedBy(met(variant)));
     talk.open(1, variant, ROUTE);
-    expect(says(talk.hear(1, askFor(variant, ROUTE, routeTo("old"))))).toEqual(["r@new"]);
-    expect(timersOf(talk).filter(({ ms }) => ms === 30_000)).toEqual([]);
+    expect(says(askFor(talk, 1, variant, ROUTE, routeTo("old")))).toEqual([["r@new"]]);
+    expect([...talk.timers.values()]).not.toContain(30_000);
   });
 
   test("S-ORD-06 and is sent virtual hosts that it asks for on demand at once", () => {
     const talk = restarted(met("delta").machine.remembered());
     talk.put(resource(HOST, "r/h", "1", { references: [{ type: CLUSTER, name: "new" }] }));
     talk.open(1, "delta", ROUTE);
-    talk.hear(1, askFor("delta", ROUTE, routeTo("old")));
+    askFor(talk, 1, "delta", ROUTE, routeTo("old"));
     talk.open(2, "delta", HOST);
-    expect(says(talk.hear(2, askFor("delta", HOST)))).toEqual(["r/h@1"]);
+    expect(says(askFor(talk, 2, "delta", HOST))).toEqual([["r/h@1"]]);
   });
 
   test("also where the server went on and only the connection broke", () => {
     const talk = met("delta");
-    talk.machine.on({ kind: "stream-closed", stream: 1 });
+    talk.close(1);
     talk.put(routeTo("new"));
     talk.open(2, "delta", ROUTE, 2);
-    expect(says(talk.hear(2, askFor("delta", ROUTE, routeTo("old"))))).toEqual(["r@new"]);
+    expect(says(askFor(talk, 2, "delta", ROUTE, routeTo("old")))).toEqual([["r@new"]]);
   });
 
   test("and waits for Clusters if another node does", () => {
     const talk = restarted(rememberedBy(met("delta")));
     talk.open(1, "delta", ROUTE);
-    const other = { ...askFor("delta", ROUTE, routeTo("old")), node: node("other", "envoy") };
-    expect(says(talk.hear(1, other))).toEqual([]);
+    const other = { node: node("other", "envoy"), initialVersions: holding(routeTo("old")) };
+    expect(says(talk.subscribe(1, ROUTE, ["r"], other))).toEqual([]);
   });
 
   test("is waited for again once it asked for Clusters", () => {
     const talk = met("delta");
     talk.open(2, "delta", CLUSTER);
-    talk.hear(2, delta(CLUSTER, firstOf()));
+    talk.subscribe(2, CLUSTER, [], firstOf());
     const next = restarted(rememberedBy(talk));
     next.open(1, "delta", ROUTE);
-    expect(says(next.hear(1, askFor("delta", ROUTE, routeTo("old"))))).toEqual([]);
+    expect(says(askFor(next, 1, "delta", ROUTE, routeTo("old")))).toEqual([]);
     next.open(2, "delta", CLUSTER);
-    next.hear(2, delta(CLUSTER, { ...firstOf(), initialVersions: holding(plain("old"), plain("new")) }));
-    next.hear(2, delta(CLUSTER, { nonce: "1" }));
-    next.machine.on({ kind: "stream-closed", stream: 2 });
-    next.machine.on({ kind: "stream-closed", stream: 1 });
+    next.subscribe(2, CLUSTER, [], { ...firstOf(), initialVersions: holding(plain("old"), plain("new")) });
+    next.ack(2, CLUSTER);
+    next.close(2);
+    next.close(1);
     next.put(routeTo("old"));
     next.open(3, "delta", ROUTE, 2);
-    expect(says(next.hear(3, askFor("delta", ROUTE, routeTo("new"))))).toEqual([]);
+    expect(says(askFor(next, 3, "delta", ROUTE, routeTo("new")))).toEqual([]);
   });
 
   test("is waited for while another client of its id gets Clusters here", () => {
     const talk = new Conversation({ remembers: true });
     talk.put(plain("old"), plain("new"), routeTo("old"));
     talk.open(1, "delta", CLUSTER, 1);
-    talk.hear(1, delta(CLUSTER, firstOf()));
+    talk.subscribe(1, CLUSTER, [], firstOf());
     talk.open(2, "delta", undefined, 2);
-    talk.hear(2, delta(CLUSTER, firstOf()));
-    talk.machine.on({ kind: "stream-closed", stream: 1 });
+    talk.subscribe(2, CLUSTER, [], firstOf());
+    talk.close(1);
     talk.open(3, "sotw", ROUTE, 3);
-    talk.hear(3, askFor("sotw", ROUTE));
-    talk.hear(3, ack([{ stream: 3, type: ROUTE, nonce: "1", version: "", says: [] }]));
+    askFor(talk, 3, "sotw", ROUTE);
+    talk.ack(3, ROUTE);
     expect(rememberedBy(talk).filter(({ kind }) => kind === "clusters-elsewhere")).toEqual([]);
   });
 });
@@ -354,19 +330,19 @@ test("routes wait for the stream of the Clusters when that alone breaks", () => 
   talk.put(plain("old"), routeTo("old"));
   talk.open(1, "delta", CLUSTER);
   talk.open(2, "delta", ROUTE);
-  talk.hear(1, delta(CLUSTER, firstOf()));
-  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-  expect(says(talk.hear(2, delta(ROUTE, { ...firstOf(), subscribe: ["r"] })))).toEqual(["r@old"]);
-  talk.hear(2, delta(ROUTE, { nonce: "1" }));
-  talk.machine.on({ kind: "stream-closed", stream: 1 });
+  talk.subscribe(1, CLUSTER, [], firstOf());
+  talk.ack(1, CLUSTER);
+  expect(says(talk.subscribe(2, ROUTE, ["r"], firstOf()))).toEqual([["r@old"]]);
+  talk.ack(2, ROUTE);
+  talk.close(1);
   talk.put(plain("new"), routeTo("new"));
   expect(says(talk.turns())).toEqual([]);
-  expect(timersOf(talk).map(({ ms }) => ms)).toEqual([30_000]);
+  expect([...talk.timers.values()]).toEqual([30_000]);
   talk.open(3, "delta", CLUSTER);
-  expect(says(talk.hear(3, delta(CLUSTER, { ...firstOf(), initialVersions: holding(plain("old")) })))).toEqual([
-    "new@1",
+  expect(says(talk.subscribe(3, CLUSTER, [], { ...firstOf(), initialVersions: holding(plain("old")) }))).toEqual([
+    ["new@1"],
   ]);
-  expect(says(talk.hear(3, delta(CLUSTER, { nonce: "1" })))).toEqual(["r@new"]);
+  expect(says(talk.ack(3, CLUSTER))).toEqual([["r@new"]]);
 });
 
 describe("a State of the World client that comes back in the middle of a swap", () => {
@@ -374,27 +350,26 @@ describe("a State of the World client that comes back in the middle of a swap", 
   function interrupted(talk: Conversation): string {
     talk.put(plain("old"), routeTo("old"));
     talk.open(1, "sotw");
-    const [first] = talk.hear(1, sotw(CLUSTER, firstOf()));
-    talk.hear(1, sotw(CLUSTER, { nonce: "1", versionInfo: first?.version }));
-    const [route] = talk.hear(1, sotw(ROUTE, { names: ["r"] }));
-    talk.hear(1, sotw(ROUTE, { names: ["r"], nonce: "2", versionInfo: route?.version }));
+    talk.subscribe(1, CLUSTER, [], firstOf());
+    talk.ack(1, CLUSTER);
+    talk.subscribe(1, ROUTE, ["r"]);
+    talk.ack(1, ROUTE);
     talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
     const [union] = talk.turns();
     expect(union?.says).toEqual(["new@1", "old@1"]);
-    talk.machine.on({ kind: "stream-closed", stream: 1 });
+    talk.close(1);
     return union?.version ?? "";
   }
 
   function comeBack(talk: Conversation, version: string): void {
     talk.open(2, "sotw");
-    const [again] = talk.hear(2, sotw(CLUSTER, { ...firstOf(), versionInfo: version }));
+    const [again] = talk.subscribe(2, CLUSTER, [], { ...firstOf(), versionInfo: version });
     expect(again).toMatchObject({ says: ["new@1", "old@1"], version });
     // Both are there already: nothing is new to it.
-    expect(says(talk.hear(2, sotw(ROUTE, { names: ["r"], versionInfo: "before" })))).toEqual(["r@new"]);
-    talk.hear(2, sotw(CLUSTER, { nonce: "1", versionInfo: version }));
-    fireNewestTimer(talk);
-    expect(says(talk.turns())).toEqual([]);
-    expect(says(talk.hear(2, sotw(ROUTE, { names: ["r"], nonce: "2", versionInfo: "x" })))).toEqual(["new@1"]);
+    expect(says(talk.subscribe(2, ROUTE, ["r"], { versionInfo: "before" }))).toEqual([["r@new"]]);
+    talk.ack(2, CLUSTER);
+    expect(says(talk.pass(1_000))).toEqual([]);
+    expect(says(talk.ack(2, ROUTE))).toEqual([["new@1"]]);
     expect(unprotected(talk)).toBe(0);
   }
 
@@ -416,32 +391,35 @@ describe("a State of the World client that comes back in the middle of a swap", 
     const before = new Conversation({ remembers: true });
     before.put(plain("old"), routeTo("old"));
     before.open(1, "sotw");
-    const [first] = before.hear(1, sotw(CLUSTER, firstOf()));
+    const [first] = before.subscribe(1, CLUSTER, [], firstOf());
     const talk = new Conversation();
     talk.machine.on({ kind: "history-restored", remembered: remembered(before) });
     talk.put(plain("new"), routeTo("new"));
     talk.open(1, "sotw");
-    const clusters = sotw(CLUSTER, { ...firstOf(), versionInfo: first?.version });
-    expect(says(talk.hear(1, clusters))).toEqual(["new@1,old@1"]);
-    expect(says(talk.hear(1, sotw(ROUTE, { names: ["r"], versionInfo: "before" })))).toEqual([]);
-    expect(says(talk.hear(1, sotw(CLUSTER, { nonce: "1", versionInfo: "x" })))).toEqual(["r@new"]);
+    expect(says(talk.subscribe(1, CLUSTER, [], { ...firstOf(), versionInfo: first?.version }))).toEqual([
+      ["new@1", "old@1"],
+    ]);
+    expect(says(talk.subscribe(1, ROUTE, ["r"], { versionInfo: "before" }))).toEqual([]);
+    expect(says(talk.ack(1, CLUSTER))).toEqual([["r@new"]]);
   });
 
   test("is counted where nobody remembers, and gets what is new before it is used", () => {
     const talk = swapped();
     talk.open(1, "sotw");
-    expect(says(talk.hear(1, sotw(CLUSTER, { ...firstOf(), versionInfo: "of another server" })))).toEqual(["new@1"]);
+    expect(says(talk.subscribe(1, CLUSTER, [], { ...firstOf(), versionInfo: "of another server" }))).toEqual([
+      ["new@1"],
+    ]);
     expect(unprotected(talk)).toBe(1);
-    expect(says(talk.hear(1, sotw(ROUTE, { names: ["r"], versionInfo: "before" })))).toEqual([]);
-    expect(says(talk.hear(1, sotw(CLUSTER, { nonce: "1", versionInfo: "x" })))).toEqual(["r@new"]);
+    expect(says(talk.subscribe(1, ROUTE, ["r"], { versionInfo: "before" }))).toEqual([]);
+    expect(says(talk.ack(1, CLUSTER))).toEqual([["r@new"]]);
   });
 
   test("is not counted with the newest version", () => {
     const talk = swapped();
     talk.open(1, "sotw");
-    const [first] = talk.hear(1, sotw(CLUSTER, firstOf()));
+    const [first] = talk.subscribe(1, CLUSTER, [], firstOf());
     talk.open(2, "sotw");
-    talk.hear(2, sotw(CLUSTER, { ...firstOf(), versionInfo: first?.version }));
+    talk.subscribe(2, CLUSTER, [], { ...firstOf(), versionInfo: first?.version });
     expect(unprotected(talk)).toBe(0);
   });
 });
@@ -452,7 +430,7 @@ describe("what a server remembers", () => {
     talk.put(plain("a"), routeTo("a"));
     for (const stream of [1, 2]) {
       talk.open(stream, "sotw");
-      talk.hear(stream, sotw(CLUSTER, firstOf()));
+      talk.subscribe(stream, CLUSTER, [], firstOf());
     }
     talk.change({ puts: [plain("a"), plain("b")], deletes: [{ type: CLUSTER, name: "none" }] });
     expect(remembered(talk)).toEqual([
@@ -487,7 +465,7 @@ describe("what a server remembers", () => {
     const talk = new Conversation();
     talk.put(plain("a"));
     talk.open(1, "sotw");
-    talk.hear(1, sotw(CLUSTER, firstOf()));
+    talk.subscribe(1, CLUSTER, [], firstOf());
     expect(remembered(talk)).toEqual([]);
   });
 

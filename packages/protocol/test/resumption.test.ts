@@ -1,7 +1,7 @@
 import type { Resource, TypeUrl } from "@xdskit/protocol";
 import type { InitialVersions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
-import { Conversation, delta } from "./support/conversation.ts";
+import { Conversation, delta, type Said, says } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, resource } from "./support/resources.ts";
 
 /** What a client reports to hold: `a@1` under its version. */
@@ -19,8 +19,6 @@ function reporting(held: readonly Resource[]): InitialVersions {
   return { size: pairs.length, key: undefined, [Symbol.iterator]: () => pairs[Symbol.iterator]() };
 }
 
-const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => one.says);
-
 describe("the endpoints of a client that comes back", () => {
   /** Clusters c and d with endpoints; c changed while the client was away. */
   function comeBack(): Conversation {
@@ -29,45 +27,44 @@ describe("the endpoints of a client that comes back", () => {
     talk.open(1, "delta");
     return talk;
   }
-  const clusters = delta(CLUSTER, { initialVersions: holding(CLUSTER, "c@1", "d@2") });
-  const endpoints = delta(ENDPOINTS, {
-    subscribe: ["c", "d"],
-    initialVersions: holding(ENDPOINTS, "c@1", "d@1"),
-  });
+  const held = { initialVersions: holding(CLUSTER, "c@1", "d@2") };
+  const clusters = (talk: Conversation): readonly Said[] => talk.subscribe(1, CLUSTER, [], held);
+  const endpoints = (talk: Conversation): readonly Said[] =>
+    talk.subscribe(1, ENDPOINTS, ["c", "d"], { initialVersions: holding(ENDPOINTS, "c@1", "d@1") });
 
   test("are sent at an equal version after a cluster that changed meanwhile, whenever they are asked for", () => {
     const talk = comeBack();
-    expect(says(talk.hear(1, clusters))).toEqual([["c@2"]]);
-    expect(says(talk.hear(1, endpoints))).toEqual([["c@1"]]);
-    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "2" })))).toEqual([]);
+    expect(says(clusters(talk))).toEqual([["c@2"]]);
+    expect(says(endpoints(talk))).toEqual([["c@1"]]);
+    expect(says(talk.ack(1, ENDPOINTS))).toEqual([]);
   });
 
   test("are sent once if both are asked for before the first turn", () => {
     const talk = comeBack();
-    talk.machine.on({ kind: "request-received", stream: 1, request: clusters });
-    expect(says(talk.hear(1, endpoints))).toEqual([["c@2"], ["c@1"]]);
+    talk.receive(1, delta(CLUSTER, held));
+    expect(says(endpoints(talk))).toEqual([["c@2"], ["c@1"]]);
     expect(says(talk.turns())).toEqual([]);
   });
 
   test("are sent after clusters that change before they are asked for", () => {
     const talk = comeBack();
-    talk.hear(1, clusters);
-    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    clusters(talk);
+    talk.ack(1, CLUSTER);
     talk.put(resource(CLUSTER, "d", "3"));
     expect(says(talk.turns())).toEqual([["d@3"]]);
-    expect(says(talk.hear(1, endpoints))).toEqual([["c@1", "d@1"]]);
+    expect(says(endpoints(talk))).toEqual([["c@1", "d@1"]]);
   });
 
   test("are all sent if it reports no clusters, for then each of them is new to it", () => {
     const talk = comeBack();
-    talk.hear(1, delta(CLUSTER, {}));
-    expect(says(talk.hear(1, endpoints))).toEqual([["c@1", "d@1"]]);
+    talk.subscribe(1, CLUSTER);
+    expect(says(endpoints(talk))).toEqual([["c@1", "d@1"]]);
   });
 
   test("are all sent if they are asked for first, for then a cluster may be warming", () => {
     const talk = comeBack();
-    expect(says(talk.hear(1, endpoints))).toEqual([["c@1", "d@1"]]);
-    expect(says(talk.hear(1, clusters))).toEqual([["c@2"], ["c@1"]]);
+    expect(says(endpoints(talk))).toEqual([["c@1", "d@1"]]);
+    expect(says(clusters(talk))).toEqual([["c@2"], ["c@1"]]);
   });
 });
 
@@ -86,7 +83,7 @@ describe("a comparison that takes several turns", () => {
     talk.put(...all());
     talk.open(1, "delta");
     const initialVersions = reporting([...all().slice(0, -1), resource(CLUSTER, "gone", "1")]);
-    talk.machine.on({ kind: "request-received", stream: 1, request: delta(CLUSTER, { initialVersions }) });
+    talk.receive(1, delta(CLUSTER, { initialVersions }));
     return talk;
   }
 
@@ -109,7 +106,7 @@ describe("a comparison that takes several turns", () => {
     for (let turn = 0; turn < 20; turn++) {
       for (const { nonce, says: words } of talk.turns(1)) {
         said.push(...words);
-        talk.machine.on({ kind: "request-received", stream: 1, request: delta(CLUSTER, { nonce }) });
+        talk.receive(1, delta(CLUSTER, { nonce }));
       }
     }
     expect(talk.machine.isDue).toBe(false);
@@ -127,7 +124,7 @@ describe("a comparison that takes several turns", () => {
     for (let turn = 0; turn < 20; turn++) {
       for (const { nonce, says: words } of talk.turns(1)) {
         said.push(...words);
-        talk.machine.on({ kind: "request-received", stream: 1, request: delta(CLUSTER, { nonce }) });
+        talk.receive(1, delta(CLUSTER, { nonce }));
       }
     }
     expect(said.filter((word) => !word.startsWith("-"))).toEqual([`${name(0)}@other`]);

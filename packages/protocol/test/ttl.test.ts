@@ -1,7 +1,7 @@
-import { anonymousNode, type Node, type TypeUrl, type Variant } from "@xdskit/protocol";
+import { anonymousNode, type Node } from "@xdskit/protocol";
 import type { Body } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, type Said, sotw } from "./support/conversation.ts";
+import { Conversation, delta, says } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, resource } from "./support/resources.ts";
 
 const knowsTtls: Node = {
@@ -10,94 +10,35 @@ const knowsTtls: Node = {
   clientFeatures: ["xds.config.supports-resource-ttl", "xds.config.resource-in-sotw"],
 };
 const TTL = 3_000;
-
-/** A conversation in which timers go off when they are told to. */
-class TtlConversation extends Conversation {
-  readonly #variant: Variant;
-  readonly #versions = new Map<TypeUrl, string>();
-
-  constructor(variant: Variant, options: ConstructorParameters<typeof Conversation>[0] = {}) {
-    super(options);
-    this.#variant = variant;
-  }
-
-  /** The first request of a type: for everything, or for some names. */
-  ask(type: TypeUrl, names: readonly string[] = [], { stream = 1, node = knowsTtls } = {}): readonly Said[] {
-    const request = this.#variant === "delta" ? delta(type, { subscribe: names, node }) : sotw(type, { names, node });
-    return this.hear(stream, request);
-  }
-
-  ack(said: readonly Said[], names: readonly string[] = []): readonly Said[] {
-    return said.flatMap((one) => {
-      this.#versions.set(one.type, one.version);
-      return this.#variant === "delta"
-        ? this.hear(one.stream, delta(one.type, { nonce: one.nonce }))
-        : this.hear(one.stream, sotw(one.type, { nonce: one.nonce, names, versionInfo: one.version }));
-    });
-  }
-
-  refuse(said: readonly Said[], names: readonly string[] = []): readonly Said[] {
-    const error = { code: 3, message: "no" };
-    return said.flatMap(({ type, stream, nonce }) =>
-      this.#variant === "delta"
-        ? this.hear(stream, delta(type, { nonce, error }))
-        : this.hear(stream, sotw(type, { nonce, names, error, versionInfo: this.#versions.get(type) })),
-    );
-  }
-
-  /** The timers that run, by how long. */
-  get running(): ReadonlyMap<number, number> {
-    const running = new Map<number, number>();
-    for (const effect of this.asked) {
-      if (effect.kind === "start-timer") running.set(effect.timer, effect.ms);
-      if (effect.kind === "cancel-timer") running.delete(effect.timer);
-    }
-    return running;
-  }
-
-  /** Every timer of so many milliseconds goes off. */
-  pass(ms: number): readonly Said[] {
-    for (const [timer, length] of this.running) {
-      if (length !== ms) continue;
-      this.asked.push({ kind: "cancel-timer", timer });
-      this.fire(timer);
-    }
-    return this.turns();
-  }
-}
-
-function says(said: readonly Said[]): readonly (readonly string[])[] {
-  return said.map((one) => one.says);
-}
+const who = { node: knowsTtls };
 
 const variants = ["delta", "sotw"] as const;
 
 describe("a client that knows ttls", () => {
   test("is told of them, and in delta that they run anew, without the resource", () => {
-    const talk = new TtlConversation("delta");
+    const talk = new Conversation();
     talk.put(resource(ENDPOINTS, "a", "1", { ttlMs: TTL }), resource(ENDPOINTS, "b", "1"));
     talk.open(1, "delta");
-    const first = talk.ask(ENDPOINTS, ["a", "b"]);
-    expect(says(first)).toEqual([["a@1 3s", "b@1"]]);
-    talk.ack(first);
-    expect([...talk.running.values()]).toEqual([1_000]);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["a", "b"], who))).toEqual([["a@1 3s", "b@1"]]);
+    talk.ack(1, ENDPOINTS);
+    expect([...talk.timers.values()]).toEqual([1_000]);
     // What was told in full is not told again at once.
     expect(says(talk.pass(1_000))).toEqual([]);
     const beat = talk.pass(1_000);
     expect(says(beat)).toEqual([["~a 3s"]]);
-    expect(talk.ack(beat)).toEqual([]);
+    expect(talk.ack(1, ENDPOINTS)).toEqual([]);
     expect(says(talk.pass(1_000))).toEqual([["~a 3s"]]);
   });
 
   test("in State of the World gets whole resources, and of a full-state type all of them, at the same version", () => {
-    const talk = new TtlConversation("sotw");
+    const talk = new Conversation();
     talk.put(resource(ENDPOINTS, "a", "1", { ttlMs: TTL }), resource(ENDPOINTS, "b", "1"));
     talk.put(resource(CLUSTER, "x", "1", { ttlMs: TTL }), resource(CLUSTER, "y", "1"));
     talk.open(1, "sotw");
-    const clusters = talk.ask(CLUSTER);
-    talk.ack(clusters);
-    const endpoints = talk.ask(ENDPOINTS, ["a", "b"]);
-    talk.ack(endpoints, ["a", "b"]);
+    const clusters = talk.subscribe(1, CLUSTER, [], who);
+    talk.ack(1, CLUSTER);
+    const endpoints = talk.subscribe(1, ENDPOINTS, ["a", "b"], who);
+    talk.ack(1, ENDPOINTS);
     talk.pass(1_000);
     const beats = talk.pass(1_000);
     expect(says(beats)).toEqual([["x@1 3s", "y@1"], ["a@1 3s"]]);
@@ -105,97 +46,92 @@ describe("a client that knows ttls", () => {
   });
 
   test.each(variants)("is told of another ttl, and of none, though the version is the same (%s)", (variant) => {
-    const talk = new TtlConversation(variant);
+    const talk = new Conversation();
     talk.put(resource(CLUSTER, "a", "1"));
     talk.open(1, variant);
-    const first = talk.ask(CLUSTER);
+    const first = talk.subscribe(1, CLUSTER, [], who);
     expect(says(first)).toEqual([["a@1"]]);
-    talk.ack(first);
-    expect(talk.running.size).toBe(0);
+    talk.ack(1, CLUSTER);
+    expect(talk.timers.size).toBe(0);
     talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }));
     const told = talk.turns();
     expect([says(told), told[0]?.version]).toEqual([[["a@1 3s"]], first[0]?.version]);
-    talk.ack(told);
+    talk.ack(1, CLUSTER);
     talk.put(resource(CLUSTER, "a", "1", { ttlMs: 6_000 }));
-    const longer = talk.turns();
-    expect(says(longer)).toEqual([["a@1 6s"]]);
-    talk.ack(longer);
+    expect(says(talk.turns())).toEqual([["a@1 6s"]]);
+    talk.ack(1, CLUSTER);
     talk.put(resource(CLUSTER, "a", "1"));
-    const without = talk.turns();
-    expect(says(without)).toEqual([["a@1"]]);
-    talk.ack(without);
+    expect(says(talk.turns())).toEqual([["a@1"]]);
+    talk.ack(1, CLUSTER);
     expect(says([...talk.pass(1_000), ...talk.pass(2_000)])).toEqual([]);
-    expect(talk.running.size).toBe(0);
+    expect(talk.timers.size).toBe(0);
   });
 
   test.each(variants)("is told soon when a shorter ttl comes (%s)", (variant) => {
-    const talk = new TtlConversation(variant);
+    const talk = new Conversation();
     talk.put(resource(ENDPOINTS, "a", "1", { ttlMs: 60_000 }), resource(ENDPOINTS, "b", "1"));
     talk.open(1, variant);
-    talk.ack(talk.ask(ENDPOINTS, ["a", "b"]), ["a", "b"]);
-    expect([...talk.running.values()]).toEqual([20_000]);
+    talk.settle(talk.subscribe(1, ENDPOINTS, ["a", "b"], who));
+    expect([...talk.timers.values()]).toEqual([20_000]);
     talk.put(resource(ENDPOINTS, "b", "1", { ttlMs: TTL }));
-    talk.ack(talk.turns(), ["a", "b"]);
-    expect([...talk.running.values()]).toEqual([1_000]);
+    talk.settle();
+    expect([...talk.timers.values()]).toEqual([1_000]);
   });
 
   test.each(variants)("hears no more of what it gave up (%s)", (variant) => {
-    const talk = new TtlConversation(variant);
+    const talk = new Conversation();
     talk.put(resource(ENDPOINTS, "a", "1", { ttlMs: TTL }), resource(ENDPOINTS, "b", "1", { ttlMs: TTL }));
     talk.open(1, variant);
-    const first = talk.ask(ENDPOINTS, ["a", "b"]);
-    talk.ack(first, ["a", "b"]);
+    talk.settle(talk.subscribe(1, ENDPOINTS, ["a", "b"], who));
     talk.pass(1_000);
-    if (variant === "delta") talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["a"] }));
-    else talk.ack(first, ["b"]);
+    talk.unsubscribe(1, ENDPOINTS, ["a"]);
     expect(says(talk.pass(1_000))).toEqual([[variant === "delta" ? "~b 3s" : "b@1 3s"]]);
   });
 
   test("S-TTL-12: hears of every cluster that it still asks for, and of no other", () => {
-    const talk = new TtlConversation("sotw");
+    const talk = new Conversation();
     talk.put(...["a", "b", "c"].map((name) => resource(CLUSTER, name, "1", { ttlMs: TTL })));
     talk.open(1, "sotw");
-    const first = talk.ask(CLUSTER, ["a", "b", "c"]);
-    talk.ack(first, ["a", "c"]);
+    talk.settle(talk.subscribe(1, CLUSTER, ["a", "b", "c"], who));
+    talk.unsubscribe(1, CLUSTER, ["b"]);
     talk.pass(1_000);
     expect(says(talk.pass(1_000))).toEqual([["a@1 3s", "c@1 3s"]]);
   });
 
   test("hears no more when its stream is closed", () => {
-    const talk = new TtlConversation("delta");
+    const talk = new Conversation();
     talk.put(resource(ENDPOINTS, "a", "1", { ttlMs: TTL }));
     talk.open(1, "delta");
-    talk.ack(talk.ask(ENDPOINTS, ["a"]));
+    talk.settle(talk.subscribe(1, ENDPOINTS, ["a"], who));
     talk.pass(1_000);
-    talk.machine.on({ kind: "stream-closed", stream: 1 });
+    talk.close(1);
     expect(says(talk.pass(1_000))).toEqual([]);
-    expect(talk.running.size).toBe(0);
+    expect(talk.timers.size).toBe(0);
   });
 
   test("S-TTL-16: is given the whole resource once when it refuses a heartbeat", () => {
-    const talk = new TtlConversation("delta");
+    const talk = new Conversation();
     talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }));
     talk.open(1, "delta");
-    talk.ack(talk.ask(CLUSTER));
+    talk.settle(talk.subscribe(1, CLUSTER, [], who));
     talk.pass(1_000);
-    const whole = talk.refuse(talk.pass(1_000));
-    expect(says(whole)).toEqual([["a@1 3s"]]);
-    expect(talk.refuse(whole)).toEqual([]);
+    talk.pass(1_000);
+    expect(says(talk.nack(1, CLUSTER))).toEqual([["a@1 3s"]]);
+    expect(talk.nack(1, CLUSTER)).toEqual([]);
     // What it refuses now is not kept alive: what the client holds nobody knows.
     expect(says(talk.pass(1_000))).toEqual([]);
     talk.put(resource(CLUSTER, "a", "2", { ttlMs: TTL }));
-    const mended = talk.turns();
-    expect(says(mended)).toEqual([["a@2 3s"]]);
-    talk.ack(mended);
+    expect(says(talk.turns())).toEqual([["a@2 3s"]]);
+    talk.ack(1, CLUSTER);
     expect(says(talk.pass(1_000))).toEqual([["~a 3s"]]);
   });
 
   test.each(variants)("goes on hearing of what it holds while it owes an answer (%s)", (variant) => {
-    const talk = new TtlConversation(variant);
+    const talk = new Conversation();
     const [a, b] = ["a", "b"].map((name) => resource(ENDPOINTS, name, "1", { ttlMs: TTL }));
     if (a !== undefined && b !== undefined) talk.put(a, b);
     talk.open(1, variant);
-    talk.ask(ENDPOINTS, ["a", "b"]);
+    talk.subscribe(1, ENDPOINTS, ["a", "b"], who);
     talk.put(resource(ENDPOINTS, "a", "2", { ttlMs: 9_000 }));
     // The first answer is not accepted yet, so that `a` is still what it was.
     talk.pass(1_000);
@@ -203,32 +139,33 @@ describe("a client that knows ttls", () => {
   });
 
   test("goes on with what it accepted of a full-state type when it refuses what came after it", () => {
-    const talk = new TtlConversation("sotw");
+    const talk = new Conversation();
     talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }));
     talk.open(1, "sotw");
-    const first = talk.ask(CLUSTER);
-    talk.ack(first);
+    const first = talk.subscribe(1, CLUSTER, [], who);
+    talk.ack(1, CLUSTER);
     talk.put(resource(CLUSTER, "b", "bad"));
     const second = talk.turns();
     expect(says(second)).toEqual([["a@1 3s", "b@bad"]]);
-    talk.refuse(second);
+    talk.nack(1, CLUSTER);
     talk.pass(1_000);
     const beat = talk.pass(1_000);
     expect([says(beat), beat[0]?.version]).toEqual([[["a@1 3s"]], first[0]?.version]);
-    talk.ack(beat);
+    talk.ack(1, CLUSTER);
     const [types] = [...talk.machine.streams()].map((stream) => stream.types);
     expect(types?.[0]?.nacked?.version).toBe(second[0]?.version);
     // Refused as well, it is not said a third time.
-    talk.refuse(talk.pass(1_000));
+    talk.pass(1_000);
+    talk.nack(1, CLUSTER);
     expect(says(talk.pass(1_000))).toEqual([]);
   });
 
   test.each(variants)("goes on hearing of clusters that are gone and that it may still use (%s)", (variant) => {
-    const talk = new TtlConversation(variant);
+    const talk = new Conversation();
     talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }), resource(LISTENER, "l", "1"));
     talk.open(1, variant);
-    talk.ack(talk.ask(CLUSTER));
-    talk.ack(talk.ask(LISTENER));
+    talk.settle(talk.subscribe(1, CLUSTER, [], who));
+    talk.settle(talk.subscribe(1, LISTENER, [], who));
     talk.pass(1_000);
     talk.change({ deletes: [{ type: CLUSTER, name: "a" }], puts: [resource(LISTENER, "l", "2")] });
     // The listener that may use the cluster is not accepted.
@@ -239,17 +176,17 @@ describe("a client that knows ttls", () => {
 
   test.each(variants)("is told when it moves to where a resource has no ttl (%s)", (variant) => {
     const layers = new Map([["n", ["with", "base"]]]);
-    const talk = new TtlConversation(variant, { nodeMapping: ({ id }) => layers.get(id) ?? [] });
+    const talk = new Conversation({ nodeMapping: ({ id }) => layers.get(id) ?? [] });
     talk.put(resource(CLUSTER, "a", "1"));
     talk.change({ layer: "with", puts: [resource(CLUSTER, "a", "1", { ttlMs: TTL })] });
     talk.open(1, variant);
-    talk.ack(talk.ask(CLUSTER));
+    talk.settle(talk.subscribe(1, CLUSTER, [], who));
     talk.machine.on({ kind: "transaction-committed", nodeMapping: () => ["base"] });
     expect(says(talk.turns())).toEqual([["a@1"]]);
   });
 
   test("is given again on a new stream what has a ttl, or had one, whatever version it brings", () => {
-    const talk = new TtlConversation("delta");
+    const talk = new Conversation();
     const [a, b, c] = ["a", "b", "c"].map((name) => resource(CLUSTER, name, "1", name === "c" ? {} : { ttlMs: TTL }));
     const all = [a, b, c].flatMap((one) => one ?? []);
     talk.put(...all);
@@ -257,33 +194,33 @@ describe("a client that knows ttls", () => {
     talk.open(1, "delta");
     const pairs = all.map((one) => [one.name, one.version] as const);
     const initialVersions = { size: 3, key: "k", [Symbol.iterator]: () => pairs[Symbol.iterator]() };
-    expect(says(talk.hear(1, delta(CLUSTER, { initialVersions, node: knowsTtls })))).toEqual([["a@1 3s", "b@1"]]);
+    expect(says(talk.subscribe(1, CLUSTER, [], { node: knowsTtls, initialVersions }))).toEqual([["a@1 3s", "b@1"]]);
     talk.open(2, "delta");
-    expect(says(talk.hear(2, delta(CLUSTER, { initialVersions, node: anonymousNode })))).toEqual([[]]);
+    expect(says(talk.subscribe(2, CLUSTER, [], { node: anonymousNode, initialVersions }))).toEqual([[]]);
   });
 
   test("is given again what has a ttl even where equal versions are skipped", () => {
-    const talk = new TtlConversation("sotw", { dialect: { resumeSkip: { otherwise: true } } });
+    const talk = new Conversation({ dialect: { resumeSkip: { otherwise: true } } });
     talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }));
     talk.open(1, "sotw");
-    const [first] = talk.ask(CLUSTER);
+    const [first] = talk.subscribe(1, CLUSTER, [], who);
     talk.open(2, "sotw");
-    const again = sotw(CLUSTER, { versionInfo: first?.version, node: knowsTtls });
-    expect(says(talk.hear(2, again))).toEqual([["a@1 3s"]]);
+    const held = { versionInfo: first?.version ?? "" };
+    expect(says(talk.subscribe(2, CLUSTER, [], { ...held, ...who }))).toEqual([["a@1 3s"]]);
     talk.open(3, "sotw");
-    expect(talk.hear(3, { ...again, node: anonymousNode })).toEqual([]);
+    expect(talk.subscribe(3, CLUSTER, [], { ...held, node: anonymousNode })).toEqual([]);
   });
 });
 
 describe("a client that does not announce that it knows ttls", () => {
   test.each(variants)("is served without them, and hears nothing of their changes (%s)", (variant) => {
-    const talk = new TtlConversation(variant);
+    const talk = new Conversation();
     talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }));
     talk.open(1, variant);
-    const first = talk.ask(CLUSTER, [], { node: anonymousNode });
+    const first = talk.subscribe(1, CLUSTER, [], { node: anonymousNode });
     expect(says(first)).toEqual([["a@1"]]);
-    talk.ack(first);
-    expect(talk.running.size).toBe(0);
+    talk.ack(1, CLUSTER);
+    expect(talk.timers.size).toBe(0);
     talk.put(resource(CLUSTER, "a", "1", { ttlMs: 9_000 }));
     talk.put(resource(CLUSTER, "a", "1"));
     expect(talk.turns()).toEqual([]);
@@ -301,15 +238,15 @@ describe("heartbeats cost", () => {
   }
 
   test.each(variants)("one body for all streams that hold the same, and one timer (%s)", (variant) => {
-    const talk = new TtlConversation(variant);
+    const talk = new Conversation();
     talk.put(...["a", "b"].map((name) => resource(ENDPOINTS, name, "1", { ttlMs: TTL })));
     for (let stream = 1; stream <= 50; stream++) {
       talk.open(stream, variant);
-      talk.ack(talk.ask(ENDPOINTS, ["a", "b"], { stream }), ["a", "b"]);
+      talk.settle(talk.subscribe(stream, ENDPOINTS, ["a", "b"], who));
     }
-    expect([...talk.running.values()]).toEqual([1_000]);
+    expect([...talk.timers.values()]).toEqual([1_000]);
     talk.pass(1_000);
-    const [timer = 0] = talk.running.keys();
+    const [timer = 0] = talk.timers.keys();
     expect(bodiesOf(talk, timer).size).toBe(1);
   });
 

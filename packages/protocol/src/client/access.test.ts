@@ -154,12 +154,4 @@ describe("files", () => {
     expect(story.reported("response-rejected").map(({ error }) => error)).toHaveLength(3);
     expect(story.receive(1, whole(CLUSTER, "", "", [received("a", "2")]))).toEqual(["1: changed a@2"]);
   });
-
-  test("C-FS-13 what has a ttl expires unless it is written again", () => {
-    const story = new ClientStory(file);
-    story.watch(1, CLUSTER, "*");
-    story.open(1);
-    story.receive(1, whole(CLUSTER, "", "", [received("a", "1", { ttlMs: 1_000 })]));
-    expect(story.pass(1_000)).toEqual(["1: absent a expired"]);
-  });
 });

@@ -30,26 +30,6 @@ describe("a delta conversation", () => {
     expect(story.states).toEqual(["ClusterLoadAssignment b requested", "ClusterLoadAssignment c requested"]);
   });
 
-  test("C-DLT-03 C-ACK-09 an answer may subscribe as well", () => {
-    const story = talking([[1, ENDPOINTS, "a"]]);
-    story.on({ kind: "response-arrived", stream: 1, type: ENDPOINTS, nonce: "n1" });
-    story.watch(2, ENDPOINTS, "b");
-    expect(story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")] }))).toEqual([
-      "1: changed a@1",
-      "1> ClusterLoadAssignment +b n1",
-    ]);
-  });
-
-  test("C-DLT-06 a response is refused with its nonce, and nothing of it is used", () => {
-    const story = talking([[1, ENDPOINTS, "a"]]);
-    story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")] }));
-    const bad = change(ENDPOINTS, "n2", { resources: [received("a", "2", { problem: "bad" })], removed: ["b"] });
-    expect(story.receive(1, bad)).toEqual([
-      "1: failed a rejected: bad (holds a@1)",
-      "1> ClusterLoadAssignment n2 !a: bad",
-    ]);
-  });
-
   test("C-RES-09 C-DEL-05 C-DEL-06 what is not named is untouched, what is removed is gone and stays wanted", () => {
     const story = talking([
       [1, ENDPOINTS, "a"],
@@ -67,15 +47,6 @@ describe("a delta conversation", () => {
       "3: changed a@2",
       "1> ClusterLoadAssignment n3",
     ]);
-  });
-
-  test("C-DLT-04 a response without a nonce is answered without one", () => {
-    const story = talking([[1, ENDPOINTS, "a"]]);
-    expect(story.receive(1, change(ENDPOINTS, "", { resources: [received("a", "1")] }))).toEqual([
-      "1: changed a@1",
-      "1> ClusterLoadAssignment",
-    ]);
-    expect(story.requests.at(-1)?.nonce).toBeUndefined();
   });
 
   test("C-REC-07 C-REC-08 what was refused and never held is not told to a new stream as held", () => {
@@ -96,17 +67,6 @@ describe("a delta conversation", () => {
       "2> ClusterLoadAssignment n1",
     ]);
     expect(story.states).toEqual(["ClusterLoadAssignment a@1 acked", "ClusterLoadAssignment b does-not-exist"]);
-  });
-
-  test("C-RES-11 a name in both lists, or removed twice, is refused", () => {
-    const story = talking([[1, ENDPOINTS, "a"]]);
-    expect(story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")], removed: ["a"] }))).toEqual([
-      '1: failed all rejected: "a" is named twice',
-      '1> ClusterLoadAssignment n1 !"a" is named twice',
-    ]);
-    expect(story.receive(1, change(ENDPOINTS, "n2", { removed: ["x", "x"] })).at(-1)).toBe(
-      '1> ClusterLoadAssignment n2 !"x" is named twice',
-    );
   });
 
   test("C-NEX-08 both forms of 'there is none' are taken, and told once", () => {

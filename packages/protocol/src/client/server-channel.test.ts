@@ -144,30 +144,6 @@ describe("a stream that ends", () => {
     expect(story.watch(4, ENDPOINTS, "e")).toEqual(["2> ClusterLoadAssignment +e"]);
   });
 
-  test("C-REC-13 what is gone meanwhile goes with the first answer", () => {
-    const story = new ClientStory();
-    story.watch(1, CLUSTER, "*");
-    story.open(1);
-    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1"), received("b", "1")]));
-    story.close(1);
-    story.pass(250);
-    story.open(2);
-    expect(story.receive(2, whole(CLUSTER, "2", "m1", [received("a", "1")]))).toEqual([
-      "1: absent b removed",
-      "2> Cluster [] v2 m1",
-    ]);
-  });
-
-  test("C-SUB-18 a type of which nothing is left is not asked for again", () => {
-    const story = new ClientStory();
-    story.on(started(1, CLUSTER, "*"), started(2, ENDPOINTS, "a"));
-    story.open(1);
-    story.stop(2);
-    story.close(1);
-    story.pass(250);
-    expect(story.open(2)).toEqual(["2> Cluster [] (me)"]);
-  });
-
   test("C-VER-05 C-UNS-09 a version of which nothing is held any more is not told", () => {
     const story = new ClientStory();
     story.on(started(1, CLUSTER, "*"), started(2, ENDPOINTS, "a"), started(3, ROUTE, "r"), started(4, ROUTE, "s"));

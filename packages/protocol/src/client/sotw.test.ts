@@ -47,14 +47,6 @@ describe("a conversation of State of the World", () => {
     expect(story.states).toEqual(["ClusterLoadAssignment a@3 acked", "ClusterLoadAssignment b requested"]);
   });
 
-  test("C-ACK-03 a first response that is refused is answered without a version", () => {
-    const story = talking([[1, ENDPOINTS, "a"]]);
-    expect(story.receive(1, whole(ENDPOINTS, "1", "n1", { problems: ["no"] }))).toEqual([
-      "1: failed all rejected: no",
-      "1> ClusterLoadAssignment [a] n1 !no",
-    ]);
-  });
-
   test("C-ACK-01 C-ACK-14 C-CLI-03 what is the same is acknowledged, and nobody is told but who wants to know", () => {
     const story = talking([[1, ENDPOINTS, "a"]]);
     story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
@@ -62,16 +54,6 @@ describe("a conversation of State of the World", () => {
     expect(story.receive(1, whole(ENDPOINTS, "1", "n2", [received("a", "1")]))).toEqual([
       "2: confirmed a@1",
       "1> ClusterLoadAssignment [a] v1 n2",
-    ]);
-  });
-
-  test("C-ACK-09 nothing is asked while a response is judged: names ride on the answer", () => {
-    const story = talking([[1, ENDPOINTS, "a"]]);
-    story.on({ kind: "response-arrived", stream: 1, type: ENDPOINTS, nonce: "n1" });
-    expect(story.watch(2, ENDPOINTS, "b")).toEqual([]);
-    expect(story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]))).toEqual([
-      "1: changed a@1",
-      "1> ClusterLoadAssignment [a,b] v1 n1",
     ]);
   });
 
@@ -115,24 +97,6 @@ describe("a conversation of State of the World", () => {
     story.close(1);
     story.pass(250);
     expect(story.open(2)).toEqual(["2> ClusterLoadAssignment [a] (me)"]);
-  });
-
-  test("C-CLI-01 the stream ends with the last watch, however many there were", () => {
-    const story = talking([
-      [1, ENDPOINTS, "a"],
-      [2, ENDPOINTS, "a"],
-    ]);
-    expect(story.stop(1)).toEqual([]);
-    expect(story.stop(2)).toEqual(["close 1"]);
-  });
-
-  test("C-CLI-07 what is asked for in one turn is one request of each type", () => {
-    const story = talking([[1, CLUSTER, "*"]]);
-    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
-    const names = ["a", "b", "c"];
-    expect(story.on(...names.map((name, i) => started(10 + i, ENDPOINTS, name)))).toEqual([
-      "1> ClusterLoadAssignment [a,b,c]",
-    ]);
   });
 
   test("a name given up and wanted again in one turn stays held, and costs nothing", () => {
@@ -204,20 +168,6 @@ describe("a conversation of State of the World", () => {
     expect(story.states).toEqual([]);
   });
 
-  test("C-DEL-02 C-RES-17 of a named type what is left out stays", () => {
-    const story = talking([
-      [1, ENDPOINTS, "a"],
-      [2, ENDPOINTS, "b"],
-    ]);
-    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1"), received("b", "1")]));
-    expect(story.receive(1, whole(ENDPOINTS, "2", "n2", [received("a", "2")]))).toEqual([
-      "1: changed a@2",
-      "1> ClusterLoadAssignment [a,b] v2 n2",
-    ]);
-    expect(story.receive(1, whole(ENDPOINTS, "3", "n3", []))).toEqual(["1> ClusterLoadAssignment [a,b] v3 n3"]);
-    expect(story.states).toEqual(["ClusterLoadAssignment a@2 acked", "ClusterLoadAssignment b@1 acked"]);
-  });
-
   test("C-SUB-04 what nobody asked for is dropped and acknowledged", () => {
     const story = talking([[1, ENDPOINTS, "a"]]);
     expect(story.receive(1, whole(ENDPOINTS, "1", "n1", [received("x", "1")]))).toEqual([
@@ -251,20 +201,6 @@ describe("a conversation of State of the World", () => {
       "1> ClusterLoadAssignment [b]",
     ]);
     expect(story.reported("response-ignored")).toHaveLength(1);
-  });
-
-  test("B-RES-10 C-RES-12 a name twice is refused, unless the edition knows no such rule", () => {
-    const twice = whole(ENDPOINTS, "1", "n1", [received("a", "1"), received("a", "2")]);
-    expect(talking([[1, ENDPOINTS, "a"]]).receive(1, twice)).toEqual([
-      '1: failed all rejected: "a" is named twice',
-      '1> ClusterLoadAssignment [a] n1 !"a" is named twice',
-    ]);
-    const lenient = talking([[1, ENDPOINTS, "a"]], sourceOf({ dialect: { refuseDuplicates: false } }));
-    expect(lenient.receive(1, twice)).toEqual([
-      "1: changed a@1",
-      "1: changed a@2",
-      "1> ClusterLoadAssignment [a] v1 n1",
-    ]);
   });
 
   test("B-ACK-08 C-VAL-05 nothing of a refused response is used, or all that is good", () => {
