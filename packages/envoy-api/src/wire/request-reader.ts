@@ -112,14 +112,19 @@ class DeltaRequestReader implements RequestReader {
   }
 
   read(message: Uint8Array): DeltaRequest {
-    const parts = this.readInParts(message);
+    const parts = this.#parts(message, undefined);
     for (;;) {
       const { done, value } = parts.next();
       if (done === true) return value;
     }
   }
 
-  *readInParts(message: Uint8Array): Generator<void, DeltaRequest, void> {
+  readInParts(message: Uint8Array): Generator<void, DeltaRequest, void> {
+    return this.#parts(message, new Set());
+  }
+
+  /** `distinct`: takes each name that is subscribed to. */
+  *#parts(message: Uint8Array, distinct: Set<string> | undefined): Generator<void, DeltaRequest, void> {
     const reader = new WireReader(message);
     let nodeBytes: Uint8Array | undefined;
     let typeText = "";
@@ -141,7 +146,7 @@ class DeltaRequestReader implements RequestReader {
           typeText = reader.string();
           break;
         case lengthTag(3):
-          addName(subscribe, reader.string());
+          addName(subscribe, reader.string(), distinct);
           break;
         case lengthTag(4):
           addName(unsubscribe, reader.string());
@@ -159,7 +164,7 @@ class DeltaRequestReader implements RequestReader {
           error = readPrintableStatus(reader.message());
           break;
         case lengthTag(8):
-          addName(subscribe, readLocator(reader.message()));
+          addName(subscribe, readLocator(reader.message()), distinct);
           hasLocators = true;
           break;
         case lengthTag(9):
@@ -177,13 +182,15 @@ class DeltaRequestReader implements RequestReader {
         : new EncodedVersions(message.subarray(versions.start, versions.end), versions.size);
     const type = parseTypeUrl(typeText);
     const common = { kind: "delta", type, node, nonce, error, subscribe, unsubscribe, initialVersions } as const;
-    return hasLocators ? { ...common, hasLocators } : common;
+    const named = distinct === undefined ? common : { ...common, distinct };
+    return hasLocators ? { ...named, hasLocators } : named;
   }
 }
 
-function addName(names: string[], name: string): void {
+function addName(names: string[], name: string, distinct?: Set<string>): void {
   if (names.length >= MAX_NAMES) throw new WireError(`more than ${MAX_NAMES} names in one request`);
   names.push(name);
+  distinct?.add(name);
 }
 
 /** Protobuf does not distinguish an absent string from an empty one; both are undefined. */
