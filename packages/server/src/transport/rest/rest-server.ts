@@ -3,7 +3,7 @@ import { pathsWithoutRest } from "@xdskit/envoy-api/internal";
 import { statusCode } from "@xdskit/protocol/internal";
 import { accountOf } from "../../hub/account.ts";
 import type { HubPort } from "../../hub/port.ts";
-import { tooManyPieces } from "../piece-count.ts";
+import { tooFragmented } from "../fragment-count.ts";
 import type { RestExchange } from "./exchange.ts";
 import { mayPoll } from "./page-check.ts";
 import { httpStatusOf, respondWithError } from "./rest-error.ts";
@@ -50,18 +50,19 @@ export class RestServer {
   async #read(exchange: RestExchange, handler: RestHandler, hub: HubPort): Promise<void> {
     const { maxRequestBytes: maxBytes } = this.#options;
     const { address } = exchange.peer;
-    const { maxMessageMs: withinMs } = hub.limits;
+    const { maxMessageMs: withinMs, maxSmallFragments } = hub.limits;
     const isAnnouncedTooLong = Number(exchange.header("content-length") ?? 0) > maxBytes;
     try {
       const account = accountOf(exchange.peer);
       const held = hub.budget.open(account);
-      const body = isAnnouncedTooLong ? "too-long" : await exchange.readBody({ maxBytes, withinMs, held });
+      const body = isAnnouncedTooLong ? "too-long" : await exchange.readBody({ maxBytes, maxSmallFragments, withinMs, held });
       if (body === "too-slow") {
         const message = `the body of the request did not arrive within ${withinMs} ms (maxMessageMs)`;
         hub.reportLimit("maxMessageMs", address, message);
         respondWithError(exchange, 408, { code: statusCode.DEADLINE_EXCEEDED, message }, { connection: "close" });
-      } else if (body === "too-many-pieces") {
-        const status = { code: statusCode.RESOURCE_EXHAUSTED, message: tooManyPieces };
+      } else if (body === "too-fragmented") {
+        const status = { code: statusCode.RESOURCE_EXHAUSTED, message: tooFragmented(maxSmallFragments) };
+        hub.reportLimit("maxSmallFragments", address, status.message);
         respondWithError(exchange, httpStatusOf(status), status, { connection: "close" });
       } else if (body === "too-long") {
         const message = `expected at most ${maxBytes} bytes in a request, got more (maxRestRequestBytes)`;
