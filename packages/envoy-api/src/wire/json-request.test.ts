@@ -160,8 +160,17 @@ describe("what is no request is refused with the place", () => {
     expect(faultOf(names)).toMatch(/expected at most 1000000 in "resourceNames"/);
     const metadata = `{"node":{"metadata":{"a":"${"x".repeat(300_000)}"}}}`;
     expect(() => decodeJsonRequest(Buffer.from(metadata), 262_144)).toThrow(
-      "a node of 300008 bytes beside its extensions, at most 262144 are taken",
+      "a node of at least 300008 bytes beside its extensions, at most 262144 are taken",
     );
+  });
+
+  test("metadata of many values, without reading all of it", () => {
+    const metadata = `{"node":{"id":"a","metadata":{"a":[${"{},".repeat(100_000)}{}]}}}`;
+    expect(() => decodeJsonRequest(Buffer.from(metadata), 1_000)).toThrow(
+      "a node of at least 1002 bytes beside its extensions, at most 1000 are taken",
+    );
+    // What is beside the node is not part of it.
+    expect(decode({ node: { id: "a", metadata: { a: {} } }, unknown: [{}, {}] })).toMatchObject({ node: { id: "a" } });
   });
 });
 

@@ -101,9 +101,13 @@ function countBytes(fields: Readonly<Record<string, FieldReader>>, maxBytes: num
     name,
     (scanner, path) => {
       const start = scanner.position;
-      read(scanner, path);
+      const check = (): void => {
+        const taken = bytes + scanner.position - start;
+        if (taken > maxBytes) throw new NodeSizeError(taken, maxBytes);
+      };
+      scanner.checking(check, () => read(scanner, path));
+      check();
       bytes += scanner.position - start;
-      if (bytes > maxBytes) throw new NodeSizeError(bytes, maxBytes);
     },
   ];
   return Object.fromEntries(Object.entries(fields).map(counting));

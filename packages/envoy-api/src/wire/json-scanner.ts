@@ -30,6 +30,7 @@ export class JsonScanner {
   readonly #bytes: Buffer;
   #at = 0;
   #depth = 0;
+  #check: () => void = unchecked;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -39,6 +40,13 @@ export class JsonScanner {
   /** The number of bytes read. */
   get position(): number {
     return this.#at;
+  }
+
+  /** Reads something; before each value that `value` creates of it, `check` is called, which may throw. */
+  checking(check: () => void, read: () => void): void {
+    this.#check = check;
+    read();
+    this.#check = unchecked;
   }
 
   /** Returns the kind of the next value. */
@@ -94,6 +102,7 @@ export class JsonScanner {
 
   /** Reads any value. */
   value(): unknown {
+    this.#check();
     switch (this.peek()) {
       case "an object": {
         const object = {};
@@ -255,6 +264,8 @@ export class JsonScanner {
     return this.fail(`expected ${expected}, got ${JSON.stringify(character)}`);
   }
 }
+
+function unchecked(): void {}
 
 function isWordByte(byte: number): boolean {
   return (
