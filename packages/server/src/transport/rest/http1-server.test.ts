@@ -97,5 +97,7 @@ test("a body in too many small chunks is refused before its end", async () => {
     "POST /v3/wait HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
   socket.write(head + "1\r\n \r\n".repeat(1_001));
   await once(socket, "close");
-  expect(answer).toMatch(/^HTTP\/1.1 429 .*a request in more than 1000 fragments of fewer than 32 bytes on average \(maxSmallFragments\)/s);
+  expect(answer).toMatch(
+    /^HTTP\/1.1 429 .*a request in more than 1000 fragments of fewer than 32 bytes on average \(maxSmallFragments\)/s,
+  );
 });

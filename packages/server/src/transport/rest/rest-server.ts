@@ -8,8 +8,8 @@ import type { RestExchange } from "./exchange.ts";
 import { mayPoll } from "./page-check.ts";
 import { httpStatusOf, respondWithError } from "./rest-error.ts";
 
-/** Handles a request after its body was read. Responds now or later; must not throw. */
-export type RestHandler = (exchange: RestExchange, body: Uint8Array, hub: HubPort) => void;
+/** Handles a request after its body was read. Responds now or later; what it throws is an internal error. */
+export type RestHandler = (exchange: RestExchange, body: Uint8Array, hub: HubPort) => Promise<void> | void;
 
 export interface RestServerOptions {
   /** Handlers by path, such as `/v3/discovery:clusters`; all take POST with JSON. */
@@ -55,7 +55,9 @@ export class RestServer {
     try {
       const account = accountOf(exchange.peer);
       const held = hub.budget.open(account);
-      const body = isAnnouncedTooLong ? "too-long" : await exchange.readBody({ maxBytes, maxSmallFragments, withinMs, held });
+      const body = isAnnouncedTooLong
+        ? "too-long"
+        : await exchange.readBody({ maxBytes, maxSmallFragments, withinMs, held });
       if (body === "too-slow") {
         const message = `the body of the request did not arrive within ${withinMs} ms (maxMessageMs)`;
         hub.reportLimit("maxMessageMs", address, message);
@@ -83,7 +85,7 @@ export class RestServer {
           await new Promise<void>((resolve) => startTimer(delayMs, resolve));
           held.hold(0);
         }
-        handler(exchange, body, hub);
+        await handler(exchange, body, hub);
       }
     } catch (error) {
       hub.report({ kind: "invariant-broken", stream: undefined, during: `rest ${pathOf(exchange.target)}`, error });
