@@ -140,7 +140,6 @@ const attacks: readonly Attack[] = [
   },
   {
     name: "one byte to a frame, and one to a read",
-    slackMs: 400,
     round: async (attacker) => {
       const connection = await attacker.frames();
       const call = connection.call(ADS_DELTA);
@@ -153,6 +152,7 @@ const attacks: readonly Attack[] = [
         if (at % 20 === 0) await breath();
       }
     },
+    passes: ["maxSmallFragments"],
   },
   {
     name: "calls that end before they say anything",

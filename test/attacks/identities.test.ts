@@ -60,7 +60,6 @@ const attacks: readonly Attack[] = [
       const session = await attacker.tlsSession(attackerTls);
       await Promise.all(Array.from({ length: STREAMS }, () => flood(attacker, session)));
     },
-    slackMs: 500,
     passes: ["maxRequestsPerSecondPerIdentity"],
     // Nothing is read from a connection that is slowed down, so that its end is seen late.
     mayPass: ["maxBlockedMs", "connection-broken"],

@@ -38,7 +38,7 @@ const attacks: readonly Attack[] = [
   {
     name: "metadata of 3.9 MB on many streams",
     round: (attacker) => callWithEach(attacker, Array(4).fill(metadata)),
-    slackMs: 300,
+    slackMs: 150,
     passes: ["maxNodeBytes"],
   },
   {
@@ -88,7 +88,7 @@ const attacks: readonly Attack[] = [
       session.ping(() => session.destroy());
       await ended(call);
     },
-    slackMs: 200,
+    slackMs: 100,
   },
   {
     name: "more names than a stream may have",

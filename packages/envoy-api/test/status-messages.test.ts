@@ -136,7 +136,7 @@ const refused: ClientResource = {
 test("B-CSD-04 a refused resource of v3, byte by byte and as JSON", () => {
   const writer = createClientConfigWriter("v3", { node: { ...anonymousNode, id: "n" }, scope: "here" });
   writer.add(refused);
-  const bytes = writer.finish();
+  const bytes = Buffer.concat(writer.finish());
   expect(api.toJson(formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"), bytes)).toMatchObject({
     config: [
       {
@@ -170,6 +170,20 @@ test("B-CSD-04 a refused resource of v3, byte by byte and as JSON", () => {
   expect(Buffer.from(bytes).toString("hex")).toBe(`0ae2010a030a016e1ad401${resource}220468657265`);
 });
 
+test.each(["v2", "v3"] as const)("the state of many resources in %s is in pieces of some 256 KiB", (version) => {
+  const writer = createClientConfigWriter(version, { node: { ...anonymousNode, id: "n" }, scope: "" });
+  const content = Buffer.concat([Buffer.from("0a0161e201e807", "hex"), Buffer.alloc(1_000, "x")]); // a name, and an `alt_stat_name`
+  for (let count = 0; count < 1_000; count++) writer.add({ ...refused, status: "synced", details: undefined, content });
+  const pieces = writer.finish();
+  const large = pieces.map(({ length }) => length).filter((length) => length > 1_000);
+  expect(large.slice(0, -1).map((length) => length >> 18)).toEqual([1, 1, 1, 1]);
+  const json = api.toJson(formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"), Buffer.concat(pieces));
+  const { config } = json as { config: { genericXdsConfigs?: unknown[]; xdsConfig?: { clusterConfig: object }[] }[] };
+  const [cluster] = config[0]?.xdsConfig ?? [];
+  const listed = config[0]?.genericXdsConfigs ?? Object.values(cluster?.clusterConfig ?? {}).flat();
+  expect(listed).toHaveLength(1_000);
+});
+
 test("B-CSD-05 a listener of v2 is active, warming or an error, and the worst of them is the status of the type", () => {
   const writer = createClientConfigWriter("v2", { node: { ...anonymousNode, id: "n" }, scope: "here" });
   const listener = { ...refused, kind: "lds", details: undefined } as const;
@@ -178,7 +192,10 @@ test("B-CSD-05 a listener of v2 is active, warming or an error, and the worst of
   writer.add({ ...refused, kind: "lds", name: "bad" });
   writer.add({ ...listener, name: "none", status: "missing", version: "", content: undefined });
   writer.add({ ...listener, kind: "eds" });
-  const json = api.toJson(formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"), writer.finish());
+  const json = api.toJson(
+    formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"),
+    Buffer.concat(writer.finish()),
+  );
   const state = {
     versionInfo: "7",
     listener: { "@type": CLUSTER, name: "a" },

@@ -120,6 +120,12 @@ export interface Limits {
    */
   readonly maxMessageMs: number;
   /**
+   * Fragments (DATA frames of HTTP/2, chunks of HTTP/1.1) in which a request may arrive if they hold fewer than 32 bytes
+   * on average. Above it: RESOURCE_EXHAUSTED.
+   * @default 1_000
+   */
+  readonly maxSmallFragments: number;
+  /**
    * Bytes that may be buffered for one stream. Above it the stream is reset with RESOURCE_EXHAUSTED.
    * @default 536_870_912 (512 MiB)
    */
@@ -203,6 +209,7 @@ export const defaultLimits: Limits = {
   maxReceivedBytesPerPeer: 256 * 1024 * 1024,
   maxReceivedBytesPerIdentity: 256 * 1024 * 1024,
   maxMessageMs: 30_000,
+  maxSmallFragments: 1_000,
   maxPendingBytes: 512 * 1024 * 1024,
   maxBlockedMs: 60_000,
   maxConnectionAgeMs: 0,

@@ -44,3 +44,39 @@ test("a directory reads the same whether the thread is blocked for it or not", a
   expect(changedThere).toEqual(changedHere);
   expect(changedHere).not.toEqual(here);
 });
+
+test("a changed file is read with few calls, although it has a problem that only other files show", async () => {
+  const assignment = (port: number): string =>
+    JSON.stringify({
+      "@type": "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment",
+      cluster_name: "of no cluster",
+      endpoints: [
+        { lb_endpoints: [{ endpoint: { address: { socket_address: { address: "::1", port_value: port } } } }] },
+      ],
+    });
+  const directory = temporaryDirectory({ "a.json": assignment(1), "b.yaml": cluster("b") });
+  const calls: string[] = [];
+  const reading = new DirectoryReading({ ...options, directory, fileSystem: recording(calls) });
+  await reading.look(new Set([""]), { isPatient: false });
+  write(directory, "a.json", assignment(2));
+  calls.length = 0;
+  const { load } = await reading.look(new Set(["a.json"]), { isPatient: false });
+  expect(load.problems.map(({ code, line }) => [code, line])).toEqual([["RESOURCE_UNUSED", 1]]);
+  expect(calls).toEqual(["realpath", "stat", "open", "stat", "readFile", "stat", "close"]);
+});
+
+/** Reads without blocking the thread, and records its calls. */
+function recording(calls: string[]): FileSystem {
+  const recorded = <T extends object>(object: T): T =>
+    Object.fromEntries(
+      Object.entries(object).map(([name, call]) => [
+        name,
+        async (...args: unknown[]) => {
+          calls.push(name);
+          const result: unknown = await (call as (...given: unknown[]) => unknown)(...args);
+          return name === "open" ? recorded(result as object) : result;
+        },
+      ]),
+    ) as T;
+  return recorded(asyncFileSystem);
+}

@@ -47,6 +47,7 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxReceivedBytesPerPeer: "limits.max-received-bytes-per-peer",
   maxReceivedBytesPerIdentity: "limits.max-received-bytes-per-identity",
   maxMessageMs: "limits.max-message-time",
+  maxSmallFragments: "limits.max-small-fragments",
   maxPendingBytes: "limits.max-pending-bytes",
   maxBlockedMs: "limits.max-blocked",
   maxConnectionAgeMs: "max-connection-age",

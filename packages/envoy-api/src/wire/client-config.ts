@@ -2,6 +2,7 @@
 import type { ApiVersion, Node, TypeUrl } from "@xdskit/protocol";
 import type { ResourceStatus, TypeKind } from "@xdskit/protocol/internal";
 import { redactJson } from "../format/redact-json.ts";
+import { ChunkedWriter } from "./chunked-writer.ts";
 import { encodeNode } from "./node.ts";
 import { WireWriter } from "./writer.ts";
 
@@ -36,8 +37,8 @@ export interface ClientConfigWriter {
   add(resource: ClientResource): void;
   /** The number of bytes written so far. */
   readonly byteLength: number;
-  /** Returns the `config` field of a `ClientStatusResponse`; such fields concatenated are the response. */
-  finish(): Uint8Array;
+  /** Returns the `config` field of a `ClientStatusResponse`, in pieces; such fields concatenated are the response. */
+  finish(): readonly Uint8Array[];
 }
 
 /**
@@ -94,32 +95,38 @@ export function encodeIdentity(node: Node): Uint8Array {
 
 class GenericWriter implements ClientConfigWriter {
   readonly #client: ClientIdentity;
-  readonly #config = new WireWriter();
+  readonly #config = new ChunkedWriter();
 
   constructor(client: ClientIdentity) {
     this.#client = client;
-    this.#config.bytes(1, encodeIdentity(client.node));
+    this.#config.write((config) => config.bytes(1, encodeIdentity(client.node)));
   }
 
   get byteLength(): number {
-    return this.#config.written.length;
+    return this.#config.byteLength;
   }
 
   add(resource: ClientResource): void {
     const { type, name, version, status, updatedAt } = resource;
-    this.#config.message(3, (generic) => {
-      generic.optionalString(1, type).optionalString(2, name).optionalString(3, version);
-      writeContent(generic, 4, resource);
-      writeTime(generic, 5, updatedAt);
-      generic.integer(6, configStatus[status]).integer(7, clientStatusOf(resource));
-      writeFailure(generic, 8, resource, "v3");
-    });
+    this.#config.write((config) =>
+      config.message(3, (generic) => {
+        generic.optionalString(1, type).optionalString(2, name).optionalString(3, version);
+        writeContent(generic, 4, resource);
+        writeTime(generic, 5, updatedAt);
+        generic.integer(6, configStatus[status]).integer(7, clientStatusOf(resource));
+        writeFailure(generic, 8, resource, "v3");
+      }),
+    );
   }
 
-  finish(): Uint8Array {
-    this.#config.optionalString(4, this.#client.scope);
-    return new WireWriter(this.byteLength + 8).bytes(1, this.#config.written).finish();
+  finish(): readonly Uint8Array[] {
+    this.#config.write((config) => config.optionalString(4, this.#client.scope));
+    return [prefixOf(1, this.byteLength), ...this.#config.finish()];
   }
+}
+
+function prefixOf(field: number, byteLength: number): Uint8Array {
+  return new WireWriter().prefix(field, byteLength).finish();
 }
 
 /** The four types, with their field in `PerXdsConfig` and the writer of their resources. */
@@ -147,7 +154,7 @@ const worstFirst: readonly ResourceStatus[] = [
 
 class PerTypeWriter implements ClientConfigWriter {
   readonly #identity: Uint8Array;
-  readonly #types = new Map<TypeKind, { readonly dump: WireWriter; status: ResourceStatus }>();
+  readonly #types = new Map<TypeKind, { readonly dump: ChunkedWriter; status: ResourceStatus }>();
   #byteLength: number;
 
   constructor(client: ClientIdentity) {
@@ -162,27 +169,31 @@ class PerTypeWriter implements ClientConfigWriter {
   add(resource: ClientResource): void {
     const described = dumps.find(({ kind }) => kind === resource.kind);
     if (described === undefined) return;
-    const type = this.#types.get(resource.kind) ?? { dump: new WireWriter(), status: "unknown" };
+    const type = this.#types.get(resource.kind) ?? { dump: new ChunkedWriter(), status: "unknown" };
     this.#types.set(resource.kind, type);
     if (worstFirst.indexOf(resource.status) < worstFirst.indexOf(type.status)) type.status = resource.status;
-    const before = type.dump.written.length;
-    if (resource.content !== undefined || resource.version !== "") described.write(type.dump, resource);
-    this.#byteLength += type.dump.written.length - before;
+    const before = type.dump.byteLength;
+    if (resource.content !== undefined || resource.version !== "")
+      type.dump.write((dump) => described.write(dump, resource));
+    this.#byteLength += type.dump.byteLength - before;
   }
 
-  finish(): Uint8Array {
-    return new WireWriter(this.#byteLength + 64)
-      .message(1, (config) => {
-        config.bytes(1, this.#identity);
-        for (const { kind, field } of dumps) {
-          const type = this.#types.get(kind);
-          if (type === undefined) continue;
-          config.message(2, (perType) => {
-            perType.integer(1, configStatus[type.status]).bytes(field, type.dump.written);
-          });
-        }
-      })
-      .finish();
+  finish(): readonly Uint8Array[] {
+    const pieces = [new WireWriter().bytes(1, this.#identity).finish()];
+    for (const { kind, field } of dumps) {
+      const type = this.#types.get(kind);
+      if (type === undefined) continue;
+      const { byteLength } = type.dump;
+      const head = new WireWriter().integer(1, configStatus[type.status]).prefix(field, byteLength).finish();
+      pieces.push(prefixOf(2, head.length + byteLength), head, ...type.dump.finish());
+    }
+    return [
+      prefixOf(
+        1,
+        pieces.reduce((sum, piece) => sum + piece.length, 0),
+      ),
+      ...pieces,
+    ];
   }
 }
 

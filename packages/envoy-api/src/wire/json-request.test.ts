@@ -1,4 +1,5 @@
 import { anonymousNode, formatTypeUrl } from "@xdskit/protocol";
+import { finish } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { decodeJsonRequest } from "./json-request.ts";
 import { WireError } from "./wire-error.ts";
@@ -15,13 +16,13 @@ const nothing = {
 };
 
 function decode(value: unknown): unknown {
-  return decodeJsonRequest(Buffer.from(typeof value === "string" ? value : JSON.stringify(value)));
+  return finish(decodeJsonRequest(Buffer.from(typeof value === "string" ? value : JSON.stringify(value))));
 }
 
 /** What is wrong with a text. */
 function faultOf(text: string | Uint8Array): string {
   try {
-    decodeJsonRequest(typeof text === "string" ? Buffer.from(text) : text);
+    finish(decodeJsonRequest(typeof text === "string" ? Buffer.from(text) : text));
     return "nothing";
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
@@ -112,8 +113,10 @@ test("escapes and other alphabets are read as what they stand for", () => {
 });
 
 test("names of prototypes are names like any other", () => {
-  const { node } = decodeJsonRequest(
-    Buffer.from('{"__proto__":{"versionInfo":"x"},"node":{"metadata":{"__proto__":{"a":1},"constructor":2}}}'),
+  const { node } = finish(
+    decodeJsonRequest(
+      Buffer.from('{"__proto__":{"versionInfo":"x"},"node":{"metadata":{"__proto__":{"a":1},"constructor":2}}}'),
+    ),
   );
   expect(Object.entries(node?.metadata ?? {})).toEqual([
     ["__proto__", { a: 1 }],
@@ -159,9 +162,18 @@ describe("what is no request is refused with the place", () => {
     const names = `{"resourceNames":[${"0".repeat(1_000_001).replaceAll("0", '"",').slice(0, -1)}]}`;
     expect(faultOf(names)).toMatch(/expected at most 1000000 in "resourceNames"/);
     const metadata = `{"node":{"metadata":{"a":"${"x".repeat(300_000)}"}}}`;
-    expect(() => decodeJsonRequest(Buffer.from(metadata), 262_144)).toThrow(
-      "a node of 300008 bytes beside its extensions, at most 262144 are taken",
+    expect(() => finish(decodeJsonRequest(Buffer.from(metadata), 262_144))).toThrow(
+      "a node of at least 300008 bytes beside its extensions, at most 262144 are taken",
     );
+  });
+
+  test("metadata of many values, without reading all of it", () => {
+    const metadata = `{"node":{"id":"a","metadata":{"a":[${"{},".repeat(100_000)}{}]}}}`;
+    expect(() => finish(decodeJsonRequest(Buffer.from(metadata), 1_000))).toThrow(
+      "a node of at least 1002 bytes beside its extensions, at most 1000 are taken",
+    );
+    // What is beside the node is not part of it.
+    expect(decode({ node: { id: "a", metadata: { a: {} } }, unknown: [{}, {}] })).toMatchObject({ node: { id: "a" } });
   });
 });
 
@@ -169,4 +181,19 @@ test("the text of an error is made printable", () => {
   expect(decode({ errorDetail: { code: 3, message: "a\u001b[31mb" } })).toMatchObject({
     error: { code: 3, message: "a\ufffd[31mb" },
   });
+});
+
+test("a large body is read in steps", () => {
+  const list = (count: number): string => `[${'{"a":[]},'.repeat(count)}1]`;
+  const text = (count: number): string =>
+    `{"unknown":${list(count)},"node":{"extensions":${list(count)}},"typeUrl":"a/b"}`;
+  const names = (count: number): string => `{"resourceNames":[${'"a",'.repeat(count)}"b"]}`;
+  const stepsOf = (body: string): number => {
+    const steps = decodeJsonRequest(Buffer.from(body));
+    let count = 0;
+    while (steps.next().done !== true) count++;
+    return count;
+  };
+  expect([text(10), names(10)].map(stepsOf)).toEqual([0, 1]);
+  expect([text(3_200), names(6_400)].map(stepsOf)).toEqual([200, 101]);
 });

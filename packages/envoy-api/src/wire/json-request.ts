@@ -3,9 +3,9 @@
  * number of unknown fields (B-RST-02, client-behaviours I1).
  */
 import { anonymousNode, type Node, parseTypeUrl, type Status } from "@xdskit/protocol";
-import type { SotwRequest } from "@xdskit/protocol/internal";
+import type { SotwRequest, Steps } from "@xdskit/protocol/internal";
 import { setOwnProperty } from "../format/well-known.ts";
-import { JsonScanner } from "./json-scanner.ts";
+import { JsonScanner, VALUES_PER_STEP } from "./json-scanner.ts";
 import { MAX_NODE_BYTES } from "./node.ts";
 import { MAX_NAMES } from "./requested-names.ts";
 import { printableText } from "./status.ts";
@@ -13,15 +13,15 @@ import { NodeSizeError } from "./wire-error.ts";
 
 const MAX_FEATURES = 1_000;
 
-type FieldReader = (scanner: JsonScanner, path: string) => void;
+type FieldReader = (scanner: JsonScanner, path: string) => Steps<void> | void;
 
 /**
- * Decodes the body of a poll. The result does not refer to the bytes.
+ * Decodes the body of a poll, in steps for a large one. The result does not refer to the bytes.
  *
  * @throws {WireError} with the position, if it is not such a request; a `NodeSizeError` if its node exceeds
  * `maxNodeBytes`
  */
-export function decodeJsonRequest(bytes: Uint8Array, maxNodeBytes: number = MAX_NODE_BYTES): SotwRequest {
+export function* decodeJsonRequest(bytes: Uint8Array, maxNodeBytes: number = MAX_NODE_BYTES): Steps<SotwRequest> {
   const scanner = new JsonScanner(bytes);
   if (scanner.peek() !== "an object")
     scanner.fail(`expected a DiscoveryRequest, which is an object, got ${scanner.peek()}`);
@@ -31,12 +31,12 @@ export function decodeJsonRequest(bytes: Uint8Array, maxNodeBytes: number = MAX_
   let typeText = "";
   let nonce = "";
   let error: Status | undefined;
-  readFields(scanner, "", {
+  yield* readFields(scanner, "", {
     versionInfo: (at, path) => {
       versionInfo = readString(at, path);
     },
-    node: (at, path) => {
-      node = readNode(at, path, maxNodeBytes);
+    *node(at, path) {
+      node = yield* readNode(at, path, maxNodeBytes);
     },
     resourceNames: (at, path) => readStrings(at, path, names, MAX_NAMES),
     resourceLocators: (at, path) => readLocators(at, path, names),
@@ -46,8 +46,8 @@ export function decodeJsonRequest(bytes: Uint8Array, maxNodeBytes: number = MAX_
     responseNonce: (at, path) => {
       nonce = readString(at, path);
     },
-    errorDetail: (at, path) => {
-      error = readStatus(at, path);
+    *errorDetail(at, path) {
+      error = yield* readStatus(at, path);
     },
   });
   scanner.end();
@@ -62,7 +62,7 @@ export function decodeJsonRequest(bytes: Uint8Array, maxNodeBytes: number = MAX_
   };
 }
 
-function readNode(scanner: JsonScanner, path: string, maxBytes: number): Node {
+function* readNode(scanner: JsonScanner, path: string, maxBytes: number): Steps<Node> {
   const node: { -readonly [K in keyof Node]: Node[K] } = { ...anonymousNode };
   const clientFeatures: string[] = [];
   const fields: Readonly<Record<string, FieldReader>> = {
@@ -75,8 +75,8 @@ function readNode(scanner: JsonScanner, path: string, maxBytes: number): Node {
     metadata: (at, inner) => {
       node.metadata = readMetadata(at, inner);
     },
-    locality: (at, inner) => {
-      node.locality = readLocality(at, inner);
+    *locality(at, inner) {
+      node.locality = yield* readLocality(at, inner);
     },
     userAgentName: (at, inner) => {
       node.userAgentName = readString(at, inner);
@@ -84,12 +84,12 @@ function readNode(scanner: JsonScanner, path: string, maxBytes: number): Node {
     userAgentVersion: (at, inner) => {
       node.userAgentVersion = readString(at, inner);
     },
-    userAgentBuildVersion: (at, inner) => {
-      node.userAgentVersion = readBuildVersion(at, inner);
+    *userAgentBuildVersion(at, inner) {
+      node.userAgentVersion = yield* readBuildVersion(at, inner);
     },
     clientFeatures: (at, inner) => readStrings(at, inner, clientFeatures, MAX_FEATURES),
   };
-  readFields(scanner, path, countBytes(fields, maxBytes));
+  yield* readFields(scanner, path, countBytes(fields, maxBytes));
   node.clientFeatures = clientFeatures;
   return node;
 }
@@ -99,11 +99,15 @@ function countBytes(fields: Readonly<Record<string, FieldReader>>, maxBytes: num
   let bytes = 0;
   const counting = ([name, read]: readonly [string, FieldReader]): readonly [string, FieldReader] => [
     name,
-    (scanner, path) => {
+    function* (scanner, path) {
       const start = scanner.position;
-      read(scanner, path);
+      const check = (): void => {
+        const taken = bytes + scanner.position - start;
+        if (taken > maxBytes) throw new NodeSizeError(taken, maxBytes);
+      };
+      yield* scanner.checking(check, () => read(scanner, path));
+      check();
       bytes += scanner.position - start;
-      if (bytes > maxBytes) throw new NodeSizeError(bytes, maxBytes);
     },
   ];
   return Object.fromEntries(Object.entries(fields).map(counting));
@@ -112,33 +116,33 @@ function countBytes(fields: Readonly<Record<string, FieldReader>>, maxBytes: num
 function readMetadata(scanner: JsonScanner, path: string): Record<string, unknown> {
   expectKind(scanner, path, "an object");
   const metadata: Record<string, unknown> = {};
-  scanner.object((key) => setOwnProperty(metadata, key, scanner.value()));
+  for (const key of scanner.keys()) setOwnProperty(metadata, key, scanner.value());
   return metadata;
 }
 
-function readLocality(scanner: JsonScanner, path: string): NonNullable<Node["locality"]> {
+function* readLocality(scanner: JsonScanner, path: string): Steps<NonNullable<Node["locality"]>> {
   const locality = { region: "", zone: "", subZone: "" };
   const field =
     (name: keyof typeof locality): FieldReader =>
     (at, inner) => {
       locality[name] = readString(at, inner);
     };
-  readFields(scanner, path, { region: field("region"), zone: field("zone"), subZone: field("subZone") });
+  yield* readFields(scanner, path, { region: field("region"), zone: field("zone"), subZone: field("subZone") });
   return locality;
 }
 
 /** Returns "major.minor.patch"; "" without a version. */
-function readBuildVersion(scanner: JsonScanner, path: string): string {
+function* readBuildVersion(scanner: JsonScanner, path: string): Steps<string> {
   let text = "";
-  readFields(scanner, path, {
-    version: (at, inner) => {
+  yield* readFields(scanner, path, {
+    *version(at, inner) {
       const numbers = { majorNumber: 0, minorNumber: 0, patch: 0 };
       const field =
         (name: keyof typeof numbers): FieldReader =>
         (there, innermost) => {
           numbers[name] = readInteger(there, innermost);
         };
-      readFields(at, inner, {
+      yield* readFields(at, inner, {
         majorNumber: field("majorNumber"),
         minorNumber: field("minorNumber"),
         patch: field("patch"),
@@ -149,23 +153,24 @@ function readBuildVersion(scanner: JsonScanner, path: string): string {
   return text;
 }
 
-function readLocators(scanner: JsonScanner, path: string, names: string[]): void {
+function* readLocators(scanner: JsonScanner, path: string, names: string[]): Steps<void> {
   expectKind(scanner, path, "a list");
-  scanner.list(() => {
+  for (const index of scanner.elements()) {
     let name = "";
-    readFields(scanner, `${path}[]`, {
+    yield* readFields(scanner, `${path}[]`, {
       name: (at, inner) => {
         name = readString(at, inner);
       },
     });
     addName(scanner, path, names, name, MAX_NAMES);
-  });
+    if (index % VALUES_PER_STEP === 0) yield;
+  }
 }
 
-function readStatus(scanner: JsonScanner, path: string): Status {
+function* readStatus(scanner: JsonScanner, path: string): Steps<Status> {
   let code = 0;
   let message = "";
-  readFields(scanner, path, {
+  yield* readFields(scanner, path, {
     code: (at, inner) => {
       code = readInteger(at, inner);
     },
@@ -177,22 +182,22 @@ function readStatus(scanner: JsonScanner, path: string): Status {
 }
 
 /** Reads the fields of an object by JSON name or proto name, each at most once. Skips unknown ones. */
-function readFields(scanner: JsonScanner, path: string, readers: Readonly<Record<string, FieldReader>>): void {
+function* readFields(scanner: JsonScanner, path: string, readers: Readonly<Record<string, FieldReader>>): Steps<void> {
   if (path !== "") expectKind(scanner, path, "an object");
   const seen = new Set<string>();
-  scanner.object((key) => {
+  for (const key of scanner.keys()) {
     const name = key.includes("_") ? toJsonName(key) : key;
     const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
     if (read === undefined) {
-      scanner.skip();
-      return;
+      yield* scanner.skip();
+      continue;
     }
     const inner = path === "" ? key : `${path}.${key}`;
     if (seen.has(name)) scanner.fail(`expected the field "${inner}" once, got it twice`);
     seen.add(name);
-    if (scanner.peek() === "null") scanner.skip();
-    else read(scanner, inner);
-  });
+    const steps = scanner.peek() === "null" ? scanner.skip() : read(scanner, inner);
+    if (steps !== undefined) yield* steps;
+  }
 }
 
 function toJsonName(key: string): string {
@@ -215,9 +220,12 @@ function readNumber(scanner: JsonScanner, path: string): number {
   return scanner.number();
 }
 
-function readStrings(scanner: JsonScanner, path: string, strings: string[], most: number): void {
+function* readStrings(scanner: JsonScanner, path: string, strings: string[], most: number): Steps<void> {
   expectKind(scanner, path, "a list");
-  scanner.list(() => addName(scanner, path, strings, readString(scanner, `${path}[]`), most));
+  for (const index of scanner.elements()) {
+    addName(scanner, path, strings, readString(scanner, `${path}[]`), most);
+    if (index % VALUES_PER_STEP === 0) yield;
+  }
 }
 
 function addName(scanner: JsonScanner, path: string, names: string[], name: string, most: number): void {

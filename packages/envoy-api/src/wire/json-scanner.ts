@@ -3,12 +3,16 @@
  * extensions. Strings are copies, so the result does not keep the bytes in memory.
  */
 
+import type { Steps } from "@xdskit/protocol/internal";
 import { setOwnProperty } from "../format/well-known.ts";
 import { isUtf8 } from "../platform.ts";
 import { WireError } from "./wire-error.ts";
 
 /** The kind of a value, which its first byte tells. */
 export type JsonKind = "an object" | "a list" | "a string" | "a number" | "true or false" | "null";
+
+/** A step reads about this many values. */
+export const VALUES_PER_STEP = 64;
 
 /** Deeper nesting is rejected. */
 const DEEPEST = 100;
@@ -30,6 +34,7 @@ export class JsonScanner {
   readonly #bytes: Buffer;
   #at = 0;
   #depth = 0;
+  #check: () => void = unchecked;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -39,6 +44,14 @@ export class JsonScanner {
   /** The number of bytes read. */
   get position(): number {
     return this.#at;
+  }
+
+  /** Reads something; before each value that `value` creates of it, `check` is called, which may throw. */
+  *checking(check: () => void, read: () => Steps<void> | void): Steps<void> {
+    this.#check = check;
+    const steps = read();
+    if (steps !== undefined) yield* steps;
+    this.#check = unchecked;
   }
 
   /** Returns the kind of the next value. */
@@ -53,26 +66,26 @@ export class JsonScanner {
     return this.#unexpected("a value");
   }
 
-  /** Reads an object; `field` reads or skips the value of each key. */
-  object(field: (key: string) => void): void {
+  /** Reads an object: yields each key, whose value the caller reads or skips. */
+  *keys(): Generator<string, void> {
     this.#enter(OPEN_OBJECT, "an object");
     if (this.#isNext(CLOSE_OBJECT)) return;
     for (;;) {
       if (this.#next() !== QUOTE) this.#unexpected("a key in quotes");
       const key = this.string();
       this.#take(COLON, "a colon");
-      field(key);
+      yield key;
       if (this.#isNext(CLOSE_OBJECT)) return;
       this.#take(COMMA, "a comma or the end of the object");
     }
   }
 
-  /** Reads a list; `element` reads or skips each value. */
-  list(element: () => void): void {
+  /** Reads a list: yields before each value, with its index, and the caller reads it. */
+  *elements(): Generator<number, void> {
     this.#enter(OPEN_LIST, "a list");
     if (this.#isNext(CLOSE_LIST)) return;
-    for (;;) {
-      element();
+    for (let index = 0; ; index++) {
+      yield index;
       if (this.#isNext(CLOSE_LIST)) return;
       this.#take(COMMA, "a comma or the end of the list");
     }
@@ -94,15 +107,16 @@ export class JsonScanner {
 
   /** Reads any value. */
   value(): unknown {
+    this.#check();
     switch (this.peek()) {
       case "an object": {
         const object = {};
-        this.object((key) => setOwnProperty(object, key, this.value()));
+        for (const key of this.keys()) setOwnProperty(object, key, this.value());
         return object;
       }
       case "a list": {
         const list: unknown[] = [];
-        this.list(() => list.push(this.value()));
+        for (const _ of this.elements()) list.push(this.value());
         return list;
       }
       case "a string":
@@ -114,24 +128,10 @@ export class JsonScanner {
     }
   }
 
-  /** Skips a value, but checks that it is valid JSON. */
-  skip(): void {
-    switch (this.peek()) {
-      case "an object":
-        this.#skipObject();
-        break;
-      case "a list":
-        this.list(() => this.skip());
-        break;
-      case "a string":
-        this.#skipString();
-        break;
-      case "a number":
-        this.number();
-        break;
-      default:
-        this.#literal();
-    }
+  /** Skips a value, but checks that it is valid JSON. Yields now and then. */
+  *skip(): Steps<void> {
+    const ends: number[] = [];
+    for (let count = 1; !this.#skipOne(ends); count++) if (count % VALUES_PER_STEP === 0) yield;
   }
 
   /** Checks that nothing follows. */
@@ -149,17 +149,44 @@ export class JsonScanner {
     throw new WireError(`line ${line}, column ${column}: ${message}`);
   }
 
-  #skipObject(): void {
-    this.#enter(OPEN_OBJECT, "an object");
-    if (this.#isNext(CLOSE_OBJECT)) return;
-    for (;;) {
-      if (this.#next() !== QUOTE) this.#unexpected("a key in quotes");
-      this.#skipString();
-      this.#take(COLON, "a colon");
-      this.skip();
-      if (this.#isNext(CLOSE_OBJECT)) return;
-      this.#take(COMMA, "a comma or the end of the object");
+  /** Skips a value without other values in it. `ends`: what ends the open objects and lists. Returns whether none is open. */
+  #skipOne(ends: number[]): boolean {
+    switch (this.peek()) {
+      case "an object":
+        this.#enter(OPEN_OBJECT, "an object");
+        if (this.#isNext(CLOSE_OBJECT)) break;
+        ends.push(CLOSE_OBJECT);
+        this.#skipKey();
+        return false;
+      case "a list":
+        this.#enter(OPEN_LIST, "a list");
+        if (this.#isNext(CLOSE_LIST)) break;
+        ends.push(CLOSE_LIST);
+        return false;
+      case "a string":
+        this.#skipString();
+        break;
+      case "a number":
+        this.number();
+        break;
+      default:
+        this.#literal();
     }
+    for (let end = ends.at(-1); end !== undefined; end = ends.at(-1)) {
+      if (!this.#isNext(end)) {
+        this.#take(COMMA, `a comma or the end of the ${end === CLOSE_OBJECT ? "object" : "list"}`);
+        if (end === CLOSE_OBJECT) this.#skipKey();
+        return false;
+      }
+      ends.pop();
+    }
+    return true;
+  }
+
+  #skipKey(): void {
+    if (this.#next() !== QUOTE) this.#unexpected("a key in quotes");
+    this.#skipString();
+    this.#take(COLON, "a colon");
   }
 
   /** Skips a string, starting at its quote. Returns whether it has escapes. */
@@ -255,6 +282,8 @@ export class JsonScanner {
     return this.fail(`expected ${expected}, got ${JSON.stringify(character)}`);
   }
 }
+
+function unchecked(): void {}
 
 function isWordByte(byte: number): boolean {
   return (

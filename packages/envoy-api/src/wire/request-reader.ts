@@ -114,10 +114,15 @@ class DeltaRequestReader implements RequestReader {
   }
 
   read(message: Uint8Array): DeltaRequest {
-    return finish(this.readInSteps(message));
+    return finish(this.#steps(message, undefined));
   }
 
-  *readInSteps(message: Uint8Array): Steps<DeltaRequest> {
+  readInSteps(message: Uint8Array): Steps<DeltaRequest> {
+    return this.#steps(message, new Set());
+  }
+
+  /** `distinct`: takes each name that is subscribed to. */
+  *#steps(message: Uint8Array, distinct: Set<string> | undefined): Steps<DeltaRequest> {
     const reader = new WireReader(message);
     let nodeBytes: Uint8Array | undefined;
     let typeText = "";
@@ -139,7 +144,7 @@ class DeltaRequestReader implements RequestReader {
           typeText = reader.string();
           break;
         case lengthTag(3):
-          addName(subscribe, reader.string());
+          addName(subscribe, reader.string(), distinct);
           break;
         case lengthTag(4):
           addName(unsubscribe, reader.string());
@@ -157,7 +162,7 @@ class DeltaRequestReader implements RequestReader {
           error = readPrintableStatus(reader.message());
           break;
         case lengthTag(8):
-          addName(subscribe, readLocator(reader.message()));
+          addName(subscribe, readLocator(reader.message()), distinct);
           hasLocators = true;
           break;
         case lengthTag(9):
@@ -175,13 +180,15 @@ class DeltaRequestReader implements RequestReader {
         : new EncodedVersions(message.subarray(versions.start, versions.end), versions.size);
     const type = parseTypeUrl(typeText);
     const common = { kind: "delta", type, node, nonce, error, subscribe, unsubscribe, initialVersions } as const;
-    return hasLocators ? { ...common, hasLocators } : common;
+    const named = distinct === undefined ? common : { ...common, distinct };
+    return hasLocators ? { ...named, hasLocators } : named;
   }
 }
 
-function addName(names: string[], name: string): void {
+function addName(names: string[], name: string, distinct?: Set<string>): void {
   if (names.length >= MAX_NAMES) throw new WireError(`more than ${MAX_NAMES} names in one request`);
   names.push(name);
+  distinct?.add(name);
 }
 
 /** Protobuf does not distinguish an absent string from an empty one; both are undefined. */

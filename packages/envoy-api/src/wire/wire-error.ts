@@ -11,8 +11,9 @@ export class NodeSizeError extends WireError {
   override readonly name = "NodeSizeError";
   readonly maxBytes: number;
 
+  /** `bytes`: its size, or what was read of it. */
   constructor(bytes: number, maxBytes: number) {
-    super(`a node of ${bytes} bytes beside its extensions, at most ${maxBytes} are taken`);
+    super(`a node of at least ${bytes} bytes beside its extensions, at most ${maxBytes} are taken`);
     this.maxBytes = maxBytes;
   }
 }

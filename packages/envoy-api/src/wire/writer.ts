@@ -60,6 +60,14 @@ export class WireWriter {
     return this;
   }
 
+  /** Begins a bytes field, or a message, of that length, which is written elsewhere. */
+  prefix(field: number, byteLength: number): this {
+    this.#reserve(2 * MAX_VARINT32_BYTES);
+    this.#varint32(lengthTag(field));
+    this.#varint32(byteLength);
+    return this;
+  }
+
   /** Writes a message that `write` fills in. */
   message(field: number, write: (writer: this) => void): this {
     this.#reserve(2 * MAX_VARINT32_BYTES);

@@ -202,3 +202,34 @@ describe("bounds", () => {
     expect(talk.sums).toEqual(["a: 0 issued, 3 in progress, 0/s"]);
   });
 });
+
+describe("a report that is added in steps", () => {
+  const endpoints = ["a:1", "b:1"].map((address) => ({ address, succeeded: 0, failed: 0, inProgress: 0, issued: 1 }));
+  const clusters = ["a", "b", "c"].map((name) => cluster(name, [locality({ issued: 2, inProgress: 1, endpoints })]));
+  const report = { node: undefined, clusters };
+
+  test("has one for each entry, and is in force as one that is added at once", () => {
+    const [atOnce, inSteps] = [new Talk(), new Talk()];
+    for (const talk of [atOnce, inSteps]) talk.open(1);
+    atOnce.report(1, ...clusters);
+    const steps = inSteps.loads.receiveInSteps({ kind: "report-received", reporter: 1, report, at: 1_000 });
+    let count = 0;
+    while (steps.next().done !== true) count++;
+    expect(count).toBe(12); // three clusters with a locality and two endpoints each
+    expect([...inSteps.loads.clusters]).toEqual([...atOnce.loads.clusters]);
+    inSteps.now = 1_000;
+    inSteps.report(1);
+    expect(inSteps.sums).toEqual(["a", "b", "c"].map((name) => `${name}: 2 issued, 0 in progress, 0/s`));
+  });
+
+  test("ends where its client disconnects, and nothing of it is in progress", () => {
+    const talk = new Talk();
+    talk.open(1);
+    const steps = talk.loads.receiveInSteps({ kind: "report-received", reporter: 1, report, at: 1_000 });
+    for (let step = 0; step < 6; step++) steps.next();
+    expect(talk.sums).toEqual(["a", "b"].map((name) => `${name}: 2 issued, 1 in progress, 2/s`));
+    talk.loads.on({ kind: "reporter-closed", reporter: 1 });
+    expect(steps.next()).toEqual({ done: true, value: [] });
+    expect(talk.sums).toEqual(["a", "b"].map((name) => `${name}: 2 issued, 0 in progress, 0/s`));
+  });
+});

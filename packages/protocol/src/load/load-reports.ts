@@ -1,7 +1,8 @@
 import { dialectFor } from "../dialect/presets.ts";
 import { anonymousNode, type Node } from "../node/node.ts";
 import type { Peer } from "../node/node-mapping.ts";
-import type { LoadReport, LoadRequest } from "./load-report.ts";
+import { finish, type Steps } from "../state/steps.ts";
+import type { ClusterLoad, LoadReport, LoadRequest } from "./load-report.ts";
 import { type ClusterSums, type LoadLimits, LoadSums, type ReporterId } from "./load-sums.ts";
 
 /** The client feature that `send_all_clusters` needs (S-LRS-03). */
@@ -103,7 +104,7 @@ export class LoadReports {
         this.#open(event);
         return [];
       case "report-received":
-        return this.#receive(event);
+        return finish(this.receiveInSteps(event));
       case "reporter-closed":
         this.#reporters.delete(event.reporter);
         this.#sums.forget(event.reporter);
@@ -123,7 +124,12 @@ export class LoadReports {
     this.#reporters.set(reporter, { reporter, peer, openedAt: at, ...nothingYet });
   }
 
-  #receive({ reporter: id, report, at }: Extract<LoadEvent, { kind: "report-received" }>): readonly LoadEffect[] {
+  /**
+   * As `on`, in steps; the report of a client that disconnects meanwhile is added in part. Other events may happen between
+   * the steps, but no other report.
+   */
+  *receiveInSteps(event: Extract<LoadEvent, { kind: "report-received" }>): Steps<readonly LoadEffect[]> {
+    const { reporter: id, report, at } = event;
     const reporter = this.#reporters.get(id);
     if (reporter === undefined) return [];
     const isFirst = reporter.node === undefined;
@@ -135,10 +141,12 @@ export class LoadReports {
     const { clusters } = this.#settings;
     const wanted = clusters === "all" ? undefined : new Set(clusters);
     const isVisible = this.#options.visibleTo?.(reporter.node, reporter.peer) ?? everything;
-    const loads = report.clusters
-      .filter(({ cluster }) => (wanted === undefined || wanted.has(cluster)) && isVisible(cluster))
-      .map((load) => (load.intervalMs > 0 ? load : { ...load, intervalMs: sinceMs }));
-    this.#sums.add(id, loads, at);
+    const isCounted = (name: string): boolean => (wanted === undefined || wanted.has(name)) && isVisible(name);
+    const adding = this.#sums.add(id, countedLoads(report, isCounted, sinceMs), at);
+    while (adding.next().done !== true) {
+      yield;
+      if (!this.#reporters.has(id)) return [];
+    }
     return isFirst ? this.#ask(reporter, reporter.node) : [];
   }
 
@@ -158,6 +166,16 @@ export class LoadReports {
     const named = clusters === "all" ? this.#options.clustersOf(node, peer) : clusters.filter(isVisible);
     return { clusters: sendAllClusters ? [] : named, sendAllClusters, intervalMs, endpoints };
   }
+}
+
+/** The loads of some clusters; those without an interval cover the time since the last report. */
+function* countedLoads(
+  { clusters }: LoadReport,
+  isCounted: (cluster: string) => boolean,
+  sinceMs: number,
+): Generator<ClusterLoad> {
+  for (const load of clusters)
+    if (isCounted(load.cluster)) yield load.intervalMs > 0 ? load : { ...load, intervalMs: sinceMs };
 }
 
 const everything = (): boolean => true;

@@ -1,3 +1,4 @@
+import type { Steps } from "../state/steps.ts";
 import type { ClusterLoad, Locality, LocalityLoad } from "./load-report.ts";
 
 /** Identifies a reporter; the shell assigns it and never reuses it. */
@@ -138,6 +139,16 @@ class ClusterEntry {
   }
 }
 
+/** A report that is being added. */
+interface Adding {
+  readonly reporter: ReporterId;
+  readonly at: number;
+  /** The localities of which the reporter has current values. */
+  readonly standing: Set<LocalityEntry>;
+  /** Those of them that this report did not mention so far. */
+  readonly old: Set<LocalityEntry>;
+}
+
 /** Adds up the reports of clients, within limits. */
 export class LoadSums {
   readonly #limits: LoadLimits;
@@ -164,15 +175,21 @@ export class LoadSums {
     return this.#leftOut;
   }
 
-  /** Adds a report. The reporter's current values of localities that it does not mention are dropped. */
-  add(reporter: ReporterId, clusters: readonly ClusterLoad[], at: number): void {
-    const before = this.#standingsOf.get(reporter) ?? new Set();
-    const now = new Set<LocalityEntry>();
-    this.#addingAt = at;
-    for (const load of clusters) this.#addCluster(reporter, load, now, at);
-    for (const entry of before) if (!now.has(entry)) this.#withdraw(reporter, entry);
-    if (now.size === 0) this.#standingsOf.delete(reporter);
-    else this.#standingsOf.set(reporter, now);
+  /**
+   * Adds a report; yields after each of its entries. One report is added at a time. The reporter's current values of localities that it does not mention
+   * are dropped.
+   */
+  *add(reporter: ReporterId, clusters: Iterable<ClusterLoad>, at: number): Steps<void> {
+    const standing = this.#standingsOf.get(reporter) ?? new Set();
+    this.#standingsOf.set(reporter, standing);
+    const old = new Set(standing);
+    for (const load of clusters) yield* this.#addCluster({ reporter, standing, old, at }, load);
+    for (const entry of old) {
+      standing.delete(entry);
+      this.#withdraw(reporter, entry);
+      yield;
+    }
+    if (standing.size === 0) this.#standingsOf.delete(reporter);
   }
 
   /** Drops the current values of a reporter that disconnected. */
@@ -188,8 +205,11 @@ export class LoadSums {
     if (entry.of.standings === 0) this.#silent.add(entry.of);
   }
 
-  #addCluster(reporter: ReporterId, load: ClusterLoad, standing: Set<LocalityEntry>, at: number): void {
+  *#addCluster(adding: Adding, load: ClusterLoad): Steps<void> {
+    const { at } = adding;
+    this.#addingAt = at;
     const cluster = this.#clusterOf(load, at);
+    yield;
     if (cluster === undefined) return;
     cluster.lastAt = at;
     if (cluster.standings === 0) {
@@ -201,17 +221,19 @@ export class LoadSums {
       if (this.#hasRoom(cluster.droppedBy, category)) {
         cluster.droppedBy.set(category, (cluster.droppedBy.get(category) ?? 0) + count);
       }
+      yield;
     }
     for (const locality of load.localities) {
       const entry = this.#localityOf(cluster, locality);
-      if (entry === undefined) continue;
-      this.#addLocality(entry, locality, at);
-      const isAgain = standing.has(entry);
-      if (this.#stand(reporter, entry, standingOf(locality, load.intervalMs), isAgain)) standing.add(entry);
+      if (entry !== undefined) {
+        this.#stand(adding, entry, standingOf(locality, load.intervalMs));
+        yield* this.#addLocality(entry, locality, at);
+      }
+      yield;
     }
   }
 
-  #addLocality(entry: LocalityEntry, load: LocalityLoad, at: number): void {
+  *#addLocality(entry: LocalityEntry, load: LocalityLoad, at: number): Steps<void> {
     entry.lastAt = at;
     entry.succeeded += load.succeeded;
     entry.failed += load.failed;
@@ -219,11 +241,13 @@ export class LoadSums {
     entry.newConnections += load.newConnections;
     entry.failedConnections += load.failedConnections;
     for (const { name, requests, total } of load.metrics) {
+      yield;
       if (!this.#hasRoom(entry.metrics, name)) continue;
       const sum = entry.metrics.get(name) ?? { requests: 0, total: 0 };
       entry.metrics.set(name, { requests: sum.requests + requests, total: sum.total + total });
     }
     for (const { address, succeeded, failed, issued } of load.endpoints) {
+      yield;
       if (!this.#hasRoom(entry.endpoints, address)) continue;
       const sum = entry.endpoints.get(address) ?? { succeeded: 0, failed: 0, issued: 0 };
       entry.endpoints.set(address, {
@@ -235,19 +259,21 @@ export class LoadSums {
   }
 
   /** Sets a reporter's current values of a locality; adds them up if a report mentions the locality twice. */
-  #stand(reporter: ReporterId, entry: LocalityEntry, standing: CurrentLoad, isAgain: boolean): boolean {
+  #stand({ reporter, standing, old }: Adding, entry: LocalityEntry, current: CurrentLoad): void {
     const known = entry.standings.get(reporter);
     if (known === undefined && this.#standings >= this.#limits.maxStandings) {
       this.#leftOut++;
-      return false;
+      return;
     }
     if (known === undefined) {
       this.#standings++;
       entry.of.standings++;
       this.#silent.delete(entry.of);
     }
-    entry.standings.set(reporter, isAgain && known !== undefined ? sumOf(known, standing) : standing);
-    return true;
+    const isAgain = known !== undefined && !old.has(entry);
+    entry.standings.set(reporter, isAgain ? sumOf(known, current) : current);
+    standing.add(entry);
+    old.delete(entry);
   }
 
   #clusterOf(load: ClusterLoad, at: number): ClusterEntry | undefined {

@@ -35,6 +35,8 @@ export interface DeltaRequest extends RequestCommon {
   readonly kind: "delta";
   /** Names with parameters are in the form of `locatedTerm`, here and in `unsubscribe`. */
   readonly subscribe: readonly string[];
+  /** The names of `subscribe`, each once, of a request with so many that making the set takes long; it never changes. */
+  readonly distinct?: ReadonlySet<string>;
   readonly unsubscribe: readonly string[];
   readonly initialVersions: InitialVersions;
 }

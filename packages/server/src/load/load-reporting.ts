@@ -12,6 +12,7 @@ import {
 import { XdsError } from "../error.ts";
 import type { ServerReport } from "../hub/port.ts";
 import type { LimitName, Limits } from "../options.ts";
+import { Slices } from "../slices.ts";
 
 /** Standings allowed per load entry: each reporter reports far fewer localities than there are. */
 const STANDINGS_PER_ENTRY = 100;
@@ -57,6 +58,8 @@ export class LoadReporting {
   readonly #reporters = new Map<ReporterId, Reporter>();
   #last: ReporterId = 0;
   #reports = 0;
+  /** The report that is being added; the next one waits for it. */
+  #adding: Promise<void> = Promise.resolve();
   #leftOutToldAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: LoadReportingOptions) {
@@ -110,13 +113,23 @@ export class LoadReporting {
     return reporter;
   }
 
-  receive(id: ReporterId, report: LoadReport): void {
+  /** Adds a report in slices of the event loop; resolves once it was added. */
+  receive(id: ReporterId, report: LoadReport): Promise<void> {
+    const turn = this.#adding.then(() => this.#add(id, report));
+    // A failure is told to who waits for it, and the next report is added.
+    this.#adding = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #add(id: ReporterId, report: LoadReport): Promise<void> {
     const reporter = this.#reporters.get(id);
     if (reporter === undefined || this.#loads === undefined) return;
     const { peer } = reporter;
     const leftOutBefore = this.#loads.leftOut;
     const at = Date.now();
-    const effects = this.#loads.on({ kind: "report-received", reporter: id, report, at });
+    const steps = this.#loads.receiveInSteps({ kind: "report-received", reporter: id, report, at });
+    const effects = await new Slices().finish(steps);
+    if (!this.#reporters.has(id)) return;
     this.#reports++;
     if (reporter.node === undefined && report.node !== undefined) {
       reporter.node = report.node;

@@ -32,13 +32,13 @@ function serve(call: GrpcCall, ports: MethodPorts, loads: LoadReporting): Dismis
   let isAdmitted = false;
   call.accept({
     onMessage: (bytes) => {
-      const receive = (report: LoadReport | Status): void => {
+      const receive = (report: LoadReport | Status): Promise<void> | void => {
         if ("code" in report) {
           call.end(report);
           return;
         }
         isAdmitted ||= guard(call, ports, "lrs", report.node ?? anonymousNode);
-        if (isAdmitted) loads.receive(reporter, report);
+        return isAdmitted ? loads.receive(reporter, report) : undefined;
       };
       return receiveMessage<LoadReport>(reader, bytes, { says: "a load report", ports }, receive);
     },

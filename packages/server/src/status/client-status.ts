@@ -70,20 +70,20 @@ export class ClientStatus {
   async answer(version: ApiVersion, request: Uint8Array, peer: Peer): Promise<MessagePieces | Status> {
     const clients = await this.answerInParts(version, request, peer, Number.POSITIVE_INFINITY);
     if ("code" in clients) return clients;
-    const pieces = clients.flat();
+    const pieces = clients.flat(2);
     return { pieces, byteLength: pieces.reduce((sum, { byteLength }) => sum + byteLength, 0) };
   }
 
   /**
-   * As `answer`, per client in parts of a limited number of resources: each part is a response of its own, and only the
-   * client's first one holds its node.
+   * As `answer`, per client in parts of a limited number of resources: each part is a response of its own, in pieces, and
+   * only the client's first one holds its node.
    */
   async answerInParts(
     version: ApiVersion,
     request: Uint8Array,
     peer: Peer,
     resourcesInPart: number,
-  ): Promise<readonly (readonly Uint8Array[])[] | Status> {
+  ): Promise<readonly ClientParts[] | Status> {
     const admitted = this.#options.admit(peer);
     if ("code" in admitted) return admitted;
     const { nodeMatchers, excludeResourceContents } = decodeClientStatusRequest(request);
@@ -99,9 +99,9 @@ export class ClientStatus {
     }
   }
 
-  async #make(asked: Asked): Promise<readonly (readonly Uint8Array[])[] | Status> {
+  async #make(asked: Asked): Promise<readonly ClientParts[] | Status> {
     const slices = new TimedSlices();
-    const made: (readonly Uint8Array[])[] = [];
+    const made: ClientParts[] = [];
     let byteLength = 0;
     for (const client of await this.#clients(asked, slices)) {
       const config = new ConfigParts(asked, client);
@@ -191,10 +191,13 @@ function scopeOf({ streams }: Client): string {
   return [...new Set(streams.map(({ peer }) => peer.address))].join(", ");
 }
 
+/** The responses of one client, each in pieces. */
+type ClientParts = readonly (readonly Uint8Array[])[];
+
 /** The configuration of one client, in parts. */
 class ConfigParts {
   readonly #asked: Asked;
-  readonly #parts: Uint8Array[] = [];
+  readonly #parts: (readonly Uint8Array[])[] = [];
   #finishedBytes = 0;
   #open: ClientConfigWriter;
   #count = 0;
@@ -219,7 +222,7 @@ class ConfigParts {
   }
 
   /** Finishes all parts; the last one is still counted as open. */
-  finish(): readonly Uint8Array[] {
+  finish(): ClientParts {
     this.#parts.push(this.#open.finish());
     return this.#parts;
   }
@@ -227,6 +230,6 @@ class ConfigParts {
   #close(): void {
     const part = this.#open.finish();
     this.#parts.push(part);
-    this.#finishedBytes += part.byteLength;
+    this.#finishedBytes += part.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 }

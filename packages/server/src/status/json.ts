@@ -33,7 +33,7 @@ export async function answerClientStatusJson(
   for (const parts of clients) {
     const config = new ConfigText();
     for (const part of parts) {
-      config.add((Object(api.toJson(RESPONSE, part)) as StatusAnswer).config?.[0] ?? {});
+      config.add((Object(api.toJson(RESPONSE, Buffer.concat(part))) as StatusAnswer).config?.[0] ?? {});
       await turn();
     }
     configs.push(config.finish());

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { contentDigest } from "@xdskit/envoy-api";
@@ -214,7 +215,7 @@ test.each([
 });
 
 test("a message that comes byte by byte keeps no more than its bytes", async () => {
-  world = await startWorld({ admin: {} });
+  world = await startWorld({ admin: {}, limits: { maxSmallFragments: 10_000 } });
   const call = (await world.connect()).open(ADS_DELTA);
   const request = deltaRequest(CLUSTER, ["a".repeat(3_000)]);
   const bytes = framed(request);
@@ -226,6 +227,26 @@ test("a message that comes byte by byte keeps no more than its bytes", async () 
   call.stream.write(bytes.subarray(-1));
   expect(decodeDeltaResponse(await call.next()).removedResources).toEqual(["a".repeat(3_000)]);
   await untilHeld(0);
+});
+
+test("maxSmallFragments: a message in more of them is RESOURCE_EXHAUSTED, over REST 429", async () => {
+  await startLimited({ maxSmallFragments: 20 });
+  const call = (await world.connect()).open(ADS_DELTA);
+  for (const byte of unfinished(100).subarray(0, 30)) {
+    call.stream.write(Buffer.from([byte]));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const message = /more than 20 fragments of fewer than 32 bytes on average \(maxSmallFragments\)$/;
+  expect(await within("the status", call.status)).toMatchObject({ code: 8, message: expect.stringMatching(message) });
+  expect(hits).toEqual(["maxSmallFragments"]);
+
+  const { host, port } = world.address;
+  const socket = connect(port, host);
+  const headers = ["host: x", "content-type: application/json", "transfer-encoding: chunked"];
+  socket.write(["POST /v3/discovery:clusters HTTP/1.1", ...headers, "", "1\r\n \r\n".repeat(21)].join("\r\n"));
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 429 .*\(maxSmallFragments\)/s);
+  expect(hits).toEqual(["maxSmallFragments", "maxSmallFragments"]);
 });
 
 test("maxMessageMs: a message that does not end is RESOURCE_EXHAUSTED, a call that says nothing goes on", async () => {

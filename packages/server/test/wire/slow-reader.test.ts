@@ -1,7 +1,23 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
 import { decodeDeltaResponse, decodeSotwResponse } from "@xdskit/envoy-api/internal";
-import { afterEach, expect, test } from "vitest";
-import { END_HEADERS, END_STREAM, frame, frameType, headerBlock, PREFACE, uint32 } from "../support/http2-frames.ts";
+import { afterAll, afterEach, expect, test } from "vitest";
+import { Authority } from "../support/authority.ts";
+import {
+  callHeaders,
+  END_HEADERS,
+  END_STREAM,
+  frame,
+  framed,
+  frameType,
+  headerBlock,
+  PREFACE,
+  uint32,
+} from "../support/http2-frames.ts";
 import { RawPeer, until, within } from "../support/raw-peer.ts";
 import {
   CDS_DELTA,
@@ -17,6 +33,21 @@ import {
 
 let world: World;
 afterEach(() => world.close());
+
+const authority = new Authority("authority");
+const directory = mkdtempSync(join(tmpdir(), "xdskit-slow-reader-"));
+afterAll(() => {
+  authority[Symbol.dispose]();
+  rmSync(directory, { recursive: true });
+});
+/** Writes the server's certificate and key; their paths. */
+function serverTls(): { readonly cert: string; readonly key: string } {
+  const [cert, key] = [join(directory, "cert.pem"), join(directory, "key.pem")];
+  const issued = authority.issue("IP:127.0.0.1");
+  writeFileSync(cert, issued.cert);
+  writeFileSync(key, issued.key);
+  return { cert, key };
+}
 
 const big = Array.from({ length: 200 }, (_, i) => cluster(`c${i}`, "x".repeat(105_000)));
 
@@ -128,22 +159,43 @@ test.each([
   await peer.close();
 });
 
-test("a connection that its client ended with GOAWAY is closed although nothing is read from it", async () => {
-  world = await startWorld({ limits: { maxBlockedMs: 200 } }, big);
-  const reasons: string[] = [];
-  world.server.on("connection-closed", ({ reason }) => reasons.push(reason));
-  const { host, port } = world.address;
-  const socket = connect(port, host).on("error", () => undefined);
-  const wide = frame(frameType.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(2 ** 30)]));
-  const path = "/v3/discovery:clusters";
-  const headers = headerBlock({ ":method": "POST", ":scheme": "http", ":path": path, ":authority": "localhost" });
-  const poll = [
-    frame(frameType.headers, END_HEADERS, 1, headers),
-    frame(frameType.data, END_STREAM, 1, Buffer.from('{"node":{"id":"slow"}}')),
-  ];
-  const goAway = frame(frameType.goAway, 0, 0, Buffer.alloc(8));
-  socket.write(Buffer.concat([PREFACE, wide, frame(frameType.windowUpdate, 0, 0, uint32(2 ** 30)), ...poll, goAway]));
-  await until("the connection is closed", () => reasons.length > 0, 15_000);
-  expect(reasons).toEqual(["nothing could be written for 200 ms (maxBlockedMs)"]);
-  socket.destroy();
-}, 20_000);
+test.each([
+  { over: "TCP", call: "poll" },
+  { over: "TLS", call: "poll" },
+  { over: "TLS", call: "stream" },
+])(
+  "a connection that its client ended with GOAWAY is closed although nothing is read from it: a $call over $over",
+  async (one) => {
+    const isTls = one.over === "TLS";
+    world = await startWorld({ limits: { maxBlockedMs: 200 }, ...(isTls && { tls: serverTls() }) }, big);
+    const reasons: string[] = [];
+    world.server.on("connection-closed", ({ reason }) => reasons.push(reason));
+    const socket = isTls
+      ? connectTls({ ...world.address, ca: authority.cert, ALPNProtocols: ["h2"] })
+      : connect(world.address);
+    socket.on("error", () => undefined);
+    await once(socket, isTls ? "secureConnect" : "connect");
+    socket.pause();
+    const wide = frame(frameType.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(2 ** 30)]));
+    const goAway = frame(frameType.goAway, 0, 0, Buffer.alloc(8));
+    const asked = one.call === "poll" ? poll : stream;
+    socket.write(
+      Buffer.concat([PREFACE, wide, frame(frameType.windowUpdate, 0, 0, uint32(2 ** 30)), ...asked, goAway]),
+    );
+    await until("the connection is closed", () => reasons.length > 0, 15_000);
+    expect(reasons).toEqual(["nothing could be written for 200 ms (maxBlockedMs)"]);
+    socket.destroy();
+  },
+  20_000,
+);
+
+const path = "/v3/discovery:clusters";
+const headers = headerBlock({ ":method": "POST", ":scheme": "http", ":path": path, ":authority": "localhost" });
+const poll = [
+  frame(frameType.headers, END_HEADERS, 1, headers),
+  frame(frameType.data, END_STREAM, 1, Buffer.from('{"node":{"id":"slow"}}')),
+];
+const stream = [
+  frame(frameType.headers, END_HEADERS, 1, callHeaders(CDS_SOTW)),
+  frame(frameType.data, 0, 1, framed(sotwRequest(CLUSTER))),
+];

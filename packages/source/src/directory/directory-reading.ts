@@ -75,7 +75,7 @@ export class DirectoryReading {
     this.#assembly = new LoadAssembly({
       api: options.api,
       allowEmpty: options.allowEmpty,
-      place: (problems) => this.#placer.place(problems, (file) => this.#cache.stampOf(file)),
+      place: (problems) => this.#placer.place(problems, this.#cache),
       nothingFound: nothingFound(),
       fileOf: folderOfLayer,
       addToLayer: (layer) => `put its resources into ${folderOfLayer(layer)}/`,
@@ -120,13 +120,14 @@ export class DirectoryReading {
     if (this.#load === undefined || !isSame) {
       this.#load = await this.#assemble(mode === "leave" ? { ...filled, files: this.#cache.files } : filled);
     }
+    this.#cache.forgetBytes();
     return { load: this.#load, changing: [...changing, ...filled.changing] };
   }
 
   /** Where resources are in the files as they were read last, whether or not that could take effect. */
   placesOf(asked: readonly AskedResource[]): Promise<readonly (ResourcePlace | undefined)[]> {
     const origins = findOrigins(asked, this.#cache.files);
-    return this.#placer.placesOf(origins, (file) => this.#cache.stampOf(file));
+    return this.#placer.placesOf(origins, this.#cache);
   }
 
   async #lookAtTree(paths: ReadonlySet<string>): Promise<Problem | undefined> {

@@ -9,6 +9,7 @@ import type { Decoding } from "../read-resource.ts";
 import { noSettings, readSettingsFile, type SettingsContent } from "../settings/settings-file.ts";
 import type { DirectoryTree, TreeFile } from "./directory-tree.ts";
 import { asyncFileSystem, type FileSystem } from "./file-system.ts";
+import type { KnownFiles } from "./place-problems.ts";
 import { type FileReading, readSettledFile, readWholeFile } from "./read-file.ts";
 
 /** The progress of a load. */
@@ -44,12 +45,14 @@ interface CachedFile {
 
 const FILES_AT_ONCE = 16;
 const PROGRESS_EVERY_MS = 100;
+/** How much of what was read just now is kept until the end of a look. */
+const KEPT_BYTES = 128 * 1024;
 /** How long a text without a final newline counts as half written, in milliseconds. */
 const UNFINISHED_MS = 500;
 const LINE_BREAK = 10;
 
 /** The contents of all files; reads only changed ones again. */
-export class FileCache {
+export class FileCache implements KnownFiles {
   readonly #directory: string;
   readonly #maxTotalBytes: number;
   readonly #fileSystem: FileSystem;
@@ -57,6 +60,9 @@ export class FileCache {
   #totalBytes = 0;
   readonly #files = new Map<string, CachedFile>();
   readonly #firstSeen = new Map<string, { readonly stamp: string; readonly atMs: number }>();
+  /** The bytes of files that were read since `forgetBytes`, up to `KEPT_BYTES`. */
+  readonly #kept = new Map<string, Uint8Array>();
+  #keptBytes = 0;
   /** All paths, sorted; rebuilt when a file is added or removed. */
   #order: readonly string[] | undefined;
   #settings: { readonly stamp: string | undefined; readonly content: SettingsContent } | undefined;
@@ -77,9 +83,18 @@ export class FileCache {
     return this.#order.flatMap((path) => this.#files.get(path)?.layerFile ?? []);
   }
 
-  /** The stamp of a file when it was read, to detect changes. */
   stampOf(file: string): string | undefined {
     return this.#files.get(file)?.stamp;
+  }
+
+  bytesOf(file: string): Uint8Array | undefined {
+    return this.#kept.get(file);
+  }
+
+  /** The end of a look: texts are not kept. */
+  forgetBytes(): void {
+    this.#kept.clear();
+    this.#keptBytes = 0;
   }
 
   /** Forgets all resources, so that they are read with other options. */
@@ -148,6 +163,12 @@ export class FileCache {
     this.#files.set(path, file);
   }
 
+  #keepBytes(path: string, bytes: Uint8Array): void {
+    if (this.#keptBytes + bytes.length > KEPT_BYTES) return;
+    this.#keptBytes += bytes.length;
+    this.#kept.set(path, bytes);
+  }
+
   #drop(path: string): boolean {
     this.#firstSeen.delete(path);
     this.#totalBytes -= this.#sizeOf(path);
@@ -176,6 +197,7 @@ export class FileCache {
     const decoding = role.isOnDemand === true ? { ...reading.decoding, isOnDemand: true } : reading.decoding;
     const content = await decodeFile({ file: path, format: role.format, bytes: found.bytes }, decoding, known);
     const layerFile = { file: path, layer: role.layer, content };
+    this.#keepBytes(path, found.bytes);
     this.#keep(path, { stamp: found.stamp, digest, size: found.bytes.length, layerFile, known });
     return "changed";
   }

@@ -9,14 +9,15 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
-import { open, readdir, realpath, stat } from "node:fs/promises";
+import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
 
 type Awaitable<T> = T | Promise<T>;
 
 /** An open file. */
 export interface OpenFile {
   stat(): Awaitable<BigIntStats>;
-  readFile(): Awaitable<Uint8Array>;
+  /** Reads a file of that size, or something of another length if it has another one by now. */
+  readFile(byteLength: number): Awaitable<Uint8Array>;
   close(): Awaitable<void>;
 }
 
@@ -34,7 +35,7 @@ export const asyncFileSystem: FileSystem = {
     const handle = await open(path, flags);
     return {
       stat: () => handle.stat({ bigint: true }),
-      readFile: () => handle.readFile(),
+      readFile: (byteLength) => readAtOnce(handle, byteLength),
       close: () => handle.close(),
     };
   },
@@ -42,6 +43,17 @@ export const asyncFileSystem: FileSystem = {
   realpath: (path) => realpath(path),
   readdir: (path) => readdir(path, { withFileTypes: true }),
 };
+
+/** Reads a file with one call, if it has the expected length: each call waits for a turn of the event loop. */
+async function readAtOnce(handle: FileHandle, expected: number): Promise<Uint8Array> {
+  const buffer = Buffer.allocUnsafeSlow(expected + 1);
+  let length = 0;
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
+    length += bytesRead;
+    if (bytesRead === 0 || length >= expected) return buffer.subarray(0, length);
+  }
+}
 
 /** Blocks, for a thread without other work: a small file takes a tenth of the time. */
 export const syncFileSystem: FileSystem = {

@@ -14,9 +14,17 @@ import { readWholeFile } from "./read-file.ts";
 
 type Placed = Pick<Problem, "file" | "line" | "column" | "excerpt" | "path">;
 
+/** The files as they were read last. */
+export interface KnownFiles {
+  /** The stamp of a file when it was read; if it changed since, no line is shown. */
+  stampOf(file: string): string | undefined;
+  /** The bytes of a file that was read just now, unless they are too many to keep. */
+  bytesOf(file: string): Uint8Array | undefined;
+}
+
 /**
- * Finds the lines of problems between files. Texts are not kept, so it reads the affected files again, and remembers
- * the lines while the content stays the same.
+ * Finds the lines of problems between files. Texts are not kept, so it reads most of the affected files again, and
+ * remembers the lines while the content stays the same.
  */
 export class ProblemPlacer {
   readonly #directory: string;
@@ -28,24 +36,20 @@ export class ProblemPlacer {
     this.#fileSystem = fileSystem;
   }
 
-  /** `stampOf` returns a file's stamp when it was read; if the file changed since, no line is shown. */
-  async place(
-    problems: readonly CrossProblem[],
-    stampOf: (file: string) => string | undefined,
-  ): Promise<readonly Problem[]> {
+  async place(problems: readonly CrossProblem[], known: KnownFiles): Promise<readonly Problem[]> {
     const origins = problems.flatMap(({ at, related }) => (related === undefined ? [at] : [at, related]));
-    await this.#findAll(origins, stampOf);
+    await this.#findAll(origins, known);
     return problems.map((problem) => this.#placed(problem));
   }
 
-  /** The places of resources; undefined where there is no origin. `stampOf` as in `place`. */
+  /** The places of resources; undefined where there is no origin. */
   async placesOf(
     origins: readonly (Origin | undefined)[],
-    stampOf: (file: string) => string | undefined,
+    known: KnownFiles,
   ): Promise<readonly (ResourcePlace | undefined)[]> {
     await this.#findAll(
       origins.filter((origin) => origin !== undefined),
-      stampOf,
+      known,
     );
     return origins.map((origin) => {
       if (origin === undefined) return undefined;
@@ -54,7 +58,7 @@ export class ProblemPlacer {
     });
   }
 
-  async #findAll(origins: readonly Origin[], stampOf: (file: string) => string | undefined): Promise<void> {
+  async #findAll(origins: readonly Origin[], known: KnownFiles): Promise<void> {
     const wanted = new Map<LayerFile, Origin[]>();
     for (const origin of origins) {
       if (this.#found.get(origin.file)?.has(keyOf(origin)) === true) continue;
@@ -62,24 +66,28 @@ export class ProblemPlacer {
       if (together === undefined) wanted.set(origin.file, [origin]);
       else together.push(origin);
     }
-    for (const [file, ofFile] of wanted) await this.#find(file, ofFile, stampOf(file.file));
+    for (const [file, ofFile] of wanted) await this.#find(file, ofFile, known);
   }
 
-  async #find(file: LayerFile, origins: readonly Origin[], stamp: string | undefined): Promise<void> {
+  async #find(file: LayerFile, origins: readonly Origin[], known: KnownFiles): Promise<void> {
     const found = this.#found.get(file) ?? new Map<string, Placed>();
     this.#found.set(file, found);
-    const source = await this.#sourceOf(file, stamp);
+    const source = await this.#sourceOf(file, known);
     for (const origin of origins) found.set(keyOf(origin), placeIn(source, origin));
   }
 
-  async #sourceOf({ file }: LayerFile, stamp: string | undefined): Promise<PlacedText | undefined> {
+  async #sourceOf({ file }: LayerFile, known: KnownFiles): Promise<PlacedText | undefined> {
     const role = roleOf(file);
     if (role.kind !== "resources" || role.format === "proto") return undefined;
-    const reading = await readWholeFile(join(this.#directory, file), file, Number.MAX_SAFE_INTEGER, this.#fileSystem);
-    if (reading.kind !== "read" || reading.stamp !== stamp) return undefined;
-    const { text } = decodeText(file, reading.bytes);
+    const bytes = known.bytesOf(file) ?? (await this.#readAgain(file, known.stampOf(file)));
+    const text = bytes === undefined ? undefined : decodeText(file, bytes).text;
     if (text === undefined) return undefined;
     return role.format === "text" ? new TextFormatText(text) : new SourceText(text, role.format, new ItemMemory());
+  }
+
+  async #readAgain(file: string, stamp: string | undefined): Promise<Uint8Array | undefined> {
+    const reading = await readWholeFile(join(this.#directory, file), file, Number.MAX_SAFE_INTEGER, this.#fileSystem);
+    return reading.kind === "read" && reading.stamp === stamp ? reading.bytes : undefined;
   }
 
   #placed({ code, severity, message, hint, at, related }: CrossProblem): Problem {

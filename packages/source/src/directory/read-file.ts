@@ -68,7 +68,7 @@ async function readOpenFile(handle: OpenFile, file: string, maxBytes: number): P
     return { kind: "refused", stamp, problem: problem("FILE_NOT_REGULAR", file, message) };
   }
   if (Number(before.size) > maxBytes) return { kind: "refused", stamp, problem: tooLarge(file, before.size, maxBytes) };
-  const bytes = await handle.readFile();
+  const bytes = await handle.readFile(Number(before.size));
   const after = await handle.stat();
   if (stampOf(after) !== stamp || BigInt(bytes.length) !== before.size) return { kind: "changing" };
   return { kind: "read", bytes, stamp };

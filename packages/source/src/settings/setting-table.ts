@@ -130,6 +130,7 @@ export type SettingKey =
   | "limits.max-received-bytes-per-peer"
   | "limits.max-received-bytes-per-identity"
   | "limits.max-message-time"
+  | "limits.max-small-fragments"
   | "limits.max-response-bytes"
   | "limits.max-pending-bytes"
   | "limits.max-file-bytes"
@@ -340,6 +341,12 @@ export const settingTable: readonly Setting[] = [
     "Maximum memory held by incomplete requests per client certificate identity.",
   ),
   row("limits.max-message-time", "duration", "30s", "Maximum time to receive a request once it has begun."),
+  row(
+    "limits.max-small-fragments",
+    "count",
+    "1000",
+    "Maximum frames or chunks of a request if they hold fewer than 32 bytes on average.",
+  ),
   row(
     "limits.max-response-bytes",
     "bytes",

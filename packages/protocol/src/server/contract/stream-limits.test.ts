@@ -8,6 +8,8 @@ describe("S-SUB-20: the names that a request subscribes to at least", () => {
     const names = ["a", "b", "a", "*"];
     expect([3, 4].map((most) => namesIn(sotw(CLUSTER, { names }), most))).toEqual([2, 0]);
     expect([3, 4].map((most) => namesIn(delta(CLUSTER, { subscribe: names }), most))).toEqual([2, 0]);
+    const distinct = new Set(names);
+    expect([3, 4].map((most) => namesIn(delta(CLUSTER, { subscribe: names, distinct }), most))).toEqual([2, 0]);
   });
 
   test("are unknown where delta also unsubscribes", () => {

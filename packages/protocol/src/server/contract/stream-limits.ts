@@ -56,9 +56,8 @@ export function namesIn(request: DiscoveryRequest, most: number): number {
   const isOnlyAdding = request.kind === "sotw" || request.unsubscribe.length === 0;
   const names = request.kind === "sotw" ? request.names : request.subscribe;
   if (names.length <= most || !isOnlyAdding) return 0;
-  const distinct = new Set(names);
-  distinct.delete("*");
-  return distinct.size;
+  const distinct = (request.kind === "delta" ? request.distinct : undefined) ?? new Set(names);
+  return distinct.has("*") ? distinct.size - 1 : distinct.size;
 }
 
 /** The first limit that a stream exceeds; undefined: none. */

@@ -122,6 +122,29 @@ describe("a delta subscription", () => {
     expect(update(subscription, "-*")).toEqual(nothing);
     expect(update(subscription, "+* -*")).toEqual(nothing);
   });
+
+  test.each([
+    [["a", "b", "a"], []],
+    [["*", "a"], []],
+    [["a", "b"], ["a"]],
+    [["a", "b"], ["*"]],
+  ])("is the same whether or not %j, without %j, come with the set of the names", (given, givenUp) => {
+    const changes = [undefined, new Set(given)].map((distinct) => {
+      const subscription = new Subscription(newest);
+      subscription.update(["*", "c"], []);
+      const change = subscription.update(given, givenUp, distinct);
+      return [change, standing(subscription)];
+    });
+    expect(changes[1]).toEqual(changes[0]);
+  });
+
+  test("takes the set of the names as it comes", () => {
+    const distinct = new Set(["a", "b"]);
+    const subscription = new Subscription(newest);
+    expect(subscription.update(["a", "b", "a"], [], distinct)).toEqual({ ...nothing, asked: ["a", "b"] });
+    distinct.add("c"); // which no reader does
+    expect(standing(subscription)).toBe("a,b,c");
+  });
 });
 
 describe("what a subscription covers", () => {

@@ -301,8 +301,8 @@ export class Subscription {
     return change;
   }
 
-  /** Delta: subscribes, then unsubscribes (B-UNS-11). */
-  update(given: readonly string[], givenUp: readonly string[]): SubscriptionChange {
+  /** Delta: subscribes, then unsubscribes (B-UNS-11). `distinct`: the given names, each once, if such a set exists. */
+  update(given: readonly string[], givenUp: readonly string[], distinct?: ReadonlySet<string>): SubscriptionChange {
     const subscribe = this.termsIn(given);
     const unsubscribe = this.termsIn(givenUp);
     const isFirst = !this.#isOpen;
@@ -310,14 +310,16 @@ export class Subscription {
     if (subscribe.length === 0 && unsubscribe.length === 0) return isFirst ? this.#openLegacy(true) : unchanged;
     if (this.#isLegacy && this.#rules.wildcardSticky) return unchanged;
     const wasWildcard = this.#isWildcard;
-    const asked = new Set(subscribe);
-    const asksAll = asked.delete(WILDCARD);
+    const isAsGiven = subscribe === given && unsubscribe.length === 0 && distinct?.has(WILDCARD) === false;
+    const named = new Set(isAsGiven ? [] : subscribe);
+    const asksAll = named.delete(WILDCARD);
     const dropped = new Set<string>();
     if (asksAll) this.#isWildcard = true;
     for (const name of unsubscribe) {
       if (name === WILDCARD) this.#isWildcard = false;
-      else if (asked.delete(name) || this.#names.has(name)) dropped.add(name);
+      else if (named.delete(name) || this.#names.has(name)) dropped.add(name);
     }
+    const asked: ReadonlySet<string> = isAsGiven ? distinct : named;
     if (asked.size + dropped.size > 0) {
       this.#own(this.#names.with(asked, dropped), asked.size + dropped.size);
       this.#regroup({ asked, dropped });

@@ -159,7 +159,8 @@ export class DeltaTypeStream implements TypeStream {
     const unsubscribe = termsOf(request.unsubscribe, prefixGlob);
     if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.sentState.ask(term);
     const { names: before } = this.subscription;
-    const change = this.subscription.update(subscribe, unsubscribe);
+    const distinct = subscribe === request.subscribe ? request.distinct : undefined;
+    const change = this.subscription.update(subscribe, unsubscribe, distinct);
     // Names in the first request are compared with the versions that it lists; later names are answered in any case.
     const isCompared = isFirst && initialVersions.size > 0;
     if (!isCompared) {

@@ -9,7 +9,7 @@ import { nextTurn } from "../../next-turn.ts";
 import type { LimitName } from "../../options.ts";
 import { blockedMessage, closeWithin, isGone, stopReading } from "../stream-state.ts";
 import type { Decompression } from "./decompression.ts";
-import { type FramedMessage, FramingError, MessageParser, messagePrefix } from "./framing.ts";
+import { type FramedMessage, FramingError, type MessageLimits, MessageParser, messagePrefix } from "./framing.ts";
 import { type CallHeaders, formatTrailers, parseHeaders, responseHeaders } from "./metadata.ts";
 
 /** A method's callbacks for one call. */
@@ -31,7 +31,7 @@ const MAX_SLOWED_BYTES = 1_048_576;
 /** The longest timer in milliseconds; a longer deadline is ignored. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-export interface CallOptions {
+export interface CallOptions extends MessageLimits {
   readonly account: Account;
   /** Bytes of one message, after decompression. */
   readonly maxBytes: number;
@@ -81,7 +81,7 @@ export class GrpcCall implements StreamHandle {
     this.#stream = stream;
     this.headers = headers;
     this.#options = options;
-    this.#parser = new MessageParser(options.maxBytes);
+    this.#parser = new MessageParser(options);
   }
 
   /**

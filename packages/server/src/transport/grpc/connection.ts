@@ -222,6 +222,7 @@ export class GrpcConnection {
     const account = this.#account;
     const call = openCall(stream, headers, {
       maxBytes: limits.maxRequestBytes,
+      maxSmallFragments: limits.maxSmallFragments,
       maxMessageMs: limits.maxMessageMs,
       maxBlockedMs: limits.maxBlockedMs,
       decompression: this.#options.decompression,

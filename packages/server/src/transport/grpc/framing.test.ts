@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type FramedMessage, MessageParser, messagePrefix } from "./framing.ts";
+import { type FramedMessage, type FramingError, MessageParser, messagePrefix } from "./framing.ts";
 
 const frame = (text: string): Uint8Array => Buffer.concat([messagePrefix(text.length), Buffer.from(text)]);
 
 function readAll(chunks: readonly Uint8Array[]): readonly string[] {
-  const parser = new MessageParser(1_000);
+  const parser = new MessageParser({ maxBytes: 1_000, maxSmallFragments: 1_000 });
   const messages: FramedMessage[] = [];
   for (const chunk of chunks) {
     parser.push(chunk);
@@ -29,7 +29,7 @@ test.each([1, 2, 3, 7])("reads messages in chunks of %i", (size) => {
 });
 
 test("says whether a message is compressed", () => {
-  const parser = new MessageParser(10);
+  const parser = new MessageParser({ maxBytes: 10, maxSmallFragments: 1_000 });
   parser.push(Buffer.from([1, 0, 0, 0, 1, 65]));
   expect(parser.next()).toEqual({ isCompressed: true, bytes: Buffer.from("A") });
 });
@@ -39,26 +39,44 @@ describe("refuses", () => {
     ["a message that is too long, by its prefix alone", Buffer.from([0, 0, 0, 4, 0]), 8],
     ["a flag that is none", Buffer.from([2, 0, 0, 0, 0]), 13],
   ])("%s", (_, chunk, code) => {
-    const parser = new MessageParser(1_000);
+    const parser = new MessageParser({ maxBytes: 1_000, maxSmallFragments: 1_000 });
     parser.push(chunk);
     expect(() => parser.next()).toThrow(expect.objectContaining({ status: expect.objectContaining({ code }) }));
   });
 
-  test("a message in very many very small pieces", () => {
-    const parser = new MessageParser(100_000);
-    const pushAll = (pieces: number): void => {
-      for (let at = 0; at < pieces; at++) {
-        parser.push(Buffer.from([0]));
-        parser.next();
+  test.each([
+    [[100], undefined],
+    [Array<number>(9).fill(31), undefined],
+    [[350, ...Array<number>(9).fill(1)], undefined],
+    [Array<number>(10).fill(31), "maxSmallFragments"],
+    [Array<number>(10).fill(35), undefined],
+  ])("a message in more than 10 fragments if they are small: %j bytes", (sizes, limit) => {
+    const parser = new MessageParser({ maxBytes: 1_000, maxSmallFragments: 10 });
+    const passed = (): unknown => {
+      try {
+        for (const size of sizes) {
+          parser.push(new Uint8Array(size));
+          parser.next();
+        }
+        return undefined;
+      } catch (error) {
+        return (error as FramingError).limit;
       }
     };
-    parser.push(messagePrefix(50_000));
-    pushAll(9_990);
-    expect(() => pushAll(10)).toThrow(/more than 10000 pieces/);
+    parser.push(messagePrefix(1_000));
+    expect(passed()).toBe(limit);
+  });
+
+  test("fragments of one message only", () => {
+    const parser = new MessageParser({ maxBytes: 1_000, maxSmallFragments: 10 });
+    for (let message = 0; message < 20; message++) {
+      for (const byte of frame("1")) parser.push(Buffer.of(byte));
+      expect(parser.next()).toMatchObject({ isCompressed: false });
+    }
   });
 
   test.each([1, 5, 7])("a stream that ends %i bytes into a message", (length) => {
-    const parser = new MessageParser(1_000);
+    const parser = new MessageParser({ maxBytes: 1_000, maxSmallFragments: 1_000 });
     parser.push(frame("four").subarray(0, length));
     expect(parser.next()).toBeUndefined();
     expect(() => parser.end()).toThrow(/within a message/);

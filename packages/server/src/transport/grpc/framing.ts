@@ -2,7 +2,7 @@ import type { Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 import type { LimitName } from "../../options.ts";
 import { ByteQueue } from "../byte-queue.ts";
-import { PieceCount, tooManyPieces } from "../piece-count.ts";
+import { FragmentCount, tooFragmented } from "../fragment-count.ts";
 
 /** One framed message of a gRPC stream. */
 export interface FramedMessage {
@@ -33,16 +33,24 @@ export function messagePrefix(byteLength: number): Uint8Array {
   return prefix;
 }
 
+/** What a `MessageParser` rejects. */
+export interface MessageLimits {
+  /** Messages above this size, as soon as their prefix is read. */
+  readonly maxBytes: number;
+  /** Messages in more fragments than this, if those hold few bytes. */
+  readonly maxSmallFragments: number;
+}
+
 /** Splits the chunks of a stream into messages. A message within one chunk is a view of it. */
 export class MessageParser {
-  readonly #maxBytes: number;
+  readonly #limits: MessageLimits;
   readonly #queue = new ByteQueue();
   #message: { readonly isCompressed: boolean; readonly byteLength: number } | undefined;
-  readonly #pieces = new PieceCount();
+  readonly #fragments: FragmentCount;
 
-  /** Rejects messages above `maxBytes` as soon as their prefix is read. */
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+  constructor(limits: MessageLimits) {
+    this.#limits = limits;
+    this.#fragments = new FragmentCount(limits.maxSmallFragments);
   }
 
   /** Bytes of memory that unread input retains. */
@@ -55,9 +63,12 @@ export class MessageParser {
     return this.#queue.length > 0 || this.#message !== undefined;
   }
 
-  /** Throws a `FramingError` if a message comes in too many pieces that are too small. */
+  /** Throws a `FramingError` if a message comes in too many fragments that are too small. */
   push(chunk: Uint8Array): void {
-    if (this.#pieces.add(chunk.byteLength)) throw new FramingError(statusCode.RESOURCE_EXHAUSTED, tooManyPieces);
+    if (this.#fragments.add(chunk.byteLength)) {
+      const message = tooFragmented(this.#limits.maxSmallFragments);
+      throw new FramingError(statusCode.RESOURCE_EXHAUSTED, message, "maxSmallFragments");
+    }
     if (chunk.byteLength > 0) this.#queue.push(chunk, this.#message?.byteLength);
   }
 
@@ -72,7 +83,7 @@ export class MessageParser {
     if (this.#message === undefined || this.#queue.length < this.#message.byteLength) return undefined;
     const { isCompressed, byteLength } = this.#message;
     this.#message = undefined;
-    this.#pieces.reset();
+    this.#fragments.reset();
     return { isCompressed, bytes: this.#queue.take(byteLength) };
   }
 
@@ -96,8 +107,9 @@ export class MessageParser {
       throw new FramingError(statusCode.INTERNAL, `expected a compressed flag of 0 or 1, got ${flag}`);
     }
     const byteLength = readUint32(prefix, 1);
-    if (byteLength > this.#maxBytes) {
-      const message = `a request of ${byteLength} bytes; at most ${this.#maxBytes} are taken (maxRequestBytes)`;
+    const { maxBytes } = this.#limits;
+    if (byteLength > maxBytes) {
+      const message = `a request of ${byteLength} bytes; at most ${maxBytes} are taken (maxRequestBytes)`;
       throw new FramingError(statusCode.RESOURCE_EXHAUSTED, message, "maxRequestBytes");
     }
     return { isCompressed: flag === 1, byteLength };

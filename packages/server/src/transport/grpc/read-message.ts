@@ -33,8 +33,8 @@ export function receiveMessage<T>(
   reader: MessageReader<T>,
   bytes: Uint8Array,
   options: ReadingOptions,
-  receive: (message: T | Status) => void,
-): void | Promise<void> {
+  receive: (message: T | Status) => Promise<void> | void,
+): Promise<void> | void {
   if (bytes.byteLength < LARGE_BYTES) return receive(readMessage(reader, bytes, options));
   return inSlices(reader.readInSteps(bytes))
     .catch((error: unknown) => statusOf(error, options))

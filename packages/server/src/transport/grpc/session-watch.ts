@@ -22,7 +22,8 @@ export interface SessionWatchOptions {
  * does not answer it counts as ended. A session is checked once each time after input arrived.
  *
  * A session that Node has destroyed, after GOAWAY or an error, waits for a write in progress, for ever if the client reads
- * nothing: it gets the time of a message.
+ * nothing: it gets the time of a message. So does one after GOAWAY whose calls have ended, which Node destroys only after
+ * the write.
  */
 export class SessionWatch {
   readonly #session: ServerHttp2Session;
@@ -33,7 +34,7 @@ export class SessionWatch {
   #askedAtBytes = 0;
   #isAsked = false;
   #waitedMs = 0;
-  #destroyedMs = 0;
+  #endingMs = 0;
 
   constructor(session: ServerHttp2Session, socket: Socket, options: SessionWatchOptions) {
     this.#session = session;
@@ -48,10 +49,11 @@ export class SessionWatch {
   }
 
   #look(): void {
-    if (this.#session.destroyed) {
+    if (this.#isEnding) {
       this.#awaitClose();
       return;
     }
+    this.#endingMs = 0;
     const { bytesRead } = this.#socket;
     const isQuiet = bytesRead === this.#seenBytes;
     this.#seenBytes = bytesRead;
@@ -61,9 +63,15 @@ export class SessionWatch {
     else if (bytesRead !== this.#askedAtBytes) this.#ask();
   }
 
+  /** Whether nothing but the end of a write is awaited. */
+  get #isEnding(): boolean {
+    const { destroyed, closed } = this.#session;
+    return destroyed || (closed && [...this.#options.streams].every((stream) => stream.closed));
+  }
+
   #awaitClose(): void {
-    this.#destroyedMs += LOOK_EVERY_MS;
-    if (this.#destroyedMs >= this.#options.maxBlockedMs) this.#options.onEnded("blocked");
+    this.#endingMs += LOOK_EVERY_MS;
+    if (this.#endingMs >= this.#options.maxBlockedMs) this.#options.onEnded("blocked");
   }
 
   #ask(): void {

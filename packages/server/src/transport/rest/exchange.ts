@@ -1,20 +1,21 @@
 import type { Peer } from "@xdskit/protocol";
 import type { HeldBytes, LimitPassed } from "../../hub/byte-budget.ts";
 import { ByteQueue } from "../byte-queue.ts";
-import { PieceCount } from "../piece-count.ts";
+import { FragmentCount } from "../fragment-count.ts";
 
 /** The headers of a response. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
 export interface BodyOptions {
   readonly maxBytes: number;
+  readonly maxSmallFragments: number;
   /** Milliseconds within which the body must arrive. */
   readonly withinMs: number;
   readonly held: HeldBytes;
 }
 
-/** A body, or why there is none: it is too long, too slow, in too many pieces, or exceeds a limit of held bytes. */
-export type BodyResult = Uint8Array | "too-long" | "too-slow" | "too-many-pieces" | LimitPassed;
+/** A body, or why there is none: it is too long, too slow, in too many fragments, or exceeds a limit of held bytes. */
+export type BodyResult = Uint8Array | "too-long" | "too-slow" | "too-fragmented" | LimitPassed;
 
 /** One HTTP request and its response, independent of the HTTP version. */
 export interface RestExchange {
@@ -41,18 +42,19 @@ export interface RestExchange {
 /** Collects the chunks of a body. */
 export class BodyReader {
   readonly #queue = new ByteQueue();
-  readonly #pieces = new PieceCount();
+  readonly #fragments: FragmentCount;
   readonly #maxBytes: number;
   readonly #held: HeldBytes;
 
-  constructor(maxBytes: number, held: HeldBytes) {
+  constructor({ maxBytes, maxSmallFragments, held }: Omit<BodyOptions, "withinMs">) {
+    this.#fragments = new FragmentCount(maxSmallFragments);
     this.#maxBytes = maxBytes;
     this.#held = held;
   }
 
   /** Adds a chunk; returns why it does not fit, or undefined. */
-  push(chunk: Uint8Array): "too-long" | "too-many-pieces" | LimitPassed | undefined {
-    if (this.#pieces.add(chunk.length)) return "too-many-pieces";
+  push(chunk: Uint8Array): "too-long" | "too-fragmented" | LimitPassed | undefined {
+    if (this.#fragments.add(chunk.length)) return "too-fragmented";
     if (this.#queue.length + chunk.length > this.#maxBytes) return "too-long";
     this.#queue.push(chunk, this.#maxBytes);
     this.#queue.keep();

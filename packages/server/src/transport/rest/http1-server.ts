@@ -241,9 +241,9 @@ class Http1Exchange implements RestExchange {
     return typeof value === "object" ? value[0] : value;
   }
 
-  readBody({ maxBytes, withinMs, held }: BodyOptions): Promise<BodyResult> {
+  readBody({ withinMs, ...options }: BodyOptions): Promise<BodyResult> {
     const request = this.#request;
-    const body = new BodyReader(maxBytes, held);
+    const body = new BodyReader(options);
     return new Promise((resolve) => {
       const end = (result: BodyResult): void => {
         this.#giveUpBody?.();

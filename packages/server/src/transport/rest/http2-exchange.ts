@@ -51,9 +51,9 @@ export class Http2Exchange implements RestExchange {
     return typeof value === "object" ? value[0] : value;
   }
 
-  readBody({ maxBytes, withinMs, held }: BodyOptions): Promise<BodyResult> {
+  readBody({ withinMs, ...options }: BodyOptions): Promise<BodyResult> {
     const stream = this.#stream;
-    const body = new BodyReader(maxBytes, held);
+    const body = new BodyReader(options);
     return new Promise((resolve) => {
       const stop = (): void => {
         clearTimeout(timeout);

@@ -3,6 +3,7 @@ import { messageNameOf, type Status } from "@xdskit/protocol";
 import { type Body, type PollId, type SotwRequest, statusCode } from "@xdskit/protocol/internal";
 import type { PollHandle } from "../../hub/poll-registry.ts";
 import type { HubPort } from "../../hub/port.ts";
+import { Slices } from "../../slices.ts";
 import { refuseNode } from "../node-limit.ts";
 import type { RestExchange } from "./exchange.ts";
 import type { RestBodies } from "./rest-bodies.ts";
@@ -21,8 +22,8 @@ export function pollHandlers(options: PollingOptions): ReadonlyMap<string, RestH
 }
 
 function pollHandler(path: RestPath, { hold, bodies }: PollingOptions): RestHandler {
-  return (exchange, bytes, hub) => {
-    const request = readRequest(path, bytes, exchange, hub);
+  return async (exchange, bytes, hub) => {
+    const request = await readRequest(path, bytes, exchange, hub);
     if ("code" in request) {
       respondWithError(exchange, httpStatusOf(request), request);
       return;
@@ -38,16 +39,16 @@ function pollHandler(path: RestPath, { hold, bodies }: PollingOptions): RestHand
   };
 }
 
-/** Decodes a request of the path's type, in either API version (S-TYP-06). */
-function readRequest(
+/** Decodes a request of the path's type, in either API version (S-TYP-06); a large one in slices of the event loop. */
+async function readRequest(
   { path, type, twin }: RestPath,
   bytes: Uint8Array,
   { peer }: RestExchange,
   hub: HubPort,
-): SotwRequest | Status {
+): Promise<SotwRequest | Status> {
   let request: SotwRequest;
   try {
-    request = decodeJsonRequest(bytes, hub.limits.maxNodeBytes);
+    request = await new Slices().finish(decodeJsonRequest(bytes, hub.limits.maxNodeBytes));
   } catch (error) {
     if (error instanceof NodeSizeError) return refuseNode(hub, peer.address, error);
     if (!(error instanceof WireError)) throw error;

@@ -3,13 +3,13 @@ import { pathsWithoutRest } from "@xdskit/envoy-api/internal";
 import { statusCode } from "@xdskit/protocol/internal";
 import { accountOf } from "../../hub/account.ts";
 import type { HubPort } from "../../hub/port.ts";
-import { tooManyPieces } from "../piece-count.ts";
+import { tooFragmented } from "../fragment-count.ts";
 import type { RestExchange } from "./exchange.ts";
 import { mayPoll } from "./page-check.ts";
 import { httpStatusOf, respondWithError } from "./rest-error.ts";
 
-/** Handles a request after its body was read. Responds now or later; must not throw. */
-export type RestHandler = (exchange: RestExchange, body: Uint8Array, hub: HubPort) => void;
+/** Handles a request after its body was read. Responds now or later; what it throws is an internal error. */
+export type RestHandler = (exchange: RestExchange, body: Uint8Array, hub: HubPort) => Promise<void> | void;
 
 export interface RestServerOptions {
   /** Handlers by path, such as `/v3/discovery:clusters`; all take POST with JSON. */
@@ -50,18 +50,21 @@ export class RestServer {
   async #read(exchange: RestExchange, handler: RestHandler, hub: HubPort): Promise<void> {
     const { maxRequestBytes: maxBytes } = this.#options;
     const { address } = exchange.peer;
-    const { maxMessageMs: withinMs } = hub.limits;
+    const { maxMessageMs: withinMs, maxSmallFragments } = hub.limits;
     const isAnnouncedTooLong = Number(exchange.header("content-length") ?? 0) > maxBytes;
     try {
       const account = accountOf(exchange.peer);
       const held = hub.budget.open(account);
-      const body = isAnnouncedTooLong ? "too-long" : await exchange.readBody({ maxBytes, withinMs, held });
+      const body = isAnnouncedTooLong
+        ? "too-long"
+        : await exchange.readBody({ maxBytes, maxSmallFragments, withinMs, held });
       if (body === "too-slow") {
         const message = `the body of the request did not arrive within ${withinMs} ms (maxMessageMs)`;
         hub.reportLimit("maxMessageMs", address, message);
         respondWithError(exchange, 408, { code: statusCode.DEADLINE_EXCEEDED, message }, { connection: "close" });
-      } else if (body === "too-many-pieces") {
-        const status = { code: statusCode.RESOURCE_EXHAUSTED, message: tooManyPieces };
+      } else if (body === "too-fragmented") {
+        const status = { code: statusCode.RESOURCE_EXHAUSTED, message: tooFragmented(maxSmallFragments) };
+        hub.reportLimit("maxSmallFragments", address, status.message);
         respondWithError(exchange, httpStatusOf(status), status, { connection: "close" });
       } else if (body === "too-long") {
         const message = `expected at most ${maxBytes} bytes in a request, got more (maxRestRequestBytes)`;
@@ -82,7 +85,7 @@ export class RestServer {
           await new Promise<void>((resolve) => startTimer(delayMs, resolve));
           held.hold(0);
         }
-        handler(exchange, body, hub);
+        await handler(exchange, body, hub);
       }
     } catch (error) {
       hub.report({ kind: "invariant-broken", stream: undefined, during: `rest ${pathOf(exchange.target)}`, error });

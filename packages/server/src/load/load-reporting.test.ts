@@ -1,0 +1,59 @@
+import type { LoadReport } from "@xdskit/protocol";
+import type { ClusterLoad } from "@xdskit/protocol/internal";
+import { expect, test } from "vitest";
+import type { ServerReport } from "../hub/port.ts";
+import { nextTurn } from "../next-turn.ts";
+import { defaultLimits } from "../options.ts";
+import { LoadReporting } from "./load-reporting.ts";
+
+const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
+
+function reporting(reported: ServerReport[] = []): LoadReporting {
+  return new LoadReporting({
+    settings: { intervalMs: 10_000, clusters: "all", endpoints: false },
+    limits: defaultLimits,
+    clustersOf: () => [],
+    visibleTo: () => () => true,
+    report: (report) => reported.push(report),
+    reportLimit: () => undefined,
+  });
+}
+
+function reportOf(prefix: string, count: number): LoadReport {
+  const empty = { service: "", intervalMs: 1_000, dropped: 0, droppedBy: [], localities: [] };
+  const clusters = Array.from({ length: count }, (_, i): ClusterLoad => ({ cluster: `${prefix}${i}`, ...empty }));
+  return { node: undefined, clusters };
+}
+
+function open(loads: LoadReporting): number {
+  const reporter = loads.open(peer, () => undefined);
+  if (typeof reporter !== "number") throw new Error(reporter.message);
+  return reporter;
+}
+
+const counted = (loads: LoadReporting): number => [...loads.view.clusters].length;
+
+test("a large report is added in slices of the event loop, and the next one after it", async () => {
+  const loads = reporting();
+  const added = [loads.receive(open(loads), reportOf("a", 1_200)), loads.receive(open(loads), reportOf("b", 10))];
+  const counts: number[] = [];
+  const isAdded = Promise.all(added).then(() => true);
+  while (!(await Promise.race([isAdded, nextTurn().then(() => false)]))) counts.push(counted(loads));
+  expect(new Set(counts)).toEqual(new Set([500, 1_000]));
+  expect([counted(loads), loads.view.reports]).toEqual([1_210, 2]);
+});
+
+test("of a client that disconnects meanwhile the rest is not added, and no report is told", async () => {
+  const reported: ServerReport[] = [];
+  const loads = reporting(reported);
+  const reporter = open(loads);
+  const added = loads.receive(reporter, reportOf("a", 1_200));
+  await nextTurn();
+  loads.close(reporter);
+  await added;
+  expect([counted(loads), loads.view.reports, reported.map(({ kind }) => kind)]).toEqual([
+    500,
+    0,
+    ["load-reporter-closed"],
+  ]);
+});
