@@ -37,7 +37,7 @@ function intervalOf(ttlMs: number): number {
  */
 function heartbeatOf(type: TypeStream, variant: Variant, current: CurrentView): TypeHeartbeat | undefined {
   const { position } = type.sentState;
-  if (position === undefined || current.ttls === "left-off") return undefined;
+  if (position === undefined) return undefined;
   if (variant === "sotw" && type.traits.isFullState) return repetitionOf(type, current);
   const { held, shortestMs } = heldForATime(type, position, current);
   if (held.length === 0) return undefined;
