@@ -131,12 +131,9 @@ function heldForATime(type: TypeStream, position: Position, current: CurrentView
   const { resources, shortestMs } = current.selectTimed(traits.type, subscription);
   const isUpToDate =
     isStill(position, current.view, traits.type) &&
-    sentState.sentOutOfOrder.size +
-      sentState.pendingNames.size +
-      sentState.unansweredNames.size +
-      deliveries.unconfirmed.size +
-      pendingRemovals.names.size ===
-      0;
+    sentState.isPlain &&
+    deliveries.unconfirmed.size === 0 &&
+    pendingRemovals.isEmpty;
   if (isUpToDate) return { held: resources, shortestMs };
   const byName = new Map<string, Past | Resource>(resources.map((resource) => [resource.name, resource]));
   const note = (name: string, sent: Past | Resource | undefined): void => {
