@@ -1,4 +1,4 @@
-import type { TypeUrl } from "@xdskit/protocol";
+import type { Node, TypeUrl } from "@xdskit/protocol";
 import type { DeltaRequest, StreamOpened, TypeTraits } from "@xdskit/protocol/internal";
 import { dialectFor } from "../../src/dialect/presets.ts";
 import type { CurrentView } from "../../src/server/cache/current-view.ts";
@@ -10,12 +10,12 @@ import { traits } from "./resources.ts";
 type Opened = Pick<StreamOpened, "stream"> & Partial<StreamOpened>;
 
 /** A delta stream of API version 3 that joined its set, unless it says otherwise. */
-export function openStream(sets: SiblingSets, current: CurrentView, opened: Opened, nodeId = "n"): Stream {
+export function openStream(sets: SiblingSets, current: CurrentView, opened: Opened, by: Node = node("n")): Stream {
   const peer = { address: "host", isLoopback: false, isTls: false, names: [] };
   const method = { kind: "stream-opened", variant: "delta", apiVersion: "v3", onlyType: undefined } as const;
   const full: StreamOpened = { ...method, connection: 1, peer, ...opened };
-  const siblings = sets.find(full, nodeId);
-  const identity = { node: node(nodeId), dialect: dialectFor(node(nodeId)), choices: {}, siblings };
+  const siblings = sets.find(full, by.id);
+  const identity = { node: by, dialect: dialectFor(by), choices: {}, siblings };
   const stream = new Stream(full, identity, current);
   sets.join(siblings, stream);
   return stream;

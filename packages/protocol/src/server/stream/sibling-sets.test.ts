@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { node } from "../../../test/support/conversation.ts";
 import { viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import {
   CLUSTER,
@@ -47,7 +48,7 @@ beforeEach(() => {
 
 function open(onlyType: TypeUrl | undefined, connection: number, nodeId = "n"): Stream {
   const current = new CurrentViews(new SharedResponses(digest)).of(viewOf(new WrittenLayer("base")));
-  return openStream(sets, current, { stream: ++lastStream, onlyType, connection }, nodeId);
+  return openStream(sets, current, { stream: ++lastStream, onlyType, connection }, node(nodeId));
 }
 
 function subscribe(stream: Stream, type: TypeUrl, ...names: readonly string[]): void {
