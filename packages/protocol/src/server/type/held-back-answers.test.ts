@@ -47,6 +47,11 @@ class Client {
     return resource(this.#url, name, label);
   }
 
+  putOne(name: string, label: string): void {
+    this.base.put(++this.#revision, this.one(name, label));
+    this.responses.advance(this.#revision, undefined);
+  }
+
   put(...names: readonly string[]): void {
     this.base.put(++this.#revision, ...names.map((text) => this.one(text.charAt(0), text.slice(1))));
     this.responses.advance(this.#revision, undefined);
@@ -150,6 +155,30 @@ describe.each(variants)("S-ORD-06: routes that are held back, in %s", (variant) 
     client.ack();
     expect(client.flush(hold("e"))).toEqual([]);
     expect([client.flush(), client.ack().flush()]).toEqual([[["e@1"]], []]);
+  });
+});
+
+describe.each(variants)("B-XTP-05: a member of a collection that is held back, in %s", (variant) => {
+  const collection = "xdstp://x/envoy.config.route.v3.RouteConfiguration/d";
+  const [held, other] = [`${collection}/a`, `${collection}/b`];
+
+  test.each([
+    ["while nothing is in flight", true],
+    ["while an answer is in flight", false],
+  ])("leaves its collection to be answered once more: asked for %s", (_, isSettled) => {
+    const client = new Client(variant, ROUTE, "r");
+    client.putOne("r", "1");
+    client.flush();
+    if (isSettled) client.ack();
+    client.putOne(held, "1");
+    client.putOne(other, "1");
+    client.ask(`${collection}/*`);
+    expect(client.flush(hold(held))).toEqual([[`${other}@1`]]);
+    client.ack();
+    expect(client.flush(hold(held)).flat()).not.toContain(`${held}@1`);
+    client.ack();
+    expect(client.flush().flat()).toContain(`${held}@1`);
+    expect(client.ack().flush()).toEqual([]);
   });
 });
 
