@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, sotw } from "../../../test/support/conversation.ts";
-import { CLUSTER, ENDPOINTS, failure, ROUTE, resource, UNKNOWN } from "../../../test/support/resources.ts";
+import { viewOf, WrittenLayer } from "../../../test/support/layers.ts";
+import { CLUSTER, digest, ENDPOINTS, failure, ROUTE, resource, UNKNOWN } from "../../../test/support/resources.ts";
+import { typeStream } from "../../../test/support/type-streams.ts";
+import type { Resource } from "../../resource/resource.ts";
+import { CurrentViews } from "../cache/current-view.ts";
+import { PendingRemovals } from "../cache/pending-removals.ts";
+import { SharedResponses } from "../cache/shared-responses.ts";
+import { resourceStates } from "./resource-states.ts";
 
 const c = (name: string, label: string): ReturnType<typeof resource> =>
   resource(CLUSTER, name, label, { references: [] });
@@ -132,6 +139,21 @@ describe("S-CSD-02 a delta client", () => {
     expect(statesOf(talk).sort()).toEqual([...pending, "new=1 stale #4", "r=old stale #2"].sort());
     talk.put(c("old", "again"));
     expect(statesOf(talk).filter((state) => state.startsWith("old"))).toEqual(["old=again not-sent"]);
+  });
+
+  test("has a pending removal with its content, where that is kept", () => {
+    const type = typeStream(ENDPOINTS, ["a"]);
+    const current = new CurrentViews(new SharedResponses(digest)).of(viewOf(new WrittenLayer("base", [e("a", "1")])));
+    const was = { whole: e("whole", "1"), mark: { version: "1", ttlMs: undefined }, none: undefined };
+    const names = new Map(Object.entries(was).map(([name, before]) => [name, { was: before as Resource, since: 1 }]));
+    names.set("a", { was: e("a", "0"), since: 1 });
+    const states = resourceStates(Object.assign(type, { pendingRemovals: new PendingRemovals(names) }), current);
+    expect([...states].map((one) => [one.name, one.status, one.resource, one.isSent])).toEqual([
+      ["a", "not-sent", e("a", "1"), false],
+      ["whole", "synced", was.whole, false],
+      ["mark", "synced", undefined, false],
+      ["none", "synced", undefined, false],
+    ]);
   });
 
   test("is stale by the newest response with the name", () => {
