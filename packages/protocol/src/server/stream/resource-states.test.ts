@@ -136,7 +136,7 @@ describe("S-CSD-02 a delta client", () => {
     });
     talk.turns();
     const pending = ["bad=2 refused #3 no good", "old synced"];
-    expect(statesOf(talk).sort()).toEqual([...pending, "new=1 stale #4", "r=old stale #2"].sort());
+    expect([...statesOf(talk)].sort()).toEqual([...pending, "new=1 stale #4", "r=old stale #2"].sort());
     talk.put(c("old", "again"));
     expect(statesOf(talk).filter((state) => state.startsWith("old"))).toEqual(["old=again not-sent"]);
   });

@@ -11,7 +11,7 @@ import { SharedResponses } from "../cache/shared-responses.ts";
 import { DeltaTypeStream } from "./delta.ts";
 import type { HeldBackNames } from "./held-back.ts";
 import { SotwTypeStream } from "./sotw.ts";
-import type { TypeStream } from "./type-stream.ts";
+import type { TypeStream, TypeStreamOptions } from "./type-stream.ts";
 
 const removable = { to: Infinity, namedTo: Infinity, goesAtOnce: undefined };
 const no = { code: 3, message: "no" };
@@ -32,10 +32,11 @@ class Client {
   constructor(variant: Variant, url: TypeUrl, ...names: readonly string[]) {
     const known = traits(url);
     if (known === undefined) throw new Error(`no traits of ${url}`);
-    const options = {
+    const options: TypeStreamOptions = {
       ...{ traits: known, dialect: dialectFor(node("n")), isUnknown: false, isAggregated: true },
-      ...{ ttl: "not-announced", cameAfterOwner: false },
-    } as const;
+      ttl: "not-announced",
+      cameAfterOwner: false,
+    };
     this.type = variant === "delta" ? new DeltaTypeStream(options) : new SotwTypeStream(options);
     this.#variant = variant;
     this.#url = url;
