@@ -17,9 +17,16 @@ export function typeStream(
   subscribe: readonly string[] = [],
   extra: Partial<TypeTraits> = {},
 ): TypeStream {
+  const stream = newTypeStream(type, extra);
+  stream.onRequest(delta(type, { subscribe }));
+  return stream;
+}
+
+/** A type on a delta stream before its first request. */
+export function newTypeStream(type: TypeUrl, extra: Partial<TypeTraits> = {}): TypeStream {
   const known = traits(type);
   if (known === undefined) throw new Error(`no traits of ${type}`);
-  const stream = new DeltaTypeStream({
+  return new DeltaTypeStream({
     traits: { ...known, ...extra },
     dialect: dialectFor(node("n")),
     isUnknown: false,
@@ -27,8 +34,6 @@ export function typeStream(
     ttl: "not-announced",
     cameAfterOwner: false,
   });
-  stream.onRequest(delta(type, { subscribe }));
-  return stream;
 }
 
 /** A stream whose view holds these resources. */

@@ -65,4 +65,8 @@ test("equal versions have equal content in every view, unless the version is set
   top.tableFor(CLUSTER).printVersion("1");
   expect(versions.find(CLUSTER, "1", other)).toBeUndefined();
   expect(versions.find(CLUSTER, "2", view)).toBeUndefined();
+  const printed = { ...served("1"), position: { view: other, revision: 1 } };
+  versions.note(printed);
+  const third = viewOf(top, new WrittenLayer("another base"));
+  expect([versions.find(CLUSTER, "1", other), versions.find(CLUSTER, "1", third)]).toEqual([printed, undefined]);
 });

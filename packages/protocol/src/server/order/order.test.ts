@@ -104,6 +104,17 @@ class Client {
 }
 
 describe("S-ORD-06: a client that may subscribe to Clusters soon", () => {
+  test("is one whose stream of all Clusters closed, and not one that closed another", () => {
+    const after = (type: TypeUrl, ...names: readonly string[]): unknown => {
+      const client = new Client({ isAggregated: false });
+      client.order.leave(client.join(type, ...names));
+      return client.order.awaitsClusters;
+    };
+    expect([after(CLUSTER), after(CLUSTER, "a"), after(LISTENER), after(ROUTE, "r")]).toEqual([
+      ...["came-back", undefined, undefined, undefined],
+    ]);
+  });
+
   test("has reconnected, unless it gets them elsewhere or does not subscribe to all of them", () => {
     const client = new Client();
     expect([client.order.isReturning, client.order.awaitsClusters, client.order.awaitsReturn]).toEqual([

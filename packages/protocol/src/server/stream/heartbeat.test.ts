@@ -147,6 +147,17 @@ describe("S-TTL-09: a heartbeat", () => {
     expect(client.beat()).toEqual([[line(b), line(timed("c", "1", 1_000))]]);
   });
 
+  test("has what was sent out of order as it was sent, not as it is by now", () => {
+    const client = new Client(["a"]);
+    client.put(a, b);
+    client.send();
+    client.type.onRequest(delta(ENDPOINTS, { subscribe: ["b", "late", "plain"] }));
+    client.put(timed("plain", "1", undefined));
+    client.send();
+    client.put(timed("b", "2", 9_000), timed("late", "1", 1_000), timed("plain", "2", 1_000));
+    expect(client.beat()).toEqual([[line(a), line(b)]]);
+  });
+
   test("keeps pending removals alive", () => {
     const client = new Client();
     client.put(a);

@@ -37,7 +37,7 @@ function intervalOf(ttlMs: number): number {
  */
 function heartbeatOf(type: TypeStream, variant: Variant, current: CurrentView): TypeHeartbeat | undefined {
   const { position } = type.sentState;
-  if (position === undefined || current.ttls === "left-off") return undefined;
+  if (position === undefined) return undefined;
   if (variant === "sotw" && type.traits.isFullState) return repetitionOf(type, current);
   const { held, shortestMs } = heldForATime(type, position, current);
   if (held.length === 0) return undefined;
@@ -131,12 +131,9 @@ function heldForATime(type: TypeStream, position: Position, current: CurrentView
   const { resources, shortestMs } = current.selectTimed(traits.type, subscription);
   const isUpToDate =
     isStill(position, current.view, traits.type) &&
-    sentState.sentOutOfOrder.size +
-      sentState.pendingNames.size +
-      sentState.unansweredNames.size +
-      deliveries.unconfirmed.size +
-      pendingRemovals.names.size ===
-      0;
+    sentState.isPlain &&
+    deliveries.unconfirmed.size === 0 &&
+    pendingRemovals.isEmpty;
   if (isUpToDate) return { held: resources, shortestMs };
   const byName = new Map<string, Past | Resource>(resources.map((resource) => [resource.name, resource]));
   const note = (name: string, sent: Past | Resource | undefined): void => {

@@ -104,9 +104,7 @@ class Standings {
 }
 
 function newestWith(pending: readonly Delivery[], name: string): Delivery | undefined {
-  for (let i = pending.length - 1; i >= 0; i--) {
-    const one = pending[i];
-    if (one !== undefined && one.isHeartbeat !== true && resourcesIn(one.body).has(name)) return one;
-  }
-  return undefined;
+  let newest: Delivery | undefined;
+  for (const one of pending) if (one.isHeartbeat !== true && resourcesIn(one.body).has(name)) newest = one;
+  return newest;
 }

@@ -24,6 +24,8 @@ const wait = (type: TypeStream, what: WaitingType["what"], limitMs: number): Wai
 /** A stream that waits for what the test says. */
 class Waiter implements WaitingStream {
   isSettled = false;
+  /** How often it was asked. */
+  asked = 0;
   all: readonly WaitingType[];
 
   constructor(...all: readonly WaitingType[]) {
@@ -31,6 +33,7 @@ class Waiter implements WaitingStream {
   }
 
   waiting(): readonly WaitingType[] {
+    this.asked++;
     return this.all;
   }
 }
@@ -76,8 +79,12 @@ describe("S-ORD-06: everything that a stream waits for", () => {
       undefined,
       true,
     ]);
-    one.isSettled = true;
-    expect(timers.update(one, 3)).toEqual([]);
+    for (const settled of [one, other]) settled.isSettled = true;
+    other.all = [];
+    timers.update(other, 3);
+    const before = [one.asked, other.asked];
+    expect([timers.update(one, 4), timers.update(other, 4), timers.cancelEnded(other)]).toEqual([[], [], []]);
+    expect([one.asked, other.asked]).toEqual(before);
   });
 
   test("loses its timer as soon as it ends, and what begins anew gets one in the next flush", () => {

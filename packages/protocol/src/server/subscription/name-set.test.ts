@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { collectGarbage } from "../../../test/support/garbage.ts";
 import { emptyNameSet, NameSets } from "./name-set.ts";
 import { Names } from "./names.ts";
@@ -37,6 +37,32 @@ describe("sets of names", () => {
     expect(one.key).not.toBe(other.key);
     expect(sets.intern(named("declinate"))).toBe(one);
     expect(sets.intern(named("macallums"))).toBe(other);
+  });
+
+  test("that differ are told apart without a comparison of names", () => {
+    const sets = new NameSets();
+    const lists = Array.from({ length: 100 }, (_, i) => [named(`n${i}`, "z"), named(`${i}`), named(`${i}n`, "z")]);
+    const compared = vi.spyOn(Names.prototype, "has");
+    try {
+      for (const list of lists.flat()) sets.intern(list);
+      expect([sets.size, compared.mock.calls.length]).toEqual([300, 0]);
+      sets.intern(named("n7", "z"));
+      expect([sets.size, compared.mock.calls.length]).toEqual([300, 2]);
+    } finally {
+      compared.mockRestore();
+    }
+  });
+
+  test("that nobody uses are forgotten, once there are more than a few new ones", async () => {
+    const sets = new NameSets();
+    const kept = Array.from({ length: 20 }, (_, i) => sets.intern(named(`kept ${i}`)));
+    for (let i = 0; i < 80; i++) sets.intern(named(`gone ${i}`));
+    await collectGarbage();
+    expect(sets.size).toBe(100);
+    const more = Array.from({ length: 30 }, (_, i) => sets.intern(named(`more ${i}`)));
+    expect([sets.size, kept.length + more.length]).toEqual([50, 50]);
+    expect(kept.map(({ names }) => sets.intern(named(...names)))).toEqual(kept);
+    expect(sets.size).toBe(50);
   });
 
   test("that come after one that is forgotten never get its key", async () => {

@@ -45,7 +45,7 @@ export class SotwSubscription {
       for (const name of listed) if (this.#doubted.has(name)) again.push(name);
       this.#doubted.clear();
     }
-    let isWildcardAgain = this.#isWildcardDoubted;
+    let isWildcardAgain = this.#isWildcardDoubted || again.includes("*");
     this.#isWildcardDoubted = false;
     if (names === this.#listed) return { change: undefined, again, isWildcardAgain };
     if (this.#ignoresHints) {
@@ -69,7 +69,9 @@ export class SotwSubscription {
    */
   doubt(names: readonly string[]): void {
     if (names === this.#listed) return;
-    this.#isWildcardDoubted ||= this.#subscription.isWildcard && !this.#subscription.keepsWildcard(names);
+    // Where names are hints, none of them gives up the wildcard.
+    const mayGiveUpWildcard = this.#subscription.isWildcard && !this.#ignoresHints;
+    this.#isWildcardDoubted ||= mayGiveUpWildcard && !this.#subscription.keepsWildcard(names);
     const listed = new Set(this.#subscription.termsIn(this.#termsIn(names)));
     const before = (this.#ignoresHints ? this.#hints : undefined) ?? this.#subscription.names;
     for (const name of before) if (!listed.has(name)) this.#doubted.add(name);

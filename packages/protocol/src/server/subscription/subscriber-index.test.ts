@@ -187,4 +187,31 @@ describe("a change is compared with the names of those who ask for it", () => {
   test("and one by one with everybody's where those are few: a name and its alias with each of two", () => {
     expect(looksAmong(2, 10)).toBe(4);
   });
+
+  test("and with nobody's when those who ask for the same names as before settle again", () => {
+    const world = new World();
+    const askers = Array.from({ length: 10 }, (_, i) => {
+      const asker = world.open(0);
+      asker.ask(ENDPOINTS, [`${i}`, "mine"]);
+      world.askers.settle(asker);
+      return asker;
+    });
+    world.change("base", ENDPOINTS, ["other"]);
+    for (const asker of askers) {
+      world.askers.unsettle(asker);
+      world.askers.settle(asker);
+    }
+    const compared = vi.spyOn(ChangedNames.prototype, "concern");
+    try {
+      expect([...world.change("base", ENDPOINTS, ["mine"]).values()]).toEqual([new Set(askers)]);
+      expect(compared.mock.calls.length).toBe(0);
+      const [first, ...others] = askers;
+      first?.ask(ENDPOINTS, ["*"]);
+      if (first !== undefined) world.askers.settle(first);
+      expect([...world.change("base", ENDPOINTS, ["5"]).values()]).toEqual([new Set([first, others[4]])]);
+      expect(compared.mock.calls.length).toBe(1);
+    } finally {
+      compared.mockRestore();
+    }
+  });
 });

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { ROUTE, resource } from "../../../test/support/resources.ts";
+import { HOST, ROUTE, resource } from "../../../test/support/resources.ts";
+import { termsOf } from "../../resource/resource-name.ts";
+import { locatedTerm } from "../../resource/variant-name.ts";
+import { virtualHostTerms } from "../../resource/virtual-host-name.ts";
 import { emptyNameSet, NameSets } from "./name-set.ts";
-import { classifyChange, Subscription, type SubscriptionChange } from "./subscription.ts";
+import { classifyChange, coversName, Subscription, type SubscriptionChange } from "./subscription.ts";
 
 const newest = { legacyWildcard: true, wildcardSticky: false };
 const strict = { legacyWildcard: false, wildcardSticky: false };
@@ -77,6 +80,31 @@ describe("a State of the World subscription", () => {
     expect(subscription.replace(["*"])).toEqual({ ...nothing, dropped: ["b", "a"], joinedWildcard: true });
     expect(subscription.replace([])).toEqual({ ...nothing, leftWildcard: true });
     expect(new Subscription(strict).replace([])).toEqual(nothing);
+  });
+});
+
+describe("S-SUB-09: a wildcard", () => {
+  const keeps = (rules: typeof newest, first: readonly string[], given: readonly string[]): boolean => {
+    const subscription = new Subscription(rules);
+    subscription.replace(first);
+    return subscription.keepsWildcard(given);
+  };
+
+  test("of a first request without names lasts until there are names, or for good where that is the custom", () => {
+    const rows = [[], ["a"], ["*", "a"]];
+    expect(rows.map((given) => keeps(newest, [], given))).toEqual([true, false, true]);
+    expect(rows.map((given) => keeps(sticky, [], given))).toEqual([true, true, true]);
+  });
+
+  test("by its name lasts as long as it is listed", () => {
+    const rows = [[], ["a"], ["*", "a"]];
+    for (const rules of [newest, sticky])
+      expect(rows.map((given) => keeps(rules, ["*"], given))).toEqual([false, false, true]);
+  });
+
+  test("that there is not is not kept", () => {
+    for (const given of [[], ["*"]])
+      expect([keeps(newest, ["a"], given), keeps(strict, [], given)]).toEqual([false, false]);
   });
 });
 
@@ -186,6 +214,155 @@ describe("the names of a subscription", () => {
     expect([...one.nameSet(sets).names]).toEqual(["a"]);
     update(other, "-c");
     expect(other.nameSet(sets)).toBe(shared);
+  });
+});
+
+describe("the key of a subscription", () => {
+  const subscribed = (...names: readonly string[]): Subscription => {
+    const subscription = new Subscription(newest);
+    subscription.update(names, []);
+    return subscription;
+  };
+
+  test("is equal for equal ones, and tells the wildcard apart", () => {
+    const sets = new NameSets();
+    const key = (...names: readonly string[]): string | undefined => subscribed(...names).sharedKey(sets);
+    expect([key("b", "a") === key("a", "b"), key("a", "b") === key("*", "a", "b")]).toEqual([true, false]);
+    expect([key("*"), key("*", "a") === key("a", "*")]).toEqual([`* ${emptyNameSet.key}`, true]);
+  });
+
+  test("of many names is found again once requests and uses are worth it", () => {
+    const sets = new NameSets();
+    const many = subscribed(...Array.from({ length: 600 }, (_, i) => `n${i}`));
+    const first = many.sharedKey(sets);
+    many.update(["a"], []);
+    expect([many.sharedNames(sets), many.sharedNames(sets), many.sharedNames(sets)]).toEqual(Array(3).fill(undefined));
+    const keys = [many.sharedKey(sets), many.sharedKey(sets), many.sharedKey(sets)];
+    expect([first === undefined, ...keys.map((key) => key === undefined), keys[2] === first]).toEqual([
+      ...[false, true, true],
+      ...[false, false],
+    ]);
+    expect(many.sharedNames(sets)).toBe(many.names);
+    many.update([], ["a"]);
+    expect(many.sharedKey(sets)).toBe(undefined);
+    expect(many.nameSet(sets).key).toBe(first);
+    const half = Array.from({ length: 301 }, (_, i) => `m${i}`);
+    many.update(half, half.slice(1));
+    expect([many.sharedNames(sets), many.sharedKey(sets)]).not.toContain(first);
+  });
+});
+
+describe("the scope of a subscription", () => {
+  test("stays as it was when the subscription changes, and is one object until then", () => {
+    const subscription = new Subscription(newest);
+    const steps = [["+a"], ["+*"], ["-*"], ["-a +b"]].map(([request = ""]) => {
+      update(subscription, request);
+      return subscription.scope;
+    });
+    expect(subscription.scope).toBe(steps[3]);
+    const shown = steps.map(({ isWildcard, names }) => `${isWildcard ? "*" : ""}${[...names].join()}`);
+    expect(shown).toEqual(["a", "*a", "a", "b"]);
+    const route = resource(ROUTE, "r", "1");
+    expect(steps.map((scope) => [[...scope.termsFor(route)], scope.locators, scope.terms])).toEqual(
+      steps.map(() => [[], undefined, undefined]),
+    );
+  });
+
+  test("S-VHD-03: of a type whose terms match by rules has the terms that a resource matches", () => {
+    const subscription = new Subscription({ ...newest, terms: virtualHostTerms });
+    const host = resource(HOST, "r/*.test", "1", { aliases: ["r/*.test", "r/b.test"] });
+    const [exact, named] = [resource(HOST, "r/a.test", "1"), resource(HOST, "r/*.test", "1")];
+    subscription.update(["r/a.test", "r/b.test", "r/c.other"], []);
+    const { scope } = subscription;
+    expect([...scope.termsFor(host), "|", ...scope.termsFor(exact), "|", ...scope.termsFor(named)]).toEqual([
+      ...["r/a.test", "|", "|", "r/a.test", "r/b.test"],
+    ]);
+    expect([host, exact, named, resource(HOST, "q/*", "1")].map((one) => subscription.covers(one))).toEqual([
+      ...[true, true, true, false],
+    ]);
+    subscription.update(["r/d.test"], ["r/a.test"]);
+    expect([[...subscription.termsFor(host)], [...scope.termsFor(host)]]).toEqual([["r/d.test"], ["r/a.test"]]);
+    expect([subscription.asksBroadly, scope.terms]).toEqual([true, virtualHostTerms]);
+  });
+});
+
+describe("B-LOC-11: once a client uses parameters", () => {
+  const [a, b] = [locatedTerm("a"), locatedTerm("b")];
+  const inX = locatedTerm("b", new Map([["env", "x"]]));
+
+  test("its plain names are terms without parameters, to be sent again; and so are later ones", () => {
+    const subscription = new Subscription(newest);
+    update(subscription, "+a");
+    const before = subscription.scope;
+    expect([subscription.speaksOfParameters, subscription.termsNamed("a"), subscription.termsNamed("b")]).toEqual([
+      ...[false, ["a"], []],
+    ]);
+    expect([subscription.speakOfParameters(), subscription.speakOfParameters()]).toEqual([[a], []]);
+    expect(update(subscription, "+b")).toEqual({ ...nothing, asked: [b] });
+    subscription.update([inX], ["a"]);
+    expect([[...subscription.names], [...before.names]]).toEqual([[b, inX], ["a"]]);
+    expect([subscription.speaksOfParameters, subscription.termsNamed("b"), subscription.termsNamed("a")]).toEqual([
+      ...[true, [b, inX], []],
+    ]);
+    expect([subscription.isNamed("b"), subscription.isNamed("a"), subscription.asksBroadly]).toEqual([
+      ...[true, false, true],
+    ]);
+    const { scope } = subscription;
+    expect([scope.locators?.termsOf("b"), before.locators, [...scope.termsFor(resource(ROUTE, "b", "1"))]]).toEqual([
+      ...[[b, inX], undefined, []],
+    ]);
+  });
+
+  test("it may ask for everything that matches some", () => {
+    const subscription = new Subscription(newest);
+    expect([subscription.speakOfParameters(), subscription.asksForAll, subscription.asksBroadly]).toEqual([
+      ...[[], false, true],
+    ]);
+    subscription.update([locatedTerm("*", new Map([["env", "x"]]))], []);
+    expect([subscription.isWildcard, subscription.asksForAll]).toEqual([false, true]);
+  });
+
+  test("rules of the type match no terms any more", () => {
+    const subscription = new Subscription({ ...newest, terms: virtualHostTerms });
+    update(subscription, "+r/a.test");
+    const host = resource(HOST, "r/*.test", "1");
+    const before = [...subscription.termsFor(host)];
+    subscription.speakOfParameters();
+    expect([before, [...subscription.termsFor(host)], [...subscription.scope.termsFor(host)]]).toEqual([
+      ...[["r/a.test"], [], []],
+    ]);
+  });
+});
+
+describe("a name is subscribed to", () => {
+  test("by itself, by its collection, by a prefix, or by the wildcard, whatever its aliases", () => {
+    const named = (terms: readonly string[]): unknown => {
+      const subscription = new Subscription(newest);
+      subscription.update(terms, []);
+      const names = ["a", "xdstp://x/t/d/m", "foo/bar"];
+      return names.map((name) => [subscription.isNamed(name), coversName(subscription.scope, name)]);
+    };
+    const [yes, no, all] = [
+      [true, true],
+      [false, false],
+      [false, true],
+    ];
+    expect([named(["a"]), named(["xdstp://x/t/d/*"]), named(termsOf(["foo/*"], true)), named(["*"])]).toEqual([
+      [yes, no, no],
+      [no, yes, no],
+      [no, no, yes],
+      [all, all, all],
+    ]);
+  });
+
+  test("B-LOC-09: with parameters only if those are subscribed to", () => {
+    const subscription = new Subscription(newest);
+    subscription.speakOfParameters();
+    const [x, y] = ["x", "y"].map((env) => locatedTerm("a", new Map([["env", env]])));
+    subscription.update([x ?? ""], []);
+    expect([x, y, "a", "b"].map((term) => coversName(subscription.scope, term ?? ""))).toEqual([
+      ...[true, false, true, false],
+    ]);
   });
 });
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node } from "../../../test/support/conversation.ts";
+import { viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import {
   CLUSTER,
+  digest,
   ENDPOINTS,
   EXTENSION,
   HOST,
@@ -10,8 +12,12 @@ import {
   resource,
   UNKNOWN,
 } from "../../../test/support/resources.ts";
+import { newTypeStream, typeStream } from "../../../test/support/type-streams.ts";
 import type { InitialVersions } from "../../message/request.ts";
+import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
+import { SharedResponses } from "../cache/shared-responses.ts";
 import type { ServerMachineOptions } from "../contract/server-machine-options.ts";
+import type { TypeStream } from "./type-stream.ts";
 
 const no = { code: 3, message: "no" };
 const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => [...one.says].sort());
@@ -276,6 +282,71 @@ describe("an answer that is too large for one response", () => {
     const [mine, yours] = [bodiesOf(1), bodiesOf(2)];
     expect(mine.length).toBe(2);
     expect(mine.map((body, i) => body === yours[i])).toEqual([true, true]);
+  });
+});
+
+describe("streams that are told the same", () => {
+  const many = Array.from({ length: 20 }, (_, i) => `n${i}`);
+  const bodies = (talk: Conversation): readonly unknown[] =>
+    talk.machine.next(100).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []));
+
+  test.each([
+    ["everything", ["*"]],
+    ["names", many],
+    ["everything and a name", ["*", "n1"]],
+  ])("share one body, at first and after a change (%s)", (_, subscribe) => {
+    const talk = new Conversation();
+    talk.put(...many.map((name) => e(name, "1")));
+    for (const stream of [1, 2, 3]) {
+      talk.open(stream, "delta");
+      talk.receive(stream, delta(ENDPOINTS, { subscribe }));
+    }
+    const first = bodies(talk);
+    expect([first.length, new Set(first).size]).toEqual([3, 1]);
+    for (const stream of [1, 2, 3]) talk.receive(stream, delta(ENDPOINTS, { nonce: "1" }));
+    talk.put(...many.map((name) => e(name, "2")));
+    const second = bodies(talk);
+    expect([second.length, new Set(second).size]).toEqual([3, 1]);
+  });
+});
+
+describe("what a type can be sent while some of it is held back (S-ORD-06)", () => {
+  const flags = ({ canHoldBack, canTellTargets }: TypeStream): unknown => ({ canHoldBack, canTellTargets });
+  const everything = { removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: new Map() };
+  const current = (): CurrentView => new CurrentViews(new SharedResponses(digest)).of(viewOf(new WrittenLayer("base")));
+
+  test("is all the rest once it was sent something, and an earlier state unless it is to be compared", () => {
+    const fresh = typeStream(ENDPOINTS, ["a"]);
+    const returning = newTypeStream(ENDPOINTS);
+    returning.onRequest(delta(ENDPOINTS, { subscribe: ["a"], initialVersions: holding(e("a", "1")) }));
+    expect([fresh, returning].map(flags)).toEqual([
+      { canHoldBack: false, canTellTargets: true },
+      { canHoldBack: false, canTellTargets: false },
+    ]);
+    const both = { canHoldBack: true, canTellTargets: true };
+    for (const stream of [fresh, returning]) {
+      stream.next(current(), everything);
+      expect(flags(stream)).toEqual(both);
+    }
+  });
+
+  test("does not differ where a term may match several", () => {
+    const hosts = typeStream(HOST, ["r/a"]);
+    expect(flags(hosts)).toEqual({ canHoldBack: false, canTellTargets: true });
+    hosts.next(current(), everything);
+    expect(flags(hosts)).toEqual({ canHoldBack: true, canTellTargets: true });
+  });
+
+  test("S-WRM-08 is not marked for a resend before a first answer, which has all of it but what is compared", () => {
+    const fresh = typeStream(ENDPOINTS, ["a"]);
+    const returning = newTypeStream(ENDPOINTS);
+    returning.onRequest(delta(ENDPOINTS, { subscribe: ["a"], initialVersions: holding(e("a", "1")) }));
+    const hosts = typeStream(HOST, ["r/a"]);
+    expect([fresh.resend(["a"]), hosts.resend(["r/"])]).toEqual([false, false]);
+    expect([returning.resend(["a"]), returning.resend(["b"])]).toEqual([true, false]);
+    for (const stream of [fresh, hosts]) stream.next(current(), everything);
+    expect([fresh.resend(["a"]), fresh.resend(["b"])]).toEqual([true, false]);
+    expect([hosts.resend(["r/"]), hosts.resend(["r/b"]), hosts.resend(["r/a"])]).toEqual([true, false, true]);
   });
 });
 

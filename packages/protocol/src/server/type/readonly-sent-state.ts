@@ -22,4 +22,6 @@ export interface ReadonlySentState {
   readonly unansweredNames: ReadonlySet<string>;
   /** What was sent out of order, ahead of the position; undefined: that the name does not exist. */
   readonly sentOutOfOrder: ReadonlyMap<string, SentMark | undefined>;
+  /** Whether only changes since the position are to be sent. */
+  readonly isPlain: boolean;
 }

@@ -36,7 +36,6 @@ export class SentState implements ReadonlySentState {
     return this.resendsAll ? undefined : this.sentUpTo;
   }
 
-  /** Whether only changes since the position are to be sent. */
   get isPlain(): boolean {
     return this.#asked.size + this.sentOutOfOrder.size + this.unansweredNames.size === 0;
   }

@@ -397,6 +397,21 @@ describe("streams that are told the same", () => {
   });
 });
 
+describe("a stream that is sent everything once more", () => {
+  test("is sent the body that a new one is sent", () => {
+    const talk = talkWith(Array.from({ length: 20 }, (_, i) => e(`n${i}`, "1")));
+    const bodies = (): readonly unknown[] =>
+      talk.machine.next(100).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []));
+    talk.hear(1, sotw(ENDPOINTS, { names: ["*"] }));
+    talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["*"] }));
+    talk.receive(1, sotw(ENDPOINTS, { names: ["*"] }));
+    talk.open(2, "sotw");
+    talk.receive(2, sotw(ENDPOINTS, { names: ["*"] }));
+    const sent = bodies();
+    expect([sent.length, new Set(sent).size]).toEqual([2, 1]);
+  });
+});
+
 describe("an answer that is too large for one response", () => {
   const options = { dialect: { maxResponseBytes: 1 } } as const;
 
