@@ -152,7 +152,7 @@ describe("S-ORD-06: a response with Clusters", () => {
     const sent = client
       .on(onlyType)
       .sent(client.clusters, delivery, { body, isInOrder: true, news: [], ...what }, before, client.current);
-    const { goesAtOnce } = client.order.removable(2);
+    const { goesAtOnce } = client.order.removable(2, { areClusters: true });
     return [sent, fresh.map(({ name }) => name).filter((name) => goesAtOnce?.(name) === true)];
   };
 
@@ -167,7 +167,7 @@ describe("S-ORD-06: a response with Clusters", () => {
     client = new Client().join(client.clusters);
     respond();
     client.join(client.routes);
-    expect(client.order.removable(2).goesAtOnce).toBe(undefined);
+    expect(client.order.removable(2, { areClusters: true }).goesAtOnce).toBe(undefined);
   });
 
   test("brings what the answer says is new, but not what was to be removed", () => {
