@@ -45,7 +45,12 @@ describe("bootstraps of Envoy", () => {
   });
 
   test.each([
-    ["a DNS name", ["--server", "xds.example:18000"], { sni: "xds.example" }, { san_type: "DNS", exact: "xds.example" }],
+    [
+      "a DNS name",
+      ["--server", "xds.example:18000"],
+      { sni: "xds.example" },
+      { san_type: "DNS", exact: "xds.example" },
+    ],
     ["an IPv4 address", ["--server", "10.0.0.1:18000"], {}, { san_type: "IP_ADDRESS", exact: "10.0.0.1" }],
     ["an IPv6 address", ["--server", "[2001:DB8:0:0::1]:1"], {}, { san_type: "IP_ADDRESS", exact: "2001:db8::1" }],
     [

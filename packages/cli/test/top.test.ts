@@ -86,7 +86,7 @@ describe("the screen of xds top", () => {
     expect(renderTop(state, { colors, size: { columns: 80, rows: 24 } })).toEqual([
       "server    0.1.0 at 127.0.0.1:18000, up 60m, ready",
       "source    failed for 67s, 3 problems",
-      "revision  14 [#################!..] 17 of 20 nodes have it, 2 pending, 1 rejected, 2 disconnected before",
+      "revision  14 [#################!..] 17 of 20 nodes have it, 2 pending, 1 rejected, 2 left without it",
       "streams   22 on 20 connections, 1 slow clients, 3 MiB buffered",
       "memory    120 MiB",
       "limit     maxStreams: 80 of 100",

@@ -172,7 +172,7 @@ const rows: readonly {
       await scene.connect("edge-1");
       return scene.wait();
     },
-    becomes: { code: 0, says: "revision 2 is deployed: 1 of 1 node has it, 1 disconnected before" },
+    becomes: { code: 0, says: "revision 2 is deployed: 1 of 1 node has it, 1 left without it" },
   },
   {
     when: "a client rejects the change, then it is taken back",

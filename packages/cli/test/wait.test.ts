@@ -20,13 +20,8 @@ async function serve(files: Readonly<Record<string, string>>): Promise<{ site: S
 
 /** A client that subscribes to all clusters and ACKs them, until the test ends. */
 async function subscribe(serving: Serving, node: string): Promise<void> {
-  const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
-  const watching = run(["watch", "cds", "--node", node], io);
-  cleanups.push(() => {
-    io.interrupt("SIGTERM");
-    return watching;
-  });
-  await until(`${node} has its answer`, () => io.stdout.text.includes("name: one"));
+  const client = await serving.connect(node);
+  cleanups.push(() => client.close());
 }
 
 describe("xds wait", () => {
@@ -71,6 +66,26 @@ describe("xds wait", () => {
     await subscribe(serving, "edge-1");
     expect((await serving.xds("wait", "--nodes", "web-*", "--timeout", "0s")).code).toBe(5);
     expect((await serving.xds("wait", "--nodes", "edge-*")).code).toBe(0);
+  });
+
+  test("the clients of the command line are no nodes, connected or gone", async () => {
+    const { site, serving } = await serve({ "clusters.yaml": clusters("one") });
+    await subscribe(serving, "edge-1");
+    const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
+    const watching = run(["watch", "cds"], io);
+    await until("it watches", () => io.stdout.text.includes("name: one"));
+    expect((await serving.xds("get", "cds", "--node", "edge-2")).code).toBe(0);
+    await site.write("clusters.yaml", clusters("one", "two"));
+    expect((await serving.xds("wait")).stdout).toBe("revision 2 is deployed: 1 of 1 node has it\n");
+    expect((await serving.xds("status")).stdout).not.toContain("xds-cli");
+    io.interrupt("SIGTERM");
+    await watching;
+    await site.write("clusters.yaml", clusters("one"));
+    expect((await serving.xds("wait")).stdout).toBe("revision 3 is deployed: 1 of 1 node has it\n");
+    expect((await serving.xds("status")).stdout).toContain("revision  3: 1 of 1 node has it\n");
+    const metrics = await (await fetch(`http://${serving.admin}/metrics`)).text();
+    expect(metrics).toContain('xds_server_nodes{state="deployed"} 1\n');
+    expect(metrics).toContain('xds_server_nodes{state="disconnected"} 0\n');
   });
 
   test.each([

@@ -1,3 +1,4 @@
+import { OBSERVER_USER_AGENT } from "@xdskit/protocol/internal";
 import type { NodeAnswer, NodesAnswer, ProgressAnswer, ServerAnswer, StoreAnswer } from "@xdskit/server";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
@@ -115,6 +116,7 @@ function groupNodes(nodes: readonly NodeAnswer[], { pending, rejected }: Progres
   const isRejected = new Set(rejected.nodes.map(({ id }) => id));
   const groups = new Map<string, StatusGroup>();
   for (const { id, userAgent, layers } of nodes) {
+    if (userAgent.startsWith(`${OBSERVER_USER_AGENT} `)) continue;
     const key = JSON.stringify([userAgent, layers]);
     const group = groups.get(key) ?? { userAgent, layers, nodes: 0, pending: 0, rejected: 0 };
     group.nodes++;
