@@ -28,6 +28,11 @@ export interface BootstrapFlags extends DescribedNode {
   readonly key?: string;
 }
 
+/** Envoy takes an `ads_config` over gRPC only, and would connect to it. */
+const WITHOUT_ADS = `# This Envoy only polls, so it rejects resources that say \`ads: {}\`. In them, name the source of endpoints and routes
+# as here in cds_config.
+`;
+
 export async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandContext): Promise<ExitCode> {
   const source = sourceOf(flags, io.cwd);
   if (source.transport === "file" && (flags.server ?? flags.ca) !== undefined) {
@@ -46,7 +51,8 @@ export async function bootstrap(client: string, flags: BootstrapFlags, { io }: C
   }
   const admin = flags.admin ?? { host: "127.0.0.1", port: 9901 };
   const value = envoyBootstrap({ ...options, source, admin });
-  const yaml = (): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  const comment = source.transport === "rest" ? WITHOUT_ADS : "";
+  const yaml = (): string => comment + stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
   io.stdout.write(flags.output === "json" ? formatJson(value) : yaml());
   return exitCode.ok;
 }
