@@ -98,7 +98,7 @@ export class Serving {
 
   /** Runs another command against it. */
   async xds(...argv: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-    const env = { XDS_SERVER: this.address, XDS_ADMIN: this.admin };
+    const env = { XDS_SERVER: this.address, XDS_ADMIN_SERVER: this.admin };
     const io = new CapturedIo({ env });
     const code = await run(argv, io);
     return { code, stdout: io.stdout.text, stderr: io.stderr.text };

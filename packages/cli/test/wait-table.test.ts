@@ -254,6 +254,6 @@ test.each(rows)(
 );
 
 test("xds wait: nothing listens", async () => {
-  const io = new CapturedIo({ env: { XDS_ADMIN: "127.0.0.1:1" } });
+  const io = new CapturedIo({ env: { XDS_ADMIN_SERVER: "127.0.0.1:1" } });
   expect(await run(["wait"], io)).toBe(69);
 });
