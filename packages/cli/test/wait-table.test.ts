@@ -137,7 +137,7 @@ const rows: readonly {
   {
     when: "nobody is connected, then a node is",
     first: (scene) => scene.wait(...now),
-    is: { code: 5, says: "is on too few nodes, 0 of at least 1: 0 of 0 nodes have it" },
+    is: { code: 5, says: "revision 1: no node is connected: 0 of 0 nodes have it" },
     afterwards: async (scene) => {
       await scene.connect("edge-1");
       return scene.wait();
@@ -150,7 +150,7 @@ const rows: readonly {
       await scene.connect("edge-1");
       return scene.wait("--min-nodes", "2", ...now);
     },
-    is: { code: 5, says: "is on too few nodes, 1 of at least 2: 1 of 1 node has it" },
+    is: { code: 5, says: "revision 1: only 1 of the required 2 nodes is connected: 1 of 1 node has it" },
     afterwards: async (scene) => {
       await scene.connect("edge-2");
       return scene.wait("--min-nodes", "2");

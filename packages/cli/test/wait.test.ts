@@ -49,7 +49,7 @@ describe("xds wait", () => {
     const { code, stdout, stderr } = await serving.xds("wait");
     expect([code, stdout]).toEqual([3, ""]);
     expect(stderr).toBe(
-      `xds: ${serving.admin} answered 409: the source has 1 error\nhint: GET /api/v1/source lists its problems\n`,
+      "xds: the source has 1 error\nhint: `xds validate DIR` lists them, as GET /api/v1/source does\n",
     );
     expect((await serving.xds("wait", "--revision", "head")).code).toBe(0);
     const { stdout: status } = await serving.xds("status");
@@ -60,7 +60,7 @@ describe("xds wait", () => {
     const { serving } = await serve({ "clusters.yaml": clusters("one") });
     expect(await serving.xds("wait", "--timeout", "0s")).toMatchObject({
       code: 5,
-      stdout: "revision 1 is on too few nodes, 0 of at least 1: 0 of 0 nodes have it\n",
+      stdout: "revision 1: no node is connected: 0 of 0 nodes have it\n",
     });
     expect((await serving.xds("wait", "--min-nodes", "0")).code).toBe(0);
     await subscribe(serving, "edge-1");
