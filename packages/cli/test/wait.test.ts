@@ -54,6 +54,7 @@ describe("xds wait", () => {
     expect((await serving.xds("wait", "--revision", "head")).code).toBe(0);
     const { stdout: status } = await serving.xds("status");
     expect(status).toContain("1 error, the last valid configuration is in force");
+    expect(status).toContain("\nclusters.yaml:1: error: ");
   });
 
   test("with nobody connected ends with 5, unless nobody needs to be", async () => {
@@ -107,7 +108,7 @@ test("xds status shows groups of nodes", async () => {
   const { code, stdout } = await serving.xds("status");
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^server {4}\S+ at 127[\d.:]+, up \S+, ready\nsource {4}good for \S+, 1 warning\nrevision {2}1: 1 of 1 node has it\nstreams {3}1\n\nAGENT +LAYERS +NODES +HAVE IT +PENDING +REJECTED\nxdskit \S+ +base +1 +1\n$/,
+    /^server {4}\S+ at 127[\d.:]+, up \S+, ready\nsource {4}good for \S+, 1 warning\nrevision {2}1: 1 of 1 node has it\nstreams {3}1\n\nclusters\.yaml:1: warning: .+\n\nAGENT +LAYERS +NODES +HAVE IT +PENDING +REJECTED\nxdskit \S+ +base +1 +1\n$/,
   );
   const answer: unknown = JSON.parse((await serving.xds("status", "-o", "json")).stdout);
   expect(answer).toMatchObject({
