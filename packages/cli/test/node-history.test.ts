@@ -31,7 +31,7 @@ test("says what a node had when and by whose change, after a restart too", async
   await start();
   const node = "region/edge-1";
   expect(await serving.xds("history", "--node", node)).toEqual({
-    ...{ code: 1, stdout: "", stderr: `xds: it is not known what ${node} had\n` },
+    ...{ code: 1, stdout: "", stderr: `xds: nothing is recorded of node ${node}\n` },
   });
   let client = await serving.connect(node);
   await until("the node has 1", async () => (await pastOf(node)).length === 1);

@@ -83,7 +83,8 @@ function print(answer: ProgressAnswer, { output, minNodes }: WaitFlags, { io, co
 
 /** All connected nodes have the revision, and more are required. */
 function tooFew({ deployed }: ProgressAnswer, minNodes: number): string {
-  if (deployed > 0) return `only ${deployed} of the required ${minNodes} nodes ${deployed === 1 ? "is" : "are"} connected`;
+  if (deployed > 0)
+    return `only ${deployed} of the required ${minNodes} nodes ${deployed === 1 ? "is" : "are"} connected`;
   return minNodes === 1 ? "no node is connected" : `none of the required ${minNodes} nodes is connected`;
 }
 
