@@ -91,7 +91,7 @@ const [listen, admin] = [await freePort(18000), await freePort(18001)];
 if (listen !== 18000 || admin !== 18001) {
   console.log(`port 18000 or 18001 is taken: using ${listen} and ${admin}`);
   process.env["XDS_LISTEN"] = process.env["XDS_SERVER"] = `127.0.0.1:${listen}`;
-  process.env["XDS_ADMIN"] = `127.0.0.1:${admin}`;
+  process.env["XDS_ADMIN"] = process.env["XDS_ADMIN_SERVER"] = `127.0.0.1:${admin}`;
 }
 
 const server = start("npm start");

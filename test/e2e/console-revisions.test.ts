@@ -97,13 +97,13 @@ describeWith("chromium", "the revisions in the console", () => {
       ['- connectTimeout: "2s"\n'].map((line) => expect.stringContaining(line.slice(0, 16)) as string),
     );
     expect(await difference.locator("ins").textContent()).toContain("3s");
-    await page.getByRole("heading", { name: "Rejected something up to it 2" }).waitFor();
+    await page.getByRole("heading", { name: "Rejected it or an earlier revision 2" }).waitFor();
     await page.locator(".stragglers").getByRole("link", { name: "edge-01" }).waitFor();
     await visible(MARKUP_REASON);
     await page.getByRole("button", { name: "Show more of 26 changes" }).click();
     await page.getByRole("region", { name: "Difference: changed Cluster shipping-v2" }).waitFor();
     await go("/node?id=edge-01");
-    await page.getByRole("heading", { name: /Its past/ }).waitFor();
+    await page.getByRole("heading", { name: /History/ }).waitFor();
     const past = page.locator(".past li");
     await past.filter({ hasText: "rejected" }).getByText(MARKUP_REASON).waitFor();
     await past
@@ -167,12 +167,12 @@ describeWith("chromium", "the revisions in the console", () => {
     await page.getByRole("heading", { name: "Held: nothing of it is sent until it is approved" }).waitFor();
     await page.getByRole("button", { name: "Reject…" }).click();
     const dialog = page.getByRole("dialog", { name: `Reject revision ${held}?` });
-    await dialog.getByText(`0 of ${LEDGER_NODES} connected nodes are concerned.`).waitFor();
+    await dialog.getByText(`0 of ${LEDGER_NODES} connected nodes affected.`).waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
     expect(await scene.held()).toBe(held);
     await page.getByRole("button", { name: "Reject…" }).click();
-    await dialog.getByLabel("Why, for the history").fill(MARKUP);
+    await dialog.getByLabel("Reason").fill(MARKUP);
     await dialog.getByRole("button", { name: "Reject", exact: true }).click();
     await dialog.getByText(`Done. It is recorded as ${held + 1}.`).waitFor();
     await dialog.getByRole("button", { name: "Close" }).click();
@@ -212,12 +212,12 @@ describeWith("chromium", "the revisions in the console", () => {
     await press("Tab", "Approve…");
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: `Approve revision ${held}?` });
-    await dialog.getByText(`${LEDGER_NODES} of ${LEDGER_NODES} connected nodes are concerned.`).waitFor();
+    await dialog.getByText(`${LEDGER_NODES} of ${LEDGER_NODES} connected nodes affected.`).waitFor();
     await dialog.getByText("8 changed, 16 deleted").waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await page.keyboard.press("Enter");
-    await dialog.getByText(`${LEDGER_NODES} of ${LEDGER_NODES} connected nodes are concerned.`).waitFor();
+    await dialog.getByText(`${LEDGER_NODES} of ${LEDGER_NODES} connected nodes affected.`).waitFor();
     await page.keyboard.type("The canaries are gone on purpose");
     await page.keyboard.press("Enter");
     await dialog.getByText(`Done. It is recorded as ${held + 1}.`).waitFor();
@@ -238,8 +238,8 @@ describeWith("chromium", "the revisions in the console", () => {
     await page.getByRole("button", { name: "Roll back to here…" }).click();
     const dialog = page.getByRole("dialog", { name: `Roll back to revision ${before}?` });
     await dialog.getByText("16 added, 8 changed").waitFor();
-    await dialog.getByText(`${LEDGER_NODES} of ${LEDGER_NODES} connected nodes are concerned.`).waitFor();
-    await dialog.getByLabel("Why, for the history").fill("It was too much");
+    await dialog.getByText(`${LEDGER_NODES} of ${LEDGER_NODES} connected nodes affected.`).waitFor();
+    await dialog.getByLabel("Reason").fill("It was too much");
     await dialog.getByRole("button", { name: "Roll back", exact: true }).click();
     await dialog.getByText(`Done. It is recorded as ${approved + 1}.`).waitFor();
     await dialog.getByRole("link", { name: `${approved + 1}` }).click();
@@ -264,7 +264,7 @@ describeWith("chromium", "the revisions in the console", () => {
     await go(`/revision?number=${held}`);
     await page.getByRole("button", { name: "Approve…" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText(/connected nodes are concerned/).waitFor();
+    await dialog.getByText(/connected nodes affected/).waitFor();
     const api = `http://127.0.0.1:${scene.server.adminPort}/api/v1`;
     expect((await fetch(`${api}/reject/${held}`, { method: "POST" })).status).toBe(200);
     await dialog.getByRole("alert").getByText(`${held} is not held; nothing is`).waitFor();
@@ -355,7 +355,7 @@ describeWith("chromium", "the revisions in the console", () => {
     }
     await other.page.goto(`${scene.url}#/revision?number=${await scene.held()}`);
     await other.page.getByRole("button", { name: "Approve…" }).click();
-    await other.page.getByText(/connected nodes are concerned/).waitFor();
+    await other.page.getByText(/connected nodes affected/).waitFor();
     await check("a dialog");
     expect(other.faults.filter((fault) => !fault.includes("404"))).toEqual([]);
   });
@@ -428,7 +428,7 @@ describeWith("chromium", "the revisions in the console", () => {
       await shown.page.locator("[aria-busy=true]").waitFor({ state: "detached" });
       if (isDialog) {
         await shown.page.getByRole("button", { name: "Approve…" }).click();
-        await shown.page.getByText(/connected nodes are concerned/).waitFor();
+        await shown.page.getByText(/connected nodes affected/).waitFor();
       }
       await shown.page.waitForTimeout(1_500);
       await shown.page.screenshot({ path: join(root, "docs/images", file) });

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import { fates, nacks } from "./support/admin.ts";
+import { createCertificate } from "./support/certificate.ts";
 import { type Envoy, startEnvoyFrom, validateBootstrap } from "./support/envoy.ts";
 import { startHttpBackend } from "./support/http-backend.ts";
 import { httpGet } from "./support/http-load.ts";
@@ -102,6 +103,36 @@ describeWith("envoy", "a bootstrap of xds bootstrap", () => {
     );
     note("bootstrap", "file", "cluster changed, ms", ms);
     expect(await rejected(envoy)).toBe(0);
+  });
+});
+
+/** `xds bootstrap envoy --ca` names the certificate that Envoy accepts: the CA signs those of others, too. */
+describeWith("envoy", "a bootstrap of xds bootstrap over TLS", () => {
+  test("Envoy accepts a certificate for the host of --server, or for --server-name, and no other of the CA", async () => {
+    await using stack = createStack();
+    const own = createCertificate("xds.example");
+    const site = stack.use(createSite({ "web.json": [cluster({ name: "web" })] }));
+    const pems = stack.use(createSite({ "cert.pem": own.cert, "key.pem": own.key }));
+    const [cert, key] = ["cert.pem", "key.pem"].map((name) => `${pems.directory}/${name}`) as [string, string];
+    const server = stack.use(await startXdsServer({ site, flags: ["--tls-cert", cert, "--tls-key", key] }));
+    for (const [flags, isAccepted] of [
+      [[], true],
+      [["--server-name", "localhost"], true],
+      [["--server-name", "other.example"], false],
+      [["--server-name", "127.0.0.2"], false],
+    ] as const) {
+      const [adminPort = 0] = await freePorts(1);
+      const asked = [...sourceFlags("ads-delta", "", `127.0.0.1:${server.port}`), "--ca", cert, ...flags];
+      const bootstrap = printed([...asked, "--admin", `127.0.0.1:${adminPort}`]);
+      await using envoy = await startEnvoyFrom(bootstrap, adminPort);
+      const stat = isAccepted ? "control_plane.connected_state" : "cluster.xds_server.ssl.fail_verify_san";
+      await until(
+        { says: `${flags.join(" ")} ${stat}`, withinMs: 5_000 },
+        async () => (await envoy.stats())(stat) >= 1,
+      );
+      const stats = await envoy.stats();
+      expect([flags, stats("control_plane.connected_state")]).toEqual([flags, isAccepted ? 1 : 0]);
+    }
   });
 });
 

@@ -19,7 +19,7 @@ test("xds nodes asks at the local socket of a server", async () => {
   const io = new CapturedIo({ env: { NO_COLOR: "1" } });
   expect(await run(["nodes", "-o", "json", "--admin", `unix:${socket}`], io)).toBe(0);
   expect(JSON.parse(io.stdout.text)).toEqual({ items: [], total: 0 });
-  const nowhere = new CapturedIo({ env: { NO_COLOR: "1", XDS_ADMIN: `unix:${socket}.none` } });
+  const nowhere = new CapturedIo({ env: { NO_COLOR: "1", XDS_ADMIN_SERVER: `unix:${socket}.none` } });
   expect(await run(["nodes"], nowhere)).toBe(69);
   expect(nowhere.stderr.text).toBe(
     `xds: cannot reach the admin API at unix:${socket}.none: connect ENOENT ${socket}.none\nhint: is \`xds serve\` running? --admin says where\n`,

@@ -43,4 +43,39 @@ describe("bootstraps of Envoy", () => {
     );
     expect(texts.join("")).not.toMatch(/V3|v3|path_config_source|typed_extension|set_node_on_first/);
   });
+
+  test.each([
+    [
+      "a DNS name",
+      ["--server", "xds.example:18000"],
+      { sni: "xds.example" },
+      { san_type: "DNS", exact: "xds.example" },
+    ],
+    ["an IPv4 address", ["--server", "10.0.0.1:18000"], {}, { san_type: "IP_ADDRESS", exact: "10.0.0.1" }],
+    ["an IPv6 address", ["--server", "[2001:DB8:0:0::1]:1"], {}, { san_type: "IP_ADDRESS", exact: "2001:db8::1" }],
+    [
+      "a name of its own",
+      ["--server", "10.0.0.1:18000", "--server-name", "xds.example"],
+      { sni: "xds.example" },
+      { san_type: "DNS", exact: "xds.example" },
+    ],
+  ])("over TLS, Envoy accepts only the server's certificate, by %s", async (_, flags, sni, { san_type, exact }) => {
+    const types = { v2: "api.v2.auth", v3: "extensions.transport_sockets.tls.v3" };
+    for (const { version, transport } of cells.filter((cell) => cell.transport !== "file")) {
+      const old = version === "v2" ? ["--v2"] : [];
+      const text = await printed("--transport", transport, ...old, ...flags, "--ca", "/ca.pem");
+      const names =
+        version === "v2"
+          ? { verify_subject_alt_name: [exact] }
+          : { match_typed_subject_alt_names: [{ san_type, matcher: { exact } }] };
+      expect(parse(text).static_resources.clusters[0].transport_socket.typed_config).toEqual({
+        "@type": `type.googleapis.com/envoy.${types[version as "v2" | "v3"]}.UpstreamTlsContext`,
+        ...sni,
+        common_tls_context: {
+          validation_context: { trusted_ca: { filename: "/ca.pem" }, ...names },
+          alpn_protocols: [transport === "rest" ? "http/1.1" : "h2"],
+        },
+      });
+    }
+  });
 });

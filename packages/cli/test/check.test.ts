@@ -13,12 +13,12 @@ afterEach(async () => {
 });
 
 /** A server of a site, and a directory with the bootstrap of an Envoy that it serves. */
-async function served(site: Site): Promise<{ serving: Serving; cwd: string }> {
+async function served(site: Site, ...flags: readonly string[]): Promise<{ serving: Serving; cwd: string }> {
   cleanups.push(() => site.remove());
   const serving = await Serving.start(site);
   cleanups.push(() => serving.stop());
   await until("it is ready", () => serving.isReady());
-  const { stdout } = await serving.xds("bootstrap", "envoy", "--server", serving.address);
+  const { stdout } = await serving.xds("bootstrap", "envoy", "--server", serving.address, ...flags);
   const elsewhere = await Site.make({ "envoy.yaml": stdout });
   cleanups.push(() => elsewhere.remove());
   return { serving, cwd: elsewhere.directory };
@@ -49,6 +49,16 @@ async function faultySite(): Promise<Site> {
 }
 
 describe("xds check", () => {
+  test("says why endpoints over ADS are out of reach of an Envoy that only polls", async () => {
+    const site = await Site.make({ "clusters.yaml": edsCluster("a"), "endpoints.yaml": endpoints("a", 1) });
+    const { cwd } = await served(site, "--transport", "rest");
+    const { code, stdout } = await check(cwd);
+    expect([code, stdout.split("\n").find((line) => line.startsWith("  eds"))]).toEqual([
+      1,
+      "  eds a: its source cannot be used: the resource says `ads: {}`, and the bootstrap has no ads_config",
+    ]);
+  });
+
   test("tells what an Envoy receives, and that all of it resolves", async () => {
     const { cwd } = await served(await wholeSite());
     const { code, stdout, stderr } = await check(cwd);

@@ -71,7 +71,7 @@ test("without a host, an address is on this machine", async () => {
   const serving = await serve();
   const at = (address: string): string => `:${address.split(":").at(-1)}`;
   expect((await serving.xds("get", "cds", "--server", at(serving.address))).code).toBe(0);
-  const io = new CapturedIo({ env: { XDS_ADMIN: at(serving.admin) } });
+  const io = new CapturedIo({ env: { XDS_ADMIN_SERVER: at(serving.admin) } });
   expect(await run(["nodes"], io)).toBe(0);
 });
 

@@ -4,8 +4,6 @@ import type { NodeResourceAnswer } from "@xdskit/server";
 import { afterEach, expect, test } from "vitest";
 import { compareWithEnvoy } from "../src/commands/diff/compare-envoy.ts";
 import { readConfigDump } from "../src/commands/diff/envoy-dump.ts";
-import { run } from "../src/run.ts";
-import { CapturedIo } from "./captured-io.ts";
 import { clusters, Serving, Site, until } from "./serving.ts";
 
 const api = createEnvoyApi();
@@ -110,13 +108,8 @@ test("xds diff --node --envoy prints what is not the same, and exits with 1 if a
   cleanups.push(() => site.remove());
   const serving = await Serving.start(site);
   cleanups.push(() => serving.stop());
-  const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
-  const watching = run(["watch", "cds", "--node", "edge-1"], io);
-  cleanups.push(() => {
-    io.interrupt("SIGTERM");
-    return watching;
-  });
-  await until("it has its answer", () => io.stdout.text.includes("name: one"));
+  const node = await serving.connect("edge-1");
+  cleanups.push(() => node.close());
   await until("it has ACKed", async () => (await serving.xds("wait")).code === 0);
   const one = { version_info: "1", cluster: cluster("one") };
   const partial = await adminOf({ configs: [{ dynamic_active_clusters: [one] }] });

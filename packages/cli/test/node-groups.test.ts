@@ -1,8 +1,6 @@
 import type { NodeAnswer, ProgressAnswer, StragglerAnswer } from "@xdskit/server";
 import { afterEach, describe, expect, test } from "vitest";
 import { groupNodes, nodeStates } from "../src/commands/node-groups.ts";
-import { run } from "../src/run.ts";
-import { CapturedIo } from "./captured-io.ts";
 import { clusters, Serving, Site, until } from "./serving.ts";
 
 function nodeAnswer(id: string, layers: readonly string[] = ["base"]): NodeAnswer {
@@ -57,13 +55,8 @@ test("xds nodes GLOB --group-by state asks the server who has the newest revisio
   const serving = await Serving.start(site);
   cleanups.push(() => serving.stop());
   for (const node of ["edge-1", "edge-2", "other"]) {
-    const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
-    const watching = run(["watch", "cds", "--node", node], io);
-    cleanups.push(() => {
-      io.interrupt("SIGTERM");
-      return watching;
-    });
-    await until(`${node} has its answer`, () => io.stdout.text.includes("name: one"));
+    const client = await serving.connect(node);
+    cleanups.push(() => client.close());
   }
   await until("all have ACKed", async () => (await serving.xds("wait", "--min-nodes", "3")).code === 0);
   expect(await serving.xds("nodes", "edge-*", "--group-by", "state")).toEqual({

@@ -1,7 +1,5 @@
 import type { NodeHistoryAnswer } from "@xdskit/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { run } from "../src/run.ts";
-import { CapturedIo } from "./captured-io.ts";
 import { clusters, Serving, Site, until } from "./serving.ts";
 
 let site: Site;
@@ -23,15 +21,6 @@ async function start(): Promise<void> {
   await until("it is ready", () => serving.isReady());
 }
 
-function watch(node: string): () => Promise<unknown> {
-  const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
-  const ended = run(["watch", "cds", "--node", node], io);
-  return () => {
-    io.interrupt("SIGINT");
-    return ended;
-  };
-}
-
 async function pastOf(node: string, ...words: readonly string[]): Promise<readonly (readonly [number, string])[]> {
   const { stdout } = await serving.xds("history", "--node", node, "-o", "json", ...words);
   const { items } = JSON.parse(stdout) as NodeHistoryAnswer;
@@ -42,19 +31,19 @@ test("says what a node had when and by whose change, after a restart too", async
   await start();
   const node = "region/edge-1";
   expect(await serving.xds("history", "--node", node)).toEqual({
-    ...{ code: 1, stdout: "", stderr: `xds: it is not known what ${node} had\n` },
+    ...{ code: 1, stdout: "", stderr: `xds: nothing is recorded of node ${node}\n` },
   });
-  let stop = watch(node);
+  let client = await serving.connect(node);
   await until("the node has 1", async () => (await pastOf(node)).length === 1);
   await site.write("a.yaml", clusters("one", "two"));
   await until("the node has 2", async () => (await pastOf(node)).length === 2);
-  await stop();
+  await client.close();
   await serving.stop();
   await start();
-  stop = watch(node);
+  client = await serving.connect(node);
   await site.write("a.yaml", clusters("one", "two", "three"));
   await until("the node has 3", async () => (await pastOf(node)).length === 3);
-  await stop();
+  await client.close();
   const past = await pastOf(node);
   expect(past.map(([number]) => number)).toEqual([3, 2, 1]);
   const [third = "", second = "", first = ""] = past.map(([, time]) => time);

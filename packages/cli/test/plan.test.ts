@@ -1,8 +1,5 @@
-import type { NodesAnswer } from "@xdskit/server";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { PlanOutput } from "../src/commands/plan.ts";
-import { run } from "../src/run.ts";
-import { CapturedIo } from "./captured-io.ts";
 import { clusters, Serving, Site, until } from "./serving.ts";
 
 const many = Array.from({ length: 30 }, (_, i) => `c${i}`);
@@ -92,20 +89,9 @@ describe("what publishing a directory would do", () => {
   });
 
   test("and which connected nodes would notice", async () => {
-    const env = { XDS_SERVER: serving.address };
-    const watching = ["edge-1", "edge-2"].map((node) => {
-      const io = new CapturedIo({ env });
-      return { io, ended: run(["watch", "cds", "--node", node], io) };
-    });
-    await until("both are connected", async () => {
-      const { items } = (await serving.ask("/api/v1/nodes")) as unknown as NodesAnswer;
-      return items.length === 2;
-    });
+    const nodes = [await serving.connect("edge-1"), await serving.connect("edge-2")];
     await wanted.write("a.yaml", clusters(...many, "new"));
     expect((await plan()).stdout).toContain("2 of 2 connected nodes would notice: edge-1, edge-2\n");
-    for (const { io, ended } of watching) {
-      io.interrupt("SIGINT");
-      await ended;
-    }
+    for (const node of nodes) await node.close();
   });
 });

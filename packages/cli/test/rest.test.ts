@@ -32,7 +32,7 @@ describe("xds get --rest", () => {
       timeout: "30000",
     });
     const clientFeatures = ["xds.config.resource-in-sotw", "xds.config.supports-resource-ttl"];
-    const node = { id: "edge-7", cluster: "edge", userAgentName: "xdskit", userAgentVersion: VERSION, clientFeatures };
+    const node = { id: "edge-7", cluster: "edge", userAgentName: "xds-cli", userAgentVersion: VERSION, clientFeatures };
     expect(body).toEqual({ node, typeUrl: CLUSTER });
     poll.answer(200, {
       versionInfo: "7",

@@ -271,9 +271,7 @@ describe("xds serve", () => {
     const where = await site({ "clusters.yaml": clusters("one") });
     const serving = await serve(where);
     await until("it is ready", () => serving.isReady());
-    const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
-    const watching = run(["watch", "cds", "--node", "edge-1"], io);
-    await until("the watch has its answer", () => io.stdout.text.includes("name: one"));
+    const node = await serving.connect("edge-1");
     await until("it is acked", async () => (await serving.xds("wait", "--timeout", "0s")).code === 0);
     expect((await serving.xds("nodes")).stdout).toMatch(/\nedge-1 .* base +cds:acked\n/);
     expect((await serving.xds("nodes", "nobody")).code).toBe(1);
@@ -281,8 +279,7 @@ describe("xds serve", () => {
       total: 1,
       items: [{ node: "edge-1", shortName: "cds", state: "acked" }],
     });
-    io.interrupt();
-    expect(await watching).toBe(130);
+    await node.close();
   });
 });
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Cluster, createXdsClient, type XdsClient } from "@xdskit/client";
 import { run } from "../src/run.ts";
 import { CapturedIo } from "./captured-io.ts";
 
@@ -97,10 +98,18 @@ export class Serving {
 
   /** Runs another command against it. */
   async xds(...argv: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-    const env = { XDS_SERVER: this.address, XDS_ADMIN: this.admin };
+    const env = { XDS_SERVER: this.address, XDS_ADMIN_SERVER: this.admin };
     const io = new CapturedIo({ env });
     const code = await run(argv, io);
     return { code, stdout: io.stdout.text, stderr: io.stderr.text };
+  }
+
+  /** A node that subscribes to all clusters and ACKs them: the commands' own clients count as none. */
+  async connect(node: string): Promise<XdsClient> {
+    const client = await createXdsClient({ server: this.address, node });
+    const watch = client.watch(Cluster, "*", { onChange: () => undefined });
+    await until(`${node} has clusters`, () => watch.current.size > 0);
+    return client;
   }
 
   /** Ends it as SIGTERM does; its exit code. */

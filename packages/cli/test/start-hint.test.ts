@@ -143,7 +143,7 @@ test("the admin API over TLS is asked with the certificate of an operator, and e
     ]);
   }
   const env = {
-    ...{ NO_COLOR: "1", XDS_ADMIN: host, XDS_ADMIN_CA: of("authority", "crt") },
+    ...{ NO_COLOR: "1", XDS_ADMIN_SERVER: host, XDS_ADMIN_CA: of("authority", "crt") },
     ...{ XDS_ADMIN_CERT: of("client", "crt"), XDS_ADMIN_KEY: of("client", "key") },
   };
   const io = new CapturedIo({ env });

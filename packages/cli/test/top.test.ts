@@ -86,7 +86,7 @@ describe("the screen of xds top", () => {
     expect(renderTop(state, { colors, size: { columns: 80, rows: 24 } })).toEqual([
       "server    0.1.0 at 127.0.0.1:18000, up 60m, ready",
       "source    failed for 67s, 3 problems",
-      "revision  14 [#################!..] 17 of 20 nodes have it, 2 pending, 1 rejected, 2 disconnected before",
+      "revision  14 [#################!..] 17 of 20 nodes have it, 2 pending, 1 rejected, 2 left without it",
       "streams   22 on 20 connections, 1 slow clients, 3 MiB buffered",
       "memory    120 MiB",
       "limit     maxStreams: 80 of 100",
@@ -180,7 +180,7 @@ describe("xds top", () => {
 
   test("keeps its screen up to date, draws anew when the size changes, and gives it back on q", async () => {
     const { site, serving } = await serve();
-    const io = new CapturedIo({ env: { XDS_ADMIN: serving.admin } });
+    const io = new CapturedIo({ env: { XDS_ADMIN_SERVER: serving.admin } });
     const screen = new FakeScreen();
     io.screen = screen;
     const running = run(["--no-color", "top", "--interval", "10ms"], io);
@@ -199,7 +199,7 @@ describe("xds top", () => {
   test("shows that the server is away, and gives the screen back on Ctrl-C, signals and errors", async () => {
     const { serving } = await serve();
     const start = (): { io: CapturedIo; screen: FakeScreen; running: Promise<number> } => {
-      const io = new CapturedIo({ env: { XDS_ADMIN: serving.admin } });
+      const io = new CapturedIo({ env: { XDS_ADMIN_SERVER: serving.admin } });
       const screen = new FakeScreen();
       io.screen = screen;
       return { io, screen, running: run(["--no-color", "top", "--interval", "10ms"], io) };
@@ -216,7 +216,7 @@ describe("xds top", () => {
     await until("it says so", () => bySignal.screen.drawn.at(-1)?.join("\n").includes("cannot reach") === true);
     bySignal.io.interrupt("SIGTERM");
     expect([await bySignal.running, bySignal.screen.isClosed]).toEqual([130, true]);
-    const late = new CapturedIo({ env: { XDS_ADMIN: serving.admin } });
+    const late = new CapturedIo({ env: { XDS_ADMIN_SERVER: serving.admin } });
     late.screen = new FakeScreen();
     expect([await run(["top"], late), late.stderr.text]).toEqual([69, expect.stringContaining("cannot reach")]);
   });

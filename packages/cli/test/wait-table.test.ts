@@ -137,7 +137,7 @@ const rows: readonly {
   {
     when: "nobody is connected, then a node is",
     first: (scene) => scene.wait(...now),
-    is: { code: 5, says: "is on too few nodes, 0 of at least 1: 0 of 0 nodes have it" },
+    is: { code: 5, says: "revision 1: no node is connected: 0 of 0 nodes have it" },
     afterwards: async (scene) => {
       await scene.connect("edge-1");
       return scene.wait();
@@ -150,7 +150,7 @@ const rows: readonly {
       await scene.connect("edge-1");
       return scene.wait("--min-nodes", "2", ...now);
     },
-    is: { code: 5, says: "is on too few nodes, 1 of at least 2: 1 of 1 node has it" },
+    is: { code: 5, says: "revision 1: only 1 of the required 2 nodes is connected: 1 of 1 node has it" },
     afterwards: async (scene) => {
       await scene.connect("edge-2");
       return scene.wait("--min-nodes", "2");
@@ -172,7 +172,7 @@ const rows: readonly {
       await scene.connect("edge-1");
       return scene.wait();
     },
-    becomes: { code: 0, says: "revision 2 is deployed: 1 of 1 node has it, 1 disconnected before" },
+    becomes: { code: 0, says: "revision 2 is deployed: 1 of 1 node has it, 1 left without it" },
   },
   {
     when: "a client rejects the change, then it is taken back",
@@ -254,6 +254,6 @@ test.each(rows)(
 );
 
 test("xds wait: nothing listens", async () => {
-  const io = new CapturedIo({ env: { XDS_ADMIN: "127.0.0.1:1" } });
+  const io = new CapturedIo({ env: { XDS_ADMIN_SERVER: "127.0.0.1:1" } });
   expect(await run(["wait"], io)).toBe(69);
 });

@@ -20,13 +20,8 @@ async function serve(files: Readonly<Record<string, string>>): Promise<{ site: S
 
 /** A client that subscribes to all clusters and ACKs them, until the test ends. */
 async function subscribe(serving: Serving, node: string): Promise<void> {
-  const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
-  const watching = run(["watch", "cds", "--node", node], io);
-  cleanups.push(() => {
-    io.interrupt("SIGTERM");
-    return watching;
-  });
-  await until(`${node} has its answer`, () => io.stdout.text.includes("name: one"));
+  const client = await serving.connect(node);
+  cleanups.push(() => client.close());
 }
 
 describe("xds wait", () => {
@@ -54,23 +49,44 @@ describe("xds wait", () => {
     const { code, stdout, stderr } = await serving.xds("wait");
     expect([code, stdout]).toEqual([3, ""]);
     expect(stderr).toBe(
-      `xds: ${serving.admin} answered 409: the source has 1 error\nhint: GET /api/v1/source lists its problems\n`,
+      "xds: the source has 1 error\nhint: `xds validate DIR` lists them, as GET /api/v1/source does\n",
     );
     expect((await serving.xds("wait", "--revision", "head")).code).toBe(0);
     const { stdout: status } = await serving.xds("status");
     expect(status).toContain("1 error, the last valid configuration is in force");
+    expect(status).toContain("\nclusters.yaml:1: error: ");
   });
 
   test("with nobody connected ends with 5, unless nobody needs to be", async () => {
     const { serving } = await serve({ "clusters.yaml": clusters("one") });
     expect(await serving.xds("wait", "--timeout", "0s")).toMatchObject({
       code: 5,
-      stdout: "revision 1 is on too few nodes, 0 of at least 1: 0 of 0 nodes have it\n",
+      stdout: "revision 1: no node is connected: 0 of 0 nodes have it\n",
     });
     expect((await serving.xds("wait", "--min-nodes", "0")).code).toBe(0);
     await subscribe(serving, "edge-1");
     expect((await serving.xds("wait", "--nodes", "web-*", "--timeout", "0s")).code).toBe(5);
     expect((await serving.xds("wait", "--nodes", "edge-*")).code).toBe(0);
+  });
+
+  test("the clients of the command line are no nodes, connected or gone", async () => {
+    const { site, serving } = await serve({ "clusters.yaml": clusters("one") });
+    await subscribe(serving, "edge-1");
+    const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
+    const watching = run(["watch", "cds"], io);
+    await until("it watches", () => io.stdout.text.includes("name: one"));
+    expect((await serving.xds("get", "cds", "--node", "edge-2")).code).toBe(0);
+    await site.write("clusters.yaml", clusters("one", "two"));
+    expect((await serving.xds("wait")).stdout).toBe("revision 2 is deployed: 1 of 1 node has it\n");
+    expect((await serving.xds("status")).stdout).not.toContain("xds-cli");
+    io.interrupt("SIGTERM");
+    await watching;
+    await site.write("clusters.yaml", clusters("one"));
+    expect((await serving.xds("wait")).stdout).toBe("revision 3 is deployed: 1 of 1 node has it\n");
+    expect((await serving.xds("status")).stdout).toContain("revision  3: 1 of 1 node has it\n");
+    const metrics = await (await fetch(`http://${serving.admin}/metrics`)).text();
+    expect(metrics).toContain('xds_server_nodes{state="deployed"} 1\n');
+    expect(metrics).toContain('xds_server_nodes{state="disconnected"} 0\n');
   });
 
   test.each([
@@ -92,7 +108,7 @@ test("xds status shows groups of nodes", async () => {
   const { code, stdout } = await serving.xds("status");
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^server {4}\S+ at 127[\d.:]+, up \S+, ready\nsource {4}good for \S+, 1 warning\nrevision {2}1: 1 of 1 node has it\nstreams {3}1\n\nAGENT +LAYERS +NODES +HAVE IT +PENDING +REJECTED\nxdskit \S+ +base +1 +1\n$/,
+    /^server {4}\S+ at 127[\d.:]+, up \S+, ready\nsource {4}good for \S+, 1 warning\nrevision {2}1: 1 of 1 node has it\nstreams {3}1\n\nclusters\.yaml:1: warning: .+\n\nAGENT +LAYERS +NODES +HAVE IT +PENDING +REJECTED\nxdskit \S+ +base +1 +1\n$/,
   );
   const answer: unknown = JSON.parse((await serving.xds("status", "-o", "json")).stdout);
   expect(answer).toMatchObject({

@@ -135,6 +135,7 @@ export { statusCode } from "./message/status.ts";
 export { hostOf } from "./node/host.ts";
 export { layersFor } from "./node/node-mapping.ts";
 export { globMatches, type MetadataMatch, nodeMatches, type Patterns } from "./node/node-match.ts";
+export { isObserver, OBSERVER_USER_AGENT } from "./node/observer.ts";
 export { describeKind, isObject, kindOf } from "./problem/describe-kind.ts";
 export { describeProblem, describeProblems } from "./problem/describe-problem.ts";
 export { formatPath } from "./problem/format-path.ts";

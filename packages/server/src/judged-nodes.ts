@@ -2,6 +2,7 @@ import type { Node, Peer, TypeUrl } from "@xdskit/protocol";
 import {
   type AccessPolicy,
   hostOf,
+  isObserver,
   type JudgedNode,
   type LedgerEffect,
   type LedgerState,
@@ -27,7 +28,7 @@ export function judgedNodes(change: LedgerEffect, judgedWith: JudgedWith): Itera
 export function subscribedNodes(change: LedgerEffect, judgedWith: JudgedWith): Iterable<SubscribedNode> {
   const types = new Map<string, Set<TypeUrl> | "any">();
   for (const { node, peer, types: ofStream, apiVersion } of judgedWith.view.streams()) {
-    if (node === undefined) continue;
+    if (node === undefined || isObserver(node)) continue;
     const key = keyOf(node, peer);
     const known = types.get(key) ?? new Set();
     types.set(key, known);
@@ -44,7 +45,7 @@ function judgedByKey(change: LedgerEffect, { view, state, policy }: JudgedWith):
   const placement = change.placement ?? state.placement;
   const nodes = new Map<string, JudgedNode>();
   for (const { node, peer, onlyType, isPoller, layers: before } of view.streams()) {
-    if (node === undefined) continue;
+    if (node === undefined || isObserver(node)) continue;
     const key = keyOf(node, peer);
     const known = nodes.get(key);
     if (known !== undefined && (policy === undefined || known.isCutOff)) continue;

@@ -303,6 +303,7 @@ class WiredServer implements ManagementServer {
       const addresses = [address];
       for (const transport of others) addresses.push(await transport.start(this.#hub));
       const adminAddress = await this.#admin?.start();
+      this.#hub.listening();
       return { address, addresses, ...(adminAddress === undefined ? {} : { adminAddress }) };
     } catch (cause) {
       await this.close();

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 export function addAdminFlag(command: Command): Command {
   command.option(
     "-a, --admin <address>",
-    "admin API of the server: host:port, https://host:port or unix:PATH (default: 127.0.0.1:18001) [XDS_ADMIN]",
+    "admin API of the server: host:port, https://host:port or unix:PATH (default: 127.0.0.1:18001) [XDS_ADMIN_SERVER]",
   );
   return addAdminTlsFlags(command);
 }

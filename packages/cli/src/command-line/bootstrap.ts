@@ -40,6 +40,10 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
       ),
     )
     .option("--ca <file>", "connect over TLS; PEM file with the CA of the server certificate")
+    .option(
+      "--server-name <name>",
+      "DNS name or IP address in the server's certificate (default: the host of --server)",
+    )
     .option("--cert <file>", "PEM file with the client certificate")
     .option("--key <file>", "PEM file with its private key")
     .action((client: string, flags: BootstrapFlags) =>

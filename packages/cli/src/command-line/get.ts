@@ -26,7 +26,7 @@ export const addGetCommand: AddCommand = (program, context) => {
     .addOption(
       new Option(
         "-a, --admin <address>",
-        "admin API to ask what --node sees, by the identity it sent: host:port, https://host:port or unix:PATH [XDS_ADMIN]",
+        "admin API to ask what --node sees, by the identity it sent: host:port, https://host:port or unix:PATH [XDS_ADMIN_SERVER]",
       ).conflicts([...NOT_WITH_A_BOOTSTRAP, "bootstrap", "unchecked", "showSecrets"]),
     )
     .action((type: string, names: readonly string[], flags: GetFlags) =>

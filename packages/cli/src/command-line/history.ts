@@ -20,6 +20,10 @@ export const addHistoryCommand: AddCommand = (program, context) => {
     .action((flags: HistoryFlags) =>
       context.perform(async () => (await import("../commands/history.ts")).history(flags, context)),
     );
+  command.addHelpText(
+    "after",
+    "\nKinds: revision, a change in force; live, a change of endpoints or secrets only, which is never held or rolled back; held, by a fuse; approved, rejected, rolled-back, unpinned, decisions.",
+  );
   addExamples(command, [
     ["xds history", "the newest, a line each"],
     ["xds history --before 120 --limit 100", "what came before"],

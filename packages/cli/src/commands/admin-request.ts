@@ -99,8 +99,11 @@ function refused(
 ): CommandError {
   const why = textIn(answer, "error");
   const hint = why === undefined ? "that is not the admin API: is it the port for clients?" : textIn(answer, "hint");
+  const code = codes[status];
+  // An answer that a command expects speaks for itself.
+  if (code !== undefined && why !== undefined) return new CommandError(code, why, hint);
   const message = `${address} answered ${status}${why === undefined ? "" : `: ${why}`}`;
-  return new CommandError(codes[status] ?? exitCode.problems, message, hint);
+  return new CommandError(exitCode.problems, message, hint);
 }
 
 /** GETs JSON from another server; undefined if it answers with anything else. `what` names it in errors. */

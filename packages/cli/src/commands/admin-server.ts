@@ -31,14 +31,14 @@ export interface AdminServer {
  * files that cannot be read or do not go together.
  */
 export async function adminServerOf(flags: AdminFlags, io: Io): Promise<AdminServer> {
-  const shown = reachedAddress(flags.admin ?? (io.env["XDS_ADMIN"] || DEFAULT_ADMIN));
+  const shown = reachedAddress(flags.admin ?? (io.env["XDS_ADMIN_SERVER"] || DEFAULT_ADMIN));
   if (shown.startsWith("unix:"))
     return { shown, base: new URL("http://localhost"), socketPath: shown.slice("unix:".length) };
   const tls = await tlsOf(flags, io);
   const isGiven = Object.keys(tls).length > 0;
   const base = urlOf(shown, isGiven);
   if (base === undefined) {
-    const name = flags.admin === undefined ? "XDS_ADMIN" : "--admin";
+    const name = flags.admin === undefined ? "XDS_ADMIN_SERVER" : "--admin";
     throw new CommandError(
       exitCode.usage,
       `${name}: expected host:port, https://host:port or unix:PATH, got "${shown}"`,

@@ -23,9 +23,15 @@ export interface BootstrapFlags extends DescribedNode {
   readonly output?: "yaml" | "json";
   readonly admin?: Address;
   readonly ca?: string;
+  readonly serverName?: string;
   readonly cert?: string;
   readonly key?: string;
 }
+
+/** Envoy takes an `ads_config` over gRPC only, and would connect to it. */
+const WITHOUT_ADS = `# This Envoy only polls, so it rejects resources that say \`ads: {}\`. In them, name the source of endpoints and routes
+# as here in cds_config.
+`;
 
 export async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandContext): Promise<ExitCode> {
   const source = sourceOf(flags, io.cwd);
@@ -37,7 +43,7 @@ export async function bootstrap(client: string, flags: BootstrapFlags, { io }: C
   if (server === undefined) throw new CommandError(exitCode.usage, `--server: expected host:port, got "${text}"`);
   const { node, cluster, metadata, locality } = flags;
   const version = flags.v2 === true ? "v2" : "v3";
-  const options = { server, node, cluster, metadata, locality, version, tls: tlsOf(flags, io.cwd) } as const;
+  const options = { server, node, cluster, metadata, locality, version, tls: tlsOf(flags, server, io.cwd) } as const;
   if (client === "grpc") {
     refuseForGrpc(flags);
     io.stdout.write(formatJson(grpcBootstrap(options)));
@@ -45,7 +51,8 @@ export async function bootstrap(client: string, flags: BootstrapFlags, { io }: C
   }
   const admin = flags.admin ?? { host: "127.0.0.1", port: 9901 };
   const value = envoyBootstrap({ ...options, source, admin });
-  const yaml = (): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  const comment = source.transport === "rest" ? WITHOUT_ADS : "";
+  const yaml = (): string => comment + stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
   io.stdout.write(flags.output === "json" ? formatJson(value) : yaml());
   return exitCode.ok;
 }
@@ -59,25 +66,33 @@ function sourceOf({ transport = "ads-delta", files, format }: BootstrapFlags, cw
   throw new CommandError(exitCode.usage, "--files and --format are for --transport file");
 }
 
-function refuseForGrpc({ transport, output }: BootstrapFlags): void {
+function refuseForGrpc({ transport, output, serverName }: BootstrapFlags): void {
   if (transport !== undefined && transport !== "ads") {
     throw new CommandError(exitCode.usage, "gRPC clients ask on one aggregated stream", "leave --transport off");
+  }
+  if (serverName !== undefined) {
+    const hint = "leave --server-name off, and give --server as the certificate names it";
+    throw new CommandError(exitCode.usage, "gRPC clients verify the host of --server", hint);
   }
   if (output === "yaml") throw new CommandError(exitCode.usage, "gRPC clients read JSON", "leave --output off");
 }
 
 /** Makes the paths absolute, because clients resolve relative ones against the directory that they start in. */
-function tlsOf({ ca, cert, key }: BootstrapFlags, cwd: string): BootstrapTls | undefined {
+function tlsOf(
+  { ca, serverName, cert, key }: BootstrapFlags,
+  { host }: Address,
+  cwd: string,
+): BootstrapTls | undefined {
   if ((cert === undefined) !== (key === undefined)) {
     throw new CommandError(exitCode.usage, "a certificate and its key go together", "give both --cert and --key");
   }
   const client =
     cert === undefined || key === undefined ? undefined : { cert: resolve(cwd, cert), key: resolve(cwd, key) };
-  if (ca !== undefined) return { ca: resolve(cwd, ca), client };
-  if (client === undefined) return undefined;
+  if (ca !== undefined) return { ca: resolve(cwd, ca), serverName: serverName ?? host, client };
+  if (client === undefined && serverName === undefined) return undefined;
   throw new CommandError(
     exitCode.usage,
-    "--cert is for TLS",
+    `${client === undefined ? "--server-name" : "--cert"} is for TLS`,
     "give --ca, too: the authority of the server's certificate",
   );
 }

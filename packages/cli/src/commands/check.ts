@@ -114,6 +114,8 @@ function ofStandardInput(problem: ConfigProblem): ConfigProblem {
 /** What the client received, and what is wrong with it. */
 interface Receipt {
   readonly snapshot: MeshSnapshot | undefined;
+  /** The bootstrap has an `ads_config`. */
+  readonly hasAds: boolean;
   readonly isComplete: boolean;
   readonly isLate: boolean;
   readonly types: readonly AnsweredType[];
@@ -121,7 +123,10 @@ interface Receipt {
   readonly findings: readonly Finding[];
 }
 
-const nothing: Receipt = { snapshot: undefined, isComplete: false, isLate: false, types: [], waits: [], findings: [] };
+const nothing: Receipt = {
+  ...{ snapshot: undefined, hasAds: false, isComplete: false, isLate: false },
+  ...{ types: [], waits: [], findings: [] },
+};
 
 interface Subject {
   readonly bootstrap: ChosenBootstrap;
@@ -147,7 +152,8 @@ async function receive(
     const slow = { ms: flags.slow ?? SLOW_MS, isSet: flags.slow !== undefined };
     const { refusals } = answers;
     const findings = findingsIn({ api, snapshot, waits, slow, refusals, unanswered, overruled, isOfGrpc });
-    return { snapshot, isComplete, isLate, types, waits, findings };
+    const hasAds = client.config.ads !== undefined;
+    return { snapshot, hasAds, isComplete, isLate, types, waits, findings };
   } catch (cause) {
     throw cause instanceof XdsClientError ? failureOf(cause, asked) : cause;
   } finally {
@@ -181,9 +187,9 @@ function report(receipt: Receipt, { api, flags, path, problems }: ReportOptions,
 
 function formatReceipt(receipt: Receipt, api: EnvoyApi, context: CommandContext): string {
   const { io, colorsOf } = context;
-  const { snapshot, types, findings } = receipt;
+  const { snapshot, hasAds, types, findings } = receipt;
   const colors = colorsOf(io.stdout);
-  const trees = snapshot === undefined ? "" : formatTrees(treesOf(snapshot, api), colors);
+  const trees = snapshot === undefined ? "" : formatTrees(treesOf(snapshot, { api, hasAds }), colors);
   const columns = [
     { title: "TYPE", text: ({ type }: AnsweredType) => shortNameOf(type, api) },
     { title: "RESOURCES", text: (row: AnsweredType) => `${countOf(row, snapshot)}` },
@@ -233,7 +239,7 @@ function answerOf(
   bootstrap: readonly ConfigProblem[],
   { api, isOk }: { readonly api: EnvoyApi; readonly isOk: boolean },
 ): CheckAnswer {
-  const { snapshot, isComplete, types, findings } = receipt;
+  const { snapshot, hasAds, isComplete, types, findings } = receipt;
   return {
     ok: isOk,
     bootstrap,
@@ -249,6 +255,6 @@ function answerOf(
       };
     }),
     findings,
-    tree: snapshot === undefined ? [] : treesOf(snapshot, api),
+    tree: snapshot === undefined ? [] : treesOf(snapshot, { api, hasAds }),
   };
 }

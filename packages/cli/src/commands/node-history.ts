@@ -26,7 +26,7 @@ export async function nodeHistory(node: string, flags: NodeHistoryFlags, context
   const { items, total } = answer;
   if (output === "json") io.stdout.write(formatJson(answer));
   else if (items.length === 0)
-    io.stderr.write(`xds: it is not known what ${node} had${at === undefined ? "" : " then"}\n`);
+    io.stderr.write(`xds: nothing is recorded of node ${node}${at === undefined ? "" : " at that time"}\n`);
   else {
     const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
     io.stdout.write(

@@ -46,7 +46,7 @@ export async function resourcesOfNode(
 function isOtherwiseAsked(flags: NodeResourcesFlags, { env }: Io): boolean {
   const isDescribed = Object.keys(descriptionOf(flags)).length > 0;
   const servers = ["XDS_SERVER", "GRPC_XDS_BOOTSTRAP", "GRPC_XDS_BOOTSTRAP_CONFIG"];
-  const isElsewhere = !env["XDS_ADMIN"] && servers.some((name) => env[name]);
+  const isElsewhere = !env["XDS_ADMIN_SERVER"] && servers.some((name) => env[name]);
   return isDescribed || isElsewhere || saysHowAServerIsAsked(flags) || flags.showSecrets === true;
 }
 

@@ -87,7 +87,7 @@ function describePlan(planned: Planned, warnings: string | undefined, on: Printe
     ["upon", `${head}`],
     ["reason", reason],
     ...fuses.map((fuse) => ["held by", `${fuse.fuse}: ${fuse.message}`] as const),
-    ["placement", placement ? "groups, client overrides or access rules would change" : undefined],
+    ["mapping", placement ? "groups, client overrides or access rules would change" : undefined],
     ["nodes", describeNodes(nodes)],
     ["problems", warnings],
   ];

@@ -7,7 +7,7 @@ export function countChanges({ added, changed, deleted, placement }: RevisionAns
     ...(added === 0 ? [] : [`+${added}`]),
     ...(changed === 0 ? [] : [`~${changed}`]),
     ...(deleted === 0 ? [] : [`-${deleted}`]),
-    ...(placement ? ["placement"] : []),
+    ...(placement ? ["node mapping or access"] : []),
   ];
   return counts.join(" ");
 }

@@ -49,7 +49,7 @@ function describeRevision(revision: RevisionDetailAnswer, colors: Colors, now: D
     ["decides", of === undefined ? undefined : `on ${of}`],
     ["back to", to === undefined ? undefined : `${to}`],
     ["message", message],
-    ["placement", placement ? "groups, client overrides or access rules change" : undefined],
+    ["mapping", placement ? "groups, client overrides or access rules change" : undefined],
     ...fuses.map((fuse) => ["held by", `${fuse.fuse}: ${fuse.message}`] as const),
   ];
   const lines = facts.flatMap(([name, value]) =>

@@ -1,14 +1,19 @@
-import type { NodeAnswer, NodesAnswer, ProgressAnswer, ServerAnswer, StoreAnswer } from "@xdskit/server";
+import { OBSERVER_USER_AGENT } from "@xdskit/protocol/internal";
+import type { NodeAnswer, NodesAnswer, ProgressAnswer, ServerAnswer, SourceAnswer, StoreAnswer } from "@xdskit/server";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
+import { oneLine } from "../output/one-line.ts";
 import { plural } from "../output/problems.ts";
 import { formatTable } from "../output/table.ts";
 import { askAdmin, EVERY_NODE } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
 import { countNodes, formatStragglers } from "./stragglers.ts";
+
+/** How many problems of the source are printed. */
+const PROBLEMS_SHOWN = 3;
 
 export interface StatusFlags extends AdminFlags {
   readonly output: "text" | "json";
@@ -27,6 +32,8 @@ export async function status(flags: StatusFlags, { io, colorsOf }: CommandContex
   const server = await askAdmin<ServerAnswer>("/api/v1/server", {}, flags, io);
   const progress = await askAdmin<ProgressAnswer>("/api/v1/progress/head", { limit: EVERY_NODE }, flags, io);
   const nodes = await askAdmin<NodesAnswer>("/api/v1/nodes", {}, flags, io);
+  const hasProblems = server.source.errors + server.source.warnings > 0;
+  const source = hasProblems ? await askAdmin<SourceAnswer>("/api/v1/source", {}, flags, io) : undefined;
   const groups = groupNodes(nodes.items, progress);
   if (flags.output === "json") {
     io.stdout.write(formatJson({ server, progress, groups }));
@@ -35,6 +42,7 @@ export async function status(flags: StatusFlags, { io, colorsOf }: CommandContex
   const colors = colorsOf(io.stdout);
   const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
   io.stdout.write(describeServer(server, progress, { colors, now: io.now() }));
+  if (source !== undefined) io.stdout.write(`\n${formatSourceProblems(source, colors)}`);
   if (groups.length > 0) io.stdout.write(`\n${formatGroups(groups, { colors, width })}`);
   const stragglers = formatStragglers(progress, { colors, width });
   if (stragglers !== "") io.stdout.write(`\n${stragglers}`);
@@ -110,11 +118,23 @@ function describeSource(
   return [`${shown} for ${formatAge(since, now)}`, ...counts, ...kept].join(", ");
 }
 
+/** The first problems, a line each. */
+function formatSourceProblems({ problems, total }: SourceAnswer, colors: Colors): string {
+  const shown = problems.slice(0, PROBLEMS_SHOWN);
+  const lines = shown.map(({ file, line, severity, message }) => {
+    const tone = severity === "error" ? colors.red : colors.yellow;
+    return `${line === undefined ? file : `${file}:${line}`}: ${tone(severity)}: ${oneLine(message)}\n`;
+  });
+  const more = total > shown.length ? [`and ${total - shown.length} more: xds validate DIR lists them all\n`] : [];
+  return [...lines, ...more].join("");
+}
+
 function groupNodes(nodes: readonly NodeAnswer[], { pending, rejected }: ProgressAnswer): readonly StatusGroup[] {
   const isPending = new Set(pending.nodes.map(({ id }) => id));
   const isRejected = new Set(rejected.nodes.map(({ id }) => id));
   const groups = new Map<string, StatusGroup>();
   for (const { id, userAgent, layers } of nodes) {
+    if (userAgent.startsWith(`${OBSERVER_USER_AGENT} `)) continue;
     const key = JSON.stringify([userAgent, layers]);
     const group = groups.get(key) ?? { userAgent, layers, nodes: 0, pending: 0, rejected: 0 };
     group.nodes++;

@@ -62,7 +62,7 @@ export function countNodes({ nodes, deployed, pending, rejected, disconnected }:
     `${deployed} of ${nodes} ${nodes === 1 ? "node has" : "nodes have"} it`,
     ...(pending.total === 0 ? [] : [`${pending.total} pending`]),
     ...(rejected.total === 0 ? [] : [`${rejected.total} rejected`]),
-    ...(disconnected.total === 0 ? [] : [`${disconnected.total} disconnected before`]),
+    ...(disconnected.total === 0 ? [] : [`${disconnected.total} left without it`]),
   ];
   return parts.join(", ");
 }

@@ -70,15 +70,22 @@ function print(answer: ProgressAnswer, { output, minNodes }: WaitFlags, { io, co
   }
   const colors = colorsOf(io.stdout);
   const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
-  const { state, revision, deployed } = answer;
+  const { state, revision } = answer;
   const said = {
     deployed: colors.green("is deployed"),
     rejected: colors.red("was rejected"),
     pending: colors.yellow("is not deployed yet"),
-    "too-few-nodes": colors.yellow(`is on too few nodes, ${deployed} of at least ${minNodes}`),
+    "too-few-nodes": colors.yellow(tooFew(answer, Number(minNodes))),
   }[state];
   io.stdout.write(formatStragglers(answer, { colors, width }));
-  io.stdout.write(`revision ${revision} ${said}: ${countNodes(answer)}\n`);
+  io.stdout.write(`revision ${revision}${state === "too-few-nodes" ? ":" : ""} ${said}: ${countNodes(answer)}\n`);
+}
+
+/** All connected nodes have the revision, and more are required. */
+function tooFew({ deployed }: ProgressAnswer, minNodes: number): string {
+  if (deployed > 0)
+    return `only ${deployed} of the required ${minNodes} nodes ${deployed === 1 ? "is" : "are"} connected`;
+  return minNodes === 1 ? "no node is connected" : `none of the required ${minNodes} nodes is connected`;
 }
 
 function readCount(flag: string, text: string): number {

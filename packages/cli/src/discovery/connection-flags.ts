@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { TlsConfig } from "@xdskit/client";
 import type { Node } from "@xdskit/protocol";
+import { OBSERVER_USER_AGENT } from "@xdskit/protocol/internal";
 import { type Command, Option } from "commander";
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
@@ -144,7 +145,12 @@ async function readText(path: string): Promise<string> {
 export function nodeOf({ node, cluster, metadata = {}, locality = {} }: ConnectionFlags): Partial<Node> {
   const { region = "", zone = "", sub_zone: subZone = "" } = locality;
   return {
-    ...{ id: node ?? DEFAULT_NODE, cluster: cluster ?? "", userAgentName: "xdskit", userAgentVersion: VERSION },
+    ...{
+      id: node ?? DEFAULT_NODE,
+      cluster: cluster ?? "",
+      userAgentName: OBSERVER_USER_AGENT,
+      userAgentVersion: VERSION,
+    },
     ...(Object.keys(metadata).length > 0 && { metadata }),
     ...(region !== "" && { locality: { region, zone, subZone } }),
   };

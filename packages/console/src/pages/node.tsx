@@ -263,7 +263,7 @@ function Past({ id, changes }: { readonly id: string; readonly changes: unknown 
   return (
     <section aria-labelledby="past">
       <h2 id="past">
-        Its past <small>which revision it has had since when, and what it rejected</small>
+        History <small>which revision it has had since when, and what it rejected</small>
       </h2>
       <ol class="plain past">
         {answer.items.map(({ time, number, rejected, revision }) => (

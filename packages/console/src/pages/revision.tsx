@@ -142,7 +142,7 @@ function WhoHasIt({ number }: { readonly number: number }): JSX.Element | null {
     <section class="card" aria-labelledby="progress">
       <h2 id="progress">Who has it</h2>
       <ProgressBar answer={answer} />
-      <Stragglers title="Rejected something up to it" list={rejected} />
+      <Stragglers title="Rejected it or an earlier revision" list={rejected} />
       <Stragglers title="Pending" list={pending} />
       <Lost total={disconnected.total} nodes={disconnected.nodes} />
     </section>

@@ -60,7 +60,7 @@ export function Chart({
           <Course points={points} xOf={xOf} yOf={yOf} at={at} />
         )}
       </svg>
-      <small>{shown === undefined ? "nothing yet" : at === undefined ? `at most ${format(top)}` : shown.label}</small>
+      <small>{shown === undefined ? "nothing yet" : at === undefined ? `peak ${format(top)}` : shown.label}</small>
     </figure>
   );
 }

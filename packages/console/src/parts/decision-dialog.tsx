@@ -95,7 +95,7 @@ function Plan({
     <div class="plan">
       <p>
         <strong class="figure">{count(affected)}</strong> of {counted(connected, "connected node")}{" "}
-        {affected === 1 ? "is" : "are"} concerned.
+        affected.
       </p>
       <ul>
         <li>{changesText({ added: sum("added"), changed: sum("changed"), deleted: sum("deleted"), placement })}</li>
@@ -147,7 +147,7 @@ function Question({
       }}
     >
       <div class="field">
-        <label for={field}>Why, for the history</label>
+        <label for={field}>Reason</label>
         <input
           id={field}
           type="text"

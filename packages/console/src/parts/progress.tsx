@@ -16,7 +16,7 @@ export function useProgress(number: number, limit: number): ProgressAnswer | und
 }
 
 const parts = [
-  { name: "acked", text: "have it" },
+  { name: "acked", text: "have it", one: "has it" },
   { name: "pending", text: "pending" },
   { name: "rejected", text: "rejected something" },
   { name: "gone", text: "disconnected without it" },
@@ -27,7 +27,11 @@ export function ProgressBar({ answer }: { readonly answer: ProgressAnswer }): JS
   const { revision, deployed, pending, rejected, disconnected } = answer;
   const totals = { acked: deployed, pending: pending.total, rejected: rejected.total, gone: disconnected.total };
   const shown = parts.filter(({ name }) => totals[name] > 0);
-  const label = shown.map(({ name, text }) => `${count(totals[name])} ${text}`).join(", ");
+  const figures = shown.map(({ name, text, ...rest }) => {
+    const one = "one" in rest && totals[name] === 1 ? rest.one : text;
+    return { name, text: `${count(totals[name])} ${one}` };
+  });
+  const label = figures.map(({ text }) => text).join(", ");
   return (
     <div class="progress">
       <div class="bar" role="img" aria-label={label === "" ? "no node is connected" : label}>
@@ -37,10 +41,10 @@ export function ProgressBar({ answer }: { readonly answer: ProgressAnswer }): JS
       </div>
       <p class="note">
         {shown.length === 0 && "No node is connected."}
-        {shown.map(({ name, text }, index) => (
+        {figures.map(({ name, text }, index) => (
           <span key={name}>
             {index > 0 && " · "}
-            <Figure text={`${count(totals[name])} ${text}`} to={linkOf(name, revision)} />
+            <Figure text={text} to={linkOf(name, revision)} />
           </span>
         ))}
       </p>

@@ -19,7 +19,7 @@ export interface DefaultAccessOptions {
 }
 
 const REASONS = {
-  allowed: "without access rules it is allowed",
+  allowed: "there are no access rules",
   hidden: "Secrets need loopback, a client certificate that names the node, an access rule, or a server run insecure",
 };
 const REASONS_INSECURE = { allowed: "the server is run insecure, without access rules", hidden: "" };

@@ -94,6 +94,7 @@ export class Hub implements HubPort {
   #arriving: PollId | undefined;
   readonly #accessWatchers = new Set<() => void>();
   #lastStream = 0;
+  #isListening = false;
 
   constructor(options: HubOptions) {
     const { limits, encoder, refusesV2 = false } = options;
@@ -210,7 +211,18 @@ export class Hub implements HubPort {
   #becomeReady(): void {
     if (this.readiness.state !== "starting") return;
     this.readiness.become("ready");
-    this.report({ kind: "ready" });
+    this.#reportReady();
+  }
+
+  /** The server listens at all its addresses. */
+  listening(): void {
+    this.#isListening = true;
+    this.#reportReady();
+  }
+
+  /** A server that resumes its ledger is ready before it listens, and may fail to. */
+  #reportReady(): void {
+    if (this.#isListening && this.readiness.state === "ready") this.report({ kind: "ready" });
   }
 
   #createTwins(

@@ -299,6 +299,7 @@ export type ShellReport =
   | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
   /** The changed TLS files are invalid; the previous certificates stay in use. */
   | { readonly kind: "tls-refused"; readonly files: readonly string[]; readonly error: Error }
+  /** There is a configuration, and the server listens. */
   | { readonly kind: "ready" }
   | { readonly kind: "draining"; readonly graceMs: number }
   /** A listener or the log of the program threw, or its promise rejected. */

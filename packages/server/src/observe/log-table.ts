@@ -97,10 +97,10 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   },
   "order-overdue": {
     level: "warn",
-    message: "timed out waiting for a client's ACK; it may lose requests",
-    fields: ["node", "stream", "type", "waited_for", "name"],
+    message: "gave up waiting: sent regardless, and the client may lose requests",
+    fields: ["node", "stream", "type", "reason", "waited_for", "name"],
     means:
-      "a step of make-before-break ordering was not ACKed within `order-limit`, and the next step follows regardless. waited_for is cluster: the client did not ACK the named cluster; endpoints: the named cluster has no endpoints; secret: a secret of the named cluster is missing; users: the client did not ACK resources of the named type; release: the client is still subscribed to the named cluster, which was removed",
+      "a step of make-before-break ordering was not done within `order-limit`, and the next step follows regardless. reason says what did not come. waited_for is cluster: the client did not ACK the named cluster; endpoints: the named cluster has no endpoints; secret: a secret of the named cluster is missing; users: the client did not ACK resources of the named type; release: the client is still subscribed to the named cluster, which was removed",
   },
   "client-unprotected": {
     level: "warn",

@@ -3,6 +3,7 @@ import { hostOf } from "@xdskit/protocol/internal";
 import type { RecordedChange } from "../hub/port.ts";
 import type { Log, LogEvent, LogFields } from "../log.ts";
 import { createLineLimit, type LineLimit } from "./line-limit.ts";
+import { overdueReason } from "./overdue-reason.ts";
 import { printable, printableReason, redactText } from "./printable.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
 
@@ -60,6 +61,7 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
       node: printable(node.id, 200),
       stream,
       type,
+      reason: printable(overdueReason(wait), 500),
       waited_for: wait.for,
       name: wait.for === "return" ? undefined : printable(wait.for === "users" ? wait.type : wait.name, 200),
     }),

@@ -179,7 +179,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_order_waits_total: {
     kind: "counter",
-    help: "Updates delayed by make-before-break ordering.",
+    help: "Updates delayed by make-before-break ordering, by what they wait for: cluster (an ACK), endpoints or secret (of a cluster), users (an ACK of what refers to a cluster), release (a client gives up a cluster), return (a client subscribes again).",
     labels: ["type", "for"],
   },
   xds_server_order_overdue_total: {
@@ -254,7 +254,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_nodes: {
     kind: "gauge",
-    help: "Nodes by how far they are with the newest revision: deployed, pending, waiting (for an earlier step of the ordering), rejected, disconnected without it.",
+    help: "Nodes by how far they are with the newest revision: deployed, pending, waiting (for an earlier step of the ordering), rejected, disconnected without it; clients of the command line are none.",
     labels: ["state"],
   },
   xds_server_snapshot_resources: {

@@ -85,7 +85,7 @@ describe("/api/v1/progress/{revision}", () => {
     world.source = { state: "failed", problems: [problem], since: new Date() };
     expect(await ask("source")).toEqual({
       status: 409,
-      value: { error: "the source has 1 error", hint: "GET /api/v1/source lists its problems" },
+      value: { error: "the source has 1 error", hint: "`xds validate DIR` lists them, as GET /api/v1/source does" },
     });
     world.source = { state: "loading", problems: [], since: new Date() };
     expect(await ask("source")).toMatchObject({ status: 409, value: { error: "the source is not loaded yet" } });

@@ -56,12 +56,16 @@ describe("set", () => {
     expect(server.set("group/canary", [b]).changed).toEqual([]);
   });
 
-  it("makes the server ready, be it with nothing", () => {
-    const server = create();
+  it("makes the server ready, be it with nothing, once it listens", async () => {
+    const server = createServer({ api: testApi(), listen: { port: 0 } });
     const ready: string[] = [];
     server.on("ready", ({ kind }) => ready.push(kind));
     expect(server.set("base", []).changed).toEqual([]);
+    expect(ready).toEqual([]);
+    await server.listen();
+    server.set("base", [a]);
     expect(ready).toEqual(["ready"]);
+    await server.close();
   });
 
   it("puts a resource again whose ttl alone changed", () => {

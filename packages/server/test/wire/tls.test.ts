@@ -264,6 +264,12 @@ describe("new files", () => {
   });
 });
 
+test("a private key of another certificate is named, with the certificate", async () => {
+  const [cert, key] = [join(made, "one.crt"), join(made, "two.key")];
+  const other = createServer({ api: testApi(), listen: { port: 0, tls: { cert, key } } });
+  await expect(other.listen()).rejects.toThrow(`the private key ${key} is not that of the certificate ${cert}`);
+});
+
 test("files that are no good at the start are an XdsError", async () => {
   writeFileSync(join(inUse, "server.key"), "no key");
   await expect(start()).rejects.toMatchObject({ name: "XdsError", code: "TLS_INVALID" });

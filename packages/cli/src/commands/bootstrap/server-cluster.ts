@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { isIP, SocketAddress } from "node:net";
 import type { ApiVersion } from "@xdskit/protocol";
 import type { Address } from "../../settings/address.ts";
 import type { BootstrapTls } from "./tls.ts";
@@ -66,20 +66,33 @@ const tlsContexts: Readonly<Record<ApiVersion, string>> = {
   v3: "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
 };
 
-function tlsSocket({ server, version, protocol }: ServerClusterOptions, { ca, client }: BootstrapTls): object {
+function tlsSocket({ version, protocol }: ServerClusterOptions, { ca, serverName, client }: BootstrapTls): object {
   return {
     name: "envoy.transport_sockets.tls",
     typed_config: {
       "@type": tlsContexts[version],
-      ...(isIP(server.host) === 0 && { sni: server.host }),
+      ...(isIP(serverName) === 0 && { sni: serverName }),
       common_tls_context: {
         ...(client !== undefined && {
           tls_certificates: [{ certificate_chain: { filename: client.cert }, private_key: { filename: client.key } }],
         }),
-        validation_context: { trusted_ca: { filename: ca } },
+        validation_context: { trusted_ca: { filename: ca }, ...certifiedAs(serverName, version) },
         // Releases before 2021 offer no ALPN protocol unless configured, and would be taken for HTTP/1.1.
         alpn_protocols: [protocol === "http2" ? "h2" : "http/1.1"],
       },
     },
   };
+}
+
+/** Without a name to match, Envoy accepts every certificate of the CA, whatever server it was issued to. */
+function certifiedAs(name: string, version: ApiVersion): object {
+  const isAddress = isIP(name) !== 0;
+  const exact = isAddress ? canonicalAddress(name) : name;
+  if (version === "v2") return { verify_subject_alt_name: [exact] };
+  return { match_typed_subject_alt_names: [{ san_type: isAddress ? "IP_ADDRESS" : "DNS", matcher: { exact } }] };
+}
+
+/** Envoy compares addresses as text, and shortens those of certificates: `2001:db8:0:0::1` is `2001:db8::1`. */
+function canonicalAddress(address: string): string {
+  return new SocketAddress({ address, family: isIP(address) === 6 ? "ipv6" : "ipv4" }).address;
 }

@@ -19,6 +19,8 @@ export interface TreeNode {
 interface TreeContext {
   readonly snapshot: MeshSnapshot;
   readonly api: EnvoyApi;
+  /** The bootstrap has an `ads_config`. */
+  readonly hasAds: boolean;
   /** Ids of resources whose references are already in the tree. */
   readonly told: Set<string>;
 }
@@ -30,8 +32,8 @@ const MAX_BRANCHES = 50;
  * Builds the trees of all Listeners, then of the Clusters that no Listener refers to. Omits static Clusters without
  * references, such as management servers.
  */
-export function treesOf(snapshot: MeshSnapshot, api: EnvoyApi): readonly TreeNode[] {
-  const context: TreeContext = { snapshot, api, told: new Set() };
+export function treesOf(snapshot: MeshSnapshot, parts: Pick<TreeContext, "api" | "hasAds">): readonly TreeNode[] {
+  const context: TreeContext = { snapshot, ...parts, told: new Set() };
   const ofListeners = [...snapshot.listeners.values()].map((one) => treeOf(one, context));
   const others = [...snapshot.clusters.values()].filter(
     ({ id, source, needs }) => !context.told.has(id) && (source !== STATIC_SOURCE || needs.length > 0),
@@ -49,7 +51,7 @@ function treeOf(resource: MeshResource, context: TreeContext): TreeNode {
     type: shortNameOf(type, api),
     name,
     state: isRepeated && needs.length > 0 ? `${state}, see above` : state,
-    needs: isRepeated ? [] : uniqueNeeds(needs).map((link) => linkTree(link, context)),
+    needs: isRepeated ? [] : uniqueNeeds(needs).map((link) => linkTree(link, resource, context)),
   };
 }
 
@@ -58,8 +60,8 @@ function uniqueNeeds(needs: readonly Link[]): readonly Link[] {
   return [...new Map(needs.map((link) => [`${link.type} ${link.name}`, link])).values()];
 }
 
-function linkTree(link: Link, context: TreeContext): TreeNode {
-  const { snapshot, api } = context;
+function linkTree(link: Link, from: MeshResource, context: TreeContext): TreeNode {
+  const { snapshot, api, hasAds } = context;
   const { type, name, state } = link;
   const target =
     state === "by-name"
@@ -68,7 +70,15 @@ function linkTree(link: Link, context: TreeContext): TreeNode {
         ? undefined
         : snapshot.all.get(link.node);
   if (target !== undefined) return treeOf(target, context);
-  return { type: shortNameOf(type, api), name, state: linkWords[state], needs: [] };
+  const why = state === "unresolved" && !hasAds && namesAds(from) ? WITHOUT_ADS : "";
+  return { type: shortNameOf(type, api), name, state: `${linkWords[state]}${why}`, needs: [] };
+}
+
+const WITHOUT_ADS = ": the resource says `ads: {}`, and the bootstrap has no ads_config";
+
+/** Whether a resource names the aggregated stream as the source of another one. */
+function namesAds({ resource, warming }: MeshResource): boolean {
+  return JSON.stringify((warming ?? resource)?.json ?? null).includes('"ads":{}');
 }
 
 const linkWords: Readonly<Record<Link["state"], string>> = {

@@ -34,9 +34,12 @@ export function suggestCommands(place: ServingPlace): string {
   const flags = `${server}${trust === undefined ? "" : trustFlags(trust)}${identityFlags(place)}`;
   const name = trust?.serverName === undefined ? "" : ` --server-name ${quote(trust.serverName)}`;
   const asOperator = (reached: SuggestedAdmin): readonly Suggestion[] => [
+    [`${xds} status${adminFlags(reached)}`, "the server, its files, and who has what they have"],
+    [`${xds} wait --min-nodes 0${adminFlags(reached)}`, "after a change: until every connected client has it"],
     [`${xds} nodes${adminFlags(reached)}`, "who is connected"],
     [`${xds} deliveries${adminFlags(reached)}`, "which versions clients ACKed or NACKed"],
     [curlOf(reached), "the admin API"],
+    ...consoleOf(reached),
   ];
   const lines: readonly Suggestion[] = [
     ...variablesOf(place),
@@ -76,6 +79,12 @@ function curlOf({ address, socketPath, trust }: SuggestedAdmin): string {
   if (trust === undefined) return `curl http://${address}/`;
   const ca = trust.ca === undefined ? '"$CA"' : quote(trust.ca);
   return `curl --cacert ${ca} --cert "$CERT" --key "$KEY" https://${trust.server}/`;
+}
+
+/** A browser shows the certificate of an operator only if it has it; a local socket is out of its reach. */
+function consoleOf({ address, socketPath, trust }: SuggestedAdmin): readonly Suggestion[] {
+  if (socketPath !== undefined || trust !== undefined) return [];
+  return [[`http://${address}/console/`, "the console, in a browser"]];
 }
 
 function trustFlags({ ca }: Trust): string {

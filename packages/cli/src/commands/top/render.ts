@@ -2,6 +2,7 @@ import type { ProgressAnswer, ServerAnswer } from "@xdskit/server";
 import { formatAge } from "../../output/age.ts";
 import type { Colors } from "../../output/color.ts";
 import { oneLine } from "../../output/one-line.ts";
+import { plural } from "../../output/problems.ts";
 import { countNodes, formatStragglers } from "../stragglers.ts";
 
 /** What `xds top` shows. */
@@ -78,7 +79,10 @@ function factsOf(
     ["server", `${oneLine(version)}${where}, up ${formatAge(startedAt, at)}, ${state}`],
     ["source", `${sourceState} for ${formatAge(source.since, at)}${problems === 0 ? "" : `, ${problems} problems`}`],
     ["revision", `${progress.revision} ${bar(progress, colors)} ${countNodes(progress)}`],
-    ["streams", `${streams} on ${connections} connections${slow}, ${mebibytes(writes.bufferedBytes)} buffered`],
+    [
+      "streams",
+      `${streams} on ${plural(connections, "connection")}${slow}, ${mebibytes(writes.bufferedBytes)} buffered`,
+    ],
     ["memory", mebibytes(server.process.residentBytes)],
     ...used.map(
       ({ name, value, used: use = 0 }): Fact => ["limit", colors.yellow(`${oneLine(name)}: ${use} of ${value}`)],

@@ -11,7 +11,7 @@ const all = (): boolean => true;
 
 /** A client of a node that has everything up to `reached`, with what keeps it from more. */
 class Client implements ProgressMember {
-  readonly node: ProgressMember["node"];
+  node: ProgressMember["node"];
   reached: number;
   why: Exclude<Standing, "deployed">;
   wait: Wait | undefined;
@@ -135,6 +135,23 @@ describe("nodes that disconnected", () => {
     const ids = progress.of(9, all).disconnected.map(({ id }) => id);
     expect([ids.length, ids[0], ids.at(-2), ids.at(-1)]).toEqual([10_000, "n0", "first", "last"]);
   });
+});
+
+test("clients of the command line count neither while they are connected nor after, nor as the node that they name", () => {
+  const observer = new Client("edge", 1);
+  observer.node = { ...node("edge"), userAgentName: "xds-cli" };
+  const progress = new Progress(() => [observer]);
+  const follower = progress.follow(5, all);
+  progress.note(observer);
+  progress.left(new Client("edge", 3), 3, 10);
+  progress.found(observer.node);
+  progress.left(observer, 9, 10);
+  expect([progress.of(5, all), [...progress.reached()], follower.pending]).toEqual([
+    { revision: 5, nodes: 0, deployed: 0, pending: [], rejected: [], disconnected: [{ id: "edge", reached: 3 }] },
+    [],
+    0,
+  ]);
+  expect(progress.states(5)).toEqual({ deployed: 0, pending: 0, waiting: 0, rejected: 0, disconnected: 1 });
 });
 
 describe("who follows a revision", () => {

@@ -1,4 +1,5 @@
 import type { Node } from "../../node/node.ts";
+import { isObserver } from "../../node/observer.ts";
 import type { LostNode, NodeStates, RevisionProgress, Straggler, StragglerType } from "../contract/progress.ts";
 import { RevisionFollower } from "./follower.ts";
 import type { ProgressMember } from "./member.ts";
@@ -12,28 +13,30 @@ const LONGEST_ID = 1_024;
  * revision is a follower that each client updates as it goes on.
  */
 export class Progress {
-  readonly #members: () => Iterable<ProgressMember>;
+  readonly #clients: () => Iterable<ProgressMember>;
   readonly #followers = new Set<RevisionFollower>();
   /** Nodes of which a client disconnected, by id: what it had, and the newest revision then; the newest last. */
   readonly #lost = new Map<string, { readonly reached: number; readonly head: number }>();
 
-  /** `members`: every connected client whose node is known. */
-  constructor(members: () => Iterable<ProgressMember>) {
-    this.#members = members;
+  /** `clients`: every connected client whose node is known; observers among them do not count. */
+  constructor(clients: () => Iterable<ProgressMember>) {
+    this.#clients = clients;
   }
 
   /** A client did something, or was sent something. */
   note(member: ProgressMember): void {
-    if (this.#followers.size > 0) for (const follower of this.#followers) follower.note(member);
+    if (this.#followers.size === 0 || isObserver(member.node)) return;
+    for (const follower of this.#followers) follower.note(member);
   }
 
   /** A node connected. */
   found(node: Node): void {
-    this.#lost.delete(node.id);
+    if (!isObserver(node)) this.#lost.delete(node.id);
   }
 
   /** A client disconnected, having everything up to `reached`, when `head` was the newest revision. */
   left(member: ProgressMember, reached: number, head: number): void {
+    if (isObserver(member.node)) return;
     for (const follower of this.#followers) follower.forget(member);
     const { id } = member.node;
     if (id.length > LONGEST_ID) return;
@@ -100,6 +103,10 @@ export class Progress {
     const [deployed = 0, rejected = 0, pending = 0, waiting = 0] = countRanks(ranks.values());
     const disconnected = [...this.#lostBefore(revision, ranks)].length;
     return { deployed, pending, waiting, rejected, disconnected };
+  }
+
+  *#members(): Iterable<ProgressMember> {
+    for (const client of this.#clients()) if (!isObserver(client.node)) yield client;
   }
 
   *#lostBefore(revision: number, connected: ReadonlyMap<string, unknown>): Iterable<LostNode> {

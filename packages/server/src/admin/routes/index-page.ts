@@ -7,7 +7,8 @@ export function describeRoutes(routes: readonly Route[], version: string): strin
     `  ${nameOf(route).padEnd(width)}${says}`,
     ...Object.entries(parameters).map(([name, meaning]) => `      ?${`${name}=`.padEnd(13)}${meaning}`),
   ]);
-  return [`xdskit ${version}: admin API`, "", ...lines, ""].join("\n");
+  const others = ["In a browser: /console/. On the command line: xds status, xds wait, xds nodes."];
+  return [`xdskit ${version}: admin API`, "", ...lines, "", ...others, ""].join("\n");
 }
 
 /** The list of routes as HTML, with links. */
@@ -36,7 +37,7 @@ ul{margin:.2em 0 0;padding-left:1.2em;opacity:.8;font-size:.9em}
 </head>
 <body>
 <h1>${title}</h1>
-<p><a href="./console/">Open the console</a></p>
+<p><a href="./console/">Open the console</a>. On the command line: <code>xds status</code>, <code>xds wait</code>, <code>xds nodes</code>.</p>
 <p>Lists take <code>?limit=</code> and <code>?offset=</code>.</p>
 <table>
 ${rows.join("\n")}

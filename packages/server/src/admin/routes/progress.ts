@@ -65,7 +65,7 @@ async function askedRevision({ view }: AdminSources, query: Query): Promise<numb
     if (view.source().state === "good") return view.head();
     const error =
       errors === 0 ? "the source is not loaded yet" : `the source has ${errors} ${errors === 1 ? "error" : "errors"}`;
-    return { kind: "json", status: 409, value: { error, hint: "GET /api/v1/source lists its problems" } };
+    return { kind: "json", status: 409, value: { error, hint: "`xds validate DIR` lists them, as GET /api/v1/source does" } };
   }
   return readRevision(view, text);
 }

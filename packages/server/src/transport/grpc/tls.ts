@@ -124,7 +124,7 @@ export class TlsListener {
       if (areEqual(credentials, this.#inForce)) return;
       if (this.#refused !== undefined && areEqual(credentials, this.#refused)) return;
       this.#refused = credentials;
-      const trust = check(credentials);
+      const trust = check(credentials, this.#files);
       this.server.setSecureContext(contextOf(credentials));
       const isSameTrust = areSame(credentials.ca, this.#inForce.ca) && areSame(credentials.crl, this.#inForce.crl);
       this.#inForce = credentials;
@@ -152,7 +152,7 @@ function pathsOf({ cert, key, ca, crl }: TlsFiles): readonly string[] {
 
 async function readCredentials(files: TlsFiles): Promise<Credentials> {
   const credentials = await readFiles(files);
-  check(credentials);
+  check(credentials, files);
   return credentials;
 }
 
@@ -167,8 +167,14 @@ async function readFiles({ cert, key, ca, crl }: TlsFiles): Promise<Credentials>
 }
 
 /** Throws when files do not fit together; returns what judges clients if certificates are verified. */
-function check(credentials: Credentials): ClientTrust | undefined {
-  createSecureContext(contextOf(credentials));
+function check(credentials: Credentials, files: TlsFiles): ClientTrust | undefined {
+  try {
+    createSecureContext(contextOf(credentials));
+  } catch (cause) {
+    const isMismatch = cause instanceof Error && "code" in cause && cause.code === "ERR_OSSL_X509_KEY_VALUES_MISMATCH";
+    if (!isMismatch) throw cause;
+    throw new Error(`the private key ${files.key} is not that of the certificate ${files.cert}`, { cause });
+  }
   const { ca, crl } = credentials;
   if (ca === undefined) return undefined;
   return new ClientTrust(ca.toString("latin1"), crl === undefined ? [] : splitLists(crl.toString("latin1")));

@@ -122,7 +122,7 @@ function refuseEncoding(exchange: RestExchange): boolean {
   const isJson = contentType === "" || /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType.trim());
   const wrong = isJson ? (encoding === "identity" ? undefined : `content-encoding ${encoding}`) : contentType;
   if (wrong === undefined) return false;
-  const message = `expected a body of content-type application/json, not compressed, got ${wrong.slice(0, 100)}`;
+  const message = `expected a body of content-type application/json, not compressed, got ${wrong.slice(0, 100)}${isJson ? "" : " (curl: -H 'content-type: application/json')"}`;
   respondWithError(exchange, 415, { code: statusCode.INVALID_ARGUMENT, message });
   return true;
 }
