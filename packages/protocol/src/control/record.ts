@@ -104,9 +104,15 @@ export interface ApprovedRecord extends RecordBase {
   readonly of: number;
 }
 
-/** Drops the held change `of`. */
+/** Drops the held change `of`: an operator rejected it. */
 export interface RejectedRecord extends RecordBase {
   readonly kind: "rejected";
+  readonly of: number;
+}
+
+/** Drops the held change `of`: its source has again what is in force. */
+export interface WithdrawnRecord extends RecordBase {
+  readonly kind: "withdrawn";
   readonly of: number;
 }
 
@@ -141,5 +147,6 @@ export type LedgerRecord =
   | HeldRecord
   | ApprovedRecord
   | RejectedRecord
+  | WithdrawnRecord
   | RolledBackRecord
   | UnpinnedRecord;

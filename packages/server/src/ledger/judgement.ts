@@ -32,8 +32,10 @@ export interface Judgement {
   readonly change: LedgerEffect;
   /** Whether `change` changes anything. */
   readonly isStable: boolean;
-  /** Empty: it may be in force. */
+  /** Empty: it may be in force, unless it is rejected. */
   readonly trips: readonly FuseTrip[];
+  /** The record by which an operator rejected what the source has. */
+  readonly rejectedBy: number | undefined;
 }
 
 export interface JudgementOptions {
@@ -66,8 +68,10 @@ export async function judgePublication(
   const { live, stable, waiting } = await slices.finish(splitLive(made.changes, kindOf, isReferredTo));
   const change = { changes: stable, ...(placement !== undefined && { placement }) };
   const isStable = stable.length > 0 || placement !== undefined;
-  const judgement = { made, placement, problem, live, waiting, change, isStable };
+  const judgement = { made, placement, problem, live, waiting, change, isStable, rejectedBy: undefined };
   if (problem !== undefined || !isStable) return { ...judgement, trips: [] };
+  const rejectedBy = state.rejectionOf(publication.origin);
+  if (rejectedBy !== undefined) return { ...judgement, trips: [], rejectedBy };
   const judged = [...staleness, ...(await slices.finish(judge(change, state)))];
   // What waits for a decision goes on waiting, also if fewer nodes are connected now.
   const { held } = state;

@@ -44,6 +44,8 @@ export type PublishResult =
     }
   /** A fuse stopped it: nothing is sent but live data until the record `number` is approved. */
   | { readonly kind: "held"; readonly number: number; readonly trips: readonly FuseTrip[] }
+  /** An operator rejected it by the record `by`: nothing is sent but live data until it differs. */
+  | { readonly kind: "rejected"; readonly by: number }
   /** Nothing was recorded, and nothing is sent. */
   | { readonly kind: "refused"; readonly reason: string }
   /** Another process publishes to the store. Nothing was recorded, and nothing is sent. */

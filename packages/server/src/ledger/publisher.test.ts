@@ -363,7 +363,7 @@ describe("a change that trips a fuse", () => {
     expect(await publisher.publish({ layers: base(), origin })).toMatchObject({ kind: "held", number: 2 });
     expect(await publisher.publish({ layers: base(...many), origin })).toMatchObject({ kind: "unchanged", number: 3 });
     expect([inForce.length, recorded, publisher.held]).toEqual([
-      ...[1, ["1 revision 30", "2 held 30", "3 rejected 0"], undefined],
+      ...[1, ["1 revision 30", "2 held 30", "3 withdrawn 0"], undefined],
     ]);
   });
 
@@ -400,7 +400,10 @@ describe("a change that trips a fuse", () => {
     await publisher.publish({ layers: new Map([["other", []]]), origin: { writer: "other" } });
     expect(publisher.held?.number).toBe(2);
     await publisher.publish({ layers: base(...many, resource(ENDPOINTS, "c0")), origin });
-    expect([recorded, publisher.held]).toEqual([["1 revision 30", "2 held 30", "3 live 1", "4 rejected 0"], undefined]);
+    expect([recorded, publisher.held]).toEqual([
+      ["1 revision 30", "2 held 30", "3 live 1", "4 withdrawn 0"],
+      undefined,
+    ]);
   });
 
   test("is gone when it is rejected", async () => {
@@ -409,6 +412,25 @@ describe("a change that trips a fuse", () => {
     await publisher.publish({ layers: base(), origin });
     expect(await publisher.reject(2)).toMatchObject({ kind: "applied", number: 3 });
     expect([inForce.length, publisher.held]).toEqual([1, undefined]);
+  });
+
+  test("stays rejected as long as the source has the same, also after a restart that would trip nothing", async () => {
+    const { publisher, store, inForce, recorded } = await start();
+    const few = base(many[0] as Resource, resource(ENDPOINTS, "c0"));
+    await publisher.publish({ layers: base(...many), origin });
+    await publisher.publish({ layers: few, origin });
+    await publisher.reject(3);
+    expect(await publisher.publish({ layers: few, origin })).toEqual({ kind: "rejected", by: 4 });
+    const again = await start(await MemoryLedgerStore.after(store), tripNothing);
+    expect((await again.publisher.plan({ layers: few, origin })).result).toBe("rejected");
+    expect(await again.publisher.publish({ layers: few, origin })).toEqual({ kind: "rejected", by: 4 });
+    expect([inForce.length, recorded.length, again.inForce.length, again.recorded]).toEqual([
+      ...[2, 4, 1, ["resumed 4 31 0"]],
+    ]);
+    expect(await again.publisher.publish({ layers: base(cluster("c0", "2")), origin })).toMatchObject({
+      ...{ kind: "applied", number: 6 },
+    });
+    expect(await again.publisher.publish({ layers: few, origin })).toMatchObject({ kind: "applied" });
   });
 });
 
@@ -461,7 +483,7 @@ describe("the first publication of a source after a start", () => {
     expect(again.inForce).toEqual(["+base a=2", "+base a=3"]);
   });
 
-  test("is held again when it is published again, and if what came after it was approved", async () => {
+  test("is held until it is rejected, also if what came after it was approved", async () => {
     const { publisher, store } = await start();
     const many = Array.from({ length: 30 }, (_, index) => cluster(`c${index}`));
     await publisher.publish({ layers: base(...many), origin });
@@ -472,6 +494,6 @@ describe("the first publication of a source after a start", () => {
     for (let time = 0; time < 2; time++)
       expect(await again.publisher.publish({ layers: base(...many), origin })).toMatchObject(stale);
     await again.publisher.reject(4);
-    expect(await again.publisher.publish({ layers: base(...many), origin })).toMatchObject({ ...stale, number: 6 });
+    expect(await again.publisher.publish({ layers: base(...many), origin })).toEqual({ kind: "rejected", by: 5 });
   });
 });

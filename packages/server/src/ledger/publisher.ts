@@ -16,7 +16,7 @@ import type { SubscribedNode } from "./affected-nodes.ts";
 import { DecisionPlanner } from "./decision-planner.ts";
 import { EntryMaker } from "./entries.ts";
 import { HeldContent } from "./held-content.ts";
-import { isChange, LedgerHistory } from "./history.ts";
+import { isChange, isInForce, LedgerHistory } from "./history.ts";
 import { type PublishTarget, StateInForce } from "./in-force.ts";
 import type { HeldLease } from "./lease.ts";
 import { LedgerReader, type ReaderStop } from "./ledger-reader.ts";
@@ -411,7 +411,7 @@ export class Publisher {
         const approved = record.kind === "approved" ? (effect?.changes.changes ?? []) : [];
         onRecorded(record, "changes" in record ? record.changes : approved);
       }
-      const made = records.findLast(({ kind }) => kind !== "held" && kind !== "rejected" && kind !== "unpinned");
+      const made = records.findLast(isInForce);
       const stable = records.findLast(isChange);
       if (effect !== undefined && made !== undefined) this.#inForce.changed(made.number, revision, stable?.number);
       settle(result(records.at(-1)?.number ?? this.number, revision));

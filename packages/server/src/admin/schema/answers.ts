@@ -181,7 +181,7 @@ const irretrievable = optional(list(object<MissingPlace>({ layer: text, type: te
 export const planAnswer: SchemaOf<PlanAnswer> = named(
   "Plan",
   object<PlanAnswer>({
-    result: choice("unchanged", "applied", "held", "refused"),
+    result: choice("unchanged", "applied", "held", "rejected", "refused"),
     head: count,
     reason: optional(text),
     fuses: optional(list(fuse)),
