@@ -393,6 +393,21 @@ describe("a change that trips a fuse", () => {
     expect(edited).toMatchObject({ kind: "applied", number: 3 });
   });
 
+  test("of a placement goes on waiting in whatever comes with it, also if fewer nodes are connected", async () => {
+    const moved = { fuse: "nodes-moved", message: "9 of 9 connected nodes would get other layers" };
+    const placement = { groups: [{ name: "edge", match: { id: "edge-*" } }], clients: [], access: undefined };
+    let trips = [moved];
+    // biome-ignore lint/correctness/useYield: there is nothing to look at
+    const { publisher } = await start(undefined, function* () {
+      return trips;
+    });
+    expect(await publisher.publish({ layers: base(cluster("a")), placement, origin })).toMatchObject({ kind: "held" });
+    trips = [];
+    const edited = { layers: base(cluster("a"), cluster("b")), origin };
+    expect(await publisher.publish({ ...edited, placement })).toEqual({ kind: "held", number: 2, trips: [moved] });
+    expect(await publisher.publish(edited)).toMatchObject({ kind: "applied", number: 3 });
+  });
+
   test("is dropped when its deletions are back, also together with new live data, and not by another writer", async () => {
     const { publisher, recorded } = await start();
     await publisher.publish({ layers: base(...many), origin });
