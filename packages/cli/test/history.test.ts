@@ -65,7 +65,9 @@ describe("a change that turns out to be bad", () => {
     expect((await xds("show", "2..1")).stdout).toMatch(/\ndeleted +base +cds +bad +\S+\n$/);
     expect(await xds("rollback", "1", "-m", "errors since 2")).toEqual({
       code: 0,
-      stdout: "back at 1: recorded as 3; xds wait --revision head waits until every client is there\n",
+      stdout: expect.stringMatching(
+        /^back at 1: recorded as 3; xds wait --revision head waits until every client is there\nCHANGE .*\ndeleted +base +cds +bad +\S+\n$/,
+      ),
       stderr: "",
     });
     expect(await newest()).toMatchObject({ kind: "rolled-back", to: 1, message: "errors since 2", deleted: 1 });
@@ -75,6 +77,22 @@ describe("a change that turns out to be bad", () => {
     expect(await newest()).toMatchObject({ kind: "revision", added: 1 });
   }, 60_000);
 });
+
+test("a rollback that a fuse would hold is refused unless it is forced, and goes to changes only", async () => {
+  await saved(clusters(...many, ...many.map((name) => `${name}-more`)), 2);
+  await saved(clusters(...many, ...many.map((name) => `${name}-more`), "last"), 3);
+  const stopped = "a fuse stops this rollback: 31 of 61 Cluster resources would be gone from layer base";
+  expect(await xds("rollback", "1")).toEqual({
+    ...{ code: 1, stdout: "", stderr: `xds: ${stopped}\nhint: --force rolls back all the same\n` },
+  });
+  expect(await xds("rollback", "0")).toMatchObject({
+    ...{ code: 1, stderr: "xds: nothing was in force at 0: use 1\n" },
+  });
+  expect(await newest()).toMatchObject({ number: 3 });
+  const { code, stdout } = await xds("rollback", "1", "--force");
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^back at 1: [\s\S]*\nand 28 more: xds show 4\n$/)]);
+  expect(await newest()).toMatchObject({ number: 4, kind: "rolled-back", to: 1, deleted: 31 });
+}, 60_000);
 
 describe("a change that a fuse holds", () => {
   beforeEach(() => saved(clusters("c0"), 2), 30_000);

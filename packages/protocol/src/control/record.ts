@@ -67,6 +67,7 @@ interface RecordBase {
 export interface RevisionRecord extends RecordBase {
   readonly kind: "revision";
   readonly origin: PublishOrigin;
+  /** Those of the first one of a ledger have live data among them. */
   readonly changes: readonly EntryChange[];
   /** The whole new placement; undefined: unchanged. */
   readonly placement?: Placement;

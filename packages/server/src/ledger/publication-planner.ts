@@ -128,8 +128,11 @@ export class PublicationPlanner {
     if (rejectedBy !== undefined) return await this.#planRejected(publication, { made, rejectedBy, restored });
     const common = { origin: publication.origin, ...authorOf(publication) };
     const records: NewRecord[] = [];
-    if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
-    if (isStable) records.push({ kind: "revision", ...change, ...common });
+    // Nobody ever had the live data of the first load without the rest, so there is no number for that.
+    const isFirst = state.number === 0 && isStable;
+    if (live.length > 0 && !isFirst) records.push({ kind: "live", changes: live, ...common });
+    if (isFirst) records.push({ kind: "revision", ...change, changes: made.changes, ...common });
+    else if (isStable) records.push({ kind: "revision", ...change, ...common });
     else if (isDroppedBy(publication, state.held)) records.push(withdrawal(state.held, publication));
     const inForce = waiting.length === 0 ? made : { changes: [...live, ...change.changes], resources: made.resources };
     if (isStable) this.#planned.push(inForce);

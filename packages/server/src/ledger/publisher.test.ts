@@ -140,9 +140,10 @@ describe("a publication of all layers", () => {
 
   test("with endpoints and clusters is two records and one change in force", async () => {
     const { publisher, inForce, recorded } = await start();
-    await publisher.publish({ layers: base(cluster("a"), resource(ENDPOINTS, "a", "e")), origin });
-    expect(recorded).toEqual(["1 live 1", "2 revision 1"]);
-    expect(inForce).toEqual(["+base a= +base a=e"]);
+    await publisher.publish({ layers: base(cluster("b")), origin });
+    await publisher.publish({ layers: base(cluster("a"), cluster("b"), resource(ENDPOINTS, "a", "e")), origin });
+    expect(recorded).toEqual(["1 revision 1", "2 live 1", "3 revision 1"]);
+    expect(inForce.slice(1)).toEqual(["+base a= +base a=e"]);
   });
 
   test("says who, why and whence", async () => {
@@ -282,7 +283,7 @@ describe("a publisher that is opened again", () => {
     await again.publisher.publish({ layers: changed, origin });
     expect(again.missing).toEqual(["s,t", ""]);
     expect(again.inForce.slice(1)).toEqual(["+base t=other +base s=key"]);
-    expect(again.recorded).toEqual(["resumed 2 1 2", "3 live 1"]);
+    expect(again.recorded).toEqual(["resumed 1 1 2", "2 live 1"]);
     const bodies = await Promise.all((await recordsOf(store)).map((one) => JSON.stringify(one)));
     expect(bodies.join()).not.toContain(Buffer.from("key").toString("base64"));
   });
@@ -343,7 +344,7 @@ describe("a change that trips a fuse", () => {
     await publisher.publish({ layers: base(...many, endpoints, more), origin });
     const result = await publisher.publish({ layers: base(resource(ENDPOINTS, "c0", "2")), origin });
     expect(result).toEqual({
-      ...{ kind: "held", number: 4 },
+      ...{ kind: "held", number: 3 },
       trips: [
         {
           ...{ fuse: "resources-removed", layer: "base", type: CLUSTER },
@@ -352,8 +353,8 @@ describe("a change that trips a fuse", () => {
       ],
     });
     expect(inForce.slice(1)).toEqual(["+base c0=2"]);
-    expect(recorded).toEqual(["1 live 2", "2 revision 30", "3 live 1", "4 held 30"]);
-    expect(publisher.held?.number).toBe(4);
+    expect(recorded).toEqual(["1 revision 32", "2 live 1", "3 held 30"]);
+    expect(publisher.held?.number).toBe(3);
   });
 
   test("is held once, and is dropped when the source has again what is in force", async () => {
@@ -449,7 +450,41 @@ describe("a change that trips a fuse", () => {
   });
 });
 
+test("the first load is one record, with its live data", async () => {
+  const { publisher, recorded, store } = await start();
+  const first = { layers: base(cluster("a"), resource(ENDPOINTS, "a")), origin };
+  expect(await publisher.publish(first)).toEqual({ kind: "applied", number: 1, revision: 1 });
+  await publisher.publish({ layers: base(cluster("a", "2"), resource(ENDPOINTS, "a", "2")), origin });
+  expect(recorded).toEqual(["1 revision 2", "2 live 1", "3 revision 1"]);
+  expect(await publisher.rollback(1)).toMatchObject({ kind: "applied", number: 4 });
+  expect((await recordsOf(store)).at(-1)).toMatchObject({ changes: [{ type: CLUSTER }] });
+});
+
 describe("a rollback", () => {
+  test("goes to no number of live data, and not to 0", async () => {
+    const { publisher } = await start();
+    expect(await publisher.rollback(0)).toEqual({ kind: "refused", reason: "nothing was in force at 0" });
+    await publisher.publish({ layers: base(cluster("a")), origin });
+    await publisher.publish({ layers: base(cluster("a", "2"), resource(ENDPOINTS, "a")), origin });
+    expect(await publisher.rollback(0)).toEqual({ kind: "refused", reason: "nothing was in force at 0: use 1" });
+    expect(await publisher.rollback(2)).toEqual({
+      ...{ kind: "refused", reason: "2 is of live data, which a rollback leaves as it is: use 1 or 3" },
+    });
+    expect((await publisher.planDecision("rollback", 2)).result).toBe("refused");
+  });
+
+  test("that a fuse would hold is refused unless it is forced", async () => {
+    const { publisher, inForce } = await start();
+    const many = Array.from({ length: 30 }, (_, index) => cluster(`c${index}`));
+    await publisher.publish({ layers: base(cluster("a")), origin });
+    await publisher.publish({ layers: base(cluster("a"), ...many), origin });
+    const reason = "a fuse stops this rollback: 30 of 31 Cluster resources would be gone from layer base";
+    expect(await publisher.planDecision("rollback", 1)).toMatchObject({ result: "refused", reason });
+    expect(await publisher.rollback(1)).toMatchObject({ kind: "refused", reason, trips: [{ layer: "base" }] });
+    expect(inForce.length).toBe(2);
+    expect(await publisher.rollback(1, { isForced: true })).toMatchObject({ kind: "applied", number: 3 });
+  });
+
   test("brings back what was, and an unrelated change does not undo it", async () => {
     const { publisher, inForce } = await start();
     const [good, bad] = [cluster("a", "good"), cluster("a", "bad")];

@@ -29,6 +29,7 @@ import type {
   MissingContent,
   Publication,
   PublishResult,
+  RollbackOptions,
   WaitingDeletion,
 } from "./publication.ts";
 import { PublicationPlanner } from "./publication-planner.ts";
@@ -233,11 +234,11 @@ export class Publisher {
     return this.#operations.add((state) => this.#decisions.rejection(number, by, state));
   }
 
-  /** Brings back everything but live data as it was at a number, and pins what that takes away. */
-  rollback(to: number, by: Authorship = {}): Promise<PublishResult> {
+  /** Brings back everything but live data as it was at a number, and pins what that takes away, unless a fuse stops that. */
+  rollback(to: number, options: RollbackOptions = {}): Promise<PublishResult> {
     return this.#operations.add((state) => {
       this.#publications.forgetLast();
-      return this.#decisions.rollback(to, by, state);
+      return this.#decisions.rollback(to, options, state);
     });
   }
 
