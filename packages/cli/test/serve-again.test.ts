@@ -158,4 +158,5 @@ test("what is held stays held after a restart in which no node has come back, al
   const third = await start();
   await until("the source is read", () => third.logged("loaded").length === 1);
   expect([third.logged("ledger-recorded"), await served(third)]).toEqual([[], 31]);
+  expect(await third.ask("/api/v1/server")).toMatchObject({ revision: 1, ledger: { number: 3 } });
 }, 60_000);

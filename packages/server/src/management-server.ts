@@ -364,6 +364,8 @@ class WiredServer implements ManagementServer {
     this.#requireOpen();
     const head = this.#ledger?.publisher?.number ?? this.revision;
     const { isWanted, minNodes, signal } = checkDeployment(revision, head, options);
+    if (this.#ledger?.publisher?.held?.number === revision)
+      throw new XdsError("REVISION_UNKNOWN", `${revision} is held: no node can have it`);
     const { deployments } = this.#hub;
     const { describe, view } = this.#nodeSources;
     const inForce = view.revisionOf(revision) ?? this.revision;

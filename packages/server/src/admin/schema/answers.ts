@@ -252,7 +252,10 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
     reasons: list(text),
     connections: count,
     streams: count,
-    source: object<ServerAnswer["source"]>({ state: text, since: time, errors: count, warnings: count }),
+    source: object<ServerAnswer["source"]>({
+      ...{ state: text, since: time, errors: count, warnings: count },
+      differs: optional(text),
+    }),
     ledger: optional(
       object<NonNullable<ServerAnswer["ledger"]>>({
         number: count,
