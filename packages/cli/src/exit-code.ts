@@ -28,10 +28,16 @@ export const exitCodeMeanings: readonly (readonly [code: ExitCode, meaning: stri
   [exitCode.ok, "success"],
   [exitCode.problems, "problems were found, a client rejected something, or a requested resource does not exist"],
   [exitCode.usage, "invalid command line"],
-  [exitCode.sourceBroken, "wait, publish, plan: the source has errors; diff: a side has errors"],
+  [
+    exitCode.sourceBroken,
+    "wait, publish, plan: the source has errors; wait: it is held, or differs from what is in force; diff: a side has errors",
+  ],
   [exitCode.timeout, "wait: not every node had the revision in time"],
   [exitCode.tooFewNodes, "wait: fewer nodes than --min-nodes have the revision"],
-  [exitCode.held, "publish: a fuse holds the change, of which nothing is sent until it is approved; plan: it would"],
+  [
+    exitCode.held,
+    "publish: a fuse holds the change, of which nothing is sent until it is approved; plan: it would; wait: the revision is held",
+  ],
   [exitCode.unreachable, "the server or the store cannot be reached, or is not ready"],
   [exitCode.bug, "a bug in xds: please report it"],
   [exitCode.interrupted, "interrupted"],

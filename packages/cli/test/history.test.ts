@@ -65,16 +65,42 @@ describe("a change that turns out to be bad", () => {
     expect((await xds("show", "2..1")).stdout).toMatch(/\ndeleted +base +cds +bad +\S+\n$/);
     expect(await xds("rollback", "1", "-m", "errors since 2")).toEqual({
       code: 0,
-      stdout: "back at 1: recorded as 3; xds wait --revision head waits until every client is there\n",
+      stdout: expect.stringMatching(
+        /^back at 1: recorded as 3; xds wait --revision head waits until every client is there\nCHANGE .*\ndeleted +base +cds +bad +\S+\n$/,
+      ),
       stderr: "",
     });
     expect(await newest()).toMatchObject({ kind: "rolled-back", to: 1, message: "errors since 2", deleted: 1 });
+    const differs = "the files differ from what is in force (rolled back by 3)";
+    expect(await xds("wait", "--min-nodes", "0")).toMatchObject({ code: 3, stderr: expect.stringContaining(differs) });
+    expect((await xds("wait", "--revision", "head", "--min-nodes", "0")).code).toBe(0);
+    expect((await xds("status")).stdout).toMatch(
+      /^source +good .*, the files differ from what is in force \(rolled back by 3\)$/m,
+    );
     await saved(clusters(...many, "bad", "other"), 4);
     expect(await newest()).toMatchObject({ kind: "held", added: 2 });
     await saved(clusters(...many, "other"), 5);
     expect(await newest()).toMatchObject({ kind: "revision", added: 1 });
+    expect((await xds("wait", "--min-nodes", "0")).code).toBe(0);
+    expect((await xds("status")).stdout).not.toContain("differ");
   }, 60_000);
 });
+
+test("a rollback that a fuse would hold is refused unless it is forced, and goes to changes only", async () => {
+  await saved(clusters(...many, ...many.map((name) => `${name}-more`)), 2);
+  await saved(clusters(...many, ...many.map((name) => `${name}-more`), "last"), 3);
+  const stopped = "a fuse stops this rollback: 31 of 61 Cluster resources would be gone from layer base";
+  expect(await xds("rollback", "1")).toEqual({
+    ...{ code: 1, stdout: "", stderr: `xds: ${stopped}\nhint: --force rolls back all the same\n` },
+  });
+  expect(await xds("rollback", "0")).toMatchObject({
+    ...{ code: 1, stderr: "xds: nothing was in force at 0: use 1\n" },
+  });
+  expect(await newest()).toMatchObject({ number: 3 });
+  const { code, stdout } = await xds("rollback", "1", "--force");
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^back at 1: [\s\S]*\nand 28 more: xds show 4\n$/)]);
+  expect(await newest()).toMatchObject({ number: 4, kind: "rolled-back", to: 1, deleted: 31 });
+}, 60_000);
 
 describe("a change that a fuse holds", () => {
   beforeEach(() => saved(clusters("c0"), 2), 30_000);
@@ -87,6 +113,21 @@ describe("a change that a fuse holds", () => {
     expect((await xds("approve")).stdout).toBe("2 is in force: recorded as 3\n");
     expect(await xds("approve")).toEqual({ code: 1, stdout: "", stderr: "xds: nothing is held\n" });
     expect(await newest()).toMatchObject({ kind: "approved", of: 2, deleted: 29, author: "loopback" });
+  });
+
+  test("is never deployed: head is the newest in force, and its number says what it is", async () => {
+    const head = await xds("wait", "--revision", "head", "--min-nodes", "0");
+    expect(head).toMatchObject({ code: 0, stdout: "revision 1 is deployed: 0 of 0 nodes have it\n" });
+    expect((await xds("status")).stdout).toMatch(/^revision +1: /m);
+    expect(await serving.ask("/api/v1/server")).toMatchObject({ revision: 1, ledger: { number: 2 } });
+    const held = await xds("wait", "--revision", "2", "--min-nodes", "0");
+    const why = "2 is held: 29 of 30 Cluster resources would be gone from layer base";
+    expect(held).toMatchObject({ code: 6, stderr: expect.stringContaining(why) });
+    expect((await xds("reject", "2")).code).toBe(0);
+    for (const number of ["2", "3"]) expect((await xds("wait", "--revision", number)).code).toBe(1);
+    expect(await xds("wait")).toMatchObject({
+      ...{ code: 3, stderr: expect.stringContaining("the files differ from what is in force (rejected by 3)") },
+    });
   });
 
   test("is dropped when it is rejected", async () => {

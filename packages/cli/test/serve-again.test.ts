@@ -2,6 +2,8 @@ import { mkdir, mkdtemp, rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { run } from "../src/run.ts";
+import { CapturedIo } from "./captured-io.ts";
 import { clusters, Serving, Site, until } from "./serving.ts";
 
 let site: Site;
@@ -102,3 +104,59 @@ test("a change after a restart is published as a difference", async () => {
   await until("the change is in force", async () => (await served(again)) === 31);
   expect(await again.ask("/api/v1/revisions")).toMatchObject({ items: [{ number: 2, added: 1 }, { number: 1 }] });
 });
+
+/** A node with the last listener of its view, whose deletion is held as 2. */
+async function startWithoutListeners(): Promise<Serving> {
+  const listener = (name: string): string =>
+    `- "@type": type.googleapis.com/envoy.config.listener.v3.Listener\n  name: ${name}\n  address:\n    socket_address: { address: 127.0.0.1, port_value: 10000 }\n`;
+  await site.write("listeners.yaml", listener("ingress"));
+  const serving = await start();
+  await until("it serves", () => serving.isReady());
+  const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
+  const watching = run(["watch", "lds", "--node", "edge-1"], io);
+  await until("the node has it", () => io.stdout.text.includes("name: ingress"));
+  await rm(join(site.directory, "listeners.yaml"));
+  await until("it is held", async () => serving.logged("change-held").length === 1);
+  ended.push(async () => {
+    io.interrupt("SIGTERM");
+    await watching;
+  });
+  return serving;
+}
+
+const ended: (() => Promise<void>)[] = [];
+
+async function endNodes(): Promise<void> {
+  for (const end of ended.splice(0)) await end();
+}
+
+const reason = "the view of the layers base would have no listeners (connected nodes: 1)";
+
+test("what a person rejected stays rejected after a restart, and is judged again once the files differ", async () => {
+  const first = await startWithoutListeners();
+  expect((await first.xds("reject", "-m", "no")).code).toBe(0);
+  await stop();
+  await endNodes();
+  const again = await start();
+  await until("the source is read", () => again.logged("loaded").length === 1);
+  expect([again.logged("ledger-recorded"), again.logged("change-held"), await served(again)]).toEqual([[], [], 31]);
+  await site.write("clusters.yaml", clusters(...many, "more"));
+  await until("it is held", () => again.logged("change-held").length === 1);
+  expect(again.logged("change-held")).toMatchObject([{ number: 4, fuses: [reason], changes: 2 }]);
+}, 60_000);
+
+test("what is held stays held after a restart in which no node has come back, also if the files were edited meanwhile", async () => {
+  await startWithoutListeners();
+  await stop();
+  await endNodes();
+  await site.write("clusters.yaml", clusters(...many, "more"));
+  const again = await start();
+  await until("it is held", () => again.logged("change-held").length === 1);
+  expect(again.logged("change-held")).toMatchObject([{ number: 3, fuses: [reason], changes: 2 }]);
+  expect(await served(again)).toBe(31);
+  await stop();
+  const third = await start();
+  await until("the source is read", () => third.logged("loaded").length === 1);
+  expect([third.logged("ledger-recorded"), await served(third)]).toEqual([[], 31]);
+  expect(await third.ask("/api/v1/server")).toMatchObject({ revision: 1, ledger: { number: 3 } });
+}, 60_000);

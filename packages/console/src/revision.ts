@@ -7,6 +7,7 @@ export const kindText: Readonly<Record<string, string>> = {
   held: "held",
   approved: "approved",
   rejected: "rejected",
+  withdrawn: "withdrawn",
   "rolled-back": "rolled back",
   unpinned: "unpinned",
 };

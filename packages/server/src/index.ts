@@ -100,7 +100,14 @@ export { type DirectoryLedgerOptions, openDirectoryLedger } from "./ledger/direc
 export type { HeldLease, LedgerLease } from "./ledger/lease.ts";
 export type { ReaderStop } from "./ledger/ledger-reader.ts";
 export { planLines } from "./ledger/plan-lines.ts";
-export type { Authorship, Publication, PublishedChange, PublishResult, WaitingDeletion } from "./ledger/publication.ts";
+export type {
+  Authorship,
+  Publication,
+  PublishedChange,
+  PublishResult,
+  RollbackOptions,
+  WaitingDeletion,
+} from "./ledger/publication.ts";
 export type { LedgerRole } from "./ledger/source-role.ts";
 export type {
   Appended,

@@ -10,6 +10,7 @@ import {
 } from "@xdskit/protocol/internal";
 import type { HubView } from "./hub/hub-view.ts";
 import type { SubscribedNode } from "./ledger/affected-nodes.ts";
+import type { ConnectedNode } from "./ledger/connected-nodes.ts";
 
 /** What is known beside a change. */
 export interface JudgedWith {
@@ -17,6 +18,20 @@ export interface JudgedWith {
   readonly state: LedgerState;
   /** The access policy after the change; undefined: it stays as it is. */
   readonly policy: AccessPolicy | undefined;
+  /** Nodes that count as connected although they have not come back after a restart; some of them may have. */
+  readonly absent: Iterable<ConnectedNode>;
+}
+
+/** The connected nodes with their layers. */
+export function* connectedNodes(view: HubView): Iterable<ConnectedNode> {
+  const known = new Set<string>();
+  for (const { node, peer, layers } of view.streams()) {
+    if (node === undefined) continue;
+    const key = keyOf(node, peer);
+    if (known.has(key)) continue;
+    known.add(key);
+    yield { key, id: node.id, layers };
+  }
 }
 
 /** The connected nodes, with their layers before and after a change; one is cut off if any of its streams is. */
@@ -40,7 +55,10 @@ export function subscribedNodes(change: LedgerEffect, judgedWith: JudgedWith): I
   return nodes.map(([key, node]) => ({ ...node, types: types.get(key) ?? "any" }));
 }
 
-function judgedByKey(change: LedgerEffect, { view, state, policy }: JudgedWith): ReadonlyMap<string, JudgedNode> {
+function judgedByKey(
+  change: LedgerEffect,
+  { view, state, policy, absent }: JudgedWith,
+): ReadonlyMap<string, JudgedNode> {
   const exists = layersAfter(change, state);
   const placement = change.placement ?? state.placement;
   const nodes = new Map<string, JudgedNode>();
@@ -58,6 +76,9 @@ function judgedByKey(change: LedgerEffect, { view, state, policy }: JudgedWith):
       isCutOff: grant !== undefined && "denied" in grant,
     });
   }
+  // What would become of the rest of their groups and access rules is known once they are back.
+  for (const { key, id, layers } of absent)
+    if (!nodes.has(key)) nodes.set(key, { id, before: layers, after: layers, isCutOff: false });
   return nodes;
 }
 

@@ -19,7 +19,7 @@ import { healthDiscoveryHandlers } from "./health/rest.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
 import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
-import type { Authorship, Publication, PublishResult } from "./ledger/publication.ts";
+import type { Authorship, Publication, PublishResult, RollbackOptions } from "./ledger/publication.ts";
 import type { Publisher } from "./ledger/publisher.ts";
 import type { StoreState } from "./ledger/store-state.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
@@ -123,7 +123,7 @@ export interface ManagementServer extends AsyncDisposable {
    * Brings back what was in force at a number, but live data; what that takes away is held if it is published again.
    * Throws as `publish` does.
    */
-  rollback(to: number, by?: Authorship): Promise<PublishResult>;
+  rollback(to: number, options?: RollbackOptions): Promise<PublishResult>;
   /**
    * Waits until a revision is everywhere: until no connected node that counts has anything up to it unsent or without
    * an ACK or NACK. The answer says who has it and who rejected it, and how far it is if the time is over. Nodes that
@@ -357,14 +357,16 @@ class WiredServer implements ManagementServer {
     return (await this.#openLedger()).reject(number, by);
   }
 
-  async rollback(to: number, by?: Authorship): Promise<PublishResult> {
-    return (await this.#openLedger()).rollback(to, by);
+  async rollback(to: number, options?: RollbackOptions): Promise<PublishResult> {
+    return (await this.#openLedger()).rollback(to, options);
   }
 
   async whenDeployed(revision: number, options: DeploymentOptions = {}): Promise<ProgressAnswer> {
     this.#requireOpen();
     const head = this.#ledger?.publisher?.number ?? this.revision;
     const { isWanted, minNodes, signal } = checkDeployment(revision, head, options);
+    if (this.#ledger?.publisher?.held?.number === revision)
+      throw new XdsError("REVISION_UNKNOWN", `${revision} is held: no node can have it`);
     const { deployments } = this.#hub;
     const { describe, view } = this.#nodeSources;
     const inForce = view.revisionOf(revision) ?? this.revision;

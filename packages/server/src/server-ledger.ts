@@ -19,7 +19,8 @@ import { readAccess } from "./hub/access.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";
 import { missingNames } from "./hub/withheld-requests.ts";
-import { type JudgedWith, judgedNodes, subscribedNodes } from "./judged-nodes.ts";
+import { connectedNodes, type JudgedWith, judgedNodes, subscribedNodes } from "./judged-nodes.ts";
+import { ConnectedNodes } from "./ledger/connected-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
 import { StoreFreshness } from "./ledger/freshness.ts";
 import type { PublishTarget, StateChange } from "./ledger/in-force.ts";
@@ -51,6 +52,7 @@ export class ServerLedger {
   #outage: StoreOutage | undefined;
   #stopWatching: (() => void) | undefined;
   #isOnDisk = false;
+  #connected: ConnectedNodes | undefined;
 
   constructor(options: CheckedOptions, hub: Hub, rulesContext: RulesContext) {
     this.#options = options;
@@ -98,6 +100,7 @@ export class ServerLedger {
 
   async close(): Promise<void> {
     this.#stopWatching?.();
+    await this.#connected?.close();
     await this.#role.close();
     await (await this.#opening?.catch(() => undefined))?.close();
   }
@@ -108,12 +111,32 @@ export class ServerLedger {
     try {
       this.#publisher = await this.#openWith(await this.#openStore());
       this.#isOnDisk = this.#options.ledger?.directory !== undefined;
+      await this.#openConnected();
     } catch (cause) {
       this.#tellProblem(cause instanceof Error ? cause.message : String(cause));
       this.#target.setMissing([]);
       this.#publisher = await this.#openInMemory();
     }
     return this.#publisher;
+  }
+
+  /** Goes on with the nodes that were connected when the process before ended. */
+  async #openConnected(): Promise<void> {
+    const directory = this.nodePastDirectory;
+    if (directory === undefined) return;
+    const { view, listeners } = this.#hub;
+    const onProblem = (message: string): void => this.#tellProblem(message);
+    try {
+      const connected = await ConnectedNodes.open({ directory, connected: () => connectedNodes(view), onProblem });
+      listeners.on("node-identified", () => connected.changed());
+      listeners.on("stream-closed", () => connected.changed());
+      listeners.on("ledger-recorded", ({ as }) => as !== "live" && connected.changed());
+      listeners.on("draining", () => connected.close());
+      this.#connected = connected;
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      onProblem(`which nodes were connected cannot be read: ${why}`);
+    }
   }
 
   async #openShared(store: LedgerStore): Promise<Publisher> {
@@ -179,7 +202,7 @@ export class ServerLedger {
         holdsSecret: secretsOf(api),
         kindOf,
         judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), fuses),
-        nodesBy: (change, state) => subscribedNodes(change, this.#judgedWith(change, state)),
+        nodesBy: (change, state) => subscribedNodes(change, { ...this.#judgedWith(change, state), absent: [] }),
         target: this.#target,
         mayPublish: () => this.#role.mayPublish,
         onRecorded: (record, changes) => this.#tellRecorded(record, changes),
@@ -200,7 +223,7 @@ export class ServerLedger {
   #judgedWith({ placement }: LedgerEffect, state: LedgerState): JudgedWith {
     const read = placement && readAccess({ access: placement.access, ...this.#rulesContext });
     const policy = read !== undefined && "problems" in read ? undefined : read;
-    return { view: this.#hub.view, state, policy };
+    return { view: this.#hub.view, state, policy, absent: this.#connected?.before ?? [] };
   }
 
   #tellProblem(message: string): void {

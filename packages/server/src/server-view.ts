@@ -50,7 +50,7 @@ export function createServerView({
     readiness: () => describeReadiness(hub, source()),
     revision: () => hub.revision,
     nodeStates: () => hub.deployments.states(hub.revision),
-    head: () => ledger?.publisher?.number ?? hub.revision,
+    head: () => ledger?.publisher?.changeOf(hub.revision) ?? hub.revision,
     revisionOf: (number) => (ledger?.publisher === undefined ? number : ledger.publisher.revisionOf(number)),
     numberOf: (revision) => ledger?.publisher?.numberOf(revision) ?? revision,
     changeOf: (revision) => ledger?.publisher?.changeOf(revision) ?? revision,

@@ -36,15 +36,15 @@ export const addRollbackCommand: AddCommand = (program, context) => {
         "as it was until it changes in the source.",
     )
     .argument("<number>", "number of a revision in xds history");
-  addDecision(command, "rollback", context);
+  addDecision(command, "rollback", context).option("--force", "roll back although a fuse would hold the same change");
   addExamples(command, [
     ["xds show 15..12", "what the rollback would change"],
     ["xds rollback 12 -m 'errors since 13'", "back to revision 12"],
   ]);
 };
 
-function addDecision(command: Command, decision: Decision, context: CommandContext): void {
-  addAdminFlag(command)
+function addDecision(command: Command, decision: Decision, context: CommandContext): Command {
+  return addAdminFlag(command)
     .option("-m, --message <text>", "reason, kept in the history")
     .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
     .action((number: string | undefined, flags: DecideFlags) =>

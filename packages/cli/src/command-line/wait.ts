@@ -12,7 +12,7 @@ export const addWaitCommand: AddCommand = (program, context) => {
     .description("Wait until every connected node has ACKed what the source has now, or a revision.");
   addAdminFlag(command)
     .addOption(new Option("--source", "wait for what the source has now (default)").conflicts("revision"))
-    .option("--revision <number>", "wait for a revision: a number, or head for the server's newest")
+    .option("--revision <number>", "wait for a revision: a number, or head for the newest in force")
     .option("-n, --nodes <glob>", "only nodes that match: 'edge-*'")
     .option("--min-nodes <count>", "minimum number of nodes that must have it", "1")
     .option("--timeout <duration>", "how long to wait", "60s")

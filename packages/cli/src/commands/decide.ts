@@ -1,38 +1,65 @@
-import type { DecisionAnswer, ServerAnswer } from "@xdskit/server";
+import type { DecisionAnswer, RevisionDetailAnswer, ServerAnswer } from "@xdskit/server";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { askAdmin, changeByAdmin } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
+import { formatChanges } from "./format-changes.ts";
 
 export type Decision = "approve" | "reject" | "rollback";
 
 export interface DecideFlags extends AdminFlags {
   readonly message?: string;
+  /** Of a rollback. */
+  readonly force?: boolean;
   readonly output: "text" | "json";
 }
+
+type Printing = Pick<CommandContext, "io" | "colorsOf">;
 
 /** Asks the server to take a decision. */
 export async function decide(
   decision: Decision,
   number: string | undefined,
   flags: DecideFlags,
-  { io, colorsOf }: CommandContext,
+  { io, colorsOf }: Printing,
 ): Promise<ExitCode> {
   if (number !== undefined && !/^\d{1,15}$/.test(number))
     throw new CommandError(exitCode.usage, `expected a number of xds history, got "${number}"`);
   const of = number ?? (await heldNumber(flags, io));
   const { message, output } = flags;
-  const answer = await changeByAdmin<DecisionAnswer>(`/api/v1/${decision}/${of}`, { message }, flags, io);
+  const query = { message, ...(flags.force === true && { force: "true" }) };
+  const answer = await changeByAdmin<DecisionAnswer>(`/api/v1/${decision}/${of}`, query, flags, io);
   const isDone = answer.result === "applied" || answer.result === "unchanged";
   if (output === "json") io.stdout.write(formatJson(answer));
   else if (isDone) io.stdout.write(`${colorsOf(io.stdout).green(describeDone(decision, of, answer))}\n`);
-  else throw new CommandError(exitCode.problems, describeNotDone(answer));
+  else throw new CommandError(exitCode.problems, describeNotDone(answer), hintOf(decision, answer));
+  if (output === "text" && decision === "rollback" && answer.result === "applied")
+    await printChanges(answer, flags, { io, colorsOf });
   for (const { type, name, layer } of answer.irretrievable ?? []) {
     const what = `${type.slice(type.lastIndexOf(".") + 1)} "${name}" of ${layer}`;
     io.stderr.write(`xds: ${what} is as it was: it holds a secret, which the history does not keep\n`);
   }
   return isDone ? exitCode.ok : exitCode.problems;
+}
+
+/** How many changes of a rollback are printed. */
+const CHANGES_SHOWN = 3;
+
+async function printChanges({ number }: DecisionAnswer, flags: AdminFlags, context: Printing): Promise<void> {
+  const { io, colorsOf } = context;
+  const query = { limit: `${CHANGES_SHOWN}` };
+  const made = await askAdmin<RevisionDetailAnswer>(`/api/v1/revisions/${number}`, query, flags, io);
+  const { changes, total, placement } = made;
+  const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
+  if (placement) io.stdout.write("groups, client overrides or access rules change\n");
+  if (changes.length > 0) io.stdout.write(formatChanges(changes, { colors: colorsOf(io.stdout), width }));
+  if (total > changes.length) io.stdout.write(`and ${total - changes.length} more: xds show ${number}\n`);
+}
+
+/** Only a fuse can be told to let a rollback through. */
+function hintOf(decision: Decision, { fuses = [] }: DecisionAnswer): string | undefined {
+  return decision === "rollback" && fuses.length > 0 ? "--force rolls back all the same" : undefined;
 }
 
 async function heldNumber(flags: AdminFlags, io: CommandContext["io"]): Promise<string> {

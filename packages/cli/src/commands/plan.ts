@@ -52,6 +52,7 @@ const codes: Readonly<Record<PlanAnswer["result"], ExitCode>> = {
   unchanged: exitCode.ok,
   applied: exitCode.ok,
   held: exitCode.held,
+  rejected: exitCode.problems,
   refused: exitCode.problems,
 };
 
@@ -108,6 +109,8 @@ function describeResult({ result }: PlanAnswer, colors: Colors): string {
       return colors.green("it would be in force at once");
     case "held":
       return colors.yellow("a fuse would hold it");
+    case "rejected":
+      return colors.yellow("it would not be in force: the same was rejected");
     case "refused":
       return colors.red("the server would refuse it");
   }

@@ -80,6 +80,7 @@ const exitCodes: Readonly<Record<PublishResult["kind"], ExitCode>> = {
   applied: exitCode.ok,
   unchanged: exitCode.ok,
   held: exitCode.held,
+  rejected: exitCode.problems,
   refused: exitCode.problems,
   standby: exitCode.problems,
   unavailable: exitCode.unreachable,
@@ -95,6 +96,8 @@ function describeResult(result: PublishResult, { resources, files }: LoadedState
       const why = result.trips.map(({ message }) => `  ${message}`).join("\n");
       return `held as ${result.number}: nothing of it is sent until it is approved (xds approve ${result.number})\n${why}`;
     }
+    case "rejected":
+      return `nothing was published: ${result.by} rejected the same; it is judged again once it differs`;
     case "unavailable":
       return `the store is unreachable, nothing was published: ${result.reason}`;
     default:

@@ -106,7 +106,7 @@ function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonl
 }
 
 function describeSource(
-  { state, since, errors, warnings }: ServerAnswer["source"],
+  { state, since, errors, warnings, differs }: ServerAnswer["source"],
   { colors, now }: { readonly colors: Colors; readonly now: Date },
 ): string {
   const counts = [
@@ -115,7 +115,12 @@ function describeSource(
   ];
   const kept = state === "failed" ? ["the last valid configuration is in force"] : [];
   const shown = state === "failed" ? colors.red(state) : state;
-  return [`${shown} for ${formatAge(since, now)}`, ...counts, ...kept].join(", ");
+  return [
+    `${shown} for ${formatAge(since, now)}`,
+    ...counts,
+    ...kept,
+    ...(differs === undefined ? [] : [colors.yellow(differs)]),
+  ].join(", ");
 }
 
 /** The first problems, a line each. */

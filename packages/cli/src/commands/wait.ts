@@ -31,7 +31,7 @@ export async function wait(flags: WaitFlags, context: CommandContext): Promise<E
       { node: flags.nodes, "min-nodes": `${minNodes}`, ...(seconds > 0 && { wait: `${seconds}` }) },
       flags,
       io,
-      { 409: exitCode.sourceBroken },
+      { 409: revision === "source" ? exitCode.sourceBroken : exitCode.held },
     );
   const line = createStatusLine(io);
   let answer = await ask(flags.revision ?? "source", 0);

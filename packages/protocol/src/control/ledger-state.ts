@@ -14,10 +14,20 @@ import type {
   LedgerRecord,
   Pin,
   Placement,
+  PublishOrigin,
   RolledBackRecord,
   UnpinnedRecord,
 } from "./record.ts";
 import { shapeProblem } from "./record-shape.ts";
+
+/** A state of a source that an operator rejected. */
+export interface Rejection {
+  readonly writer: string;
+  /** Of the content of the source. */
+  readonly digest: string;
+  /** Of the record. */
+  readonly number: number;
+}
 
 /** A ledger's state as plain JSON. */
 export interface LedgerSnapshot {
@@ -33,6 +43,7 @@ export interface LedgerSnapshot {
   readonly pinnedPlacement?: Placement;
   readonly approvals: readonly Approval[];
   readonly held?: HeldRecord;
+  readonly rejections?: readonly Rejection[];
 }
 
 /** What a record puts in force. */
@@ -64,6 +75,8 @@ export class LedgerState {
   /** The places of the held change, made when first needed. */
   #heldPlaces: ReadonlySet<string> | undefined;
   #writers = new Map<string, string>();
+  /** What operators rejected last, by writer. */
+  #rejections = new Map<string, Rejection>();
 
   static empty(): LedgerState {
     return new LedgerState();
@@ -82,6 +95,7 @@ export class LedgerState {
     state.#approvals = new Approvals(snapshot.approvals);
     state.#held = snapshot.held;
     state.#writers = new Map(snapshot.writers);
+    state.#rejections = new Map((snapshot.rejections ?? []).map((one) => [one.writer, one]));
     return state;
   }
 
@@ -103,6 +117,7 @@ export class LedgerState {
       approvals: this.#approvals.list,
       ...(this.#pinnedPlacement !== undefined && { pinnedPlacement: this.#pinnedPlacement }),
       ...(this.#held !== undefined && { held: this.#held }),
+      ...(this.#rejections.size > 0 && { rejections: [...this.#rejections.values()] }),
     };
   }
 
@@ -159,6 +174,12 @@ export class LedgerState {
     return this.#pinnedPlacement;
   }
 
+  /** The record by which an operator rejected what a source has, if that is the last that was decided on it. */
+  rejectionOf({ writer, digest }: PublishOrigin): number | undefined {
+    const rejection = this.#rejections.get(writer);
+    return digest !== undefined && rejection?.digest === digest ? rejection.number : undefined;
+  }
+
   /** The pin that a change would go against. */
   pinAgainst(change: EntryChange): Pin | undefined {
     return this.#pins.forbidding(change);
@@ -207,11 +228,20 @@ export class LedgerState {
     this.#time = record.time;
     if (record.kind === "approved") {
       this.#approvals.approve(changes, this.#time);
-      if (held !== undefined) yield* this.#recordWriter(held.origin.writer, changes);
+      if (held !== undefined) {
+        yield* this.#recordWriter(held.origin.writer, changes);
+        this.#rejections.delete(held.origin.writer);
+      }
       this.#hold(undefined);
-    } else if (record.kind === "rejected") this.#hold(undefined);
-    else if (record.kind === "held") this.#hold(record);
-    else if (record.kind === "revision") {
+    } else if (record.kind === "rejected") {
+      this.#reject(record.number);
+      this.#hold(undefined);
+    } else if (record.kind === "withdrawn") this.#hold(undefined);
+    else if (record.kind === "held") {
+      this.#rejections.delete(record.origin.writer);
+      this.#hold(record);
+    } else if (record.kind === "revision") {
+      this.#rejections.delete(record.origin.writer);
       yield* this.#recordWriter(record.origin.writer, changes);
       if (record.origin.writer === held?.origin.writer || this.#touchesHeld(changes)) this.#hold(undefined);
     } else if (record.kind === "live") {
@@ -239,7 +269,7 @@ export class LedgerState {
     if (record.number !== this.#number + 1) {
       return `a record has the number ${record.number}, where ${this.#number + 1} is next`;
     }
-    if (record.kind === "approved" || record.kind === "rejected") {
+    if (record.kind === "approved" || record.kind === "rejected" || record.kind === "withdrawn") {
       if (record.of === this.#held?.number) return undefined;
       return `${record.number} is a decision on ${record.of}, which is not held`;
     }
@@ -272,6 +302,12 @@ export class LedgerState {
   #hold(held: HeldRecord | undefined): void {
     this.#held = held;
     this.#heldPlaces = undefined;
+  }
+
+  /** What the writer of the held change has is rejected, as long as it has that. */
+  #reject(number: number): void {
+    const { writer, digest } = this.#held?.origin ?? {};
+    if (writer !== undefined && digest !== undefined) this.#rejections.set(writer, { writer, digest, number });
   }
 
   #touchesHeld(changes: readonly EntryChange[]): boolean {

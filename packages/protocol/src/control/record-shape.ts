@@ -1,6 +1,6 @@
 import type { Steps } from "../state/steps.ts";
 
-const kinds = ["revision", "live", "held", "approved", "rejected", "rolled-back", "unpinned"];
+const kinds = ["revision", "live", "held", "approved", "rejected", "withdrawn", "rolled-back", "unpinned"];
 
 /** The fields that are looked at, whatever is in them. */
 interface Fields {
@@ -37,7 +37,7 @@ export function* shapeProblem(record: unknown): Steps<string | undefined> {
   if (typeof kind !== "string" || !kinds.includes(kind)) return `its kind ${shown(kind)} is not known`;
   if (!Number.isSafeInteger(number)) return `its number is ${shown(number)}`;
   if (typeof time !== "number" || !Number.isFinite(time)) return `its time is ${shown(time)}`;
-  if (kind === "approved" || kind === "rejected") return numberProblem(record, "of");
+  if (kind === "approved" || kind === "rejected" || kind === "withdrawn") return numberProblem(record, "of");
   if (kind === "unpinned") return yield* listProblem(record, "pins", isPin);
   return (
     (yield* listProblem(record, "changes", isChange)) ??

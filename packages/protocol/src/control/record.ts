@@ -67,6 +67,7 @@ interface RecordBase {
 export interface RevisionRecord extends RecordBase {
   readonly kind: "revision";
   readonly origin: PublishOrigin;
+  /** Those of the first one of a ledger have live data among them. */
   readonly changes: readonly EntryChange[];
   /** The whole new placement; undefined: unchanged. */
   readonly placement?: Placement;
@@ -104,9 +105,15 @@ export interface ApprovedRecord extends RecordBase {
   readonly of: number;
 }
 
-/** Drops the held change `of`. */
+/** Drops the held change `of`: an operator rejected it. */
 export interface RejectedRecord extends RecordBase {
   readonly kind: "rejected";
+  readonly of: number;
+}
+
+/** Drops the held change `of`: its source has again what is in force. */
+export interface WithdrawnRecord extends RecordBase {
+  readonly kind: "withdrawn";
   readonly of: number;
 }
 
@@ -141,5 +148,6 @@ export type LedgerRecord =
   | HeldRecord
   | ApprovedRecord
   | RejectedRecord
+  | WithdrawnRecord
   | RolledBackRecord
   | UnpinnedRecord;

@@ -136,7 +136,7 @@ export const anyDraft: fc.Arbitrary<{ readonly draft: (number: number) => Draft;
         .map((draft) => () => draft as Draft),
       fc
         .record({
-          kind: fc.constantFrom("approved" as const, "rejected" as const),
+          kind: fc.constantFrom("approved" as const, "rejected" as const, "withdrawn" as const),
           back: fc.integer({ min: 1, max: 2 }),
         })
         .map(

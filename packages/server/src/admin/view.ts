@@ -32,7 +32,7 @@ export interface AdminView extends Gauges {
   readonly refreshSource: (() => Promise<void>) | undefined;
   /** Finds where resources are in the source. Undefined: that is not known. */
   readonly placesOf: PlacesOf | undefined;
-  /** The newest number of what was published; without a ledger, the newest revision. */
+  /** The number of the newest change that is in force; without a ledger, the newest revision. */
   head(): number;
   /** The revision of the server that a number is; undefined if that is not known any more. */
   revisionOf(number: number): number | undefined;

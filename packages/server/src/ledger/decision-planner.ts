@@ -1,21 +1,26 @@
 import { messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import {
   type EntryChange,
+  type FuseTrip,
   type HeldRecord,
+  type LedgerEffect,
   type LedgerRecord,
   type LedgerState,
   type Placement,
   type Reversal,
   reverseTo,
+  type Steps,
   type TypeKind,
 } from "@xdskit/protocol/internal";
+import type { Slices } from "../slices.ts";
 import type { AffectedNodesOptions } from "./affected-nodes.ts";
 import type { ResourceChanges } from "./entries.ts";
 import type { HeldContent } from "./held-content.ts";
+import { isChange } from "./history.ts";
 import type { StateInForce } from "./in-force.ts";
 import { applied, authorOf, noResourceChanges, type OperationPlan, refuse, unchanged } from "./operation-plan.ts";
 import { type ChangePlan, planOf } from "./plan.ts";
-import type { Authorship, Decision, MissingContent } from "./publication.ts";
+import type { Authorship, Decision, MissingContent, RollbackOptions } from "./publication.ts";
 import { recordsOf } from "./retention.ts";
 import type { LedgerStore } from "./store.ts";
 
@@ -24,6 +29,9 @@ export interface DecisionPlannerOptions extends AffectedNodesOptions {
   readonly kindOf: (type: TypeUrl) => TypeKind;
   readonly inForce: StateInForce;
   readonly content: HeldContent;
+  /** Which fuses a change trips. */
+  readonly judge: (change: LedgerEffect, state: LedgerState) => Steps<readonly FuseTrip[]>;
+  readonly slices: Slices;
 }
 
 /** What a decision puts in force. */
@@ -32,6 +40,8 @@ interface PreparedDecision {
   readonly made: ResourceChanges;
   readonly placement: Placement | undefined;
   readonly irretrievable: readonly MissingContent[];
+  /** The fuses that hold it, or that stop a rollback. */
+  readonly trips: readonly FuseTrip[];
 }
 
 /** Why a decision cannot be made. */
@@ -67,10 +77,11 @@ export class DecisionPlanner {
   }
 
   /** Brings back everything but live data as it was at a number, and pins what that takes away. */
-  async rollback(to: number, by: Authorship, state: LedgerState): Promise<OperationPlan> {
+  async rollback(to: number, { isForced, ...by }: RollbackOptions, state: LedgerState): Promise<OperationPlan> {
     const prepared = await this.#prepareRollback(to, state);
     if (prepared.kind === "refused") return refuse(prepared.reason);
-    const { made, placement, irretrievable, pins } = prepared;
+    const { made, placement, irretrievable, pins, trips } = prepared;
+    if (trips.length > 0 && isForced !== true) return refuse(stoppedBy(trips), trips);
     const { changes, resources } = made;
     if (changes.length === 0 && placement === undefined) return unchanged;
     const reversed = { changes, pins, ...(placement !== undefined && { placement }) };
@@ -90,13 +101,14 @@ export class DecisionPlanner {
   async preview(decision: Decision, number: number, state: LedgerState): Promise<ChangePlan> {
     const prepared = await this.#prepare(decision, number, state);
     const isRefused = prepared.kind === "refused";
-    const { made, placement, irretrievable } = isRefused ? nothingPrepared : prepared;
+    const { made, placement, irretrievable, trips } = isRefused ? nothingPrepared : prepared;
     const isEmpty = made.changes.length === 0 && placement === undefined;
+    const isStopped = decision === "rollback" && trips.length > 0;
     return {
       head: this.#options.inForce.number,
-      result: isRefused ? "refused" : isEmpty ? "unchanged" : "applied",
-      reason: isRefused ? prepared.reason : undefined,
-      trips: decision === "rollback" || state.held?.number !== number ? [] : state.held.trips,
+      result: isRefused || isStopped ? "refused" : isEmpty ? "unchanged" : "applied",
+      reason: isRefused ? prepared.reason : isStopped ? stoppedBy(trips) : undefined,
+      trips,
       irretrievable,
       ...planOf({ changes: made, placement }, state, this.#options),
     };
@@ -106,7 +118,7 @@ export class DecisionPlanner {
     if (decision === "approve") return await this.#prepareApproval(number, state);
     if (decision === "rollback") return await this.#prepareRollback(number, state);
     if (state.held?.number !== number) return refused(notHeld(number, state.held));
-    return nothingPrepared;
+    return { ...nothingPrepared, trips: state.held.trips };
   }
 
   async #prepareApproval(number: number, { held }: LedgerState): Promise<PreparedDecision | RefusedDecision> {
@@ -116,16 +128,18 @@ export class DecisionPlanner {
     const made = { changes, resources };
     const problem = lostIn(changes, resources) ?? (await this.#problemWith(made, placement));
     if (problem !== undefined) return refused(problem);
-    return { kind: "prepared", made, placement, irretrievable: [] };
+    return { kind: "prepared", made, placement, irretrievable: [], trips: held.trips };
   }
 
   async #prepareRollback(
     to: number,
     state: LedgerState,
   ): Promise<(PreparedDecision & Pick<Reversal, "pins">) | RefusedDecision> {
-    const { store, kindOf, content } = this.#options;
+    const { store, kindOf, content, judge, slices } = this.#options;
     const records: LedgerRecord[] = [];
     for await (const record of recordsOf(store)) if (record.kind !== "live") records.push(record);
+    const noChange = whyNoChange(to, records, store.completeAfter);
+    if (noChange !== undefined && to <= state.number) return refused(noChange);
     const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
     if (reversal.kind === "refused") return refused(reversal.reason);
     const { changes, pins, placement, irretrievable } = reversal;
@@ -134,7 +148,12 @@ export class DecisionPlanner {
     const isEmpty = changes.length === 0 && placement === undefined;
     if (isEmpty && irretrievable.length > 0) return refused(`${to} had only what holds a secret, which is not kept`);
     const problem = lostIn(changes, resources) ?? (isEmpty ? undefined : await this.#problemWith(made, placement));
-    return problem === undefined ? { kind: "prepared", made, placement, pins, irretrievable } : refused(problem);
+    if (problem !== undefined) return refused(problem);
+    const effect = { changes, ...(placement !== undefined && { placement }) };
+    const trips = isEmpty ? [] : await slices.finish(judge(effect, state));
+    // A rollback may bring back what another one took back.
+    const stopping = trips.filter(({ fuse }) => fuse !== "pinned");
+    return { kind: "prepared", made, placement, pins, irretrievable, trips: stopping };
   }
 
   #problemWith(made: ResourceChanges, placement: Placement | undefined): Promise<string | undefined> {
@@ -147,12 +166,29 @@ const nothingPrepared: PreparedDecision = {
   made: noResourceChanges,
   placement: undefined,
   irretrievable: [],
+  trips: [],
 };
 
 /** Why changes cannot be put in force without the content of one of their resources. */
 function lostIn(changes: readonly EntryChange[], resources: ReadonlyMap<EntryChange, Resource>): string | undefined {
   const lost = changes.find((change) => change.after !== undefined && !resources.has(change));
   return lost && `the content of ${messageNameOf(lost.type)} "${lost.name}" is not kept: publish it again`;
+}
+
+/** Why a rollback cannot go to a number: nothing else than live data changed with it, or nothing at all. */
+function whyNoChange(to: number, records: readonly LedgerRecord[], completeAfter: number): string | undefined {
+  // Of live data no record is kept behind a snapshot, and of what comes before nothing is known here.
+  if (to !== 0 && (to <= completeAfter || records.some(({ number }) => number === to))) return undefined;
+  const changes = records.filter(isChange).map(({ number }) => number);
+  const near = [changes.findLast((number) => number < to), changes.find((number) => number > to)];
+  const usable = near.filter((number) => number !== undefined).join(" or ");
+  const use = usable === "" ? "" : `: use ${usable}`;
+  if (to === 0) return `nothing was in force at 0${use}`;
+  return `${to} is of live data, which a rollback leaves as it is${use}`;
+}
+
+function stoppedBy(trips: readonly FuseTrip[]): string {
+  return `a fuse stops this rollback: ${trips.map(({ message }) => message).join("; ")}`;
 }
 
 function refused(reason: string): RefusedDecision {

@@ -127,6 +127,11 @@ export function isChange({ kind }: LedgerRecord): boolean {
   return kind === "revision" || kind === "approved" || kind === "rolled-back";
 }
 
+/** Whether anything comes in force by a record. */
+export function isInForce(record: LedgerRecord): boolean {
+  return record.kind === "live" || isChange(record);
+}
+
 function reversed({ before, after, ...place }: EntryChange): EntryChange {
   return { ...place, before: after, after: before };
 }

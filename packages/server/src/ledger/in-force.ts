@@ -44,6 +44,13 @@ export interface InForceChange {
   readonly placement: Placement | undefined;
 }
 
+/** The numbers of the newest changes. */
+export interface NewestChanges {
+  readonly any: number | undefined;
+  /** Live data left out. */
+  readonly stable: number | undefined;
+}
+
 /** What of a ledger is in force in this server. */
 export class StateInForce {
   readonly #target: PublishTarget;
@@ -127,13 +134,14 @@ export class StateInForce {
   }
 
   /**
-   * Puts in force what a ledger came to; returns how many of its resources have no content. `stable` is the number of the
-   * newest change that is not of live data, if that is still kept.
+   * Puts in force what a ledger came to; returns how many of its resources have no content. `newest` are the numbers of
+   * the newest change, and of the newest that is not of live data, if those are still kept.
    */
-  async resume(state: LedgerState, changes: ResourceChanges, stable: number | undefined): Promise<number> {
+  async resume(state: LedgerState, changes: ResourceChanges, newest: NewestChanges): Promise<number> {
     await this.put({ changes, placement: state.placement });
     this.#resumed = state.number;
-    this.#stableChanges.add(this.#target.revision, stable ?? state.number);
+    this.#changes.add(this.#target.revision, newest.any ?? state.number);
+    this.#stableChanges.add(this.#target.revision, newest.stable ?? state.number);
     this.reached(state.number, state.number, this.#target.revision);
     this.#held = state.held;
     return this.#missing.size;

@@ -7,6 +7,7 @@ import {
   type LedgerEffect,
   type LedgerState,
   type Placement,
+  type PublishOrigin,
   placeKey,
   type Steps,
   splitLive,
@@ -32,8 +33,10 @@ export interface Judgement {
   readonly change: LedgerEffect;
   /** Whether `change` changes anything. */
   readonly isStable: boolean;
-  /** Empty: it may be in force. */
+  /** Empty: it may be in force, unless it is rejected. */
   readonly trips: readonly FuseTrip[];
+  /** The record by which an operator rejected what the source has. */
+  readonly rejectedBy: number | undefined;
 }
 
 export interface JudgementOptions {
@@ -66,13 +69,29 @@ export async function judgePublication(
   const { live, stable, waiting } = await slices.finish(splitLive(made.changes, kindOf, isReferredTo));
   const change = { changes: stable, ...(placement !== undefined && { placement }) };
   const isStable = stable.length > 0 || placement !== undefined;
-  const judgement = { made, placement, problem, live, waiting, change, isStable };
+  const judgement = { made, placement, problem, live, waiting, change, isStable, rejectedBy: undefined };
   if (problem !== undefined || !isStable) return { ...judgement, trips: [] };
+  const rejectedBy = state.rejectionOf(publication.origin);
+  if (rejectedBy !== undefined) return { ...judgement, trips: [], rejectedBy };
   const judged = [...staleness, ...(await slices.finish(judge(change, state)))];
-  // What waits for a decision goes on waiting, also if fewer nodes are connected now.
-  const { held } = state;
-  const isWaiting = judged.length === 0 && held !== undefined && sameChange(held, change);
-  return { ...judgement, trips: isWaiting ? held.trips : judged };
+  return { ...judgement, trips: judged.length > 0 ? judged : stillHolding(state.held, change, publication.origin) };
+}
+
+/** The fuses that look at the placement of connected nodes. */
+const placementFuses: readonly string[] = ["nodes-moved", "nodes-cut-off"];
+
+/** What waits for a decision goes on waiting, also if fewer nodes are connected now: why a change waits that trips nothing. */
+function stillHolding(
+  held: HeldRecord | undefined,
+  change: LedgerEffect,
+  { writer }: PublishOrigin,
+): readonly FuseTrip[] {
+  if (held === undefined) return [];
+  if (sameChange(held, change)) return held.trips;
+  const { placement } = held;
+  if (held.origin.writer !== writer || placement === undefined) return [];
+  if (change.placement === undefined || !samePlacement(change.placement, placement)) return [];
+  return held.trips.filter(({ fuse }) => placementFuses.includes(fuse));
 }
 
 /** Whether a placement changes nothing; undefined: it is not given. */

@@ -1,5 +1,5 @@
 import type { Resource } from "@xdskit/protocol";
-import type { LedgerRecord, Placement } from "@xdskit/protocol/internal";
+import type { FuseTrip, LedgerRecord, Placement } from "@xdskit/protocol/internal";
 import type { ResourceChanges } from "./entries.ts";
 import type { HeldLease } from "./lease.ts";
 import type { Authorship, PublishResult } from "./publication.ts";
@@ -32,8 +32,10 @@ export const unchanged: OperationPlan = {
   result: (number, revision) => ({ kind: "unchanged", number, revision }),
 };
 
-export function refuse(reason: string): OperationPlan {
-  return { records: [], resources: [], result: () => ({ kind: "refused", reason }) };
+/** `trips`: the fuses because of which it is refused. */
+export function refuse(reason: string, trips: readonly FuseTrip[] = []): OperationPlan {
+  const result: PublishResult = { kind: "refused", reason, ...(trips.length > 0 && { trips }) };
+  return { records: [], resources: [], result: () => result };
 }
 
 export function applied(number: number, revision: number): PublishResult {

@@ -13,8 +13,8 @@ export interface ChangePlan {
   /** The number upon which it is planned. */
   readonly head: number;
   /** A decision is `unchanged` if nothing would be sent. */
-  readonly result: "unchanged" | "applied" | "held" | "refused";
-  /** Why it would be refused. */
+  readonly result: "unchanged" | "applied" | "held" | "rejected" | "refused";
+  /** Why it would be refused, or that it was rejected. */
   readonly reason: string | undefined;
   /** Why it would be held, or why the change that is approved is held. */
   readonly trips: readonly FuseTrip[];
@@ -28,10 +28,16 @@ export interface ChangePlan {
 }
 
 /** What becomes of a publication that is judged so. */
-export function resultOf({ live, isStable, problem, trips }: Judgement): ChangePlan["result"] {
+export function resultOf({ live, isStable, problem, trips, rejectedBy }: Judgement): ChangePlan["result"] {
   if (problem !== undefined) return "refused";
+  if (rejectedBy !== undefined) return "rejected";
   if (trips.length > 0) return "held";
   return live.length === 0 && !isStable ? "unchanged" : "applied";
+}
+
+/** Why a publication that is judged so is not in force, if no fuse says that. */
+export function reasonOf({ problem, rejectedBy }: Judgement): string | undefined {
+  return rejectedBy === undefined ? problem : `${rejectedBy} rejected it; it is judged again once it differs`;
 }
 
 /** What a change would change, and for whom. */

@@ -22,7 +22,7 @@ import type { LedgerHistory } from "./history.ts";
 import type { StateInForce } from "./in-force.ts";
 import { type Judged, type Judgement, judgePublication, sameChange } from "./judgement.ts";
 import { applied, authorOf, type NewRecord, noResourceChanges, type OperationPlan, refuse } from "./operation-plan.ts";
-import { type ChangePlan, planOf, resultOf } from "./plan.ts";
+import { type ChangePlan, planOf, reasonOf, resultOf } from "./plan.ts";
 import type { Publication, WaitingDeletion } from "./publication.ts";
 import { WaitingDeletions } from "./waiting-deletions.ts";
 
@@ -96,9 +96,10 @@ export class PublicationPlanner {
     const made = await this.#changesTo(publication, state);
     const isReferredTo = await this.#referredTo(publication, made, state);
     const judgement = await this.#judge({ publication, state, made, staleness, isReferredTo });
-    const { placement, problem, trips } = judgement;
+    const { placement, trips } = judgement;
+    const [result, reason] = [resultOf(judgement), reasonOf(judgement)];
     return {
-      ...{ head: this.#options.inForce.number, result: resultOf(judgement), reason: problem, trips, irretrievable: [] },
+      ...{ head: this.#options.inForce.number, result, reason, trips, irretrievable: [] },
       ...planOf({ changes: made, placement }, state, this.#options),
     };
   }
@@ -111,7 +112,7 @@ export class PublicationPlanner {
     const made = await this.#changesOf(publication, state);
     const isReferredTo = await this.#referredTo(publication, made, state);
     const judgement = await this.#judge({ publication, state, made, staleness, isReferredTo });
-    const { placement, problem, live, waiting, change, isStable, trips } = judgement;
+    const { placement, problem, live, waiting, change, isStable, trips, rejectedBy } = judgement;
     const restored = this.#restoredBy(publication, made);
     if (publication.layers !== undefined) this.#lastLayers = publication.layers;
     // Of what waits nothing is in force, so it is a difference again next time.
@@ -124,11 +125,15 @@ export class PublicationPlanner {
       return refuse(problem);
     }
     if (trips.length > 0) return await this.#planHeld(publication, { state, made, change, trips, restored });
+    if (rejectedBy !== undefined) return await this.#planRejected(publication, { made, rejectedBy, restored });
     const common = { origin: publication.origin, ...authorOf(publication) };
     const records: NewRecord[] = [];
-    if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
-    if (isStable) records.push({ kind: "revision", ...change, ...common });
-    else if (isDroppedBy(publication, state.held)) records.push(rejection(state.held, publication));
+    // Nobody ever had the live data of the first load without the rest, so there is no number for that.
+    const isFirst = state.number === 0 && isStable;
+    if (live.length > 0 && !isFirst) records.push({ kind: "live", changes: live, ...common });
+    if (isFirst) records.push({ kind: "revision", ...change, changes: made.changes, ...common });
+    else if (isStable) records.push({ kind: "revision", ...change, ...common });
+    else if (isDroppedBy(publication, state.held)) records.push(withdrawal(state.held, publication));
     const inForce = waiting.length === 0 ? made : { changes: [...live, ...change.changes], resources: made.resources };
     if (isStable) this.#planned.push(inForce);
     const effect = { changes: join(inForce, restored), placement };
@@ -172,28 +177,50 @@ export class PublicationPlanner {
     return this.#options.slices.finish(splitLive(changes, this.#options.kindOf, () => isReferredTo));
   }
 
+  /** An operator rejected what the source has: nothing new is recorded but live data. */
+  async #planRejected(
+    publication: Publication,
+    { made, rejectedBy: by, restored }: Pick<HeldChange, "made" | "restored"> & { readonly rejectedBy: number },
+  ): Promise<OperationPlan> {
+    const plan = await this.#planLive(publication, made, restored);
+    return { ...plan, result: () => ({ kind: "rejected", by }) };
+  }
+
   /** Nothing of a held change is sent; live data flows, but what is deleted with it stays. */
   async #planHeld(
     publication: Publication,
     { state, made, change, trips, restored }: HeldChange,
   ): Promise<OperationPlan> {
-    this.#lastLayers = undefined;
+    const plan = await this.#planLive(publication, made, restored);
+    const records = [...plan.records];
     const common = { origin: publication.origin, ...authorOf(publication) };
-    const { live } = await this.#split(made.changes, true);
-    const records: NewRecord[] = [];
-    if (live.length > 0) records.push({ kind: "live", changes: live, ...common });
     const known = state.held !== undefined && sameChange(state.held, change) ? state.held.number : undefined;
     if (known === undefined) records.push({ kind: "held", ...change, trips, ...common });
-    const inForce = join({ changes: live, resources: made.resources }, restored);
     return {
+      ...plan,
       records,
-      resources: made.resources.values(),
-      ...(inForce.changes.length > 0 && { effect: { changes: inForce, placement: undefined } }),
-      live: await this.#withoutDeletions(inForce),
       result: (number) => {
         this.#options.content.keep(known ?? number, made.resources);
         return { kind: "held", number: known ?? number, trips };
       },
+    };
+  }
+
+  /** What of a publication is in force although the rest is not: live data, but none of its deletions. */
+  async #planLive(
+    publication: Publication,
+    made: ResourceChanges,
+    restored: ResourceChanges,
+  ): Promise<Omit<OperationPlan, "result">> {
+    this.#lastLayers = undefined;
+    const { live } = await this.#split(made.changes, true);
+    const inForce = join({ changes: live, resources: made.resources }, restored);
+    const common = { origin: publication.origin, ...authorOf(publication) };
+    return {
+      records: live.length === 0 ? [] : [{ kind: "live", changes: live, ...common }],
+      resources: made.resources.values(),
+      ...(inForce.changes.length > 0 && { effect: { changes: inForce, placement: undefined } }),
+      live: await this.#withoutDeletions(inForce),
     };
   }
 
@@ -217,7 +244,7 @@ export class PublicationPlanner {
     waiting: readonly EntryChange[],
   ): OperationPlan {
     return {
-      records: isDroppedBy(publication, held) ? [rejection(held, publication)] : [],
+      records: isDroppedBy(publication, held) ? [withdrawal(held, publication)] : [],
       resources: [],
       ...(restored.changes.length > 0 && { effect: { changes: restored, placement: undefined } }),
       result: (number, revision) => ({ kind: "unchanged", number, revision, ...waitingIn(waiting) }),
@@ -239,9 +266,9 @@ export class PublicationPlanner {
     return (place) => future.needs(place);
   }
 
-  /** While a change is held, everything that its writer deletes of live data waits for the decision. */
-  async #waitingFor({ made, waiting, trips }: Judgement): Promise<readonly EntryChange[]> {
-    return trips.length === 0 ? waiting : (await this.#split(made.changes, true)).waiting;
+  /** While a change is not in force, everything that its writer deletes of live data waits. */
+  async #waitingFor({ made, waiting, trips, rejectedBy }: Judgement): Promise<readonly EntryChange[]> {
+    return trips.length === 0 && rejectedBy === undefined ? waiting : (await this.#split(made.changes, true)).waiting;
   }
 
   async #changesOf(publication: Publication, state: LedgerState): Promise<ResourceChanges> {
@@ -290,9 +317,9 @@ function isDroppedBy({ layers, origin }: Publication, held: HeldRecord | undefin
   return layers !== undefined && held !== undefined && held.origin.writer === origin.writer;
 }
 
-function rejection({ number }: HeldRecord, { message, author }: Publication): NewRecord {
-  const why = message ?? "the source has again what is in force";
-  return { kind: "rejected", of: number, ...authorOf({ author, message: why }) };
+function withdrawal({ number }: HeldRecord, { author }: Publication): NewRecord {
+  const message = "the files match what is in force again";
+  return { kind: "withdrawn", of: number, ...authorOf({ author, message }) };
 }
 
 function join(a: ResourceChanges, b: ResourceChanges): ResourceChanges {

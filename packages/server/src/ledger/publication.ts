@@ -7,6 +7,15 @@ export interface Authorship {
   readonly message?: string | undefined;
 }
 
+/** How to roll back, by whom and why. */
+export interface RollbackOptions extends Authorship {
+  /**
+   * Rolls back although a fuse would hold the same change.
+   * @default false
+   */
+  readonly isForced?: boolean | undefined;
+}
+
 /** The changes of one layer. */
 export interface PublishedChange {
   readonly layer: string;
@@ -44,8 +53,10 @@ export type PublishResult =
     }
   /** A fuse stopped it: nothing is sent but live data until the record `number` is approved. */
   | { readonly kind: "held"; readonly number: number; readonly trips: readonly FuseTrip[] }
-  /** Nothing was recorded, and nothing is sent. */
-  | { readonly kind: "refused"; readonly reason: string }
+  /** An operator rejected it by the record `by`: nothing is sent but live data until it differs. */
+  | { readonly kind: "rejected"; readonly by: number }
+  /** Nothing was recorded, and nothing is sent. `trips`: the fuses that stop a rollback, unless it is forced. */
+  | { readonly kind: "refused"; readonly reason: string; readonly trips?: readonly FuseTrip[] }
   /** Another process publishes to the store. Nothing was recorded, and nothing is sent. */
   | { readonly kind: "standby"; readonly reason: string }
   /** The engine of the store is away: nothing was recorded, and only live data is sent. */

@@ -140,9 +140,10 @@ describe("a publication of all layers", () => {
 
   test("with endpoints and clusters is two records and one change in force", async () => {
     const { publisher, inForce, recorded } = await start();
-    await publisher.publish({ layers: base(cluster("a"), resource(ENDPOINTS, "a", "e")), origin });
-    expect(recorded).toEqual(["1 live 1", "2 revision 1"]);
-    expect(inForce).toEqual(["+base a= +base a=e"]);
+    await publisher.publish({ layers: base(cluster("b")), origin });
+    await publisher.publish({ layers: base(cluster("a"), cluster("b"), resource(ENDPOINTS, "a", "e")), origin });
+    expect(recorded).toEqual(["1 revision 1", "2 live 1", "3 revision 1"]);
+    expect(inForce.slice(1)).toEqual(["+base a= +base a=e"]);
   });
 
   test("says who, why and whence", async () => {
@@ -282,7 +283,7 @@ describe("a publisher that is opened again", () => {
     await again.publisher.publish({ layers: changed, origin });
     expect(again.missing).toEqual(["s,t", ""]);
     expect(again.inForce.slice(1)).toEqual(["+base t=other +base s=key"]);
-    expect(again.recorded).toEqual(["resumed 2 1 2", "3 live 1"]);
+    expect(again.recorded).toEqual(["resumed 1 1 2", "2 live 1"]);
     const bodies = await Promise.all((await recordsOf(store)).map((one) => JSON.stringify(one)));
     expect(bodies.join()).not.toContain(Buffer.from("key").toString("base64"));
   });
@@ -343,7 +344,7 @@ describe("a change that trips a fuse", () => {
     await publisher.publish({ layers: base(...many, endpoints, more), origin });
     const result = await publisher.publish({ layers: base(resource(ENDPOINTS, "c0", "2")), origin });
     expect(result).toEqual({
-      ...{ kind: "held", number: 4 },
+      ...{ kind: "held", number: 3 },
       trips: [
         {
           ...{ fuse: "resources-removed", layer: "base", type: CLUSTER },
@@ -352,8 +353,8 @@ describe("a change that trips a fuse", () => {
       ],
     });
     expect(inForce.slice(1)).toEqual(["+base c0=2"]);
-    expect(recorded).toEqual(["1 live 2", "2 revision 30", "3 live 1", "4 held 30"]);
-    expect(publisher.held?.number).toBe(4);
+    expect(recorded).toEqual(["1 revision 32", "2 live 1", "3 held 30"]);
+    expect(publisher.held?.number).toBe(3);
   });
 
   test("is held once, and is dropped when the source has again what is in force", async () => {
@@ -363,7 +364,7 @@ describe("a change that trips a fuse", () => {
     expect(await publisher.publish({ layers: base(), origin })).toMatchObject({ kind: "held", number: 2 });
     expect(await publisher.publish({ layers: base(...many), origin })).toMatchObject({ kind: "unchanged", number: 3 });
     expect([inForce.length, recorded, publisher.held]).toEqual([
-      ...[1, ["1 revision 30", "2 held 30", "3 rejected 0"], undefined],
+      ...[1, ["1 revision 30", "2 held 30", "3 withdrawn 0"], undefined],
     ]);
   });
 
@@ -393,6 +394,21 @@ describe("a change that trips a fuse", () => {
     expect(edited).toMatchObject({ kind: "applied", number: 3 });
   });
 
+  test("of a placement goes on waiting in whatever comes with it, also if fewer nodes are connected", async () => {
+    const moved = { fuse: "nodes-moved", message: "9 of 9 connected nodes would get other layers" };
+    const placement = { groups: [{ name: "edge", match: { id: "edge-*" } }], clients: [], access: undefined };
+    let trips = [moved];
+    // biome-ignore lint/correctness/useYield: there is nothing to look at
+    const { publisher } = await start(undefined, function* () {
+      return trips;
+    });
+    expect(await publisher.publish({ layers: base(cluster("a")), placement, origin })).toMatchObject({ kind: "held" });
+    trips = [];
+    const edited = { layers: base(cluster("a"), cluster("b")), origin };
+    expect(await publisher.publish({ ...edited, placement })).toEqual({ kind: "held", number: 2, trips: [moved] });
+    expect(await publisher.publish(edited)).toMatchObject({ kind: "applied", number: 3 });
+  });
+
   test("is dropped when its deletions are back, also together with new live data, and not by another writer", async () => {
     const { publisher, recorded } = await start();
     await publisher.publish({ layers: base(...many), origin });
@@ -400,7 +416,10 @@ describe("a change that trips a fuse", () => {
     await publisher.publish({ layers: new Map([["other", []]]), origin: { writer: "other" } });
     expect(publisher.held?.number).toBe(2);
     await publisher.publish({ layers: base(...many, resource(ENDPOINTS, "c0")), origin });
-    expect([recorded, publisher.held]).toEqual([["1 revision 30", "2 held 30", "3 live 1", "4 rejected 0"], undefined]);
+    expect([recorded, publisher.held]).toEqual([
+      ["1 revision 30", "2 held 30", "3 live 1", "4 withdrawn 0"],
+      undefined,
+    ]);
   });
 
   test("is gone when it is rejected", async () => {
@@ -410,9 +429,62 @@ describe("a change that trips a fuse", () => {
     expect(await publisher.reject(2)).toMatchObject({ kind: "applied", number: 3 });
     expect([inForce.length, publisher.held]).toEqual([1, undefined]);
   });
+
+  test("stays rejected as long as the source has the same, also after a restart that would trip nothing", async () => {
+    const { publisher, store, inForce, recorded } = await start();
+    const few = base(many[0] as Resource, resource(ENDPOINTS, "c0"));
+    await publisher.publish({ layers: base(...many), origin });
+    await publisher.publish({ layers: few, origin });
+    await publisher.reject(3);
+    expect(await publisher.publish({ layers: few, origin })).toEqual({ kind: "rejected", by: 4 });
+    const again = await start(await MemoryLedgerStore.after(store), tripNothing);
+    expect((await again.publisher.plan({ layers: few, origin })).result).toBe("rejected");
+    expect(await again.publisher.publish({ layers: few, origin })).toEqual({ kind: "rejected", by: 4 });
+    expect([inForce.length, recorded.length, again.inForce.length, again.recorded]).toEqual([
+      ...[2, 4, 1, ["resumed 4 31 0"]],
+    ]);
+    expect(await again.publisher.publish({ layers: base(cluster("c0", "2")), origin })).toMatchObject({
+      ...{ kind: "applied", number: 6 },
+    });
+    expect(await again.publisher.publish({ layers: few, origin })).toMatchObject({ kind: "applied" });
+  });
+});
+
+test("the first load is one record, with its live data", async () => {
+  const { publisher, recorded, store } = await start();
+  const first = { layers: base(cluster("a"), resource(ENDPOINTS, "a")), origin };
+  expect(await publisher.publish(first)).toEqual({ kind: "applied", number: 1, revision: 1 });
+  await publisher.publish({ layers: base(cluster("a", "2"), resource(ENDPOINTS, "a", "2")), origin });
+  expect(recorded).toEqual(["1 revision 2", "2 live 1", "3 revision 1"]);
+  expect(await publisher.rollback(1)).toMatchObject({ kind: "applied", number: 4 });
+  expect((await recordsOf(store)).at(-1)).toMatchObject({ changes: [{ type: CLUSTER }] });
 });
 
 describe("a rollback", () => {
+  test("goes to no number of live data, and not to 0", async () => {
+    const { publisher } = await start();
+    expect(await publisher.rollback(0)).toEqual({ kind: "refused", reason: "nothing was in force at 0" });
+    await publisher.publish({ layers: base(cluster("a")), origin });
+    await publisher.publish({ layers: base(cluster("a", "2"), resource(ENDPOINTS, "a")), origin });
+    expect(await publisher.rollback(0)).toEqual({ kind: "refused", reason: "nothing was in force at 0: use 1" });
+    expect(await publisher.rollback(2)).toEqual({
+      ...{ kind: "refused", reason: "2 is of live data, which a rollback leaves as it is: use 1 or 3" },
+    });
+    expect((await publisher.planDecision("rollback", 2)).result).toBe("refused");
+  });
+
+  test("that a fuse would hold is refused unless it is forced", async () => {
+    const { publisher, inForce } = await start();
+    const many = Array.from({ length: 30 }, (_, index) => cluster(`c${index}`));
+    await publisher.publish({ layers: base(cluster("a")), origin });
+    await publisher.publish({ layers: base(cluster("a"), ...many), origin });
+    const reason = "a fuse stops this rollback: 30 of 31 Cluster resources would be gone from layer base";
+    expect(await publisher.planDecision("rollback", 1)).toMatchObject({ result: "refused", reason });
+    expect(await publisher.rollback(1)).toMatchObject({ kind: "refused", reason, trips: [{ layer: "base" }] });
+    expect(inForce.length).toBe(2);
+    expect(await publisher.rollback(1, { isForced: true })).toMatchObject({ kind: "applied", number: 3 });
+  });
+
   test("brings back what was, and an unrelated change does not undo it", async () => {
     const { publisher, inForce } = await start();
     const [good, bad] = [cluster("a", "good"), cluster("a", "bad")];
@@ -461,7 +533,7 @@ describe("the first publication of a source after a start", () => {
     expect(again.inForce).toEqual(["+base a=2", "+base a=3"]);
   });
 
-  test("is held again when it is published again, and if what came after it was approved", async () => {
+  test("is held until it is rejected, also if what came after it was approved", async () => {
     const { publisher, store } = await start();
     const many = Array.from({ length: 30 }, (_, index) => cluster(`c${index}`));
     await publisher.publish({ layers: base(...many), origin });
@@ -472,6 +544,6 @@ describe("the first publication of a source after a start", () => {
     for (let time = 0; time < 2; time++)
       expect(await again.publisher.publish({ layers: base(...many), origin })).toMatchObject(stale);
     await again.publisher.reject(4);
-    expect(await again.publisher.publish({ layers: base(...many), origin })).toMatchObject({ ...stale, number: 6 });
+    expect(await again.publisher.publish({ layers: base(...many), origin })).toEqual({ kind: "rejected", by: 5 });
   });
 });

@@ -16,7 +16,7 @@ import type { SubscribedNode } from "./affected-nodes.ts";
 import { DecisionPlanner } from "./decision-planner.ts";
 import { EntryMaker } from "./entries.ts";
 import { HeldContent } from "./held-content.ts";
-import { isChange, LedgerHistory } from "./history.ts";
+import { isChange, isInForce, LedgerHistory } from "./history.ts";
 import { type PublishTarget, StateInForce } from "./in-force.ts";
 import type { HeldLease } from "./lease.ts";
 import { LedgerReader, type ReaderStop } from "./ledger-reader.ts";
@@ -29,6 +29,7 @@ import type {
   MissingContent,
   Publication,
   PublishResult,
+  RollbackOptions,
   WaitingDeletion,
 } from "./publication.ts";
 import { PublicationPlanner } from "./publication-planner.ts";
@@ -115,6 +116,15 @@ export class Publisher {
   readonly #status: StoreStatus;
   readonly #closing = new AbortController();
   #following: Promise<void> | undefined;
+  /** What a source published last. */
+  #source: Publication | undefined;
+  /** What a source published last, if it is known to be in force. */
+  #sourceInForce: Publication | undefined;
+  /** How many records there were that are not of live data. */
+  #decisionCount = 0;
+  #difference:
+    | { readonly source: Publication; readonly upon: number; readonly told: Promise<string | undefined> }
+    | undefined;
 
   private constructor(options: PublisherOptions, read: ReadLedger, compactor: Compactor) {
     const { store, digest, target } = options;
@@ -199,6 +209,26 @@ export class Publisher {
     return this.#inForce.stableChangeOf(revision);
   }
 
+  /** How what a source published last differs from what is in force, and since when; undefined: it does not. */
+  async sourceDifference(): Promise<string | undefined> {
+    const source = this.#source;
+    if (source === undefined || source === this.#sourceInForce || this.held !== undefined) return undefined;
+    if (this.#difference?.source !== source || this.#difference.upon !== this.#decisionCount) {
+      const told = this.#operations.look(() => this.#describeDifference(source));
+      this.#difference = { source, upon: this.#decisionCount, told };
+    }
+    return await this.#difference.told;
+  }
+
+  async #describeDifference(source: Publication): Promise<string | undefined> {
+    const { result } = await this.#publications.preview(source, this.#reader.state);
+    if (result === "unchanged") return undefined;
+    const isWanted = ({ kind }: LedgerRecord): boolean => kind === "rolled-back" || kind === "rejected";
+    const [decision] = await this.history.newest({ before: this.number + 1, limit: 1, isWanted });
+    const by = decision && ` (${decision.kind === "rejected" ? "rejected" : "rolled back"} by ${decision.number})`;
+    return `the files differ from what is in force${by ?? ""}`;
+  }
+
   publish(publication: Publication): Promise<PublishResult> {
     return this.#operations.add(
       (state) => this.#planPublication(publication, state),
@@ -233,11 +263,11 @@ export class Publisher {
     return this.#operations.add((state) => this.#decisions.rejection(number, by, state));
   }
 
-  /** Brings back everything but live data as it was at a number, and pins what that takes away. */
-  rollback(to: number, by: Authorship = {}): Promise<PublishResult> {
+  /** Brings back everything but live data as it was at a number, and pins what that takes away, unless a fuse stops that. */
+  rollback(to: number, options: RollbackOptions = {}): Promise<PublishResult> {
     return this.#operations.add((state) => {
       this.#publications.forgetLast();
-      return this.#decisions.rollback(to, by, state);
+      return this.#decisions.rollback(to, options, state);
     });
   }
 
@@ -392,6 +422,7 @@ export class Publisher {
   #takeNote(record: LedgerRecord, changes: readonly EntryChange[]): void {
     this.#publications.forgetLast();
     this.#compactor.count(record);
+    this.#noteDecision(record);
     // What this process has of the same source may be older.
     if ("origin" in record) this.#publications.distrust(record.origin.writer);
     this.#options.onRecorded(record, changes);
@@ -408,10 +439,11 @@ export class Publisher {
       this.#inForce.setHeld(held);
       for (const record of records) {
         this.#inForce.reached(record.number - 1, record.number, revision);
+        this.#noteDecision(record);
         const approved = record.kind === "approved" ? (effect?.changes.changes ?? []) : [];
         onRecorded(record, "changes" in record ? record.changes : approved);
       }
-      const made = records.findLast(({ kind }) => kind !== "held" && kind !== "rejected" && kind !== "unpinned");
+      const made = records.findLast(isInForce);
       const stable = records.findLast(isChange);
       if (effect !== undefined && made !== undefined) this.#inForce.changed(made.number, revision, stable?.number);
       settle(result(records.at(-1)?.number ?? this.number, revision));
@@ -428,14 +460,13 @@ export class Publisher {
     for (const { layer, type, name, entry } of state.entries())
       changes.push({ layer, type, name, before: undefined, after: entry });
     const resources = await this.#content.of(changes);
-    const change = await this.#newestChange(state.number);
-    const missing = await this.#inForce.resume(state, { changes, resources }, change);
+    const [any, stable] = [await this.#newest(state.number, isInForce), await this.#newest(state.number, isChange)];
+    const missing = await this.#inForce.resume(state, { changes, resources }, { any, stable });
     this.#options.onResumed({ number: state.number, resources: resources.size, missing });
   }
 
-  /** The newest number by which anything but live data changed. */
-  async #newestChange(head: number): Promise<number | undefined> {
-    const [newest] = await this.history.newest({ before: head + 1, limit: 1, isWanted: isChange });
+  async #newest(head: number, isWanted: (record: LedgerRecord) => boolean): Promise<number | undefined> {
+    const [newest] = await this.history.newest({ before: head + 1, limit: 1, isWanted });
     return newest?.number;
   }
 
@@ -443,7 +474,27 @@ export class Publisher {
     const allowed = this.#options.mayPublish?.() ?? true;
     if (allowed === false) return { ...refuse(""), result: () => ({ kind: "standby", reason: STANDBY }) };
     const plan = await this.#publications.plan(publication, state);
-    return allowed === true ? plan : { ...plan, lease: allowed };
+    const followed = publication.layers === undefined ? plan : this.#followSource(publication, plan);
+    return allowed === true ? followed : { ...followed, lease: allowed };
+  }
+
+  #followSource(source: Publication, plan: OperationPlan): OperationPlan {
+    this.#source = source;
+    return {
+      ...plan,
+      result: (number, revision) => {
+        const result = plan.result(number, revision);
+        if (result.kind === "applied" || result.kind === "unchanged") this.#sourceInForce = source;
+        return result;
+      },
+    };
+  }
+
+  /** A record that is not of live data: what is in force may be something else than what the source has. */
+  #noteDecision({ kind }: LedgerRecord): void {
+    if (kind === "live") return;
+    this.#decisionCount++;
+    this.#sourceInForce = undefined;
   }
 
   /** Deletes what waited, where nothing refers to it any more. */

@@ -134,7 +134,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     message: "change recorded",
     fields: ["number", "as", "author", "reason", "changes", "names"],
     means:
-      "number is what the history calls it; as is revision, live (endpoints and secrets only), approved, rejected, rolled-back or unpinned. names are the first of the changed resources: + added, ~ changed, - deleted, with layer and type",
+      "number is what the history calls it; as is revision, live (endpoints and secrets only), approved, rejected, withdrawn, rolled-back or unpinned. names are the first of the changed resources: + added, ~ changed, - deleted, with layer and type",
   },
   "change-held": {
     level: "error",

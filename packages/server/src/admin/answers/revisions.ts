@@ -10,7 +10,7 @@ export interface RevisionsAnswer {
 /** A record of the ledger: a change, or a decision on one. */
 export interface RevisionAnswer {
   readonly number: number;
-  /** `revision`, `live`, `held`, `approved`, `rejected`, `rolled-back` or `unpinned`. */
+  /** `revision`, `live`, `held`, `approved`, `rejected`, `withdrawn`, `rolled-back` or `unpinned`. */
   readonly kind: string;
   readonly time: string;
   readonly author?: string;
@@ -90,10 +90,10 @@ export interface DecisionAnswer {
 /** What a publish or a decision would do now: `POST /api/v1/plan`, `GET /api/v1/plan/{number}`. */
 export interface PlanAnswer {
   /** What would become of it. A decision is `unchanged` if nothing would be sent. */
-  readonly result: "unchanged" | "applied" | "held" | "refused";
+  readonly result: "unchanged" | "applied" | "held" | "rejected" | "refused";
   /** The newest number: it is planned upon that. */
   readonly head: number;
-  /** Why it would be refused. */
+  /** Why it would be refused, or that it was rejected. */
   readonly reason?: string;
   /** Why it would be held, or why the change that is approved is held. */
   readonly fuses?: readonly FuseAnswer[];

@@ -22,6 +22,8 @@ export interface ServerAnswer {
     readonly since: string;
     readonly errors: number;
     readonly warnings: number;
+    /** How what it has differs from what is in force, if that is not because it is held. */
+    readonly differs?: string;
   };
   /** Absent without a ledger. */
   readonly ledger?: {

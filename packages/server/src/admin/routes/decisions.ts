@@ -38,13 +38,16 @@ export const reject: Route = {
 export const rollback: Route = {
   method: "POST",
   path: "/api/v1/rollback/{number}",
-  says: "brings back what was in force at that number, but live data",
-  parameters,
+  says: "brings back what was in force at that number, but live data, unless a fuse would hold that",
+  parameters: { ...parameters, force: "true: also if a fuse would hold it" },
+  kinds: { force: "flag" },
   answers: { 200: decisionAnswer, 409: decisionAnswer, 503: decisionAnswer },
   async answer({ view, author }, query) {
     const ledger = requireLedger(view);
     const number = numberIn(query.text("number") ?? "", "number", ledger);
-    return answerOf(await ledger.rollback(number, { author, message: query.text("message") }));
+    return answerOf(
+      await ledger.rollback(number, { author, message: query.text("message"), isForced: query.flag("force") }),
+    );
   },
 };
 
@@ -75,7 +78,7 @@ function answerOf(result: PublishResult): AdminAnswer {
     ...("number" in result && { number: result.number }),
     ...("reason" in result && { reason: result.reason }),
     ...("irretrievable" in result && { irretrievable: result.irretrievable }),
-    ...("trips" in result && { fuses: describeFuses(result.trips) }),
+    ...("trips" in result && result.trips !== undefined && { fuses: describeFuses(result.trips) }),
   };
   return { kind: "json", ...statusOf(result), value };
 }

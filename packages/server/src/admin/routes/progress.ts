@@ -1,4 +1,4 @@
-import { globMatches } from "@xdskit/protocol/internal";
+import { globMatches, type LedgerRecord } from "@xdskit/protocol/internal";
 import { describeProgress, NODES_NAMED } from "../describe-progress.ts";
 import { type Query, QueryError } from "../query.ts";
 import { withPlaces } from "../rejection-places.ts";
@@ -62,12 +62,34 @@ async function askedRevision({ view }: AdminSources, query: Query): Promise<numb
       const error = `the change ${held.number} of the source is held: ${held.trips.map(({ message }) => message).join("; ")}`;
       return { kind: "json", status: 409, value: { error, hint: "approve or reject it, or correct the source" } };
     }
-    if (view.source().state === "good") return view.head();
+    if (view.source().state === "good") {
+      const error = await view.ledger()?.sourceDifference();
+      if (error === undefined) return view.head();
+      return { kind: "json", status: 409, value: { error, hint: "change the files, or wait for --revision head" } };
+    }
     const error =
       errors === 0 ? "the source is not loaded yet" : `the source has ${errors} ${errors === 1 ? "error" : "errors"}`;
     return { kind: "json", status: 409, value: { error, hint: "`xds validate DIR` lists them, as GET /api/v1/source does" } };
   }
-  return readRevision(view, text);
+  const number = readRevision(view, text);
+  const record = text === "head" ? undefined : await view.ledger()?.history.record(number);
+  return record === undefined ? number : (answerNotInForce(view, record) ?? number);
+}
+
+/** What became of a change that was held: it is nothing that a node could have. */
+function answerNotInForce(view: AdminView, record: LedgerRecord): AdminAnswer | undefined {
+  const { number, kind } = record;
+  if (kind === "held" && view.ledger()?.held?.number === number) {
+    const error = `${number} is held: ${record.trips.map(({ message }) => message).join("; ")}`;
+    return { kind: "json", status: 409, value: { error, hint: `approve or reject it: xds show ${number}` } };
+  }
+  if (kind === "held") throw new QueryError(404, `${number} was held, and is not in force`, `xds show ${number}`);
+  if (kind !== "rejected" && kind !== "withdrawn") return undefined;
+  throw new QueryError(
+    404,
+    `${number} put nothing in force: it is ${kind} ${record.of}`,
+    `the newest in force is ${view.head()}`,
+  );
 }
 
 /** The revision that a parameter names: a number, or `head`. */
@@ -76,7 +98,7 @@ export function readRevision(view: AdminView, text: string): number {
   if (!/^\d{1,15}$/.test(text))
     throw new QueryError(400, `expected a revision, head or source, got ${JSON.stringify(text)}`);
   const revision = Number(text);
-  if (revision > view.head())
-    throw new QueryError(404, `there is no revision ${revision} yet`, `the newest is ${view.head()}`);
+  const newest = view.ledger()?.number ?? view.head();
+  if (revision > newest) throw new QueryError(404, `there is no revision ${revision} yet`, `the newest is ${newest}`);
   return revision;
 }

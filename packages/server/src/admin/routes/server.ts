@@ -59,6 +59,7 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
   const ledger = await describeLedger(view, describe);
   const { isReady, isDraining, reasons } = view.readiness();
   const { state, since, problems } = view.source();
+  const differs = await view.ledger()?.sourceDifference();
   const address = view.address();
   return {
     version: view.version,
@@ -72,7 +73,10 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
     reasons,
     connections: view.connections(),
     streams: view.openStreams(),
-    source: { state, since: since.toISOString(), ...problemCounts(problems) },
+    source: {
+      ...{ state, since: since.toISOString(), ...problemCounts(problems) },
+      ...(differs !== undefined && { differs }),
+    },
     ...(ledger !== undefined && { ledger }),
     limits: view.limits().map(({ name, value, used, hits }): LimitAnswer => {
       return { name, value, ...(used !== undefined && { used }), hits };

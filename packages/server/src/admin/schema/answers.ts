@@ -181,7 +181,7 @@ const irretrievable = optional(list(object<MissingPlace>({ layer: text, type: te
 export const planAnswer: SchemaOf<PlanAnswer> = named(
   "Plan",
   object<PlanAnswer>({
-    result: choice("unchanged", "applied", "held", "refused"),
+    result: choice("unchanged", "applied", "held", "rejected", "refused"),
     head: count,
     reason: optional(text),
     fuses: optional(list(fuse)),
@@ -252,7 +252,10 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
     reasons: list(text),
     connections: count,
     streams: count,
-    source: object<ServerAnswer["source"]>({ state: text, since: time, errors: count, warnings: count }),
+    source: object<ServerAnswer["source"]>({
+      ...{ state: text, since: time, errors: count, warnings: count },
+      differs: optional(text),
+    }),
     ledger: optional(
       object<NonNullable<ServerAnswer["ledger"]>>({
         number: count,
