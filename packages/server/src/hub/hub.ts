@@ -3,6 +3,7 @@ import {
   anonymousNode,
   type EntryPoint,
   type Node,
+  type NodeMapping,
   type Peer,
   type Status,
   type Transaction,
@@ -39,6 +40,7 @@ import { ConnectionLimits } from "./connection-limits.ts";
 import { Connections } from "./connections.ts";
 import { Deployments } from "./deployments.ts";
 import { Driver } from "./driver.ts";
+import { guardMapping } from "./guarded-mapping.ts";
 import { HubView } from "./hub-view.ts";
 import { Listeners } from "./listeners.ts";
 import { type NewPoll, type PollHandle, PollRegistry } from "./poll-registry.ts";
@@ -106,6 +108,7 @@ export class Hub implements HubPort {
     this.#driver = new Driver(
       {
         ...options,
+        nodeMapping: this.#guarded(options.nodeMapping),
         accountOf,
         maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream,
         maxSubscriptionsPerPeer: limits.maxSubscriptionsPerPeer,
@@ -213,14 +216,20 @@ export class Hub implements HubPort {
   #apply(given: Omit<TransactionCommitted, "kind">): number {
     const before = this.revision;
     const startedAt = performance.now();
-    this.#driver.take({ kind: "transaction-committed", ...given });
-    if (given.access !== undefined || given.nodeMapping !== undefined) {
+    const { nodeMapping } = given;
+    const guarded = nodeMapping !== undefined && { nodeMapping: this.#guarded(nodeMapping) };
+    this.#driver.take({ kind: "transaction-committed", ...given, ...guarded });
+    if (given.access !== undefined || nodeMapping !== undefined) {
       for (const watcher of [...this.#accessWatchers]) watcher();
       this.#waiting.release();
     }
     const { revision } = this;
     if (revision !== before) this.report({ kind: "committed", revision, tookMs: performance.now() - startedAt });
     return revision;
+  }
+
+  #guarded(mapping: NodeMapping): NodeMapping {
+    return guardMapping(mapping, (error) => this.report({ kind: "listener-failed", event: "node-mapping", error }));
   }
 
   /** Marks the server ready to serve. */
