@@ -1,6 +1,7 @@
 // One import for a program that serves: the constructors of resources too.
 export * from "@xdskit/envoy-api/resources";
 export type { FuseSettings, OptionProblem } from "@xdskit/protocol/internal";
+export type { ValidationLevel } from "@xdskit/source/checks";
 export type { AccessAnswer, AccessClientAnswer, AccessRulesAnswer } from "./admin/answers/access.ts";
 export type { CallerAnswer } from "./admin/answers/caller.ts";
 export type {

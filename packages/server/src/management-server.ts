@@ -83,8 +83,8 @@ export interface ManagementServer extends AsyncDisposable {
    * Replaces the resources of a layer: sends new and changed ones, removes missing ones; unchanged ones keep their
    * version. Versions are digests of the content, so replicas agree on them. Resources that `commit` put there are not
    * touched. Nodes see the layers that `nodeMapping` names; without one, `base` and no other. Throws an `XdsError` and
-   * changes nothing: RESOURCES_INVALID with every error in the resources, VARIANTS_AMBIGUOUS, as `commit` does, or
-   * SERVER_STATE if the server is closed.
+   * changes nothing: RESOURCES_INVALID with every error in the resources, which is what `xds validate` calls an error in a
+   * file, VARIANTS_AMBIGUOUS, as `commit` does, or SERVER_STATE if the server is closed.
    */
   set(layer: string, resources: readonly AnyMessage[]): ChangeResult;
   /**
@@ -266,7 +266,7 @@ class WiredServer implements ManagementServer {
     this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
     this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view) };
     this.#nodeMapping = options.nodeMapping;
-    this.#layers = new ResourceLayers(api, this.#hub);
+    this.#layers = new ResourceLayers({ api, validation: options.validation }, this.#hub);
     this.#check = new StateCheck(api);
     this.#exporters = (options.files ?? []).map((output) => createExporter(checkFileOutput(output), api, this.#hub));
     if (options.serveEmpty) this.#hub.commit({ changes: [] });

@@ -198,6 +198,7 @@ const ofServer: RulesOf<ManagementServerOptions> = {
   loadReports: objectOrFalse(loadReports),
   healthDiscovery: anObject,
   serveEmpty: aFlag,
+  validation: oneOf("off", "warn", "reject"),
   files: fileOutputs,
   refreshSource: aFunction,
   placesOf: aFunction,

@@ -11,6 +11,7 @@ import type {
   StructConverter,
 } from "@xdskit/protocol";
 import type { FuseSettings } from "@xdskit/protocol/internal";
+import type { ValidationLevel } from "@xdskit/source/checks";
 import type { FileOutput } from "./file-output.ts";
 import type { HealthDiscovery } from "./health-discovery.ts";
 import type { LedgerStore } from "./ledger/store.ts";
@@ -481,6 +482,13 @@ export interface ManagementServerOptions {
   readonly healthDiscovery?: HealthDiscovery;
   /** Serves an empty state before the first commit. Without it every stream ends with UNAVAILABLE until then. */
   readonly serveEmpty?: boolean;
+  /**
+   * What `set` and `update` do with resources that violate Envoy's validation rules, as the setting `validation` for
+   * files: take them, take them and tell by `check`, or throw. What clients are known to reject, such as a
+   * port above 65535, is an error by "warn" too.
+   * @default "warn"
+   */
+  readonly validation?: ValidationLevel;
   /**
    * Directories that the server writes as files for clients that use `path_config_source`, each with the view of one
    * node.

@@ -1,11 +1,10 @@
-import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Deletion, LayerChange, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
 import { canonicalName, describeKind, describeProblems } from "@xdskit/protocol/internal";
 import { type ResourceProblem, XdsError } from "../error.ts";
 import { HeldLayer } from "./held-layer.ts";
 import { plainDigest } from "./plain-digest.ts";
-import { duplicateProblem, type InputPlace, keyOf, type ReadInput, readInput } from "./resource-input.ts";
+import { duplicateProblem, type InputPlace, keyOf, type ReadInput, type Reading, readInput } from "./resource-input.ts";
 
 /** A resource type: a constructor such as `Cluster`, or a type URL. */
 export type TypeReference = TypeUrl | { readonly typeUrl: TypeUrl };
@@ -39,6 +38,9 @@ export interface LayerUpdate {
   delete(type: TypeReference, ...names: readonly string[]): this;
 }
 
+/** How resources are read. */
+export type ReadingSettings = Pick<Reading, "api" | "validation">;
+
 /** Applies transactions. */
 export interface CommitTarget {
   commit(transaction: Transaction): number;
@@ -47,13 +49,13 @@ export interface CommitTarget {
 
 /** The layers as `set` and `update` left them; it ignores what `commit` puts into the same layers. */
 export class ResourceLayers {
-  readonly #api: EnvoyApi;
+  readonly #settings: ReadingSettings;
   readonly #target: CommitTarget;
   readonly #layers = new Map<string, HeldLayer>();
   #hasCommitted = false;
 
-  constructor(api: EnvoyApi, target: CommitTarget) {
-    this.#api = api;
+  constructor(settings: ReadingSettings, target: CommitTarget) {
+    this.#settings = settings;
     this.#target = target;
   }
 
@@ -71,7 +73,7 @@ export class ResourceLayers {
     for (const [index, value] of resources.entries()) {
       const digest = plainDigest(value);
       const place = { layer, path: `resources[${index}]` };
-      const read = before.recall(digest) ?? readInput(value, place, { api: this.#api, problems, digest });
+      const read = before.recall(digest) ?? readInput(value, place, { ...this.#settings, problems }, digest);
       keys.push(read?.key);
       if (read === undefined) continue;
       if (held.put(read) !== undefined)
@@ -86,7 +88,7 @@ export class ResourceLayers {
 
   /** Applies the changes of the callback together. */
   update(change: (update: Update) => unknown): ChangeResult {
-    const draft = new Draft(this.#api, this.#layers);
+    const draft = new Draft(this.#settings, this.#layers);
     const result = change(draft);
     if (result instanceof Promise)
       draft.problems.push(misuse("", "update", "a function that is not async", "an async one"));
@@ -148,14 +150,14 @@ interface DraftLayer {
 class Draft implements Update {
   readonly problems: ResourceProblem[] = [];
   readonly layers = new Map<string, DraftLayer>();
-  readonly #api: EnvoyApi;
+  readonly #settings: ReadingSettings;
   readonly #before: ReadonlyMap<string, HeldLayer>;
   /** Where each resource was put, by layer and key. */
   readonly #putAt = new Map<string, Map<string, string>>();
   #puts = 0;
 
-  constructor(api: EnvoyApi, before: ReadonlyMap<string, HeldLayer>) {
-    this.#api = api;
+  constructor(settings: ReadingSettings, before: ReadonlyMap<string, HeldLayer>) {
+    this.#settings = settings;
     this.#before = before;
   }
 
@@ -193,7 +195,8 @@ class Draft implements Update {
 
   #put(value: AnyMessage, place: InputPlace, { before, puts, deletes }: DraftLayer, putAt: Map<string, string>): void {
     const digest = plainDigest(value);
-    const read = before.recall(digest) ?? readInput(value, place, { api: this.#api, problems: this.problems, digest });
+    const reading = { ...this.#settings, problems: this.problems };
+    const read = before.recall(digest) ?? readInput(value, place, reading, digest);
     if (read === undefined) return;
     const firstPath = putAt.get(read.key);
     if (firstPath !== undefined) this.problems.push(duplicateProblem(read.resource, place, firstPath));

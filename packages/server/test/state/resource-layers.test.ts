@@ -278,6 +278,47 @@ describe("what silently did nothing is refused", () => {
   });
 });
 
+describe("what xds validate calls an error", () => {
+  const routes = (name: string, match: object, weight = 1): ReturnType<typeof RouteConfiguration> => {
+    const route = { weightedClusters: { clusters: [{ name: "a", weight }] } };
+    return RouteConfiguration({
+      name,
+      virtualHosts: [{ name: "all", domains: ["*"], routes: [{ match: match as { prefix: string }, route }] }],
+    });
+  };
+  const wrong = [
+    Listener({ name: "port", address: { socketAddress: { address: "127.0.0.1", portValue: 99_999 } } }),
+    routes("weights", { prefix: "/" }, 0),
+    routes("regex", { safeRegex: { regex: "(" } }),
+  ];
+  const slow = Cluster({ name: "slow", type: "ORIGINAL_DST", lbPolicy: "CLUSTER_PROVIDED", connectTimeout: "-1s" });
+  const codes = (found: readonly { code?: string; path: string }[]): unknown => found.map(({ code, path }) => [code, path]);
+  const errors = [
+    ["PGV_LTE", "[0].address.socketAddress.portValue"],
+    ["ROUTE_WEIGHTS_ZERO", "[1].virtualHosts[0].routes[0].route.weightedClusters"],
+    ["ROUTE_REGEX_INVALID", "[2].virtualHosts[0].routes[0].match.safeRegex.regex"],
+  ];
+
+  it("is rejected by set and by update", () => {
+    const server = create();
+    const at = (where: string): unknown => errors.map(([code, path]) => [code, `${where}${path}`]);
+    expect(codes(problemsOf(() => server.set("base", wrong)))).toEqual(at("resources"));
+    expect(codes(problemsOf(() => server.update((tx) => tx.layer("base").put(...wrong))))).toEqual(at("put"));
+    expect(server.revision).toBe(0);
+  });
+
+  it("is all that violates Envoy's rules with validation: reject, and with off what they do not concern", () => {
+    const strict = createServer({ api: testApi(), validation: "reject" });
+    expect(codes(problemsOf(() => strict.set("base", [slow])))).toEqual([["PGV_GT", "resources[0].connectTimeout"]]);
+    const lax = createServer({ api: testApi(), validation: "off" });
+    lax.set("base", [slow, ...wrong.slice(0, 1)]);
+    expect(lax.check().map(({ code }) => code)).not.toContain("PGV_GT");
+    const warning = create();
+    warning.set("base", [slow]);
+    expect(warning.check().map(({ code, severity }) => [code, severity])).toEqual([["PGV_GT", "warning"]]);
+  });
+});
+
 describe("check", () => {
   const routes = RouteConfiguration({
     name: "routes",
