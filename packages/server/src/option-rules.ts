@@ -202,7 +202,10 @@ const ofServer: RulesOf<ManagementServerOptions> = {
   files: fileOutputs,
   refreshSource: aFunction,
   placesOf: aFunction,
-  log: anObject,
+  log: rule(
+    "consoleLog(), or an object with a function write",
+    (value) => isObject(value) && typeof value["write"] === "function",
+  ),
 };
 
 /** Where a name may have been meant: `port` stands in `listen` and in `admin`. */

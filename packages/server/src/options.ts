@@ -507,8 +507,8 @@ export interface ManagementServerOptions {
    */
   readonly placesOf?: PlacesOf;
   /**
-   * Receives the log lines.
-   * @default no log
+   * Receives the log lines, such as `consoleLog()`.
+   * @default what failed in the program or the server itself, to standard error; nothing else
    */
   readonly log?: Log;
 }
