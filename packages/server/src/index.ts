@@ -1,6 +1,41 @@
-// One import for a program that serves: the constructors of resources too.
+// The constructors of resources and the types in public signatures: one import for a program that serves.
+export type { EnvoyApi } from "@xdskit/envoy-api";
 export * from "@xdskit/envoy-api/resources";
-export type { FuseSettings, OptionProblem } from "@xdskit/protocol/internal";
+export type {
+  AccessedResource,
+  AccessFunction,
+  AccessQuestion,
+  AccessRule,
+  AccessRules,
+  ApiVersion,
+  Choice,
+  ClientChoice,
+  ClientRule,
+  Commit,
+  Deletion,
+  DialectOverrides,
+  Edition,
+  EntryPoint,
+  GroupRule,
+  GroupRules,
+  LayerChange,
+  LoadReport,
+  Node,
+  NodeMapping,
+  NodeMappingFunction,
+  NodeMappingRejection,
+  NodeMatch,
+  OptionProblem,
+  Peer,
+  PeerCertificate,
+  Resource,
+  Status,
+  StructConverter,
+  Transaction,
+  TypeUrl,
+  Variant,
+} from "@xdskit/protocol";
+export type { FuseSettings } from "@xdskit/protocol/internal";
 export type { ValidationLevel } from "@xdskit/source/checks";
 export type { AccessAnswer, AccessClientAnswer, AccessRulesAnswer } from "./admin/answers/access.ts";
 export type { CallerAnswer } from "./admin/answers/caller.ts";
