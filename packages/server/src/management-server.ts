@@ -1,7 +1,7 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { AccessFunction, AccessRules, Commit, NodeMapping } from "@xdskit/protocol";
-import { at, describeProblems } from "@xdskit/protocol/internal";
+import { at, describeProblems, problemsIn } from "@xdskit/protocol/internal";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
 import { Describer } from "./admin/describe.ts";
@@ -12,7 +12,7 @@ import type { AdminView } from "./admin/view.ts";
 import { type CheckedAdmin, type CheckedOptions, checkOptions, everyNodeSeesBase } from "./check-options.ts";
 import { type CommitRules, type RulesContext, readCommit, readRules } from "./commit-check.ts";
 import { checkDeployment } from "./deployment-options.ts";
-import { listenError, optionsError, type ResourceProblem, XdsError } from "./error.ts";
+import { argumentsError, listenError, optionsError, type ResourceProblem, XdsError } from "./error.ts";
 import { checkFileOutput } from "./file-output.ts";
 import { healthDiscoveryMethods } from "./health/methods.ts";
 import { healthDiscoveryHandlers } from "./health/rest.ts";
@@ -32,7 +32,7 @@ import { attachLog, logFaults } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
-import { loadReports } from "./option-rules.ts";
+import { drainOptions, loadReports } from "./option-rules.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
 import { ServerLedger } from "./server-ledger.ts";
 import { createNodePast, openNodePast } from "./server-node-past.ts";
@@ -416,7 +416,10 @@ class WiredServer implements ManagementServer {
     return this.#hub.listeners.on(kind, listener);
   }
 
-  async drain({ graceMs = DRAIN_GRACE_MS }: { readonly graceMs?: number } = {}): Promise<void> {
+  async drain(options: { readonly graceMs?: number } = {}): Promise<void> {
+    const problems = problemsIn([["options", drainOptions]], [options]);
+    if (problems.length > 0) throw argumentsError("drain", problems);
+    const { graceMs = DRAIN_GRACE_MS } = options;
     if (this.#state === "started") {
       for (const transport of this.#transports) transport.drain();
       await this.#hub.drain(graceMs);

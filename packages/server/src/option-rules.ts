@@ -117,6 +117,9 @@ const ofLoadReports: RulesOf<LoadReportOptions> = {
 /** Load report options. */
 export const loadReports: Rule = fields(ofLoadReports);
 
+/** Options of `drain`. */
+export const drainOptions: Rule = fields({ graceMs: milliseconds });
+
 /** Limits for which 0 means "none". */
 const MAY_BE_ZERO: readonly LimitName[] = [
   "maxRequestsPerSecondPerIdentity",

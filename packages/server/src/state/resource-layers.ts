@@ -64,7 +64,9 @@ export class ResourceLayers {
     const problems: ResourceProblem[] = [];
     checkLayerName(layer, "layer", problems);
     if (!Array.isArray(resources))
-      problems.push(misuse(layer, "resources", "a list of resources", describeKind(resources)));
+      problems.push(
+        misuse(typeof layer === "string" ? layer : "", "resources", "a list of resources", describeKind(resources)),
+      );
     refuse(problems);
     const before = this.#layers.get(layer) ?? new HeldLayer();
     const held = new HeldLayer();
@@ -88,6 +90,7 @@ export class ResourceLayers {
 
   /** Applies the changes of the callback together. */
   update(change: (update: Update) => unknown): ChangeResult {
+    if (typeof change !== "function") refuse([misuse("", "update", "a function", describeKind(change))]);
     const draft = new Draft(this.#settings, this.#layers);
     const result = change(draft);
     if (result instanceof Promise)
@@ -179,9 +182,17 @@ class Draft implements Update {
         return update;
       },
       delete: (type, ...names) => {
-        const typeUrl = typeof type === "string" ? type : type.typeUrl;
+        const typeUrl = typeUrlOf(type);
+        if (typeUrl === undefined) {
+          this.problems.push(misuse(layer, "delete", "a type such as Cluster, or its URL", describeKind(type)));
+          return update;
+        }
         if (names.length === 0) this.problems.push(misuse(layer, "delete", "at least one name", "none"));
         for (const name of names) {
+          if (typeof name !== "string") {
+            this.problems.push(misuse(layer, "delete", "names one by one", describeKind(name)));
+            continue;
+          }
           const key = keyOf({ type: typeUrl, name: canonicalName(name) });
           puts.delete(key);
           deletes.add(key);
@@ -232,6 +243,15 @@ function changedBy({ layer, puts = [], deletes = [] }: LayerChange): readonly Re
     ...puts.map(({ type, name }) => ({ kind: "put", layer, type, name }) as const),
     ...deletes.map(({ type, name }) => ({ kind: "deleted", layer, type, name }) as const),
   ];
+}
+
+const TYPE_URL_PREFIX = "type.googleapis.com/";
+
+/** Undefined for what is no type. */
+function typeUrlOf(type: TypeReference): TypeUrl | undefined {
+  // Without a compiler it may be anything.
+  const given: unknown = typeof type === "string" ? type : (type as Partial<typeof type> | undefined)?.typeUrl;
+  return typeof given === "string" && given.startsWith(TYPE_URL_PREFIX) ? (given as TypeUrl) : undefined;
 }
 
 function checkLayerName(layer: unknown, path: string, problems: ResourceProblem[]): void {
