@@ -270,8 +270,8 @@ export interface AdminAddress extends ListenAddress {
    */
   readonly names?: readonly string[];
   /**
-   * TLS files, with the CA of client certificates. With them, the certificates decide who may what at this port, on
-   * loopback too. Without, callers on loopback may everything, and others health and metrics only unless `insecure` is set.
+   * TLS files, with the CA of client certificates. With them, the certificates decide who may do what at this port, on
+   * loopback too. Without, callers on loopback may do everything, and others read health and metrics only unless `insecure` is set.
    */
   readonly tls?: TlsFiles;
   /** Globs of the names of certificates that may read, by kind: `uri:spiffe://prod/ns/ops/*`, `dns:`, `ip:`, `email:`, `cn:`. */
