@@ -1,7 +1,7 @@
 import { LONGEST_TIMER_MS } from "@xdskit/disk";
 import {
   anObject,
-  describeProblem,
+  describeProblems,
   isObject,
   mistake,
   problemsIn,
@@ -53,8 +53,8 @@ export function problemsError(
   problems: readonly ConfigProblem[],
 ): XdsClientError {
   const errors = problems.filter(({ severity }) => severity === "error");
-  const lines = errors.map((one) => describeProblem({ ...one, path: placeOf(one) }));
-  return new XdsClientError(code, `${about}: ${lines.join("; ")}`, { problems });
+  const placed = errors.map((one) => ({ ...one, path: placeOf(one) }));
+  return new XdsClientError(code, describeProblems(about, placed), { problems });
 }
 
 function placeOf({ file, line, column, path }: ConfigProblem): string {

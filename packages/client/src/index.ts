@@ -1,17 +1,25 @@
-export {
-  Cluster,
-  ClusterLoadAssignment,
-  LbEndpoint,
-  Listener,
-  RouteConfiguration,
-  Runtime,
-  ScopedRouteConfiguration,
-  Secret,
-  ThriftRouteConfiguration,
-  TypedExtensionConfig,
-  VirtualHost,
-} from "@xdskit/envoy-api/resources";
-export type { Node, TypeUrl } from "@xdskit/protocol";
+// The constructors of resources and the types in public signatures: one import for a program that reads.
+export type { EnvoyApi } from "@xdskit/envoy-api";
+export * from "@xdskit/envoy-api/resources";
+export type {
+  ApiVersion,
+  BackOff,
+  ClientDialect,
+  Constraints,
+  Edition,
+  HeldStatus,
+  MeshLink,
+  Node,
+  NodeId,
+  OptionProblem,
+  Parameters,
+  RateLimit,
+  Reference,
+  SourceId,
+  Status,
+  TypeUrl,
+  Variant,
+} from "@xdskit/protocol";
 export type { AbsenceReason, ClientReport, DemandOutcome, LoadPlace } from "@xdskit/protocol/internal";
 export { bootstrapFromEnvironment } from "./config/bootstrap-environment.ts";
 export type {

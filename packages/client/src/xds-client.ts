@@ -1,6 +1,16 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
-import { aFlag, aName, aText, fields, oneOf, oneOrMore, optional, type RulesOf } from "@xdskit/protocol/internal";
+import {
+  aFlag,
+  aName,
+  aText,
+  fields,
+  isObject,
+  oneOf,
+  oneOrMore,
+  optional,
+  type RulesOf,
+} from "@xdskit/protocol/internal";
 import { argumentCheck, aSignal, texts } from "./argument.ts";
 import type { ClientConfig } from "./config/client-config.ts";
 import type { ConfigDefaults } from "./config/config-defaults.ts";
@@ -50,7 +60,8 @@ export interface XdsClient extends OwnStatus, AsyncDisposable {
    *
    * @throws {XdsClientError} `TYPE_UNSUPPORTED` if the configuration has no source for it, `CLOSED`
    */
-  watch<Json>(type: TypeOrUrl<Json>, name?: string, options?: WatchOptions<Json>): Watch<Json>;
+  watch<Json>(type: TypeOrUrl<Json>, options?: WatchOptions<Json>): Watch<Json>;
+  watch<Json>(type: TypeOrUrl<Json>, name: string | undefined, options?: WatchOptions<Json>): Watch<Json>;
   /**
    * Resolves with a resource as soon as it is available.
    *
@@ -185,7 +196,13 @@ export class OpenClient implements XdsClient {
     return this.#node;
   }
 
-  watch<Json>(type: TypeOrUrl<Json>, name?: string, options: WatchOptions<Json> = {}): Watch<Json> {
+  watch<Json>(
+    type: TypeOrUrl<Json>,
+    nameOrOptions?: string | WatchOptions<Json>,
+    given?: WatchOptions<Json>,
+  ): Watch<Json> {
+    const hasName = given !== undefined || !isObject(nameOrOptions);
+    const [name, options = {}] = hasName ? [nameOrOptions as string | undefined, given] : [undefined, nameOrOptions];
     check.watch(name, options);
     const watching = this.#watching(type, name, options);
     const watch = new OpenWatch(this.#watchGround, options as WatchOptions<never>);

@@ -36,6 +36,8 @@ const mistakes: readonly (readonly [call: () => unknown, told: string])[] = [
     'type: expected a type such as Cluster, or its URL, got "eds" (pass ClusterLoadAssignment of @xdskit/envoy-api/resources)',
   ],
   [() => client.list(Cluster, any("all")), 'list: options: expected an object, got "all"'],
+  [() => client.watch(Cluster, any({ sginal: 1 })), 'watch: options.sginal: unknown option (did you mean "signal"?)'],
+  [() => client.watch(Cluster, any({}), {}), "watch: name: expected a name, got an object"],
   [() => client.watch(Cluster, any(null)), "watch: name: expected a name, got null"],
   [
     () => client.watch(Cluster, "a", any({ onChange: 1, parameters: { a: 1 }, signal: {} })),
@@ -90,4 +92,11 @@ describe("what a method does not take is told, all of it, and nothing is done", 
       "CONFIG_INVALID the configuration is not valid: options: expected an object, got null",
     );
   });
+});
+
+test("a watch of everything takes its options as the second argument", async () => {
+  const stop = new AbortController();
+  const watch = client.watch(Cluster, { signal: stop.signal });
+  stop.abort();
+  expect(await watch.next()).toEqual({ done: true, value: undefined });
 });

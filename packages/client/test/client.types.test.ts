@@ -15,6 +15,10 @@ import {
 /** Never called: the compiler looks at it. */
 async function use(client: XdsClient): Promise<void> {
   expectTypeOf(client.watch(Cluster, "a")).toEqualTypeOf<Watch<TypedMessage<"envoy.config.cluster.v3.Cluster">>>();
+  const { signal } = new AbortController();
+  expectTypeOf(client.watch(Cluster, { signal })).toEqualTypeOf<
+    Watch<TypedMessage<"envoy.config.cluster.v3.Cluster">>
+  >();
   expectTypeOf(await client.get(Secret, "s")).toEqualTypeOf<
     XdsResource<TypedMessage<"envoy.extensions.transport_sockets.tls.v3.Secret">>
   >();

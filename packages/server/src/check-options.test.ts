@@ -161,7 +161,7 @@ test("a value of the wrong kind is a problem, not a TypeError", () => {
     "limits: expected an object, got a list",
     "stateDir: expected a string, got 1",
     'files: expected a list, got "out"',
-    "log: expected an object, got a function",
+    "log: expected consoleLog(), or an object with a function write, got a function",
     'loadReports.clusters: expected "all", or a list of strings, got "some"',
     "v2: expected one of convert, exact, off, got false",
     "edition: expected one of 2018, 2020, 2021, current, got 2021",

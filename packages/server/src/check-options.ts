@@ -1,6 +1,7 @@
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import type { ClientChoice, DialectOverrides, NodeMapping } from "@xdskit/protocol";
 import { createClientChoice } from "@xdskit/protocol/internal";
+import type { ValidationLevel } from "@xdskit/source/checks";
 import { optionsError } from "./error.ts";
 import { serverOptions } from "./option-rules.ts";
 import {
@@ -30,6 +31,7 @@ export interface CheckedOptions
   readonly insecure: boolean;
   readonly serveEmpty: boolean;
   readonly v2: V2Mode;
+  readonly validation: ValidationLevel;
   readonly controlPlane: string;
   readonly clientStatus: ClientStatusAccess;
   readonly loadReports: Required<LoadReportOptions> | false;
@@ -62,6 +64,7 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
     insecure: options.insecure ?? false,
     serveEmpty: options.serveEmpty ?? false,
     v2: options.v2 ?? "convert",
+    validation: options.validation ?? "warn",
     controlPlane: options.controlPlane ?? "xdskit",
     clientStatus: options.clientStatus ?? "loopback",
     loadReports: options.loadReports === false ? false : { ...defaultLoadReports, ...options.loadReports },

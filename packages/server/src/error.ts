@@ -3,7 +3,7 @@ import { describeProblems, type OptionProblem } from "@xdskit/protocol/internal"
 
 /** The codes of `XdsError`. */
 export type XdsErrorCode =
-  /** `problems` names every mistake in the options. */
+  /** `problems` names every mistake in the options, or in the arguments of a method. */
   | "OPTIONS_INVALID"
   /** The server cannot listen on the address; `cause` says why. */
   | "LISTEN_FAILED"
@@ -60,6 +60,11 @@ export class XdsError extends Error {
 /** The error of invalid options. */
 export function optionsError(problems: readonly OptionProblem[]): XdsError {
   return new XdsError("OPTIONS_INVALID", describeProblems("the options are not valid", problems), { problems });
+}
+
+/** The error of invalid arguments of a method. */
+export function argumentsError(method: string, problems: readonly OptionProblem[]): XdsError {
+  return new XdsError("OPTIONS_INVALID", describeProblems(method, problems), { problems });
 }
 
 /** The error of an address where the server cannot listen, with the reason that the system gave. */

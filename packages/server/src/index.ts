@@ -1,6 +1,42 @@
-// One import for a program that serves: the constructors of resources too.
+// The constructors of resources and the types in public signatures: one import for a program that serves.
+export type { EnvoyApi } from "@xdskit/envoy-api";
 export * from "@xdskit/envoy-api/resources";
-export type { FuseSettings, OptionProblem } from "@xdskit/protocol/internal";
+export type {
+  AccessedResource,
+  AccessFunction,
+  AccessQuestion,
+  AccessRule,
+  AccessRules,
+  ApiVersion,
+  Choice,
+  ClientChoice,
+  ClientRule,
+  Commit,
+  Deletion,
+  DialectOverrides,
+  Edition,
+  EntryPoint,
+  GroupRule,
+  GroupRules,
+  LayerChange,
+  LoadReport,
+  Node,
+  NodeMapping,
+  NodeMappingFunction,
+  NodeMappingRejection,
+  NodeMatch,
+  OptionProblem,
+  Peer,
+  PeerCertificate,
+  Resource,
+  Status,
+  StructConverter,
+  Transaction,
+  TypeUrl,
+  Variant,
+} from "@xdskit/protocol";
+export type { FuseSettings } from "@xdskit/protocol/internal";
+export type { ValidationLevel } from "@xdskit/source/checks";
 export type { AccessAnswer, AccessClientAnswer, AccessRulesAnswer } from "./admin/answers/access.ts";
 export type { CallerAnswer } from "./admin/answers/caller.ts";
 export type {
@@ -127,8 +163,10 @@ export {
   type SourceReport,
   type StartedServer,
 } from "./management-server.ts";
+export { type ConsoleLogOptions, consoleLog } from "./observe/console-log.ts";
 export type { LimitState, Readiness } from "./observe/gauges.ts";
 export type { Log } from "./observe/log.ts";
+export { formatLogLine, type LogColors, type LogLine } from "./observe/log-line.ts";
 export { type LogEvent, type LogFields, type LogRow, logTable } from "./observe/log-table.ts";
 export { type MetricName, type MetricRow, metricTable } from "./observe/metric-table.ts";
 export type { SourceProblem, SourceStatus } from "./observe/source-status.ts";

@@ -1,7 +1,7 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { AccessFunction, AccessRules, Commit, NodeMapping } from "@xdskit/protocol";
-import { at, describeProblems } from "@xdskit/protocol/internal";
+import { at, describeProblems, problemsIn } from "@xdskit/protocol/internal";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
 import { Describer } from "./admin/describe.ts";
@@ -12,7 +12,7 @@ import type { AdminView } from "./admin/view.ts";
 import { type CheckedAdmin, type CheckedOptions, checkOptions, everyNodeSeesBase } from "./check-options.ts";
 import { type CommitRules, type RulesContext, readCommit, readRules } from "./commit-check.ts";
 import { checkDeployment } from "./deployment-options.ts";
-import { listenError, optionsError, type ResourceProblem, XdsError } from "./error.ts";
+import { argumentsError, listenError, optionsError, type ResourceProblem, XdsError } from "./error.ts";
 import { checkFileOutput } from "./file-output.ts";
 import { healthDiscoveryMethods } from "./health/methods.ts";
 import { healthDiscoveryHandlers } from "./health/rest.ts";
@@ -24,14 +24,15 @@ import type { Publisher } from "./ledger/publisher.ts";
 import type { StoreState } from "./ledger/store-state.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import { loadReportMethods } from "./load/methods.ts";
+import { consoleLog } from "./observe/console-log.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "./observe/deliveries.ts";
 import { Fleet } from "./observe/fleet.ts";
 import { guardLog } from "./observe/guarded-log.ts";
-import { attachLog } from "./observe/log.ts";
+import { attachLog, logFaults } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
-import { loadReports } from "./option-rules.ts";
+import { drainOptions, loadReports } from "./option-rules.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
 import { ServerLedger } from "./server-ledger.ts";
 import { createNodePast, openNodePast } from "./server-node-past.ts";
@@ -83,8 +84,8 @@ export interface ManagementServer extends AsyncDisposable {
    * Replaces the resources of a layer: sends new and changed ones, removes missing ones; unchanged ones keep their
    * version. Versions are digests of the content, so replicas agree on them. Resources that `commit` put there are not
    * touched. Nodes see the layers that `nodeMapping` names; without one, `base` and no other. Throws an `XdsError` and
-   * changes nothing: RESOURCES_INVALID with every error in the resources, VARIANTS_AMBIGUOUS, as `commit` does, or
-   * SERVER_STATE if the server is closed.
+   * changes nothing: RESOURCES_INVALID with every error in the resources, which is what `xds validate` calls an error in a
+   * file, VARIANTS_AMBIGUOUS, as `commit` does, or SERVER_STATE if the server is closed.
    */
   set(layer: string, resources: readonly AnyMessage[]): ChangeResult;
   /**
@@ -221,7 +222,8 @@ class WiredServer implements ManagementServer {
       if (hub === undefined) telemetry.report(report, new Date());
       else hub.report(report);
     };
-    if (log !== undefined) attachLog(telemetry, guardLog(log, logFailed));
+    if (log === undefined) logFaults(telemetry, consoleLog());
+    else attachLog(telemetry, guardLog(log, logFailed));
     const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
     const fleet = new Fleet(telemetry);
     hub = createHub(options, encoder, telemetry);
@@ -266,7 +268,7 @@ class WiredServer implements ManagementServer {
     this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
     this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view) };
     this.#nodeMapping = options.nodeMapping;
-    this.#layers = new ResourceLayers(api, this.#hub);
+    this.#layers = new ResourceLayers({ api, validation: options.validation }, this.#hub);
     this.#check = new StateCheck(api);
     this.#exporters = (options.files ?? []).map((output) => createExporter(checkFileOutput(output), api, this.#hub));
     if (options.serveEmpty) this.#hub.commit({ changes: [] });
@@ -417,7 +419,10 @@ class WiredServer implements ManagementServer {
     return this.#hub.listeners.on(kind, listener);
   }
 
-  async drain({ graceMs = DRAIN_GRACE_MS }: { readonly graceMs?: number } = {}): Promise<void> {
+  async drain(options: { readonly graceMs?: number } = {}): Promise<void> {
+    const problems = problemsIn([["options", drainOptions]], [options]);
+    if (problems.length > 0) throw argumentsError("drain", problems);
+    const { graceMs = DRAIN_GRACE_MS } = options;
     if (this.#state === "started") {
       for (const transport of this.#transports) transport.drain();
       await this.#hub.drain(graceMs);

@@ -117,6 +117,9 @@ const ofLoadReports: RulesOf<LoadReportOptions> = {
 /** Load report options. */
 export const loadReports: Rule = fields(ofLoadReports);
 
+/** Options of `drain`. */
+export const drainOptions: Rule = fields({ graceMs: milliseconds });
+
 /** Limits for which 0 means "none". */
 const MAY_BE_ZERO: readonly LimitName[] = [
   "maxRequestsPerSecondPerIdentity",
@@ -198,10 +201,14 @@ const ofServer: RulesOf<ManagementServerOptions> = {
   loadReports: objectOrFalse(loadReports),
   healthDiscovery: anObject,
   serveEmpty: aFlag,
+  validation: oneOf("off", "warn", "reject"),
   files: fileOutputs,
   refreshSource: aFunction,
   placesOf: aFunction,
-  log: anObject,
+  log: rule(
+    "consoleLog(), or an object with a function write",
+    (value) => isObject(value) && typeof value["write"] === "function",
+  ),
 };
 
 /** Where a name may have been meant: `port` stands in `listen` and in `admin`. */

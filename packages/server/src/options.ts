@@ -11,6 +11,7 @@ import type {
   StructConverter,
 } from "@xdskit/protocol";
 import type { FuseSettings } from "@xdskit/protocol/internal";
+import type { ValidationLevel } from "@xdskit/source/checks";
 import type { FileOutput } from "./file-output.ts";
 import type { HealthDiscovery } from "./health-discovery.ts";
 import type { LedgerStore } from "./ledger/store.ts";
@@ -276,8 +277,8 @@ export interface AdminAddress extends ListenAddress {
    */
   readonly names?: readonly string[];
   /**
-   * TLS files, with the CA of client certificates. With them, the certificates decide who may what at this port, on
-   * loopback too. Without, callers on loopback may everything, and others health and metrics only unless `insecure` is set.
+   * TLS files, with the CA of client certificates. With them, the certificates decide who may do what at this port, on
+   * loopback too. Without, callers on loopback may do everything, and others read health and metrics only unless `insecure` is set.
    */
   readonly tls?: TlsFiles;
   /** Globs of the names of certificates that may read, by kind: `uri:spiffe://prod/ns/ops/*`, `dns:`, `ip:`, `email:`, `cn:`. */
@@ -489,6 +490,13 @@ export interface ManagementServerOptions {
   /** Serves an empty state before the first commit. Without it every stream ends with UNAVAILABLE until then. */
   readonly serveEmpty?: boolean;
   /**
+   * What `set` and `update` do with resources that violate Envoy's validation rules, as the setting `validation` for
+   * files: take them, take them and tell by `check`, or throw. What clients are known to reject, such as a
+   * port above 65535, is an error by "warn" too.
+   * @default "warn"
+   */
+  readonly validation?: ValidationLevel;
+  /**
    * Directories that the server writes as files for clients that use `path_config_source`, each with the view of one
    * node.
    * @default none
@@ -506,8 +514,8 @@ export interface ManagementServerOptions {
    */
   readonly placesOf?: PlacesOf;
   /**
-   * Receives the log lines.
-   * @default no log
+   * Receives the log lines, such as `consoleLog()`.
+   * @default what failed in the program or the server itself, to standard error; nothing else
    */
   readonly log?: Log;
 }

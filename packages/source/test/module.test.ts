@@ -146,6 +146,24 @@ export default { layers: {
   });
 });
 
+test.skipIf("typescript" in process.features && process.features.typescript !== false)(
+  "a compiler that cannot strip types is named, with what can",
+  async () => {
+    const load = await loadOf({
+      "node_modules/typescript/package.json": '{ "name": "typescript", "main": "index.cjs" }',
+      "node_modules/typescript/index.cjs": 'module.exports = { version: "7.0.2" };',
+      "mesh.ts": "export default [];\n",
+    });
+    expect(load.problems).toEqual([
+      {
+        ...{ code: "MODULE_FAILED", severity: "error", file: "mesh.ts", line: 1, column: 1 },
+        message: "typescript 7.0.2 has no function that strips types",
+        hint: "install typescript@6, or use Node 22.18 or later",
+      },
+    ]);
+  },
+);
+
 test("the limit is in bytes of UTF-8", async () => {
   const umlauts = "ä".repeat(100);
   const module = `import { cluster } from "./make.js"; export default [cluster("${umlauts}")];`;

@@ -1,4 +1,4 @@
-import { type LogEvent, type LogFields, type LogRow, logTable } from "@xdskit/server";
+import { formatLogLine, type LogEvent, type LogFields, type LogRow, logTable } from "@xdskit/server";
 import { pino } from "pino";
 import type { Output } from "../io.ts";
 import type { Colors } from "./color.ts";
@@ -131,24 +131,9 @@ export function createLog({ level, format, output, colors }: LogOptions): Comman
   };
 }
 
-const TONES: Readonly<Record<string, "red" | "yellow" | "green" | "dim">> = {
-  error: "red",
-  warn: "yellow",
-  info: "green",
-  debug: "dim",
-};
-
-/** `12:30:01 warn  response rejected (NACK)  node=edge-1 …`. */
+/** The text for people of a line for machines. */
 function formatLine(line: string, colors: Colors): string {
   const { level, time, event: _, message, ...fields } = JSON.parse(line) as Readonly<Record<string, unknown>>;
-  const word = String(level);
-  const tone = colors[TONES[word] ?? "dim"];
-  const pairs = Object.entries(fields).map(([key, value]) => `${colors.dim(`${key}=`)}${formatValue(value)}`);
-  const head = `${colors.dim(String(time).slice(11, 19))} ${tone(word.padEnd(5))} ${String(message)}`;
-  return `${[head, ...(pairs.length === 0 ? [] : [pairs.join(" ")])].join("  ")}\n`;
-}
-
-function formatValue(value: unknown): string {
-  if (typeof value !== "string") return JSON.stringify(value);
-  return /^[\w./:@,*+-]+$/.test(value) ? value : JSON.stringify(value);
+  const parts = { level: String(level), time: new Date(String(time)), message: String(message), fields };
+  return formatLogLine(parts, colors);
 }

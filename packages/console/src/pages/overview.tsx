@@ -92,7 +92,9 @@ function Revision({
         <span class={rejected > 0 && pending === 0 ? "rejected" : "acked"} style={{ width: `${share * 100}%` }} />
       </div>
       <p class="note">
-        <a href={linkTo("/nodes", { has: "head" })}>{count(has)} {has === 1 ? "has" : "have"} it</a>
+        <a href={linkTo("/nodes", { has: "head" })}>
+          {count(has)} {has === 1 ? "has" : "have"} it
+        </a>
         {has < total && (
           <>
             {" · "}

@@ -94,8 +94,7 @@ function Plan({
   return (
     <div class="plan">
       <p>
-        <strong class="figure">{count(affected)}</strong> of {counted(connected, "connected node")}{" "}
-        affected.
+        <strong class="figure">{count(affected)}</strong> of {counted(connected, "connected node")} affected.
       </p>
       <ul>
         <li>{changesText({ added: sum("added"), changed: sum("changed"), deleted: sum("deleted"), placement })}</li>

@@ -275,6 +275,10 @@ function isTypedAsWrapper(value: unknown): value is object {
   return url !== undefined && isWrapperType(url);
 }
 
+const NOT_A_RESOURCE =
+  "clients do not subscribe to this message by itself: it belongs in a typedConfig, such as that of a filter in a Listener; " +
+  "what they do subscribe to goes into an envoy.service.discovery.v3.Resource with a name";
+
 /**
  * Returns the wrapper's name, because clients subscribe by it, else the one in the message. Undefined after adding a
  * problem.
@@ -301,7 +305,9 @@ function nameOf(arrival: Arrival, entry: CatalogEntry | undefined, problems: Pro
   problems.error(
     "RESOURCE_UNNAMED",
     "expected a name, got none",
-    entry?.namingHint ?? "put an envoy.service.discovery.v3.Resource around it, with a name",
+    entry === undefined
+      ? NOT_A_RESOURCE
+      : (entry.namingHint ?? "put an envoy.service.discovery.v3.Resource around it, with a name"),
   );
   problems.path.length -= arrival.path.length;
   return undefined;

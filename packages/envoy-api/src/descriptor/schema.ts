@@ -49,7 +49,7 @@ export class Schema {
     const known = this.#nearest.get(name);
     if (known !== undefined || this.#nearest.has(name)) return known;
     this.#names ??= [...this.registry].filter((type) => type.kind === "message").map((type) => type.typeName);
-    const nearest = nearestName(name, this.#names);
+    const nearest = (name.includes(".") ? undefined : inFull(name, this.#names)) ?? nearestName(name, this.#names);
     // A search takes milliseconds, and mistakes repeat. The cache is bounded.
     if (this.#nearest.size < MOST_REMEMBERED) this.#nearest.set(name, nearest);
     return nearest;
@@ -89,4 +89,10 @@ export function createSchema(added: readonly Uint8Array[] = []): Schema {
 /** Any Envoy message outside v3 may be in v2. */
 function mayBeOfV2(name: string): boolean {
   return /^(envoy|opencensus|gogoproto)\./.test(name) && !/\.v3(alpha)?\./.test(name);
+}
+
+/** The full name of a message that is called by its last part; of several, the shortest of v3: that is the resource. */
+function inFull(name: string, names: readonly string[]): string | undefined {
+  const found = names.filter((one) => one.endsWith(`.v3.${name}`));
+  return found.toSorted((a, b) => a.length - b.length)[0];
 }

@@ -99,6 +99,10 @@ export class JsonReader {
     if (!isObject(value)) {
       return this.#wrongType("an object", value);
     }
+    if (hasNoFields(value)) {
+      this.#problems.error("FIELD_WRONG_TYPE", `expected a plain object, got a ${value.constructor.name}`);
+      return undefined;
+    }
     const shape = this.#schema.shapeOf(message);
     const content = create(message) as Content;
     const { path } = this.#problems;
@@ -380,6 +384,11 @@ function withNearest(nearest: string | undefined, hint: string): string {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+}
+
+/** Whether an object keeps its content elsewhere than in fields, so that reading them would lose it. */
+function hasNoFields(value: object): value is Map<unknown, unknown> | Set<unknown> | Date {
+  return value instanceof Map || value instanceof Set || value instanceof Date;
 }
 
 function takesNull(field: DescField): boolean {

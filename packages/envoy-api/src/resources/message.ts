@@ -28,6 +28,12 @@ export interface MessageConstructor<N extends MessageName> {
 
 /** The same for a message without a constructor of its own, by its full name. */
 export function message<N extends MessageName>(name: N, fields: MessageTypes[N]): TypedMessage<N> {
+  // Without a compiler it may be anything; the letters of a string would become fields.
+  const given: unknown = fields;
+  if (typeof given === "string" || Array.isArray(given)) {
+    const got = typeof given === "string" ? JSON.stringify(given) : "a list";
+    throw new TypeError(`${name}: expected an object of fields, got ${got}`);
+  }
   // The compiler cannot represent the spread of any of all messages.
   const made: unknown = { "@type": `type.googleapis.com/${name}`, ...(fields as object) };
   return made as TypedMessage<N>;

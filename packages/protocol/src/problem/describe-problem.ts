@@ -6,7 +6,13 @@ export function describeProblem({ path, message, hint }: OptionProblem): string 
   return hint === undefined ? text : `${text} (${hint})`;
 }
 
-/** All problems in one line. */
+/** More would hide the first ones, and fill the logs of the program. */
+const MOST_DESCRIBED = 10;
+
+/** The first problems in one line, and how many more there are. */
 export function describeProblems(about: string, problems: readonly OptionProblem[]): string {
-  return `${about}: ${problems.map(describeProblem).join("; ")}`;
+  const described = problems.slice(0, MOST_DESCRIBED).map(describeProblem);
+  const more = problems.length - described.length;
+  if (more > 0) described.push(`and ${more.toLocaleString("en-US")} more, see \`problems\``);
+  return `${about}: ${described.join("; ")}`;
 }

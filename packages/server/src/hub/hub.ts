@@ -3,6 +3,7 @@ import {
   anonymousNode,
   type EntryPoint,
   type Node,
+  type NodeMapping,
   type Peer,
   type Status,
   type Transaction,
@@ -36,6 +37,7 @@ import { ConnectionLimits } from "./connection-limits.ts";
 import { Connections } from "./connections.ts";
 import { Deployments } from "./deployments.ts";
 import { Driver } from "./driver.ts";
+import { guardMapping } from "./guarded-mapping.ts";
 import { HubView } from "./hub-view.ts";
 import { Listeners } from "./listeners.ts";
 import { type NewPoll, type PollHandle, PollRegistry } from "./poll-registry.ts";
@@ -102,6 +104,7 @@ export class Hub implements HubPort {
     this.#driver = new Driver(
       {
         ...options,
+        nodeMapping: this.#guarded(options.nodeMapping),
         accountOf,
         maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream,
         maxSubscriptionsPerPeer: limits.maxSubscriptionsPerPeer,
@@ -126,7 +129,10 @@ export class Hub implements HubPort {
     this.#commits = new Commits({
       machine: this.#driver.machine,
       converter: this.#converter,
-      take: (event) => this.#driver.take(event),
+      take: (event) => {
+        const { nodeMapping } = event;
+        this.#driver.take(nodeMapping === undefined ? event : { ...event, nodeMapping: this.#guarded(nodeMapping) });
+      },
       accessChanged: () => this.#accessChanged(),
       report: (report) => this.report(report),
     });
@@ -205,6 +211,10 @@ export class Hub implements HubPort {
   #accessChanged(): void {
     for (const watcher of [...this.#accessWatchers]) watcher();
     this.#waiting.release();
+  }
+
+  #guarded(mapping: NodeMapping): NodeMapping {
+    return guardMapping(mapping, (error) => this.report({ kind: "listener-failed", event: "node-mapping", error }));
   }
 
   /** Marks the server ready to serve. */

@@ -302,10 +302,13 @@ export type ShellReport =
   /** There is a configuration, and the server listens. */
   | { readonly kind: "ready" }
   | { readonly kind: "draining"; readonly graceMs: number }
-  /** A listener or the log of the program threw, or its promise rejected. */
+  /**
+   * A listener or the log of the program threw, or its promise rejected; or its node mapping threw or answered what is
+   * no list of layers, and the node is rejected.
+   */
   | {
       readonly kind: "listener-failed";
-      readonly event: ServerReport["kind"] | "access" | "health-discovery" | "log";
+      readonly event: ServerReport["kind"] | "access" | "health-discovery" | "log" | "node-mapping";
       readonly error: unknown;
     }
   /** Internal error: an invariant of the server is broken. Always a bug; an affected stream ends with INTERNAL. */

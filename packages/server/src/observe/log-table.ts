@@ -283,9 +283,10 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   },
   "listener-failed": {
     level: "error",
-    message: "event listener of the embedding program failed",
+    message: "function of the embedding program failed",
     fields: ["server_event", "error"],
-    means: "a bug in the program around the server",
+    means:
+      "a bug in the program around the server: in a listener, in the log, or in the node mapping or access function, which then reject the client",
   },
   "invariant-broken": {
     level: "error",

@@ -16,6 +16,7 @@ export function attachLog(telemetry: ObservedTelemetry, log: Log): void {
   logFiles(telemetry, log);
   logLedger(telemetry, log);
   logServer(telemetry, log);
+  logFaults(telemetry, log);
 }
 
 function logStreams(telemetry: ObservedTelemetry, log: Log): void {
@@ -204,6 +205,10 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("tls-refused", ({ files, error }) =>
     log.write("tls-refused", { files: files.join(","), reason: printableReason(error.message, 500) }),
   );
+}
+
+/** Logs the mistakes of the program and of the server themselves, which must not go unseen. */
+export function logFaults(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("listener-failed", ({ event, error }) =>
     log.write("listener-failed", { server_event: event, error: describeFault(error) }),
   );

@@ -4,7 +4,7 @@ import { withoutFlags } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import { createResource, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { describeKind } from "@xdskit/protocol/internal";
-import { formatPath, readValue } from "@xdskit/source/checks";
+import { formatPath, noSeverities, readValue, type ValidationLevel, withSeverity } from "@xdskit/source/checks";
 import type { ResourceProblem } from "../error.ts";
 
 /** A resource read from the program's input; its warnings have paths relative to the resource. */
@@ -24,32 +24,40 @@ export interface InputPlace {
   readonly path: string;
 }
 
-/** Reads plain data as a resource. On errors adds each to `problems`, with its path, and returns undefined. */
+/** What reading depends on, and where the errors of one call are gathered. */
+export interface Reading {
+  readonly api: EnvoyApi;
+  readonly validation: ValidationLevel;
+  readonly problems: ResourceProblem[];
+}
+
+/**
+ * Reads plain data as a resource. What is an error in files is one here too: each is added to `problems`, with its path,
+ * and undefined is returned.
+ */
 export function readInput(
   value: AnyMessage,
   { layer, path }: InputPlace,
-  {
-    api,
-    problems,
-    digest,
-  }: { readonly api: EnvoyApi; readonly problems: ResourceProblem[]; readonly digest: bigint | undefined },
+  { api, validation, problems }: Reading,
+  digest: bigint | undefined,
 ): ReadInput | undefined {
   if (value instanceof Promise) {
     const message = `expected a resource, got ${describeKind(value)}`;
     problems.push({ layer, path, code: "ARGUMENT_INVALID", severity: "error", message });
     return undefined;
   }
-  const { input, problems: found } = readValue(value, { api, validation: "warn" }, []);
-  if (input !== undefined) {
-    const { type, name } = input;
-    const warnings = found.map((one) => ({ layer, type, name, ...fieldProblem(one, "") }));
-    const resource = createResource(input, contentDigest);
-    return { key: keyOf(resource), resource, warnings, digest };
+  const { input, problems: found } = readValue(value, { api, validation }, []);
+  const isWrong = found.some((one) => fieldProblem(one, "").severity === "error");
+  if (input === undefined || isWrong) {
+    const identity = { layer, ...identityIn(value) };
+    const all = found.map((one) => ({ ...identity, ...fieldProblem(one, path) }));
+    problems.push(...all.filter(({ severity }) => severity === "error"));
+    return undefined;
   }
-  const identity = { layer, ...identityIn(value) };
-  const errors = found.filter(({ severity }) => severity === "error");
-  problems.push(...errors.map((one) => ({ ...identity, ...fieldProblem(one, path) })));
-  return undefined;
+  const { type, name } = input;
+  const warnings = found.map((one) => ({ layer, type, name, ...fieldProblem(one, "") }));
+  const resource = createResource(input, contentDigest);
+  return { key: keyOf(resource), resource, warnings, digest };
 }
 
 export function keyOf({ type, name }: Pick<Resource, "type" | "name">): string {
@@ -79,7 +87,8 @@ function fieldProblem(
 ): Pick<ResourceProblem, "code" | "severity" | "message" | "hint" | "path"> {
   const field = formatPath(path);
   const joined = field === "" || field.startsWith("[") || prefix === "" ? `${prefix}${field}` : `${prefix}.${field}`;
-  return { code, severity, path: joined, message, ...(hint === undefined ? {} : { hint: withoutFlags(hint) }) };
+  const given = { code, severity, path: joined, message, ...(hint === undefined ? {} : { hint: withoutFlags(hint) }) };
+  return withSeverity(given, noSeverities) ?? given;
 }
 
 /** The type and name of a rejected value, as far as they can be read. */

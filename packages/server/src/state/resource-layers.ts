@@ -1,11 +1,10 @@
-import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Deletion, LayerChange, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
 import { canonicalName, describeKind, describeProblems } from "@xdskit/protocol/internal";
 import { type ResourceProblem, XdsError } from "../error.ts";
 import { HeldLayer } from "./held-layer.ts";
 import { plainDigest } from "./plain-digest.ts";
-import { duplicateProblem, type InputPlace, keyOf, type ReadInput, readInput } from "./resource-input.ts";
+import { duplicateProblem, type InputPlace, keyOf, type ReadInput, type Reading, readInput } from "./resource-input.ts";
 
 /** A resource type: a constructor such as `Cluster`, or a type URL. */
 export type TypeReference = TypeUrl | { readonly typeUrl: TypeUrl };
@@ -39,6 +38,9 @@ export interface LayerUpdate {
   delete(type: TypeReference, ...names: readonly string[]): this;
 }
 
+/** How resources are read. */
+export type ReadingSettings = Pick<Reading, "api" | "validation">;
+
 /** Applies transactions. */
 export interface CommitTarget {
   commit(transaction: Transaction): number;
@@ -47,13 +49,13 @@ export interface CommitTarget {
 
 /** The layers as `set` and `update` left them; it ignores what `commit` puts into the same layers. */
 export class ResourceLayers {
-  readonly #api: EnvoyApi;
+  readonly #settings: ReadingSettings;
   readonly #target: CommitTarget;
   readonly #layers = new Map<string, HeldLayer>();
   #hasCommitted = false;
 
-  constructor(api: EnvoyApi, target: CommitTarget) {
-    this.#api = api;
+  constructor(settings: ReadingSettings, target: CommitTarget) {
+    this.#settings = settings;
     this.#target = target;
   }
 
@@ -62,7 +64,9 @@ export class ResourceLayers {
     const problems: ResourceProblem[] = [];
     checkLayerName(layer, "layer", problems);
     if (!Array.isArray(resources))
-      problems.push(misuse(layer, "resources", "a list of resources", describeKind(resources)));
+      problems.push(
+        misuse(typeof layer === "string" ? layer : "", "resources", "a list of resources", describeKind(resources)),
+      );
     refuse(problems);
     const before = this.#layers.get(layer) ?? new HeldLayer();
     const held = new HeldLayer();
@@ -71,7 +75,7 @@ export class ResourceLayers {
     for (const [index, value] of resources.entries()) {
       const digest = plainDigest(value);
       const place = { layer, path: `resources[${index}]` };
-      const read = before.recall(digest) ?? readInput(value, place, { api: this.#api, problems, digest });
+      const read = before.recall(digest) ?? readInput(value, place, { ...this.#settings, problems }, digest);
       keys.push(read?.key);
       if (read === undefined) continue;
       if (held.put(read) !== undefined)
@@ -86,7 +90,8 @@ export class ResourceLayers {
 
   /** Applies the changes of the callback together. */
   update(change: (update: Update) => unknown): ChangeResult {
-    const draft = new Draft(this.#api, this.#layers);
+    if (typeof change !== "function") refuse([misuse("", "update", "a function", describeKind(change))]);
+    const draft = new Draft(this.#settings, this.#layers);
     const result = change(draft);
     if (result instanceof Promise)
       draft.problems.push(misuse("", "update", "a function that is not async", "an async one"));
@@ -148,14 +153,14 @@ interface DraftLayer {
 class Draft implements Update {
   readonly problems: ResourceProblem[] = [];
   readonly layers = new Map<string, DraftLayer>();
-  readonly #api: EnvoyApi;
+  readonly #settings: ReadingSettings;
   readonly #before: ReadonlyMap<string, HeldLayer>;
   /** Where each resource was put, by layer and key. */
   readonly #putAt = new Map<string, Map<string, string>>();
   #puts = 0;
 
-  constructor(api: EnvoyApi, before: ReadonlyMap<string, HeldLayer>) {
-    this.#api = api;
+  constructor(settings: ReadingSettings, before: ReadonlyMap<string, HeldLayer>) {
+    this.#settings = settings;
     this.#before = before;
   }
 
@@ -177,9 +182,17 @@ class Draft implements Update {
         return update;
       },
       delete: (type, ...names) => {
-        const typeUrl = typeof type === "string" ? type : type.typeUrl;
+        const typeUrl = typeUrlOf(type);
+        if (typeUrl === undefined) {
+          this.problems.push(misuse(layer, "delete", "a type such as Cluster, or its URL", describeKind(type)));
+          return update;
+        }
         if (names.length === 0) this.problems.push(misuse(layer, "delete", "at least one name", "none"));
         for (const name of names) {
+          if (typeof name !== "string") {
+            this.problems.push(misuse(layer, "delete", "names one by one", describeKind(name)));
+            continue;
+          }
           const key = keyOf({ type: typeUrl, name: canonicalName(name) });
           puts.delete(key);
           deletes.add(key);
@@ -193,7 +206,8 @@ class Draft implements Update {
 
   #put(value: AnyMessage, place: InputPlace, { before, puts, deletes }: DraftLayer, putAt: Map<string, string>): void {
     const digest = plainDigest(value);
-    const read = before.recall(digest) ?? readInput(value, place, { api: this.#api, problems: this.problems, digest });
+    const reading = { ...this.#settings, problems: this.problems };
+    const read = before.recall(digest) ?? readInput(value, place, reading, digest);
     if (read === undefined) return;
     const firstPath = putAt.get(read.key);
     if (firstPath !== undefined) this.problems.push(duplicateProblem(read.resource, place, firstPath));
@@ -229,6 +243,15 @@ function changedBy({ layer, puts = [], deletes = [] }: LayerChange): readonly Re
     ...puts.map(({ type, name }) => ({ kind: "put", layer, type, name }) as const),
     ...deletes.map(({ type, name }) => ({ kind: "deleted", layer, type, name }) as const),
   ];
+}
+
+const TYPE_URL_PREFIX = "type.googleapis.com/";
+
+/** Undefined for what is no type. */
+function typeUrlOf(type: TypeReference): TypeUrl | undefined {
+  // Without a compiler it may be anything.
+  const given: unknown = typeof type === "string" ? type : (type as Partial<typeof type> | undefined)?.typeUrl;
+  return typeof given === "string" && given.startsWith(TYPE_URL_PREFIX) ? (given as TypeUrl) : undefined;
 }
 
 function checkLayerName(layer: unknown, path: string, problems: ResourceProblem[]): void {

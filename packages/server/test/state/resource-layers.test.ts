@@ -2,6 +2,7 @@ import {
   Cluster,
   ClusterLoadAssignment,
   createServer,
+  HttpConnectionManager,
   Listener,
   type ManagementServer,
   message,
@@ -243,6 +244,90 @@ describe("what silently did nothing is refused", () => {
     ]);
   });
 
+  it("an update without a function", () => {
+    expect(problemsOf(() => create().update(undefined as never))).toEqual([
+      { ...argument, layer: "", path: "update", message: "expected a function, got undefined" },
+    ]);
+  });
+
+  it("a deletion of a type by its short name, and one by a list of names", () => {
+    const found = problemsOf(() =>
+      create().update((tx) =>
+        tx
+          .layer("base")
+          .delete("Cluster" as never, "a")
+          .delete(Cluster, ["a", "b"] as never),
+      ),
+    );
+    expect(found).toEqual([
+      {
+        ...argument,
+        layer: "base",
+        path: "delete",
+        message: 'expected a type such as Cluster, or its URL, got "Cluster"',
+      },
+      { ...argument, layer: "base", path: "delete", message: "expected names one by one, got a list" },
+    ]);
+  });
+
+  it("a set without a layer", () => {
+    expect(problemsOf(() => (create().set as (one: unknown) => unknown)([a]))).toEqual([
+      { ...argument, layer: "", path: "layer", message: "expected the name of a layer, got a list" },
+      { ...argument, layer: "", path: "resources", message: "expected a list of resources, got undefined" },
+    ]);
+  });
+
+  it("listeners of nothing, no listeners, and other options of drain", async () => {
+    const server = create();
+    const on = server.on.bind(server) as (...given: unknown[]) => unknown;
+    expect(() => on("response-ackd", () => undefined)).toThrow(
+      'on: event: expected the name of an event, got "response-ackd" (did you mean "response-acked"?)',
+    );
+    expect(() => on("response-acked")).toThrow("on: listener: expected a function, got undefined");
+    await expect(server.drain({ grace: 5 } as never)).rejects.toThrow(
+      "drain: options.grace: unknown option (it may be graceMs)",
+    );
+  });
+
+  it("a Map in place of an object", () => {
+    const wrong = { ...a, metadata: new Map([["a", 1]]) } as never;
+    expect(problemsOf(() => create().set("base", [wrong]))).toEqual([
+      {
+        ...{ layer: "base", type: Cluster.typeUrl, name: "a", code: "FIELD_WRONG_TYPE", severity: "error" },
+        ...{ path: "resources[0].metadata", message: "expected a plain object, got a Map" },
+      },
+    ]);
+  });
+
+  it("what is no resource, and types by their short names, with a hint", () => {
+    const wrong = [HttpConnectionManager({ statPrefix: "x" }), { "@type": "Cluster", name: "a" } as never];
+    expect(problemsOf(() => create().set("base", wrong)).map(({ path, hint }) => [path, hint])).toEqual([
+      [
+        "resources[0]",
+        "clients do not subscribe to this message by itself: it belongs in a typedConfig, such as that of a filter in a Listener; what they do subscribe to goes into an envoy.service.discovery.v3.Resource with a name",
+      ],
+      ['resources[1]["@type"]', 'did you mean "envoy.config.cluster.v3.Cluster"?'],
+    ]);
+  });
+
+  it("a constructor without fields", () => {
+    expect(() => Cluster("hello" as never)).toThrow(
+      new TypeError('envoy.config.cluster.v3.Cluster: expected an object of fields, got "hello"'),
+    );
+  });
+
+  it("with ten problems in the message, and all of them in the list", () => {
+    const wrong = Array.from({ length: 2_000 }, (_, i) => Cluster({ name: `c${i}`, connectTimeout: "x" }));
+    const error = expect.objectContaining({
+      message: expect.stringMatching(
+        /^nothing was changed: (resources\[\d\]\.[^;]*; ){10}and 1,990 more, see `problems`$/,
+      ),
+    });
+    const server = create();
+    expect(() => server.set("base", wrong)).toThrow(error);
+    expect(problemsOf(() => server.set("base", wrong))).toHaveLength(2_000);
+  });
+
   it("promises in place of resources", () => {
     const server = create();
     const message = "expected a resource, got a promise: is an await missing?";
@@ -279,6 +364,48 @@ describe("what silently did nothing is refused", () => {
     ]);
     server.setNodeMapping(() => ["canary", "base"]);
     expect(server.check()).toEqual([]);
+  });
+});
+
+describe("what xds validate calls an error", () => {
+  const routes = (name: string, match: object, weight = 1): ReturnType<typeof RouteConfiguration> => {
+    const route = { weightedClusters: { clusters: [{ name: "a", weight }] } };
+    return RouteConfiguration({
+      name,
+      virtualHosts: [{ name: "all", domains: ["*"], routes: [{ match: match as { prefix: string }, route }] }],
+    });
+  };
+  const wrong = [
+    Listener({ name: "port", address: { socketAddress: { address: "127.0.0.1", portValue: 99_999 } } }),
+    routes("weights", { prefix: "/" }, 0),
+    routes("regex", { safeRegex: { regex: "(" } }),
+  ];
+  const slow = Cluster({ name: "slow", type: "ORIGINAL_DST", lbPolicy: "CLUSTER_PROVIDED", connectTimeout: "-1s" });
+  const codes = (found: readonly { code?: string; path: string }[]): unknown =>
+    found.map(({ code, path }) => [code, path]);
+  const errors = [
+    ["PGV_LTE", "[0].address.socketAddress.portValue"],
+    ["ROUTE_WEIGHTS_ZERO", "[1].virtualHosts[0].routes[0].route.weightedClusters"],
+    ["ROUTE_REGEX_INVALID", "[2].virtualHosts[0].routes[0].match.safeRegex.regex"],
+  ];
+
+  it("is rejected by set and by update", () => {
+    const server = create();
+    const at = (where: string): unknown => errors.map(([code, path]) => [code, `${where}${path}`]);
+    expect(codes(problemsOf(() => server.set("base", wrong)))).toEqual(at("resources"));
+    expect(codes(problemsOf(() => server.update((tx) => tx.layer("base").put(...wrong))))).toEqual(at("put"));
+    expect(server.revision).toBe(0);
+  });
+
+  it("is all that violates Envoy's rules with validation: reject, and with off what they do not concern", () => {
+    const strict = createServer({ api: testApi(), validation: "reject" });
+    expect(codes(problemsOf(() => strict.set("base", [slow])))).toEqual([["PGV_GT", "resources[0].connectTimeout"]]);
+    const lax = createServer({ api: testApi(), validation: "off" });
+    lax.set("base", [slow, ...wrong.slice(0, 1)]);
+    expect(lax.check().map(({ code }) => code)).not.toContain("PGV_GT");
+    const warning = create();
+    warning.set("base", [slow]);
+    expect(warning.check().map(({ code, severity }) => [code, severity])).toEqual([["PGV_GT", "warning"]]);
   });
 });
 

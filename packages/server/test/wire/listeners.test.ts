@@ -1,4 +1,5 @@
 import { decodeSotwResponse, encodeSotwRequest } from "@xdskit/envoy-api/internal";
+import type { NodeMappingFunction } from "@xdskit/protocol";
 import type { ServerEvents } from "@xdskit/server";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { until, within } from "../support/raw-peer.ts";
@@ -185,23 +186,54 @@ test("a listener may commit", async () => {
   expect(decodeSotwResponse(await call.next()).resources).toHaveLength(2);
 });
 
-test("a node mapping that throws ends that stream with INTERNAL", async () => {
-  const { server, connect } = await start({
-    nodeMapping: ({ id }) => {
-      if (id === "test") throw new Error("no");
-      return ["base"];
-    },
+describe("a node mapping that fails", () => {
+  const mistakes: readonly (readonly [string, () => unknown, unknown])[] = [
+    [
+      "throws",
+      () => {
+        throw new Error("no");
+      },
+      new Error("no"),
+    ],
+    ["returns one name", () => "base", new TypeError('nodeMapping: expected a list of layer names, got "base"')],
+    ["returns nothing", () => undefined, new TypeError("nodeMapping: expected a list of layer names, got undefined")],
+    [
+      "is async",
+      () => Promise.reject(new Error("late")),
+      new TypeError("nodeMapping: expected a list of layer names, got a promise: it must not be async"),
+    ],
+  ];
+  const refused = { code: 7, message: "the node mapping of this server failed" };
+
+  test.each(mistakes)("because it %s rejects the node, and no other", async (_, answer, error) => {
+    const nodeMapping = (({ id }) => (id === "test" ? answer() : ["base"])) as NodeMappingFunction;
+    const { server, connect } = await start({ nodeMapping });
+    const told: unknown[] = [];
+    server.on("listener-failed", (event) => told.push([event.event, event.error]));
+    server.on("invariant-broken", (event) => told.push(event));
+    const peer = await connect();
+    const call = peer.open(ADS_SOTW);
+    call.send(sotwRequest(CLUSTER));
+    expect(await within("the status", call.status)).toEqual(refused);
+    expect(told).toEqual([["node-mapping", error]]);
+    const other = peer.open(ADS_SOTW);
+    other.send(encodeSotwRequest({ typeUrl: CLUSTER, node: node("other") }));
+    expect(decodeSotwResponse(await other.next()).resources).toHaveLength(1);
   });
-  const broken: unknown[] = [];
-  server.on("invariant-broken", ({ error }) => broken.push(error));
-  const peer = await connect();
-  const call = peer.open(ADS_SOTW);
-  call.send(sotwRequest(CLUSTER));
-  expect(await within("the status", call.status)).toMatchObject({ code: 13 });
-  expect(broken).toEqual([new Error("no")]);
-  const other = peer.open(ADS_SOTW);
-  other.send(encodeSotwRequest({ typeUrl: CLUSTER, node: node("other") }));
-  expect(decodeSotwResponse(await other.next()).resources).toHaveLength(1);
+
+  test("when it replaces another ends the streams of the nodes for which it fails", async () => {
+    const { server, connect } = await start();
+    const told: unknown[] = [];
+    server.on("listener-failed", (event) => told.push([event.event, event.error]));
+    const call = (await connect()).open(ADS_SOTW);
+    call.send(sotwRequest(CLUSTER));
+    await call.next();
+    server.setNodeMapping(() => {
+      throw new Error("no");
+    });
+    expect(await within("the status", call.status)).toEqual(refused);
+    expect(told).toEqual([["node-mapping", new Error("no")]]);
+  });
 });
 
 test("two servers in one process know nothing of each other", async () => {

@@ -89,9 +89,18 @@ function readsTypeScript(): boolean {
 function withoutTypes(url: string): string {
   const ts = compilerFor(url);
   if (ts === undefined) {
-    const hint = "use Node 22.18 or later, install typescript beside the module, or write it in JavaScript";
+    const hint = "use Node 22.18 or later, install typescript@6 beside the module, or write it in JavaScript";
     const message = `Node ${process.versions.node} does not read TypeScript`;
     return fail({ message, isSyntax: true, hint, at: { url, line: 1, column: 1 } });
+  }
+  if (!("transpileModule" in ts)) {
+    const message = `typescript ${(ts as { readonly version?: string }).version ?? "7"} has no function that strips types`;
+    return fail({
+      message,
+      isSyntax: true,
+      hint: "install typescript@6, or use Node 22.18 or later",
+      at: { url, line: 1, column: 1 },
+    });
   }
   const { outputText, diagnostics = [] } = ts.transpileModule(readFileSync(fileURLToPath(url), "utf8"), {
     fileName: fileURLToPath(url),

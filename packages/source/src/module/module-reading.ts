@@ -126,7 +126,11 @@ export class ModuleReading {
         return this.#problem("MODULE_INVALID", outcome.message);
       case "timeout": {
         const message = `expected the module to end within ${this.#options.timeoutMs} ms, it was stopped`;
-        return this.#problem("MODULE_TIMEOUT", message, "look for an endless loop, or raise limits.module-timeout");
+        return this.#problem(
+          "MODULE_TIMEOUT",
+          message,
+          "its imports count too: look for an endless loop or a slow import, or raise limits.module-timeout",
+        );
       }
       case "ended":
         return this.#problem("MODULE_FAILED", `the module returned nothing: ${outcome.message}`);

@@ -10,7 +10,13 @@ const LOCALITY_FIELDS: readonly string[] = ["region", "zone", "sub_zone"];
 export function readMatch(notes: SettingsNotes, match: unknown, path: ValuePath): NodeMatch {
   if (!isMapping(match)) {
     const hint = 'write { id: "*" } for every node';
-    notes.note("SETTING_WRONG_TYPE", path, "value", `expected match: which nodes belong to it, got ${describeKind(match)}`, hint);
+    notes.note(
+      "SETTING_WRONG_TYPE",
+      path,
+      "value",
+      `expected match: which nodes belong to it, got ${describeKind(match)}`,
+      hint,
+    );
     return {};
   }
   notes.refuseOthers(match, path, NODE_FIELDS);

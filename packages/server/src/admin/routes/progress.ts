@@ -69,7 +69,11 @@ async function askedRevision({ view }: AdminSources, query: Query): Promise<numb
     }
     const error =
       errors === 0 ? "the source is not loaded yet" : `the source has ${errors} ${errors === 1 ? "error" : "errors"}`;
-    return { kind: "json", status: 409, value: { error, hint: "`xds validate DIR` lists them, as GET /api/v1/source does" } };
+    return {
+      kind: "json",
+      status: 409,
+      value: { error, hint: "`xds validate DIR` lists them, as GET /api/v1/source does" },
+    };
   }
   const number = readRevision(view, text);
   const record = text === "head" ? undefined : await view.ledger()?.history.record(number);
