@@ -396,7 +396,7 @@ describe("a change that trips a fuse", () => {
 
   test("of a placement goes on waiting in whatever comes with it, also if fewer nodes are connected", async () => {
     const moved = { fuse: "nodes-moved", message: "9 of 9 connected nodes would get other layers" };
-    const placement = { groups: [{ name: "edge", match: { id: "edge-*" } }], clients: [], access: undefined };
+    const placement = { groups: [{ name: "edge", match: { id: ["edge-*"] } }], clients: [], access: undefined };
     let trips = [moved];
     // biome-ignore lint/correctness/useYield: there is nothing to look at
     const { publisher } = await start(undefined, function* () {
