@@ -123,14 +123,15 @@ describe("xds serve", () => {
     const serving = await serve(where, ["--no-color"], { isTerminal: true });
     await until("commands are suggested", () => serving.io.stdout.text.includes("Try"));
     const suggested = [...serving.io.stdout.text.matchAll(/^ {2}xds (.*?) +#/gm)].map(([, line]) => line ?? "");
-    expect(suggested.map((line) => line.split(" ")[0])).toEqual(["get", "watch", "nodes", "deliveries", "bootstrap"]);
+    const commands = ["get", "watch", "status", "wait", "nodes", "deliveries", "bootstrap"];
+    expect(suggested.map((line) => line.split(" ")[0])).toEqual(commands);
     // They work as they are printed.
     const results = await Promise.all(
       suggested
         .filter((line) => !line.startsWith("watch"))
         .map((line) => serving.xds(...line.replace(/ > .*/, "").split(" "))),
     );
-    expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0]);
     await where.write("clusters.yaml", `${clusters("one")}  nmae: x\n`);
     await until("the problem is shown", () => serving.io.stderr.text.includes("load"));
     await until("the problem is shown", () => serving.io.stderr.text.includes("clusters.yaml:3:3: error:"));
