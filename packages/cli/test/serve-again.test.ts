@@ -2,8 +2,6 @@ import { mkdir, mkdtemp, rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { run } from "../src/run.ts";
-import { CapturedIo } from "./captured-io.ts";
 import { clusters, Serving, Site, until } from "./serving.ts";
 
 let site: Site;
@@ -112,15 +110,10 @@ async function startWithoutListeners(): Promise<Serving> {
   await site.write("listeners.yaml", listener("ingress"));
   const serving = await start();
   await until("it serves", () => serving.isReady());
-  const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
-  const watching = run(["watch", "lds", "--node", "edge-1"], io);
-  await until("the node has it", () => io.stdout.text.includes("name: ingress"));
+  const node = await serving.connect("edge-1");
+  ended.push(async () => node.close());
   await rm(join(site.directory, "listeners.yaml"));
   await until("it is held", async () => serving.logged("change-held").length === 1);
-  ended.push(async () => {
-    io.interrupt("SIGTERM");
-    await watching;
-  });
   return serving;
 }
 
@@ -130,7 +123,7 @@ async function endNodes(): Promise<void> {
   for (const end of ended.splice(0)) await end();
 }
 
-const reason = "the view of the layers base would have no listeners (connected nodes: 1)";
+const reason = "1 connected node would have no listener (layers base)";
 
 test("what a person rejected stays rejected after a restart, and is judged again once the files differ", async () => {
   const first = await startWithoutListeners();

@@ -185,7 +185,7 @@ describe("no-listeners", () => {
     const { state } = stateWith(change("a", undefined, "1", listener));
     const context = { time: 0, kindOf, nodes: nodes(2, { after: ["lab"] }) };
     expect(finish(tripFuses({ changes: [] }, state, context, { ...defaultFuses, nodesMoved: "off" }))).toEqual([
-      { fuse: "no-listeners", message: "the view of the layers lab would have no listeners (connected nodes: 2)" },
+      { fuse: "no-listeners", message: "2 connected nodes would have no listener (layers lab)" },
     ]);
   });
 
@@ -239,13 +239,13 @@ describe("pinned", () => {
         fuse: "pinned",
         layer: "base",
         type: CLUSTER,
-        message: 'a rollback took version 2 of Cluster "a" in layer base back',
+        message: 'Cluster "a" (base): version 2 was rolled back',
       },
       {
         fuse: "pinned",
         layer: "base",
         type: CLUSTER,
-        message: 'a rollback took the deletion of Cluster "b" in layer base back',
+        message: 'Cluster "b" (base): its deletion was rolled back',
       },
     ]);
     expect(fusesOf(state, [change("a", "1", "3"), change("c", undefined, "1")])).toEqual([]);
@@ -260,7 +260,7 @@ describe("pinned", () => {
     const trips = (...groups: readonly string[]) =>
       finish(tripFuses({ changes: [], placement: placement(...groups) }, state, context, defaultFuses));
     expect([trips("wrong"), trips("other")]).toEqual([
-      [{ fuse: "pinned", message: "a rollback took this node mapping back" }],
+      [{ fuse: "pinned", message: "this node mapping was rolled back" }],
       [],
     ]);
     writer.append({ kind: "unpinned", pins: [], placement: true });

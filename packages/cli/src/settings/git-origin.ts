@@ -17,8 +17,8 @@ export interface SourceOrigin {
 }
 
 /**
- * Creates a function that tells whose content a directory has: in a clean git work tree that of the commit's author, else
- * that of the local user. Without git, or if it fails, there is no commit.
+ * Creates a function that tells whose content a directory has: in a clean git work tree that of the author of the last
+ * commit that touched it, else that of the local user. Without git, or if it fails, there is no commit.
  */
 export function createOriginReader(directory: string): () => Promise<SourceOrigin> {
   let known: { readonly atMs: number; readonly origin: Promise<SourceOrigin> } | undefined;
@@ -33,11 +33,11 @@ async function readOrigin(directory: string): Promise<SourceOrigin> {
   const local = { author: localUser(), message: undefined };
   if (!isInWorkTree(directory)) return local;
   try {
-    const commit = await git(directory, "rev-parse", "--verify", "HEAD");
+    const last = await git(directory, "log", "-1", "--format=%H%n%an%n%s", "--", ".");
+    const [commit, author, message] = last.split("\n");
+    if (commit === undefined || commit === "") return local;
     const isDirty = (await git(directory, "status", "--porcelain", "--", ".")) !== "";
-    if (isDirty) return { ...local, git: { commit, isDirty } };
-    const [author, message] = (await git(directory, "log", "-1", "--format=%an%n%s")).split("\n");
-    return { author, message, git: { commit, isDirty } };
+    return { ...(isDirty ? local : { author, message }), git: { commit, isDirty } };
   } catch {
     // No git, no commit, or not to be read by this user.
     return local;

@@ -91,14 +91,14 @@ function* pinned({ changes, placement }: LedgerEffect, state: LedgerState): Step
     const pin = state.pinAgainst(change);
     if (pin === undefined) continue;
     const { layer, type, name, version } = pin;
-    const what = `${shortName(type)} "${shownName(name)}" in layer ${layer}`;
-    const was = version === undefined ? "the deletion of" : `version ${version} of`;
-    trips.push({ fuse: "pinned", layer, type, message: `a rollback took ${was} ${what} back` });
+    const what = `${shortName(type)} "${shownName(name)}" (${layer})`;
+    const was = version === undefined ? "its deletion" : `version ${version}`;
+    trips.push({ fuse: "pinned", layer, type, message: `${what}: ${was} was rolled back` });
   }
   const { pinnedPlacement } = state;
   if (placement === undefined || pinnedPlacement === undefined) return trips;
   if (isSamePlacement(placement, pinnedPlacement)) {
-    trips.push({ fuse: "pinned", message: "a rollback took this node mapping back" });
+    trips.push({ fuse: "pinned", message: "this node mapping was rolled back" });
   }
   return trips;
 }

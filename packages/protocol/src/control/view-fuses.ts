@@ -61,8 +61,9 @@ function ofNodes(
 }
 
 function noListeners({ layers, nodes }: EmptiedView): FuseTrip {
-  const view = layers.length === 0 ? "no layers" : `the layers ${layers.join(", ")}`;
-  return { fuse: "no-listeners", message: `the view of ${view} would have no listeners (connected nodes: ${nodes})` };
+  const view = layers.length === 0 ? "without a layer" : `layers ${layers.join(", ")}`;
+  const who = nodes === 1 ? "1 connected node" : `${nodes} connected nodes`;
+  return { fuse: "no-listeners", message: `${who} would have no listener (${view})` };
 }
 
 /** Which layers have listeners, before a change and after it. */
