@@ -29,8 +29,9 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   "state-committed": {
     level: "info",
     message: "configuration updated",
-    fields: ["revision", "took_ms"],
-    means: "changed resources are being sent; `xds deliveries` shows which clients have ACKed them",
+    fields: ["transaction", "took_ms"],
+    means:
+      "changed resources are being sent; `xds deliveries` shows which clients have ACKed them. transaction counts within this process; the numbers of `xds history` are in `change recorded`",
   },
   "conversion-incomplete": {
     level: "warn",

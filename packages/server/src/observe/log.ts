@@ -119,7 +119,7 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("ready", () => log.write("server-ready", {}));
   telemetry.observe("draining", ({ graceMs }) => log.write("server-draining", { grace_ms: graceMs }));
   telemetry.observe("committed", ({ revision, tookMs }) =>
-    log.write("state-committed", { revision, took_ms: Math.round(tookMs * 10) / 10 }),
+    log.write("state-committed", { transaction: revision, took_ms: Math.round(tookMs * 10) / 10 }),
   );
   telemetry.observe("converted", ({ resources, findings }) => {
     const [first] = findings;

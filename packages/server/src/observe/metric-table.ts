@@ -246,7 +246,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     labels: [],
     buckets: SECONDS,
   },
-  xds_server_revision: { kind: "gauge", help: "Revision: number of the newest transaction.", labels: [] },
+  xds_server_revision: {
+    kind: "gauge",
+    help: "Number of the newest transaction in this process; the numbers of the history are others.",
+    labels: [],
+  },
   xds_server_revision_age_seconds: {
     kind: "gauge",
     help: "Time since the newest transaction; 0 before the first.",
