@@ -22,7 +22,7 @@ function serve(options: ManagementServerOptions): ReturnType<typeof createServer
   const server = createServer({ api: testApi(), ...options });
   closers.push(() => server.close());
   server.on("ready", () => {
-    throw "no";
+    throw Object.assign(new Error("no"), { stack: "Error: no" });
   });
   return server;
 }
@@ -31,7 +31,7 @@ test("writes the lines from a level on as text", () => {
   const lines = stderr();
   serve({ log: consoleLog() }).commit({ changes: [] });
   expect(lines).toContain("info  server ready\n");
-  const failure = "error function of the embedding program failed  server_event=ready error=no\n";
+  const failure = 'error function of the embedding program failed  server_event=ready error="Error: no"\n';
   expect(lines).toContain(failure);
   const important = stderr();
   serve({ log: consoleLog({ level: "error" }) }).commit({ changes: [] });
@@ -41,5 +41,5 @@ test("writes the lines from a level on as text", () => {
 test("without a log, a failing listener is told of all the same", () => {
   const lines = stderr();
   serve({}).commit({ changes: [] });
-  expect(lines).toEqual(["error function of the embedding program failed  server_event=ready error=no\n"]);
+  expect(lines).toEqual(['error function of the embedding program failed  server_event=ready error="Error: no"\n']);
 });
