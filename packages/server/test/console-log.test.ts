@@ -1,4 +1,4 @@
-import { consoleLog, createServer, type ManagementServerOptions } from "@xdskit/server";
+import { Cluster, consoleLog, createServer, type ManagementServerOptions } from "@xdskit/server";
 import { afterEach, expect, test, vi } from "vitest";
 import { testApi } from "./support/test-server.ts";
 
@@ -21,7 +21,7 @@ function stderr(): readonly string[] {
 function serve(options: ManagementServerOptions): ReturnType<typeof createServer> {
   const server = createServer({ api: testApi(), ...options });
   closers.push(() => server.close());
-  server.on("ready", () => {
+  server.on("committed", () => {
     throw Object.assign(new Error("no"), { stack: "Error: no" });
   });
   return server;
@@ -29,17 +29,19 @@ function serve(options: ManagementServerOptions): ReturnType<typeof createServer
 
 test("writes the lines from a level on as text", () => {
   const lines = stderr();
-  serve({ log: consoleLog() }).commit({ changes: [] });
-  expect(lines).toContain("info  server ready\n");
-  const failure = 'error function of the embedding program failed  server_event=ready error="Error: no"\n';
-  expect(lines).toContain(failure);
+  serve({ log: consoleLog() }).set("base", [Cluster({ name: "a" })]);
+  const failure = 'error function of the embedding program failed  server_event=committed error="Error: no"\n';
+  expect(lines).toEqual([
+    expect.stringMatching(/^info {2}configuration updated {2}revision=1 took_ms=[\d.]+\n$/),
+    failure,
+  ]);
   const important = stderr();
-  serve({ log: consoleLog({ level: "error" }) }).commit({ changes: [] });
+  serve({ log: consoleLog({ level: "error" }) }).set("base", [Cluster({ name: "a" })]);
   expect(important).toEqual([failure]);
 });
 
 test("without a log, a failing listener is told of all the same", () => {
   const lines = stderr();
-  serve({}).commit({ changes: [] });
-  expect(lines).toEqual(['error function of the embedding program failed  server_event=ready error="Error: no"\n']);
+  serve({}).set("base", [Cluster({ name: "a" })]);
+  expect(lines).toEqual(['error function of the embedding program failed  server_event=committed error="Error: no"\n']);
 });
