@@ -32,7 +32,7 @@ test("writes the lines from a level on as text", () => {
   serve({ log: consoleLog() }).set("base", [Cluster({ name: "a" })]);
   const failure = 'error function of the embedding program failed  server_event=committed error="Error: no"\n';
   expect(lines).toEqual([
-    expect.stringMatching(/^info {2}configuration updated {2}revision=1 took_ms=[\d.]+\n$/),
+    expect.stringMatching(/^info {2}configuration updated {2}transaction=1 took_ms=[\d.]+\n$/),
     failure,
   ]);
   const important = stderr();

@@ -61,6 +61,8 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     createServer((request, response) => {
       answerRequest(request, response, { sources, files, options, caller: callerAt(request.socket) }).catch(
         (cause: unknown) => {
+          // The caller left before its request was there.
+          if (request.destroyed && !request.complete) return;
           options.onFault?.(request.url ?? "", cause);
           fail(response);
         },

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import type { Resource } from "@xdskit/protocol";
 import { createServer, type ManagementServer, type PlanAnswer, planLines } from "@xdskit/server";
 import fc from "fast-check";
@@ -104,6 +106,20 @@ test.each([
     got: status,
     answer: expect.objectContaining({ error: expect.stringContaining(error) }),
   });
+});
+
+test("a caller that leaves in the middle of a plan is no fault of the server", async () => {
+  const events: string[] = [];
+  const log = { write: (event: string) => void events.push(event) };
+  const server = createServer({ api: testApi(), ledger: {}, admin: {}, log });
+  servers.push(server);
+  const { adminAddress } = await server.listen();
+  const before = events.length;
+  const socket = connect(adminAddress?.port ?? 0, "127.0.0.1");
+  socket.end("POST /api/v1/plan HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\npart of it");
+  socket.resume();
+  await once(socket, "close");
+  expect(events.slice(before)).toEqual([]);
 });
 
 test("nobody can fill the memory of a server with plans", async () => {
