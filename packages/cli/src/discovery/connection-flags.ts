@@ -1,14 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { TlsConfig } from "@xdskit/client";
-import type { Node } from "@xdskit/protocol";
-import { OBSERVER_USER_AGENT } from "@xdskit/protocol/internal";
 import { type Command, Option } from "commander";
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { reachedAddress } from "../settings/address.ts";
 import { splitPaths } from "../settings/split-paths.ts";
-import { VERSION } from "../version.ts";
 import { addDescriptionFlags, type Locality } from "./node-flags.ts";
 
 /** The connection and node flags of `get`, `watch` and `dump`; `check` has some of them. */
@@ -41,8 +38,6 @@ const HOW_A_SERVER_IS_ASKED = ["server", "delta", "sotw", "perType", "rest", "tl
 /** Flags that conflict with `--bootstrap`. */
 export const NOT_WITH_A_BOOTSTRAP: readonly string[] = [...HOW_A_SERVER_IS_ASKED, "v2", "file"];
 const DEFAULT_SERVER = "127.0.0.1:18000";
-const DEFAULT_NODE = "xds-cli";
-
 /** Whether a flag is given that conflicts with a bootstrap. */
 export function saysHowAServerIsAsked(flags: ConnectionFlags): boolean {
   const given = new Map<string, unknown>(Object.entries(flags));
@@ -139,19 +134,4 @@ async function readText(path: string): Promise<string> {
   } catch (cause) {
     throw new CommandError(exitCode.usage, cause instanceof Error ? cause.message : String(cause));
   }
-}
-
-/** The node that the flags describe. */
-export function nodeOf({ node, cluster, metadata = {}, locality = {} }: ConnectionFlags): Partial<Node> {
-  const { region = "", zone = "", sub_zone: subZone = "" } = locality;
-  return {
-    ...{
-      id: node ?? DEFAULT_NODE,
-      cluster: cluster ?? "",
-      userAgentName: OBSERVER_USER_AGENT,
-      userAgentVersion: VERSION,
-    },
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-    ...(region !== "" && { locality: { region, zone, subZone } }),
-  };
 }

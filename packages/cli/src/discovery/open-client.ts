@@ -5,8 +5,9 @@ import type { Io } from "../io.ts";
 import { chooseColors } from "../output/color.ts";
 import { formatConfigProblems } from "../output/config-problems.ts";
 import { Answers } from "./answers.ts";
-import { type ConnectionFlags, nodeOf } from "./connection-flags.ts";
+import type { ConnectionFlags } from "./connection-flags.ts";
 import type { Asked } from "./connection-hint.ts";
+import { nodeOf } from "./node-of-flags.ts";
 import type { Start } from "./start.ts";
 import { typeNamed } from "./type-named.ts";
 

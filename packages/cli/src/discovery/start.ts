@@ -5,8 +5,9 @@ import type { Io } from "../io.ts";
 import { oneLine } from "../output/one-line.ts";
 import { parseAddress } from "../settings/address.ts";
 import type { InputFile } from "../standard-input.ts";
-import { type ConnectionFlags, nodeOf, saysHowAServerIsAsked, serverOf, tlsOf } from "./connection-flags.ts";
+import { type ConnectionFlags, saysHowAServerIsAsked, serverOf, tlsOf } from "./connection-flags.ts";
 import type { Asked } from "./connection-hint.ts";
+import { nodeOf } from "./node-of-flags.ts";
 
 /** The options of a client, and how to describe it in errors. */
 export interface Start {
