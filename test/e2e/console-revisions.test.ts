@@ -83,6 +83,7 @@ describeWith("chromium", "the revisions in the console", () => {
     await visible("No revision matches these filters.");
     await page.reload();
     await visible("No revision matches these filters.");
+    await scene.publish({ "secrets.json": [secret("must-never-be-shown-after-a-rotation")] }, "Rotate a key");
     await page.getByLabel("Kind").selectOption("live");
     await page.locator(".entry").getByText("live data").first().waitFor();
   });
@@ -216,6 +217,7 @@ describeWith("chromium", "the revisions in the console", () => {
     await dialog.getByText("8 changed, 16 deleted").waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
+    await page.locator("button:focus").getByText("Approve…").waitFor();
     await page.keyboard.press("Enter");
     await dialog.getByText(`${LEDGER_NODES} of ${LEDGER_NODES} connected nodes affected.`).waitFor();
     await page.keyboard.type("The canaries are gone on purpose");

@@ -10,7 +10,7 @@ import {
 } from "@xdskit/protocol/internal";
 import type { HubView } from "./hub/hub-view.ts";
 import type { SubscribedNode } from "./ledger/affected-nodes.ts";
-import type { ConnectedNode } from "./ledger/connected-nodes.ts";
+import type { ConnectedNode } from "./ledger/connected-node-files.ts";
 
 /** What is known beside a change. */
 export interface JudgedWith {

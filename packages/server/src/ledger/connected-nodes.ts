@@ -1,20 +1,14 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-
-/** A node that is connected, or was when the process before ended. */
-export interface ConnectedNode {
-  /** Tells nodes apart. */
-  readonly key: string;
-  readonly id: string;
-  /** Top-most first. */
-  readonly layers: readonly string[];
-}
+import {
+  type ConnectedNode,
+  formatConnectedNodes,
+  readConnectedNodes,
+  writeConnectedNodes,
+} from "./connected-node-files.ts";
 
 /** How often the file is written at most, in milliseconds. */
 const EVERY_MS = 1_000;
 /** After how long a node that has not come back after a restart is gone, in milliseconds. */
 const RETURN_MS = 5 * 60_000;
-const FILE = "connected.json";
 
 export interface ConnectedNodesOptions {
   readonly directory: string;
@@ -45,8 +39,7 @@ export class ConnectedNodes {
 
   /** Reads which nodes were connected when the process before ended. Rejects with the system's error. */
   static async open(options: ConnectedNodesOptions): Promise<ConnectedNodes> {
-    await mkdir(options.directory, { recursive: true, mode: 0o700 });
-    return new ConnectedNodes(options, await readNodes(join(options.directory, FILE)));
+    return new ConnectedNodes(options, await readConnectedNodes(options.directory));
   }
 
   /** Those that were connected before the start and may come back; some of them may have. */
@@ -75,17 +68,15 @@ export class ConnectedNodes {
     const nodes = new Map<string, ConnectedNode>();
     for (const node of this.before) nodes.set(node.key, node);
     for (const node of this.#options.connected()) nodes.set(node.key, node);
-    const text = JSON.stringify([...nodes.values()].map(({ key, id, layers }) => [key, id, layers]));
+    const text = formatConnectedNodes(nodes.values());
     if (text === this.#written) return;
     this.#written = text;
     this.#writing = this.#writing.then(() => this.#replace(text));
   }
 
   async #replace(text: string): Promise<void> {
-    const path = join(this.#options.directory, FILE);
     try {
-      await writeFile(`${path}.new`, text, { mode: 0o600 });
-      await rename(`${path}.new`, path);
+      await writeConnectedNodes(this.#options.directory, text);
     } catch (cause) {
       if (!this.#isClosed) clearTimeout(this.#timer);
       this.#isClosed = true;
@@ -97,23 +88,4 @@ export class ConnectedNodes {
   #now(): number {
     return (this.#options.now ?? Date.now)();
   }
-}
-
-/** A file that is missing or damaged has no nodes. */
-async function readNodes(path: string): Promise<readonly ConnectedNode[]> {
-  try {
-    const lines: unknown = JSON.parse(await readFile(path, "utf8"));
-    return Array.isArray(lines) ? lines.flatMap(nodeIn) : [];
-  } catch (cause) {
-    if (cause instanceof SyntaxError || (cause instanceof Error && "code" in cause && cause.code === "ENOENT"))
-      return [];
-    throw cause;
-  }
-}
-
-function nodeIn(line: unknown): readonly ConnectedNode[] {
-  if (!Array.isArray(line)) return [];
-  const [key, id, layers] = line as readonly unknown[];
-  const isNode = typeof key === "string" && typeof id === "string" && Array.isArray(layers);
-  return isNode ? [{ key, id, layers: layers.map(String) }] : [];
 }
