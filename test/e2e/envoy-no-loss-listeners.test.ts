@@ -127,6 +127,14 @@ describeWith("envoy", "Envoy", () => {
       }
       const losses = noteLosses("no loss: listener renamed", world, rounds, await world.losses(loadThere, port));
       expect(losses).toMatchObject({ wronglyAnswered: {}, connectErrors: {}, lostToConfiguration: {} });
+      await loadThere.stop();
+      site.write({ "renamed.json": undefined });
+      await until({ says: "the renamed listener is gone", withinMs: 8_000, everyMs: 20 }, async () => {
+        const stats = await envoy.stats();
+        return (
+          ["active", "draining"].map((state) => stats(`listener_manager.total_listeners_${state}`)).join() === "1,0"
+        );
+      });
     });
 
     test("moves to another address in two steps: every request there is answered from the first connection on", async () => {
