@@ -38,7 +38,6 @@ const attacks: readonly Attack[] = [
   {
     name: "metadata of 3.9 MB on many streams",
     round: (attacker) => callWithEach(attacker, Array(4).fill(metadata)),
-    slackMs: 150,
     passes: ["maxNodeBytes"],
   },
   {
