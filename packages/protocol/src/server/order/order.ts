@@ -310,7 +310,7 @@ export class Order {
     return type === undefined ? undefined : { for: "users", type, isRefused: false };
   }
 
-  /** What was deleted may be removed up to which revision, at the newest one. */
+  /** Which deleted Clusters, or endpoints, may be removed at the newest revision. */
   removable(revision: number, { areClusters }: Removed): Removable {
     let to = this.awaitsReturn ? -1 : revision;
     if (!areClusters)
