@@ -10,7 +10,7 @@ import { ServedVersions } from "./cache/served.ts";
 import { SharedResponses } from "./cache/shared-responses.ts";
 import type { Remembered } from "./contract/remembered.ts";
 import { History } from "./history.ts";
-import { NodesWithoutClusters } from "./order/nodes-without-clusters.ts";
+import { ClusterSources } from "./order/cluster-sources.ts";
 
 const plain = (name: string, label = "1"): Resource => resource(CLUSTER, name, label, { references: [] });
 const listener = resource(LISTENER, "l", "1");
@@ -18,9 +18,9 @@ const listener = resource(LISTENER, "l", "1");
 /** What one server remembers for the next. */
 class Server {
   readonly layers = new LayerSet<object>({ keepsBodies: () => true }, { lines: 1_000, bytes: 1e9 });
-  readonly nodes = new NodesWithoutClusters({ listsNews: true });
+  readonly clusterSources = new ClusterSources({ listsNews: true });
   readonly responses = new SharedResponses(digest, { served: new ServedVersions({ listsNews: true }) });
-  readonly history = new History(this.layers, this.responses, (type) => type === CLUSTER, this.nodes);
+  readonly history = new History(this.layers, this.responses, (type) => type === CLUSTER, this.clusterSources);
 
   /** The records of a transaction, which then takes effect. */
   commit(...changes: readonly LayerChange[]): readonly Remembered[] {
@@ -102,7 +102,7 @@ describe("the records of what clients were sent", () => {
 
   test("say which nodes get their Clusters elsewhere", () => {
     const server = new Server();
-    server.nodes.sourceOf("n", false).noteElsewhere();
+    server.clusterSources.sourceOf("n", false).noteElsewhere();
     expect([server.served, server.served]).toEqual([
       [{ kind: "clusters-elsewhere", node: "n", isElsewhere: true }],
       [],
@@ -122,7 +122,7 @@ describe("the records of what there is", () => {
     server.commit({ layer: "top", puts: [b] });
     server.serve("new");
     server.serve("part", noPendingRemovals, { key: "part", isWhole: false, visible: () => "all" });
-    server.nodes.sourceOf("n", false).noteElsewhere();
+    server.clusterSources.sourceOf("n", false).noteElsewhere();
     expect(server.present).toEqual([
       record("base", [a], [], 2),
       record("top", [b], [], 2),
@@ -163,7 +163,7 @@ describe("a restarted server", () => {
       [["gone", { was: gone, since: 7 }]],
     ]);
     expect(server.responses.served.find(CLUSTER, "v0", view)?.pendingRemovals).toBe(noPendingRemovals);
-    expect(server.nodes.sourceOf("n", false).isElsewhere).toBe(true);
+    expect(server.clusterSources.sourceOf("n", false).isElsewhere).toBe(true);
   });
 
   test("replaces the Clusters of the previous one with its first transaction: those that are not put are deleted", () => {

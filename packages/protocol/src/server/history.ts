@@ -11,7 +11,7 @@ import type { Served } from "./cache/served.ts";
 import type { SharedResponses } from "./cache/shared-responses.ts";
 import type { ServerEffect } from "./contract/effect.ts";
 import type { Remembered } from "./contract/remembered.ts";
-import type { ClustersElsewhere, NodesWithoutClusters } from "./order/nodes-without-clusters.ts";
+import type { ClusterSources, ClustersElsewhere } from "./order/cluster-sources.ts";
 
 type Remember = Extract<ServerEffect, { kind: "remember" }>;
 
@@ -24,7 +24,7 @@ export class History<W extends object> {
   readonly #layers: LayerSet<W>;
   readonly #responses: SharedResponses;
   readonly #isCluster: (type: TypeUrl) => boolean;
-  readonly #withoutClusters: NodesWithoutClusters;
+  readonly #clusterSources: ClusterSources;
   /** Layers that still hold Clusters of the previous server. */
   readonly #restored = new Set<string>();
 
@@ -32,12 +32,12 @@ export class History<W extends object> {
     layers: LayerSet<W>,
     responses: SharedResponses,
     isCluster: (type: TypeUrl) => boolean,
-    withoutClusters: NodesWithoutClusters,
+    clusterSources: ClusterSources,
   ) {
     this.#layers = layers;
     this.#responses = responses;
     this.#isCluster = isCluster;
-    this.#withoutClusters = withoutClusters;
+    this.#clusterSources = clusterSources;
   }
 
   /** Whether the next transaction replaces what the previous server had. */
@@ -49,7 +49,7 @@ export class History<W extends object> {
   restore(remembered: Iterable<Remembered>): void {
     for (const one of remembered) {
       if (one.kind === "clusters-elsewhere") {
-        this.#withoutClusters.restore(one);
+        this.#clusterSources.restore(one);
         continue;
       }
       if (one.kind === "changed") this.#restoreChange(one);
@@ -57,7 +57,7 @@ export class History<W extends object> {
       this.#responses.resumeAt(one.revision);
     }
     this.#responses.served.takeNews();
-    this.#withoutClusters.takeNews();
+    this.#clusterSources.takeNews();
   }
 
   /**
@@ -133,13 +133,13 @@ export class History<W extends object> {
       }
     }
     for (const served of this.#responses.served.current()) if (isKept(served)) yield servedRecord(served, revision);
-    for (const one of this.#withoutClusters.current()) yield elsewhereRecord(one);
+    for (const one of this.#clusterSources.current()) yield elsewhereRecord(one);
   }
 
   /** Records of the versions that clients were sent, and of where they get their Clusters, since the last call. */
   served(): readonly Remember[] {
     const versions = this.#responses.served.takeNews().filter(isKept);
-    const elsewhere = this.#withoutClusters.takeNews();
+    const elsewhere = this.#clusterSources.takeNews();
     if (versions.length + elsewhere.length === 0) return nothing;
     return [
       ...versions.map((one) => remember(servedRecord(one, one.position.revision))),

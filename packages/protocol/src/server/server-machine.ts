@@ -19,7 +19,7 @@ import type { PreparedCommit } from "./contract/prepared-commit.ts";
 import type { Remembered } from "./contract/remembered.ts";
 import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
 import { History } from "./history.ts";
-import { NodesWithoutClusters } from "./order/nodes-without-clusters.ts";
+import { ClusterSources } from "./order/cluster-sources.ts";
 import type { PolledView } from "./poll/polled-view.ts";
 import { Polls } from "./poll/polls.ts";
 import type { ProgressMember } from "./progress/member.ts";
@@ -56,7 +56,7 @@ export class ServerMachine {
     const listsNews = options.remembers === true;
     // A client may go on using Clusters after they are deleted.
     const isCluster = (type: TypeUrl): boolean => traits(type)?.kind === "cds";
-    const withoutClusters = new NodesWithoutClusters({ listsNews });
+    const clusterSources = new ClusterSources({ listsNews });
     this.#responses = new SharedResponses(options.digest, {
       namesPerStep: options.maxComparedPerTurn,
       served: new ServedVersions({ listsNews }),
@@ -66,7 +66,7 @@ export class ServerMachine {
       lines: options.maxJournalLines ?? DEFAULT_MAX_JOURNAL_LINES,
       bytes: options.maxJournalBytes ?? DEFAULT_MAX_JOURNAL_BYTES,
     });
-    this.#history = new History(this.#layers, this.#responses, isCluster, withoutClusters);
+    this.#history = new History(this.#layers, this.#responses, isCluster, clusterSources);
     this.#admission = new Admission(options, (layer) => this.#layers.isPresent(layer));
     const shared = {
       ...options,
@@ -79,7 +79,7 @@ export class ServerMachine {
     this.#streams = new Streams({
       ...shared,
       responses: this.#responses,
-      siblings: new SiblingSets(traits, isCluster, withoutClusters),
+      siblings: new SiblingSets(traits, isCluster, clusterSources),
       takeServed: listsNews ? () => this.#history.served() : undefined,
       closed: () => this.#rest(),
     });

@@ -10,7 +10,7 @@ import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
-import { NodesWithoutClusters } from "./nodes-without-clusters.ts";
+import { ClusterSources } from "./cluster-sources.ts";
 import { Order } from "./order.ts";
 import type { OrderedStream } from "./order-members.ts";
 
@@ -28,7 +28,7 @@ class Client {
   readonly responses = new SharedResponses(digest);
   readonly current: CurrentView = new CurrentViews(this.responses).of(viewOf(this.base));
   readonly stream: OrderedStream;
-  readonly nodes = new NodesWithoutClusters({ listsNews: false });
+  readonly clusterSources = new ClusterSources({ listsNews: false });
   readonly order: Order;
   hasElsewhere = false;
   #revision = 0;
@@ -40,12 +40,12 @@ class Client {
       mayUseClusters: (type) => type === LISTENER || type === ROUTE,
       isCluster: (type) => type === CLUSTER,
       hasClustersElsewhere: () => this.hasElsewhere,
-      clusterSource: this.nodes.sourceOf("n", isAggregated),
+      clusterSource: this.clusterSources.sourceOf("n", isAggregated),
     });
   }
 
   get isElsewhere(): boolean {
-    return this.nodes.sourceOf("n", false).isElsewhere;
+    return this.clusterSources.sourceOf("n", false).isElsewhere;
   }
 
   put(...puts: readonly Resource[]): number {

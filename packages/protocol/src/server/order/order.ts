@@ -12,7 +12,7 @@ import type { DeferredRemovalState, TypeStream } from "../type/type-stream.ts";
 import { AbsentDependents } from "./absent-dependents.ts";
 import { BlockedDependents } from "./blocked-dependents.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
-import type { ClusterSource } from "./nodes-without-clusters.ts";
+import type { ClusterSource } from "./cluster-sources.ts";
 import { type OrderedStream, OrderMembers } from "./order-members.ts";
 import { PinnedTargets, type TargetJudge } from "./pinned-targets.ts";
 import { Takeovers } from "./takeovers.ts";

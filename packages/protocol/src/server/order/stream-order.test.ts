@@ -12,8 +12,8 @@ import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
 import { noPendingRemovals, PendingRemovals } from "../cache/pending-removals.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
+import { ClusterSources } from "./cluster-sources.ts";
 import { DeferredRemovals } from "./deferred-removals.ts";
-import { NodesWithoutClusters } from "./nodes-without-clusters.ts";
 import { Order } from "./order.ts";
 import { type StateBeforeSend, StreamOrder } from "./stream-order.ts";
 
@@ -29,7 +29,7 @@ class Client {
     mayUseClusters: (type) => type === LISTENER || type === ROUTE,
     isCluster: (type) => type === CLUSTER,
     hasClustersElsewhere: () => false,
-    clusterSource: new NodesWithoutClusters({ listsNews: false }).sourceOf("n", true),
+    clusterSource: new ClusterSources({ listsNews: false }).sourceOf("n", true),
   });
   readonly clusters: TypeStream = new DeferredRemovals("delta", newTypeStream(CLUSTER));
   readonly routes: TypeStream = typeStream(ROUTE);

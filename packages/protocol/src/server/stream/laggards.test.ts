@@ -8,7 +8,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import { LayerSet } from "../../state/layer-set.ts";
 import { CurrentViews } from "../cache/current-view.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
-import { NodesWithoutClusters } from "../order/nodes-without-clusters.ts";
+import { ClusterSources } from "../order/cluster-sources.ts";
 import { trimJournals } from "./laggards.ts";
 import { SiblingSets } from "./sibling-sets.ts";
 import type { Stream } from "./stream.ts";
@@ -18,7 +18,7 @@ class World {
   readonly layers: LayerSet<Stream> = new LayerSet({ keepsBodies: () => false }, { lines: 8, bytes: 1e9 });
   readonly #responses = new SharedResponses(digest, { namesPerStep: 2 });
   readonly #currents = new CurrentViews(this.#responses);
-  readonly #sets = new SiblingSets(traits, (type) => type === CLUSTER, new NodesWithoutClusters({ listsNews: false }));
+  readonly #sets = new SiblingSets(traits, (type) => type === CLUSTER, new ClusterSources({ listsNews: false }));
   readonly #streams = new Map<number, Stream>();
   revision = 0;
 

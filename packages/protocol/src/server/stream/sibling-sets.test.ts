@@ -18,7 +18,7 @@ import type { TypeTraits } from "../../resource/type-traits.ts";
 import { formatTypeUrl, type TypeUrl } from "../../resource/type-url.ts";
 import { CurrentViews } from "../cache/current-view.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
-import { NodesWithoutClusters } from "../order/nodes-without-clusters.ts";
+import { ClusterSources } from "../order/cluster-sources.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import { SiblingSets } from "./sibling-sets.ts";
 import type { Stream } from "./stream.ts";
@@ -37,12 +37,12 @@ function traitsOf(type: TypeUrl): TypeTraits | undefined {
 
 const aggregated = undefined;
 let sets: SiblingSets;
-let withoutClusters: NodesWithoutClusters;
+let clusterSources: ClusterSources;
 let lastStream: number;
 
 beforeEach(() => {
-  withoutClusters = new NodesWithoutClusters({ listsNews: false });
-  sets = new SiblingSets(traitsOf, (type) => type === CLUSTER, withoutClusters);
+  clusterSources = new ClusterSources({ listsNews: false });
+  sets = new SiblingSets(traitsOf, (type) => type === CLUSTER, clusterSources);
   lastStream = 0;
 });
 
@@ -165,6 +165,6 @@ describe("S-ORD-06: the order of a client", () => {
     expect(another.identity.siblings.order.awaitsClusters).toBe("came-back");
     for (const one of [open(aggregated, 1, "a"), open(ROUTE, 1, "b")])
       one.identity.siblings.order.stopAwaitingClusters();
-    expect([...withoutClusters.current()]).toEqual([{ node: "b", isElsewhere: true }]);
+    expect([...clusterSources.current()]).toEqual([{ node: "b", isElsewhere: true }]);
   });
 });

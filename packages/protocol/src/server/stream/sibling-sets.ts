@@ -2,7 +2,7 @@ import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { StreamOpened } from "../contract/event.ts";
-import type { NodesWithoutClusters } from "../order/nodes-without-clusters.ts";
+import type { ClusterSources } from "../order/cluster-sources.ts";
 import { Order } from "../order/order.ts";
 import type { Siblings, Stream } from "./stream.ts";
 
@@ -13,7 +13,7 @@ export type SiblingSet = Siblings & { readonly nodeId: string; readonly streams:
 export class SiblingSets {
   readonly #traits: (type: TypeUrl) => TypeTraits | undefined;
   readonly #isCluster: (type: TypeUrl) => boolean;
-  readonly #withoutClusters: NodesWithoutClusters;
+  readonly #clusterSources: ClusterSources;
   /** By key; an aggregated stream has a set of its own. */
   readonly #sets = new Map<string, SiblingSet>();
   /** The sets of per-type streams, by node id. */
@@ -22,11 +22,11 @@ export class SiblingSets {
   constructor(
     traits: (type: TypeUrl) => TypeTraits | undefined,
     isCluster: (type: TypeUrl) => boolean,
-    withoutClusters: NodesWithoutClusters,
+    clusterSources: ClusterSources,
   ) {
     this.#traits = traits;
     this.#isCluster = isCluster;
-    this.#withoutClusters = withoutClusters;
+    this.#clusterSources = clusterSources;
   }
 
   /**
@@ -48,7 +48,7 @@ export class SiblingSets {
       mayUseClusters: (type) => this.#mayUseClusters(type),
       isCluster: this.#isCluster,
       hasClustersElsewhere: () => onlyType === undefined && this.#bringsClusters(nodeId),
-      clusterSource: this.#withoutClusters.sourceOf(nodeId, onlyType === undefined),
+      clusterSource: this.#clusterSources.sourceOf(nodeId, onlyType === undefined),
     });
     return { key, nodeId, streams: new Set(), waiting: new Set(), order };
   }

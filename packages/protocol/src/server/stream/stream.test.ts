@@ -6,7 +6,7 @@ import { openStream, requestOn } from "../../../test/support/streams.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { CurrentViews } from "../cache/current-view.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
-import { NodesWithoutClusters } from "../order/nodes-without-clusters.ts";
+import { ClusterSources } from "../order/cluster-sources.ts";
 import { SiblingSets } from "./sibling-sets.ts";
 import type { FlushResult, Stream } from "./stream.ts";
 
@@ -19,7 +19,7 @@ const c = (name: string, label: string): Resource => resource(CLUSTER, name, lab
 class World {
   readonly base = new WrittenLayer("base");
   readonly responses = new SharedResponses(digest);
-  readonly #sets = new SiblingSets(traits, (type) => type === CLUSTER, new NodesWithoutClusters({ listsNews: false }));
+  readonly #sets = new SiblingSets(traits, (type) => type === CLUSTER, new ClusterSources({ listsNews: false }));
   readonly #current = new CurrentViews(this.responses).of(viewOf(this.base));
   #streams = 0;
   #revision = 0;

@@ -24,14 +24,14 @@ export interface ClustersElsewhere {
 }
 
 /**
- * The ids of nodes that subscribe to routes and the like on per-type streams, and never to Clusters: theirs are static,
- * or come from another server. After a restart, routes of such a node need not wait for a stream of Clusters, while
- * those of other nodes do, because each stream reconnects in its own time (S-ORD-06). Nodes that were seen to subscribe
- * to Clusters are known too, but not to the next server.
+ * Which nodes subscribe to routes and the like on per-type streams, and never to Clusters: theirs are static, or come
+ * from another server. After a restart, routes of such a node need not wait for a stream of Clusters, while those of
+ * other nodes do, because each stream reconnects in its own time (S-ORD-06). Nodes that subscribed to Clusters here are
+ * known too, but not to the next server.
  */
-export class NodesWithoutClusters {
+export class ClusterSources {
   readonly #listsNews: boolean;
-  readonly #known = new Set<string>();
+  readonly #elsewhere = new Set<string>();
   /** Nodes that subscribed to Clusters here. */
   readonly #here = new Set<string>();
   /** How many streams of a node subscribe to Clusters. */
@@ -46,7 +46,7 @@ export class NodesWithoutClusters {
   /** What is known of a node. Only what its per-type streams do is remembered: an aggregated one reconnects at once. */
   sourceOf(node: string, isAggregated: boolean): ClusterSource {
     const isRemembered = !isAggregated && node !== "" && node.length <= LONGEST_ID;
-    const has = (): boolean => isRemembered && this.#known.has(node);
+    const has = (): boolean => isRemembered && this.#elsewhere.has(node);
     const here = this.#here;
     return {
       get isElsewhere() {
@@ -76,18 +76,18 @@ export class NodesWithoutClusters {
 
   /** Restores what the previous server knew, or notes what is known now. */
   restore({ node, isElsewhere }: ClustersElsewhere): void {
-    if (this.#known.has(node) === isElsewhere) return;
+    if (this.#elsewhere.has(node) === isElsewhere) return;
     this.#note(node, isElsewhere);
     if (!isElsewhere) return;
-    for (const oldest of this.#known) {
-      if (this.#known.size <= NODES_KEPT) break;
+    for (const oldest of this.#elsewhere) {
+      if (this.#elsewhere.size <= NODES_KEPT) break;
       this.#note(oldest, false);
     }
   }
 
   /** All nodes that get their Clusters elsewhere. */
   *current(): Iterable<ClustersElsewhere> {
-    for (const node of this.#known) yield { node, isElsewhere: true };
+    for (const node of this.#elsewhere) yield { node, isElsewhere: true };
   }
 
   /** What changed since the last call. */
@@ -107,8 +107,8 @@ export class NodesWithoutClusters {
   }
 
   #note(node: string, isElsewhere: boolean): void {
-    if (isElsewhere) this.#known.add(node);
-    else this.#known.delete(node);
+    if (isElsewhere) this.#elsewhere.add(node);
+    else this.#elsewhere.delete(node);
     if (this.#listsNews) this.#news.set(node, isElsewhere);
   }
 }

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { NodesWithoutClusters } from "./nodes-without-clusters.ts";
+import { ClusterSources } from "./cluster-sources.ts";
 
 test("the oldest nodes are forgotten beyond 16,384, and the next server is told", () => {
-  const nodes = new NodesWithoutClusters({ listsNews: true });
-  for (let i = 0; i < 16_385; i++) nodes.sourceOf(`n${i}`, false).noteElsewhere();
-  expect([nodes.sourceOf("n0", false).isElsewhere, nodes.sourceOf("n1", false).isElsewhere]).toEqual([false, true]);
-  expect([...nodes.current()].length).toBe(16_384);
-  const news = nodes.takeNews();
+  const sources = new ClusterSources({ listsNews: true });
+  for (let i = 0; i < 16_385; i++) sources.sourceOf(`n${i}`, false).noteElsewhere();
+  expect([sources.sourceOf("n0", false).isElsewhere, sources.sourceOf("n1", false).isElsewhere]).toEqual([false, true]);
+  expect([...sources.current()].length).toBe(16_384);
+  const news = sources.takeNews();
   expect(news.find(({ node }) => node === "n0")).toEqual({ node: "n0", isElsewhere: false });
-  expect(nodes.takeNews()).toEqual([]);
+  expect(sources.takeNews()).toEqual([]);
 });
 
 test.each([
@@ -16,15 +16,15 @@ test.each([
   ["with a very long id", "n".repeat(513), false],
   ["on an aggregated stream", "n", true],
 ])("a node %s is not remembered", (_, id, isAggregated) => {
-  const nodes = new NodesWithoutClusters({ listsNews: true });
-  const source = nodes.sourceOf(id, isAggregated);
+  const sources = new ClusterSources({ listsNews: true });
+  const source = sources.sourceOf(id, isAggregated);
   source.noteElsewhere();
-  expect([source.isElsewhere, nodes.takeNews()]).toEqual([false, []]);
+  expect([source.isElsewhere, sources.takeNews()]).toEqual([false, []]);
 });
 
 test("a node with several streams of Clusters has some until the last one closes", () => {
-  const nodes = new NodesWithoutClusters({ listsNews: false });
-  const [one, other] = [nodes.sourceOf("n", false), nodes.sourceOf("n", true)];
+  const sources = new ClusterSources({ listsNews: false });
+  const [one, other] = [sources.sourceOf("n", false), sources.sourceOf("n", true)];
   one.subscribe();
   other.subscribe();
   one.unsubscribe();
@@ -32,12 +32,12 @@ test("a node with several streams of Clusters has some until the last one closes
   expect(one.isElsewhere).toBe(false);
   other.unsubscribe();
   one.noteElsewhere();
-  expect([one.isElsewhere, nodes.takeNews()]).toEqual([true, []]);
+  expect([one.isElsewhere, sources.takeNews()]).toEqual([true, []]);
 });
 
 test("a node that subscribed to Clusters here is known for it, the oldest of more than 16,384 no longer", () => {
-  const nodes = new NodesWithoutClusters({ listsNews: false });
-  const of = (id: string) => nodes.sourceOf(id, false);
+  const sources = new ClusterSources({ listsNews: false });
+  const of = (id: string) => sources.sourceOf(id, false);
   expect(of("n0").isKnownHere).toBe(false);
   for (let i = 0; i < 16_384; i++) of(`n${i}`).subscribe();
   of("n0").subscribe();
