@@ -1,15 +1,16 @@
 import { setTimeout as elapsed } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { positive, readOptions, seedFrom } from "./command-line.ts";
 import { HostileClient } from "./hostile/client.ts";
-import { numberOption, randomFrom } from "./hostile/random.ts";
+import { randomFrom } from "./hostile/random.ts";
 import { layers, names, Truth, types, type Write } from "./hostile/views.ts";
 import { Peer, SERVER_CPU, tell } from "./peer.ts";
 
-// npm run hostile [-- --minutes N] [--seed N]: clients that NACK, stall, report wrong versions, unsubscribe at once and
-// reconnect, around a server in its own process that changes all the time. At the end of each round, all clients ACK
-// everything and must hold exactly their views. At the end of a run of more than an hour, the server's memory after
-// garbage collection is at most 10 % above its highest value in the second half of the first hour: until then, what is
-// kept up to a number of entries fills up, such as journals and the versions served.
+// Clients that NACK, stall, report wrong versions, unsubscribe at once and reconnect, around a server in its own process
+// that changes all the time. At the end of each round, all clients ACK everything and must hold exactly their views. At
+// the end of a run of more than an hour, the server's memory after garbage collection is at most 10 % above its highest
+// value in the second half of the first hour: until then, what is kept up to a number of entries fills up, such as
+// journals and the versions served.
 
 const CLIENTS = 12;
 const STEPS_PER_ROUND = 400;
@@ -17,9 +18,10 @@ const SETTLE_MS = 30_000;
 const SETTLED_MINUTES = { from: 30, to: 60 };
 const GROWTH = 1.1;
 
-const minutes = numberOption("--minutes", 120);
-const seed = numberOption("--seed", Date.now() % 2 ** 31);
-if (!(minutes > 0) || !Number.isInteger(seed)) throw new Error("--minutes and --seed take a number");
+const USAGE = "npm run hostile [-- --minutes N] [--seed N]";
+const options = readOptions(USAGE, { minutes: { type: "string", default: "120" }, seed: { type: "string" } });
+const minutes = positive(USAGE, "minutes", options.minutes);
+const seed = seedFrom(USAGE, options.seed);
 
 const random = randomFrom(seed);
 const pick = <T>(from: readonly T[]): T => from[random(from.length)] as T;

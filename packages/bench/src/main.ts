@@ -5,6 +5,7 @@ import { type Cell, cells } from "./cells.ts";
 import { churnTable, measureChurn } from "./churn.ts";
 import { measureCalls } from "./client/call-cost.ts";
 import { measureClients } from "./client/client-cost.ts";
+import { positive, readOptions } from "./command-line.ts";
 import { conversionTable, measureConversion } from "./conversion.ts";
 import { cellName, type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { intakeTable, measureIntake } from "./intake.ts";
@@ -14,21 +15,22 @@ import { measurePolls, pollTable } from "./polls.ts";
 import { measureStatus } from "./status-cost.ts";
 import { table } from "./table.ts";
 
-// npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]: compares xdskit with go-control-plane, cell by
+// Compares xdskit with go-control-plane, cell by
 // cell; with `--before`, a built checkout of an earlier version, with that alone. Then
 // measures make before break (`--long --only order`), many changes in a row (`--only churn`), the server's API (`--only
 // intake`), conversion to v2 (`--only conversion`), REST polls (`--only
 // polls`), client status and load reports (`--only status`), our client beside others (`--only client`), its calls
 // (`--only calls`), and `xds serve` on directories (`--only files`).
 
-const option = (name: string): string | undefined => {
-  const index = process.argv.indexOf(name);
-  return index === -1 ? undefined : process.argv[index + 1];
-};
-const runs = Number(option("--runs") ?? "3");
-const only = option("--only") ?? "";
-const before = option("--before");
-const isLong = process.argv.includes("--long");
+const USAGE = "npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]";
+const options = readOptions(USAGE, {
+  long: { type: "boolean", default: false },
+  runs: { type: "string", default: "3" },
+  only: { type: "string", default: "" },
+  before: { type: "string" },
+});
+const runs = positive(USAGE, "runs", options.runs);
+const { only, before, long: isLong } = options;
 
 if (only === "status") {
   process.stdout.write(`${await measureStatus()}\n`);

@@ -3,13 +3,14 @@ import { fileURLToPath } from "node:url";
 import { connectPeer, type PeerTls } from "@xdskit/conformance";
 import { encodeDeltaRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode } from "@xdskit/protocol";
+import { positive, readOptions, seedFrom } from "./command-line.ts";
 import { HostileClient } from "./hostile/client.ts";
 import { Issuer } from "./hostile/issuer.ts";
-import { numberOption, randomFrom } from "./hostile/random.ts";
+import { randomFrom } from "./hostile/random.ts";
 import { CLUSTER, layers, names, Truth, types, type Write } from "./hostile/views.ts";
 import { CLIENT_CPU, Peer, SERVER_CPU, tell } from "./peer.ts";
 
-// npm run soak [-- --minutes N] [--clients N] [--seed N]: clients with certificates of 100 identities come, go, NACK, stall,
+// Clients with certificates of 100 identities come, go, NACK, stall,
 // flood, claim the nodes of others and return with renewed certificates. At the end:
 //  - each client holds exactly its view, and nobody was let in as another's node;
 //  - the server's memory after garbage collection is flat within 5 % (the median of the last quarter of the samples
@@ -26,11 +27,15 @@ const GROWTH = 1.05;
 const SLACK_MS = 50;
 const ROUND_SECONDS = 15;
 
-const minutes = numberOption("--minutes", 120);
-const count = numberOption("--clients", 2_000);
-const seed = numberOption("--seed", Date.now() % 2 ** 31);
-if (!(minutes > 0) || !(count > 0) || !Number.isInteger(seed))
-  throw new Error("--minutes, --clients, --seed take a number");
+const USAGE = "npm run soak [-- --minutes N] [--clients N] [--seed N]";
+const options = readOptions(USAGE, {
+  minutes: { type: "string", default: "120" },
+  clients: { type: "string", default: "2000" },
+  seed: { type: "string" },
+});
+const minutes = positive(USAGE, "minutes", options.minutes);
+const count = positive(USAGE, "clients", options.clients);
+const seed = seedFrom(USAGE, options.seed);
 
 const random = randomFrom(seed);
 const pick = <T>(from: readonly T[]): T => from[random(from.length)] as T;

@@ -10,9 +10,3 @@ export function randomFrom(start: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
   };
 }
-
-/** The number after a flag of this process. */
-export function numberOption(name: string, otherwise: number): number {
-  const index = process.argv.indexOf(name);
-  return index === -1 ? otherwise : Number(process.argv[index + 1]);
-}
