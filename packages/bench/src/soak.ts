@@ -10,8 +10,7 @@ import { randomFrom } from "./hostile/random.ts";
 import { CLUSTER, layers, names, Truth, types, type Write } from "./hostile/views.ts";
 import { CLIENT_CPU, Peer, SERVER_CPU, tell } from "./peer.ts";
 
-// Clients with certificates of 100 identities come, go, NACK, stall,
-// flood, claim the nodes of others and return with renewed certificates. At the end:
+// Clients with certificates of 100 identities come, go, NACK, stall, flood, claim the nodes of others and return with renewed certificates. At the end:
 //  - each client holds exactly its view, and nobody was let in as another's node;
 //  - the server's memory after garbage collection is flat within 5 % (the median of the last quarter of the samples
 //    against that of the second quarter; what is kept up to a number of entries fills up before);
