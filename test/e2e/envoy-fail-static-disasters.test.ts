@@ -2,10 +2,11 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ServerAnswer } from "@xdskit/server";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type AnyClient, type ClientRow, everyClient, serviceFiles } from "./support/every-client.ts";
 import { startGrpcBackend } from "./support/grpc-backend.ts";
 import type { Backend } from "./support/http-backend.ts";
+import { note } from "./support/measure.ts";
 import { describeWith, peerCommand } from "./support/peers.ts";
 import { startProcess } from "./support/process.ts";
 import { startXdsServer, type XdsServer, xdsCommand } from "./support/server.ts";
@@ -16,6 +17,7 @@ import { until, watchFor } from "./support/wait.ts";
 /** The Envoys in their four modes, and three gRPC clients. */
 const WANTED = /^(?:envoy-(?:ads-)?(?:delta|sotw)|grpc-(?:python|go|node))$/;
 const SERVICE_CLUSTER = "shop-0.e2e.svc.cluster.local:80";
+const NEXT_CLUSTER = "shop-1.e2e.svc.cluster.local:80";
 const MAPPING = "groups:\n  - name: edge\n    match: { id: ['*'] }\n";
 const SPARE = Array.from({ length: 40 }, (_, index) => `spare-${String(index).padStart(2, "0")}`);
 
@@ -55,17 +57,30 @@ const disasters: readonly Disaster[] = [
     breaks: ({ site }) => site.write({ "xdskit.yaml": "" }),
     says: /held +\d+: .*of the connected nodes|held +\d+: .*nodes/,
   },
+  {
+    when: "most of the clusters gone",
+    breaks: ({ site }) => site.write(MOST_GONE),
+    says: /held +\d+: 30 of 41 Cluster resources would be gone from layer base/,
+  },
+  {
+    when: "the size doubled",
+    breaks: ({ site }) => site.write({ "spare.json": SPARE.map((name) => plainCluster(name, "n".repeat(1_000))) }),
+    says: /held +\d+: the Cluster resources of layer base would go from \d+ to \d+ bytes/,
+  },
 ];
 
 /** A cluster that every client accepts, whatever its transport. */
-function plainCluster(name: string): object {
+function plainCluster(name: string, statName?: string): object {
   return {
     "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
     name,
     type: "STATIC",
     connect_timeout: "1s",
+    ...(statName !== undefined && { alt_stat_name: statName }),
   };
 }
+
+const MOST_GONE = { "spare.json": SPARE.slice(30).map((name) => plainCluster(name)) };
 
 interface Scene {
   readonly site: Site;
@@ -77,14 +92,15 @@ interface Scene {
 
 describeWith("envoy", "what destroys the source reaches no client", () => {
   const clients = new Map<ClientRow, AnyClient>();
+  let running = createStack();
   let blue: Backend;
   let scene: Scene;
   let server: XdsServer;
   const nothing = Object.fromEntries(rows.map(({ name }) => [name, {}]));
 
-  const filesTo = (backend: Backend): Readonly<Record<string, FileContent>> => ({
-    ...serviceFiles(rows, SERVICE_CLUSTER, backend.port),
-    "spare.json": SPARE.map(plainCluster),
+  const filesTo = (backend: Backend, clusterName = SERVICE_CLUSTER): Readonly<Record<string, FileContent>> => ({
+    ...serviceFiles(rows, clusterName, backend.port),
+    "spare.json": SPARE.map((name) => plainCluster(name)),
     "groups/edge/own.json": [plainCluster("own")],
     "xdskit.yaml": MAPPING,
   });
@@ -104,10 +120,25 @@ describeWith("envoy", "what destroys the source reaches no client", () => {
     const { source, ledger } = await status();
     return source.state === "good" && ledger?.held === undefined;
   };
+  const startClients = async (): Promise<void> => {
+    for (const row of rows) clients.set(row, await row.start(running, server.port));
+    await reach(blue, 60_000);
+  };
+  const allHave = async (): Promise<unknown> =>
+    until({ says: "everybody has everything", withinMs: 60_000 }, async () => {
+      return (await xds("wait", "--revision", "head", "--min-nodes", String(rows.length), "--timeout", "30s")).includes(
+        "is deployed",
+      );
+    });
+  const statusSays = async (text: RegExp): Promise<unknown> =>
+    until({ says: `xds status says ${text}`, withinMs: 30_000 }, async () => {
+      expect(await xds("status")).toMatch(text);
+      return true;
+    });
   /** Puts back whatever is missing. */
-  const mend = async (files: Readonly<Record<string, FileContent | undefined>>): Promise<void> => {
+  const mend = async (): Promise<void> => {
     mkdirSync(scene.real, { recursive: true });
-    scene.site.write(files);
+    scene.site.write(filesTo(blue));
     scene.point("files");
     await until({ says: "the source is good, and nothing is held", withinMs: 60_000 }, isSettled);
   };
@@ -128,25 +159,71 @@ describeWith("envoy", "what destroys the source reaches no client", () => {
     scene = { site, real: site.directory, point };
     const flags = ["--validation", "off", "--state-dir", join(home, "state")];
     server = stack.use(await startXdsServer({ site: { ...site, directory: link }, hasFuses: true, flags }));
-    for (const row of rows) clients.set(row, await row.start(stack, server.port));
-    await reach(blue, 60_000);
+    await startClients();
+    await allHave();
   }, 240_000);
-  afterAll(() => stack[Symbol.asyncDispose](), 60_000);
+  afterAll(async () => {
+    await running[Symbol.asyncDispose]();
+    await stack[Symbol.asyncDispose]();
+  }, 60_000);
+
+  afterEach(async () => {
+    await mend();
+    await allHave();
+    expect(await lost()).toEqual(nothing);
+  }, 120_000);
 
   test.each(disasters)(
     "$when",
     async ({ breaks, says }) => {
-      await until({ says: "everybody has everything", withinMs: 60_000 }, async () => {
-        return (await xds("wait", "--min-nodes", String(rows.length), "--timeout", "30s")).includes("is deployed");
-      });
       const sent = await server.metric("xds_server_responses_total");
       breaks(scene);
-      await until({ says: "it is seen", withinMs: 60_000 }, async () => says.test(await xds("status")));
+      await statusSays(says);
       await watchFor(1_000);
       expect(await server.metric("xds_server_responses_total")).toBe(sent);
-      await mend(filesTo(blue));
       expect(await lost()).toEqual(nothing);
     },
     240_000,
   );
+
+  test("most of the clusters are gone once a person approves it, and no request is lost", async () => {
+    scene.site.write(MOST_GONE);
+    await statusSays(/held +\d+: 30 of 41 Cluster resources/);
+    expect(await xds("approve", "-m", "the old teams are gone")).toMatch(/^\d+ is in force: recorded as \d+/);
+    await allHave();
+    const { ledger } = await status();
+    expect(ledger?.held).toBe(undefined);
+    expect(await lost()).toEqual(nothing);
+  }, 240_000);
+
+  test("a rollback while the change is under way leaves all at the old content, and no request is lost", async () => {
+    const green = stack.use(await startGrpcBackend("green"));
+    const before = (await status()).ledger?.number ?? 0;
+    const responses = await server.metric("xds_server_responses_total");
+    scene.site.write(filesTo(green, NEXT_CLUSTER));
+    await until({ says: "the change is on its way", withinMs: 30_000, everyMs: 1 }, async () => {
+      return (await server.metric("xds_server_responses_total")) > responses;
+    });
+    expect(await xds("rollback", String(before), "-m", "errors")).toMatch(/^back at \d+: recorded as \d+/);
+    const since = performance.now();
+    await reach(blue, 10_000);
+    await allHave();
+    note("rollback under way", "7 clients", "all at the old content, ms", Math.round(performance.now() - since));
+    expect(await lost()).toEqual(nothing);
+  }, 240_000);
+
+  test("kill -9 with broken files: connected clients lose nothing, and new ones are served", async () => {
+    scene.site.write({ "spare.json": "- {" });
+    await until({ says: "the files are broken", withinMs: 30_000 }, async () => {
+      return (await status()).source.state === "failed";
+    });
+    await server.kill();
+    await server.start();
+    await allHave();
+    expect(await lost()).toEqual(nothing);
+    await running[Symbol.asyncDispose]();
+    running = createStack();
+    await startClients();
+    expect((await status()).source.state).toBe("failed");
+  }, 240_000);
 });

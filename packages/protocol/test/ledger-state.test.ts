@@ -1,6 +1,6 @@
 import { LedgerState } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
-import { added, change, MINUTE, origin, placement, versionsOf, Writer } from "./support/records.ts";
+import { added, change, entry, MINUTE, origin, placement, versionsOf, Writer } from "./support/records.ts";
 import { CLUSTER, ENDPOINTS } from "./support/resources.ts";
 import { Work } from "./support/work.ts";
 
@@ -236,4 +236,34 @@ test("100,000 entries name their layer and type once", () => {
   new Writer(state).revision(added(100_000));
   const snapshot = JSON.stringify(state.toSnapshot());
   expect([snapshot.split('"base"').length - 1, snapshot.split(CLUSTER).length - 1]).toEqual([2, 1]);
+});
+
+describe("deleted live data", () => {
+  const endpoints = { type: ENDPOINTS };
+  const live = (...changes: readonly ReturnType<typeof change>[]) => ({ kind: "live", origin, changes }) as const;
+  const places = (state: LedgerState): readonly string[] =>
+    state.deletedLive.map(({ name, number, entry }) => `${name} ${entry.version} by ${number}`);
+
+  test("is remembered in the order of its deletion until it is there again, also from a snapshot", () => {
+    const { state, writer } = started();
+    writer.append(live(...["x", "y", "z"].map((name) => change(name, undefined, "1", endpoints))));
+    writer.append(live(change("y", "1", undefined, endpoints), change("x", "1", undefined, endpoints)));
+    writer.append(live(change("z", "1", undefined, endpoints)));
+    expect(places(state)).toEqual(["y 1 by 3", "x 1 by 3", "z 1 by 4"]);
+    writer.append(live(change("y", undefined, "2", endpoints)));
+    const back = change("x", undefined, "1", endpoints);
+    writer.append({ kind: "rolled-back", to: 1, changes: [back, change("a", "1", undefined)], pins: [] });
+    expect(places(state)).toEqual(["z 1 by 4"]);
+    expect(LedgerState.fromSnapshot(state.toSnapshot()).deletedLive).toEqual(state.deletedLive);
+  });
+
+  test("is forgotten beyond 4,096 and beyond 16 MiB, the oldest first", () => {
+    const { state, writer } = started();
+    const many = Array.from({ length: 4_097 }, (_, index) => change(`e${index}`, "1", undefined, endpoints));
+    writer.append(live(...many));
+    expect([state.deletedLive.length, places(state)[0]]).toEqual([4_096, "e1 1 by 2"]);
+    const large = { ...change("large", "1", undefined, endpoints), before: entry("1", 16 * 1024 * 1024 - 10) };
+    writer.append(live(large));
+    expect(places(state)).toEqual(["e4096 1 by 2", "large 1 by 3"]);
+  });
 });

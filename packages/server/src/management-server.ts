@@ -121,7 +121,8 @@ export interface ManagementServer extends AsyncDisposable {
   /** Drops the held change of that number. Throws as `publish` does. */
   reject(number: number, by?: Authorship): Promise<PublishResult>;
   /**
-   * Brings back what was in force at a number, but live data; what that takes away is held if it is published again.
+   * Brings back what was in force at a number; of live data only what was deleted since and is referred to again. What
+   * that takes away is held if it is published again.
    * Throws as `publish` does.
    */
   rollback(to: number, options?: RollbackOptions): Promise<PublishResult>;

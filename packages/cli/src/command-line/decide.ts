@@ -32,8 +32,8 @@ export const addRollbackCommand: AddCommand = (program, context) => {
     .command("rollback")
     .summary("restore what an earlier revision served")
     .description(
-      "Serve again what was in force at a revision, except live data (EDS, LEDS, SDS). A resource that is rolled back stays " +
-        "as it was until it changes in the source.",
+      "Serve again what was in force at a revision. Live data (EDS, LEDS, SDS) stays as it is, but for what was deleted " +
+        "since and is needed again. A resource that is rolled back stays as it was until it changes in the source.",
     )
     .argument("<number>", "number of a revision in xds history");
   addDecision(command, "rollback", context).option("--force", "roll back although a fuse would hold the same change");

@@ -1,6 +1,7 @@
 import type { TypeUrl } from "../resource/type-url.ts";
 import { finish, type Steps } from "../state/steps.ts";
 import { type Approval, Approvals } from "./approvals.ts";
+import { type DeletedEntry, DeletedLiveData } from "./deleted-live-data.ts";
 import { type EntriesSnapshot, EntryTable } from "./entry-table.ts";
 import type { Amount } from "./peaks.ts";
 import { PinnedEntries } from "./pins.ts";
@@ -44,6 +45,7 @@ export interface LedgerSnapshot {
   readonly approvals: readonly Approval[];
   readonly held?: HeldRecord;
   readonly rejections?: readonly Rejection[];
+  readonly deletedLive?: readonly DeletedEntry[];
 }
 
 /** What a record puts in force. */
@@ -70,6 +72,7 @@ export class LedgerState {
   #placements = new Placements();
   #pins = new PinnedEntries();
   #approvals = new Approvals();
+  #deletedLive = new DeletedLiveData();
   #pinnedPlacement: Placement | undefined;
   #held: HeldRecord | undefined;
   /** The places of the held change, made when first needed. */
@@ -95,6 +98,7 @@ export class LedgerState {
     state.#approvals = new Approvals(snapshot.approvals);
     state.#held = snapshot.held;
     state.#writers = new Map(snapshot.writers);
+    state.#deletedLive = new DeletedLiveData(snapshot.deletedLive);
     state.#rejections = new Map((snapshot.rejections ?? []).map((one) => [one.writer, one]));
     return state;
   }
@@ -105,6 +109,7 @@ export class LedgerState {
 
   /** As `toSnapshot`; the state must not change until it is finished. */
   *toSnapshotInSteps(): Steps<LedgerSnapshot> {
+    const deletedLive = this.#deletedLive.list;
     return {
       form: 1,
       number: this.#number,
@@ -118,6 +123,7 @@ export class LedgerState {
       ...(this.#pinnedPlacement !== undefined && { pinnedPlacement: this.#pinnedPlacement }),
       ...(this.#held !== undefined && { held: this.#held }),
       ...(this.#rejections.size > 0 && { rejections: [...this.#rejections.values()] }),
+      ...(deletedLive.length > 0 && { deletedLive }),
     };
   }
 
@@ -185,6 +191,11 @@ export class LedgerState {
     return this.#pins.forbidding(change);
   }
 
+  /** The live data that was deleted last, the oldest first. */
+  get deletedLive(): readonly DeletedEntry[] {
+    return this.#deletedLive.list;
+  }
+
   /** The types of which a layer has or lately had entries. */
   typesIn(layer: string): Iterable<TypeUrl> {
     return this.#table.typesIn(layer);
@@ -248,6 +259,7 @@ export class LedgerState {
       const unowned = changes.filter(({ layer }) => !this.#writers.has(layer));
       yield* this.#recordWriter(record.origin.writer, unowned);
       this.#overtake(changes);
+      this.#deletedLive.changed(changes, record.number);
     } else if (record.kind === "unpinned") this.#unpin(record);
     const isDecided = record.kind === "approved" || record.kind === "rolled-back";
     yield* this.#table.put(
@@ -280,6 +292,7 @@ export class LedgerState {
   }
 
   #takeBack({ changes, pins }: RolledBackRecord): void {
+    this.#deletedLive.returned(changes);
     for (const { layer, type, name, after } of changes) {
       this.#pins.delete({ layer, type, name, version: after?.version });
     }

@@ -123,7 +123,7 @@ export interface Pin extends EntryPlace {
   readonly version: string | undefined;
 }
 
-/** Brings the state of the number `to` back, but live data. */
+/** Brings the state of the number `to` back; of live data only what was deleted since and is needed again. */
 export interface RolledBackRecord extends RecordBase {
   readonly kind: "rolled-back";
   readonly to: number;

@@ -22,6 +22,7 @@ import { applied, authorOf, noResourceChanges, type OperationPlan, refuse, uncha
 import { type ChangePlan, planOf } from "./plan.ts";
 import type { Authorship, Decision, MissingContent, RollbackOptions } from "./publication.ts";
 import { recordsOf } from "./retention.ts";
+import { withReturningLiveData } from "./returning-live-data.ts";
 import type { LedgerStore } from "./store.ts";
 
 export interface DecisionPlannerOptions extends AffectedNodesOptions {
@@ -76,7 +77,10 @@ export class DecisionPlanner {
     return { records: [{ kind: "rejected", of: number, ...authorOf(by) }], resources: [], result: applied };
   }
 
-  /** Brings back everything but live data as it was at a number, and pins what that takes away. */
+  /**
+   * Brings back everything but live data as it was at a number, and pins what that takes away. Live data comes back if
+   * something that is brought back refers to it, and it was deleted since.
+   */
   async rollback(to: number, { isForced, ...by }: RollbackOptions, state: LedgerState): Promise<OperationPlan> {
     const prepared = await this.#prepareRollback(to, state);
     if (prepared.kind === "refused") return refuse(prepared.reason);
@@ -142,9 +146,12 @@ export class DecisionPlanner {
     if (noChange !== undefined && to <= state.number) return refused(noChange);
     const reversal = reverseTo(state, { to, records, completeAfter: store.completeAfter, kindOf });
     if (reversal.kind === "refused") return refused(reversal.reason);
-    const { changes, pins, placement, irretrievable } = reversal;
-    const resources = await content.of(changes);
-    const made = { changes, resources };
+    const { pins, placement } = reversal;
+    const reversed = { changes: reversal.changes, resources: await content.of(reversal.changes) };
+    const completed = await withReturningLiveData(reversed, to, state, (changes) => content.of(changes));
+    const { made } = completed;
+    const { changes, resources } = made;
+    const irretrievable = [...reversal.irretrievable, ...completed.irretrievable];
     const isEmpty = changes.length === 0 && placement === undefined;
     if (isEmpty && irretrievable.length > 0) return refused(`${to} had only what holds a secret, which is not kept`);
     const problem = lostIn(changes, resources) ?? (isEmpty ? undefined : await this.#problemWith(made, placement));

@@ -3,7 +3,7 @@ import type { ResourceChanges } from "./entries.ts";
 import type { PlacedResource, References } from "./references.ts";
 
 /** The layer that every node sees, unless its mapping says otherwise. */
-const COMMON = "base";
+export const COMMON_LAYER = "base";
 
 /** Beside what is in force: what refers to names, or will. */
 export interface Referring {
@@ -61,7 +61,7 @@ export class FutureReferences {
       const other = { ...place, layer };
       return layer !== place.layer && this.#state.entry(other) !== undefined && !this.#deleted.has(placeKey(other));
     };
-    return [...layers].some((layer) => !remains(layer) && !remains(COMMON));
+    return [...layers].some((layer) => !remains(layer) && !remains(COMMON_LAYER));
   }
 
   #add({ layer, resource }: PlacedResource): void {

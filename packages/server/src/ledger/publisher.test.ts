@@ -2,11 +2,13 @@ import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource, formatTypeUrl, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { defaultFuses, type LedgerRecord, tripFuses } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
+import { Slices } from "../slices.ts";
 import type { StateChange } from "./in-force.ts";
 import { MemoryLedgerStore } from "./memory-store.ts";
 import { Publisher, type PublisherOptions } from "./publisher.ts";
+import { readLedger } from "./reading.ts";
 import type { PlacedResource } from "./references.ts";
-import { DEFAULT_RETENTION } from "./retention.ts";
+import { DEFAULT_RETENTION, keptOf, recordsOf as recordsIn } from "./retention.ts";
 import type { Appended, LedgerHead, LedgerStore } from "./store.ts";
 
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
@@ -88,6 +90,15 @@ async function recordsOf(store: LedgerStore): Promise<readonly LedgerRecord[]> {
   const records: LedgerRecord[] = [];
   for await (const { text } of store.read(0)) records.push(JSON.parse(text) as LedgerRecord);
   return records;
+}
+
+/** Writes a snapshot, and lets go of what is not kept beside it. */
+async function compact(store: LedgerStore): Promise<void> {
+  const { state, head } = await readLedger(store);
+  const snapshot = state.toSnapshot();
+  const how = { now: Date.now(), completeAfter: store.completeAfter, slices: new Slices() };
+  const keep = await keptOf(recordsIn(store), snapshot, DEFAULT_RETENTION, how);
+  await store.compact({ head, text: JSON.stringify(snapshot) }, keep);
 }
 
 /** A store that lets appends through one at a time, or refuses them. */
@@ -510,6 +521,48 @@ describe("a rollback", () => {
     expect(inForce.at(-1)).toBe("+base b=");
     expect(await publisher.rollback(1)).toEqual({
       ...{ kind: "refused", reason: "1 had only what holds a secret, which is not kept" },
+    });
+  });
+
+  describe("brings the endpoints back that its clusters refer to", () => {
+    const using = (name: string, text: string, ...endpoints: readonly string[]): Resource => ({
+      ...cluster(name, text),
+      references: endpoints.map((one) => ({ type: ENDPOINTS, name: one })),
+    });
+    const [old, next] = [using("a", "old", "one"), using("a", "next", "two")];
+    const [one, two] = [resource(ENDPOINTS, "one", "1"), resource(ENDPOINTS, "two", "2")];
+
+    test("and that were deleted since, also after a restart from a snapshot", async () => {
+      const { publisher, store } = await start();
+      await publisher.publish({ layers: base(old, one, resource(ENDPOINTS, "unused")), origin });
+      await publisher.publish({ layers: base(next, two), origin });
+      await compact(store);
+      const again = await start(store);
+      expect(await again.publisher.planDecision("rollback", 1)).toMatchObject({ result: "applied", trips: [] });
+      expect(await again.publisher.rollback(1)).toEqual({ kind: "applied", number: 4, revision: 2 });
+      expect(again.inForce.at(-1)).toBe("+base a=old +base one=1");
+      expect(await again.publisher.publish({ layers: base(next, two), origin })).toMatchObject({ kind: "held" });
+      expect(again.publisher.waiting).toEqual([{ layer: "base", type: ENDPOINTS, name: "one" }]);
+    });
+
+    test("unless they have a successor in their layer or in base", async () => {
+      const { publisher, inForce } = await start();
+      const layers = (...own: readonly Resource[]) => new Map([...base(one), ["group/x", own]]);
+      await publisher.publish({ layers: layers(old, one), origin });
+      await publisher.publish({ layers: layers(next), origin });
+      await publisher.rollback(1);
+      expect(inForce.at(-1)).toBe("+group/x a=old");
+    });
+
+    test("and names those that hold a secret", async () => {
+      const { publisher, inForce } = await start();
+      await publisher.publish({ layers: base(old, resource(ENDPOINTS, "one", "a key")), origin });
+      await publisher.publish({ layers: base(next, two), origin });
+      expect(await publisher.rollback(1)).toEqual({
+        ...{ kind: "applied", number: 4, revision: 3 },
+        irretrievable: [{ layer: "base", type: ENDPOINTS, name: "one" }],
+      });
+      expect(inForce.at(-1)).toBe("+base a=old");
     });
   });
 

@@ -134,10 +134,11 @@ export async function* recordsOf(store: LedgerStore, after = 0): AsyncIterable<L
   for await (const { text } of store.read(after)) yield JSON.parse(text) as LedgerRecord;
 }
 
-/** The bodies that a state and what is held need; one may be among them several times. */
-export function* bodiesIn({ entries: { tables }, held }: LedgerSnapshot): Iterable<BodyId> {
+/** The bodies that a state, what is held and a rollback need; one may be among them several times. */
+export function* bodiesIn({ entries: { tables }, held, deletedLive = [] }: LedgerSnapshot): Iterable<BodyId> {
   for (const { entries } of tables) for (const [, , body] of entries) if (body !== null) yield body;
   if (held !== undefined) yield* bodiesOf(held.changes);
+  for (const { entry } of deletedLive) if (entry.body !== undefined) yield entry.body;
 }
 
 function* bodiesOf(changes: readonly EntryChange[]): Iterable<BodyId> {

@@ -38,7 +38,7 @@ export const reject: Route = {
 export const rollback: Route = {
   method: "POST",
   path: "/api/v1/rollback/{number}",
-  says: "brings back what was in force at that number, but live data, unless a fuse would hold that",
+  says: "brings back what was in force at that number, and live data that it needs again, unless a fuse would hold that",
   parameters: { ...parameters, force: "true: also if a fuse would hold it" },
   kinds: { force: "flag" },
   answers: { 200: decisionAnswer, 409: decisionAnswer, 503: decisionAnswer },
