@@ -87,7 +87,6 @@ const attacks: readonly Attack[] = [
       session.ping(() => session.destroy());
       await ended(call);
     },
-    slackMs: 100,
   },
   {
     name: "more names than a stream may have",

@@ -114,6 +114,16 @@ describe("while the comparison of a client that comes back is paused", () => {
     expect(clients.talk.machine.isDue).toBe(false);
   });
 
+  test("each turn but the last is counted as one that leaves an answer", () => {
+    const clients = new Return();
+    clients.comeBack(1);
+    const counts = NAMES.map(() => {
+      clients.turns(1);
+      return clients.talk.machine.pausedFlushes;
+    });
+    expect(counts).toEqual([1, 2, 2, 2, 2]);
+  });
+
   test("a name that is asked for and goes is told like any other", () => {
     const clients = new Return();
     clients.talk.put(route("r6"));

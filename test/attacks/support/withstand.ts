@@ -14,8 +14,6 @@ export interface Attack {
    */
   readonly round: (attacker: Attacker) => Promise<void>;
   readonly holdsOn?: boolean;
-  /** How much longer an edit may take, in milliseconds; decision 0095 has the reason of each. @default 50 */
-  readonly slackMs?: number;
   /**
    * The limits that the attack exceeds, or what happens to its connections. Each is counted, and logged once in ten
    * seconds.
@@ -56,7 +54,7 @@ export async function withstand(scene: Scene, attack: Attack): Promise<void> {
   const told = (): ReadonlyMap<string, number> => toldOf(scene.logged().slice(linesBefore), attacker.host);
   const startedAt = performance.now();
   const rounds = runRounds(attack, attacker);
-  const allowed = Math.max(2 * quiet, quiet + (attack.slackMs ?? SLACK_MS));
+  const allowed = Math.max(2 * quiet, quiet + SLACK_MS);
   const medians: number[] = [];
   while (medians.length < WINDOWS && (medians.at(-1) ?? Number.POSITIVE_INFINITY) > allowed) {
     medians.push(median(await client.edit(EDITS)));

@@ -34,7 +34,7 @@ export interface RequestReader {
 }
 
 /** How many fields of a message are one step: a single one costs less than the step itself. */
-const FIELDS_PER_STEP = 32;
+const FIELDS_PER_STEP = 8;
 
 /**
  * Creates a reader for a stream of this variant. It throws a `NodeSizeError` for a node of more than `maxNodeBytes`.

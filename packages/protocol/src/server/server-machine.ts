@@ -208,6 +208,11 @@ export class ServerMachine {
     return this.#streams.flushed;
   }
 
+  /** How many flushes so far left an answer that takes several of them. */
+  get pausedFlushes(): number {
+    return this.#streams.paused;
+  }
+
   get isPollDue(): boolean {
     return this.#polls.isDue;
   }

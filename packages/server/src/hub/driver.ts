@@ -156,6 +156,10 @@ class MachineFlushes implements DueFlushes {
     return this.#machine.flushedStreams;
   }
 
+  get pausedFlushes(): number {
+    return this.#machine.pausedFlushes;
+  }
+
   isPaused(stream: StreamId): boolean {
     return this.#machine.isPaused(stream);
   }

@@ -27,7 +27,10 @@ class World implements FlushClock, DueFlushes {
   readonly waits: Wait[] = [];
   readonly turns: FlushLoop;
   flushedStreams = 0;
+  pausedFlushes = 0;
   readonly isPollDue = false;
+  /** How many flushes each slice was. */
+  readonly slices: number[] = [];
   /** When each large response was sent, of those that were added. */
   readonly largeAt: number[] = [];
   #large = 0;
@@ -39,6 +42,7 @@ class World implements FlushClock, DueFlushes {
   #now = 0;
   #busyMs = 0;
   #flushes = 0;
+  #flushesBefore = 0;
   #soon: (() => void)[] = [];
   readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
 
@@ -49,7 +53,11 @@ class World implements FlushClock, DueFlushes {
       failed: (cause) => {
         throw cause;
       },
-      write: () => ({ responses: 0, bytes: 0 }),
+      write: () => {
+        this.slices.push(this.#flushes - this.#flushesBefore);
+        this.#flushesBefore = this.#flushes;
+        return { responses: 0, bytes: 0 };
+      },
       finished: () => {},
       report: () => {},
     });
@@ -114,6 +122,7 @@ class World implements FlushClock, DueFlushes {
     if (left === 1) this.paused.delete(stream);
     else if (left !== undefined) {
       this.paused.set(stream, left - 1);
+      this.pausedFlushes++;
       this.#due.set(stream, due);
     }
     const totalMs = this.#now - due.at;
@@ -245,6 +254,22 @@ describe("the lag of a change", () => {
     expect([idleOf(3, 20, 60), idleOf(3, 20, 159), idleOf(3, 20, 160)]).toEqual([100, 1, 0]);
     // Few clients: less than a millisecond, which is no pause.
     expect(idleOf(0.1, 2, 0.25)).toBe(0);
+  });
+});
+
+describe("a slice of the event loop", () => {
+  test("ends after 5 ms of flushes", () => {
+    const world = new World(1.5);
+    world.play([change(0, 10)]);
+    expect(world.slices).toEqual([4, 4, 2]);
+  });
+
+  test("ends after a part of an answer that takes many flushes, however short it was", () => {
+    const world = new World(0.1);
+    world.paused.set(STREAMS, 4);
+    const waits = world.play([{ afterMs: 0, kind: "subscribe", stream: STREAMS }, change(0, 2)]);
+    expect(waits.map(({ stream }) => stream)).toEqual([STREAMS, 0, 1, STREAMS, STREAMS, STREAMS]);
+    expect(world.slices).toEqual([1, 3, 1, 1]);
   });
 });
 

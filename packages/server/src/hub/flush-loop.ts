@@ -17,6 +17,8 @@ export interface DueFlushes {
   readonly dueStreams: number;
   /** How many streams `flushNext` has flushed so far. */
   readonly flushedStreams: number;
+  /** How many flushes so far left an answer that takes several of them. */
+  readonly pausedFlushes: number;
   /** Whether an answer to a stream takes several flushes and is not complete. */
   isPaused(stream: StreamId): boolean;
   /** Sends a large response that waits. */
@@ -150,8 +152,10 @@ export class FlushLoop {
     const { due, write, finished, report } = this.#options;
     const startedAt = this.#clock.now();
     const endAt = startedAt + SLICE_MS;
+    const { pausedFlushes } = due;
     let now = startedAt;
-    while (due.isDue && this.#failed < MAX_FAILED_TURNS && now < endAt) {
+    // A part of a long answer is the last flush of its slice: with further ones, many turns in a row would be long.
+    while (due.isDue && this.#failed < MAX_FAILED_TURNS && now < endAt && due.pausedFlushes === pausedFlushes) {
       if (!this.#flushOne(now)) break;
       now = this.#clock.now();
     }

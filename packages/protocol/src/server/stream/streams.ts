@@ -32,6 +32,7 @@ export class Streams {
   readonly #open: OpenStreams;
   readonly #admission: StreamAdmission;
   readonly #heartbeats: HeartbeatSchedule;
+  #paused = 0;
 
   constructor(options: StreamsOptions) {
     this.#options = options;
@@ -52,6 +53,11 @@ export class Streams {
   /** How many streams `next` has flushed so far. */
   get flushed(): number {
     return this.#open.queue.taken;
+  }
+
+  /** How many flushes so far left an answer that takes several of them. */
+  get paused(): number {
+    return this.#paused;
   }
 
   /** Whether an answer to a stream takes several flushes and is not complete. */
@@ -202,7 +208,10 @@ export class Streams {
     }
     if (stream.isSettled) this.#open.settle(stream);
     if (stream.opened.onlyType !== undefined) this.#open.resendOnOthers(stream, flushed.owed);
-    if (flushed.isUnfinished) this.#open.awaken(stream);
+    if (flushed.isUnfinished) {
+      this.#paused++;
+      this.#open.awaken(stream);
+    }
     if (flushed.hasMoved) this.#open.wakeWaiting(stream);
     for (const effect of this.#open.waitTimers.update(stream, responses.revision)) effects.push(effect);
     progress.note(stream);

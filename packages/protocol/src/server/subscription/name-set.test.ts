@@ -39,7 +39,7 @@ describe("sets of names", () => {
     expect(sets.intern(named("macallums"))).toBe(other);
   });
 
-  test("that differ are told apart without a comparison of names", () => {
+  test("that differ are told apart without a comparison of names, and equal ones in one order are compared without looking up", () => {
     const sets = new NameSets();
     const lists = Array.from({ length: 100 }, (_, i) => [named(`n${i}`, "z"), named(`${i}`), named(`${i}n`, "z")]);
     const compared = vi.spyOn(Names.prototype, "has");
@@ -47,6 +47,8 @@ describe("sets of names", () => {
       for (const list of lists.flat()) sets.intern(list);
       expect([sets.size, compared.mock.calls.length]).toEqual([300, 0]);
       sets.intern(named("n7", "z"));
+      expect([sets.size, compared.mock.calls.length]).toEqual([300, 0]);
+      sets.intern(named("z", "n7"));
       expect([sets.size, compared.mock.calls.length]).toEqual([300, 2]);
     } finally {
       compared.mockRestore();
