@@ -11,6 +11,9 @@ import type { RestBodies } from "./rest-bodies.ts";
 import { httpStatusOf, JSON_HEADERS, respondWithError } from "./rest-error.ts";
 import type { RestHandler } from "./rest-server.ts";
 
+/** A name of a poll is found, printed, copied and written: it costs as much as this many items of other slices. */
+const ITEMS_PER_NAME = 4;
+
 /** Options of JSON discovery. */
 export interface PollingOptions {
   readonly hold: HoldOptions;
@@ -54,7 +57,7 @@ async function readRequest(
   let request: SotwRequest;
   try {
     const steps = decodeJsonRequest(bytes, hub.limits.maxNodeBytes);
-    request = await requests.finish(accountOf(peer).key, steps, ({ names }) => names.length);
+    request = await requests.finish(accountOf(peer).key, steps, ({ names }) => ITEMS_PER_NAME * names.length);
   } catch (error) {
     if (error instanceof NodeSizeError) return refuseNode(hub, peer.address, error);
     if (!(error instanceof WireError)) throw error;
