@@ -33,7 +33,6 @@ function encoderThatCounts() {
       return pauses;
     },
     encode: async (made: Body) => JSON.parse(Buffer.from(await encoder.encode(made)).toString()),
-    raw: encoder,
   };
 }
 
@@ -52,12 +51,10 @@ test("a body is a whole DiscoveryResponse, whose nonce is its version", async ()
   expect(await encode(body([]))).toMatchObject({ resources: [] });
 });
 
-test("a body is made once, a resource is printed once", async () => {
-  const { encode, printed, raw } = encoderThatCounts();
+test("a resource is printed once, whichever bodies contain it", async () => {
+  const { encode, printed } = encoderThatCounts();
   const [a, b, c] = [thing("a"), thing("b"), thing("c")];
-  const first = body([a, b]);
-  const [one, other] = await Promise.all([raw.encode(first), raw.encode(first)]);
-  expect(one).toBe(other);
+  await encode(body([a, b]));
   await encode(body([a, c], "v2"));
   expect(printed).toEqual(["a", "b", "c"]);
 });

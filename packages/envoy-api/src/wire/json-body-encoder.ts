@@ -1,7 +1,6 @@
 /**
- * Encodes responses in canonical JSON, once for all polls with the same content. The text of each resource is cached
- * with the resource, so a change of one among many costs that one and the copying of the others. Cached texts are freed
- * with their owner.
+ * Encodes responses in canonical JSON. The text of each resource is cached with the resource, and freed with it, so a
+ * response costs the resources that were never printed and the copying of the others.
  */
 import type { Resource, TypeUrl } from "@xdskit/protocol";
 import type { Body, Segment } from "@xdskit/protocol/internal";
@@ -9,8 +8,7 @@ import type { Body, Segment } from "@xdskit/protocol/internal";
 /** Encodes the responses to polls; one per server. */
 export interface JsonBodyEncoder {
   /**
-   * Encodes the whole response; returns the same buffer for the same body, which must not be changed. Pauses so as not
-   * to block other work. Rejects if a resource cannot be printed.
+   * Encodes the whole response. Pauses so as not to block other work. Rejects if a resource cannot be printed.
    */
   encode(body: Body): Promise<Uint8Array>;
 }
@@ -29,17 +27,8 @@ const SLICE_BYTES = 64 * 1024;
 
 /** Creates an encoder. */
 export function createJsonBodyEncoder(options: JsonBodyEncoderOptions): JsonBodyEncoder {
-  const bodies = new WeakMap<Body, Promise<Uint8Array>>();
   const resources = new ResourceTexts(options);
-  return {
-    encode(body) {
-      const known = bodies.get(body);
-      if (known !== undefined) return known;
-      const made = encodeBody(body, resources, options);
-      bodies.set(body, made);
-      return made;
-    },
-  };
+  return { encode: (body) => encodeBody(body, resources, options) };
 }
 
 /** The cached JSON text of each resource. */

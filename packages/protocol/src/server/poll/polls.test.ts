@@ -83,6 +83,20 @@ describe("S-DEL-08: a poller whose node is mapped to other layers", () => {
   });
 });
 
+test("each poller is described by itself, under the number of its first poll", () => {
+  const polled = new Polled();
+  polled.poll(CLUSTER, node("n"));
+  polled.poll(CLUSTER, node("n"));
+  polled.poll(ENDPOINTS, node("m"));
+  const described = [1, 3, 2].map((id) => polled.machine.streamState(id));
+  expect(described).toEqual([...polled.machine.streams(), undefined]);
+  expect(described.map((one) => one && [one.node?.id, one.onlyType, one.isPoller])).toEqual([
+    ["n", CLUSTER, true],
+    ["m", ENDPOINTS, true],
+    undefined,
+  ]);
+});
+
 describe("S-ACC-08: a poll", () => {
   test("is judged as one over REST, and refused for a type that it may not have", () => {
     const claims: AccessClaim[] = [];

@@ -61,6 +61,43 @@ describe("a request", () => {
   });
 });
 
+describe("a NACK counts", () => {
+  /** How many clients have, await and reject the newest revision. */
+  const standings = ({ machine }: Conversation): unknown => {
+    const { deployed, pending, rejected } = machine.progress.of(machine.revision, () => true);
+    return { deployed, pending: pending.length, rejected: rejected.length };
+  };
+  const rejected = { deployed: 0, pending: 0, rejected: 1 };
+  const deployed = { deployed: 1, pending: 0, rejected: 0 };
+
+  test("until each name of the response was ACKed in another, where a response has only what changed", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    talk.settle(talk.subscribe(1, ENDPOINTS, ["a", "b"], { node: node("n") }));
+    talk.put(e("a", "2"), e("b", "2"));
+    expect(says(talk.turns())).toEqual([["a@2", "b@2"]]);
+    talk.nack(1, ENDPOINTS);
+    expect(standings(talk)).toEqual(rejected);
+    talk.put(e("a", "3"));
+    expect(says(talk.settle())).toEqual([["a@3"]]);
+    expect(standings(talk)).toEqual(rejected);
+    talk.put(e("b", "3"));
+    expect(says(talk.settle())).toEqual([["b@3"]]);
+    expect(standings(talk)).toEqual(deployed);
+  });
+
+  test("until another response is ACKed, where each has everything", () => {
+    const talk = talkWith([c("a", "1"), c("b", "1")]);
+    talk.settle(talk.subscribe(1, CLUSTER, [], { node: node("n") }));
+    talk.put(c("a", "2"), c("b", "2"));
+    expect(says(talk.turns())).toEqual([["a@2", "b@2"]]);
+    talk.nack(1, CLUSTER);
+    expect(standings(talk)).toEqual(rejected);
+    talk.delete(CLUSTER, "b");
+    expect(says(talk.settle())).toEqual([["a@2"]]);
+    expect(standings(talk)).toEqual(deployed);
+  });
+});
+
 describe("a stale nonce", () => {
   test("is answered by nothing, and what its request gave up is new when it is named again", () => {
     const talk = talkWith([e("a", "1"), e("b", "1")]);

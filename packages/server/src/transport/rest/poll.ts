@@ -1,14 +1,18 @@
 import { decodeJsonRequest, NodeSizeError, type RestPath, restPaths, WireError } from "@xdskit/envoy-api/internal";
 import { messageNameOf, type Status } from "@xdskit/protocol";
 import { type Body, type PollId, type SotwRequest, statusCode } from "@xdskit/protocol/internal";
+import { accountOf } from "../../hub/account.ts";
 import type { PollHandle } from "../../hub/poll-registry.ts";
 import type { HubPort } from "../../hub/port.ts";
-import { Slices } from "../../slices.ts";
+import { SliceQueue } from "../../slice-queue.ts";
 import { refuseNode } from "../node-limit.ts";
 import type { RestExchange } from "./exchange.ts";
 import type { RestBodies } from "./rest-bodies.ts";
 import { httpStatusOf, JSON_HEADERS, respondWithError } from "./rest-error.ts";
 import type { RestHandler } from "./rest-server.ts";
+
+/** A name of a poll is found, printed, copied and written: it costs as much as this many items of other slices. */
+const ITEMS_PER_NAME = 4;
 
 /** Options of JSON discovery. */
 export interface PollingOptions {
@@ -18,12 +22,13 @@ export interface PollingOptions {
 
 /** Handlers of every polling path of requirements 1.2 (B-RST-01). */
 export function pollHandlers(options: PollingOptions): ReadonlyMap<string, RestHandler> {
-  return new Map(restPaths.map((path) => [path.path, pollHandler(path, options)]));
+  const requests = new SliceQueue();
+  return new Map(restPaths.map((path) => [path.path, pollHandler(path, requests, options)]));
 }
 
-function pollHandler(path: RestPath, { hold, bodies }: PollingOptions): RestHandler {
+function pollHandler(path: RestPath, requests: SliceQueue, { hold, bodies }: PollingOptions): RestHandler {
   return async (exchange, bytes, hub) => {
-    const request = await readRequest(path, bytes, exchange, hub);
+    const request = await readRequest(path, bytes, { exchange, hub, requests });
     if ("code" in request) {
       respondWithError(exchange, httpStatusOf(request), request);
       return;
@@ -39,16 +44,20 @@ function pollHandler(path: RestPath, { hold, bodies }: PollingOptions): RestHand
   };
 }
 
-/** Decodes a request of the path's type, in either API version (S-TYP-06); a large one in slices of the event loop. */
+/**
+ * Decodes a request of the path's type, in either API version (S-TYP-06), in slices of the event loop; what the names of
+ * a request cost counts with them (docs/decisions/0045).
+ */
 async function readRequest(
   { path, type, twin }: RestPath,
   bytes: Uint8Array,
-  { peer }: RestExchange,
-  hub: HubPort,
+  { exchange, hub, requests }: Reading,
 ): Promise<SotwRequest | Status> {
+  const { peer } = exchange;
   let request: SotwRequest;
   try {
-    request = await new Slices().finish(decodeJsonRequest(bytes, hub.limits.maxNodeBytes));
+    const steps = decodeJsonRequest(bytes, hub.limits.maxNodeBytes);
+    request = await requests.finish(accountOf(peer).key, steps, ({ names }) => ITEMS_PER_NAME * names.length);
   } catch (error) {
     if (error instanceof NodeSizeError) return refuseNode(hub, peer.address, error);
     if (!(error instanceof WireError)) throw error;
@@ -57,6 +66,12 @@ async function readRequest(
   if (request.type === undefined || request.type === type || request.type === twin) return request;
   const message = `${path} serves ${messageNameOf(type)}, not ${messageNameOf(request.type).slice(0, 200)}`;
   return { code: statusCode.INVALID_ARGUMENT, message };
+}
+
+interface Reading {
+  readonly exchange: RestExchange;
+  readonly hub: HubPort;
+  readonly requests: SliceQueue;
 }
 
 /** The HTTP response of one poll. */

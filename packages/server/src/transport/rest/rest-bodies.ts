@@ -30,10 +30,19 @@ const HEADERS: Readonly<Record<Coding, ResponseHeaders>> = {
   gzip: { vary: "accept-encoding", "content-encoding": "gzip" },
 };
 
-/** JSON bodies, printed and compressed once for all clients with the same response. */
+/** Bytes of bodies that are kept, besides the newest, for further clients with the same response. */
+const KEPT_BYTES = 8 * 1024 * 1024;
+
+/**
+ * JSON bodies, printed and compressed once for all clients with the same response at about the same time. A client may
+ * poll for ever other names, and its responses are remembered for minutes, but not what was made of them.
+ */
 export class RestBodies {
   readonly #encoder: JsonBodyEncoder;
-  readonly #made: Readonly<Record<Coding, WeakMap<Body, RestBody>>> = { identity: new WeakMap(), gzip: new WeakMap() };
+  readonly #made: Readonly<Record<Coding, RecentBodies>> = {
+    identity: new RecentBodies(KEPT_BYTES),
+    gzip: new RecentBodies(KEPT_BYTES),
+  };
   readonly #making: Readonly<Record<Coding, Map<Body, Making>>> = { identity: new Map(), gzip: new Map() };
   readonly #queue = new PacedQueue();
 
@@ -68,6 +77,36 @@ export class RestBodies {
     }
     this.#making[coding].delete(body);
     for (const receiver of receivers) this.#queue.push(() => tell(receiver));
+  }
+}
+
+/** What was made of the newest responses. It is freed with its response, too. */
+class RecentBodies {
+  readonly #budget: number;
+  readonly #bodies = new WeakMap<Body, RestBody>();
+  /** The oldest first. */
+  readonly #kept = new Map<WeakRef<Body>, number>();
+  #bytes = 0;
+
+  constructor(budget: number) {
+    this.#budget = budget;
+  }
+
+  get(body: Body): RestBody | undefined {
+    return this.#bodies.get(body);
+  }
+
+  set(body: Body, made: RestBody): void {
+    this.#bodies.set(body, made);
+    for (const [oldest, bytes] of this.#kept) {
+      if (this.#bytes <= this.#budget) break;
+      this.#kept.delete(oldest);
+      this.#bytes -= bytes;
+      const outdated = oldest.deref();
+      if (outdated !== undefined) this.#bodies.delete(outdated);
+    }
+    this.#kept.set(new WeakRef(body), made.bytes.byteLength);
+    this.#bytes += made.bytes.byteLength;
   }
 }
 

@@ -74,18 +74,20 @@ export class RestServer {
         hub.reportLimit(body.limit, address, body.status.message);
         respondWithError(exchange, httpStatusOf(body.status), body.status, { connection: "close" });
       } else {
-        const delayMs = hub.delayRequest(account, address);
-        if (delayMs > 0) {
-          const passed = held.hold(body.byteLength);
-          if (passed !== undefined) {
-            hub.reportLimit(passed.limit, address, passed.status.message);
-            respondWithError(exchange, httpStatusOf(passed.status), passed.status, { connection: "close" });
-            return;
-          }
-          await new Promise<void>((resolve) => startTimer(delayMs, resolve));
+        // A body counts until it is processed: the handler may let it wait for those of others.
+        const passed = held.hold(body.byteLength);
+        if (passed !== undefined) {
+          hub.reportLimit(passed.limit, address, passed.status.message);
+          respondWithError(exchange, httpStatusOf(passed.status), passed.status, { connection: "close" });
+          return;
+        }
+        try {
+          const delayMs = hub.delayRequest(account, address);
+          if (delayMs > 0) await new Promise<void>((resolve) => startTimer(delayMs, resolve));
+          await handler(exchange, body, hub);
+        } finally {
           held.hold(0);
         }
-        await handler(exchange, body, hub);
       }
     } catch (error) {
       hub.report({ kind: "invariant-broken", stream: undefined, during: `rest ${pathOf(exchange.target)}`, error });
