@@ -2,11 +2,10 @@ import { formatTypeUrl } from "@xdskit/protocol";
 import { describe, expect, test, vi } from "vitest";
 import { WarmingClusters } from "../src/server/order/warming-clusters.ts";
 import { Conversation, node, type Said, says } from "./support/conversation.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./support/resources.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, plain, ROUTE, resource, traits } from "./support/resources.ts";
 
 const routeTo = (cluster: string): ReturnType<typeof resource> =>
   resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
-const plain = (name: string): ReturnType<typeof resource> => resource(CLUSTER, name, "1", { references: [] });
 
 /** A client of both, in sync, whose route goes to `old`. */
 function inSync(userAgentName = ""): Conversation {

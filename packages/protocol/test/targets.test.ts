@@ -1,9 +1,8 @@
 import type { Resource, Variant } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Conversation, node, type Said, says } from "./support/conversation.ts";
-import { CLUSTER, HOST, LISTENER, ROUTE, resource } from "./support/resources.ts";
+import { CLUSTER, HOST, LISTENER, plain, ROUTE, resource } from "./support/resources.ts";
 
-const plain = (name: string): Resource => resource(CLUSTER, name, "1", { references: [] });
 const using = (type: typeof ROUTE, name: string, label: string, ...clusters: readonly string[]): Resource =>
   resource(type, name, label, { references: clusters.map((each) => ({ type: CLUSTER, name: each })) });
 const variants = ["sotw", "delta"] as const;

@@ -1,13 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { delta, node } from "../../test/support/conversation.ts";
-import { CLUSTER, ENDPOINTS, ROUTE, traits } from "../../test/support/resources.ts";
+import { type Conversation, delta, node, says, talkWith } from "../../test/support/conversation.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, plain, ROUTE, resource, traits } from "../../test/support/resources.ts";
 import { type AccessGrant, type AccessPolicy, openAccess, wholeGrant } from "../access/access-policy.ts";
 import type { DeltaRequest } from "../message/request.ts";
+import { statusCode } from "../message/status.ts";
 import type { NodeMapping, Peer } from "../node/node-mapping.ts";
+import { formatTypeUrl } from "../resource/type-url.ts";
 import { Admission, deniedCode, entryPointOf, isOtherNode, nodeDenied, typeDenied } from "./admission.ts";
 import type { StreamOpened } from "./contract/event.ts";
 import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
 
+const CLUSTER_V2 = formatTypeUrl("envoy.api.v2.Cluster");
 const peer: Peer = { address: "192.0.2.1:1", isLoopback: false, isTls: false, names: [] };
 const known: Peer = { ...peer, certificate: { commonName: "c", uris: [], dnsNames: [], validTo: new Date(0) } };
 const opened = (onlyType: StreamOpened["onlyType"]): StreamOpened => ({
@@ -161,5 +164,81 @@ describe("a stream is admitted", () => {
       ["", ["base"], wholeGrant],
       { refused: { code: 3, message: "the first request of a stream needs a node" } },
     ]);
+  });
+});
+
+describe("a request", () => {
+  test("on an aggregated stream needs a type", () => {
+    const talk = talkWith("delta", [plain("a")]);
+    talk.hear(1, { ...delta(CLUSTER, {}), type: undefined });
+    const message = "a request on an aggregated stream needs a type_url";
+    expect(talk.ended).toEqual([[1, { code: statusCode.INVALID_ARGUMENT, message }]]);
+  });
+
+  test("on a stream of one type may leave it out, and cannot name another", () => {
+    const talk = talkWith("delta", [plain("a")]);
+    talk.open(2, "delta", CLUSTER);
+    expect(says(talk.hear(2, { ...delta(CLUSTER, {}), type: undefined }))).toEqual([["a@1"]]);
+    talk.hear(2, delta(LISTENER, {}));
+    const message = "this method serves envoy.config.cluster.v3.Cluster, not envoy.config.listener.v3.Listener";
+    expect(talk.ended).toEqual([[2, { code: statusCode.INVALID_ARGUMENT, message }]]);
+  });
+
+  describe("on a stream of one type that has a twin", () => {
+    const twins = new Map([
+      [CLUSTER, CLUSTER_V2],
+      [CLUSTER_V2, CLUSTER],
+    ]);
+    const talkOfTwins = (): Conversation => {
+      const talk = talkWith("delta", [plain("a")], {
+        traits: (type) => {
+          const twin = twins.get(type);
+          const known = traits(type === CLUSTER_V2 ? CLUSTER : type);
+          return known && { ...known, type, ...(twin !== undefined && { twin }) };
+        },
+      });
+      talk.put(resource(CLUSTER_V2, "a", "old", { references: [] }));
+      talk.open(2, "delta", CLUSTER_V2, 1, { apiVersion: "v2" });
+      return talk;
+    };
+
+    test("S-TYP-04 without a type means that of its method, in the version of its method", () => {
+      expect(says(talkOfTwins().hear(2, { ...delta(CLUSTER, {}), type: undefined }))).toEqual([["a@old"]]);
+    });
+
+    test("S-TYP-06 may name the twin instead, and goes on with it when it leaves the type out", () => {
+      const talk = talkOfTwins();
+      expect(talk.hear(2, delta(CLUSTER, {}))).toMatchObject([{ type: CLUSTER, says: ["a@1"] }]);
+      expect(talk.hear(2, { ...delta(CLUSTER, { nonce: "1" }), type: undefined })).toEqual([]);
+      talk.put(plain("a", "2"));
+      expect(talk.turns()).toMatchObject([{ type: CLUSTER, says: ["a@2"] }]);
+    });
+
+    test("B-TYP-02 keeps to the one it began with", () => {
+      const talk = talkOfTwins();
+      talk.hear(2, delta(CLUSTER, {}));
+      talk.hear(2, delta(CLUSTER_V2, {}));
+      const message = "this stream carries envoy.config.cluster.v3.Cluster for its life, not envoy.api.v2.Cluster";
+      expect(talk.ended).toEqual([[2, { code: statusCode.INVALID_ARGUMENT, message }]]);
+    });
+
+    test("S-TYP-06 cannot name another, and is told both that it may", () => {
+      const talk = talkOfTwins();
+      talk.hear(2, delta(LISTENER, {}));
+      const message =
+        "this method serves envoy.api.v2.Cluster or envoy.config.cluster.v3.Cluster, not envoy.config.listener.v3.Listener";
+      expect(talk.ended).toEqual([[2, { code: statusCode.INVALID_ARGUMENT, message }]]);
+    });
+  });
+
+  test("on a method that needs a switch which is off ends the stream, and says which", () => {
+    const message = 'this method is only served where the switch "incremental2018" is on';
+    const off = talkWith("delta", [plain("a")]);
+    off.open(2, "delta", CLUSTER, 1, { apiVersion: "v2", needs: "incremental2018" });
+    off.hear(2, delta(CLUSTER, {}));
+    expect(off.ended).toEqual([[2, { code: statusCode.UNIMPLEMENTED, message }]]);
+    const on = talkWith("delta", [plain("a")], { edition: "2018" });
+    on.open(2, "delta", CLUSTER, 1, { apiVersion: "v2", needs: "incremental2018" });
+    expect(says(on.hear(2, delta(CLUSTER, {})))).toEqual([["a@1"]]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CLUSTER, digest, failure, LISTENER, resource } from "../../test/support/resources.ts";
+import { CLUSTER, digest, failure, LISTENER, plain, resource } from "../../test/support/resources.ts";
 import type { AccessGrant } from "../access/access-policy.ts";
 import type { Resource } from "../resource/resource.ts";
 import { LayerSet } from "../state/layer-set.ts";
@@ -12,7 +12,6 @@ import type { Remembered } from "./contract/remembered.ts";
 import { History } from "./history.ts";
 import { ClusterSources } from "./order/cluster-sources.ts";
 
-const plain = (name: string, label = "1"): Resource => resource(CLUSTER, name, label, { references: [] });
 const listener = resource(LISTENER, "l", "1");
 
 /** What one server remembers for the next. */

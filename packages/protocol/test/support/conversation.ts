@@ -1,4 +1,4 @@
-import type { LayerChange, Node, Peer, Resource, TypeUrl, Variant } from "@xdskit/protocol";
+import type { LayerChange, Node, Peer, Resource, Status, TypeUrl, Variant } from "@xdskit/protocol";
 import {
   type Body,
   type DeltaRequest,
@@ -16,7 +16,8 @@ import {
 import { delta } from "./model-client.ts";
 import { digest, traits } from "./resources.ts";
 
-const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
+/** A client on this host that says nothing of itself. */
+export const peer: Peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 
 export function node(id: string, userAgentName = ""): Node {
   return {
@@ -108,7 +109,7 @@ export class Conversation {
     variant: Variant,
     onlyType?: TypeUrl,
     connection = 1,
-    how: Partial<Pick<StreamOpened, "apiVersion" | "needs" | "peer">> = {},
+    how: Partial<Pick<StreamOpened, "apiVersion" | "needs" | "peer" | "listener">> = {},
   ): void {
     this.#variants.set(stream, variant);
     this.on({ kind: "stream-opened", stream, variant, onlyType, apiVersion: "v3", peer, ...how, connection });
@@ -212,6 +213,11 @@ export class Conversation {
     this.on({ kind: "request-received", stream, request });
   }
 
+  /** The streams that the server ended since `asked` was last emptied, and why. */
+  get ended(): readonly (readonly [StreamId, Status])[] {
+    return this.asked.flatMap((effect) => (effect.kind === "close-stream" ? [[effect.stream, effect.status]] : []));
+  }
+
   /** The timers that run, and how long each of them does, oldest first. */
   get timers(): ReadonlyMap<number, number> {
     return this.#timers;
@@ -275,6 +281,18 @@ export class Conversation {
     this.asked.push(...effects.filter((effect) => effect.kind !== "send" && effect.kind !== "report"));
     return effects;
   }
+}
+
+/** A server that has these resources, and one client on stream 1. */
+export function talkWith(
+  variant: Variant,
+  puts: readonly Resource[],
+  options: Partial<ServerMachineOptions> = {},
+): Conversation {
+  const talk = new Conversation(options);
+  talk.put(...puts);
+  talk.open(1, variant);
+  return talk;
 }
 
 /** The words of each response. */

@@ -66,6 +66,11 @@ export function resource(type: TypeUrl, name: string, label: string, extras: Ext
   return createResource(input, digest);
 }
 
+/** A Cluster that refers to nothing. */
+export function plain(name: string, label = "1"): Resource {
+  return resource(CLUSTER, name, label, { references: [] });
+}
+
 /** An error in place of a resource. */
 export function failure(type: TypeUrl, name: string, code: number, message = "why"): Resource {
   return createResourceError({ type, name, error: { code, message } }, digest);

@@ -54,3 +54,11 @@ export function callHeaders(path: string, further: Readonly<Record<string, strin
 export function framed(message: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([0]), uint32(message.byteLength), message]);
 }
+
+/** The frames of a gRPC call with one message, which goes on. */
+export function callFrames(stream: number, path: string, message: Uint8Array): Buffer {
+  return Buffer.concat([
+    frame(frameType.headers, END_HEADERS, stream, callHeaders(path)),
+    frame(frameType.data, 0, stream, framed(message)),
+  ]);
+}

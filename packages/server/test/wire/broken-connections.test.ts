@@ -1,16 +1,7 @@
 import { connect } from "node:net";
 import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { afterEach, expect, test } from "vitest";
-import {
-  callHeaders,
-  END_HEADERS,
-  END_STREAM,
-  frame,
-  framed,
-  frameType,
-  PREFACE,
-  uint32,
-} from "../support/http2-frames.ts";
+import { callFrames, END_STREAM, frame, frameType, PREFACE, uint32 } from "../support/http2-frames.ts";
 import { until } from "../support/raw-peer.ts";
 import {
   ADS_SOTW,
@@ -26,18 +17,13 @@ import {
 let world: World;
 afterEach(() => world.close());
 
-const headers = callHeaders(ADS_SOTW);
-const message = framed(sotwRequest(CLUSTER));
 const cancel = uint32(8);
 
 /** A connection with three calls: one goes on, one is cancelled, one half-closes. */
 const conversation = Buffer.concat([
   PREFACE,
   frame(frameType.settings, 0, 0),
-  ...[1, 3, 5].flatMap((stream) => [
-    frame(frameType.headers, END_HEADERS, stream, headers),
-    frame(frameType.data, 0, stream, message),
-  ]),
+  ...[1, 3, 5].map((stream) => callFrames(stream, ADS_SOTW, sotwRequest(CLUSTER))),
   frame(frameType.reset, 0, 3, cancel),
   frame(frameType.data, END_STREAM, 5),
 ]);

@@ -8,11 +8,10 @@ import { decodeDeltaResponse, decodeSotwResponse } from "@xdskit/envoy-api/inter
 import { afterAll, afterEach, expect, test } from "vitest";
 import { Authority } from "../support/authority.ts";
 import {
-  callHeaders,
+  callFrames,
   END_HEADERS,
   END_STREAM,
   frame,
-  framed,
   frameType,
   headerBlock,
   PREFACE,
@@ -195,7 +194,4 @@ const poll = [
   frame(frameType.headers, END_HEADERS, 1, headers),
   frame(frameType.data, END_STREAM, 1, Buffer.from('{"node":{"id":"slow"}}')),
 ];
-const stream = [
-  frame(frameType.headers, END_HEADERS, 1, callHeaders(CDS_SOTW)),
-  frame(frameType.data, 0, 1, framed(sotwRequest(CLUSTER))),
-];
+const stream = [callFrames(1, CDS_SOTW, sotwRequest(CLUSTER))];

@@ -2,7 +2,7 @@ import { formatTypeUrl } from "@xdskit/protocol";
 import { beforeEach, describe, expect, test } from "vitest";
 import { delta } from "../../../test/support/conversation.ts";
 import { viewOf, WrittenLayer } from "../../../test/support/layers.ts";
-import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource } from "../../../test/support/resources.ts";
+import { CLUSTER, digest, ENDPOINTS, LISTENER, plain, ROUTE, resource } from "../../../test/support/resources.ts";
 import { answer, typeStream } from "../../../test/support/type-streams.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
@@ -20,7 +20,6 @@ import { WarmingClusters } from "./warming-clusters.ts";
 const SECRET: TypeUrl = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
 const everything = { removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack };
 
-const plain = (name: string, label = "1"): Resource => resource(CLUSTER, name, label, { references: [] });
 const withEndpoints = (name: string): Resource => resource(CLUSTER, name, "1");
 const withSecret = (name: string): Resource =>
   resource(CLUSTER, name, "1", { references: [{ type: SECRET, name: `${name} secret` }] });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { delta, node, sotw } from "../../../test/support/conversation.ts";
 import { shown, viewOf, WrittenLayer } from "../../../test/support/layers.ts";
-import { CLUSTER, digest, ENDPOINTS, LISTENER, resource, traits } from "../../../test/support/resources.ts";
+import { CLUSTER, digest, ENDPOINTS, LISTENER, plain, resource, traits } from "../../../test/support/resources.ts";
 import { dialectFor } from "../../dialect/presets.ts";
 import type { DiscoveryRequest } from "../../message/request.ts";
 import type { Variant } from "../../message/variant.ts";
@@ -16,7 +16,6 @@ import { nothingHeldBack } from "../type/held-back.ts";
 import { SotwTypeStream } from "../type/sotw.ts";
 import { DeferredRemovals } from "./deferred-removals.ts";
 
-const plain = (name: string, label = "1"): Resource => resource(CLUSTER, name, label, { references: [] });
 const upTo = (to: number, more: Partial<Removable> = {}): Removable => ({
   ...{ to, namedTo: to, goesAtOnce: undefined, ...more },
 });

@@ -1,7 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { delta } from "../../../test/support/conversation.ts";
 import { viewOf, WrittenLayer } from "../../../test/support/layers.ts";
-import { CLUSTER, digest, ENDPOINTS, EXTENSION, LISTENER, ROUTE, resource } from "../../../test/support/resources.ts";
+import {
+  CLUSTER,
+  digest,
+  ENDPOINTS,
+  EXTENSION,
+  LISTENER,
+  plain,
+  ROUTE,
+  resource,
+} from "../../../test/support/resources.ts";
 import { typeStream } from "../../../test/support/type-streams.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
@@ -18,7 +27,6 @@ const no = { code: 3, message: "no" };
 const ofClusters = { areClusters: true };
 const everything = { removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack };
 
-const plain = (name: string, label = "1"): Resource => resource(CLUSTER, name, label, { references: [] });
 const using = (type: TypeUrl, name: string, label: string, uses: TypeUrl, ...names: readonly string[]): Resource =>
   resource(type, name, label, { references: names.map((one) => ({ type: uses, name: one })) });
 

@@ -1,7 +1,16 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { delta, node, sotw } from "../../../test/support/conversation.ts";
 import { viewOf, WrittenLayer } from "../../../test/support/layers.ts";
-import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "../../../test/support/resources.ts";
+import {
+  CLUSTER,
+  digest,
+  ENDPOINTS,
+  LISTENER,
+  plain,
+  ROUTE,
+  resource,
+  traits,
+} from "../../../test/support/resources.ts";
 import { answer, newTypeStream, typeStream } from "../../../test/support/type-streams.ts";
 import type { Dialect } from "../../dialect/dialect.ts";
 import { dialectFor } from "../../dialect/presets.ts";
@@ -18,7 +27,6 @@ import { Order } from "./order.ts";
 import { type StateBeforeSend, StreamOrder } from "./stream-order.ts";
 
 const dialect = dialectFor(node("n"));
-const plain = (name: string): ReturnType<typeof resource> => resource(CLUSTER, name, "1", { references: [] });
 
 /** The order of one client, and a stream of it. */
 class Client {

@@ -1,6 +1,6 @@
 import type { Resource } from "@xdskit/protocol";
 import { beforeEach, describe, expect, test } from "vitest";
-import { CLUSTER, ENDPOINTS, LISTENER, resource } from "../../../test/support/resources.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, plain, resource } from "../../../test/support/resources.ts";
 import { answer, streamWith, typeStream } from "../../../test/support/type-streams.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { OrderedStream } from "./order-members.ts";
@@ -16,7 +16,6 @@ beforeEach(() => {
   [aggregated, separate] = [streamWith(true), streamWith(false)];
 });
 
-const plain = (name: string): Resource => resource(CLUSTER, name, "1", { references: [] });
 const withEndpoints = (name: string): Resource => resource(CLUSTER, name, "1");
 const assignment = (name: string): Resource => resource(ENDPOINTS, name, "1");
 

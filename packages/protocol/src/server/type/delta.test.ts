@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, node } from "../../../test/support/conversation.ts";
+import { Conversation, delta, node, says, talkWith } from "../../../test/support/conversation.ts";
 import { viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import {
   CLUSTER,
@@ -20,22 +20,11 @@ import type { ServerMachineOptions } from "../contract/server-machine-options.ts
 import type { TypeStream } from "./type-stream.ts";
 
 const no = { code: 3, message: "no" };
-const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => [...one.says].sort());
 const e = (name: string, label: string, onDemand = false): ReturnType<typeof resource> =>
   resource(ENDPOINTS, name, label, { onDemand });
 const gone = (...names: readonly string[]): { deletes: { type: typeof ENDPOINTS; name: string }[] } => ({
   deletes: names.map((name) => ({ type: ENDPOINTS, name })),
 });
-
-function talkWith(
-  puts: readonly ReturnType<typeof resource>[],
-  options: Partial<ServerMachineOptions> = {},
-): Conversation {
-  const talk = new Conversation(options);
-  talk.put(...puts);
-  talk.open(1, "delta");
-  return talk;
-}
 
 function holding(...held: readonly ReturnType<typeof resource>[]): InitialVersions {
   const pairs = held.map((one) => [one.name, one.version] as const);
@@ -44,7 +33,7 @@ function holding(...held: readonly ReturnType<typeof resource>[]): InitialVersio
 
 describe("a request", () => {
   test("is understood by what it changes and what it answers", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("delta", [e("a", "1"), e("b", "1")]);
     const ask = (what: Parameters<typeof delta>[1]): string => {
       talk.hear(1, delta(ENDPOINTS, what));
       return talk.understood();
@@ -63,29 +52,29 @@ describe("a request", () => {
 
 describe("what is missing", () => {
   const ask = (options: Partial<ServerMachineOptions>, type = ENDPOINTS): unknown => {
-    const talk = talkWith([e("a", "1")], options);
+    const talk = talkWith("delta", [e("a", "1")], options);
     return says(talk.hear(1, delta(type, { subscribe: ["a", "none"] })));
   };
 
   test("is told as the dialect has it", () => {
-    expect(ask({})).toEqual([["-none", "a@1"]]);
-    expect(ask({ dialect: { deltaMissing: { otherwise: "empty-resource" } } })).toEqual([["?none", "a@1"]]);
+    expect(ask({})).toEqual([["a@1", "-none"]]);
+    expect(ask({ dialect: { deltaMissing: { otherwise: "empty-resource" } } })).toEqual([["a@1", "?none"]]);
     expect(ask({ dialect: { deltaMissing: { otherwise: "none" } } })).toEqual([["a@1"]]);
-    expect(ask({ dialect: { deltaMissing: { otherwise: "none", eds: "removed" } } })).toEqual([["-none", "a@1"]]);
+    expect(ask({ dialect: { deltaMissing: { otherwise: "none", eds: "removed" } } })).toEqual([["a@1", "-none"]]);
     expect(ask({}, UNKNOWN)).toEqual([["-a", "-none"]]);
   });
 
   test("is told once, and again when it is asked for again", () => {
-    const talk = talkWith([]);
+    const talk = talkWith("delta", []);
     expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["none"] })))).toEqual([["-none"]]);
     expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "1" })))).toEqual([]);
     expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["none"] })))).toEqual([["-none"]]);
   });
 
   test("is told beside what a wildcard covers", () => {
-    const talk = talkWith([e("a", "1")]);
-    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*", "none"] })))).toEqual([["-none", "a@1"]]);
-    const empty = talkWith([]);
+    const talk = talkWith("delta", [e("a", "1")]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*", "none"] })))).toEqual([["a@1", "-none"]]);
+    const empty = talkWith("delta", []);
     expect(says(empty.hear(1, delta(LISTENER, { subscribe: ["*"] })))).toEqual([[]]);
     expect(says(empty.hear(1, delta(ROUTE, { subscribe: ["*"], initialVersions: holding(e("x", "1")) })))).toEqual([
       ["-x"],
@@ -95,26 +84,26 @@ describe("what is missing", () => {
 
 describe("what is asked for while an answer is unsettled", () => {
   test("goes out at once, and is not repeated when the rest has its turn", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")]);
+    const talk = talkWith("delta", [e("a", "1"), e("b", "1"), e("d", "1")]);
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
     talk.put(e("a", "2"));
-    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["b", "none"] })))).toEqual([["-none", "b@1"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["b", "none"] })))).toEqual([["b@1", "-none"]]);
     expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "1" })))).toEqual([["a@2"]]);
     expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "3" })))).toEqual([]);
   });
 
   test("is told anew when its turn comes if it changed meanwhile: changed, come, gone", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")]);
+    const talk = talkWith("delta", [e("a", "1"), e("b", "1"), e("d", "1")]);
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["b", "d", "none"] }));
     talk.put(e("b", "2"), e("none", "1"));
     talk.change(gone("d"));
     expect(talk.turns()).toEqual([]);
-    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "1" })))).toEqual([["-d", "b@2", "none@1"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "1" })))).toEqual([["b@2", "none@1", "-d"]]);
   });
 
   test("is silent about what was given up before its turn", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("delta", [e("a", "1"), e("b", "1")]);
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["b"] }));
     talk.put(e("b", "2"));
@@ -127,7 +116,7 @@ describe("what is asked for while an answer is unsettled", () => {
 
 test("S-VHD-03 a virtual host sent for a domain with a star while an answer is unsettled is sent once", () => {
   const host = resource(HOST, "r/1", "1", { aliases: ["r/*.x"], onDemand: true });
-  const talk = talkWith([host]);
+  const talk = talkWith("delta", [host]);
   talk.hear(1, delta(HOST, { node: node("n") }));
   expect(says(talk.hear(1, delta(HOST, { subscribe: ["r/a.x"] })))).toEqual([["r/1@1"]]);
   expect(says(talk.hear(1, delta(HOST, { nonce: "1" })))).toEqual([]);
@@ -137,17 +126,17 @@ test("S-VHD-03 a virtual host sent for a domain with a star while an answer is u
 
 describe("a name given up under a wildcard", () => {
   test("is answered with what the wildcard says of it", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1", true)]);
+    const talk = talkWith("delta", [e("a", "1"), e("b", "1", true)]);
     expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*", "a", "b", "none"] })))).toEqual([
-      ["-none", "a@1", "b@1"],
+      ["a@1", "b@1", "-none"],
     ]);
     talk.hear(1, delta(ENDPOINTS, { nonce: "1" }));
-    expect(says(talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["a", "b", "none"] })))).toEqual([["-b", "-none", "a@1"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["a", "b", "none"] })))).toEqual([["a@1", "-b", "-none"]]);
     expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "2" })))).toEqual([]);
   });
 
   test("is forgotten if the wildcard is given up too", () => {
-    const talk = talkWith([e("a", "1")]);
+    const talk = talkWith("delta", [e("a", "1")]);
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["*", "a"] }));
     talk.receive(1, delta(ENDPOINTS, { unsubscribe: ["a"] }));
     expect(talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["*"] }))).toEqual([]);
@@ -156,10 +145,10 @@ describe("a name given up under a wildcard", () => {
 
 describe("a wildcard that is named again", () => {
   test("is answered with everything, and with what is gone and may be held", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("delta", [e("a", "1"), e("b", "1")]);
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] }));
     talk.change(gone("b"));
-    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] })))).toEqual([["-b", "a@1"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] })))).toEqual([["a@1", "-b"]]);
     talk.hear(1, delta(ENDPOINTS, { nonce: "2" }));
     talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["*"] }));
     talk.put(e("d", "1"));
@@ -168,17 +157,17 @@ describe("a wildcard that is named again", () => {
   });
 
   test("is told what is gone of an answer that is on its way, though its name was given up", () => {
-    const talk = talkWith([e("a", "1")]);
+    const talk = talkWith("delta", [e("a", "1")]);
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
     talk.put(e("b", "1"));
     expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["b"] })))).toEqual([["b@1"]]);
     talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["b"] }));
     talk.change(gone("b"));
-    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] })))).toEqual([["-b", "a@1"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] })))).toEqual([["a@1", "-b"]]);
   });
 
   test("before the first turn after it came back takes no version for granted", () => {
-    const talk = talkWith([e("a", "1")]);
+    const talk = talkWith("delta", [e("a", "1")]);
     talk.receive(1, delta(CLUSTER, {}));
     talk.receive(1, delta(LISTENER, { subscribe: ["*"], initialVersions: holding(e("a", "1")) }));
     talk.put(resource(LISTENER, "a", "1"));
@@ -194,7 +183,7 @@ describe("removals that would break the client", () => {
     resource(LISTENER, "l", references.join(), { references: references.map((name) => ({ type: EXTENSION, name })) });
 
   test("wait until nothing refers to what is gone", () => {
-    const talk = talkWith([filter("1"), listener("f")], options);
+    const talk = talkWith("delta", [filter("1"), listener("f")], options);
     talk.hear(1, delta(EXTENSION, { subscribe: ["f"] }));
     talk.hear(1, delta(EXTENSION, { nonce: "1" }));
     talk.change({ deletes: [{ type: EXTENSION, name: "f" }] });
@@ -205,7 +194,7 @@ describe("removals that would break the client", () => {
   });
 
   test("are not needed if it comes again", () => {
-    const talk = talkWith([filter("1"), listener("f")], options);
+    const talk = talkWith("delta", [filter("1"), listener("f")], options);
     talk.hear(1, delta(EXTENSION, { subscribe: ["f"] }));
     talk.hear(1, delta(EXTENSION, { nonce: "1" }));
     talk.change({ deletes: [{ type: EXTENSION, name: "f" }] });
@@ -219,7 +208,7 @@ describe("one resource a response", () => {
   const options = { dialect: { deltaOnePerResponse: true } } as const;
 
   test("is what some editions want; removals travel together", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")], options);
+    const talk = talkWith("delta", [e("a", "1"), e("b", "1")], options);
     expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["a", "b", "x", "y"] })))).toEqual([
       ["a@1"],
       ["b@1"],
@@ -228,7 +217,9 @@ describe("one resource a response", () => {
     talk.hear(1, delta(ENDPOINTS, { nonce: "3" }));
     talk.put(e("a", "2"));
     expect(says(talk.turns())).toEqual([["a@2"]]);
-    const missing = talkWith([], { dialect: { ...options.dialect, deltaMissing: { otherwise: "empty-resource" } } });
+    const missing = talkWith("delta", [], {
+      dialect: { ...options.dialect, deltaMissing: { otherwise: "empty-resource" } },
+    });
     expect(says(missing.hear(1, delta(ENDPOINTS, { subscribe: ["x", "y"] })))).toEqual([["?x"], ["?y"]]);
   });
 });
@@ -237,14 +228,14 @@ describe("an answer that is too large for one response", () => {
   const options = { dialect: { maxResponseBytes: 1 } } as const;
 
   test("is several, with removals and what is missing among them", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")], options);
+    const talk = talkWith("delta", [e("a", "1"), e("b", "1")], options);
     const parts = talk.hear(1, delta(ENDPOINTS, { subscribe: ["a", "x", "b"] }));
     expect(says(parts)).toEqual([["a@1"], ["b@1"], ["-x"]]);
     expect(parts.map((part) => part.nonce)).toEqual(["1", "2", "3"]);
   });
 
   test("counts as one: what is newer waits for all of it, and nothing of a refused part is sent again", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")], options);
+    const talk = talkWith("delta", [e("a", "1"), e("b", "1"), e("d", "1")], options);
     talk.hear(1, delta(ENDPOINTS, {}));
     talk.put(e("b", "2"));
     expect(talk.hear(1, delta(ENDPOINTS, { nonce: "1" }))).toEqual([]);
@@ -255,7 +246,7 @@ describe("an answer that is too large for one response", () => {
   });
 
   test("is settled by the ACK of its last part", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")], options);
+    const talk = talkWith("delta", [e("a", "1"), e("b", "1"), e("d", "1")], options);
     talk.hear(1, delta(ENDPOINTS, {}));
     talk.put(e("b", "2"));
     expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "3" })))).toEqual([["b@2"]]);
@@ -263,6 +254,7 @@ describe("an answer that is too large for one response", () => {
 
   test("is one for an Envoy, which takes the first for all there is, unless it waits for each name", () => {
     const talk = talkWith(
+      "delta",
       [resource(CLUSTER, "a", "1"), resource(CLUSTER, "b", "1"), e("a", "1"), e("b", "1")],
       options,
     );
@@ -272,7 +264,7 @@ describe("an answer that is too large for one response", () => {
   });
 
   test("is the same for everybody who is told the same", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")], options);
+    const talk = talkWith("delta", [e("a", "1"), e("b", "1")], options);
     talk.open(2, "delta");
     const bodiesOf = (stream: number): readonly unknown[] => {
       const request = delta(ENDPOINTS, { node: node("n") });
@@ -352,15 +344,15 @@ describe("what a type can be sent while some of it is held back (S-ORD-06)", () 
 
 describe("a change of demand", () => {
   test("takes a resource from a wildcard, and gives it", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1", true)]);
+    const talk = talkWith("delta", [e("a", "1"), e("b", "1", true)]);
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] }));
     talk.hear(1, delta(ENDPOINTS, { nonce: "1" }));
     talk.put(e("a", "1", true), e("b", "1"));
-    expect(says(talk.turns())).toEqual([["-a", "b@1"]]);
+    expect(says(talk.turns())).toEqual([["b@1", "-a"]]);
   });
 
   test("changes nothing for who asks by name", () => {
-    const talk = talkWith([e("a", "1")]);
+    const talk = talkWith("delta", [e("a", "1")]);
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
     talk.hear(1, delta(ENDPOINTS, { nonce: "1" }));
     talk.put(e("a", "1", true));

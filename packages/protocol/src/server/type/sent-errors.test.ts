@@ -1,32 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, node, sotw } from "../../../test/support/conversation.ts";
-import { CLUSTER, ENDPOINTS, failure, LISTENER, ROUTE, resource } from "../../../test/support/resources.ts";
+import { Conversation, delta, node, says, sotw, talkWith } from "../../../test/support/conversation.ts";
+import { CLUSTER, ENDPOINTS, failure, LISTENER, plain, ROUTE, resource } from "../../../test/support/resources.ts";
 import { statusCode } from "../../message/status.ts";
 import { formatTypeUrl } from "../../resource/type-url.ts";
-import type { ServerMachineOptions } from "../contract/server-machine-options.ts";
 
 const { INTERNAL, NOT_FOUND, PERMISSION_DENIED, UNAVAILABLE } = statusCode;
-const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => [...one.says].sort());
 const e = (name: string, label: string): ReturnType<typeof resource> => resource(ENDPOINTS, name, label);
-const c = (name: string, label: string): ReturnType<typeof resource> =>
-  resource(CLUSTER, name, label, { references: [] });
 const denied = (name: string, type = ENDPOINTS): ReturnType<typeof failure> => failure(type, name, PERMISSION_DENIED);
-
-function talkWith(
-  variant: "delta" | "sotw",
-  puts: readonly ReturnType<typeof resource>[],
-  options: Partial<ServerMachineOptions> = {},
-): Conversation {
-  const talk = new Conversation(options);
-  talk.put(...puts);
-  talk.open(1, variant);
-  return talk;
-}
 
 describe("in delta, an error", () => {
   test("is told in place of the resource, once, and again when it changes (S-ERR-01, S-ERR-02)", () => {
     const talk = talkWith("delta", [e("a", "1"), denied("x")]);
-    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["a", "x"] })))).toEqual([["!x 7 why", "a@1"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["a", "x"] })))).toEqual([["a@1", "!x 7 why"]]);
     expect(talk.hear(1, delta(ENDPOINTS, { nonce: "1" }))).toEqual([]);
     talk.put(e("a", "2"));
     expect(says(talk.turns())).toEqual([["a@2"]]);
@@ -66,7 +51,7 @@ describe("in delta, an error", () => {
     talk.hear(1, delta(ENDPOINTS, { nonce: "1" }));
     talk.put(failure(ENDPOINTS, "a", UNAVAILABLE));
     talk.change({ deletes: [{ type: ENDPOINTS, name: "b" }] });
-    expect(says(talk.turns())).toEqual([["!a 14 why", "-b"]]);
+    expect(says(talk.turns())).toEqual([["-b", "!a 14 why"]]);
   });
 
   test("that is taken away leaves the client with nothing: what it kept is removed", () => {
@@ -96,7 +81,7 @@ describe("in delta, an error", () => {
   test("of a Cluster that may be in use comes when the Cluster goes", () => {
     const route = (cluster: string): ReturnType<typeof resource> =>
       resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
-    const talk = talkWith("delta", [c("old", "1"), c("new", "1"), route("old")]);
+    const talk = talkWith("delta", [plain("old", "1"), plain("new", "1"), route("old")]);
     talk.hear(1, delta(CLUSTER, {}));
     talk.hear(1, delta(CLUSTER, { nonce: "1" }));
     talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
@@ -130,7 +115,7 @@ describe("an Envoy, which reads no errors,", () => {
 
   test("is told that what it waits for is missing, beside the error", () => {
     const talk = talkWith("delta", [failure(ENDPOINTS, "x", INTERNAL), denied("r", ROUTE)]);
-    expect(says(talk.hear(1, delta(ENDPOINTS, { ...envoy, subscribe: ["x"] })))).toEqual([["!x 13 why", "-x"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { ...envoy, subscribe: ["x"] })))).toEqual([["-x", "!x 13 why"]]);
     // Of a route that is not there Envoy is not told: its listener would wait for ever.
     expect(says(talk.hear(1, delta(ROUTE, { subscribe: ["r"] })))).toEqual([["!r 7 why"]]);
   });
@@ -140,7 +125,7 @@ describe("an Envoy, which reads no errors,", () => {
     talk.hear(1, delta(ENDPOINTS, { ...envoy, subscribe: ["a", "b"] }));
     talk.hear(1, delta(ENDPOINTS, { nonce: "1" }));
     talk.put(denied("a"), failure(ENDPOINTS, "b", INTERNAL));
-    expect(says(talk.turns())).toEqual([["!a 7 why", "!b 13 why", "-a"]]);
+    expect(says(talk.turns())).toEqual([["-a", "!a 7 why", "!b 13 why"]]);
   });
 
   test("gets a resource without a body where it wants that, and not the error beside it (S-ERR-03)", () => {
@@ -156,7 +141,7 @@ describe("in State of the World, an error", () => {
   test("of a named type is told alone (S-ERR-01, S-ERR-02)", () => {
     const talk = talkWith("sotw", [e("a", "1"), denied("x")]);
     const names = ["a", "x", "y"];
-    expect(says(talk.hear(1, sotw(ENDPOINTS, { names })))).toEqual([["!x 7 why", "a@1"]]);
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names })))).toEqual([["a@1", "!x 7 why"]]);
     expect(talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names }))).toEqual([]);
     talk.put(denied("y"));
     expect(says(talk.turns())).toEqual([["!y 7 why"]]);
@@ -166,13 +151,13 @@ describe("in State of the World, an error", () => {
   });
 
   test("of a full-state type comes with all other resources, and is not repeated with them (S-ERR-04)", () => {
-    const talk = talkWith("sotw", [c("a", "1")]);
+    const talk = talkWith("sotw", [plain("a", "1")]);
     talk.hear(1, sotw(CLUSTER, {}));
     talk.hear(1, sotw(CLUSTER, { nonce: "1" }));
     talk.put(denied("x", CLUSTER));
-    expect(says(talk.turns())).toEqual([["!x 7 why", "a@1"]]);
+    expect(says(talk.turns())).toEqual([["a@1", "!x 7 why"]]);
     talk.hear(1, sotw(CLUSTER, { nonce: "2" }));
-    talk.put(c("a", "2"));
+    talk.put(plain("a", "2"));
     expect(says(talk.turns())).toEqual([["a@2"]]);
     talk.hear(1, sotw(CLUSTER, { nonce: "3" }));
     talk.change({ deletes: [{ type: CLUSTER, name: "x" }] });
@@ -180,19 +165,19 @@ describe("in State of the World, an error", () => {
   });
 
   test("of a Cluster comes when the Cluster goes", () => {
-    const talk = talkWith("sotw", [c("a", "1"), c("x", "1"), resource(LISTENER, "l", "1")]);
+    const talk = talkWith("sotw", [plain("a", "1"), plain("x", "1"), resource(LISTENER, "l", "1")]);
     talk.hear(1, sotw(CLUSTER, {}));
     talk.hear(1, sotw(CLUSTER, { nonce: "1" }));
     talk.hear(1, sotw(LISTENER, {}));
     talk.put(denied("x", CLUSTER));
     expect(says(talk.turns())).toEqual([]);
-    expect(says(talk.hear(1, sotw(LISTENER, { nonce: "2" })))).toEqual([["!x 7 why", "a@1"]]);
+    expect(says(talk.hear(1, sotw(LISTENER, { nonce: "2" })))).toEqual([["a@1", "!x 7 why"]]);
   });
 
   test("is also that nothing has a name, where that is switched on (S-RES-15)", () => {
     const talk = talkWith("sotw", [e("a", "1")], { dialect: { resourceErrors: "failed-and-missing" } });
     const missing = `!x ${NOT_FOUND} no resource has this name`;
-    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["a", "x"] })))).toEqual([[missing, "a@1"]]);
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["a", "x"] })))).toEqual([["a@1", missing]]);
     expect(talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["a", "x"] }))).toEqual([]);
     talk.put(e("x", "1"));
     expect(says(talk.turns())).toEqual([["x@1"]]);
@@ -214,7 +199,7 @@ describe("an error is an absence", () => {
   ] as const)("%s", (_, type, options) => {
     const talk = talkWith("delta", [resource(type, "a", "1"), denied("x", type)], options);
     const missing = type === V2 ? "-x" : "?x";
-    expect(says(talk.hear(1, delta(type, { subscribe: ["a", "x"] })))).toEqual([[missing, "a@1"]]);
+    expect(says(talk.hear(1, delta(type, { subscribe: ["a", "x"] })))).toEqual([["a@1", missing]]);
     talk.open(2, "sotw");
     expect(says(talk.hear(2, sotw(type, { names: ["a", "x"] })))).toEqual([["a@1"]]);
   });

@@ -1,29 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { Conversation, node, sotw } from "../../../test/support/conversation.ts";
+import { Conversation, node, says, sotw, talkWith } from "../../../test/support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, resource, UNKNOWN } from "../../../test/support/resources.ts";
-import type { ServerMachineOptions } from "../contract/server-machine-options.ts";
 
 const no = { code: 3, message: "no" };
-const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => [...one.says].sort());
 const c = (name: string, label: string, onDemand = false): ReturnType<typeof resource> =>
   resource(CLUSTER, name, label, { references: [], onDemand });
 const e = (name: string, label: string, onDemand = false): ReturnType<typeof resource> =>
   resource(ENDPOINTS, name, label, { onDemand });
 
-/** One aggregated stream, and these resources. */
-function talkWith(
-  puts: readonly ReturnType<typeof resource>[],
-  options: Partial<ServerMachineOptions> = {},
-): Conversation {
-  const talk = new Conversation(options);
-  talk.put(...puts);
-  talk.open(1, "sotw");
-  return talk;
-}
-
 describe("a request", () => {
   test("is understood by its nonce, its error and its names", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     const ask = (what: Parameters<typeof sotw>[1]): string => {
       talk.hear(1, sotw(ENDPOINTS, what));
       return talk.understood();
@@ -41,7 +28,7 @@ describe("a request", () => {
   });
 
   test("with an error of its own newest version after an ACK is the newer word", () => {
-    const talk = talkWith([e("a", "1")]);
+    const talk = talkWith("sotw", [e("a", "1")]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
     talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["a"] }));
     expect(talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["a"], error: no }))).toEqual([]);
@@ -49,7 +36,7 @@ describe("a request", () => {
   });
 
   test("with another version than the answered one is a refusal where an edition has it so", () => {
-    const talk = talkWith([c("a", "1")], { edition: "2018" });
+    const talk = talkWith("sotw", [c("a", "1")], { edition: "2018" });
     const [first] = talk.hear(1, sotw(CLUSTER, {}));
     talk.hear(1, sotw(CLUSTER, { nonce: "1", versionInfo: "old" }));
     expect(talk.understood()).toBe("nack, nacked 1: 0 the client kept its version");
@@ -100,7 +87,7 @@ describe("a NACK counts", () => {
 
 describe("a stale nonce", () => {
   test("is answered by nothing, and what its request gave up is new when it is named again", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] }));
     talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["a", "b"] }));
     talk.put(e("a", "2"));
@@ -111,7 +98,7 @@ describe("a stale nonce", () => {
   });
 
   test("S-SUB-06 everything that its request gave up is new when it is asked for again", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["*"] }));
     talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["*"] }));
     talk.put(e("b", "2"));
@@ -122,7 +109,7 @@ describe("a stale nonce", () => {
   });
 
   test("with the names of before gives up nothing", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     const names = ["a", "b"];
     talk.hear(1, sotw(ENDPOINTS, { names }));
     talk.put(e("a", "2"));
@@ -132,14 +119,14 @@ describe("a stale nonce", () => {
   });
 
   test("may bring names where that is switched on", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")], { dialect: { staleNonce: "honour-names" } });
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")], { dialect: { staleNonce: "honour-names" } });
     talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
     expect(says(talk.hear(1, sotw(ENDPOINTS, { nonce: "strange", names: ["a", "b"] })))).toEqual([["b@1"]]);
     expect(talk.understood()).toBe("stale, stale-nonce");
   });
 
   test("that is the last good one is honoured after a refusal, and only then", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
     talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["a"] }));
     talk.put(e("a", "2"));
@@ -154,7 +141,7 @@ describe("a stale nonce", () => {
 
 describe("no nonce in mid-stream", () => {
   test("from a client that has used ours means that it forgot the type: all it names is new", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] }));
     talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["a", "b"] }));
     expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["a"] })))).toEqual([["a@1"]]);
@@ -162,14 +149,14 @@ describe("no nonce in mid-stream", () => {
   });
 
   test("means the same under a wildcard", () => {
-    const talk = talkWith([c("a", "1")]);
+    const talk = talkWith("sotw", [c("a", "1")]);
     talk.hear(1, sotw(CLUSTER, {}));
     talk.hear(1, sotw(CLUSTER, { nonce: "1" }));
     expect(says(talk.hear(1, sotw(CLUSTER, {})))).toEqual([["a@1"]]);
   });
 
   test("before any of ours was used, or with one on its way, is a change of names only", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
     expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] })))).toEqual([["b@1"]]);
     talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names: ["a", "b"] }));
@@ -182,7 +169,7 @@ describe("no nonce in mid-stream", () => {
 describe("an Envoy that withheld its answers", () => {
   const envoy = node("n", "envoy");
   function twoUnsettled(): { talk: Conversation; version: string | undefined } {
-    const talk = talkWith([c("a", "1")]);
+    const talk = talkWith("sotw", [c("a", "1")]);
     talk.hear(1, sotw(CLUSTER, { node: envoy }));
     talk.put(c("a", "2"));
     talk.turns();
@@ -207,7 +194,7 @@ describe("an Envoy that withheld its answers", () => {
   });
 
   test("and asks on a stream of its own means the newest whatever the version", () => {
-    const talk = talkWith([c("a", "1")]);
+    const talk = talkWith("sotw", [c("a", "1")]);
     talk.open(2, "sotw", CLUSTER);
     talk.hear(2, sotw(CLUSTER, { node: envoy }));
     talk.put(c("a", "2"));
@@ -221,7 +208,7 @@ describe("an Envoy that withheld its answers", () => {
   });
 
   test("and has only one to answer means that one", () => {
-    const talk = talkWith([c("a", "1")]);
+    const talk = talkWith("sotw", [c("a", "1")]);
     const [first] = talk.hear(1, sotw(CLUSTER, { node: envoy }));
     talk.hear(1, sotw(CLUSTER, { nonce: "1", versionInfo: first?.version, error: no }));
     expect(talk.understood()).toBe("nack, nacked 1: 3 no");
@@ -230,7 +217,7 @@ describe("an Envoy that withheld its answers", () => {
 
 describe("what is given up", () => {
   test("before it was answered is not answered", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
     talk.receive(1, sotw(ENDPOINTS, { nonce: "1", names: ["a", "b"] }));
     expect(talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["a"] }))).toEqual([]);
@@ -240,14 +227,14 @@ describe("what is given up", () => {
     ["of a type with full state", CLUSTER, c],
     ["of another type", ENDPOINTS, e],
   ] as const)("under a wildcard that does not cover it is not answered either (%s)", (_, type, make) => {
-    const talk = talkWith([make("a", "1"), make("b", "1", true)]);
+    const talk = talkWith("sotw", [make("a", "1"), make("b", "1", true)]);
     expect(says(talk.hear(1, sotw(type, { names: ["*"] })))).toEqual([["a@1"]]);
     talk.receive(1, sotw(type, { nonce: "1", names: ["*", "b"] }));
     expect(talk.hear(1, sotw(type, { nonce: "1", names: ["*"] }))).toEqual([]);
   });
 
   test("while its answer is on its way, and named again after it is gone, is said to be gone", () => {
-    const talk = talkWith([c("a", "1"), c("b", "1")]);
+    const talk = talkWith("sotw", [c("a", "1"), c("b", "1")]);
     talk.hear(1, sotw(CLUSTER, { names: ["a", "b"] }));
     talk.receive(1, sotw(CLUSTER, { names: ["b"] }));
     talk.change({ deletes: [{ type: CLUSTER, name: "a" }] });
@@ -260,7 +247,7 @@ describe("what is given up", () => {
     ["is said to be gone where an answer can say it", CLUSTER, c, [["b@1", "x@1"]]],
     ["is not spoken of where none can", ENDPOINTS, e, []],
   ] as const)("while its answer is on its way, and named again after another answer, %s", (_, type, make, said) => {
-    const talk = talkWith([make("a", "1"), make("b", "1"), make("x", "1")]);
+    const talk = talkWith("sotw", [make("a", "1"), make("b", "1"), make("x", "1")]);
     talk.hear(1, sotw(type, { names: ["a", "b"] }));
     talk.receive(1, sotw(type, { names: ["b"] }));
     talk.change({ deletes: [{ type, name: "a" }] });
@@ -269,7 +256,7 @@ describe("what is given up", () => {
   });
 
   test("after it was answered out of turn is not told any more", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
     expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] })))).toEqual([["b@1"]]);
     talk.receive(1, sotw(ENDPOINTS, { names: ["a"] }));
@@ -280,7 +267,7 @@ describe("what is given up", () => {
 
 describe("an answer out of turn", () => {
   test("goes out while another is unsettled, is not repeated, and does not hold up what comes next", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
     expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b", "none"] })))).toEqual([["b@1"]]);
     talk.put(e("a", "2"), e("b", "2"));
@@ -289,7 +276,7 @@ describe("an answer out of turn", () => {
   });
 
   test("that is refused closes the older one too, and nothing waits for that any more", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     const names = ["a", "b"];
     talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
     expect(says(talk.hear(1, sotw(ENDPOINTS, { names })))).toEqual([["b@1"]]);
@@ -300,7 +287,7 @@ describe("an answer out of turn", () => {
   });
 
   test("is not repeated when its turn comes", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
     talk.put(e("b", "2"), e("a", "2"));
     expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] })))).toEqual([["b@2"]]);
@@ -308,7 +295,7 @@ describe("an answer out of turn", () => {
   });
 
   test("is not given of a type with full state", () => {
-    const talk = talkWith([c("a", "1"), c("b", "1")]);
+    const talk = talkWith("sotw", [c("a", "1"), c("b", "1")]);
     talk.hear(1, sotw(CLUSTER, { names: ["a"] }));
     expect(says(talk.hear(1, sotw(CLUSTER, { names: ["a", "b"] })))).toEqual([["a@1", "b@1"]]);
     talk.put(c("b", "2"));
@@ -318,7 +305,7 @@ describe("an answer out of turn", () => {
 
 describe("a wildcard", () => {
   test("of a type without full state is answered with everything when it is joined, then with what changed", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
     talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["a"] }));
     expect(says(talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["*"] })))).toEqual([["a@1", "b@1"]]);
@@ -328,7 +315,7 @@ describe("a wildcard", () => {
   });
 
   test("over nothing is answered all the same, but for a type that nobody knows", () => {
-    const talk = talkWith([]);
+    const talk = talkWith("sotw", []);
     expect(says(talk.hear(1, sotw(LISTENER, {})))).toEqual([[]]);
     expect(talk.hear(1, sotw(UNKNOWN, {}))).toEqual([]);
   });
@@ -336,11 +323,11 @@ describe("a wildcard", () => {
 
 describe("a client that comes back", () => {
   test("is sent everything, unless skipping is switched on and its version is the current one", () => {
-    const plain = talkWith([c("a", "1")]);
-    const version = plain.hear(1, sotw(CLUSTER, {}))[0]?.version;
-    plain.open(2, "sotw");
-    expect(says(plain.hear(2, sotw(CLUSTER, { versionInfo: version })))).toEqual([["a@1"]]);
-    const skipping = talkWith([c("a", "1")], { dialect: { resumeSkip: { otherwise: true } } });
+    const resending = talkWith("sotw", [c("a", "1")]);
+    const version = resending.hear(1, sotw(CLUSTER, {}))[0]?.version;
+    resending.open(2, "sotw");
+    expect(says(resending.hear(2, sotw(CLUSTER, { versionInfo: version })))).toEqual([["a@1"]]);
+    const skipping = talkWith("sotw", [c("a", "1")], { dialect: { resumeSkip: { otherwise: true } } });
     expect(skipping.hear(1, sotw(CLUSTER, { versionInfo: version }))).toEqual([]);
     skipping.open(2, "sotw");
     expect(says(skipping.hear(2, sotw(CLUSTER, { versionInfo: "old" })))).toEqual([["a@1"]]);
@@ -349,7 +336,7 @@ describe("a client that comes back", () => {
   });
 
   test("and names what is gone by now is told so where an empty answer tells it", () => {
-    const talk = talkWith([]);
+    const talk = talkWith("sotw", []);
     expect(says(talk.hear(1, sotw(CLUSTER, { versionInfo: "old", names: ["a"] })))).toEqual([[]]);
     expect(says(talk.hear(1, sotw(ENDPOINTS, { versionInfo: "old", names: ["a"] })))).toEqual([]);
     expect(says(talk.hear(1, sotw(LISTENER, { names: ["a"] })))).toEqual([]);
@@ -360,7 +347,7 @@ describe("an answer that stays away", () => {
   const timers = (talk: Conversation): number => talk.asked.filter((effect) => effect.kind === "start-timer").length;
 
   test("is waited for once something newer is there, and not before", () => {
-    const talk = talkWith([c("a", "1"), e("a", "1")]);
+    const talk = talkWith("sotw", [c("a", "1"), e("a", "1")]);
     talk.hear(1, sotw(CLUSTER, {}));
     talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
     expect(timers(talk)).toBe(0);
@@ -377,7 +364,7 @@ describe("an answer that stays away", () => {
   });
 
   test("is waited for when its node has moved", () => {
-    const talk = talkWith([c("a", "1")]);
+    const talk = talkWith("sotw", [c("a", "1")]);
     talk.hear(1, sotw(CLUSTER, {}));
     talk.machine.on({ kind: "transaction-committed", nodeMapping: () => ["other"] });
     expect(talk.turns()).toEqual([]);
@@ -393,7 +380,7 @@ describe("an answer that stays away", () => {
       [CLUSTER, c],
       [ENDPOINTS, e],
     ] as const) {
-      const talk = talkWith([make("a", "1"), make("b", "1")]);
+      const talk = talkWith("sotw", [make("a", "1"), make("b", "1")]);
       talk.hear(1, sotw(type, { names }));
       for (const label of ["2", "3"]) {
         talk.put(make("a", label));
@@ -436,7 +423,10 @@ describe("streams that are told the same", () => {
 
 describe("a stream that is sent everything once more", () => {
   test("is sent the body that a new one is sent", () => {
-    const talk = talkWith(Array.from({ length: 20 }, (_, i) => e(`n${i}`, "1")));
+    const talk = talkWith(
+      "sotw",
+      Array.from({ length: 20 }, (_, i) => e(`n${i}`, "1")),
+    );
     const bodies = (): readonly unknown[] =>
       talk.machine.next(100).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []));
     talk.hear(1, sotw(ENDPOINTS, { names: ["*"] }));
@@ -453,7 +443,7 @@ describe("an answer that is too large for one response", () => {
   const options = { dialect: { maxResponseBytes: 1 } } as const;
 
   test("is several, of named types only", () => {
-    const talk = talkWith([c("a", "1"), c("b", "1"), e("a", "1"), e("b", "1")], options);
+    const talk = talkWith("sotw", [c("a", "1"), c("b", "1"), e("a", "1"), e("b", "1")], options);
     expect(says(talk.hear(1, sotw(CLUSTER, {})))).toEqual([["a@1", "b@1"]]);
     const parts = talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] }));
     expect(says(parts)).toEqual([["a@1"], ["b@1"]]);
@@ -461,14 +451,14 @@ describe("an answer that is too large for one response", () => {
   });
 
   test("is one where a client that comes back with its version is sent nothing", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")], {
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")], {
       dialect: { ...options.dialect, resumeSkip: { otherwise: true } },
     });
     expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["*"] })))).toEqual([["a@1", "b@1"]]);
   });
 
   test("is accepted and refused part by part, and counts as one: what is newer waits for all of it", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")], options);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1"), e("d", "1")], options);
     const names = ["a", "b", "d"];
     talk.hear(1, sotw(ENDPOINTS, { names }));
     talk.put(e("a", "2"));
@@ -481,7 +471,7 @@ describe("an answer that is too large for one response", () => {
   });
 
   test("takes names from the request for its last part", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")], options);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1"), e("d", "1")], options);
     talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] }));
     expect(talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["b", "d"] }))).toEqual([]);
     // `a` was given up and is named again, so it is new.
@@ -489,7 +479,7 @@ describe("an answer that is too large for one response", () => {
   });
 
   test("is refused by another version in each of its parts where an edition has it so", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")], { edition: "2020", ...options });
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")], { edition: "2020", ...options });
     const [first] = talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] }));
     talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["a", "b"], versionInfo: "old" }));
     expect(talk.understood()).toBe("nack, nacked 1: 0 the client kept its version");

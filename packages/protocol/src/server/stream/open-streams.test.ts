@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import { Conversation, delta, node, says, sotw, talkWith } from "../../../test/support/conversation.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, plain, resource, UNKNOWN } from "../../../test/support/resources.ts";
+import { statusCode } from "../../message/status.ts";
+
+describe("a request", () => {
+  test("for more names than the limit ends the stream; as many as the limit are served", () => {
+    const talk = talkWith("delta", [plain("a")], { maxSubscriptionsPerStream: 3 });
+    talk.hear(1, delta(CLUSTER, { subscribe: ["a", "b"] }));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] })))).toEqual([["-a"]]);
+    expect(talk.hear(1, delta(ENDPOINTS, { subscribe: ["b"] }))).toEqual([]);
+    const message = "subscribed to 4 names; at most 3 per stream are served";
+    expect(talk.ended).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
+  });
+
+  test.each(["delta", "sotw"] as const)(
+    "that lists more names than the limit in %s ends the stream, and its names are only counted",
+    (variant) => {
+      const talk = new Conversation({ maxSubscriptionsPerStream: 3 });
+      talk.open(1, variant);
+      let reads = 0;
+      const names = Object.assign(["a", "b", "c", "d"], {
+        *[Symbol.iterator]() {
+          reads++;
+          for (let at = 0; at < 4; at++) yield "abcd"[at] ?? "";
+        },
+      });
+      talk.hear(1, variant === "delta" ? delta(CLUSTER, { subscribe: names }) : sotw(CLUSTER, { names }));
+      const message = "subscribed to 4 names; at most 3 per stream are served";
+      expect({ reads, ends: talk.ended }).toEqual({
+        reads: 1,
+        ends: [[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]],
+      });
+    },
+  );
+
+  test.each(["delta", "sotw"] as const)("S-SUB-20 that repeats names in %s is served", (variant) => {
+    const talk = new Conversation({ maxSubscriptionsPerStream: 3 });
+    talk.open(1, variant);
+    const names = ["a", "b", "a", "b", "c", "*"];
+    talk.hear(1, variant === "delta" ? delta(CLUSTER, { subscribe: names }) : sotw(CLUSTER, { names }));
+    expect(talk.ended).toEqual([]);
+  });
+
+  test("for more types than the limit ends the stream; as many as the limit are served", () => {
+    const talk = talkWith("delta", [plain("a")], { maxTypesPerStream: 2 });
+    talk.hear(1, delta(CLUSTER, {}));
+    talk.hear(1, delta(UNKNOWN, {}));
+    talk.hear(1, delta(CLUSTER, {}));
+    expect(talk.ended).toEqual([]);
+    talk.hear(1, delta(LISTENER, {}));
+    const message = "asks for 3 types; at most 2 per stream are served";
+    expect(talk.ended).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
+  });
+
+  test.each(["delta", "sotw"] as const)("that goes on asking in %s and answers nothing ends the stream", (variant) => {
+    const talk = new Conversation({ maxUnacknowledgedPerType: 3 });
+    talk.put(resource(ENDPOINTS, "a", "1"), resource(ENDPOINTS, "b", "1"));
+    talk.open(1, variant);
+    const ask = (name: string): unknown =>
+      talk.hear(1, variant === "delta" ? delta(ENDPOINTS, { subscribe: ["a"] }) : sotw(ENDPOINTS, { names: [name] }));
+    for (const name of ["a", "b", "a"]) ask(name);
+    expect(talk.ended).toEqual([]);
+    ask("b");
+    ask("a");
+    const message = "4 responses of a type were neither accepted nor refused; at most 3 may be";
+    expect(talk.ended).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
+  });
+});
+
+test("a client that says nothing more ends its stream too, when it is sent more than it may leave unanswered", () => {
+  const talk = talkWith("delta", [plain("a")], { maxUnacknowledgedPerType: 2 });
+  talk.put(resource(ENDPOINTS, "a", "0"));
+  talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
+  const sent = ["1", "2", "3"].map((label) => {
+    talk.put(resource(ENDPOINTS, "a", label));
+    talk.turns();
+    // It is waited for in vain.
+    for (const effect of talk.asked.splice(0)) if (effect.kind === "start-timer") talk.fire(effect.timer);
+    return [talk.turns().length, talk.asked.filter(({ kind }) => kind === "close-stream").length];
+  });
+  expect(sent).toEqual([
+    [1, 0],
+    [1, 1],
+    [0, 0],
+  ]);
+});
+
+describe("what one stream owes on another of the same node", () => {
+  test.each(["sotw", "delta"] as const)("is told although the other one had its turn (%s)", (variant) => {
+    const talk = new Conversation();
+    talk.put(resource(CLUSTER, "a", "1"), resource(ENDPOINTS, "a", "1"));
+    const ask = (stream: number, type: typeof CLUSTER, names: readonly string[], nonce?: string): void => {
+      const request =
+        variant === "sotw"
+          ? sotw(type, { node: node("n"), names, nonce })
+          : delta(type, { node: node("n"), ...(nonce === undefined ? { subscribe: names } : { nonce }) });
+      talk.hear(stream, request);
+    };
+    for (const [stream, type, names] of [
+      [1, ENDPOINTS, ["a"]],
+      [2, CLUSTER, ["*"]],
+    ] as const) {
+      talk.open(stream, variant, type);
+      ask(stream, type, names);
+      ask(stream, type, names, "1");
+    }
+    talk.put(resource(CLUSTER, "a", "2"));
+    expect(talk.turns().map(({ stream, says }) => [stream, says])).toEqual([
+      [2, ["a@2"]],
+      [1, ["a@1"]],
+    ]);
+  });
+});
