@@ -232,7 +232,7 @@ class WiredServer implements ManagementServer {
     this.#rulesContext = rulesContextOf(options, (fault) => this.#hub.report(fault));
     this.#ledger = options.ledger === undefined ? undefined : new ServerLedger(options, hub, this.#rulesContext);
     const deliveries = createDeliveryTimes(telemetry);
-    this.#nodePast = createNodePast(hub, deliveries, this.#ledger);
+    this.#nodePast = createNodePast(hub, { telemetry, deliveries }, this.#ledger);
     this.#loads = createLoadReporting(options, this.#hub);
     const clientStatus = createClientStatus(options, this.#hub, deliveries);
     const { controlPlane, healthDiscovery } = options;

@@ -2,12 +2,19 @@ import type { Hub } from "./hub/hub.ts";
 import { NodePastRecorder } from "./ledger/node-past-recorder.ts";
 import type { DeliveryTimes } from "./observe/deliveries.ts";
 import { printableReason } from "./observe/printable.ts";
+import type { ObservedTelemetry } from "./observe/telemetry.ts";
 import type { ServerLedger } from "./server-ledger.ts";
+
+/** What tells of the nodes of a server. */
+export interface Observed {
+  readonly telemetry: ObservedTelemetry;
+  readonly deliveries: Pick<DeliveryTimes, "onAnswered">;
+}
 
 /** Records what the nodes of a server have and reject: in memory until `openNodePast`. */
 export function createNodePast(
   hub: Hub,
-  deliveries: Pick<DeliveryTimes, "onAnswered">,
+  { telemetry, deliveries }: Observed,
   ledger: ServerLedger | undefined,
 ): NodePastRecorder {
   const past = new NodePastRecorder({
@@ -19,11 +26,12 @@ export function createNodePast(
     onProblem: (message) => hub.report({ kind: "ledger-problem", message }),
   });
   hub.deployments.onAdvanced(() => past.advanced());
-  hub.listeners.on("node-identified", () => past.found());
+  telemetry.observe("node-identified", () => past.found());
   // A client quotes what it rejects, and that may be a Secret: nothing of it reaches the disk.
-  deliveries.onAnswered(({ reason, ...answered }) =>
-    past.answered({ ...answered, reason: reason === undefined ? undefined : printableReason(reason) }),
-  );
+  deliveries.onAnswered((answered) => {
+    const { reason } = answered;
+    past.answered(reason === undefined ? answered : { ...answered, reason: printableReason(reason) });
+  });
   return past;
 }
 

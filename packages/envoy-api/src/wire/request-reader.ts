@@ -6,7 +6,6 @@ import { parseTypeUrl, type Status, type Variant } from "@xdskit/protocol";
 import {
   type DeltaRequest,
   type DiscoveryRequest,
-  finish,
   noInitialVersions,
   type SotwRequest,
   type Steps,
@@ -114,74 +113,104 @@ class DeltaRequestReader implements RequestReader {
   }
 
   read(message: Uint8Array): DeltaRequest {
-    return finish(this.#steps(message, undefined));
+    const fields = new DeltaFields(message);
+    while (fields.hasMore) fields.next();
+    return fields.request(this.#node);
   }
 
-  readInSteps(message: Uint8Array): Steps<DeltaRequest> {
-    return this.#steps(message, new Set());
-  }
-
-  /** `distinct`: takes each name that is subscribed to. */
-  *#steps(message: Uint8Array, distinct: Set<string> | undefined): Steps<DeltaRequest> {
-    const reader = new WireReader(message);
-    let nodeBytes: Uint8Array | undefined;
-    let typeText = "";
-    const subscribe: string[] = [];
-    const unsubscribe: string[] = [];
-    const versions = { start: 0, end: 0, size: 0 };
-    let nonce: string | undefined;
-    let error: Status | undefined;
-    let hasLocators = false;
-    for (let fields = 1; reader.hasMore; fields++) {
-      if (fields % FIELDS_PER_STEP === 0) yield;
-      const start = reader.position;
-      const tag = reader.tag();
-      switch (tag) {
-        case lengthTag(1):
-          nodeBytes = reader.bytes();
-          break;
-        case lengthTag(2):
-          typeText = reader.string();
-          break;
-        case lengthTag(3):
-          addName(subscribe, reader.string(), distinct);
-          break;
-        case lengthTag(4):
-          addName(unsubscribe, reader.string());
-          break;
-        case VERSION_ENTRY:
-          checkVersionEntry(reader.message());
-          if (versions.size === 0) versions.start = start;
-          versions.end = reader.position;
-          versions.size++;
-          break;
-        case lengthTag(6):
-          nonce = present(reader.string());
-          break;
-        case lengthTag(7):
-          error = readPrintableStatus(reader.message());
-          break;
-        case lengthTag(8):
-          addName(subscribe, readLocator(reader.message()), distinct);
-          hasLocators = true;
-          break;
-        case lengthTag(9):
-          addName(unsubscribe, readLocator(reader.message()));
-          hasLocators = true;
-          break;
-        default:
-          reader.skip(tag);
-      }
+  *readInSteps(message: Uint8Array): Steps<DeltaRequest> {
+    const fields = new DeltaFields(message, new Set());
+    for (let read = 1; fields.hasMore; read++) {
+      if (read % FIELDS_PER_STEP === 0) yield;
+      fields.next();
     }
-    const node = nodeBytes === undefined ? undefined : this.#node.read(nodeBytes);
-    const initialVersions =
-      versions.size === 0
-        ? noInitialVersions
-        : new EncodedVersions(message.subarray(versions.start, versions.end), versions.size);
-    const type = parseTypeUrl(typeText);
-    const common = { kind: "delta", type, node, nonce, error, subscribe, unsubscribe, initialVersions } as const;
-    const named = distinct === undefined ? common : { ...common, distinct };
-    return hasLocators ? { ...named, hasLocators } : named;
+    return fields.request(this.#node);
+  }
+}
+
+/** The fields of one message, as far as they were read. */
+class DeltaFields {
+  readonly #message: Uint8Array;
+  readonly #reader: WireReader;
+  /** Takes each name that is subscribed to. */
+  readonly #distinct: Set<string> | undefined;
+  readonly #subscribe: string[] = [];
+  readonly #unsubscribe: string[] = [];
+  readonly #versions = { start: 0, end: 0, size: 0 };
+  #nodeBytes: Uint8Array | undefined;
+  #typeText = "";
+  #nonce: string | undefined;
+  #error: Status | undefined;
+  #hasLocators = false;
+
+  constructor(message: Uint8Array, distinct?: Set<string>) {
+    this.#message = message;
+    this.#reader = new WireReader(message);
+    this.#distinct = distinct;
+  }
+
+  get hasMore(): boolean {
+    return this.#reader.hasMore;
+  }
+
+  /** Reads one field. */
+  next(): void {
+    const reader = this.#reader;
+    const start = reader.position;
+    const tag = reader.tag();
+    switch (tag) {
+      case lengthTag(1):
+        this.#nodeBytes = reader.bytes();
+        break;
+      case lengthTag(2):
+        this.#typeText = reader.string();
+        break;
+      case lengthTag(3):
+        addName(this.#subscribe, reader.string(), this.#distinct);
+        break;
+      case lengthTag(4):
+        addName(this.#unsubscribe, reader.string());
+        break;
+      case VERSION_ENTRY:
+        checkVersionEntry(reader.message());
+        if (this.#versions.size === 0) this.#versions.start = start;
+        this.#versions.end = reader.position;
+        this.#versions.size++;
+        break;
+      case lengthTag(6):
+        this.#nonce = present(reader.string());
+        break;
+      case lengthTag(7):
+        this.#error = readPrintableStatus(reader.message());
+        break;
+      case lengthTag(8):
+        addName(this.#subscribe, readLocator(reader.message()), this.#distinct);
+        this.#hasLocators = true;
+        break;
+      case lengthTag(9):
+        addName(this.#unsubscribe, readLocator(reader.message()));
+        this.#hasLocators = true;
+        break;
+      default:
+        reader.skip(tag);
+    }
+  }
+
+  /** The request, once all fields were read. */
+  request(memory: NodeMemory): DeltaRequest {
+    const { start, end, size } = this.#versions;
+    const request: DeltaRequest = {
+      kind: "delta",
+      type: parseTypeUrl(this.#typeText),
+      node: this.#nodeBytes === undefined ? undefined : memory.read(this.#nodeBytes),
+      nonce: this.#nonce,
+      error: this.#error,
+      subscribe: this.#subscribe,
+      unsubscribe: this.#unsubscribe,
+      initialVersions: size === 0 ? noInitialVersions : new EncodedVersions(this.#message.subarray(start, end), size),
+    };
+    const named = this.#distinct === undefined ? request : { ...request, distinct: this.#distinct };
+    return this.#hasLocators ? { ...named, hasLocators: true } : named;
   }
 }
 

@@ -249,3 +249,17 @@ test("operators call a switch by one name, without its unit", () => {
   expect(names.filter((name) => /Ms$|Bytes$/.test(name))).toEqual([]);
   expect(switchNameOf("orderLimitMs")).toBe("orderLimit");
 });
+
+test("the streams of one server and one port share a dialect object", () => {
+  const choices = {
+    server: { dialect: { makeBeforeBreak: false } },
+    listener: { name: "edge", dialect: { resumeSkip: true } },
+  };
+  const [one, other] = [anonymousNode, { ...anonymousNode, id: "other" }].map((node) => dialectFor(node, choices));
+  expect(other).toBe(one);
+  expect(dialectFor(named("envoy"), choices)).not.toBe(one);
+  expect({ makeBeforeBreak: one?.makeBeforeBreak, resumeSkip: one?.resumeSkip }).toEqual({
+    makeBeforeBreak: { otherwise: false },
+    resumeSkip: { otherwise: true },
+  });
+});

@@ -26,7 +26,19 @@ const presets: ReadonlyMap<Edition, ReadonlyMap<KnownClient | undefined, Dialect
 export function dialectFor(node: Node, { server, listener, clients }: Choices = {}): Dialect {
   const edition = clients?.edition ?? listener?.edition ?? server?.edition ?? "current";
   const preset = presets.get(edition)?.get(knownClientOf(node)) ?? presetOf(edition);
-  return [server, listener, clients].reduce((dialect, choice) => override(dialect, choice?.dialect), preset);
+  return override(overrideForAll(overrideForAll(preset, server?.dialect), listener?.dialect), clients?.dialect);
+}
+
+/** By the overrides of a server or a listener, which are given once: the dialects that they change. */
+const changedForAll = new WeakMap<DialectOverrides, Map<Dialect, Dialect>>();
+
+/** As `override`, with one result for all streams. */
+function overrideForAll(dialect: Dialect, overrides: DialectOverrides | undefined): Dialect {
+  if (overrides === undefined) return dialect;
+  const known = changedForAll.get(overrides) ?? new Map<Dialect, Dialect>();
+  const changed = known.get(dialect) ?? override(dialect, overrides);
+  changedForAll.set(overrides, known.set(dialect, changed));
+  return changed;
 }
 
 function presetOf(edition: Edition): Dialect {
@@ -35,7 +47,8 @@ function presetOf(edition: Edition): Dialect {
 }
 
 function override(dialect: Dialect, overrides: DialectOverrides | undefined): Dialect {
-  const changed = Object.entries(overrides ?? {}).flatMap(([field, value]) =>
+  if (overrides === undefined) return dialect;
+  const changed = Object.entries(overrides).flatMap(([field, value]) =>
     value === undefined || !isSwitchField(field)
       ? []
       : [[field, isPerKind(field) ? spread(dialect[field], value) : value]],

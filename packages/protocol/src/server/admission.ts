@@ -97,7 +97,7 @@ export class Admission {
   admit(opened: StreamOpened, request: DiscoveryRequest): Admitted | RejectedStream {
     const { peer, listener, needs } = opened;
     const identified = this.identify(request.node, peer, listener);
-    const { node, dialect } = identified;
+    const { node, choices, dialect } = identified;
     if (request.node === undefined && dialect.requireNode) {
       return refuse(statusCode.INVALID_ARGUMENT, "the first request of a stream needs a node");
     }
@@ -106,7 +106,7 @@ export class Admission {
     if (needs !== undefined && !dialect[needs]) {
       return refuse(statusCode.UNIMPLEMENTED, `this method is only served where the switch "${needs}" is on`);
     }
-    return { ...identified, ...placed };
+    return { node, choices, dialect, layers: placed.layers, grant: placed.grant };
   }
 
   /**

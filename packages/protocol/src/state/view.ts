@@ -51,7 +51,12 @@ export class View {
 
   /** Equal for views that show the same of a type: those in which the same layers hold it. */
   contentKey(type: TypeUrl): string {
-    return this.layers.flatMap((layer) => layer.table(type)?.id ?? []).join();
+    let key = "";
+    for (const layer of this.layers) {
+      const table = layer.table(type);
+      if (table !== undefined) key += `${table.id},`;
+    }
+    return key;
   }
 
   /** Whether nothing of a type may be shown, whatever there is. */

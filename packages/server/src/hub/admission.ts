@@ -4,9 +4,8 @@ import type { LimitName } from "../options.ts";
 import type { ConnectionLimits } from "./connection-limits.ts";
 import type { ReadinessTracker } from "./readiness.ts";
 
-/** A stream or poll that asks for admission. */
-export interface Candidate {
-  readonly peer: Peer;
+/** What a stream or poll asks for. */
+export interface AskedMethod {
   readonly apiVersion: ApiVersion;
   /** The gRPC method or REST path, for display. */
   readonly method: string;
@@ -31,19 +30,19 @@ export class Admission {
   }
 
   /** The status that rejects a stream; undefined: admitted, even before the server is ready. */
-  refuseStream(candidate: Candidate): Status | undefined {
-    return this.#refuseMethod(candidate) ?? this.#refuseOneTooMany(candidate.peer);
+  refuseStream(peer: Peer, method: AskedMethod): Status | undefined {
+    return this.#refuseMethod(peer, method) ?? this.#refuseOneTooMany(peer);
   }
 
   /** The status that rejects a poll, which is a stream and its request in one. */
-  refusePoll(candidate: Candidate): Status | undefined {
-    const refusal = this.#refuseMethod(candidate);
+  refusePoll(peer: Peer, method: AskedMethod): Status | undefined {
+    const refusal = this.#refuseMethod(peer, method);
     if (refusal !== undefined) return refusal;
     if (this.#options.readiness.state === "starting") return notReady;
-    return this.#refuseOneTooMany(candidate.peer);
+    return this.#refuseOneTooMany(peer);
   }
 
-  #refuseMethod({ peer, apiVersion, method }: Candidate): Status | undefined {
+  #refuseMethod(peer: Peer, { apiVersion, method }: AskedMethod): Status | undefined {
     const { readiness, refusesV2, v2Refused } = this.#options;
     if (readiness.state === "draining") return draining;
     if (apiVersion !== "v2" || !refusesV2) return undefined;

@@ -27,7 +27,7 @@ import {
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
-import { accountOf } from "./account.ts";
+import { type AccountHolder, accountOf } from "./account.ts";
 import { Admission, draining, notReady } from "./admission.ts";
 import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";
 import { ByteBudget } from "./byte-budget.ts";
@@ -312,13 +312,12 @@ export class Hub implements HubPort {
   openStream(opened: NewStream, handle: StreamHandle | BodyHandle): StreamId | Status {
     const { peer, listener } = this.#connections.get(opened.connection) ?? {};
     if (peer === undefined) return { code: statusCode.UNAVAILABLE, message: "the connection is closed" };
-    const refusal = this.#admission.refuseStream({ ...opened, peer });
+    const refusal = this.#admission.refuseStream(peer, opened);
     if (refusal !== undefined) return refusal;
     const id = ++this.#lastStream;
     this.#streams.open({ ...opened, id, peer, openedAtMs: performance.now() }, handle);
-    const { method: _, ...asked } = opened;
-    this.#driver.take({ kind: "stream-opened", stream: id, peer, listener, ...asked }, id);
-    this.report({ kind: "stream-opened", stream: id, peer, ...opened });
+    this.#driver.take({ ...opened, kind: "stream-opened", stream: id, peer, listener }, id);
+    this.report({ ...opened, kind: "stream-opened", stream: id, peer });
     return id;
   }
 
@@ -339,7 +338,7 @@ export class Hub implements HubPort {
     this.#waiting.setFreshness(freshness);
   }
 
-  #peerOf(id: StreamId | PollId): Parameters<typeof accountOf>[0] {
+  #peerOf(id: StreamId | PollId): AccountHolder {
     return this.#streams.get(id)?.peer ?? this.#polls.peerOf(id) ?? { address: "" };
   }
 
@@ -383,7 +382,7 @@ export class Hub implements HubPort {
         ? cancelled
         : isWithheld
           ? unanswerable.missing
-          : this.#admission.refusePoll({ peer, apiVersion, method: path });
+          : this.#admission.refusePoll(peer, { apiVersion, method: path });
     if (refusal !== undefined || peer === undefined) {
       handle.refuse(refusal ?? cancelled);
       return undefined;
@@ -443,6 +442,7 @@ export class Hub implements HubPort {
   report(report: ServerReport): void {
     const at = new Date();
     this.#options.telemetry.report(report, at);
+    if (!this.listeners.hasAny(report.kind)) return;
     const arriving = this.#arriving;
     const failure = this.listeners.tell(report, at, (reason) => this.#listenerFailed(report, reason, arriving));
     if (failure !== undefined) this.#listenerFailed(report, failure.thrown, arriving);

@@ -54,13 +54,18 @@ export class Listeners {
     };
   }
 
+  /** Whether anybody listens to a kind of event. */
+  hasAny(kind: ServerReport["kind"]): boolean {
+    return (this.#byKind.get(kind)?.size ?? 0) > 0;
+  }
+
   /**
    * Calls every listener, even if one throws, and returns the first exception. `rejected` is called later for each
    * listener whose promise rejects.
    */
   tell(report: ServerReport, at: Date, rejected: (reason: unknown) => void): { readonly thrown: unknown } | undefined {
     const listeners = this.#byKind.get(report.kind);
-    if (listeners === undefined || listeners.size === 0) return undefined;
+    if (listeners === undefined) return undefined;
     const event = { ...report, at } as never; // listeners are kept under the kind that they take
     let failure: { readonly thrown: unknown } | undefined;
     for (const listener of [...listeners]) {

@@ -13,10 +13,12 @@ export type Prefix = (byteLength: number) => Uint8Array;
 
 /** Messages up to this size become one piece: copying them is cheaper than several writes. */
 const SMALL_BYTES = 16 * 1024;
+/** Messages up to this size become one piece for those streams that get the same one. */
+const SHARED_BYTES = 64 * 1024;
 
 /**
- * Joins prefix, body and nonce. In a fan-out most streams get the same body and nonce, so the last small message of
- * each body is cached.
+ * Joins prefix, body and nonce. In a fan-out most streams get the same body and nonce, so the last message of each
+ * body is cached unless it is large.
  */
 export class MessageMaker {
   readonly #encoder: BodyEncoder;
@@ -26,7 +28,8 @@ export class MessageMaker {
       readonly nonce: string;
       readonly apiVersion: ApiVersion;
       readonly prefix: Prefix;
-      readonly message: OutgoingMessage;
+      /** Undefined: sent once, in pieces. */
+      readonly message: OutgoingMessage | undefined;
     }
   >();
 
@@ -36,16 +39,18 @@ export class MessageMaker {
 
   make(body: Body, nonce: string, apiVersion: ApiVersion, prefix: Prefix): OutgoingMessage {
     const last = this.#lastOf.get(body);
-    if (last?.nonce === nonce && last.prefix === prefix && last.apiVersion === apiVersion) return last.message;
+    const isSame = last?.nonce === nonce && last.prefix === prefix && last.apiVersion === apiVersion;
+    if (isSame && last.message !== undefined) return last.message;
     const encoded = this.#encoder.encode(body, apiVersion);
     const end = this.#encoder.encodeNonce(body.variant, nonce);
     const payloadBytes = encoded.byteLength + end.byteLength;
     const start = prefix(payloadBytes);
     const pieces = [start, ...encoded.chunks, end];
     const byteLength = start.byteLength + payloadBytes;
-    if (byteLength > SMALL_BYTES) return { pieces, byteLength };
-    const message = { pieces: [Buffer.concat(pieces, byteLength)], byteLength };
+    if (byteLength > SHARED_BYTES) return { pieces, byteLength };
+    const isJoined = isSame || byteLength <= SMALL_BYTES;
+    const message = isJoined ? { pieces: [Buffer.concat(pieces, byteLength)], byteLength } : undefined;
     this.#lastOf.set(body, { nonce, apiVersion, prefix, message });
-    return message;
+    return message ?? { pieces, byteLength };
   }
 }

@@ -93,8 +93,8 @@ export class StreamRegistry {
 
   /** Adds a stream that `ConnectionLimits` admitted. */
   open(opened: OpenStream, handle: StreamHandle | BodyHandle): void {
-    const outgoing = this.#createOutbox(opened, handle, (change) => this.#outboxChanged(stream, change));
-    const stream: OutgoingStream = { ...opened, ...outgoing };
+    const { outbox, send } = this.#createOutbox(opened, handle, (change) => this.#outboxChanged(stream, change));
+    const stream: OutgoingStream = { ...opened, outbox, send };
     this.#open.set(stream.id, stream);
     this.#watchWrites();
   }

@@ -100,8 +100,10 @@ export class Fleet {
       member = new Member(node, layers);
       this.#nodes.set(node.id, member);
       this.#sorted = undefined;
-    } else this.#count(member, -1);
-    member.identify(node, layers);
+    } else {
+      this.#count(member, -1);
+      member.identify(node, layers);
+    }
     if (stream.member === undefined) {
       member.streams.add(id);
       for (const delivery of stream.deliveries.values()) member.add(delivery, 1);
@@ -220,9 +222,10 @@ class Member implements FleetNode {
   }
 
   identify(node: Node, layers: readonly string[]): void {
+    const isSameBuild = agentOf(node) === agentOf(this.node);
     this.node = node;
     this.layers = layers;
-    this.build = buildOf(node);
+    if (!isSameBuild) this.build = buildOf(node);
   }
 
   get condition(): NodeCondition {
@@ -239,8 +242,12 @@ class Member implements FleetNode {
 }
 
 /** The name and version of a client's program, made printable. */
-function buildOf({ userAgentName, userAgentVersion }: Node): string {
-  return printable(`${userAgentName} ${userAgentVersion}`.trim(), MAX_BUILD);
+function buildOf(node: Node): string {
+  return printable(agentOf(node).trim(), MAX_BUILD);
+}
+
+function agentOf({ userAgentName, userAgentVersion }: Node): string {
+  return `${userAgentName} ${userAgentVersion}`;
 }
 
 class Group implements NodeGroup {

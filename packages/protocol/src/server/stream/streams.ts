@@ -165,20 +165,20 @@ export class Streams {
     const stream = this.#open.get(id);
     if (stream === undefined) return identified;
     const denied = stream.types.has(type) ? [] : this.#admission.denyType(stream, type);
-    if (isEnded(denied)) return [...identified, ...denied];
+    const effects = [...identified, ...denied];
+    if (isEnded(denied)) return effects;
     const traits = traitsOf(type);
     const isUnknown = traits === undefined && !layers.holdsAny(type);
     const unknown = isUnknown && !stream.types.has(type) ? this.#admission.meetUnknown(stream, type) : [];
-    if (isEnded(unknown)) return [...identified, ...denied, ...unknown];
+    effects.push(...unknown);
+    if (isEnded(unknown)) return effects;
     // Before the names are subscribed to, which costs most.
     const { maxSubscriptionsPerStream: most = Number.POSITIVE_INFINITY } = this.#options;
     const excess = excessOf({ ...noUsage, subscriptions: namesIn(request, most) }, this.#options);
-    if (excess !== undefined) return [...identified, ...denied, ...unknown, ...this.#open.endBeyond(stream, excess)];
+    if (excess !== undefined) return [...effects, ...this.#open.endBeyond(stream, excess)];
     this.#open.catchUp(stream);
-    const effects = [
-      ...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown),
-      ...this.#open.waitTimers.cancelEnded(stream),
-    ];
+    effects.push(...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown));
+    effects.push(...this.#open.waitTimers.cancelEnded(stream));
     const isFlushNeeded = !stream.isSettled;
     if (isFlushNeeded) this.#open.awaken(stream);
     else {
@@ -190,8 +190,8 @@ export class Streams {
     if (owed.size > 0) this.#open.resendOnOthers(stream, owed);
     this.#open.wakeWaiting(stream);
     // What only ACKs exceeds no limit that it did not exceed before.
-    const beyond = isFlushNeeded ? this.#open.endBeyondLimits(stream) : [];
-    return [...identified, ...denied, ...unknown, ...effects, ...beyond];
+    if (isFlushNeeded) effects.push(...this.#open.endBeyondLimits(stream));
+    return effects;
   }
 
   #flush(stream: Stream, effects: ServerEffect[]): void {

@@ -43,6 +43,7 @@ export interface Scope {
 }
 
 const noTerms: readonly string[] = [];
+const nothingBroader = (): Iterable<string> => noTerms;
 
 /**
  * Whether a resource, or its former state, is subscribed to: by name, by alias, by its glob collection (B-XTP-05), or
@@ -246,22 +247,24 @@ export class Subscription {
   #makeScope(): Scope {
     const { terms } = this.#rules;
     const names = this.#names;
-    const asked = { isWildcard: this.#isWildcard, names, terms };
+    const isWildcard = this.#isWildcard;
     if (this.#speaksOfParameters) {
       let locators: Locators | undefined;
       return {
-        ...asked,
+        isWildcard,
+        names,
+        terms,
         get locators() {
           locators ??= new Locators(names);
           return locators;
         },
-        termsFor: () => noTerms,
+        termsFor: nothingBroader,
       };
     }
-    if (terms === undefined) return { ...asked, termsFor: () => noTerms };
+    if (terms === undefined) return { isWildcard, names, terms, termsFor: nothingBroader };
     let grouped: GroupedTerms | undefined;
     const group = (): GroupedTerms => (grouped ??= new GroupedTerms(terms, names));
-    return { ...asked, termsFor: (resource) => termsAnswered(resource, terms, group) };
+    return { isWildcard, names, terms, termsFor: (resource) => termsAnswered(resource, terms, group) };
   }
 
   /** State of the World: whether the wildcard lasts after a request with these names. */

@@ -8,8 +8,8 @@ const PREFACE = "PRI ";
 const LONGEST_METHOD = 20;
 
 /** Detects the protocol; undefined while both are still possible. */
-export function recogniseProtocol(bytes: Uint8Array): SpokenProtocol | undefined {
-  const text = Buffer.from(bytes.subarray(0, LONGEST_METHOD + 1)).toString("latin1");
+export function recogniseProtocol(bytes: Buffer): SpokenProtocol | undefined {
+  const text = bytes.toString("latin1", 0, LONGEST_METHOD + 1);
   if (text.startsWith(PREFACE)) return "http2";
   if (PREFACE.startsWith(text)) return undefined;
   if (/^[A-Z-]+ /.test(text)) return "http1";
@@ -22,23 +22,24 @@ export function recogniseProtocol(bytes: Uint8Array): SpokenProtocol | undefined
  */
 export async function readProtocol(socket: Socket, timeoutMs: number): Promise<SpokenProtocol | "nothing"> {
   return new Promise((resolve) => {
-    const seen: Uint8Array[] = [];
+    let seen: Buffer | undefined;
     const decide = (protocol: SpokenProtocol | "nothing"): void => {
       clearTimeout(timeout);
       socket.off("readable", look);
       socket.off("end", hungUp);
       socket.off("close", hungUp);
-      if ((protocol === "http1" || protocol === "http2") && !socket.destroyed) socket.unshift(Buffer.concat(seen));
+      const isSpoken = protocol === "http1" || protocol === "http2";
+      if (isSpoken && seen !== undefined && !socket.destroyed) socket.unshift(seen);
       resolve(protocol);
     };
     const look = (): void => {
-      const chunk: Uint8Array | null = socket.read();
+      const chunk: Buffer | null = socket.read();
       if (chunk === null) return;
-      seen.push(chunk);
-      const protocol = recogniseProtocol(Buffer.concat(seen));
+      seen = seen === undefined ? chunk : Buffer.concat([seen, chunk]);
+      const protocol = recogniseProtocol(seen);
       if (protocol !== undefined) decide(protocol);
     };
-    const hungUp = (): void => decide(seen.length === 0 ? "nothing" : "unknown");
+    const hungUp = (): void => decide(seen === undefined ? "nothing" : "unknown");
     const timeout = setTimeout(() => decide("unknown"), timeoutMs);
     socket.on("readable", look);
     socket.once("end", hungUp);

@@ -1,6 +1,7 @@
 import { createRequestReader, type DiscoveryMethod } from "@xdskit/envoy-api/internal";
 import type { Status, Variant } from "@xdskit/protocol";
 import type { DiscoveryRequest } from "@xdskit/protocol/internal";
+import type { NewStream } from "../../hub/port.ts";
 import type { GrpcCall } from "./call.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
 import { receiveMessage } from "./read-message.ts";
@@ -9,16 +10,18 @@ export const DISCOVERY_REQUEST = "a discovery request";
 
 /** A discovery stream: passes requests to the hub, and the hub writes to the call (S-GRP-01). */
 export function discoveryStream(method: StreamingMethod): GrpcMethod {
-  return (call, ports) => serve(call, ports, method);
+  const { path, call: variant, ...asked } = method;
+  const opening = { ...asked, variant, method: path };
+  return (call, ports) => serve(call, ports, opening);
 }
 
 /** A streaming discovery method. */
 export type StreamingMethod = Omit<DiscoveryMethod, "call"> & { readonly call: Variant };
 
-function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...method }: StreamingMethod): Dismiss {
+function serve(call: GrpcCall, ports: MethodPorts, opening: Omit<NewStream, "connection">): Dismiss {
   const { hub, connection } = ports;
-  const reader = createRequestReader(variant, hub.limits.maxNodeBytes);
-  const stream = hub.openStream({ ...method, connection, variant, method: path }, call);
+  const reader = createRequestReader(opening.variant, hub.limits.maxNodeBytes);
+  const stream = hub.openStream({ ...opening, connection }, call);
   if (typeof stream !== "number") {
     call.end(stream);
     return () => undefined;
