@@ -1,12 +1,21 @@
-/** A resource as JSON: what Envoy's configuration files say, with camelCase names. */
-export interface Resource {
-  readonly "@type": string;
-}
+import {
+  Cluster,
+  HttpConnectionManager,
+  Listener,
+  type MessageTypes,
+  Router,
+  type TypedMessage,
+} from "@xdskit/envoy-api/resources";
+
+/** What this example makes. */
+export type Resource =
+  | TypedMessage<"envoy.config.cluster.v3.Cluster">
+  | TypedMessage<"envoy.config.listener.v3.Listener">;
 
 /** A cluster of instances on this machine. */
 export function cluster(name: string, ports: readonly number[]): Resource {
   const lbEndpoints = ports.map((port) => ({ endpoint: { address: addressOf("127.0.0.1", port) } }));
-  return resource("envoy.config.cluster.v3.Cluster", {
+  return Cluster({
     name,
     type: "STATIC",
     connectTimeout: "1s",
@@ -19,23 +28,18 @@ export function listener(name: string, port: number, clusterName: string): Resou
   const virtualHosts = [
     { name, domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: clusterName } }] },
   ];
-  const router = resource("envoy.extensions.filters.http.router.v3.Router", {});
-  const manager = resource("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", {
+  const manager = HttpConnectionManager({
     statPrefix: name,
     routeConfig: { name, virtualHosts },
-    httpFilters: [{ name: "envoy.filters.http.router", typedConfig: router }],
+    httpFilters: [{ name: "envoy.filters.http.router", typedConfig: Router({}) }],
   });
-  return resource("envoy.config.listener.v3.Listener", {
+  return Listener({
     name,
     address: addressOf("0.0.0.0", port),
     filterChains: [{ filters: [{ name: "envoy.filters.network.http_connection_manager", typedConfig: manager }] }],
   });
 }
 
-function addressOf(address: string, portValue: number): object {
+function addressOf(address: string, portValue: number): MessageTypes["envoy.config.core.v3.Address"] {
   return { socketAddress: { address, portValue } };
-}
-
-function resource(message: string, fields: object): Resource {
-  return { "@type": `type.googleapis.com/${message}`, ...fields };
 }

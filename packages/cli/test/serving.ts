@@ -48,6 +48,11 @@ export function clusters(...names: readonly string[]): string {
   return `${list.join("")}`;
 }
 
+export interface ServingOptions {
+  readonly isTerminal?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** `xds serve` in this process. */
 export class Serving {
   readonly io: CapturedIo;
@@ -58,9 +63,9 @@ export class Serving {
   private constructor(
     directory: readonly string[],
     flags: readonly string[],
-    options: { readonly isTerminal?: boolean },
+    { isTerminal = false, env = {} }: ServingOptions,
   ) {
-    this.io = new CapturedIo(options.isTerminal === true ? { terminalColumns: 100 } : {});
+    this.io = new CapturedIo({ env, ...(isTerminal && { terminalColumns: 100 }) });
     const listen = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
     const argv = ["serve", ...directory, ...listen, "--validation", "off", ...flags];
     this.#ended = run(argv, this.io);
@@ -69,7 +74,7 @@ export class Serving {
   static async start(
     site: Site | undefined,
     flags: readonly string[] = [],
-    options: { readonly isTerminal?: boolean } = {},
+    options: ServingOptions = {},
   ): Promise<Serving> {
     const serving = new Serving(site === undefined ? [] : [site.directory], flags, options);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's colours

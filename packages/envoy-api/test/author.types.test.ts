@@ -38,6 +38,12 @@ describe("constructors of messages", () => {
     expect(api.readResource(cluster)).toMatchObject({ input: { name: "web" }, problems: [] });
   });
 
+  it("take durations that are computed from a number", () => {
+    const seconds: number = 5;
+    const fields = { name: "a", type: "EDS", connectTimeout: `${seconds}s` } as const;
+    expect(problemsOf(Cluster(fields))).toEqual(["CLUSTER_EDS_CONFIG_MISSING"]);
+  });
+
   it("nest as Any, as does a literal with its type", () => {
     const manager = HttpConnectionManager({
       statPrefix: "ingress",
@@ -80,11 +86,14 @@ describe("the types of messages", () => {
     const wrongField = Cluster({ name: "a", conectTimeout: "1s" });
     // @ts-expect-error: a duration is a string
     const wrongKind = Cluster({ name: "a", connectTimeout: 1 });
+    // @ts-expect-error: a duration is in seconds
+    const wrongUnit = Cluster({ name: "a", connectTimeout: "1m" });
     // @ts-expect-error: no such message
     const wrongMessage = message("envoy.config.cluster.v3.Clutser", { name: "a" });
-    expect([wrongValue, wrongField, wrongKind, wrongMessage].map(problemsOf)).toEqual([
+    expect([wrongValue, wrongField, wrongKind, wrongUnit, wrongMessage].map(problemsOf)).toEqual([
       ["ENUM_UNKNOWN"],
       ["FIELD_UNKNOWN"],
+      ["DURATION_INVALID"],
       ["DURATION_INVALID"],
       ["TYPE_UNKNOWN"],
     ]);

@@ -69,6 +69,19 @@ describe("every problem of a resource is found at once (B-VAL-04)", () => {
       ],
     ],
     [
+      "two members of a oneof in camelCase",
+      V3.route,
+      {
+        name: "r",
+        virtualHosts: [
+          { name: "v", domains: ["*"], routes: [{ match: { prefix: "/", safeRegex: {} }, route: { cluster: "c" } }] },
+        ],
+      },
+      [
+        'error ONEOF_CONFLICT virtualHosts.0.routes.0.match.safeRegex: expected only one of prefix, path, safeRegex, connectMatcher, pathSeparatedPrefix, pathMatchPolicy, got "prefix" as well',
+      ],
+    ],
+    [
       "null in a list",
       V3.route,
       { name: "r", virtual_hosts: [null] },

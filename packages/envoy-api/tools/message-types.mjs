@@ -5,7 +5,7 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 /** What has a form of its own in JSON, and so no fields. */
 const WELL_KNOWN = new Map([
   ["google.protobuf.Any", "AnyMessage"],
-  ["google.protobuf.Duration", "string"],
+  ["google.protobuf.Duration", "Duration"],
   ["google.protobuf.Timestamp", "string"],
   ["google.protobuf.FieldMask", "string"],
   ["google.protobuf.Struct", "JsonObject"],
@@ -28,6 +28,8 @@ const HEADER = `// Generated from the descriptors by tools/generate.mjs.
 /** An integer of 64 bits; one of more than 53 bits is a string or a bigint. */
 export type Int64 = number | bigint | string;
 export type Double = number | "NaN" | "Infinity" | "-Infinity";
+/** Seconds with the letter s, such as \`"0.25s"\`. */
+export type Duration = \`\${number}s\`;
 /** Base64, or the bytes themselves. */
 export type Bytes = string | Uint8Array;
 export type JsonValue = string | number | boolean | null | JsonObject | readonly JsonValue[];

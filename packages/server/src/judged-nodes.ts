@@ -7,6 +7,7 @@ import {
   type LedgerEffect,
   type LedgerState,
   layersFor,
+  type StreamState,
 } from "@xdskit/protocol/internal";
 import type { HubView } from "./hub/hub-view.ts";
 import type { SubscribedNode } from "./ledger/affected-nodes.ts";
@@ -25,8 +26,7 @@ export interface JudgedWith {
 /** The connected nodes with their layers. */
 export function* connectedNodes(view: HubView): Iterable<ConnectedNode> {
   const known = new Set<string>();
-  for (const { node, peer, layers } of view.streams()) {
-    if (node === undefined) continue;
+  for (const { node, peer, layers } of countedStreams(view)) {
     const key = keyOf(node, peer);
     if (known.has(key)) continue;
     known.add(key);
@@ -42,8 +42,7 @@ export function judgedNodes(change: LedgerEffect, judgedWith: JudgedWith): Itera
 /** The connected nodes as `judgedNodes`, with the types to which they subscribe. Looks at every stream twice. */
 export function subscribedNodes(change: LedgerEffect, judgedWith: JudgedWith): Iterable<SubscribedNode> {
   const types = new Map<string, Set<TypeUrl> | "any">();
-  for (const { node, peer, types: ofStream, apiVersion } of judgedWith.view.streams()) {
-    if (node === undefined || isObserver(node)) continue;
+  for (const { node, peer, types: ofStream, apiVersion } of countedStreams(judgedWith.view)) {
     const key = keyOf(node, peer);
     const known = types.get(key) ?? new Set();
     types.set(key, known);
@@ -62,8 +61,7 @@ function judgedByKey(
   const exists = layersAfter(change, state);
   const placement = change.placement ?? state.placement;
   const nodes = new Map<string, JudgedNode>();
-  for (const { node, peer, onlyType, isPoller, layers: before } of view.streams()) {
-    if (node === undefined || isObserver(node)) continue;
+  for (const { node, peer, onlyType, isPoller, layers: before } of countedStreams(view)) {
     const key = keyOf(node, peer);
     const known = nodes.get(key);
     if (known !== undefined && (policy === undefined || known.isCutOff)) continue;
@@ -80,6 +78,17 @@ function judgedByKey(
   for (const { key, id, layers } of absent)
     if (!nodes.has(key)) nodes.set(key, { id, before: layers, after: layers, isCutOff: false });
   return nodes;
+}
+
+/** The streams of connected nodes: neither an observer nor a single request by hand, as with curl, is one. */
+function* countedStreams(view: HubView): Iterable<CountedStream> {
+  for (const state of view.streams()) if (isCounted(state)) yield state;
+}
+
+type CountedStream = StreamState & { readonly node: Node };
+
+function isCounted(state: StreamState): state is CountedStream {
+  return state.node !== undefined && state.isUnconfirmed !== true && !isObserver(state.node);
 }
 
 /** Clients that share an id are one node, those without an id one for each host. */

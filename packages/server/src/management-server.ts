@@ -159,7 +159,10 @@ export interface ManagementServer extends AsyncDisposable {
    * the previous certificates stay in use.
    */
   reloadCertificates(): Promise<void>;
-  /** Sets the state of the source that the admin API and readiness show. */
+  /**
+   * Sets the state of the source that the admin API and readiness show. Without it the source is the program itself: good
+   * once it set something, unless `refreshSource` is given.
+   */
   reportSource(report: SourceReport): void;
   /**
    * Calls the listener for every event of a kind, until the returned function is called. If a listener throws or its
@@ -272,7 +275,13 @@ class WiredServer implements ManagementServer {
     this.#layers = new ResourceLayers({ api, validation: options.validation }, this.#hub);
     this.#check = new StateCheck(api);
     this.#exporters = (options.files ?? []).map((output) => createExporter(checkFileOutput(output), api, this.#hub));
+    if (options.refreshSource === undefined) this.#hub.listeners.on("ready", () => this.#becomeSource());
     if (options.serveEmpty) this.#hub.commit({ changes: [] });
+  }
+
+  /** What a program sets is all that it has, unless it reports something else. */
+  #becomeSource(): void {
+    if (this.#source.state === "loading") this.reportSource({ state: "good", problems: [] });
   }
 
   get revision(): number {

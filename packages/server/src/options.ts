@@ -505,7 +505,7 @@ export interface ManagementServerOptions {
   /**
    * Looks at the source of the resources now, as `xds wait --source` asks for: resolves once what the source has is
    * committed, or its errors are reported with `reportSource`.
-   * @default nothing to look at
+   * @default the source is what the program set
    */
   readonly refreshSource?: () => Promise<void>;
   /**

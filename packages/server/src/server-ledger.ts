@@ -9,6 +9,7 @@ import {
   type LedgerEffect,
   type LedgerRecord,
   type LedgerState,
+  type StreamId,
   type TypeKind,
   tripFuses,
 } from "@xdskit/protocol/internal";
@@ -120,6 +121,20 @@ export class ServerLedger {
     return this.#publisher;
   }
 
+  /** A poller counts as connected from the first poll that ACKs or NACKs what it was given. */
+  #followPollers(changed: () => void): void {
+    const { listeners } = this.#hub;
+    const unconfirmed = new Set<StreamId>();
+    const confirm = ({ stream }: { readonly stream: StreamId }): void => void (unconfirmed.delete(stream) && changed());
+    listeners.on("poller-met", ({ stream }) => unconfirmed.add(stream));
+    listeners.on("response-acked", confirm);
+    listeners.on("response-nacked", confirm);
+    listeners.on("poller-forgotten", ({ stream }) => {
+      unconfirmed.delete(stream);
+      changed();
+    });
+  }
+
   /** Goes on with the nodes that were connected when the process before ended. */
   async #openConnected(): Promise<void> {
     const directory = this.nodePastDirectory;
@@ -130,6 +145,7 @@ export class ServerLedger {
       const connected = await ConnectedNodes.open({ directory, connected: () => connectedNodes(view), onProblem });
       listeners.on("node-identified", () => connected.changed());
       listeners.on("stream-closed", () => connected.changed());
+      this.#followPollers(() => connected.changed());
       listeners.on("ledger-recorded", ({ as }) => as !== "live" && connected.changed());
       listeners.on("draining", () => connected.close());
       this.#connected = connected;

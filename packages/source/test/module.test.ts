@@ -140,9 +140,15 @@ export default { layers: {
     expect(problems[0]?.message).toContain(words);
   });
 
-  test("that an endless loop was stopped", async () => {
+  test("that an endless loop was stopped, and when it runs again", async () => {
     const { problems } = await loadOf({ "mesh.mjs": "for (;;);" }, { timeoutMs: 300 });
-    expect(problems).toMatchObject([{ code: "MODULE_TIMEOUT", file: "mesh.mjs" }]);
+    expect(problems).toEqual([
+      {
+        ...{ code: "MODULE_TIMEOUT", severity: "error", file: "mesh.mjs" },
+        message: "expected the module to return its resources within 300 ms of its start, it was stopped",
+        hint: "its imports count too: look for an endless loop or a slow import, or raise limits.module-timeout; it runs again when one of its files changes, or on SIGHUP",
+      },
+    ]);
   });
 });
 
@@ -245,6 +251,27 @@ export default names.map((name) => cluster(name));
     replace(directory, "lib/names.mjs", 'export const names = ["b"];\n');
     expect(namesIn(await next)).toEqual({ base: ["b"] });
   });
+
+  test("a module that was stopped runs again when it is loaded, as on SIGHUP, and when one of its imports changes", async () => {
+    const directory = temporaryDirectory({
+      "make.mjs": makeCluster,
+      "lib/names.mjs": `import { existsSync } from "node:fs";
+while (!existsSync(new URL("../may-end", import.meta.url)));
+export const names = ["a"];
+`,
+      "mesh.mjs": mesh,
+    });
+    const source = sourceOf(directory, "mesh.mjs", { timeoutMs: 5_000 });
+    const ending = new AbortController();
+    onTestFinished(() => ending.abort());
+    const loads = source.watch(ending.signal)[Symbol.asyncIterator]();
+    expect((await nextOf(loads)).problems).toMatchObject([{ code: "MODULE_TIMEOUT" }]);
+    write(directory, "may-end", "");
+    expect(namesIn(await source.load())).toEqual({ base: ["a"] });
+    const next = nextOf(loads);
+    replace(directory, "lib/names.mjs", 'export const names = ["b"];\n');
+    expect(namesIn(await next)).toEqual({ base: ["b"] });
+  }, 60_000);
 
   test("a source is watched again after its watch ended, even in the middle of a run", async () => {
     const directory = temporaryDirectory({

@@ -19,6 +19,7 @@ import { createSource } from "../settings/source.ts";
 import { sourcePlaceOf } from "../settings/source-place.ts";
 import { stateDirOf } from "../settings/state-dir.ts";
 import type { CommandContext } from "./context.ts";
+import { findHistories, type Histories, rememberSource } from "./serve/histories.ts";
 import { rememberSettings, requireServable } from "./serve/missing-directory.ts";
 import { recording } from "./serve/publishing.ts";
 import { Service } from "./serve/service.ts";
@@ -48,7 +49,8 @@ export async function serve(
     throw new CommandError(exitCode.usage, "expected a directory to serve, or a store to follow", "give --store");
   const options = serverOptionsOf(values, file.listeners, directory);
   await requireReadableFiles(values, file.listeners, directory);
-  const stateDir = stateDirOf(values, io.env, place.module ?? directory);
+  const served = { source: place.module ?? directory, listen: values.text("listen") };
+  const stateDir = stateDirOf(values, io.env, served.source);
   await requireServable(place, stateDir);
   const descriptorFiles = values.list("descriptors");
   const descriptors = await loadDescriptors(descriptorFiles);
@@ -69,8 +71,10 @@ export async function serve(
         : stateDir !== undefined && { directory: join(stateDir, "ledger") }),
     },
   });
+  const histories = stateDir === undefined || store !== undefined ? undefined : await findHistories(stateDir, served);
   const started = await start(server);
   await rememberSettings(stateDir, file);
+  await rememberSource(stateDir, served);
   const isText = logFormatOf(values, context) === "text";
   const { address, addresses, adminAddress } = started;
   const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);
@@ -79,6 +83,8 @@ export async function serve(
     ...{ address: formatAddress(address), more_addresses: more, admin: adminListen },
     directory: given === undefined ? undefined : shown,
   });
+  if (histories !== undefined && stateDir !== undefined)
+    logHistories(log, stateDir, histories, values.originOf("state-dir") === undefined);
   warnOfExposure(findExposure({ options, file }), { isText, log, context, shown: place.shownDirectory });
   const who = describeAccess({ options, file }, values.text("client-status") ?? "loopback");
   if (isText) io.stdout.write(formatAccess(who));
@@ -148,6 +154,13 @@ const fieldOf: Readonly<Record<string, string>> = {
 function formatAccess(who: readonly (readonly [string, string])[]): string {
   const width = Math.max(...who.map(([caller]) => caller.length));
   return ["Access in force:", ...who.map(([caller, may]) => `  ${caller.padEnd(width)}   ${may}`), ""].join("\n");
+}
+
+/** Says whether the history goes on; one at another address matters only if nobody named the directory. */
+function logHistories(log: CommandLog, directory: string, { isNew, others }: Histories, isDefault: boolean): void {
+  log.write("history-opened", { ledger: isNew ? "new" : "continued", directory });
+  if (!isNew || !isDefault) return;
+  for (const other of others) log.write("history-elsewhere", { ...other });
 }
 
 interface WarnedOf {

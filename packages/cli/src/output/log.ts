@@ -7,6 +7,8 @@ import type { Colors } from "./color.ts";
 export type CommandLogEvent =
   | "serving"
   | "access"
+  | "history-opened"
+  | "history-elsewhere"
   | "loaded"
   | "load-failed"
   | "corrected"
@@ -31,6 +33,19 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
     message: "access in force",
     fields: ["loopback", "elsewhere", "client_status", "admin"],
     means: "what clients on this machine, clients elsewhere, and callers of client status and the admin API get",
+  },
+  "history-opened": {
+    level: "info",
+    message: "history",
+    fields: ["ledger", "directory"],
+    means: "ledger says whether the history in this state directory is new or continued",
+  },
+  "history-elsewhere": {
+    level: "warn",
+    message: "this source has another history, of a server at another address",
+    fields: ["listen", "directory"],
+    means:
+      "each `--listen` address has a state directory of its own, so a new history began. To go on with the other one, stop the server at listen, if it still runs, and start this one with `--state-dir` and its directory",
   },
   loaded: {
     level: "info",

@@ -4,7 +4,7 @@ import type { SettingValues } from "./resolve-settings.ts";
 
 /**
  * The directory for state kept across restarts: as set, else a directory per source and listen address in the system's
- * state folder. Undefined if it is off or there is no such folder.
+ * state folder, since two servers of one source cannot share it. Undefined if it is off or there is no such folder.
  */
 export function stateDirOf(
   values: SettingValues,

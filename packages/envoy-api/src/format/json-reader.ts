@@ -12,6 +12,7 @@ import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import { type AnyContent, type Content, encodeContent, rememberDecoded } from "./content.ts";
 import { DESCRIPTORS_HINT, TYPE_HINT } from "./descriptor-hints.ts";
+import { isJsonSpelling } from "./key-spelling.ts";
 import type { ProblemList } from "./problem-list.ts";
 import { decodeBase64, readMapKey, readScalar } from "./scalar.ts";
 import { listValueMessage, structMessage, valueMessage } from "./struct-message.ts";
@@ -149,8 +150,10 @@ export class JsonReader {
     const local = field.oneof?.localName ?? "";
     const present = content[local] as { case: string | undefined };
     if (present.case !== undefined) {
-      const names = field.oneof?.fields.map((each) => each.name).join(", ");
-      const other = field.parent.field[present.case]?.name;
+      const usesJson = this.#problems.path.map(isJsonSpelling).findLast((one) => one !== undefined) ?? false;
+      const spelled = (each: DescField | undefined): string | undefined => (usesJson ? each?.jsonName : each?.name);
+      const names = field.oneof?.fields.map(spelled).join(", ");
+      const other = spelled(field.parent.field[present.case]);
       this.#problems.error("ONEOF_CONFLICT", `expected only one of ${names}, got "${other}" as well`);
       return;
     }

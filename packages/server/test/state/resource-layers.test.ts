@@ -71,7 +71,7 @@ describe("set", () => {
 
   it("puts a resource again whose ttl alone changed", () => {
     const server = create();
-    const withTtl = (ttl: string): Parameters<ManagementServer["set"]>[1][number] =>
+    const withTtl = (ttl: "60s" | "90s"): Parameters<ManagementServer["set"]>[1][number] =>
       message("envoy.service.discovery.v3.Resource", { ttl, resource: Cluster({ name: "a" }) });
     server.set("base", [withTtl("60s")]);
     expect(server.set("base", [withTtl("60s")]).changed).toEqual([]);
@@ -317,7 +317,7 @@ describe("what silently did nothing is refused", () => {
   });
 
   it("with ten problems in the message, and all of them in the list", () => {
-    const wrong = Array.from({ length: 2_000 }, (_, i) => Cluster({ name: `c${i}`, connectTimeout: "x" }));
+    const wrong = Array.from({ length: 2_000 }, (_, i) => Cluster({ name: `c${i}`, connectTimeout: "x" as never }));
     const error = expect.objectContaining({
       message: expect.stringMatching(
         /^nothing was changed: (resources\[\d\]\.[^;]*; ){10}and 1,990 more, see `problems`$/,

@@ -125,11 +125,11 @@ export class ModuleReading {
       case "invalid":
         return this.#problem("MODULE_INVALID", outcome.message);
       case "timeout": {
-        const message = `expected the module to end within ${this.#options.timeoutMs} ms, it was stopped`;
+        const message = `expected the module to return its resources within ${this.#options.timeoutMs} ms of its start, it was stopped`;
         return this.#problem(
           "MODULE_TIMEOUT",
           message,
-          "its imports count too: look for an endless loop or a slow import, or raise limits.module-timeout",
+          "its imports count too: look for an endless loop or a slow import, or raise limits.module-timeout; it runs again when one of its files changes, or on SIGHUP",
         );
       }
       case "ended":

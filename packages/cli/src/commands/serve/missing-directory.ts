@@ -1,7 +1,8 @@
-import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { SettingsContent } from "@xdskit/source";
 import { requireDirectory, type SourcePlace } from "../../settings/source-place.ts";
+import { replaceStateFile } from "./state-file.ts";
 
 type FileSettings = Pick<SettingsContent, "settings" | "listeners">;
 
@@ -22,12 +23,7 @@ export async function requireServable(place: SourcePlace, stateDir: string | und
 
 /** Remembers which settings were in the directory. Without it, nothing but a missing directory is handled otherwise. */
 export async function rememberSettings(stateDir: string | undefined, file: FileSettings): Promise<void> {
-  if (stateDir === undefined) return;
-  const path = join(stateDir, NAME);
-  await writeFile(`${path}.new`, textOf(file), { mode: 0o600 })
-    .then(() => rename(`${path}.new`, path))
-    // The server reports that its state directory cannot be used.
-    .catch(() => undefined);
+  await replaceStateFile(stateDir, NAME, textOf(file));
 }
 
 function textOf({ settings, listeners }: FileSettings): string {

@@ -21,6 +21,11 @@ export interface StreamState {
   readonly peer: Peer;
   /** Set for a poller, which is no stream; it is listed for some minutes after its last poll (S-RST-12). */
   readonly isPoller?: true;
+  /**
+   * Set for a poller that has not ACKed or NACKed yet: it may be a single request, as with curl, and does not count as a
+   * connected node.
+   */
+  readonly isUnconfirmed?: true;
   /** Undefined before the first request. */
   readonly node: Node | undefined;
   /** The same for all streams of one client: those of a node on one connection, and those that share one order. */

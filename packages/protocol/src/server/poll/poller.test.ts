@@ -177,6 +177,7 @@ describe("a poller is described", () => {
     expect(poller.describe()).toMatchObject({
       ...{ stream: 7, apiVersion: "v3", variant: "sotw", onlyType: CLUSTER, peer: poller.peer, isPoller: true },
       ...{ node: poller.node, client: "polls 10.0.0.1 n", layers: ["base"], types: [type] },
+      isUnconfirmed: true,
     });
     const told = { toldRevision: 1, sentVersion: version };
     polling.give();

@@ -166,6 +166,7 @@ export class Poller implements ProgressMember {
       onlyType: polled.traits.type,
       peer,
       isPoller: true,
+      ...(!this.answers && { isUnconfirmed: true }),
       node,
       // All polls as that node from that address.
       client: `polls ${hostOf(peer.address)} ${node.id}`,

@@ -12,7 +12,7 @@ const MAX_WAIT_SECONDS = 30;
 /** Which nodes have a revision, and which keep it back. */
 export const progress: Route = {
   path: "/api/v1/progress/{revision}",
-  says: "which nodes have a revision: a number, `head`, or `source` for the files as they are now",
+  says: "which nodes have a revision: a number, `head`, or `source` for the files as they are now; a server that a program feeds answers for `head`",
   parameters: {
     node: "only nodes whose id matches this glob",
     "min-nodes": "minimum number of nodes that must have it (default: 0)",
@@ -53,9 +53,7 @@ async function answerProgress(
 async function askedRevision({ view }: AdminSources, query: Query): Promise<number | AdminAnswer> {
   const text = query.text("revision") ?? "";
   if (text === "source") {
-    if (view.refreshSource === undefined)
-      throw new QueryError(404, "this server has no source to look at", "ask for head, or for a number");
-    await view.refreshSource();
+    await view.refreshSource?.();
     const errors = view.source().problems.filter(({ severity }) => severity === "error").length;
     const held = view.ledger()?.held;
     if (view.source().state === "good" && held !== undefined) {
