@@ -58,7 +58,7 @@ describe("a NACK counts", () => {
   const deployed = { deployed: 1, pending: 0, rejected: 0 };
 
   test("until each name of the response was ACKed in another, where a response has only what changed", () => {
-    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
     talk.settle(talk.subscribe(1, ENDPOINTS, ["a", "b"], { node: node("n") }));
     talk.put(e("a", "2"), e("b", "2"));
     expect(says(talk.turns())).toEqual([["a@2", "b@2"]]);
@@ -73,7 +73,7 @@ describe("a NACK counts", () => {
   });
 
   test("until another response is ACKed, where each has everything", () => {
-    const talk = talkWith([c("a", "1"), c("b", "1")]);
+    const talk = talkWith("sotw", [c("a", "1"), c("b", "1")]);
     talk.settle(talk.subscribe(1, CLUSTER, [], { node: node("n") }));
     talk.put(c("a", "2"), c("b", "2"));
     expect(says(talk.turns())).toEqual([["a@2", "b@2"]]);
