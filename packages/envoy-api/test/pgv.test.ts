@@ -226,7 +226,7 @@ describe("the rules of Envoy's own files", () => {
       "warning PGV_MIN_ITEMS filter_chains.0.filters.0.typed_config.route_config.virtual_hosts.0.domains: expected at least 1 item, got 0",
     ]);
     expect(problems.map(({ path }) => resolveJsonPath(value, path).join("."))).toEqual([
-      "filterChains.0.filters.0.typedConfig.stat_prefix",
+      "filterChains.0.filters.0.typedConfig.statPrefix",
       "filterChains.0.filters.0.typedConfig.routeConfig.virtualHosts.0.domains",
     ]);
   });

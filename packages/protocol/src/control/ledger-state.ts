@@ -1,8 +1,8 @@
 import type { TypeUrl } from "../resource/type-url.ts";
 import { finish, type Steps } from "../state/steps.ts";
 import { type Approval, Approvals } from "./approvals.ts";
-import { type DeletedEntry, DeletedLiveData } from "./deleted-live-data.ts";
 import { type EntriesSnapshot, EntryTable } from "./entry-table.ts";
+import { type DeletedEntry, LiveDeletions } from "./live-deletions.ts";
 import type { Amount } from "./peaks.ts";
 import { PinnedEntries } from "./pins.ts";
 import { type PlacedEntry, placeKey } from "./place.ts";
@@ -72,7 +72,7 @@ export class LedgerState {
   #placements = new Placements();
   #pins = new PinnedEntries();
   #approvals = new Approvals();
-  #deletedLive = new DeletedLiveData();
+  #deletedLive = new LiveDeletions();
   #pinnedPlacement: Placement | undefined;
   #held: HeldRecord | undefined;
   /** The places of the held change, made when first needed. */
@@ -98,7 +98,7 @@ export class LedgerState {
     state.#approvals = new Approvals(snapshot.approvals);
     state.#held = snapshot.held;
     state.#writers = new Map(snapshot.writers);
-    state.#deletedLive = new DeletedLiveData(snapshot.deletedLive);
+    state.#deletedLive = new LiveDeletions(snapshot.deletedLive);
     state.#rejections = new Map((snapshot.rejections ?? []).map((one) => [one.writer, one]));
     return state;
   }

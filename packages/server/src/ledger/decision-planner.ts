@@ -22,7 +22,7 @@ import { applied, authorOf, noResourceChanges, type OperationPlan, refuse, uncha
 import { type ChangePlan, planOf } from "./plan.ts";
 import type { Authorship, Decision, MissingContent, RollbackOptions } from "./publication.ts";
 import { recordsOf } from "./retention.ts";
-import { withReturningLiveData } from "./returning-live-data.ts";
+import { withReturningDeletions } from "./returning-deletions.ts";
 import type { LedgerStore } from "./store.ts";
 
 export interface DecisionPlannerOptions extends AffectedNodesOptions {
@@ -148,7 +148,7 @@ export class DecisionPlanner {
     if (reversal.kind === "refused") return refused(reversal.reason);
     const { pins, placement } = reversal;
     const reversed = { changes: reversal.changes, resources: await content.of(reversal.changes) };
-    const completed = await withReturningLiveData(reversed, to, state, (changes) => content.of(changes));
+    const completed = await withReturningDeletions(reversed, to, state, (changes) => content.of(changes));
     const { made } = completed;
     const { changes, resources } = made;
     const irretrievable = [...reversal.irretrievable, ...completed.irretrievable];

@@ -51,7 +51,7 @@ function pollHandler(path: RestPath, requests: SliceQueue, { hold, bodies }: Pol
 async function readRequest(
   { path, type, twin }: RestPath,
   bytes: Uint8Array,
-  { exchange, hub, requests }: Reading,
+  { exchange, hub, requests }: PollParts,
 ): Promise<SotwRequest | Status> {
   const { peer } = exchange;
   let request: SotwRequest;
@@ -68,7 +68,7 @@ async function readRequest(
   return { code: statusCode.INVALID_ARGUMENT, message };
 }
 
-interface Reading {
+interface PollParts {
   readonly exchange: RestExchange;
   readonly hub: HubPort;
   readonly requests: SliceQueue;

@@ -13,7 +13,7 @@ export interface DeletedEntry extends PlacedEntry {
  * The live data that was deleted last, so that a rollback can bring back what its resources refer to. Of live data
  * nothing else is remembered of the past.
  */
-export class DeletedLiveData {
+export class LiveDeletions {
   /** By place, in the order of their deletion. */
   readonly #deleted = new Map<string, DeletedEntry>();
   #bytes = 0;

@@ -15,7 +15,7 @@ export interface CompletedRollback {
  * Adds to a rollback to the number `to` the live data that its resources refer to and that was deleted since: a Cluster
  * without its endpoints would be no way back. What has a successor, in its layer or in `base`, stays as it is.
  */
-export async function withReturningLiveData(
+export async function withReturningDeletions(
   made: ResourceChanges,
   to: number,
   state: LedgerState,
