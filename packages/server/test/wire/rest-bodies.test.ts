@@ -1,8 +1,8 @@
 import { formatTypeUrl } from "@xdskit/protocol";
 import type { Body } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
-import { heldOf } from "../../../../protocol/test/support/garbage.ts";
-import { RestBodies, type RestBody } from "./rest-bodies.ts";
+import { heldOf } from "../../../protocol/test/support/garbage.ts";
+import { RestBodies, type RestBody } from "../../src/transport/rest/rest-bodies.ts";
 
 const type = formatTypeUrl("acme.Thing");
 const bodyOf = (version: string): Body => ({ variant: "sotw", type, version, segments: [] });
