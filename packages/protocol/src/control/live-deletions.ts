@@ -1,5 +1,5 @@
 import { type PlacedEntry, placeKey } from "./place.ts";
-import type { EntryChange } from "./record.ts";
+import type { EntryChange, EntryPlace } from "./record.ts";
 
 /** How many deletions are remembered, and how many bytes the deleted resources may have together; the oldest go. */
 const LIMITS = { entries: 4_096, bytes: 16 * 1024 * 1024 };
@@ -30,30 +30,30 @@ export class LiveDeletions {
   changed(changes: readonly EntryChange[], number: number): void {
     for (const { layer, type, name, before, after } of changes) {
       const place = { layer, type, name };
-      if (after !== undefined) this.#forget(placeKey(place));
+      if (after !== undefined) this.#forget(place);
       else if (before !== undefined) this.#add({ ...place, entry: before, number });
     }
   }
 
   /** A rollback brings some of it back. */
   returned(changes: readonly EntryChange[]): void {
-    if (this.#deleted.size === 0) return;
-    for (const change of changes) if (change.after !== undefined) this.#forget(placeKey(change));
+    for (const change of changes) if (change.after !== undefined) this.#forget(change);
   }
 
   #add(one: DeletedEntry): void {
-    const key = placeKey(one);
-    this.#forget(key);
-    this.#deleted.set(key, one);
+    this.#forget(one);
+    this.#deleted.set(placeKey(one), one);
     this.#bytes += one.entry.size;
-    for (const oldest of this.#deleted.keys()) {
+    for (const oldest of this.#deleted.values()) {
       if (this.#deleted.size <= LIMITS.entries && this.#bytes <= LIMITS.bytes) return;
       this.#forget(oldest);
     }
   }
 
-  #forget(key: string): void {
+  #forget(place: EntryPlace): void {
+    // Most servers delete no live data, and change much of it.
     if (this.#deleted.size === 0) return;
+    const key = placeKey(place);
     this.#bytes -= this.#deleted.get(key)?.entry.size ?? 0;
     this.#deleted.delete(key);
   }
