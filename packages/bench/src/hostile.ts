@@ -49,9 +49,16 @@ async function settle(): Promise<void> {
   for (const client of clients) await client.makePeace(address);
   const differences = (): readonly string[] => clients.flatMap((client) => client.differences(truth));
   for (let waitedMs = 0; differences().length > 0; waitedMs += 50) {
-    if (waitedMs > SETTLE_MS) throw new Error(`seed ${seed}: ${differences().slice(0, 10).join("; ")}`);
+    if (waitedMs > SETTLE_MS) await fail(differences());
     await elapsed(50);
   }
+}
+
+/** Prints what the clients that differ and the server know of each other. */
+async function fail(differences: readonly string[]): Promise<never> {
+  for (const client of clients) if (client.differences(truth).length > 0) print(client.conversation.join("\n"));
+  print(JSON.stringify(await tell(server, "streams", "streams"), undefined, 1));
+  throw new Error(`seed ${seed}: ${differences.slice(0, 10).join("; ")}`);
 }
 
 const begin = performance.now();

@@ -31,6 +31,8 @@ interface Topic {
 
 /** Requests of one flood, more than a second's worth. */
 const FLOOD = 300;
+/** How much of its conversation a client remembers, for a run that fails. */
+const REMEMBERED_LINES = 200;
 /** Many connect at once, or other programs use the machine. */
 const CONNECT_MS = 120_000;
 
@@ -57,6 +59,7 @@ export class HostileClient {
   #stalled: Answer[] | undefined;
   #isPeaceful = false;
   #hasRefused = false;
+  readonly #conversation: string[] = [];
 
   /** Without an identity it connects over plaintext. */
   constructor(number: number, random: Random, identity?: HostileIdentity) {
@@ -85,6 +88,7 @@ export class HostileClient {
     );
     this.#stream = stream;
     this.#hasRefused = false;
+    this.#note("connects");
     for (const topic of this.#topics) {
       topic.nonce = "";
       topic.isOpen = topic.isWildcard || topic.names.size > 0;
@@ -94,6 +98,7 @@ export class HostileClient {
   }
 
   async close(): Promise<void> {
+    this.#note("closes");
     this.#stalled = undefined;
     this.#stream = undefined;
     await this.#peer?.close();
@@ -111,6 +116,7 @@ export class HostileClient {
         break;
       case 1:
         this.#stalled ??= [];
+        this.#note("stalls");
         break;
       case 2:
         this.#wake();
@@ -135,7 +141,7 @@ export class HostileClient {
     if (topic?.isOpen !== true || topic.isWildcard || name === undefined) return;
     for (let sent = 0; sent < FLOOD; sent++) {
       if (this.#variant === "sotw") this.#tell(topic);
-      else this.#stream?.send(encodeDeltaRequest({ typeUrl: topic.type, resourceNamesSubscribe: [name] }));
+      else this.#sendDelta({ typeUrl: topic.type, resourceNamesSubscribe: [name] });
     }
   }
 
@@ -144,6 +150,26 @@ export class HostileClient {
     this.#isPeaceful = true;
     this.#wake();
     if (this.#hasRefused || this.#stream === undefined) await this.connect(address);
+  }
+
+  /** The end of its conversation with the server, for a run that fails. */
+  get conversation(): readonly string[] {
+    return this.#conversation;
+  }
+
+  #note(line: string): void {
+    this.#conversation.push(`${new Date().toISOString()} ${line}`);
+    if (this.#conversation.length > REMEMBERED_LINES) this.#conversation.shift();
+  }
+
+  #sendDelta(request: Parameters<typeof encodeDeltaRequest>[0]): void {
+    this.#note(`asks ${JSON.stringify({ ...request, node: undefined })}`);
+    this.#stream?.send(encodeDeltaRequest(request));
+  }
+
+  #sendSotw(request: Parameters<typeof encodeSotwRequest>[0]): void {
+    this.#note(`asks ${JSON.stringify({ ...request, node: undefined })}`);
+    this.#stream?.send(encodeSotwRequest(request));
   }
 
   /** Lists where the client's resources differ from its view. */
@@ -175,7 +201,7 @@ export class HostileClient {
     else {
       const { type } = topic;
       const change = isWanted ? { resourceNamesSubscribe: [name] } : { resourceNamesUnsubscribe: [name] };
-      this.#stream?.send(encodeDeltaRequest({ typeUrl: type, ...change }));
+      this.#sendDelta({ typeUrl: type, ...change });
     }
   }
 
@@ -186,28 +212,24 @@ export class HostileClient {
     }
     const lies = this.#isPeaceful ? [] : [["n0", "a lie"] as const, ["n11", "another"] as const];
     const versions = [...topic.held].map(([name, { version }]) => [name, version] as const);
-    this.#stream?.send(
-      encodeDeltaRequest({
-        node: this.#node,
-        typeUrl: topic.type,
-        resourceNamesSubscribe: topic.isWildcard ? ["*"] : [...topic.names],
-        initialResourceVersions: [...lies.filter(([name]) => !topic.held.has(name)), ...versions],
-      }),
-    );
+    this.#sendDelta({
+      node: this.#node,
+      typeUrl: topic.type,
+      resourceNamesSubscribe: topic.isWildcard ? ["*"] : [...topic.names],
+      initialResourceVersions: [...lies.filter(([name]) => !topic.held.has(name)), ...versions],
+    });
   }
 
   /** Sends a SotW request with all names, which ACKs or NACKs the newest response, if any. */
   #tell({ type, version, nonce, isWildcard, names }: Topic, error?: string): void {
-    this.#stream?.send(
-      encodeSotwRequest({
-        node: this.#node,
-        typeUrl: type,
-        versionInfo: version,
-        responseNonce: nonce,
-        resourceNames: isWildcard ? ["*"] : [...names],
-        ...(error !== undefined && { errorDetail: { code: 13, message: error } }),
-      }),
-    );
+    this.#sendSotw({
+      node: this.#node,
+      typeUrl: type,
+      versionInfo: version,
+      responseNonce: nonce,
+      resourceNames: isWildcard ? ["*"] : [...names],
+      ...(error !== undefined && { errorDetail: { code: 13, message: error } }),
+    });
   }
 
   get #node(): Node {
@@ -218,10 +240,13 @@ export class HostileClient {
     for await (const message of stream.messages) {
       if (this.#stream !== stream) return;
       const answer = this.#variant === "delta" ? readDelta(message) : readSotw(message);
+      this.#note(`hears ${JSON.stringify(answer)}`);
       if (this.#stalled === undefined) this.#take(answer);
       else this.#stalled.push(answer);
     }
-    if (this.#stream === stream) this.#stream = undefined;
+    if (this.#stream !== stream) return;
+    this.#stream = undefined;
+    this.#note(`is told ${JSON.stringify(await stream.status)}`);
   }
 
   #wake(): void {
@@ -240,7 +265,7 @@ export class HostileClient {
     if (this.#variant === "sotw") this.#tell(topic, refusal);
     else {
       const errorDetail = refusal === undefined ? undefined : { code: 13, message: refusal };
-      this.#stream?.send(encodeDeltaRequest({ typeUrl: topic.type, responseNonce: answer.nonce, errorDetail }));
+      this.#sendDelta({ typeUrl: topic.type, responseNonce: answer.nonce, errorDetail });
     }
   }
 

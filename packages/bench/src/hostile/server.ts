@@ -28,11 +28,12 @@ const [, , pems] = process.argv;
 const server = createServer({
   ...(pems !== undefined && identified(pems)),
   api: createEnvoyApi(),
+  admin: { host: "127.0.0.1", port: 0 },
   nodeMapping: ({ id }) => layersOf(id),
   // Short limits, so that timeouts happen within a round.
   dialect: { orderLimitMs: 1_000, resumeGraceMs: 100, separateResumeGraceMs: 500, ackLimitMs: 2_000 },
 });
-const { address } = await server.listen();
+const { address, adminAddress } = await server.listen();
 say({ event: "listening", address: `${address.host}:${address.port}` });
 
 function write({ layer, type, name, label }: Write): void {
@@ -62,6 +63,10 @@ for await (const line of createInterface({ input: process.stdin })) {
     }
     const { heapUsed, external } = process.memoryUsage();
     say({ event: "memory", mb: (heapUsed + external) / 1024 / 1024, handles: countHandles() });
+  } else if (line === "streams") {
+    const { host, port } = adminAddress ?? address;
+    const streams: unknown = await (await fetch(`http://${host}:${port}/api/v1/streams`)).json();
+    say({ event: "streams", streams });
   } else if (line === "probe") {
     const label = String(performance.timeOrigin + performance.now());
     write({ layer: GOOD_LAYER, type: CLUSTER, name: "probe", label });
