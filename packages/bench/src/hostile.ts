@@ -52,11 +52,14 @@ async function settle(): Promise<void> {
     if (waitedMs > SETTLE_MS) await fail(differences());
     await elapsed(50);
   }
+  // The server has no reason to end one.
+  if (clients.some((client) => client.hasLostStream)) await fail(["a stream ended"]);
 }
 
-/** Prints what the clients that differ and the server know of each other. */
+/** Prints what the clients that failed and the server know of each other. */
 async function fail(differences: readonly string[]): Promise<never> {
-  for (const client of clients) if (client.differences(truth).length > 0) print(client.conversation.join("\n"));
+  const failed = clients.filter((client) => client.hasLostStream || client.differences(truth).length > 0);
+  for (const client of failed) print(client.conversation.join("\n"));
   print(JSON.stringify(await tell(server, "streams", "streams"), undefined, 1));
   throw new Error(`seed ${seed}: ${differences.slice(0, 10).join("; ")}`);
 }

@@ -1,30 +1,18 @@
 import { connectPeer, type PeerStream, type PeerTls, type WirePeer } from "@xdskit/conformance";
-import {
-  decodeDeltaResponse,
-  decodeSotwResponse,
-  encodeDeltaRequest,
-  encodeSotwRequest,
-} from "@xdskit/envoy-api/internal";
+import { encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode, type Node, type Variant } from "@xdskit/protocol";
+import { type Answer, type Put, readDelta, readSotw } from "./answer.ts";
 import { CLUSTER, LISTENER, names, type Truth, types } from "./views.ts";
 
 /** Returns an integer from 0 to less than `below`. */
 export type Random = (below: number) => number;
-
-interface Answer {
-  readonly type: string;
-  readonly version: string;
-  readonly nonce: string;
-  readonly puts: readonly { readonly name: string; readonly version: string; readonly label: string }[];
-  readonly removed: readonly string[];
-}
 
 interface Topic {
   readonly type: string;
   readonly names: Set<string>;
   isWildcard: boolean;
   isOpen: boolean;
-  readonly held: Map<string, { readonly version: string; readonly label: string }>;
+  readonly held: Map<string, Pick<Put, "version" | "label">>;
   version: string;
   nonce: string;
 }
@@ -44,7 +32,6 @@ export interface HostileIdentity {
 }
 
 const isFullState = (type: string): boolean => type === CLUSTER || type === LISTENER;
-const text = new TextDecoder();
 
 /** A client that NACKs, stalls, reports wrong versions, changes subscriptions and reconnects at random. */
 export class HostileClient {
@@ -59,6 +46,7 @@ export class HostileClient {
   #stalled: Answer[] | undefined;
   #isPeaceful = false;
   #hasRefused = false;
+  #hasLostStream = false;
   readonly #conversation: string[] = [];
 
   /** Without an identity it connects over plaintext. */
@@ -150,6 +138,11 @@ export class HostileClient {
     this.#isPeaceful = true;
     this.#wake();
     if (this.#hasRefused || this.#stream === undefined) await this.connect(address);
+  }
+
+  /** Whether a stream ended that the client did not close itself. */
+  get hasLostStream(): boolean {
+    return this.#hasLostStream;
   }
 
   /** The end of its conversation with the server, for a run that fails. */
@@ -246,6 +239,7 @@ export class HostileClient {
     }
     if (this.#stream !== stream) return;
     this.#stream = undefined;
+    this.#hasLostStream = true;
     this.#note(`is told ${JSON.stringify(await stream.status)}`);
   }
 
@@ -277,23 +271,4 @@ export class HostileClient {
     }
     for (const name of removed) topic.held.delete(name);
   }
-}
-
-function nameAndLabel(bytes: Uint8Array): { readonly name: string; readonly label: string } {
-  const [name = "", label = ""] = text.decode(bytes).split("=");
-  return { name, label };
-}
-
-function readDelta(message: Uint8Array): Answer {
-  const { typeUrl, nonce, resources, removedResources } = decodeDeltaResponse(message);
-  const puts = resources.flatMap(({ version, resource }) =>
-    resource === undefined ? [] : [{ version, ...nameAndLabel(resource.value) }],
-  );
-  return { type: typeUrl, nonce, version: "", puts, removed: removedResources };
-}
-
-function readSotw(message: Uint8Array): Answer {
-  const { typeUrl, nonce, versionInfo, resources } = decodeSotwResponse(message);
-  const puts = resources.map(({ value }) => ({ version: "", ...nameAndLabel(value) }));
-  return { type: typeUrl, nonce, version: versionInfo, puts, removed: [] };
 }
