@@ -28,6 +28,7 @@ const [, , pems] = process.argv;
 const server = createServer({
   ...(pems !== undefined && identified(pems)),
   api: createEnvoyApi(),
+  serveEmpty: true,
   admin: { host: "127.0.0.1", port: 0 },
   nodeMapping: ({ id }) => layersOf(id),
   // Short limits, so that timeouts happen within a round.
