@@ -30,15 +30,15 @@ const steps = [
   },
   {
     name: "node-24",
-    says: "npm test on Node 24, but for what knows nothing of Node",
-    budget: 5,
-    run: () => onNode24(),
+    says: "what is closest to Node, on Node 24",
+    budget: 3,
+    run: () => onNode("node-24"),
   },
   {
     name: "node-26",
     says: "what is closest to Node, on Node 26",
-    budget: 2,
-    run: () => onNode26(),
+    budget: 3,
+    run: () => onNode("node-26"),
   },
   { name: "conformance", says: "the requirements over the wire, ours and others", budget: 5, run: () => conformance() },
   {
@@ -199,35 +199,26 @@ function skip(reason) {
   return { code: 0, output: "", isLate: false, counted: { passed: 0, failed: 0, skipped: 1, skippedNames: [reason] } };
 }
 
-async function onNode24() {
-  const peer = (await peers()).get("node-24");
-  if (!peer?.installed) return skip("node-24 is not installed");
-  // The protocol package does not depend on Node: `bare-context.test.ts` runs it without Node's globals.
-  return vitest("node-24", [
-    ...peer.command,
-    "node_modules/vitest/vitest.mjs",
-    "run",
-    "--exclude=packages/protocol/**",
-  ]);
-}
-
 /** Tests of what differs between Node versions: HTTP/2, TLS, file watching, threads, processes. */
 const closestToNode = [
   "packages/server/test/wire",
+  "packages/server/test/files",
+  "packages/server/test/ledger",
   "packages/client/test/grpc-transport",
   "packages/client/test/process",
   "packages/client/test/store",
   "packages/source/test",
+  "packages/store-etcd/test",
   "packages/disk",
   "packages/cli/test/process",
   "packages/cli/test/serve",
   "packages/cli/test/start",
 ];
 
-async function onNode26() {
-  const peer = (await peers()).get("node-26");
-  if (!peer?.installed) return skip("node-26 is not installed");
-  return vitest("node-26", [...peer.command, "node_modules/vitest/vitest.mjs", "run"], closestToNode);
+async function onNode(name) {
+  const peer = (await peers()).get(name);
+  if (!peer?.installed) return skip(`${name} is not installed`);
+  return vitest(name, [...peer.command, "node_modules/vitest/vitest.mjs", "run"], closestToNode);
 }
 
 /** Runs the conformance cases against our server and another one; known failures of the other count as skipped. */
