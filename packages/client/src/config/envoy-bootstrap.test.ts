@@ -1,59 +1,13 @@
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import { anonymousNode } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
+import { address, assigned, bootstrapOf, good, http2, server, told } from "../../test/support/bootstraps.ts";
 import type { ClientConfig, ServerConfig } from "./client-config.ts";
 import type { ConfigDefaults } from "./config-defaults.ts";
 import { loadBootstrap } from "./load-bootstrap.ts";
 
 const api = createEnvoyApi();
 
-const server: ServerConfig = {
-  name: "control_plane",
-  target: "dns:///control.example:8443",
-  tls: undefined,
-  keepalive: undefined,
-  tcpKeepalive: undefined,
-  maxResponseBytes: 256 * 1024 * 1024,
-  headers: [],
-  connectTimeoutMs: 5_000,
-};
-
-/** The configuration, of what has to be without any mistake. */
-function good(value: unknown, defaults: ConfigDefaults = {}): ClientConfig {
-  const { config, problems } = loadBootstrap({ value }, { api, defaults, fileExists: () => true });
-  expect(problems).toEqual([]);
-  if (config === undefined) throw new Error("expected a configuration");
-  return config;
-}
-
-function told(value: unknown, defaults: ConfigDefaults = {}): readonly string[] {
-  const { config, problems } = loadBootstrap({ value }, { api, defaults, fileExists: () => true });
-  expect(config === undefined).toBe(problems.some(({ severity }) => severity === "error"));
-  return problems.map(({ severity, path, message }) => `${severity} ${path}: ${message}`);
-}
-
-function bootstrapOf(cluster: object, adsConfig: object = {}): object {
-  return {
-    dynamic_resources: {
-      ads_config: {
-        api_type: "GRPC",
-        transport_api_version: "V3",
-        grpc_services: [{ envoy_grpc: { cluster_name: "control_plane" } }],
-        ...adsConfig,
-      },
-    },
-    static_resources: { clusters: [{ name: "control_plane", ...cluster }] },
-  };
-}
-
-const http2 = { http2_protocol_options: {} };
-const address = (host: string, port = 80): object => ({ socket_address: { address: host, port_value: port } });
-const assigned = (...addresses: readonly object[]): object => ({
-  load_assignment: {
-    cluster_name: "x",
-    endpoints: [{ lb_endpoints: addresses.map((each) => ({ endpoint: { address: each } })) }],
-  },
-});
 const serverOf = (cluster: object, adsConfig: object = {}): ServerConfig | undefined =>
   good(bootstrapOf({ ...http2, ...cluster }, adsConfig)).ads?.servers[0];
 

@@ -9,8 +9,8 @@ import { clientDialect } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import type { ClientConfig, GrpcSource, ServerConfig } from "./client-config.ts";
-import type { ConfigDefaults } from "./config-defaults.ts";
+import { address, assigned, bootstrapOf, good, http2, server, told } from "../../test/support/bootstraps.ts";
+import type { GrpcSource, ServerConfig } from "./client-config.ts";
 import { loadBootstrap } from "./load-bootstrap.ts";
 
 const api = createEnvoyApi();
@@ -18,17 +18,6 @@ const examples = fileURLToPath(new URL("../../test/bootstraps", import.meta.url)
 const printed = fileURLToPath(new URL("../../../cli/test/golden/bootstrap", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "xdskit-config-"));
 afterAll(() => rmSync(directory, { recursive: true }));
-
-const server: ServerConfig = {
-  name: "control_plane",
-  target: "dns:///control.example:8443",
-  tls: undefined,
-  keepalive: undefined,
-  tcpKeepalive: undefined,
-  maxResponseBytes: 256 * 1024 * 1024,
-  headers: [],
-  connectTimeoutMs: 5_000,
-};
 
 const ads: Omit<GrpcSource, "id"> = {
   kind: "grpc",
@@ -72,42 +61,6 @@ function configWith(source: Omit<GrpcSource, "id">): unknown {
   };
 }
 
-/** The configuration, of what has to be without any mistake. */
-function good(value: unknown, defaults: ConfigDefaults = {}): ClientConfig {
-  const { config, problems } = loadBootstrap({ value }, { api, defaults, fileExists: () => true });
-  expect(problems).toEqual([]);
-  if (config === undefined) throw new Error("expected a configuration");
-  return config;
-}
-
-function told(value: unknown, defaults: ConfigDefaults = {}): readonly string[] {
-  const { config, problems } = loadBootstrap({ value }, { api, defaults, fileExists: () => true });
-  expect(config === undefined).toBe(problems.some(({ severity }) => severity === "error"));
-  return problems.map(({ severity, path, message }) => `${severity} ${path}: ${message}`);
-}
-
-function bootstrapOf(cluster: object, adsConfig: object = {}): object {
-  return {
-    dynamic_resources: {
-      ads_config: {
-        api_type: "GRPC",
-        transport_api_version: "V3",
-        grpc_services: [{ envoy_grpc: { cluster_name: "control_plane" } }],
-        ...adsConfig,
-      },
-    },
-    static_resources: { clusters: [{ name: "control_plane", ...cluster }] },
-  };
-}
-
-const http2 = { http2_protocol_options: {} };
-const address = (host: string, port = 80): object => ({ socket_address: { address: host, port_value: port } });
-const assigned = (...addresses: readonly object[]): object => ({
-  load_assignment: {
-    cluster_name: "x",
-    endpoints: [{ lb_endpoints: addresses.map((each) => ({ endpoint: { address: each } })) }],
-  },
-});
 describe("the examples of the editions", () => {
   const load = (name: string): unknown => loadBootstrap({ path: join(examples, name) }, { api });
 
