@@ -28,6 +28,11 @@ export interface ClientRow {
   readonly speaks: string;
   /** Types arrive in any order, so a call may fail during a cluster swap (S-ORD-01). */
   readonly isUnordered?: true;
+  /**
+   * Failures that the client makes by itself when it has no server for some seconds. junction-core has each call wait
+   * until its subscriptions are read, which happens only while it is connected, and gives up after 5 s.
+   */
+  readonly losesWithoutServer?: RegExp;
   /** Additional flags of the server. */
   readonly flags?: readonly string[];
   /** The files that only its node sees, while the service uses this Cluster. */
@@ -164,7 +169,10 @@ function grpcRow(name: GrpcClientName): ClientRow {
 }
 
 /** junction resolves the backends and does not call them. */
-const junctionRow = callingRow("junction", "v3 delta", (backend) => `127.0.0.1:${backend.port}`);
+const junctionRow: ClientRow = {
+  ...callingRow("junction", "v3 delta", (backend) => `127.0.0.1:${backend.port}`),
+  losesWithoutServer: /^UNAVAILABLE timed out: timed out fetching (?:route|backend|endpoints)$/,
+};
 
 function callingRow(name: GrpcClientName, speaks: string, outcomeOf: (backend: Backend) => string): ClientRow {
   return {
