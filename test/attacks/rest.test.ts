@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { afterAll, beforeAll, test } from "vitest";
+import { staticCluster } from "../e2e/support/resource.ts";
 import { type Attacker, breath } from "./support/attacker.ts";
 import { createScene, type Scene } from "./support/scene.ts";
 import { type Attack, withstand } from "./support/withstand.ts";
@@ -14,7 +15,7 @@ async function beginMany(attacker: Attacker, count: number, beginning: string | 
 }
 
 /** Sends one poll on its own connection; resolves when the response ends or fails. */
-async function poll({ host, port }: Attacker, body: string): Promise<void> {
+async function poll({ host, port }: Pick<Attacker, "host" | "port">, body: string): Promise<void> {
   const sent = request({ host: "127.0.0.1", port, localAddress: host, path: PATH, method: "POST", agent: false });
   sent.setHeader("content-type", "application/json");
   sent.on("response", (response) => response.on("error", () => undefined).resume());
@@ -50,6 +51,17 @@ const attacks: readonly Attack[] = [
         await poll(attacker, `{"node":{"id":"${at}","metadata":{"text":"${metadata}"}},"resource_names":["small-1"]}`);
       }
     },
+    mayPass: ["maxPollerBytesPerPeer"],
+  },
+  {
+    name: "polls with metadata of 60 KB that takes twenty times as much, each from a new node",
+    round: async (attacker) => {
+      const list = `[${Array(20_000).fill("{}").join(",")}]`;
+      for (let at = 0; at < 20 && !attacker.isOver; at++) {
+        await poll(attacker, `{"node":{"id":"${at}","metadata":{"list":${list}}},"resource_names":["small-1"]}`);
+      }
+    },
+    passes: ["maxPollerBytesPerPeer"],
   },
   {
     name: "bodies that are never finished",
@@ -107,3 +119,32 @@ beforeAll(async () => {
 afterAll(() => scene[Symbol.asyncDispose]());
 
 test.each(attacks.map((attack) => [attack.name, attack] as const))("%s", (_, attack) => withstand(scene, attack));
+
+const CLUSTERS = 5_000;
+
+/** Each poll is for another half of the Clusters, so no response is that of another poll. */
+const differentHalves: Attack = {
+  name: "polls for thousands of names, each for others",
+  round: async (attacker) => {
+    const half = (from: number): readonly string[] =>
+      Array.from({ length: CLUSTERS / 2 }, (_, at) => `large-${(2 * at + from) % CLUSTERS}`);
+    const line = async (first: number): Promise<void> => {
+      for (let at = 0; at < 10 && !attacker.isOver; at++) {
+        const names = [...half(13 * (first + at)), `none-${first + at}`];
+        await poll(attacker, JSON.stringify({ node: { id: "a" }, resource_names: names }));
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, (_, at) => line(10 * at)));
+  },
+  passes: ["maxPollerBytesPerPeer"],
+};
+
+test(differentHalves.name, async () => {
+  const clusters = Array.from({ length: CLUSTERS }, (_, at) =>
+    staticCluster(`large-${at}`, [1], { alt_stat_name: "s".repeat(500) }),
+  );
+  await using large = await createScene({ files: { "large.json": clusters } });
+  // The text of each Cluster is kept with it from the first poll on.
+  await poll({ host: large.nextHost(), port: large.server.port }, JSON.stringify({ node: { id: "first" } }));
+  await withstand(large, differentHalves);
+});

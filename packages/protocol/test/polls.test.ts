@@ -2,7 +2,7 @@ import type { Node, Resource, TypeUrl } from "@xdskit/protocol";
 import type { Body, Report, StreamState } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { Conversation, node } from "./support/conversation.ts";
-import { CLUSTER, ENDPOINTS, resource } from "./support/resources.ts";
+import { CLUSTER, ENDPOINTS, failure, resource } from "./support/resources.ts";
 
 const HOLD_MS = 800;
 
@@ -191,6 +191,35 @@ describe("who polls", () => {
     polled.pass(HOLD_MS);
     polled.pass(150_000);
     expect(polled.timers.size).toBe(0);
+  });
+
+  test("is forgotten between its polls where memory is short: it is not shown, and what it rejected is given again", () => {
+    const polled = new Conversation({ maxPollerBytes: 0 });
+    const shown = (): readonly unknown[] => [...polled.machine.streams()].map(({ stream }) => stream);
+    put(polled, cluster("a"));
+    const version = versionOf(polled, poll(polled));
+    expect([shown(), polled.timers.size, polled.reports.at(-1)]).toMatchObject([
+      [],
+      0,
+      { kind: "poller-forgotten", stream: 1, evicted: { limit: "maxPollerBytes" } },
+    ]);
+    const held = poll(polled, { version });
+    expect([said(polled, held), shown()]).toEqual(["waits", [held]]);
+    put(polled, cluster("a", "2"));
+    expect([said(polled, held), shown()]).toEqual(["given a", []]);
+    expect(said(polled, poll(polled, { version }))).toBe("given a");
+    expect(polled.reports.map(({ kind }) => kind)).not.toContain("polled-at-old-version");
+  });
+
+  test("is remembered no longer than others when its poll fails", () => {
+    const failing = (): never => {
+      throw new Error("no digest");
+    };
+    const polled = new Conversation({ maxPollerBytes: 0, digest: failing, dialect: { resourceErrors: "failed" } });
+    put(polled, failure(CLUSTER, "a", 13));
+    expect(() => poll(polled, { version: "1" })).toThrow("no digest");
+    polled.on({ kind: "poll-closed", poll: 1 });
+    expect([...polled.machine.streams()]).toEqual([]);
   });
 
   test("is another one from another address, or by other names", () => {

@@ -116,6 +116,23 @@ export interface Limits {
    */
   readonly maxReceivedBytesPerIdentity: number;
   /**
+   * Bytes of memory for what is remembered of REST pollers between their polls: what they were given and answered, their
+   * nodes and names. Above it, the pollers that have not polled for longest are forgotten: they are no longer shown, and
+   * their next poll counts as that of a new client.
+   * @default 33_554_432 (32 MiB)
+   */
+  readonly maxPollerBytes: number;
+  /**
+   * As `maxPollerBytes`, for the pollers at one client address (host, without port).
+   * @default 16_777_216 (16 MiB)
+   */
+  readonly maxPollerBytesPerPeer: number;
+  /**
+   * As `maxPollerBytes`, for the pollers of one identity.
+   * @default 16_777_216 (16 MiB)
+   */
+  readonly maxPollerBytesPerIdentity: number;
+  /**
    * Milliseconds within which a request must arrive once it has begun. Above it: RESOURCE_EXHAUSTED, over REST 408.
    * @default 30_000
    */
@@ -209,6 +226,9 @@ export const defaultLimits: Limits = {
   maxReceivedBytes: 512 * 1024 * 1024,
   maxReceivedBytesPerPeer: 256 * 1024 * 1024,
   maxReceivedBytesPerIdentity: 256 * 1024 * 1024,
+  maxPollerBytes: 32 * 1024 * 1024,
+  maxPollerBytesPerPeer: 16 * 1024 * 1024,
+  maxPollerBytesPerIdentity: 16 * 1024 * 1024,
   maxMessageMs: 30_000,
   maxSmallFragments: 1_000,
   maxPendingBytes: 512 * 1024 * 1024,

@@ -213,6 +213,11 @@ export class ServerMachine {
     return this.#streams.paused;
   }
 
+  /** What the remembered pollers without a poll cost, in bytes. */
+  get pollerBytes(): number {
+    return this.#polls.rememberedBytes;
+  }
+
   get isPollDue(): boolean {
     return this.#polls.isDue;
   }

@@ -34,15 +34,18 @@ const streamLimits: CountLimits = {
 export class ConnectionLimits {
   readonly #limits: Limits;
   readonly #budget: ByteBudget;
+  readonly #pollerBytes: () => number;
   readonly #hits = new Map<LimitName, number>();
   readonly #connections = new Count(connectionLimits, "connections");
   readonly #streams = new Count(streamLimits, "streams");
   /** Counted separately from streams, so that neither can exhaust the other. */
   readonly #calls = new Count(streamLimits, "calls beside discovery");
 
-  constructor(limits: Limits, budget: ByteBudget) {
+  /** `pollerBytes`: what is remembered of pollers without a poll. */
+  constructor(limits: Limits, budget: ByteBudget, pollerBytes: () => number) {
     this.#limits = limits;
     this.#budget = budget;
+    this.#pollerBytes = pollerBytes;
   }
 
   get connections(): number {
@@ -90,6 +93,7 @@ export class ConnectionLimits {
       maxConnections: this.#connections.open,
       maxStreams: this.#streams.open,
       maxReceivedBytes: this.#budget.held,
+      maxPollerBytes: this.#pollerBytes(),
     };
     return limitNames.map((name) => ({
       name,

@@ -36,7 +36,7 @@ import { Commits, type HubRules } from "./commits.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
 import { Connections } from "./connections.ts";
 import { Deployments } from "./deployments.ts";
-import { Driver } from "./driver.ts";
+import { Driver, type Performer } from "./driver.ts";
 import { guardMapping } from "./guarded-mapping.ts";
 import { HubView } from "./hub-view.ts";
 import { Listeners } from "./listeners.ts";
@@ -111,13 +111,16 @@ export class Hub implements HubPort {
         maxSubscriptionsPerIdentity: limits.maxSubscriptionsPerIdentity,
         maxTypesPerStream: limits.maxTypesPerStream,
         maxUnacknowledgedPerType: limits.maxUnacknowledgedPerType,
+        maxPollerBytes: limits.maxPollerBytes,
+        maxPollerBytesPerPeer: limits.maxPollerBytesPerPeer,
+        maxPollerBytesPerIdentity: limits.maxPollerBytesPerIdentity,
         maxDebounceMs: limits.maxDebounceMs,
       },
       {
         send: (effect) => this.#send(effect),
         closeStream: (effect) => this.#closeAsAsked(effect),
         settlePoll: (effect) => this.#polls.perform(effect),
-        report: (report) => this.report(report),
+        report: (report) => this.#reportOfMachine(report),
         write: () => this.#streams.flush(),
         finished: (stream) => this.endStream(stream, { code: statusCode.OK, message: "" }, "finished"),
         advanced: () => this.deployments.check(),
@@ -137,7 +140,7 @@ export class Hub implements HubPort {
       report: (report) => this.report(report),
     });
     this.budget = new ByteBudget(limits);
-    this.#connectionLimits = new ConnectionLimits(limits, this.budget);
+    this.#connectionLimits = new ConnectionLimits(limits, this.budget, () => this.#driver.machine.pollerBytes);
     const connectionLimits = this.#connectionLimits;
     this.#admission = new Admission({
       ...{ readiness: this.readiness, connectionLimits: connectionLimits, refusesV2 },
@@ -433,6 +436,12 @@ export class Hub implements HubPort {
   reportLimit(limit: LimitName, address: string, message: string, stream?: StreamId): void {
     this.#connectionLimits.countHit(limit);
     this.report({ kind: "limit-hit", limit, address, stream, message });
+  }
+
+  #reportOfMachine(report: Parameters<Performer["report"]>[0]): void {
+    const evicted = report.kind === "poller-forgotten" ? report.evicted : undefined;
+    if (evicted !== undefined) this.reportLimit(evicted.limit, evicted.address, evicted.message);
+    this.report(report);
   }
 
   /**

@@ -92,8 +92,10 @@ export class Fleet {
   }
 
   #identify(id: StreamId, node: Node, layers: readonly string[]): void {
-    const stream = this.#streams.get(id) ?? { member: undefined, deliveries: new Map() };
+    const stream = this.#streams.get(id) ?? { member: undefined, node, layers, deliveries: new Map() };
     this.#streams.set(id, stream);
+    stream.node = node;
+    stream.layers = layers;
     if (stream.member?.node.id !== node.id) this.#leave(id, stream);
     let member = this.#nodes.get(node.id);
     if (member === undefined) {
@@ -127,11 +129,16 @@ export class Fleet {
     this.#count(member, -1);
     member.streams.delete(id);
     for (const delivery of stream.deliveries.values()) member.add(delivery, -1);
-    if (member.streams.size > 0) this.#count(member);
-    else {
+    const [other] = member.streams;
+    const left = other === undefined ? undefined : this.#streams.get(other);
+    if (left === undefined) {
       this.#nodes.delete(member.node.id);
       this.#sorted = undefined;
+      return;
     }
+    // What a stream said of its node goes with it.
+    if (member.node === stream.node) member.identify(left.node, left.layers);
+    this.#count(member);
   }
 
   #change(id: StreamId, type: TypeUrl, change: (delivery: Delivery, nonce: string) => void, nonce: string): void {
@@ -168,6 +175,9 @@ export class Fleet {
 interface FleetStream {
   /** The node it belongs to. */
   member: Member | undefined;
+  /** What it said of that node, and where it is mapped to. */
+  node: Node;
+  layers: readonly string[];
   readonly deliveries: Map<TypeUrl, Delivery>;
 }
 

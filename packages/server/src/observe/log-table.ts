@@ -87,8 +87,9 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   "poller-forgotten": {
     level: "debug",
     message: "REST poller gone",
-    fields: ["stream", "node", "type"],
-    means: "no poll for some minutes; the next one counts as a new poller",
+    fields: ["stream", "node", "type", "limit"],
+    means:
+      "no poll for some minutes, or, with limit, others needed its memory (`limits.max-poller-bytes`); the next poll counts as that of a new poller",
   },
   "client-slow": {
     level: "warn",

@@ -51,8 +51,8 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("poller-met", ({ stream, node, type, peer }) =>
     log.write("poller-met", { stream, node: printable(node.id, 200), type, peer: peer.address }),
   );
-  telemetry.observe("poller-forgotten", ({ stream, node, type }) =>
-    log.write("poller-forgotten", { stream, node: printable(node.id, 200), type }),
+  telemetry.observe("poller-forgotten", ({ stream, node, type, evicted }) =>
+    log.write("poller-forgotten", { stream, node: printable(node.id, 200), type, limit: evicted?.limit }),
   );
   telemetry.observe("stream-stalled", ({ stream, pendingBytes }) =>
     log.write("client-slow", { stream, pending_bytes: pendingBytes }),

@@ -134,7 +134,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_pollers: {
     kind: "gauge",
-    help: "REST pollers, distinct by node, address, type and names; forgotten some minutes after the last poll.",
+    help: "REST pollers, distinct by node, address, type and names; forgotten some minutes after the last poll, or for a limit of their memory.",
     labels: [],
   },
   xds_server_polls_at_old_version_total: {
@@ -295,7 +295,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     help: "Current usage of server-wide limits.",
     labels: ["limit"],
   },
-  xds_server_limit_hits_total: { kind: "counter", help: "Times that a limit was exceeded.", labels: ["limit"] },
+  xds_server_limit_hits_total: {
+    kind: "counter",
+    help: "Times that a limit was exceeded; for a limit of pollers, how many were forgotten.",
+    labels: ["limit"],
+  },
   xds_server_encoded_segments_total: { kind: "counter", help: "Segments encoded; shared ones once.", labels: [] },
   xds_server_encoded_frames_total: { kind: "counter", help: "Resources framed for the wire.", labels: [] },
   xds_server_encoded_bodies_total: { kind: "counter", help: "Response bodies encoded; shared ones once.", labels: [] },

@@ -55,6 +55,8 @@ test("the fleet counts each node once, by the worst of its types, as the streams
         const wanted = conditionsIn(world);
         const { fleet } = world;
         expect(new Map(fleet.ids.map((id) => [id, fleet.node(id)?.condition]))).toEqual(wanted);
+        const nodes = new Set([...world.machine.streams()].map(({ node: who }) => who));
+        expect(fleet.ids.filter((id) => !nodes.has(fleet.node(id)?.node))).toEqual([]);
         const counts = { rejected: 0, waiting: 0, pending: 0, acked: 0 };
         for (const condition of wanted.values()) counts[condition]++;
         expect([fleet.size, fleet.conditions]).toEqual([wanted.size, counts]);

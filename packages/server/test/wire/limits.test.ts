@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { contentDigest } from "@xdskit/envoy-api";
 import { decodeDeltaResponse, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api/internal";
 import { createResource, formatTypeUrl } from "@xdskit/protocol";
-import type { Limits } from "@xdskit/server";
+import type { LimitName, Limits } from "@xdskit/server";
 import { afterEach, describe, expect, test } from "vitest";
 import { framed } from "../support/http2-frames.ts";
 import { encoded } from "../support/messages.ts";
@@ -179,12 +179,17 @@ function unfinished(byteLength: number): Buffer {
   return Buffer.concat([prefix, Buffer.alloc(byteLength - 1)]);
 }
 
-/** Bytes of requests that the server holds, by its admin API. */
-async function heldBytes(): Promise<number | undefined> {
+/** A limit, by the server's admin API. */
+async function shownLimit(wanted: LimitName): Promise<{ readonly used?: number; readonly hits: number } | undefined> {
   const { host, port } = world.adminAddress ?? world.address;
   const response = await fetch(`http://${host}:${port}/api/v1/server`);
-  const { limits } = (await response.json()) as { limits: { name: string; used?: number }[] };
-  return limits.find(({ name }) => name === "maxReceivedBytes")?.used;
+  const { limits } = (await response.json()) as { limits: { name: string; used?: number; hits: number }[] };
+  return limits.find(({ name }) => name === wanted);
+}
+
+/** Bytes of requests that the server holds. */
+async function heldBytes(): Promise<number | undefined> {
+  return (await shownLimit("maxReceivedBytes"))?.used;
 }
 
 async function untilHeld(bytes: number): Promise<void> {
@@ -270,6 +275,31 @@ test("compressed messages that wait for their turn are answered, and nothing is 
   for (const call of calls) expect(await within("the status", call.status, 15_000)).toMatchObject({ code: 3 });
   await untilHeld(0);
 });
+
+test.each(["maxPollerBytes", "maxPollerBytesPerPeer"] as const)(
+  "%s: beyond it the pollers that have not polled for longest are forgotten, which is counted",
+  async (limit) => {
+    world = await startWorld({ limits: { [limit]: 10_000 }, admin: {} });
+    world.server.on("limit-hit", (hit) => hits.push(hit.limit));
+    const forgotten: unknown[] = [];
+    world.server.on("poller-forgotten", ({ node: { id }, evicted }) => forgotten.push([id, evicted?.limit]));
+    const client = restClient("HTTP/1.1", world.address);
+    for (const id of ["a", "b", "c", "d"])
+      await client.send({ path: "/v3/discovery:clusters", body: { node: { id } } });
+    await client.close();
+    expect([forgotten, hits]).toEqual([
+      [
+        ["a", limit],
+        ["b", limit],
+      ],
+      [limit, limit],
+    ]);
+    expect((await shownLimit(limit))?.hits).toBe(2);
+    const used = (await shownLimit("maxPollerBytes"))?.used;
+    expect(used).toBeGreaterThan(0);
+    expect(used).toBeLessThanOrEqual(10_000);
+  },
+);
 
 describe.each(httpVersions)("over %s", (version) => {
   test("maxReceivedBytes: bodies that do not end are 429 beyond it", async () => {

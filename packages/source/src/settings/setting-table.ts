@@ -129,6 +129,9 @@ export type SettingKey =
   | "limits.max-received-bytes"
   | "limits.max-received-bytes-per-peer"
   | "limits.max-received-bytes-per-identity"
+  | "limits.max-poller-bytes"
+  | "limits.max-poller-bytes-per-peer"
+  | "limits.max-poller-bytes-per-identity"
   | "limits.max-message-time"
   | "limits.max-small-fragments"
   | "limits.max-response-bytes"
@@ -339,6 +342,19 @@ export const settingTable: readonly Setting[] = [
     "bytes",
     "256MiB",
     "Maximum memory held by incomplete requests per client certificate identity.",
+  ),
+  row("limits.max-poller-bytes", "bytes", "32MiB", "Maximum memory for REST pollers between their polls."),
+  row(
+    "limits.max-poller-bytes-per-peer",
+    "bytes",
+    "16MiB",
+    "Maximum memory for REST pollers between their polls per client address.",
+  ),
+  row(
+    "limits.max-poller-bytes-per-identity",
+    "bytes",
+    "16MiB",
+    "Maximum memory for REST pollers between their polls per client certificate identity.",
   ),
   row("limits.max-message-time", "duration", "30s", "Maximum time to receive a request once it has begun."),
   row(

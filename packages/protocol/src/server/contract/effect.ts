@@ -7,7 +7,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import type { StreamId } from "./event.ts";
 import type { PollEffect } from "./poll.ts";
 import type { Remembered } from "./remembered.ts";
-import type { PassedLimit } from "./stream-limits.ts";
+import type { Eviction, PassedLimit } from "./stream-limits.ts";
 import type { Wait } from "./wait.ts";
 
 /** An effect that the server machine asks its host to perform; effects are performed in order. */
@@ -107,8 +107,15 @@ export type Report =
       readonly peer: Peer;
       readonly type: TypeUrl;
     }
-  /** The poller was evicted: it has not polled for long, or the table of pollers is full. */
-  | { readonly kind: "poller-forgotten"; readonly stream: StreamId; readonly node: Node; readonly type: TypeUrl }
+  /** A poller is not remembered any more. */
+  | {
+      readonly kind: "poller-forgotten";
+      readonly stream: StreamId;
+      readonly node: Node;
+      readonly type: TypeUrl;
+      /** Undefined: it has not polled for some minutes. */
+      readonly evicted: Eviction | undefined;
+    }
   /**
    * A poll came without the version that the poller was last given: a rejection without a reason (I4). Reported for
    * each such poll.

@@ -7,10 +7,10 @@ import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Digest } from "../../resource/version.ts";
 import type { StructConverter } from "./conversion.ts";
-import type { AccountLimits, StreamLimits } from "./stream-limits.ts";
+import type { AccountLimits, PollerLimits, StreamLimits } from "./stream-limits.ts";
 
 /** Options of a `ServerMachine`. */
-export interface ServerMachineOptions extends StreamLimits, AccountLimits {
+export interface ServerMachineOptions extends StreamLimits, AccountLimits, PollerLimits {
   /**
    * A table with fewer edits in a transaction is not prepared, but edited when that takes effect.
    * @default 2_000

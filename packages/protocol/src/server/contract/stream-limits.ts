@@ -30,6 +30,26 @@ export interface AccountLimits {
   readonly maxSubscriptionsPerIdentity?: number | undefined;
 }
 
+/**
+ * Limits on what is remembered of pollers between their polls, in bytes. Beyond one, the pollers that have not polled for
+ * longest are forgotten. Undefined: no limit.
+ */
+export interface PollerLimits extends Pick<AccountLimits, "accountOf"> {
+  readonly maxPollerBytes?: number | undefined;
+  /** Of the pollers at one address. */
+  readonly maxPollerBytesPerPeer?: number | undefined;
+  /** The same for one identity. */
+  readonly maxPollerBytesPerIdentity?: number | undefined;
+}
+
+/** Why a poller is forgotten before its time. */
+export interface Eviction {
+  readonly limit: Exclude<keyof PollerLimits, "accountOf">;
+  /** Where the poll came from that exceeded the limit. */
+  readonly address: string;
+  readonly message: string;
+}
+
 /** A limit that a client exceeded, with the message for its status. */
 export interface PassedLimit {
   readonly limit: keyof StreamLimits | "maxSubscriptionsPerPeer" | "maxSubscriptionsPerIdentity";

@@ -10,6 +10,7 @@ import type { CurrentView } from "../cache/current-view.ts";
 import type { DeliveryState, ResourceErrorState } from "../contract/inspect.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import { withMissing } from "../type/sent-errors.ts";
+import { bytesOfNames } from "./poller-cost.ts";
 
 /** The complete response of a polled subscription, shared by all clients that are given it. */
 export interface PolledResponse {
@@ -52,6 +53,8 @@ export class PolledSubscription {
   readonly resourceErrors: Dialect["resourceErrors"];
   /** How many remembered pollers have it. */
   pollers = 0;
+  /** What it costs to remember its names, in bytes. */
+  readonly bytes: number;
   readonly #digest: Digest;
   #response: PolledResponse | undefined;
   /** The newest revision at which `#told` was found to be current. */
@@ -62,6 +65,7 @@ export class PolledSubscription {
     this.current = current;
     this.traits = traits;
     this.subscription = subscription;
+    this.bytes = bytesOfNames(subscription.names, resourceErrors === "failed-and-missing");
     this.resourceErrors = resourceErrors;
     this.#digest = digest;
   }

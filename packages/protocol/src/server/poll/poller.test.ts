@@ -5,6 +5,7 @@ import { CLUSTER } from "../../../test/support/resources.ts";
 import type { SotwRequest } from "../../message/request.ts";
 import type { Report } from "../contract/effect.ts";
 import type { Poller } from "./poller.ts";
+import { bytesOfPoller, bytesOfValue } from "./poller-cost.ts";
 
 const no = { code: 13, message: "no" };
 
@@ -208,4 +209,23 @@ describe("a poller is described", () => {
     if (one !== undefined) state.base.put(2, { ...one, ttlMs: 1000 });
     expect(poller.describe().types).toMatchObject([{ ttl: "unsafe" }]);
   });
+});
+
+test("a poller costs its key, the first node and one that differs from it, and the reason of its NACK", () => {
+  const polling = new Polling();
+  const { poller } = polling;
+  const { peer, apiVersion, choices, node: first } = poller;
+  const plain = bytesOfPoller("k", undefined);
+  expect(poller.bytes).toBe(plain + bytesOfValue(first));
+  poller.comesAgain({ peer, apiVersion, choices, node: { ...first } });
+  expect([poller.node === first, poller.bytes]).toEqual([true, plain + bytesOfValue(first)]);
+  for (const label of ["one", "other"]) {
+    const node = { ...first, metadata: { label } };
+    poller.comesAgain({ peer, apiVersion, choices, node });
+    expect([poller.node === node, poller.bytes]).toEqual([true, plain + bytesOfValue(first) + bytesOfValue(node)]);
+  }
+  const before = poller.bytes;
+  polling.give();
+  polling.poll({ error: no });
+  expect(poller.bytes).toBe(before - plain + bytesOfPoller("k", no.message));
 });

@@ -12,6 +12,7 @@ import type { PollId } from "../contract/poll.ts";
 import type { Standing, StragglerType } from "../contract/progress.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { PolledResponse, PolledSubscription, ResponseSummary } from "./polled-subscription.ts";
+import { bytesOfPoller, bytesOfValue } from "./poller-cost.ts";
 
 /** How many answered polls in a row without a version still count as a client that starts up. */
 const EMPTY_POLLS_SUSPECTED = 2;
@@ -32,6 +33,9 @@ export interface WaitingPoll {
 }
 
 type PollerStart = Pick<Poller, "peer" | "node" | "apiVersion" | "choices" | "polled">;
+
+/** Whose poll it is, as its poll says. */
+type Caller = Omit<PollerStart, "polled">;
 
 /** The newest response to a poller, and its fate. */
 interface Given {
@@ -69,6 +73,9 @@ export class Poller implements ProgressMember {
   #acked: ResponseSummary | undefined;
   #nacked: (ResponseSummary & { readonly error: Status }) | undefined;
   #emptyPolls = 0;
+  /** The cost of the node of its first poll, which the host may keep. */
+  readonly #firstNodeBytes: number;
+  #nodeBytes: number;
 
   constructor(id: PollId, key: string, { peer, node, apiVersion, choices, polled }: PollerStart) {
     this.id = id;
@@ -78,6 +85,23 @@ export class Poller implements ProgressMember {
     this.apiVersion = apiVersion;
     this.choices = choices;
     this.polled = polled;
+    this.#firstNodeBytes = bytesOfValue(node);
+    this.#nodeBytes = this.#firstNodeBytes;
+  }
+
+  /** What it costs to remember it, in bytes, besides the names that it asks for. */
+  get bytes(): number {
+    return bytesOfPoller(this.key, this.#nacked?.error.message) + this.#nodeBytes;
+  }
+
+  /** It polls again. An equal node is not kept in place of the first one: others hold on to that. */
+  comesAgain({ peer, node, apiVersion, choices }: Caller): void {
+    this.peer = peer;
+    this.apiVersion = apiVersion;
+    this.choices = choices;
+    if (JSON.stringify(node) === JSON.stringify(this.node)) return;
+    this.node = node;
+    this.#nodeBytes = this.#firstNodeBytes + bytesOfValue(node);
   }
 
   /**

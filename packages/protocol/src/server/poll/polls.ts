@@ -11,6 +11,7 @@ import { type Admission, type Placed, type RejectedStream, typeDenied } from "..
 import type { Report, ServerEffect } from "../contract/effect.ts";
 import type { StreamState } from "../contract/inspect.ts";
 import type { PollEvent, PollId, PollReceived } from "../contract/poll.ts";
+import type { Eviction, PollerLimits } from "../contract/stream-limits.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { Progress } from "../progress/progress.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
@@ -20,7 +21,7 @@ import { Poller } from "./poller.ts";
 import { PollerMemory } from "./poller-memory.ts";
 import { WaitingPolls } from "./waiting-polls.ts";
 
-export interface PollsOptions extends PolledViewsOptions {
+export interface PollsOptions extends PolledViewsOptions, PollerLimits {
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;
   readonly admission: Admission;
   readonly maxSubscriptionsPerStream?: number | undefined;
@@ -43,12 +44,17 @@ export class Polls {
     const { nextTimer } = options;
     this.#options = options;
     this.#views = new PolledViews(options);
-    this.#pollers = new PollerMemory(nextTimer);
+    this.#pollers = new PollerMemory(nextTimer, options);
     this.#waiting = new WaitingPolls(nextTimer);
   }
 
   get isDue(): boolean {
     return this.#waiting.isDue;
+  }
+
+  /** What the remembered pollers without a poll cost, in bytes. */
+  get rememberedBytes(): number {
+    return this.#pollers.bytes;
   }
 
   /** Describes all remembered pollers, each as a stream of one type. */
@@ -68,6 +74,10 @@ export class Polls {
   }
 
   on(event: PollEvent): readonly ServerEffect[] {
+    return this.#withRest(this.#on(event));
+  }
+
+  #on(event: PollEvent): readonly ServerEffect[] {
     switch (event.kind) {
       case "poll-received":
         return this.#receive(event);
@@ -96,12 +106,12 @@ export class Polls {
   place(isConcerned: (node: Node) => boolean): readonly ServerEffect[] {
     const effects: ServerEffect[] = [];
     for (const poller of this.#pollers) if (isConcerned(poller.node)) this.#move(poller, effects);
-    return effects;
+    return this.#withRest(effects);
   }
 
   /** Handles a timer; undefined: it is none of these. */
   fired(timer: number): readonly ServerEffect[] | undefined {
-    return this.#waiting.fired(timer) ?? this.#pollers.fired(timer, (poller) => this.#forget(poller));
+    return this.#waiting.fired(timer) ?? this.#pollers.fired(timer, this.#forget);
   }
 
   /**
@@ -110,7 +120,15 @@ export class Polls {
    * @throws {InvariantError} a bug of the server, with the poll that was evaluated
    */
   next(): readonly ServerEffect[] {
-    return this.#waiting.next();
+    return this.#withRest(this.#waiting.next());
+  }
+
+  /** Effects, and what follows for the pollers whose last poll ended by them. */
+  #withRest(effects: readonly ServerEffect[]): readonly ServerEffect[] {
+    const idle = this.#waiting.takeIdle();
+    return idle.length === 0
+      ? effects
+      : [...effects, ...idle.flatMap((poller) => this.#pollers.rest(poller, this.#forget))];
   }
 
   #receive(event: PollReceived): readonly ServerEffect[] {
@@ -129,13 +147,7 @@ export class Polls {
     });
     const effects: ServerEffect[] = [];
     const poller = this.#pollerFor(event, { node, choices, polled }, effects);
-    const { as, reports } = poller.classify(request, () => polled.response());
-    report(effects, { kind: "request-understood", stream: poller.id, node, type, as });
-    for (const each of reports) report(effects, each);
-    if (poller.answers) {
-      this.#options.progress.found(node);
-      this.#options.progress.note(poller);
-    }
+    // First, so that it ends, and its poller is remembered no longer than others, if what follows fails.
     this.#waiting.add({
       id,
       poller,
@@ -146,6 +158,13 @@ export class Polls {
       timer: undefined,
       end: undefined,
     });
+    const { as, reports } = poller.classify(request, () => polled.response());
+    report(effects, { kind: "request-understood", stream: poller.id, node, type, as });
+    for (const each of reports) report(effects, each);
+    if (poller.answers) {
+      this.#options.progress.found(node);
+      this.#options.progress.note(poller);
+    }
     return effects;
   }
 
@@ -186,18 +205,15 @@ export class Polls {
       const { type } = polled.traits;
       report(effects, { kind: "poller-met", stream: poll, node, peer, type });
       report(effects, { kind: "node-identified", stream: poll, node, layers: polled.layers });
-      effects.push(...this.#pollers.add(poller, (oldest) => this.#forget(oldest)));
+      this.#pollers.add(poller);
       return poller;
     }
-    known.node = node;
-    known.peer = peer;
-    known.choices = choices;
-    known.apiVersion = apiVersion;
+    known.comesAgain({ peer, node, apiVersion, choices });
     if (known.polled !== polled) this.#moveTo(known, polled, effects);
     return known;
   }
 
-  #forget(poller: Poller): readonly ServerEffect[] {
+  readonly #forget = (poller: Poller, evicted?: Eviction): readonly ServerEffect[] => {
     const effects: ServerEffect[] = [];
     if (poller.answers) this.#options.progress.left(poller, poller.reached, poller.polled.current.revision);
     this.#waiting.stopRest(poller, effects);
@@ -207,9 +223,10 @@ export class Polls {
       stream: poller.id,
       node: poller.node,
       type: poller.polled.traits.type,
+      evicted,
     });
     return effects;
-  }
+  };
 
   #leave(polled: PolledSubscription): void {
     polled.pollers--;
@@ -236,6 +253,7 @@ export class Polls {
     this.#waiting.move(poller, polled);
     this.#leave(before);
     report(effects, { kind: "node-moved", stream: poller.id, node: poller.node, layers: polled.layers });
+    effects.push(...this.#pollers.moved(poller, this.#forget));
   }
 }
 

@@ -18,6 +18,8 @@ export class WaitingPolls {
   /** `#touched`: polled subscriptions whose view changed; `#due`: polls to be evaluated. */
   readonly #touched = new Fifo<PolledSubscription>();
   readonly #due = new Fifo<WaitingPoll>();
+  /** The pollers of polls that ended since `takeIdle` was called. */
+  readonly #idle = new Set<Poller>();
 
   /** `nextTimer`: returns an unused timer number. */
   constructor(nextTimer: () => number) {
@@ -107,11 +109,19 @@ export class WaitingPolls {
     }
   }
 
+  /** The pollers whose last poll ended since the last call. */
+  takeIdle(): readonly Poller[] {
+    const idle = [...this.#idle].filter(({ waiting }) => waiting.size === 0);
+    this.#idle.clear();
+    return idle;
+  }
+
   /** Removes a poll, and cancels its timer. */
   end(poll: WaitingPoll): readonly ServerEffect[] {
     this.#waiting.delete(poll.id);
     this.#due.delete(poll);
     poll.poller.waiting.delete(poll);
+    this.#idle.add(poll.poller);
     this.#stopAwaiting(poll.poller.polled, poll);
     const { timer } = poll;
     if (timer === undefined) return [];
