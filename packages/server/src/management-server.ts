@@ -43,6 +43,7 @@ import { StateCheck, unseenLayer } from "./state/state-check.ts";
 import { clientStatusMethods } from "./status/methods.ts";
 import { clientStatusHandlers } from "./status/rest.ts";
 import type { FileExporter } from "./transport/files/exporter.ts";
+import { CallStarts } from "./transport/grpc/call-starts.ts";
 import { Decompression } from "./transport/grpc/decompression.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
 import { createRestServer } from "./transport/rest/services.ts";
@@ -252,10 +253,10 @@ class WiredServer implements ManagementServer {
       ...{ api, controlPlane, rest: options.rest, maxRequestBytes: limits.maxRestRequestBytes },
       further,
     });
-    const decompression = new Decompression();
+    const shared = { decompression: new Decompression(), callStarts: new CallStarts() };
     this.#transports = listen.map(({ host, port, tls = usual, ...choice }) => {
       const secured = tls === false ? undefined : tls;
-      return new GrpcTransport({ api, host, port, tls: secured, limits, choice, methods, rest, decompression });
+      return new GrpcTransport({ api, host, port, tls: secured, limits, choice, methods, rest, ...shared });
     });
     const view = createServerView({
       options,

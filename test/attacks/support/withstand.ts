@@ -19,7 +19,7 @@ export interface Attack {
    * seconds.
    */
   readonly passes?: readonly (string | "connection-broken" | "connection-refused")[];
-  /** Limits that the attack exceeds or not, as the server's speed wants it; they are told as the others. */
+  /** What the attack passes or not, as the server's speed wants it; it is told as the others. */
   readonly mayPass?: readonly string[];
 }
 

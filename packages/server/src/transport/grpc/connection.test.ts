@@ -10,6 +10,7 @@ import {
   ACK,
   callHeaders,
   END_HEADERS,
+  END_STREAM,
   frame,
   frameType,
   PREFACE,
@@ -20,6 +21,7 @@ import type { ServerReport } from "../../hub/port.ts";
 import { defaultLimits } from "../../options.ts";
 import { describePeer } from "../peer.ts";
 import { RestServer } from "../rest/rest-server.ts";
+import { CallStarts, STARTS_PER_TURN } from "./call-starts.ts";
 import { GrpcConnection } from "./connection.ts";
 import { Decompression } from "./decompression.ts";
 import type { GrpcMethod } from "./method.ts";
@@ -99,6 +101,7 @@ beforeEach(async () => {
     listener: undefined,
     rest,
     decompression: new Decompression(),
+    callStarts: new CallStarts(),
   };
   server = createServer((socket) => {
     socket.on("error", nothing);
@@ -213,9 +216,29 @@ test("of a flood of HEADERS in one write, no more calls are opened than a client
   const ping = frame(frameType.ping, 0, 0, Buffer.from("all read"));
   socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls, ping]));
   await isRead;
+  for (let before = -1; before < counted; ) {
+    before = counted;
+    for (let passed = 0; passed < 10; passed++) await turn();
+  }
   // Room is made once while the flood is read, because it comes in several reads.
   expect(counted).toBeGreaterThanOrEqual(STREAMS_AT_ONCE);
   expect(counted).toBeLessThanOrEqual(2 * STREAMS_AT_ONCE);
+  socket.destroy();
+});
+
+test("of calls that come in one read, a few are started in a turn, and the others in the turns after", async () => {
+  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1").on("error", nothing).resume();
+  const calls = Array.from({ length: STREAMS_AT_ONCE }, (_, at) =>
+    frame(frameType.headers, END_HEADERS | END_STREAM, 2 * at + 1, callHeaders("/counted")),
+  );
+  socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls]));
+  let most = 0;
+  for (let before = 0; counted < calls.length; before = counted) {
+    await turn();
+    most = Math.max(most, counted - before);
+  }
+  // What came between two looks may belong to two turns.
+  expect(most).toBeLessThanOrEqual(2 * STARTS_PER_TURN);
   socket.destroy();
 });
 

@@ -18,6 +18,7 @@ import { Http2Exchange } from "../rest/http2-exchange.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { blockedMessage, isGone } from "../stream-state.ts";
 import { openCall } from "./call.ts";
+import type { CallStarts } from "./call-starts.ts";
 import { certificateStatus } from "./certificate-status.ts";
 import type { CertificateNotice } from "./certificate-watch.ts";
 import type { Decompression } from "./decompression.ts";
@@ -63,6 +64,7 @@ export interface ConnectionOptions {
   readonly listener: NamedChoice | undefined;
   readonly rest: RestServer;
   readonly decompression: Decompression;
+  readonly callStarts: CallStarts;
 }
 
 /** One HTTP/2 connection: its calls, its PINGs, its age. */
@@ -75,6 +77,8 @@ export class GrpcConnection {
   readonly #id: number;
   readonly #calls = new Set<Dismiss>();
   readonly #streams = new Set<ServerHttp2Stream>();
+  /** Those whose calls are started; for others no room is made. */
+  readonly #started = new Set<ServerHttp2Stream>();
   readonly #room: StreamRoom;
   readonly #watch: SessionWatch;
   #keepalive: NodeJS.Timeout | undefined;
@@ -110,7 +114,7 @@ export class GrpcConnection {
       settings,
     });
     this.#session.setLocalWindowSize(RECEIVE_WINDOW_BYTES);
-    this.#room = new StreamRoom(this.#session, this.#streams, maxStreams);
+    this.#room = new StreamRoom(this.#session, this.#started, maxStreams);
     this.#watch = new SessionWatch(this.#session, socket, {
       streams: this.#streams,
       maxBlockedMs: options.limits.maxBlockedMs,
@@ -195,11 +199,17 @@ export class GrpcConnection {
     stream.on("error", () => undefined); // "close" follows, with all that is to be known
     if (isGone(stream)) return;
     this.#streams.add(stream);
-    this.#room.adjust();
     stream.once("close", () => {
       this.#streams.delete(stream);
-      this.#room.adjust();
+      if (this.#started.delete(stream)) this.#room.adjust();
     });
+    this.#options.callStarts.start(this.#account.key, () => this.#start(stream, headers));
+  }
+
+  #start(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    if (isGone(stream)) return;
+    this.#started.add(stream);
+    this.#room.adjust();
     try {
       this.#serve(stream, headers);
     } catch (error) {

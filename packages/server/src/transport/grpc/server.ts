@@ -10,6 +10,7 @@ import { addressOf, describePeer } from "../peer.ts";
 import { Http1Server } from "../rest/http1-server.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { type BoundAddress, formatAddress, type Transport } from "../transport.ts";
+import type { CallStarts } from "./call-starts.ts";
 import type { CertificateNotice } from "./certificate-watch.ts";
 import { GrpcConnection } from "./connection.ts";
 import type { Decompression } from "./decompression.ts";
@@ -38,6 +39,8 @@ export interface GrpcTransportOptions {
   readonly rest: RestServer;
   /** Shared by all ports. */
   readonly decompression: Decompression;
+  /** Shared by all ports. */
+  readonly callStarts: CallStarts;
 }
 
 /** gRPC and REST on one port, plaintext or TLS. */
@@ -153,8 +156,8 @@ export class GrpcTransport implements Transport {
       socket.destroy();
       return;
     }
-    const { limits, rest, decompression } = this.#options;
-    const options = { hub, limits, methods: this.#methods, listener: this.#choice, rest, decompression };
+    const { limits, rest, decompression, callStarts } = this.#options;
+    const options = { hub, limits, methods: this.#methods, listener: this.#choice, rest, decompression, callStarts };
     const connection = GrpcConnection.open(socket, peer, options);
     if (connection === undefined) return;
     this.#connections.set(socket, connection);
