@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   copyFileSync,
+  existsSync,
   fsyncSync,
   linkSync,
   openSync,
@@ -11,9 +12,9 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { formatOwn, type Holder, isAlive, isVisible, isYoung, readHolder } from "./holder.ts";
-import { isPresent, processNamespace, showPresence } from "./presence.ts";
+import { isPresent, type Presence, processNamespace, showPresence } from "./presence.ts";
 import { isSystemError } from "./system-error.ts";
 
 /** A lock that this process holds until it releases it or ends. */
@@ -35,12 +36,13 @@ export interface HeldFileLock {
 const TOKEN_BYTES = 8;
 /** A draft or a claim. */
 const LEFTOVER = /^\.([0-9a-f]{16}(\.new)?|\d+-\d+)$/;
-const SIGN = /^\.[0-9a-f]{16}\.live$/;
+const SIGN = /^\.([0-9a-f]{16})\.live$/;
 
 /**
  * Takes the lock file at `path`, whose directory must exist. Does not wait. Throws a system error if locking is
  * impossible. Processes on different machines do not exclude each other. Those in containers of one machine do, through
- * a socket beside the lock on which the holder listens, unless the file system does not support sockets.
+ * a socket beside the lock on which the holder listens, unless the file system does not support sockets. While that
+ * socket is there, the lock is held even if somebody removes its file.
  *
  * The content of the lock is complete from the first moment. The lock of a killed process is claimed with a file named
  * after the holder's token. Only one process can create that file, and tokens are unique, so a latecomer never takes
@@ -50,17 +52,21 @@ const SIGN = /^\.[0-9a-f]{16}\.live$/;
 export function acquireFileLock(path: string): AcquiredFileLock | HeldFileLock {
   const lock = resolve(path);
   const token = randomBytes(TOKEN_BYTES).toString("hex");
-  const draft = `${lock}.${token}.new`;
+  const draft = draftOf(lock, token);
   const sign = signOf(lock, token);
   // Where the system has no process namespaces, every process is assumed to see all others.
-  const presence = processNamespace() === undefined ? undefined : showPresence(sign);
+  let presence: Presence | undefined;
+  const identify = (): string => {
+    if (processNamespace() !== undefined) presence = showPresence(sign);
+    return formatOwn(token, presence !== undefined);
+  };
   const leave = (): void => {
     presence?.end();
     rmSync(sign, { force: true });
   };
   try {
-    writeDraft(draft, formatOwn(token, presence !== undefined));
-    const other = contend(lock, draft);
+    writeDraft(draft, identify);
+    const other = contend(lock, draft, token);
     if (other !== undefined) {
       leave();
       return { kind: "held", pid: pidOf(other) };
@@ -75,10 +81,20 @@ export function acquireFileLock(path: string): AcquiredFileLock | HeldFileLock {
   return {
     kind: "acquired",
     release() {
-      if (readHolder(lock)?.token === token) rmSync(lock, { force: true });
+      closeSync(openSync(draft, "w", 0o600));
+      removeOwn(lock, token);
       leave();
+      rmSync(draft, { force: true });
     },
   };
+}
+
+function removeOwn(lock: string, token: string): void {
+  if (readHolder(lock)?.token === token) rmSync(lock, { force: true });
+}
+
+function draftOf(lock: string, token: string): string {
+  return `${lock}.${token}.new`;
 }
 
 function signOf(lock: string, token: string): string {
@@ -93,9 +109,13 @@ function pidOf({ process }: Holder): number | undefined {
  * Undefined when this process got the lock, otherwise its holder. Every further round means that another process made
  * progress.
  */
-function contend(lock: string, draft: string): Holder | undefined {
+function contend(lock: string, draft: string, token: string): Holder | undefined {
   for (;;) {
-    if (place(draft, lock)) return undefined;
+    if (place(draft, lock)) {
+      const unseen = holderWithoutFile(lock);
+      if (unseen !== undefined) removeOwn(lock, token);
+      return unseen;
+    }
     const first = readHolder(lock);
     if (first === undefined) continue;
     const last = lastClaim(lock, first);
@@ -108,6 +128,21 @@ function contend(lock: string, draft: string): Holder | undefined {
     }
     rmSync(claim, { force: true });
   }
+}
+
+/**
+ * A live process that holds the lock although its file was removed: it has a sign, and is not contending. Removes the
+ * signs of dead ones, which would be asked again each time.
+ */
+function holderWithoutFile(lock: string): Holder | undefined {
+  for (const suffix of suffixesOf(lock)) {
+    const token = SIGN.exec(suffix)?.[1];
+    if (token === undefined || existsSync(draftOf(lock, token))) continue;
+    const sign = signOf(lock, token);
+    if (isPresent(sign)) return { token, process: undefined };
+    rmSync(sign, { force: true });
+  }
+  return undefined;
 }
 
 /** The live process among the holder and successive claimants; if none is alive, the last one. */
@@ -128,11 +163,14 @@ function claimAfter(lock: string, { token }: Holder): string {
   return `${lock}.${token}`;
 }
 
-/** Syncs the file, so that it is complete even after power loss. */
-function writeDraft(path: string, text: string): void {
+/**
+ * Syncs the file, so that it is complete even after power loss. It exists before `identify` shows a sign: a live process
+ * with a sign and no draft is the holder, and one that releases its lock makes a draft again.
+ */
+function writeDraft(path: string, identify: () => string): void {
   const descriptor = openSync(path, "wx", 0o600);
   try {
-    writeSync(descriptor, text);
+    writeSync(descriptor, identify());
     fsyncSync(descriptor);
   } catch (error) {
     rmSync(path, { force: true });
@@ -163,12 +201,16 @@ function place(draft: string, path: string): boolean {
 
 /** Removes files of processes that were killed while locking; called by the holder. */
 function removeLeftovers(lock: string): void {
-  const name = basename(lock);
-  for (const entry of readdirSync(dirname(lock))) {
-    if (!entry.startsWith(name)) continue;
-    const path = join(dirname(lock), entry);
-    if (isLeftover(lock, path, entry.slice(name.length))) rmSync(path, { force: true });
+  for (const suffix of suffixesOf(lock)) {
+    const path = `${lock}${suffix}`;
+    if (isLeftover(lock, path, suffix)) rmSync(path, { force: true });
   }
+}
+
+/** What follows the name of the lock in those of the files beside it. */
+function suffixesOf(lock: string): readonly string[] {
+  const name = basename(lock);
+  return readdirSync(dirname(lock)).flatMap((entry) => (entry.startsWith(name) ? [entry.slice(name.length)] : []));
 }
 
 function isLeftover(lock: string, path: string, suffix: string): boolean {

@@ -58,6 +58,16 @@ describe.runIf(process.platform === "linux")("of a process that cannot be seen",
     expect(acquireFileLock(path).kind).toBe("acquired");
   });
 
+  test("the lock is not taken while that lives, though somebody removed the file", async () => {
+    const holder = await contend();
+    const [sign] = signs();
+    rmSync(path);
+    expect([acquireFileLock(path), (await contend()).said]).toEqual([{ kind: "held" }, { kind: "held" }]);
+    expect(readdirSync(directory)).toEqual([sign]);
+    await holder.program.kill();
+    expect((await contend()).said).toEqual({ kind: "acquired" });
+  });
+
   test("what it left goes when the lock is taken, and with that nothing stays", async () => {
     const holder = await contend();
     await holder.program.kill();

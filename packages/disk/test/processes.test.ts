@@ -76,15 +76,20 @@ function tokenIn(text: string): string {
   return text.trim().split(" ").at(-1) ?? "";
 }
 
-test("of those who come together upon the lock of one that was killed, one gets it", async () => {
-  const rounds = 60;
-  const holder = await startHolder();
-  await holder.kill();
-  for (let i = 0; i < rounds; i++) copyFileSync(path, `${path}${i}`);
-  mkdirSync(join(directory, "ready"));
-  const contenders = Array.from({ length: 4 }, (_, me) =>
-    startProgram(
-      commandOf(`
+test.each([
+  ["the lock of one that was killed", true],
+  ["a lock that nobody holds", false],
+])(
+  "of those who come together upon %s, one gets it",
+  async (_, isLeft) => {
+    const rounds = 60;
+    const holder = await startHolder();
+    await holder.kill();
+    for (let i = 0; isLeft && i < rounds; i++) copyFileSync(path, `${path}${i}`);
+    mkdirSync(join(directory, "ready"));
+    const contenders = Array.from({ length: 4 }, (_, me) =>
+      startProgram(
+        commandOf(`
         import { readdirSync, writeFileSync } from "node:fs";
         const ready = ${JSON.stringify(join(directory, "ready"))};
         const got = [];
@@ -96,12 +101,14 @@ test("of those who come together upon the lock of one that was killed, one gets 
         console.log(JSON.stringify(got) + " done");
         setInterval(() => {}, 1000);
       `),
-    ),
-  );
-  await Promise.all(contenders.map((contender) => contender.prints("done")));
-  const got = contenders.flatMap((contender) => JSON.parse(contender.printed().replace("done", "")) as number[]);
-  expect(got.sort((a, b) => a - b)).toEqual(Array.from({ length: rounds }, (_, i) => i));
-}, 60_000);
+      ),
+    );
+    await Promise.all(contenders.map((contender) => contender.prints("done")));
+    const got = contenders.flatMap((contender) => JSON.parse(contender.printed().replace("done", "")) as number[]);
+    expect(got.sort((a, b) => a - b)).toEqual(Array.from({ length: rounds }, (_, i) => i));
+  },
+  60_000,
+);
 
 test("it has one holder at a time, whoever is killed whenever", async () => {
   const journal = join(directory, "journal");

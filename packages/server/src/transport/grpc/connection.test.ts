@@ -227,7 +227,9 @@ test("of a flood of HEADERS in one write, no more calls are opened than a client
 });
 
 test("of calls that come in one read, a few are started in a turn, and the others in the turns after", async () => {
-  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1").on("error", nothing).resume();
+  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
+    .on("error", nothing)
+    .resume();
   const calls = Array.from({ length: STREAMS_AT_ONCE }, (_, at) =>
     frame(frameType.headers, END_HEADERS | END_STREAM, 2 * at + 1, callHeaders("/counted")),
   );
