@@ -293,3 +293,47 @@ test("a connection that is alive is asked once after each time that something ca
   expect(asked).toEqual([1, 2]);
   expect(client.destroyed).toBe(false);
 });
+
+/** Lets time pass for the server; each two seconds begin with `before`. */
+async function pass(ms: number, before: () => void): Promise<void> {
+  for (let passedMs = 0; passedMs < ms; passedMs += 2_000) {
+    before();
+    for (let read = 0; read < 100; read++) await turn();
+    vi.advanceTimersByTime(2_000);
+  }
+}
+
+const unanswered = (): readonly string[] =>
+  reports.flatMap((report) =>
+    report.kind === "connection-closed" && report.reason.includes("PING") ? [report.reason] : [],
+  );
+
+test("a client that sends something while a PING waits for its answer stays, until nothing comes any more", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
+  const { port } = server.address() as AddressInfo;
+  const socket = connectTcp({ port, host: "127.0.0.1", noDelay: true }).on("error", nothing).resume();
+  const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/open"));
+  socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), call]));
+  const { keepaliveMs, keepaliveTimeoutMs } = defaultLimits;
+  await pass(3 * keepaliveMs, () => socket.write(frame(frameType.windowUpdate, 0, 0, uint32(1))));
+  expect(unanswered()).toEqual([]);
+  await pass(3 * keepaliveTimeoutMs, nothing);
+  vi.useRealTimers();
+  expect(unanswered()).toEqual([`no answer to a PING for ${keepaliveTimeoutMs} ms`]);
+  socket.destroy();
+});
+
+test("a client that has not read a message yet has the time of a message before the answer to a PING is missed", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
+  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1").on("error", nothing);
+  const wide = frame(frameType.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(2 ** 30)]));
+  const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/large"));
+  socket.write(Buffer.concat([PREFACE, wide, frame(frameType.windowUpdate, 0, 0, uint32(2 ** 30)), call]));
+  await once(socket, "readable");
+  const { keepaliveMs, keepaliveTimeoutMs, maxBlockedMs } = defaultLimits;
+  expect(keepaliveMs + keepaliveTimeoutMs).toBeLessThan(maxBlockedMs);
+  await pass(maxBlockedMs - 4_000, nothing);
+  vi.useRealTimers();
+  expect(unanswered()).toEqual([]);
+  socket.destroy();
+});

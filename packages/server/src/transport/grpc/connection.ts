@@ -299,16 +299,28 @@ export class GrpcConnection {
   /** Sends a PING: only this detects a half-open connection or a client that does not read. */
   #ping(): void {
     if (this.#session.destroyed || this.#pingTimeout !== undefined) return;
-    const { keepaliveTimeoutMs } = this.#options.limits;
-    this.#pingTimeout = setTimeout(
-      () => this.destroy(`no answer to a PING for ${keepaliveTimeoutMs} ms`),
-      keepaliveTimeoutMs,
-    );
-    this.#pingTimeout.unref();
+    this.#awaitPong();
     this.#session.ping(() => {
       clearTimeout(this.#pingTimeout);
       this.#pingTimeout = undefined;
     });
+  }
+
+  /**
+   * A PING is answered after what was written before it, and Node neither sends it nor reads anything while a write is in
+   * progress. So a client that reads a large response slowly has the time of a message, and more as long as something
+   * comes from it.
+   */
+  #awaitPong(waitedMs = 0): void {
+    const { keepaliveTimeoutMs, maxBlockedMs } = this.#options.limits;
+    const { bytesRead } = this.#socket;
+    this.#pingTimeout = setTimeout(() => {
+      const isWriting = waitedMs < maxBlockedMs && [...this.#streams].some(({ writableLength }) => writableLength > 0);
+      if (this.#socket.bytesRead > bytesRead) this.#awaitPong();
+      else if (isWriting) this.#awaitPong(waitedMs + keepaliveTimeoutMs);
+      else this.destroy(`no answer to a PING for ${waitedMs + keepaliveTimeoutMs} ms`);
+    }, keepaliveTimeoutMs);
+    this.#pingTimeout.unref();
   }
 
   #retire(status: Status, reason: StreamEnd): void {
