@@ -31,8 +31,8 @@ describe("what real clients refuse is a warning (K4)", () => {
       V3.cluster,
       { name: "c", edsClusterConfig: { edsConfig: ADS } },
       [
-        "warning CLUSTER_EDS_CONFIG_UNUSED edsClusterConfig: expected type EDS beside eds_cluster_config: Envoy rejects it with another",
-        "warning CLUSTER_ENDPOINTS_MISSING : expected load_assignment, got none: the cluster has no endpoint to send to",
+        "warning CLUSTER_EDS_CONFIG_UNUSED edsClusterConfig: expected type EDS beside edsClusterConfig: Envoy rejects it with another",
+        "warning CLUSTER_ENDPOINTS_MISSING : expected loadAssignment, got none: the cluster has no endpoint to send to",
       ],
     ],
     [

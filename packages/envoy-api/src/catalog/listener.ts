@@ -31,7 +31,7 @@ function checkListener(content: Listener, report: ReportFinding): void {
     report(
       "LISTENER_ADDRESS_MISSING",
       [],
-      "expected an address, an internal_listener or an api_listener, got none: Envoy rejects it",
+      "expected an address, an `internal_listener` or an `api_listener`, got none: Envoy rejects it",
     );
   }
   const isUdp = content.udpListenerConfig !== undefined;
@@ -44,7 +44,7 @@ function checkListener(content: Listener, report: ReportFinding): void {
     report(
       "LISTENER_FILTER_CHAINS_MISSING",
       [],
-      "expected filter_chains or a default_filter_chain, got none: Envoy rejects it",
+      "expected `filter_chains` or a `default_filter_chain`, got none: Envoy rejects it",
     );
   }
   if (content.filterChainMatcher === undefined) checkFilterChainMatches(content.filterChains, report);
@@ -56,7 +56,7 @@ function checkApiListener(content: Listener, report: ReportFinding): void {
   report(
     "LISTENER_API_LISTENER_INVALID",
     ["api_listener"],
-    "expected an HttpConnectionManager in api_listener: clients reject anything else",
+    "expected an HttpConnectionManager in `api_listener`: clients reject anything else",
   );
 }
 
@@ -72,7 +72,7 @@ function checkFilterChainMatches(chains: readonly FilterChain[], report: ReportF
       report(
         "LISTENER_FILTER_CHAIN_DUPLICATE",
         ["filter_chains", index],
-        `expected each filter_chain_match once, got that of filter_chains[${first}]: Envoy rejects it`,
+        `expected each \`filter_chain_match\` once, got that of \`filter_chains\`[${first}]: Envoy rejects it`,
       );
     }
   });

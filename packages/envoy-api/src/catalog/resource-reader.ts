@@ -19,7 +19,7 @@ import { type AskedReference, fetchTimeoutMs } from "./config-source.ts";
 import { DependencyReader } from "./dependency-reader.ts";
 import { catalog } from "./entries.ts";
 import type { CatalogEntry, NestedCheck } from "./entry.ts";
-import { resolveJsonPath } from "./json-path.ts";
+import { resolveJsonPath, spellFields } from "./json-path.ts";
 import { MessageVisits } from "./message-visits.ts";
 import { redirectedType, redirectType } from "./redirect.ts";
 import { referenceReaders } from "./reference-reader.ts";
@@ -259,9 +259,11 @@ function finishRedirect(arrival: Arrival, problems: ProblemList): ReadResult {
 type Finding = Parameters<Parameters<NonNullable<CatalogEntry["check"]>>[1]>;
 
 function report(arrival: Arrival, at: Path, [code, below, message, hint]: Finding, problems: ProblemList): void {
-  const path = resolveJsonPath(arrival.json, [...arrival.path, ...at, ...below]);
-  const problem: FieldProblem = { code, severity: "warning", path, message };
-  problems.problems.push(hint === undefined ? problem : { ...problem, hint });
+  const place = [...arrival.path, ...at, ...below];
+  const spelled = (text: string): string => spellFields(text, arrival.json, place);
+  const path = resolveJsonPath(arrival.json, place);
+  const problem: FieldProblem = { code, severity: "warning", path, message: spelled(message) };
+  problems.problems.push(hint === undefined ? problem : { ...problem, hint: spelled(hint) });
 }
 
 function refused(problems: ProblemList): ReadResult {
@@ -305,9 +307,7 @@ function nameOf(arrival: Arrival, entry: CatalogEntry | undefined, problems: Pro
   problems.error(
     "RESOURCE_UNNAMED",
     "expected a name, got none",
-    entry === undefined
-      ? NOT_A_RESOURCE
-      : (entry.namingHint ?? "put an envoy.service.discovery.v3.Resource around it, with a name"),
+    entry === undefined ? NOT_A_RESOURCE : spellFields(entry.namingHint, arrival.json, arrival.path),
   );
   problems.path.length -= arrival.path.length;
   return undefined;
