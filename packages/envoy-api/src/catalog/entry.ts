@@ -55,15 +55,20 @@ export interface CatalogEntry {
 }
 
 /** A check of a message wherever it occurs in resources. */
-export type NestedCheck = Pick<CatalogEntry, "type" | "check" | "checksNested">;
+export interface NestedCheck extends Pick<CatalogEntry, "type" | "checksNested"> {
+  /** `at`: the path of the message in its resource, in proto names. */
+  readonly check:
+    | ((content: Message, report: ReportFinding, name: string, at: readonly (string | number)[]) => void)
+    | undefined;
+}
 
 /** Creates a check of messages that are not resources. */
 export function defineNestedCheck<M extends Message>(
   message: M["$typeName"],
-  check: (content: M, report: ReportFinding) => void,
+  check: (content: M, report: ReportFinding, at: readonly (string | number)[]) => void,
 ): NestedCheck {
   const type = formatTypeUrl(message);
-  return { type, check: (content, report) => check(content as M, report), checksNested: true };
+  return { type, check: (content, report, _, at) => check(content as M, report, at), checksNested: true };
 }
 
 /** A `CatalogEntry` typed by its message, with defaults for most fields. */

@@ -14,6 +14,7 @@ import {
 import { JsonReader } from "../format/json-reader.ts";
 import { ProblemList } from "../format/problem-list.ts";
 import type { FieldProblem } from "../problem.ts";
+import { apiListenerCheck } from "./api-listener.ts";
 import { entryOf, entryOfTwin } from "./catalog.ts";
 import { type AskedReference, fetchTimeoutMs } from "./config-source.ts";
 import { DependencyReader } from "./dependency-reader.ts";
@@ -65,7 +66,11 @@ export class ResourceReader {
   constructor(schema: Schema, converter: Converter) {
     this.#schema = schema;
     this.#converter = converter;
-    this.#visits = new MessageVisits(schema, referenceReaders(schema, catalog), [...catalog, ...tlsContextChecks]);
+    this.#visits = new MessageVisits(schema, referenceReaders(schema, catalog), [
+      ...catalog,
+      ...tlsContextChecks,
+      apiListenerCheck,
+    ]);
     this.#dependencies = new DependencyReader(schema);
     this.#any = requireMessage(schema, "google.protobuf.Any");
     this.#wrapper = requireMessage(schema, "envoy.service.discovery.v3.Resource");
@@ -238,7 +243,7 @@ export class ResourceReader {
     const { decoded } = arrival;
     if (decoded === undefined) return [];
     const check = (checking: NestedCheck, content: Message, at: Path): void => {
-      checking.check?.(content, (...finding) => report(arrival, at, finding, problems), name);
+      checking.check?.(content, (...finding) => report(arrival, at, finding, problems), name, at);
     };
     const references: AskedReference[] = [];
     if (entry?.checksNested === false) check(entry, decoded.content, []);
