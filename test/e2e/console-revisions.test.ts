@@ -98,7 +98,7 @@ describeWith("chromium", "the revisions in the console", () => {
       ['- connectTimeout: "2s"\n'].map((line) => expect.stringContaining(line.slice(0, 16)) as string),
     );
     expect(await difference.locator("ins").textContent()).toContain("3s");
-    await page.getByRole("heading", { name: "Rejected it or an earlier revision 2" }).waitFor();
+    await page.getByRole("heading", { name: "NACKed it or an earlier revision 2" }).waitFor();
     await page.locator(".stragglers").getByRole("link", { name: "edge-01" }).waitFor();
     await visible(MARKUP_REASON);
     await page.getByRole("button", { name: "Show more of 26 changes" }).click();
@@ -106,7 +106,7 @@ describeWith("chromium", "the revisions in the console", () => {
     await go("/node?id=edge-01");
     await page.getByRole("heading", { name: /History/ }).waitFor();
     const past = page.locator(".past li");
-    await past.filter({ hasText: "rejected" }).getByText(MARKUP_REASON).waitFor();
+    await past.filter({ hasText: "nacked" }).getByText(MARKUP_REASON).waitFor();
     await past
       .getByRole("link", { name: `revision ${number}`, exact: true })
       .first()

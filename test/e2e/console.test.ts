@@ -42,9 +42,9 @@ describeWith("chromium", "the console in a browser, with 5,000 nodes", () => {
     await visible("of the nodes have it");
     await visible("envoy 1.34.1");
     await scene.change();
-    await page.getByRole("heading", { name: "Rejected (NACK)" }).waitFor();
-    const [rejected, waiting] = [await scene.nodesIn("rejected"), await scene.nodesIn("waiting")];
-    await page.locator(".counts .count.rejected", { hasText: String(rejected) }).waitFor();
+    await page.getByRole("heading", { name: "NACKed" }).waitFor();
+    const [nacked, waiting] = [await scene.nodesIn("nacked"), await scene.nodesIn("waiting")];
+    await page.locator(".counts .count.nacked", { hasText: String(nacked) }).waitFor();
     await page.locator(".counts .count.waiting", { hasText: String(waiting) }).waitFor();
   });
 
@@ -68,8 +68,8 @@ describeWith("chromium", "the console in a browser, with 5,000 nodes", () => {
     await page.getByRole("heading", { name: "Nodes 1", exact: true }).waitFor();
     await table.getByRole("link", { name: "edge-00002" }).waitFor();
     await page.getByLabel("Id").fill("");
-    await page.getByLabel("State").selectOption("rejected");
-    await page.getByRole("heading", { name: `Nodes ${await scene.nodesIn("rejected")}`, exact: true }).waitFor();
+    await page.getByLabel("State").selectOption("nacked");
+    await page.getByRole("heading", { name: `Nodes ${await scene.nodesIn("nacked")}`, exact: true }).waitFor();
     await visible("cluster ledger-v2: unknown field in the HTTP protocol options");
   });
 
@@ -234,7 +234,7 @@ describeWith("chromium", "the console in a browser, with 5,000 nodes", () => {
 /** File, colours, place and width of each picture. */
 const PICTURES = [
   ["console-overview.png", "light", "/", 1280],
-  ["console-nodes.png", "light", "/nodes?state=rejected", 1280],
+  ["console-nodes.png", "light", "/nodes?state=nacked", 1280],
   ["console-node.png", "dark", "/node?id=edge-00002", 1280],
   ["console-resource.png", "light", `/resource?type=${encodeURIComponent(ROUTE)}&name=checkout-routes`, 1280],
 ] as const;

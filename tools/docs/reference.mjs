@@ -67,7 +67,16 @@ async function switches(root) {
   const { switchFields, switchTable, switchNameOf, formatSwitch, isPerKind, inEdition, editions, knownClients } =
     protocol;
   return table(
-    ["switch", "values", "default", "older editions", "known clients", "for the whole server", "ids", "what it is"],
+    [
+      "switch",
+      "values",
+      "default",
+      "older editions",
+      "known clients",
+      "for the whole server",
+      "[requirements](../spec/requirements.md)",
+      "what it is",
+    ],
     switchFields.map((field) => {
       const { form, current, ids, setting, says } = switchTable[field];
       const values = form.kind === "word" ? codes(form.words) : formNames[form.kind];
@@ -95,7 +104,7 @@ async function clientSwitches(root) {
   const { editions } = await load(root, "protocol/dist/index.js");
   const { clientDialect, clientSwitchTable } = await load(root, "protocol/dist/internal.js");
   return table(
-    ["switch", "values", "default", "older editions", "ids", "what it is"],
+    ["switch", "values", "default", "older editions", "[requirements](../spec/requirements.md)", "what it is"],
     Object.entries(clientSwitchTable).map(([field, { form, current, older, ids, says }]) => [
       code(field),
       form.kind === "word" ? codes(form.words) : formNames[form.kind],

@@ -26,7 +26,7 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 /** The meaning of each exit code, for help and documentation. */
 export const exitCodeMeanings: readonly (readonly [code: ExitCode, meaning: string])[] = [
   [exitCode.ok, "success"],
-  [exitCode.problems, "problems were found, a client rejected something, or a requested resource does not exist"],
+  [exitCode.problems, "problems were found, a client NACKed something, or a requested resource does not exist"],
   [exitCode.usage, "invalid command line"],
   [
     exitCode.sourceBroken,

@@ -375,13 +375,19 @@ ${dynamic}`;
   });
 });
 
+/** What gRPC wants of a group of endpoints. */
+const GROUP = "locality: { region: r }, load_balancing_weight: 1";
+
 describe("xds check of a gRPC bootstrap", () => {
   async function grpcSite(): Promise<{ cwd: string }> {
     const site = await Site.make({
-      "listeners.yaml": apiListener("shop", "main") + listener("envoys-only", "main") + apiListener("other", "none"),
-      "routes.yaml": routes("main", "a"),
-      "clusters.yaml": edsCluster("a") + edsCluster("unused"),
-      "endpoints.yaml": endpoints("a", 1),
+      "listeners.yaml":
+        ["shop", "bare"].map((name) => apiListener(name, name)).join("") +
+        listener("envoys-only", "shop") +
+        apiListener("other", "none"),
+      "routes.yaml": routes("shop", "a") + routes("bare", "b"),
+      "clusters.yaml": ["a", "b", "unused"].map((name) => edsCluster(name)).join(""),
+      "endpoints.yaml": endpoints("a", 1).replace("lb_endpoints", `${GROUP}, lb_endpoints`) + endpoints("b", 2),
       "secrets.yaml": secret("cert"),
     });
     const { serving, cwd } = await served(site);
@@ -406,7 +412,7 @@ describe("xds check of a gRPC bootstrap", () => {
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout.split("\n").slice(0, 5)).toEqual([
       "lds shop: ready",
-      "  rds main: ready",
+      "  rds shop: ready",
       "    cds a: ready, 1 endpoint",
       "      eds a: ready",
       "",
@@ -429,10 +435,13 @@ describe("xds check of a gRPC bootstrap", () => {
 
   test("tells what gRPC refuses and Envoy takes", async () => {
     const { cwd } = await grpcSite();
-    const [code, stdout] = await xds(cwd, ["grpc.json", "xds:///shop", "xds:///envoys-only", "--timeout", "5s"]);
+    const [code, stdout] = await xds(cwd, ["grpc.json", "xds:///bare", "xds:///envoys-only", "--timeout", "5s"]);
     expect([code, stdout.split("\n").filter((line) => line.includes("GRPC_REFUSES"))]).toEqual([
       1,
-      ["error: lds envoys-only: expected an api_listener, as Listeners for clients have [GRPC_REFUSES]"],
+      [
+        "error: lds envoys-only: expected an api_listener, as Listeners for clients have [GRPC_REFUSES]",
+        "error: eds b: expected a locality and a load_balancing_weight in endpoints[0] [GRPC_REFUSES]",
+      ],
     ]);
   });
 

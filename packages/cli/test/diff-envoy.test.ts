@@ -21,7 +21,7 @@ const assignment = (name: string, more: object, ...ports: readonly number[]): ob
 
 function known(shortName: string, name: string, more: Partial<NodeResourceAnswer>): NodeResourceAnswer {
   const type = { cds: CLUSTER, eds: ENDPOINTS, sds: SECRET }[shortName] ?? shortName;
-  return { type, shortName, name, stream: 1, status: "synced", version: "v", ...more };
+  return { type, shortName, name, stream: 1, status: "acked", version: "v", ...more };
 }
 
 test("each resource is the same, another, missing or extra: by version, else by content", () => {
@@ -59,10 +59,10 @@ test("each resource is the same, another, missing or extra: by version, else by 
   const atServer = [
     known("cds", "by-version", { body: cluster("by-version", { connect_timeout: "9s" }) }),
     known("cds", "by-content", { body: cluster("by-content", { connect_timeout: "1s" }) }),
-    known("cds", "other", { body: cluster("other", { connect_timeout: "1s" }), status: "stale" }),
+    known("cds", "other", { body: cluster("other", { connect_timeout: "1s" }), status: "pending" }),
     known("cds", "warming", { body: cluster("warming") }),
     known("cds", "gone", { body: cluster("gone") }),
-    known("cds", "on-its-way", { body: cluster("on-its-way"), status: "stale" }),
+    known("cds", "on-its-way", { body: cluster("on-its-way"), status: "pending" }),
     known("eds", "eds", { body: assignment("eds", {}, 1, 2) }),
     known("sds", "key", { body: redacted }),
     known("rtds", "not-shown", {}),
@@ -115,7 +115,7 @@ test("xds diff --node --envoy prints what is not the same, and exits with 1 if a
   const partial = await adminOf({ configs: [{ dynamic_active_clusters: [one] }] });
   expect(await serving.xds("diff", "--node", "edge-1", "--envoy", partial)).toEqual({
     code: 1,
-    stdout: "TYPE     NAME  ENVOY    SERVER  FIELDS\nCluster  two   missing  synced\n2 resources: 1 same, 1 missing\n",
+    stdout: "TYPE     NAME  ENVOY    SERVER  FIELDS\nCluster  two   missing  acked\n2 resources: 1 same, 1 missing\n",
     stderr: "",
   });
   const two = { version_info: "1", cluster: cluster("two") };

@@ -8,7 +8,7 @@ function nodeAnswer(id: string, layers: readonly string[] = ["base"]): NodeAnswe
 }
 
 function behind(id: string, type: Partial<StragglerAnswer["types"][number]>): StragglerAnswer {
-  return { id, cluster: "", userAgent: "", types: [{ type: "t", state: "unsent", ...type }] };
+  return { id, cluster: "", userAgent: "", types: [{ type: "t", state: "not-sent", ...type }] };
 }
 
 const none = { total: 0, nodes: [] };
@@ -18,13 +18,13 @@ describe("nodes are counted", () => {
     const progress: ProgressAnswer = {
       ...{ revision: 1, head: 1, state: "pending", nodes: 5, deployed: 2, disconnected: none },
       pending: { total: 2, nodes: [behind("b", {}), behind("c", { waits: { for: "endpoints", name: "x" } })] },
-      rejected: { total: 1, nodes: [behind("d", { state: "rejected" })] },
+      nacked: { total: 1, nodes: [behind("d", { state: "nacked" })] },
     };
     const items = ["a", "b", "c", "d", "e"].map((id) => nodeAnswer(id));
     expect(groupNodes(items, "state", nodeStates(progress)).map(({ value, nodes }) => [value, nodes])).toEqual([
       ["deployed", 2],
+      ["nacked", 1],
       ["pending", 1],
-      ["rejected", 1],
       ["waiting", 1],
     ]);
   });

@@ -37,21 +37,18 @@ function serverAnswer(more: Partial<ServerAnswer> = {}): ServerAnswer {
 }
 
 function straggler(id: string, type: Partial<StragglerAnswer["types"][number]> = {}): StragglerAnswer {
-  return { id, cluster: "", userAgent: "", types: [{ ...CDS, state: "unacked", ...type }] };
+  return { id, cluster: "", userAgent: "", types: [{ ...CDS, state: "pending", ...type }] };
 }
 
-function progressAnswer(
-  pending: readonly StragglerAnswer[],
-  rejected: readonly StragglerAnswer[] = [],
-): ProgressAnswer {
+function progressAnswer(pending: readonly StragglerAnswer[], nacked: readonly StragglerAnswer[] = []): ProgressAnswer {
   return {
     revision: 14,
     head: 14,
     state: "pending",
     nodes: 20,
-    deployed: 20 - pending.length - rejected.length,
+    deployed: 20 - pending.length - nacked.length,
     pending: { total: pending.length, nodes: pending },
-    rejected: { total: rejected.length, nodes: rejected },
+    nacked: { total: nacked.length, nodes: nacked },
     disconnected: { total: 2, nodes: [] },
   };
 }
@@ -73,10 +70,10 @@ describe("the screen of xds top", () => {
     ]);
   });
 
-  test("names who rejected it first, then the slowest, for how long and why", () => {
-    const rejected = [straggler("edge-9", { state: "rejected", reason: "no such filter", names: ["a"] })];
+  test("names who NACKed it first, then the slowest, for how long and why", () => {
+    const nacked = [straggler("edge-9", { state: "nacked", reason: "no such filter", names: ["a"] })];
     const before = takeSample(noSample, { server: serverAnswer(), progress: progressAnswer([straggler("slow")]), at });
-    const progress = progressAnswer([straggler("new", { state: "unsent" }), straggler("slow")], rejected);
+    const progress = progressAnswer([straggler("new", { state: "not-sent" }), straggler("slow")], nacked);
     const server = serverAnswer({
       source: { state: "failed", since: "2026-01-01T11:59:00Z", errors: 2, warnings: 1 },
       limits: [{ name: "maxStreams", value: 100, used: 80, hits: 0 }],
@@ -86,15 +83,15 @@ describe("the screen of xds top", () => {
     expect(renderTop(state, { colors, size: { columns: 80, rows: 24 } })).toEqual([
       "server    0.1.0 at 127.0.0.1:18000, up 60m, ready",
       "source    failed for 67s, 3 problems",
-      "revision  14 [#################!..] 17 of 20 nodes have it, 2 pending, 1 rejected, 2 left without it",
+      "revision  14 [#################!..] 17 of 20 nodes have it, 2 pending, 1 NACKed, 2 left without it",
       "streams   22 on 20 connections, 1 slow clients, 3 MiB buffered",
       "memory    120 MiB",
       "limit     maxStreams: 80 of 100",
       "",
       "NODE    TYPE  STATE     FOR  WHY",
-      "edge-9  cds   rejected  0s   no such filter; in it: a",
-      "slow    cds   unacked   7s",
-      "new     cds   unsent    0s",
+      "edge-9  cds   nacked    0s   no such filter; in it: a",
+      "slow    cds   pending   7s",
+      "new     cds   not-sent  0s",
       "",
       "12:00:07 UTC   q: quit",
     ]);
@@ -107,8 +104,8 @@ describe("the screen of xds top", () => {
     expect(lines.slice(5)).toEqual([
       "",
       "NODE  TYPE  STATE    FOR  WHY",
-      "n0    cds   unacked  0s",
-      "n1    cds   unacked  0s",
+      "n0    cds   pending  0s",
+      "n1    cds   pending  0s",
       "and more: xds status names all",
       "",
       "12:00:00 UTC   q: quit",

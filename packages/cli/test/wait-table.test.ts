@@ -184,7 +184,7 @@ const rows: readonly {
     },
     is: {
       code: 1,
-      says: "it is too long; in it: one; from a.yaml:3\nrevision 2 was rejected: 0 of 1 node has it, 1 rejected",
+      says: "it is too long; in it: one; from a.yaml:3\nrevision 2 was NACKed: 0 of 1 node has it, 1 NACKed",
     },
     afterwards: async (scene) => {
       await scene.site.write("a.yaml", timeouts("2s"));

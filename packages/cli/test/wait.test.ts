@@ -108,11 +108,11 @@ test("xds status shows groups of nodes", async () => {
   const { code, stdout } = await serving.xds("status");
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^server {4}\S+ at 127[\d.:]+, up \S+, ready\nsource {4}good for \S+, 1 warning\nrevision {2}1: 1 of 1 node has it\nstreams {3}1\n\nclusters\.yaml:1: warning: .+\n\nAGENT +LAYERS +NODES +HAVE IT +PENDING +REJECTED\nxdskit \S+ +base +1 +1\n$/,
+    /^server {4}\S+ at 127[\d.:]+, up \S+, ready\nsource {4}good for \S+, 1 warning\nrevision {2}1: 1 of 1 node has it\nstreams {3}1\n\nclusters\.yaml:1: warning: .+\n\nAGENT +LAYERS +NODES +HAVE IT +PENDING +NACKED\nxdskit \S+ +base +1 +1\n$/,
   );
   const answer: unknown = JSON.parse((await serving.xds("status", "-o", "json")).stdout);
   expect(answer).toMatchObject({
     progress: { state: "deployed" },
-    groups: [{ layers: ["base"], nodes: 1, pending: 0, rejected: 0 }],
+    groups: [{ layers: ["base"], nodes: 1, pending: 0, nacked: 0 }],
   });
 });

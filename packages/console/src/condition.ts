@@ -1,12 +1,12 @@
 import type { NodeAnswer, TypeAnswer } from "@xdskit/server";
 
 /** The states of a node, the worst first. */
-export const conditions = ["rejected", "waiting", "pending", "acked"] as const;
+export const conditions = ["nacked", "waiting", "pending", "acked"] as const;
 export type Condition = (typeof conditions)[number];
 
 /** What a state means, in a few words. */
 export const meaning: Readonly<Record<Condition, string>> = {
-  rejected: "a NACK is in force",
+  nacked: "a NACK is in force",
   waiting: "held back until something else is ACKed",
   pending: "sent, not ACKed yet",
   acked: "ACKed everything sent",
@@ -14,14 +14,14 @@ export const meaning: Readonly<Record<Condition, string>> = {
 
 /** What a node lacks of a type, as the end of a sentence about the type. */
 export const lackText = {
-  unsent: "is not sent yet",
-  unacked: "is sent, and awaits its ACK",
+  "not-sent": "is not sent yet",
+  pending: "is sent, and awaits its ACK",
   removal: "has removals that wait",
-  rejected: "was rejected",
+  nacked: "was NACKed",
 } as const;
 
 export function conditionOfType({ nacked, waits, pending }: TypeAnswer): Condition {
-  if (nacked !== undefined) return "rejected";
+  if (nacked !== undefined) return "nacked";
   if (waits !== undefined) return "waiting";
   return pending.length > 0 ? "pending" : "acked";
 }

@@ -24,7 +24,7 @@ export const kindClass: Readonly<Record<string, string>> = {
   revision: "acked",
   held: "pending",
   approved: "acked",
-  rejected: "rejected",
+  rejected: "nacked",
   "rolled-back": "waiting",
 };
 

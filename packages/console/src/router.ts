@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Where the console is: `#/nodes?state=rejected`. In the fragment, so that any path prefix works. */
+/** Where the console is: `#/nodes?state=nacked`. In the fragment, so that any path prefix works. */
 export interface Place {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;

@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import { api, lines, typed, V3 } from "./support/api.ts";
 
 const ADS = { ads: {}, resource_api_version: "V3" };
+const MOBILE = "envoy.extensions.filters.network.http_connection_manager.v3.EnvoyMobileHttpConnectionManager";
+const router = { name: "router", typed_config: typed(V3.router, {}) };
 
-describe("what real clients refuse is a warning (K4)", () => {
+describe("what real clients refuse is a warning", () => {
   const endpoint = (address: string, port = 80): object => ({
     endpoint: { address: { socket_address: { address, port_value: port } } },
   });
@@ -31,8 +33,8 @@ describe("what real clients refuse is a warning (K4)", () => {
       V3.cluster,
       { name: "c", edsClusterConfig: { edsConfig: ADS } },
       [
-        "warning CLUSTER_EDS_CONFIG_UNUSED edsClusterConfig: expected type EDS beside eds_cluster_config: Envoy rejects it with another",
-        "warning CLUSTER_ENDPOINTS_MISSING : expected load_assignment, got none: the cluster has no endpoint to send to",
+        "warning CLUSTER_EDS_CONFIG_UNUSED edsClusterConfig: expected type EDS beside edsClusterConfig: Envoy rejects it with another",
+        "warning CLUSTER_ENDPOINTS_MISSING : expected loadAssignment, got none: the cluster has no endpoint to send to",
       ],
     ],
     [
@@ -96,15 +98,78 @@ describe("what real clients refuse is a warning (K4)", () => {
       V3.listener,
       { name: "l", api_listener: { api_listener: typed(V3.router, {}) } },
       [
-        "warning LISTENER_API_LISTENER_INVALID api_listener: expected an HttpConnectionManager in api_listener: clients reject anything else",
+        "warning LISTENER_API_LISTENER_INVALID api_listener: expected an HttpConnectionManager in api_listener: gRPC clients reject anything else",
+      ],
+    ],
+    [
+      V3.listener,
+      { name: "l", apiListener: { apiListener: typed(V3.http, {}) } },
+      [
+        "warning LISTENER_API_LISTENER_INVALID apiListener.apiListener: expected rds or a routeConfig, got none: gRPC clients reject it",
+        "warning LISTENER_API_LISTENER_INVALID apiListener.apiListener: expected the router as the last of httpFilters, got none: gRPC clients reject it",
       ],
     ],
     [
       V3.listener,
       {
         name: "l",
+        api_listener: {
+          api_listener: typed(V3.http, {
+            xff_num_trusted_hops: 1,
+            scoped_routes: {
+              name: "s",
+              scope_key_builder: { fragments: [] },
+              scoped_rds: { scoped_rds_config_source: ADS },
+            },
+            http_filters: [router, { ...router, name: "again" }],
+          }),
+        },
+      },
+      [
+        "warning LISTENER_API_LISTENER_INVALID api_listener.api_listener: expected rds or a route_config, got scoped_routes: gRPC clients reject it",
+        "warning LISTENER_API_LISTENER_INVALID api_listener.api_listener.http_filters: expected the router as the last of http_filters, got it before others: gRPC clients reject it",
+        "warning LISTENER_API_LISTENER_INVALID api_listener.api_listener: expected neither xff_num_trusted_hops nor original_ip_detection_extensions: gRPC clients reject them",
+      ],
+    ],
+    [
+      V3.listener,
+      {
+        name: "l",
+        api_listener: {
+          api_listener: typed(V3.http, {
+            rds: { route_config_name: "r", config_source: { path_config_source: { path: "/r" } } },
+            http_filters: [{ name: "a", config_discovery: { config_source: ADS, type_urls: ["a/b"] } }],
+          }),
+        },
+      },
+      [
+        "warning LISTENER_API_LISTENER_INVALID api_listener.api_listener.rds: expected a config_source of ads or self: gRPC clients reject another",
+        "warning LISTENER_API_LISTENER_INVALID api_listener.api_listener.http_filters: expected the router as the last of http_filters, got others: gRPC clients reject it",
+      ],
+    ],
+    [
+      V3.listener,
+      {
+        name: "l",
+        api_listener: {
+          api_listener: typed(V3.http, {
+            rds: { route_config_name: "r", config_source: { self: {} } },
+            http_filters: [router, { name: "ours", is_optional: true, typed_config: typed(V3.cluster, { name: "c" }) }],
+          }),
+        },
+      },
+      [],
+    ],
+    [V3.listener, { name: "l", api_listener: { api_listener: typed(MOBILE, { config: {} }) } }, []],
+    [
+      V3.listener,
+      {
+        name: "l",
         apiListener: {
-          apiListener: typed(V3.http, { routeConfig: { virtualHosts: [{ name: "v", domains: ["a", "A"] }] } }),
+          apiListener: typed(V3.http, {
+            routeConfig: { virtualHosts: [{ name: "v", domains: ["a", "A"] }] },
+            httpFilters: [{ name: "router", typedConfig: typed(V3.router, {}) }],
+          }),
         },
       },
       [

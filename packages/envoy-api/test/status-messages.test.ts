@@ -126,7 +126,7 @@ const refused: ClientResource = {
   kind: "cds",
   name: "a",
   version: "7",
-  status: "refused",
+  status: "nacked",
   isTold: true,
   content: Buffer.from("0a0161", "hex"),
   updatedAt: 1_500,
@@ -173,7 +173,7 @@ test("B-CSD-04 a refused resource of v3, byte by byte and as JSON", () => {
 test.each(["v2", "v3"] as const)("the state of many resources in %s is in pieces of some 256 KiB", (version) => {
   const writer = createClientConfigWriter(version, { node: { ...anonymousNode, id: "n" }, scope: "" });
   const content = Buffer.concat([Buffer.from("0a0161e201e807", "hex"), Buffer.alloc(1_000, "x")]); // a name, and an `alt_stat_name`
-  for (let count = 0; count < 1_000; count++) writer.add({ ...refused, status: "synced", details: undefined, content });
+  for (let count = 0; count < 1_000; count++) writer.add({ ...refused, status: "acked", details: undefined, content });
   const pieces = writer.finish();
   const large = pieces.map(({ length }) => length).filter((length) => length > 1_000);
   expect(large.slice(0, -1).map((length) => length >> 18)).toEqual([1, 1, 1, 1]);
@@ -187,10 +187,10 @@ test.each(["v2", "v3"] as const)("the state of many resources in %s is in pieces
 test("B-CSD-05 a listener of v2 is active, warming or an error, and the worst of them is the status of the type", () => {
   const writer = createClientConfigWriter("v2", { node: { ...anonymousNode, id: "n" }, scope: "here" });
   const listener = { ...refused, kind: "lds", details: undefined } as const;
-  writer.add({ ...listener, name: "held", status: "synced" });
-  writer.add({ ...listener, name: "sent", status: "stale" });
+  writer.add({ ...listener, name: "held", status: "acked" });
+  writer.add({ ...listener, name: "sent", status: "pending" });
   writer.add({ ...refused, kind: "lds", name: "bad" });
-  writer.add({ ...listener, name: "none", status: "missing", version: "", content: undefined });
+  writer.add({ ...listener, name: "none", status: "does-not-exist", version: "", content: undefined });
   writer.add({ ...listener, kind: "eds" });
   const json = api.toJson(
     formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"),

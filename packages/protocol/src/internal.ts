@@ -117,6 +117,7 @@ export type { MeshFailure, MeshLinkState, MeshNode, MeshNodeState, MeshWatchId }
 export type { MeshOptions } from "./mesh/mesh-options.ts";
 export { sourceProblems } from "./mesh/source-problems.ts";
 export type { Body, Heartbeat, Segment } from "./message/body.ts";
+export type { ClientState } from "./message/client-state.ts";
 export {
   type DeltaRequest,
   type DiscoveryRequest,

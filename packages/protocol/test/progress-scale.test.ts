@@ -55,7 +55,7 @@ test("of 20,000 nodes it is exact who has a revision, and who has not is named",
   const { progress, revision: before } = fleet.machine;
   const everybody = (): boolean => true;
   expect(progress.of(before, everybody)).toEqual({
-    ...{ revision: before, nodes: 20_000, deployed: 20_000, pending: [], rejected: [], disconnected: [] },
+    ...{ revision: before, nodes: 20_000, deployed: 20_000, pending: [], nacked: [], disconnected: [] },
   });
   const nonces = fleet.change("2");
   const { revision } = fleet.machine;
@@ -70,15 +70,15 @@ test("of 20,000 nodes it is exact who has a revision, and who has not is named",
   expect({
     ...found,
     pending: found.pending.map((one) => one.node.id),
-    rejected: found.rejected.map(({ node: { id }, types }) => [id, types.map(({ names, error: why }) => [names, why])]),
+    nacked: found.nacked.map(({ node: { id }, types }) => [id, types.map(({ names, error: why }) => [names, why])]),
     disconnected: found.disconnected.map(({ id }) => id),
   }).toEqual({
     ...{ revision, nodes: 19_998, deployed: 19_993, pending: ids(silent), disconnected: ids(leaving) },
-    rejected: ids(refusing).map((id) => [id, [[["a"], error]]]),
+    nacked: ids(refusing).map((id) => [id, [[["a"], error]]]),
   });
   // What is counted as answers come is what a look at everybody finds.
-  const { pending, rejected, deployedNodes } = follower;
-  expect({ pending, rejected, deployedNodes }).toEqual({ pending: 3, rejected: 2, deployedNodes: 19_993 });
+  const { pending, nacked, deployedNodes } = follower;
+  expect({ pending, nacked, deployedNodes }).toEqual({ pending: 3, nacked: 2, deployedNodes: 19_993 });
 }, 300_000);
 
 test("an ACK costs the same among 20,000 nodes as among 200, while somebody waits and while nobody does", () => {

@@ -8,10 +8,10 @@ import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource } from "./support/resourc
 const everybody = (): boolean => true;
 const error = { code: 13, message: "no" };
 
-/** Progress in short: `a: cds unacked`, a line for each straggler. */
-function shown({ nodes, deployed, pending, rejected, disconnected }: RevisionProgress): readonly string[] {
+/** Progress in short: `a: cds pending`, a line for each straggler. */
+function shown({ nodes, deployed, pending, nacked, disconnected }: RevisionProgress): readonly string[] {
   const short = (type: TypeUrl): string => type.slice(type.lastIndexOf(".") + 1);
-  const lines = [...pending, ...rejected].flatMap((one) =>
+  const lines = [...pending, ...nacked].flatMap((one) =>
     one.types.map(({ type, state, names, wait, error: why }) =>
       [one.node.id, short(type), state, ...names, wait?.for, why?.message]
         .filter((part) => part !== undefined)
@@ -44,7 +44,7 @@ test("a node waits if what it lacks has to wait for something else, and counts b
   const route = (cluster: string): ReturnType<typeof resource> =>
     resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
   const states = (): unknown => talk.machine.progress.states(talk.machine.revision);
-  const none = { deployed: 0, pending: 0, waiting: 0, rejected: 0, disconnected: 0 };
+  const none = { deployed: 0, pending: 0, waiting: 0, nacked: 0, disconnected: 0 };
   talk.put(route("a"));
   talk.join(1, "n");
   expect(states()).toEqual({ ...none, pending: 1 });
@@ -58,7 +58,7 @@ test("a node waits if what it lacks has to wait for something else, and counts b
   talk.ack(1, CLUSTER);
   expect(states()).toEqual({ ...none, pending: 1 });
   talk.nack(1, ROUTE);
-  expect(states()).toEqual({ ...none, rejected: 1 });
+  expect(states()).toEqual({ ...none, nacked: 1 });
 });
 
 describe("a node has a revision", () => {
@@ -68,9 +68,9 @@ describe("a node has a revision", () => {
     talk.open(1, "delta");
     expect(talk.who()).toEqual(["0 of 0"]);
     talk.receive(1, delta(CLUSTER, { node: node("n") }));
-    expect(talk.who()).toEqual(["0 of 1", "n Cluster unsent"]);
+    expect(talk.who()).toEqual(["0 of 1", "n Cluster not-sent"]);
     talk.turns();
-    expect(talk.who()).toEqual(["0 of 1", "n Cluster unacked"]);
+    expect(talk.who()).toEqual(["0 of 1", "n Cluster pending"]);
     talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["1 of 1"]);
   });
@@ -79,7 +79,7 @@ describe("a node has a revision", () => {
     const talk = fleet();
     talk.open(1, "sotw");
     talk.subscribe(1, CLUSTER, [], { node: node("n") });
-    expect(talk.who()).toEqual(["0 of 1", "n Cluster unacked"]);
+    expect(talk.who()).toEqual(["0 of 1", "n Cluster pending"]);
     talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["1 of 1"]);
   });
@@ -89,9 +89,9 @@ describe("a node has a revision", () => {
     talk.join(1, "n");
     talk.ack(1, CLUSTER);
     talk.put(resource(CLUSTER, "a", "2", { references: [] }));
-    expect([talk.who(1), talk.who(2)]).toEqual([["1 of 1"], ["0 of 1", "n Cluster unsent"]]);
+    expect([talk.who(1), talk.who(2)]).toEqual([["1 of 1"], ["0 of 1", "n Cluster not-sent"]]);
     talk.turns();
-    expect([talk.who(1), talk.who(2)]).toEqual([["1 of 1"], ["0 of 1", "n Cluster unacked"]]);
+    expect([talk.who(1), talk.who(2)]).toEqual([["1 of 1"], ["0 of 1", "n Cluster pending"]]);
   });
 
   test("that does not concern it", () => {
@@ -110,7 +110,7 @@ describe("a node has a revision", () => {
     talk.join(1, "n");
     talk.join(2, "n", LISTENER);
     talk.ack(1, CLUSTER);
-    expect(talk.who()).toEqual(["0 of 1", "n Listener unacked"]);
+    expect(talk.who()).toEqual(["0 of 1", "n Listener pending"]);
     talk.ack(2, LISTENER);
     expect(talk.who()).toEqual(["1 of 1"]);
   });
@@ -139,9 +139,9 @@ describe("a node has a revision", () => {
       kind: "transaction-committed",
       nodeMapping: ({ id }) => (id === "n" ? ["other", "base"] : ["base"]),
     });
-    expect([talk.machine.revision, talk.who()]).toEqual([3, ["1 of 2", "n Cluster unsent"]]);
+    expect([talk.machine.revision, talk.who()]).toEqual([3, ["1 of 2", "n Cluster not-sent"]]);
     talk.turns();
-    expect(talk.who()).toEqual(["1 of 2", "n Cluster unacked"]);
+    expect(talk.who()).toEqual(["1 of 2", "n Cluster pending"]);
     talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["2 of 2"]);
   });
@@ -158,19 +158,19 @@ describe("a rejection", () => {
     talk.put(resource(CLUSTER, "b", "1", { references: [] }));
     talk.turns();
     talk.ack(1, CLUSTER);
-    expect([talk.who(1), talk.who(3)]).toEqual([["1 of 1"], ["0 of 1", "n Cluster rejected"]]);
+    expect([talk.who(1), talk.who(3)]).toEqual([["1 of 1"], ["0 of 1", "n Cluster nacked"]]);
     talk.put(resource(CLUSTER, "a", "good", { references: [] }));
-    expect(talk.who()).toEqual(["0 of 1", "n Cluster unsent"]);
+    expect(talk.who()).toEqual(["0 of 1", "n Cluster not-sent"]);
     talk.turns();
     talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["1 of 1"]);
   });
 
-  test("says what was rejected, and why", () => {
+  test("says what was NACKed, and why", () => {
     const talk = fleet();
     talk.join(1, "n");
     talk.nack(1, CLUSTER);
-    expect(talk.who()).toEqual(["0 of 1", "n Cluster rejected a no"]);
+    expect(talk.who()).toEqual(["0 of 1", "n Cluster nacked a no"]);
   });
 
   test("ends when the resource is deleted", () => {
@@ -201,11 +201,11 @@ describe("what waits", () => {
       deletes: [{ type: CLUSTER, name: "a" }],
     });
     talk.turns();
-    expect(talk.who()).toEqual(["0 of 1", "n Cluster unacked users", "n RouteConfiguration unsent cluster"]);
+    expect(talk.who()).toEqual(["0 of 1", "n Cluster pending users", "n RouteConfiguration not-sent cluster"]);
     talk.ack(1, CLUSTER);
-    expect(talk.who()).toEqual(["0 of 1", "n Cluster removal a users", "n RouteConfiguration unacked"]);
+    expect(talk.who()).toEqual(["0 of 1", "n Cluster removal a users", "n RouteConfiguration pending"]);
     talk.ack(1, ROUTE);
-    expect(talk.who()).toEqual(["0 of 1", "n Cluster unacked"]);
+    expect(talk.who()).toEqual(["0 of 1", "n Cluster pending"]);
     talk.ack(1, CLUSTER);
     expect(talk.who()).toEqual(["1 of 1"]);
   });
@@ -222,7 +222,7 @@ describe("a node that disconnected", () => {
     expect(talk.who()).toEqual(["0 of 0", "n left at 1"]);
     expect(talk.who(2, (id) => id !== "n")).toEqual(["0 of 0"]);
     talk.join(2, "n");
-    expect(talk.who()).toEqual(["0 of 1", "n Cluster unacked"]);
+    expect(talk.who()).toEqual(["0 of 1", "n Cluster pending"]);
   });
 
   test("left with less, if an answer was on its way", () => {
@@ -261,7 +261,7 @@ describe("a poller", () => {
   test("that says who it is and takes nothing again and again counts as one that rejects", () => {
     const talk = fleet();
     for (let i = 0; i < 3; i++) talk.poll(CLUSTER, p);
-    expect(talk.who()).toEqual(["0 of 1", expect.stringMatching(/^p Cluster rejected a suspected: /)]);
+    expect(talk.who()).toEqual(["0 of 1", expect.stringMatching(/^p Cluster nacked a suspected: /)]);
   });
 
   test("counts once it names a version, and has what it names", () => {
@@ -273,9 +273,9 @@ describe("a poller", () => {
     expect(talk.who()).toEqual(["1 of 1"]);
     talk.put(resource(CLUSTER, "a", "2", { references: [] }));
     talk.turns();
-    expect(talk.who()).toEqual(["0 of 1", "p Cluster unacked"]);
+    expect(talk.who()).toEqual(["0 of 1", "p Cluster pending"]);
     talk.poll(CLUSTER, { ...p, versionInfo, error });
-    expect(talk.who()).toEqual(["0 of 1", "p Cluster rejected a no"]);
+    expect(talk.who()).toEqual(["0 of 1", "p Cluster nacked a no"]);
   });
 });
 
@@ -287,7 +287,7 @@ test("a poller between two polls does not have a new node mapping", () => {
   talk.on({ kind: "poll-closed", poll: second });
   expect(talk.who()).toEqual(["1 of 1"]);
   talk.on({ kind: "transaction-committed", nodeMapping: () => ["other"] });
-  expect(talk.who()).toEqual(["0 of 1", "p Cluster unsent"]);
+  expect(talk.who()).toEqual(["0 of 1", "p Cluster not-sent"]);
 });
 
 test("a stream that closes long before its node leaves does not say what the node had", () => {
@@ -323,7 +323,7 @@ test("following a revision is told of each client as it goes on, and ends", () =
   talk.join(1, "n");
   talk.join(2, "m");
   const follower = talk.machine.progress.follow(1, everybody);
-  const left = (): readonly number[] => [follower.pending, follower.rejected];
+  const left = (): readonly number[] => [follower.pending, follower.nacked];
   expect(left()).toEqual([2, 0]);
   talk.ack(1, CLUSTER);
   expect(left()).toEqual([1, 0]);
@@ -352,5 +352,5 @@ test("endpoints that are owed to another stream of the client are pending there"
   expect(talk.who()).toEqual(["1 of 1"]);
   talk.put(resource(CLUSTER, "a", "2"));
   talk.turns();
-  expect(talk.who()).toEqual(["0 of 1", "n Cluster unacked", "n ClusterLoadAssignment unacked"]);
+  expect(talk.who()).toEqual(["0 of 1", "n Cluster pending", "n ClusterLoadAssignment pending"]);
 });

@@ -128,7 +128,7 @@ export interface ManagementServer extends AsyncDisposable {
    */
   rollback(to: number, options?: RollbackOptions): Promise<PublishResult>;
   /**
-   * Waits until a revision is everywhere: until no connected node that counts has anything up to it unsent or without
+   * Waits until a revision is everywhere: until no connected node that counts has anything up to it not sent or without
    * an ACK or NACK. The answer says who has it and who rejected it, and how far it is if the time is over. Nodes that
    * connect while waiting count too. Rejects with an `XdsError`: REVISION_UNKNOWN for a revision that does not exist yet,
    * OPTIONS_INVALID, and SERVER_STATE when the server closes.

@@ -21,7 +21,7 @@ function statusOf(access: "loopback" | "certificate" | "everybody", states?: rea
     type: CLUSTER,
     kind: "cds",
     name: "a",
-    status: "synced",
+    status: "acked",
     resource: cluster("a"),
     nonce: undefined,
     error: undefined,
@@ -80,12 +80,12 @@ test.each([
 });
 
 describe("the JSON of many resources is made in turns", () => {
-  const statuses = ["synced", "stale", "not-sent", "refused", "missing"] as const;
+  const statuses = ["acked", "pending", "not-sent", "nacked", "does-not-exist"] as const;
   const kinds = ["cds", "eds", "lds", "rds"] as const;
   const states = Array.from({ length: 777 }, (_, i): ResourceState => {
-    const status = statuses[i < 700 ? 0 : i % 5] ?? "synced";
-    const resource = status === "missing" ? undefined : cluster(`c${i}`);
-    const error = status === "refused" ? { code: 3, message: "no good" } : undefined;
+    const status = statuses[i < 700 ? 0 : i % 5] ?? "acked";
+    const resource = status === "does-not-exist" ? undefined : cluster(`c${i}`);
+    const error = status === "nacked" ? { code: 3, message: "no good" } : undefined;
     const kind = kinds[i % 4] ?? "cds";
     return { type: CLUSTER, kind, name: `c${i}`, status, resource, nonce: undefined, error, isSent: true };
   });

@@ -83,7 +83,7 @@ export async function startConsoleScene(
       };
       site.write(filesOf([...SERVICES, "ledger-v2"]));
       await until({ says: "the change is with those who take it", withinMs: 60_000, everyMs: 100 }, async () => {
-        const states = await Promise.all(["waiting", "pending", "rejected"].map(nodesIn));
+        const states = await Promise.all(["waiting", "pending", "nacked"].map(nodesIn));
         return states[0] === 1 && states[1] === 0 && (states[2] ?? 0) > 0;
       });
     },

@@ -24,7 +24,7 @@ export const addDeliveriesCommand: AddCommand = (program, context) => {
     );
   addExamples(command, [
     ["xds deliveries", "a line for each node and type"],
-    ["xds deliveries --state nacked", "who rejected what, and why"],
+    ["xds deliveries --state nacked", "who NACKed what, and why"],
     ["xds deliveries --type cds --group-by version", "how far a change of the clusters has come"],
   ]);
 };

@@ -30,7 +30,7 @@ export const addNodesCommand: AddCommand = (program, context) => {
     ["xds nodes --type cds --group-by version", "how many nodes hold which version of the clusters"],
     [
       "xds nodes 'edge-*' --group-by state",
-      "how many of them have the newest revision, wait for something or rejected it",
+      "how many of them have the newest revision, wait for something or NACKed it",
     ],
     ["xds nodes edge-7", "one node: versions, refusals and missing names of each type"],
   ]);

@@ -96,9 +96,7 @@ function formatDeliveries(
 }
 
 function describeRefusal({ node, type, shortName, version, reason }: DeliveryAnswer): readonly string[] {
-  return reason === undefined
-    ? []
-    : [`${node} rejected (NACKed) ${shortName ?? type} ${version}:\n  ${trimReason(reason)}`];
+  return reason === undefined ? [] : [`${node} NACKed ${shortName ?? type} ${version}:\n  ${trimReason(reason)}`];
 }
 
 function whyOf({ reason, refused = [], missing = [], ackedVersion, waits, heldOver, ttl }: DeliveryAnswer): string {

@@ -1,2 +1,11 @@
+import type { DeliveryFate } from "@xdskit/server";
+
 /** The values of `--state`, in the order of summaries. */
-export const deliveryStates = ["acked", "pending", "nacked", "sent", "requested-but-missing", "requested"] as const;
+export const deliveryStates: readonly DeliveryFate[] = [
+  "acked",
+  "pending",
+  "nacked",
+  "sent",
+  "does-not-exist",
+  "requested",
+];

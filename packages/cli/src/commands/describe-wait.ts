@@ -12,6 +12,6 @@ export function describeWait(waits: TypeAnswer["waits"], heldOver: readonly stri
   if (waits.for === "release") return [`${kept.join("")} until the client gives it up`.trim()];
   if (waits.for === "return") return [`${kept.join("")} until the client has asked for all that it uses`.trim()];
   const what = waits.shortName ?? waits.type ?? "";
-  const until = waits.refused === true ? `the rejected ${what} is corrected` : `${what} is accepted`;
+  const until = waits.refused === true ? `the NACKed ${what} is corrected` : `${what} is accepted`;
   return [`${kept.join("")} until ${until}`.trim()];
 }

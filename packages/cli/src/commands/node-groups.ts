@@ -16,11 +16,11 @@ export interface NodeGroup {
 }
 
 /** How far a node is with the newest revision. */
-export type NodeState = "deployed" | "pending" | "waiting" | "rejected";
+export type NodeState = "deployed" | "pending" | "waiting" | "nacked";
 
 /** How far each node is; a node that is not named has the revision. */
-export function nodeStates({ pending, rejected }: ProgressAnswer): (id: string) => NodeState {
-  const states = new Map<string, NodeState>(rejected.nodes.map(({ id }) => [id, "rejected"]));
+export function nodeStates({ pending, nacked }: ProgressAnswer): (id: string) => NodeState {
+  const states = new Map<string, NodeState>(nacked.nodes.map(({ id }) => [id, "nacked"]));
   for (const { id, types } of pending.nodes)
     states.set(id, types.some(({ waits }) => waits !== undefined) ? "waiting" : "pending");
   return (id) => states.get(id) ?? "deployed";

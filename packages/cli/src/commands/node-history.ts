@@ -49,8 +49,8 @@ export async function nodeHistory(node: string, flags: NodeHistoryFlags, context
   return items.length === 0 ? exitCode.problems : exitCode.ok;
 }
 
-/** Why it was changed, or why the node rejected it. */
-function describeItem({ rejected, revision }: NodePastAnswer): string {
-  if (rejected !== undefined) return oneLine(`rejected ${rejected.shortName ?? rejected.type}: ${rejected.reason}`);
+/** Why it was changed, or why the node NACKed it. */
+function describeItem({ nacked, revision }: NodePastAnswer): string {
+  if (nacked !== undefined) return oneLine(`NACKed ${nacked.shortName ?? nacked.type}: ${nacked.reason}`);
   return revision === undefined ? "" : describeWhy(revision);
 }

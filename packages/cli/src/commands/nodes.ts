@@ -142,7 +142,7 @@ function formatNode(item: NodeAnswer, colors: Colors, { io }: CommandContext): s
 }
 
 function whyOf({ nacked, missing, errors = [], waits, heldOver, ttl }: TypeAnswer): string {
-  const refused = nacked === undefined ? [] : [`rejected (NACKed) ${nacked.version}: ${trimReason(nacked.reason)}`];
+  const refused = nacked === undefined ? [] : [`NACKed ${nacked.version}: ${trimReason(nacked.reason)}`];
   const failed = errors.map(({ name, code, message }) => `error ${code} for ${name}: ${trimReason(message)}`);
   const explained = new Set(errors.map(({ name }) => name));
   const unexplained = missing.filter((name) => !explained.has(name));

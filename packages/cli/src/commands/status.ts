@@ -25,7 +25,7 @@ interface StatusGroup {
   readonly layers: readonly string[];
   nodes: number;
   pending: number;
-  rejected: number;
+  nacked: number;
 }
 
 export async function status(flags: StatusFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
@@ -134,17 +134,17 @@ function formatSourceProblems({ problems, total }: SourceAnswer, colors: Colors)
   return [...lines, ...more].join("");
 }
 
-function groupNodes(nodes: readonly NodeAnswer[], { pending, rejected }: ProgressAnswer): readonly StatusGroup[] {
+function groupNodes(nodes: readonly NodeAnswer[], { pending, nacked }: ProgressAnswer): readonly StatusGroup[] {
   const isPending = new Set(pending.nodes.map(({ id }) => id));
-  const isRejected = new Set(rejected.nodes.map(({ id }) => id));
+  const isRejected = new Set(nacked.nodes.map(({ id }) => id));
   const groups = new Map<string, StatusGroup>();
   for (const { id, userAgent, layers } of nodes) {
     if (userAgent.startsWith(`${OBSERVER_USER_AGENT} `)) continue;
     const key = JSON.stringify([userAgent, layers]);
-    const group = groups.get(key) ?? { userAgent, layers, nodes: 0, pending: 0, rejected: 0 };
+    const group = groups.get(key) ?? { userAgent, layers, nodes: 0, pending: 0, nacked: 0 };
     group.nodes++;
     if (isPending.has(id)) group.pending++;
-    if (isRejected.has(id)) group.rejected++;
+    if (isRejected.has(id)) group.nacked++;
     groups.set(key, group);
   }
   return [...groups.values()].sort((a, b) => b.nodes - a.nodes);
@@ -161,9 +161,9 @@ function formatGroups(
       { title: "AGENT", text: ({ userAgent }) => (userAgent === "" ? "(unknown)" : userAgent) },
       { title: "LAYERS", text: ({ layers }) => layers.join(",") },
       { title: "NODES", text: ({ nodes }) => `${nodes}` },
-      { title: "HAVE IT", text: ({ nodes, pending, rejected }) => count(nodes - pending - rejected) },
+      { title: "HAVE IT", text: ({ nodes, pending, nacked }) => count(nodes - pending - nacked) },
       { title: "PENDING", text: ({ pending }) => count(pending), color: (text) => colors.yellow(text) },
-      { title: "REJECTED", text: ({ rejected }) => count(rejected), color: (text) => colors.red(text) },
+      { title: "NACKED", text: ({ nacked }) => count(nacked), color: (text) => colors.red(text) },
     ],
     { colors, width },
   );

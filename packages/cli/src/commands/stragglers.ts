@@ -11,7 +11,7 @@ interface StragglerRow extends Straggling {
 
 /** The nodes without a revision: a line for each type that keeps them back. */
 export function formatStragglers(
-  { pending, rejected }: ProgressAnswer,
+  { pending, nacked }: ProgressAnswer,
   {
     colors,
     width,
@@ -23,7 +23,7 @@ export function formatStragglers(
     readonly behindFor?: (id: string) => string;
   },
 ): string {
-  const nodes = [...rejected.nodes, ...pending.nodes];
+  const nodes = [...nacked.nodes, ...pending.nodes];
   const rows: readonly StragglerRow[] = nodes.flatMap(({ id, types }) => types.map((type) => ({ node: id, ...type })));
   if (rows.length === 0) return "";
   const table = formatTable(
@@ -34,14 +34,14 @@ export function formatStragglers(
       {
         title: "STATE",
         text: ({ state }) => state,
-        color: (text, { state }) => (state === "rejected" ? colors.red(text) : colors.yellow(text)),
+        color: (text, { state }) => (state === "nacked" ? colors.red(text) : colors.yellow(text)),
       },
       ...(behindFor === undefined ? [] : [{ title: "FOR", text: ({ node }: StragglerRow) => behindFor(node) }]),
       { title: "WHY", text: whyOf },
     ],
     { colors, width },
   );
-  const unnamed = pending.total + rejected.total - nodes.length;
+  const unnamed = pending.total + nacked.total - nodes.length;
   return unnamed === 0 ? table : `${table}and ${unnamed} more\n`;
 }
 
@@ -56,12 +56,12 @@ function whyOf({ waits, reason, names = [], state, places = [] }: Straggling): s
   ].join("; ");
 }
 
-/** How many nodes have a revision: `3 of 4 nodes have it, 1 rejected it`. */
-export function countNodes({ nodes, deployed, pending, rejected, disconnected }: ProgressAnswer): string {
+/** How many nodes have a revision: `3 of 4 nodes have it, 1 NACKed it`. */
+export function countNodes({ nodes, deployed, pending, nacked, disconnected }: ProgressAnswer): string {
   const parts = [
     `${deployed} of ${nodes} ${nodes === 1 ? "node has" : "nodes have"} it`,
     ...(pending.total === 0 ? [] : [`${pending.total} pending`]),
-    ...(rejected.total === 0 ? [] : [`${rejected.total} rejected`]),
+    ...(nacked.total === 0 ? [] : [`${nacked.total} NACKed`]),
     ...(disconnected.total === 0 ? [] : [`${disconnected.total} left without it`]),
   ];
   return parts.join(", ");

@@ -47,7 +47,7 @@ export async function wait(flags: WaitFlags, context: CommandContext): Promise<E
 
 const codes: Readonly<Record<ProgressAnswer["state"], ExitCode>> = {
   deployed: exitCode.ok,
-  rejected: exitCode.problems,
+  nacked: exitCode.problems,
   pending: exitCode.timeout,
   "too-few-nodes": exitCode.tooFewNodes,
 };
@@ -73,7 +73,7 @@ function print(answer: ProgressAnswer, { output, minNodes }: WaitFlags, { io, co
   const { state, revision } = answer;
   const said = {
     deployed: colors.green("is deployed"),
-    rejected: colors.red("was rejected"),
+    nacked: colors.red("was NACKed"),
     pending: colors.yellow("is not deployed yet"),
     "too-few-nodes": colors.yellow(tooFew(answer, Number(minNodes))),
   }[state];

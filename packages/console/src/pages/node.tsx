@@ -25,7 +25,7 @@ export function NodePage({ id }: { readonly id: string }): JSX.Element {
   const head = useAnswer<ProgressAnswer>("progress/head", { node: id, limit: 1_000 }, changes);
   // The id is a glob to the server.
   const node = answer?.items.find((one) => one.id === id);
-  const straggler = [head.answer?.pending, head.answer?.rejected]
+  const straggler = [head.answer?.pending, head.answer?.nacked]
     .flatMap((list) => list?.nodes ?? [])
     .find((one) => one.id === id);
   return (
@@ -140,7 +140,7 @@ function Types({
   readonly straggler: StragglerAnswer | undefined;
 }): JSX.Element {
   const isUnsent = (type: TypeAnswer): boolean =>
-    straggler?.types.some((one) => one.type === type.type && one.state === "unsent") === true;
+    straggler?.types.some((one) => one.type === type.type && one.state === "not-sent") === true;
   return (
     <section aria-labelledby="types">
       <h2 id="types">What it has</h2>
@@ -214,9 +214,9 @@ function TypeCard({
         </p>
       )}
       {nacked !== undefined && (
-        <div class="say rejected">
+        <div class="say nacked">
           <p>
-            Rejected {since(nacked.nackedAt)} ago, revision {count(nacked.revision)}:{" "}
+            NACKed {since(nacked.nackedAt)} ago, revision {count(nacked.revision)}:{" "}
             {nacked.refused.slice(0, 10).join(", ")}
           </p>
           <pre>{nacked.reason}</pre>
@@ -225,7 +225,7 @@ function TypeCard({
       {missing.length > 0 && <Names title="Subscribed to, and missing" names={missing} />}
       {heldOver !== undefined && heldOver.length > 0 && <Names title="Deleted, kept until unused" names={heldOver} />}
       {errors.map(({ name, message }) => (
-        <p key={name} class="say rejected">
+        <p key={name} class="say nacked">
           {name}: {message}
         </p>
       ))}
@@ -263,20 +263,19 @@ function Past({ id, changes }: { readonly id: string; readonly changes: unknown 
   return (
     <section aria-labelledby="past">
       <h2 id="past">
-        History <small>which revision it has had since when, and what it rejected</small>
+        History <small>which revision it has had since when, and what it NACKed</small>
       </h2>
       <ol class="plain past">
-        {answer.items.map(({ time, number, rejected, revision }) => (
-          <li key={`${time} ${rejected?.type}`}>
-            <time dateTime={time}>{dateOf(time)}</time>{" "}
-            <Badge condition={rejected === undefined ? "acked" : "rejected"} />{" "}
+        {answer.items.map(({ time, number, nacked, revision }) => (
+          <li key={`${time} ${nacked?.type}`}>
+            <time dateTime={time}>{dateOf(time)}</time> <Badge condition={nacked === undefined ? "acked" : "nacked"} />{" "}
             <RevisionLink number={number} text={`revision ${count(number)}`} />
-            {rejected === undefined ? (
+            {nacked === undefined ? (
               revision?.author !== undefined && <small> by {revision.author}</small>
             ) : (
               <>
                 {" "}
-                {typeName(rejected)}: <q class="reason">{rejected.reason}</q>
+                {typeName(nacked)}: <q class="reason">{nacked.reason}</q>
               </>
             )}
           </li>

@@ -40,7 +40,7 @@ export function Overview(): JSX.Element {
       </div>
       {source !== undefined && source.errors > 0 && <Problems changes={source.since} />}
       <Behind progress={progress} changes={nodes?.changes} />
-      <Rejections changes={nodes?.changes} rejected={nodes?.rejected ?? 0} />
+      <Rejections changes={nodes?.changes} nacked={nodes?.nacked ?? 0} />
       <Hour revision={progress?.head} />
       <div class="columns">
         <Groups title="By cluster" groups={nodes?.clusters ?? []} filter="cluster" />
@@ -51,7 +51,7 @@ export function Overview(): JSX.Element {
 }
 
 function Fleet({ nodes }: { readonly nodes: LiveEvents["nodes"] | undefined }): JSX.Element {
-  const counts = nodes ?? { total: 0, rejected: 0, waiting: 0, pending: 0, acked: 0, streams: 0 };
+  const counts = nodes ?? { total: 0, nacked: 0, waiting: 0, pending: 0, acked: 0, streams: 0 };
   return (
     <section class="card wide" aria-labelledby="fleet">
       <h2 id="fleet">
@@ -74,12 +74,12 @@ function Revision({
   readonly progress: LiveEvents["progress"] | undefined;
   readonly total: number;
 }): JSX.Element {
-  const { deployed = 0, pending = 0, rejected = 0 } = progress ?? {};
+  const { deployed = 0, pending = 0, nacked = 0 } = progress ?? {};
   const head = inForce ?? progress?.head ?? 0;
   const has = Math.min(deployed, total);
   const share = total === 0 ? 1 : has / total;
   const percent = share === 1 ? 100 : Math.min(99, Math.floor(share * 100));
-  const state = pending > 0 ? "being deployed" : rejected > 0 ? "rejected by some" : "deployed";
+  const state = pending > 0 ? "being deployed" : nacked > 0 ? "NACKed by some" : "deployed";
   return (
     <section class="card" aria-labelledby="revision">
       <h2 id="revision">
@@ -89,7 +89,7 @@ function Revision({
         {percent} <small>% of the nodes have it</small>
       </p>
       <div class="meter" role="img" aria-label={`${percent} % of the nodes have revision ${head}`}>
-        <span class={rejected > 0 && pending === 0 ? "rejected" : "acked"} style={{ width: `${share * 100}%` }} />
+        <span class={nacked > 0 && pending === 0 ? "nacked" : "acked"} style={{ width: `${share * 100}%` }} />
       </div>
       <p class="note">
         <a href={linkTo("/nodes", { has: "head" })}>
@@ -112,7 +112,7 @@ function Source({ source }: { readonly source: LiveEvents["source"] | undefined 
   return (
     <section class="card" aria-labelledby="source">
       <h2 id="source">Source</h2>
-      <p class={`figure ${state === "failed" ? "rejected" : state === "good" ? "acked" : ""}`}>{text}</p>
+      <p class={`figure ${state === "failed" ? "nacked" : state === "good" ? "acked" : ""}`}>{text}</p>
       <p class="note">
         {source === undefined ? "" : `for ${since(source.since)}`}
         {errors > 0 && ` · ${counted(errors, "error")}`}
@@ -168,16 +168,16 @@ function Behind({
 /** The first refusals, each with its reason. */
 function Rejections({
   changes,
-  rejected,
+  nacked,
 }: {
   readonly changes: number | undefined;
-  readonly rejected: number;
+  readonly nacked: number;
 }): JSX.Element | null {
-  const { answer } = useAnswer<NodesAnswer>("nodes", { nacked: "true", limit: 5 }, rejected === 0 ? 0 : changes);
-  if (rejected === 0 || answer === undefined) return null;
+  const { answer } = useAnswer<NodesAnswer>("nodes", { nacked: "true", limit: 5 }, nacked === 0 ? 0 : changes);
+  if (nacked === 0 || answer === undefined) return null;
   return (
     <section class="card" aria-labelledby="rejections">
-      <h2 id="rejections">Rejected (NACK)</h2>
+      <h2 id="rejections">NACKed</h2>
       <ul class="plain">
         {answer.items.map(({ id, types }) => (
           <li key={id}>
@@ -190,9 +190,9 @@ function Rejections({
           </li>
         ))}
       </ul>
-      {rejected > answer.items.length && (
+      {nacked > answer.items.length && (
         <p class="note">
-          <a href={linkTo("/nodes", { state: "rejected" })}>All {count(rejected)} of them</a>
+          <a href={linkTo("/nodes", { state: "nacked" })}>All {count(nacked)} of them</a>
         </p>
       )}
     </section>

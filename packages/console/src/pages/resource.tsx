@@ -73,7 +73,7 @@ function Content({ resource }: { readonly resource: ResourceAnswer }): JSX.Eleme
         {ttlMs !== undefined && ` · TTL ${ttlMs} ms`}
         {constraints !== undefined && ` · for ${constraints}`}
       </p>
-      {error !== undefined && <p class="say rejected">{error.message}</p>}
+      {error !== undefined && <p class="say nacked">{error.message}</p>}
       {problem !== undefined && <p class="say pending">{problem}</p>}
       {body !== undefined && (
         <pre class="yaml" tabIndex={0} role="region" aria-label={`Content in layer ${layer}`}>
@@ -85,12 +85,12 @@ function Content({ resource }: { readonly resource: ResourceAnswer }): JSX.Eleme
 }
 
 const statusKind: Readonly<Record<HolderAnswer["status"], string>> = {
-  synced: "acked",
-  stale: "pending",
-  refused: "rejected",
+  acked: "acked",
+  pending: "pending",
+  nacked: "nacked",
   "not-sent": "waiting",
-  missing: "pending",
-  failed: "rejected",
+  "does-not-exist": "pending",
+  "received-error": "nacked",
   unknown: "pending",
   "not-subscribed": "none",
 };

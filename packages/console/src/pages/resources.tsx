@@ -82,7 +82,7 @@ const columns: readonly Column<ResourceAnswer>[] = [
     title: "Version",
     kind: "some wide-only",
     cell: ({ version, error }) =>
-      error === undefined ? <code>{shortVersion(version)}</code> : <span class="badge rejected">error</span>,
+      error === undefined ? <code>{shortVersion(version)}</code> : <span class="badge nacked">error</span>,
   },
   { title: "Refers to", kind: "time wide-only", cell: ({ references }) => references.length },
   { title: "Size", kind: "time wide-only", cell: ({ bytes: size }) => bytes(size) },

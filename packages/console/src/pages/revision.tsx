@@ -137,12 +137,12 @@ function Decided({
 function WhoHasIt({ number }: { readonly number: number }): JSX.Element | null {
   const answer = useProgress(number, NAMED);
   if (answer === undefined) return null;
-  const { rejected, pending, disconnected } = answer;
+  const { nacked, pending, disconnected } = answer;
   return (
     <section class="card" aria-labelledby="progress">
       <h2 id="progress">Who has it</h2>
       <ProgressBar answer={answer} />
-      <Stragglers title="Rejected it or an earlier revision" list={rejected} />
+      <Stragglers title="NACKed it or an earlier revision" list={nacked} />
       <Stragglers title="Pending" list={pending} />
       <Lost total={disconnected.total} nodes={disconnected.nodes} />
     </section>
@@ -150,10 +150,10 @@ function WhoHasIt({ number }: { readonly number: number }): JSX.Element | null {
 }
 
 const stateText = {
-  unsent: "not sent yet",
-  unacked: "sent, awaits its ACK",
+  "not-sent": "not sent yet",
+  pending: "sent, awaits its ACK",
   removal: "removals wait",
-  rejected: "rejected",
+  nacked: "NACKed",
 } as const;
 
 function Stragglers({ title, list }: { readonly title: string; readonly list: StragglersAnswer }): JSX.Element | null {

@@ -24,7 +24,7 @@ interface Column {
   readonly title: string;
   readonly read: (row: Row) => number;
   readonly text: (row: Row) => string;
-  readonly kind: "acked" | "rejected" | "waiting";
+  readonly kind: "acked" | "nacked" | "waiting";
 }
 
 const columns: readonly Column[] = [
@@ -35,7 +35,7 @@ const columns: readonly Column[] = [
     kind: "acked",
   },
   { title: "Requests", read: (row) => row.issued, text: (row) => count(row.issued), kind: "acked" },
-  { title: "Errors", read: (row) => row.failed, text: errors, kind: "rejected" },
+  { title: "Errors", read: (row) => row.failed, text: errors, kind: "nacked" },
   { title: "In flight", read: (row) => row.inProgress, text: (row) => count(row.inProgress), kind: "waiting" },
 ];
 

@@ -78,7 +78,7 @@ function useChanges(
   return { shown, error, more: () => void load(shown?.next ?? 0) };
 }
 
-const badges = { added: "acked", changed: "waiting", deleted: "rejected" } as const;
+const badges = { added: "acked", changed: "waiting", deleted: "nacked" } as const;
 
 function Change({
   change: { change, type, shortName, name, before, after },

@@ -21,7 +21,7 @@ export function Problems({ changes }: { readonly changes: unknown }): JSX.Elemen
       <ul class="problems">
         {problems.slice(0, SHOWN).map(({ severity, file, line, column, message, hint, excerpt, code }) => (
           <li key={`${file}:${line}:${column}:${message}`}>
-            <span class={`badge ${severity === "error" ? "rejected" : "pending"}`}>{severity}</span>
+            <span class={`badge ${severity === "error" ? "nacked" : "pending"}`}>{severity}</span>
             <div class="found">
               <code class="place">
                 {file}

@@ -11,21 +11,21 @@ const REST_MS = 5_000;
 /** How far a revision is, with the names of so many nodes that do not have it. */
 export function useProgress(number: number, limit: number): ProgressAnswer | undefined {
   const { progress, nodes, reloads } = useLive();
-  const changes = `${progress?.head} ${progress?.deployed} ${progress?.pending} ${progress?.rejected} ${nodes?.total}`;
+  const changes = `${progress?.head} ${progress?.deployed} ${progress?.pending} ${progress?.nacked} ${nodes?.total}`;
   return useAnswer<ProgressAnswer>(`progress/${number}`, { limit }, `${changes} ${reloads}`, REST_MS).answer;
 }
 
 const parts = [
   { name: "acked", text: "have it", one: "has it" },
   { name: "pending", text: "pending" },
-  { name: "rejected", text: "rejected something" },
+  { name: "nacked", text: "NACKed something" },
   { name: "gone", text: "disconnected without it" },
 ] as const;
 
 /** Who has a revision, as one bar with its numbers. */
 export function ProgressBar({ answer }: { readonly answer: ProgressAnswer }): JSX.Element {
-  const { revision, deployed, pending, rejected, disconnected } = answer;
-  const totals = { acked: deployed, pending: pending.total, rejected: rejected.total, gone: disconnected.total };
+  const { revision, deployed, pending, nacked, disconnected } = answer;
+  const totals = { acked: deployed, pending: pending.total, nacked: nacked.total, gone: disconnected.total };
   const shown = parts.filter(({ name }) => totals[name] > 0);
   const figures = shown.map(({ name, text, ...rest }) => {
     const one = "one" in rest && totals[name] === 1 ? rest.one : text;

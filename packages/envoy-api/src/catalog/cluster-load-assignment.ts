@@ -21,7 +21,7 @@ export const clusterLoadAssignment: CatalogEntry = defineEntry<ClusterLoadAssign
   // A warming cluster needs its endpoints again, and so those that LEDS provides.
   owes: [resourceType.lbEndpoint],
   placeholder: encodeEmpty,
-  namingHint: 'give it the "cluster_name" that the Cluster asks for: its service_name, or else its name',
+  namingHint: "give it the `cluster_name` that the Cluster asks for: its `service_name`, or else its name",
   check: checkEndpoints,
 });
 
@@ -54,7 +54,7 @@ function checkLocality(
       report(
         "ENDPOINT_LOCALITY_MISSING",
         path,
-        "expected a locality beside load_balancing_weight: gRPC clients reject it without",
+        "expected a locality beside `load_balancing_weight`: gRPC clients reject it without",
       );
     }
     return;

@@ -56,7 +56,7 @@ function checkCluster(content: Cluster, report: ReportFinding): void {
     report(
       "CLUSTER_EDS_CONFIG_UNUSED",
       ["eds_cluster_config"],
-      "expected type EDS beside eds_cluster_config: Envoy rejects it with another",
+      "expected type EDS beside `eds_cluster_config`: Envoy rejects it with another",
     );
   }
   const isResolved = type === STATIC || type === STRICT_DNS || type === LOGICAL_DNS;
@@ -64,7 +64,7 @@ function checkCluster(content: Cluster, report: ReportFinding): void {
     report(
       "CLUSTER_ENDPOINTS_MISSING",
       [],
-      "expected load_assignment, got none: the cluster has no endpoint to send to",
+      "expected `load_assignment`, got none: the cluster has no endpoint to send to",
     );
   }
   if (type === LOGICAL_DNS && content.loadAssignment !== undefined && countEndpoints(content) !== 1) {
@@ -83,22 +83,22 @@ function checkEds(content: Cluster, report: ReportFinding): void {
     report(
       "CLUSTER_EDS_CONFIG_MISSING",
       [],
-      "expected eds_cluster_config.eds_config for type EDS, got none",
-      "for ADS: eds_config: { ads: {}, resource_api_version: V3 }",
+      "expected `eds_cluster_config.eds_config` for type EDS, got none",
+      "for ADS: `eds_config`: { ads: {}, `resource_api_version`: V3 }",
     );
   }
   if (content.name.startsWith("xdstp:") && !config?.serviceName) {
     report(
       "CLUSTER_SERVICE_NAME_MISSING",
       [],
-      "expected eds_cluster_config.service_name for a name that begins with xdstp: gRPC rejects it without",
+      "expected `eds_cluster_config.service_name` for a name that begins with xdstp: gRPC rejects it without",
     );
   }
   if (content.loadAssignment !== undefined) {
     report(
       "CLUSTER_ENDPOINTS_UNUSED",
       ["load_assignment"],
-      "expected no load_assignment for type EDS: its endpoints come from EDS",
+      "expected no `load_assignment` for type EDS: its endpoints come from EDS",
     );
   }
 }
@@ -109,14 +109,14 @@ function checkLbPolicy(content: Cluster, type: number | undefined, report: Repor
     report(
       "CLUSTER_LB_POLICY_MISMATCH",
       ["lb_policy"],
-      "expected lb_policy CLUSTER_PROVIDED for type ORIGINAL_DST: Envoy rejects another",
+      "expected `lb_policy` CLUSTER_PROVIDED for type ORIGINAL_DST: Envoy rejects another",
     );
   }
   if (isProvided && type !== ORIGINAL_DST && type !== undefined) {
     report(
       "CLUSTER_LB_POLICY_MISMATCH",
       ["lb_policy"],
-      "expected another lb_policy: CLUSTER_PROVIDED is for clusters that bring one",
+      "expected another `lb_policy`: CLUSTER_PROVIDED is for clusters that bring one",
     );
   }
 }

@@ -5,7 +5,10 @@ import type { FieldProblem, FieldProblemCode } from "../problem.ts";
 import type { AskedReference } from "./config-source.ts";
 import type { DiscoveryService } from "./discovery-service.ts";
 
-/** Reports what a real client would reject or ignore. The path is relative to the checked message, in proto names. */
+/**
+ * Reports what a real client would reject or ignore. The path is relative to the checked message, in proto names; so are
+ * fields in the texts, between backticks: people are shown them without, as the resource spells its fields.
+ */
 export type ReportFinding = (
   code: FieldProblemCode,
   path: FieldProblem["path"],
@@ -35,7 +38,7 @@ export interface CatalogEntry {
    * the wrapper.
    */
   readonly nameIn: ((content: Message) => string | undefined) | undefined;
-  /** Says how to name a resource that has no name. */
+  /** Says how to name a resource that has no name, with fields as in `ReportFinding`. */
   readonly namingHint: string;
   /** Returns the names besides its own under which clients subscribe to it, in addition to those of the wrapper. */
   readonly aliasesIn: ((content: Message, name: string) => readonly string[]) | undefined;
@@ -44,8 +47,7 @@ export interface CatalogEntry {
   /** Finds references beyond the table in `reference-rule.ts`, wherever the message occurs. */
   readonly referencesIn: ((content: Message) => readonly AskedReference[]) | undefined;
   /**
-   * Reports what makes it invalid for real clients beyond the rules of its descriptor, as warnings that never reject it
-   * (K4).
+   * Reports what makes it invalid for real clients beyond the rules of its descriptor, as warnings that never reject it.
    */
   readonly check: ((content: Message, report: ReportFinding, name: string) => void) | undefined;
   /** Whether to check the message wherever it occurs, not only as the resource. */
@@ -53,15 +55,20 @@ export interface CatalogEntry {
 }
 
 /** A check of a message wherever it occurs in resources. */
-export type NestedCheck = Pick<CatalogEntry, "type" | "check" | "checksNested">;
+export interface NestedCheck extends Pick<CatalogEntry, "type" | "checksNested"> {
+  /** `at`: the path of the message in its resource, in proto names. */
+  readonly check:
+    | ((content: Message, report: ReportFinding, name: string, at: readonly (string | number)[]) => void)
+    | undefined;
+}
 
 /** Creates a check of messages that are not resources. */
 export function defineNestedCheck<M extends Message>(
   message: M["$typeName"],
-  check: (content: M, report: ReportFinding) => void,
+  check: (content: M, report: ReportFinding, at: readonly (string | number)[]) => void,
 ): NestedCheck {
   const type = formatTypeUrl(message);
-  return { type, check: (content, report) => check(content as M, report), checksNested: true };
+  return { type, check: (content, report, _, at) => check(content as M, report, at), checksNested: true };
 }
 
 /** A `CatalogEntry` typed by its message, with defaults for most fields. */

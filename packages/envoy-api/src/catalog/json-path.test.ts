@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { resolveJsonPath } from "./json-path.ts";
+import { resolveJsonPath, spellFields } from "./json-path.ts";
 
 const path = ["health_checks", 0, "http_health_check", "request_timeout"];
 
@@ -25,4 +25,18 @@ test.each<[string, unknown, readonly (string | number)[]]>([
   ["in proto names without a value", undefined, path],
 ])("a path of proto names is spelled as the value: %s", (_, value, spelled) => {
   expect(resolveJsonPath(value, path.slice(0, spelled.length))).toEqual(spelled);
+});
+
+test.each<[string, unknown, string]>([
+  ["in proto names without a value", undefined, 'expected no eds_config.ads beside "a `b_c`"'],
+  ["in proto names where the value has those", { health_checks: [{}] }, 'expected no eds_config.ads beside "a `b_c`"'],
+  ["in camelCase where the value has that", { healthChecks: [{}] }, 'expected no edsConfig.ads beside "a `b_c`"'],
+  [
+    "as the keys beside them",
+    { healthChecks: [{ http_health_check: {} }] },
+    'expected no eds_config.ads beside "a `b_c`"',
+  ],
+])("the fields of a text are spelled as the value, and quoted values stay: %s", (_, value, spelled) => {
+  const text = 'expected no `eds_config.ads` beside "a `b_c`"';
+  expect(spellFields(text, value, ["health_checks", 0])).toBe(spelled);
 });

@@ -2,8 +2,9 @@ import type { FilterChain } from "../../gen/types/envoy/config/listener/v3/liste
 import type { Listener } from "../../gen/types/envoy/config/listener/v3/listener_pb.d.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 
-const HTTP_CONNECTION_MANAGER =
-  "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+const HTTP = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3";
+/** What clients take in an `api_listener`; the second is for Envoy Mobile. */
+const API_LISTENERS = [`${HTTP}.HttpConnectionManager`, `${HTTP}.EnvoyMobileHttpConnectionManager`];
 
 /** LDS: its routes, secrets, clusters and extension configs are found by visiting all its filters. */
 export const listener: CatalogEntry = defineEntry<Listener>({
@@ -31,7 +32,7 @@ function checkListener(content: Listener, report: ReportFinding): void {
     report(
       "LISTENER_ADDRESS_MISSING",
       [],
-      "expected an address, an internal_listener or an api_listener, got none: Envoy rejects it",
+      "expected an address, an `internal_listener` or an `api_listener`, got none: Envoy rejects it",
     );
   }
   const isUdp = content.udpListenerConfig !== undefined;
@@ -44,7 +45,7 @@ function checkListener(content: Listener, report: ReportFinding): void {
     report(
       "LISTENER_FILTER_CHAINS_MISSING",
       [],
-      "expected filter_chains or a default_filter_chain, got none: Envoy rejects it",
+      "expected `filter_chains` or a `default_filter_chain`, got none: Envoy rejects it",
     );
   }
   if (content.filterChainMatcher === undefined) checkFilterChainMatches(content.filterChains, report);
@@ -52,11 +53,11 @@ function checkListener(content: Listener, report: ReportFinding): void {
 
 function checkApiListener(content: Listener, report: ReportFinding): void {
   const held = content.apiListener?.apiListener;
-  if (held?.typeUrl === HTTP_CONNECTION_MANAGER) return;
+  if (held !== undefined && API_LISTENERS.includes(held.typeUrl)) return;
   report(
     "LISTENER_API_LISTENER_INVALID",
     ["api_listener"],
-    "expected an HttpConnectionManager in api_listener: clients reject anything else",
+    "expected an HttpConnectionManager in `api_listener`: gRPC clients reject anything else",
   );
 }
 
@@ -72,7 +73,7 @@ function checkFilterChainMatches(chains: readonly FilterChain[], report: ReportF
       report(
         "LISTENER_FILTER_CHAIN_DUPLICATE",
         ["filter_chains", index],
-        `expected each filter_chain_match once, got that of filter_chains[${first}]: Envoy rejects it`,
+        `expected each \`filter_chain_match\` once, got that of \`filter_chains\`[${first}]: Envoy rejects it`,
       );
     }
   });

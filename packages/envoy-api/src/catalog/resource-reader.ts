@@ -14,12 +14,13 @@ import {
 import { JsonReader } from "../format/json-reader.ts";
 import { ProblemList } from "../format/problem-list.ts";
 import type { FieldProblem } from "../problem.ts";
+import { apiListenerCheck } from "./api-listener.ts";
 import { entryOf, entryOfTwin } from "./catalog.ts";
 import { type AskedReference, fetchTimeoutMs } from "./config-source.ts";
 import { DependencyReader } from "./dependency-reader.ts";
 import { catalog } from "./entries.ts";
 import type { CatalogEntry, NestedCheck } from "./entry.ts";
-import { resolveJsonPath } from "./json-path.ts";
+import { resolveJsonPath, spellFields } from "./json-path.ts";
 import { MessageVisits } from "./message-visits.ts";
 import { redirectedType, redirectType } from "./redirect.ts";
 import { referenceReaders } from "./reference-reader.ts";
@@ -65,7 +66,11 @@ export class ResourceReader {
   constructor(schema: Schema, converter: Converter) {
     this.#schema = schema;
     this.#converter = converter;
-    this.#visits = new MessageVisits(schema, referenceReaders(schema, catalog), [...catalog, ...tlsContextChecks]);
+    this.#visits = new MessageVisits(schema, referenceReaders(schema, catalog), [
+      ...catalog,
+      ...tlsContextChecks,
+      apiListenerCheck,
+    ]);
     this.#dependencies = new DependencyReader(schema);
     this.#any = requireMessage(schema, "google.protobuf.Any");
     this.#wrapper = requireMessage(schema, "envoy.service.discovery.v3.Resource");
@@ -238,7 +243,7 @@ export class ResourceReader {
     const { decoded } = arrival;
     if (decoded === undefined) return [];
     const check = (checking: NestedCheck, content: Message, at: Path): void => {
-      checking.check?.(content, (...finding) => report(arrival, at, finding, problems), name);
+      checking.check?.(content, (...finding) => report(arrival, at, finding, problems), name, at);
     };
     const references: AskedReference[] = [];
     if (entry?.checksNested === false) check(entry, decoded.content, []);
@@ -259,9 +264,11 @@ function finishRedirect(arrival: Arrival, problems: ProblemList): ReadResult {
 type Finding = Parameters<Parameters<NonNullable<CatalogEntry["check"]>>[1]>;
 
 function report(arrival: Arrival, at: Path, [code, below, message, hint]: Finding, problems: ProblemList): void {
-  const path = resolveJsonPath(arrival.json, [...arrival.path, ...at, ...below]);
-  const problem: FieldProblem = { code, severity: "warning", path, message };
-  problems.problems.push(hint === undefined ? problem : { ...problem, hint });
+  const place = [...arrival.path, ...at, ...below];
+  const spelled = (text: string): string => spellFields(text, arrival.json, place);
+  const path = resolveJsonPath(arrival.json, place);
+  const problem: FieldProblem = { code, severity: "warning", path, message: spelled(message) };
+  problems.problems.push(hint === undefined ? problem : { ...problem, hint: spelled(hint) });
 }
 
 function refused(problems: ProblemList): ReadResult {
@@ -305,9 +312,7 @@ function nameOf(arrival: Arrival, entry: CatalogEntry | undefined, problems: Pro
   problems.error(
     "RESOURCE_UNNAMED",
     "expected a name, got none",
-    entry === undefined
-      ? NOT_A_RESOURCE
-      : (entry.namingHint ?? "put an envoy.service.discovery.v3.Resource around it, with a name"),
+    entry === undefined ? NOT_A_RESOURCE : spellFields(entry.namingHint, arrival.json, arrival.path),
   );
   problems.path.length -= arrival.path.length;
   return undefined;

@@ -27,6 +27,6 @@ function checkScope(content: ScopedRouteConfiguration, report: ReportFinding): v
   report(
     "ROUTE_SCOPE_TARGET_INVALID",
     [],
-    `expected either route_configuration_name or route_configuration, got ${got}: Envoy rejects it`,
+    `expected either \`route_configuration_name\` or \`route_configuration\`, got ${got}: Envoy rejects it`,
   );
 }

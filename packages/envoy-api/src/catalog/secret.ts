@@ -22,7 +22,7 @@ function checkSecret(content: Secret, report: ReportFinding): void {
     report(
       "SECRET_EMPTY",
       [],
-      "expected one of tls_certificate, validation_context, session_ticket_keys, generic_secret, got none",
+      "expected one of `tls_certificate`, `validation_context`, `session_ticket_keys`, `generic_secret`, got none",
     );
     return;
   }
@@ -33,6 +33,6 @@ function checkSecret(content: Secret, report: ReportFinding): void {
   report(
     "SECRET_CERTIFICATE_INCOMPLETE",
     ["tls_certificate"],
-    "expected certificate_chain and private_key, or pkcs12: Envoy rejects less",
+    "expected `certificate_chain` and `private_key`, or pkcs12: Envoy rejects less",
   );
 }

@@ -36,6 +36,6 @@ function checkSource(source: DataSource | undefined, path: readonly (string | nu
     "SECRET_INLINE",
     path,
     "expected a secret in a Secret, got it inline: every client that may have this resource gets it, over plaintext too",
-    "put it into a Secret, and name that in tls_certificate_sds_secret_configs or session_ticket_keys_sds_secret_config",
+    "put it into a Secret, and name that in `tls_certificate_sds_secret_configs` or `session_ticket_keys_sds_secret_config`",
   );
 }

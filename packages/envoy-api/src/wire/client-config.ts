@@ -52,12 +52,12 @@ export function createClientConfigWriter(version: ApiVersion, client: ClientIden
 /** Numbers of `ConfigStatus`. */
 const configStatus: Readonly<Record<ResourceStatus, number>> = {
   unknown: 0,
-  synced: 1,
+  acked: 1,
   "not-sent": 2,
-  missing: 2,
-  failed: 2,
-  stale: 3,
-  refused: 4,
+  "does-not-exist": 2,
+  "received-error": 2,
+  pending: 3,
+  nacked: 4,
 };
 
 /** Numbers of `ClientResourceStatus`. */
@@ -73,13 +73,13 @@ export const clientStatus = {
 
 function clientStatusOf({ status, isTold }: ClientResource): number {
   switch (status) {
-    case "synced":
+    case "acked":
       return clientStatus.ACKED;
-    case "refused":
+    case "nacked":
       return clientStatus.NACKED;
-    case "missing":
+    case "does-not-exist":
       return isTold ? clientStatus.DOES_NOT_EXIST : clientStatus.REQUESTED;
-    case "failed":
+    case "received-error":
       return isTold ? clientStatus.RECEIVED_ERROR : clientStatus.REQUESTED;
     case "unknown":
       return clientStatus.UNKNOWN;
@@ -143,12 +143,12 @@ const dumps: readonly {
 
 /** Worst first: the worst status of its resources is the status of a type. */
 const worstFirst: readonly ResourceStatus[] = [
-  "refused",
-  "stale",
+  "nacked",
+  "pending",
   "not-sent",
-  "missing",
-  "failed",
-  "synced",
+  "does-not-exist",
+  "received-error",
+  "acked",
   "unknown",
 ];
 
@@ -202,11 +202,11 @@ function writeListener(dump: WireWriter, resource: ClientResource): void {
   const { name, status, version, updatedAt } = resource;
   dump.message(3, (listener) => {
     listener.optionalString(1, name);
-    if (status === "refused") {
+    if (status === "nacked") {
       writeFailure(listener, 5, resource, "v2");
       return;
     }
-    listener.message(status === "synced" ? 2 : 3, (state) => {
+    listener.message(status === "acked" ? 2 : 3, (state) => {
       state.optionalString(1, version);
       writeContent(state, 2, resource);
       writeTime(state, 3, updatedAt);
@@ -215,7 +215,7 @@ function writeListener(dump: WireWriter, resource: ClientResource): void {
 }
 
 function writeCluster(dump: WireWriter, resource: ClientResource): void {
-  writeVersioned(dump, resource.status === "synced" ? 3 : 4, resource);
+  writeVersioned(dump, resource.status === "acked" ? 3 : 4, resource);
 }
 
 function writeRoute(dump: WireWriter, resource: ClientResource): void {
@@ -257,7 +257,7 @@ export function writeContent(
 function writeFailure(writer: WireWriter, field: number, resource: ClientResource, version: ApiVersion): void {
   const { type, status, details } = resource;
   if (details === undefined) return;
-  const refused = status === "refused" ? resource : { type, version: "", content: undefined, updatedAt: undefined };
+  const refused = status === "nacked" ? resource : { type, version: "", content: undefined, updatedAt: undefined };
   writeFailureState(writer, field, { ...refused, details }, version);
 }
 

@@ -19,7 +19,7 @@ export interface HeldResource {
 /** The part of a resource that outlives the process. */
 export type KeptResource = Pick<HeldResource, "type" | "name" | "aliases" | "version" | "bytes" | "bodyType">;
 
-/** The state of a name, in the words of `ClientResourceStatus` (C-CSD-03, A40). */
+/** The state of a name at this client, in the words of `ClientResourceStatus` (C-CSD-03, A40). */
 export type HeldStatus =
   | "requested"
   | "acked"

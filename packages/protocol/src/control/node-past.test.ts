@@ -21,16 +21,16 @@ test("a node without an id, or with one that is too long, has no past", () => {
   expect(["", "x".repeat(1_025)].map((id) => past.add({ time: 1, number: 1, id }))).toEqual([undefined, undefined]);
 });
 
-test("a rejection gets a line unless the node rejected that number for that reason, and is no number that it has", () => {
+test("a rejection gets a line unless the node NACKed that number for that reason, and is no number that it has", () => {
   const past = new NodePast();
   const reject = (number: number, reason: string, type: TypeUrl = CDS): boolean =>
-    past.add({ time: 1, number, id: "a", rejected: { type, reason } }) !== undefined;
+    past.add({ time: 1, number, id: "a", nacked: { type, reason } }) !== undefined;
   expect([reject(1, "no"), reject(1, "no"), reject(1, "no", LDS), reject(2, "no"), reject(2, "never")]).toEqual([
     ...[true, false, true, true, true],
   ]);
   expect([...past.last]).toEqual([]);
-  const long = past.add({ time: 1, number: 3, id: "a", rejected: { type: CDS, reason: "x".repeat(2_000) } });
-  expect(long?.rejected?.reason).toHaveLength(800);
+  const long = past.add({ time: 1, number: 3, id: "a", nacked: { type: CDS, reason: "x".repeat(2_000) } });
+  expect(long?.nacked?.reason).toHaveLength(800);
 });
 
 test("a line is read as it was written, and nothing else is", () => {
@@ -38,7 +38,7 @@ test("a line is read as it was written, and nothing else is", () => {
   const reached = fc.record(
     {
       ...{ time: fc.nat(), number: fc.nat(), id: text },
-      rejected: fc.record({ type: fc.constantFrom(CDS, LDS), reason: text }),
+      nacked: fc.record({ type: fc.constantFrom(CDS, LDS), reason: text }),
     },
     { requiredKeys: ["time", "number", "id"] },
   );

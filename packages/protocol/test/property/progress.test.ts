@@ -54,7 +54,7 @@ describe.each(mixes)("with %s", (_, trouble) => {
           world.step(step);
           for (const follower of followers) {
             const again = world.machine.progress.follow(follower.revision, everybody);
-            expect([follower.pending, follower.rejected]).toEqual([again.pending, again.rejected]);
+            expect([follower.pending, follower.nacked]).toEqual([again.pending, again.nacked]);
             world.machine.progress.unfollow(again);
           }
         }
@@ -71,13 +71,13 @@ describe.each(mixes)("with %s", (_, trouble) => {
         for (const step of steps) {
           world.step(step);
           const { revision, progress } = world.machine;
-          const { deployed, pending, rejected, disconnected } = progress.of(revision, everybody);
+          const { deployed, pending, nacked, disconnected } = progress.of(revision, everybody);
           const waiting = pending.filter(({ types }) => types.some(({ wait }) => wait !== undefined)).length;
           expect(progress.states(revision)).toEqual({
             deployed,
             pending: pending.length - waiting,
             waiting,
-            rejected: rejected.length,
+            nacked: nacked.length,
             disconnected: disconnected.length,
           });
         }
@@ -97,7 +97,7 @@ describe.each(mixes)("with %s", (_, trouble) => {
         expect(progress.pending).toEqual([]);
         if (trouble.refusals) return;
         expect(progress.deployed).toBe(progress.nodes);
-        expect(progress.rejected).toEqual([]);
+        expect(progress.nacked).toEqual([]);
       }),
       tries,
     );

@@ -16,7 +16,7 @@ export function describeProgress(
     named = NODES_NAMED,
   }: { readonly head: number; readonly minNodes: number; readonly describe: Describer; readonly named?: number },
 ): ProgressAnswer {
-  const { revision, nodes, deployed, pending, rejected, disconnected } = progress;
+  const { revision, nodes, deployed, pending, nacked, disconnected } = progress;
   return {
     revision,
     head,
@@ -24,7 +24,7 @@ export function describeProgress(
     nodes,
     deployed,
     pending: describeStragglers(pending, describe, named),
-    rejected: describeStragglers(rejected, describe, named),
+    nacked: describeStragglers(nacked, describe, named),
     disconnected: {
       total: disconnected.length,
       nodes: disconnected.slice(0, named).map((lost) => describeLost(lost, describe)),
@@ -32,9 +32,9 @@ export function describeProgress(
   };
 }
 
-function stateOf({ pending, rejected, deployed }: RevisionProgress, minNodes: number): ProgressAnswer["state"] {
+function stateOf({ pending, nacked, deployed }: RevisionProgress, minNodes: number): ProgressAnswer["state"] {
   if (pending.length > 0) return "pending";
-  if (rejected.length > 0) return "rejected";
+  if (nacked.length > 0) return "nacked";
   return deployed < minNodes ? "too-few-nodes" : "deployed";
 }
 

@@ -101,7 +101,7 @@ export class Describer {
     const fate = fateOf(state);
     const times = this.#deliveries.type(stream.stream, state.type);
     const { missing, acked, nacked } = state;
-    const isMissing = fate === "requested-but-missing";
+    const isMissing = fate === "does-not-exist";
     const about = fate === "nacked" ? nacked : fate === "pending" ? state.pending[0] : isMissing ? undefined : acked;
     const ackedVersion = fate === "acked" || isMissing ? undefined : acked?.version;
     const since = {
@@ -110,7 +110,7 @@ export class Describer {
       pending: about === undefined ? undefined : times?.sentAtOf(about.nonce),
       sent: times?.sentAt,
       requested: times?.requestedAt,
-      "requested-but-missing": times?.requestedAt,
+      "does-not-exist": times?.requestedAt,
     }[fate];
     return {
       node: stream.node?.id ?? "",
@@ -204,14 +204,14 @@ function refusalOf(nacked: NonNullable<TypeState["nacked"]>): Pick<RefusalAnswer
   return { code: nacked.error.code, reason: printableReason(nacked.error.message), refused: nacked.refused };
 }
 
-/** The delivery state of the newest response (K2). A NACK stays visible until a newer response is ACKed. */
+/** The delivery state of the newest response. A NACK stays visible until a newer response is ACKed. */
 function fateOf(state: TypeState): DeliveryFate {
   if (state.nacked !== undefined) return "nacked";
   if (state.pending.length > 0) return "pending";
-  if (missesAll(state)) return "requested-but-missing";
+  if (missesAll(state)) return "does-not-exist";
   if (state.acked !== undefined) return "acked";
   if (state.sentVersion !== undefined) return "sent";
-  return state.missing.length > 0 ? "requested-but-missing" : "requested";
+  return state.missing.length > 0 ? "does-not-exist" : "requested";
 }
 
 /** In State of the World the client ACKs that there is nothing; then the ACKed version is that of an empty response. */

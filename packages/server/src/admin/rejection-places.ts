@@ -10,9 +10,9 @@ const MOST_ASKED = 500;
 type Straggling = StragglerAnswer["types"][number];
 type PlaceView = Pick<AdminView, "placesOf" | "streams" | "types">;
 
-/** Adds where it comes from in the source to what nodes rejected. */
+/** Adds where it comes from in the source to what nodes NACKed. */
 export async function withPlaces(answer: ProgressAnswer, view: PlaceView): Promise<ProgressAnswer> {
-  const stragglers = [...answer.rejected.nodes, ...answer.pending.nodes];
+  const stragglers = [...answer.nacked.nodes, ...answer.pending.nodes];
   const rejecting = stragglers.filter(({ types }) => types.some(isPlaceable));
   if (view.placesOf === undefined || rejecting.length === 0) return answer;
   const layers = layersOf(new Set(rejecting.map(({ id }) => id)), view);
@@ -37,14 +37,14 @@ export async function withPlaces(answer: ProgressAnswer, view: PlaceView): Promi
       types: node.types.map((type) => (isPlaceable(type) ? placed(type, node.id) : type)),
     })),
   });
-  return { ...answer, pending: listed(answer.pending), rejected: listed(answer.rejected) };
+  return { ...answer, pending: listed(answer.pending), nacked: listed(answer.nacked) };
 }
 
 function isPlaceable({ state, names }: Straggling): boolean {
-  return state === "rejected" && names !== undefined;
+  return state === "nacked" && names !== undefined;
 }
 
-/** A response is rejected as a whole; its message says what is wrong with which of them. */
+/** A response is NACKed as a whole; its message says what is wrong with which of them. */
 function askedOf(
   { type: url, names = [], reason = "" }: Straggling,
   layers: readonly string[],

@@ -22,7 +22,7 @@ import type { AccessRulesAnswer } from "./answers/access.ts";
 /** The data of the admin API, read anew on every request; nothing is cached. */
 export interface AdminView extends Gauges {
   readonly version: string;
-  /** `control_plane.identifier` of the responses (K1). */
+  /** `control_plane.identifier` of the responses. */
   readonly controlPlane: string;
   readonly startedAt: Date;
   /** `host:port` where xDS is served; undefined before the start. */
@@ -40,7 +40,7 @@ export interface AdminView extends Gauges {
   numberOf(revision: number): number;
   /** The number of the newest change that is in force at a revision; without a ledger the revision. */
   changeOf(revision: number): number;
-  /** What each node had and rejected. */
+  /** What each node had and NACKed. */
   readonly nodePast: Pick<NodePastRecorder, "of">;
   /** Who has which revision. */
   readonly deployments: Deployments;

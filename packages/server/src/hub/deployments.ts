@@ -90,6 +90,6 @@ export class Deployments {
   }
 }
 
-function isSettled({ pending, rejected, deployedNodes }: RevisionFollower, minNodes: number): boolean {
-  return pending === 0 && (rejected > 0 || deployedNodes >= minNodes);
+function isSettled({ pending, nacked, deployedNodes }: RevisionFollower, minNodes: number): boolean {
+  return pending === 0 && (nacked > 0 || deployedNodes >= minNodes);
 }

@@ -47,11 +47,11 @@ export interface NodePastDirectory {
   readonly maxBytes?: number;
 }
 
-/** Writes down which number each node reached or rejected when; in memory until a directory is opened. */
+/** Writes down which number each node reached or NACKed when; in memory until a directory is opened. */
 export class NodePastRecorder {
   readonly #options: NodePastOptions;
   readonly #past = new NodePast();
-  /** By node and type: what it rejected since the last sweep. */
+  /** By node and type: what it NACKed since the last sweep. */
   readonly #rejections = new Map<string, AnswerOfNode>();
   #store: NodePastStore = new NodePastMemory(MAX_LINES);
   #timer: NodeJS.Timeout | undefined;
@@ -80,7 +80,7 @@ export class NodePastRecorder {
     this.#sweepSoon();
   }
 
-  /** A client ACKed or rejected something. */
+  /** A client ACKed or NACKed something. */
   answered(answered: AnswerOfNode): void {
     const { node, type, reason } = answered;
     if (reason === undefined || this.#isClosed) return;
@@ -111,7 +111,7 @@ export class NodePastRecorder {
     this.advanced();
   }
 
-  /** What a node reached and rejected until now, oldest first, as far back as it is kept. */
+  /** What a node reached and NACKed until now, oldest first, as far back as it is kept. */
   async of(id: string): Promise<readonly NodePastLine[]> {
     if (this.#timer !== undefined) await this.#sweepNow();
     const found: NodePastLine[] = [];
@@ -119,8 +119,8 @@ export class NodePastRecorder {
     for await (const line of this.#store.read()) {
       if (line.id !== id) continue;
       // A file begins with what the one before it ends with.
-      if (line.rejected === undefined && had === line.number) continue;
-      if (line.rejected === undefined) had = line.number;
+      if (line.nacked === undefined && had === line.number) continue;
+      if (line.nacked === undefined) had = line.number;
       found.push(line);
     }
     return found;
@@ -164,7 +164,7 @@ export class NodePastRecorder {
     const lines: NodePastLine[] = [];
     for (const { node: id, type, revision, at: time, reason = "" } of this.#rejections.values()) {
       const number = this.#options.rejectedNumberOf(revision);
-      const line = this.#past.add({ time, number, id, rejected: { type, reason } });
+      const line = this.#past.add({ time, number, id, nacked: { type, reason } });
       if (line !== undefined) lines.push(line);
     }
     this.#rejections.clear();

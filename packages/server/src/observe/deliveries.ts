@@ -38,7 +38,7 @@ export interface Latency {
   readonly propagationMs: number | undefined;
 }
 
-/** Delivery times. Bounded: a stream's times are dropped when it ends (K2, S-ACK-13). */
+/** Delivery times. Bounded: a stream's times are dropped when it ends (S-ACK-13). */
 export interface DeliveryTimes {
   stream(stream: StreamId): StreamTimes | undefined;
   type(stream: StreamId, type: TypeUrl): TypeTimes | undefined;

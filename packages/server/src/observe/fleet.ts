@@ -4,10 +4,10 @@ import { printable } from "./printable.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
 
 /** The conditions of a node, the worst first. */
-export const NODE_CONDITIONS = ["rejected", "waiting", "pending", "acked"] as const;
+export const NODE_CONDITIONS = ["nacked", "waiting", "pending", "acked"] as const;
 
 /**
- * How a node stands with what it was sent, over all its streams and types. `rejected`: a NACK is in force. `waiting`:
+ * How a node stands with what it was sent, over all its streams and types. `nacked`: a NACK is in force. `waiting`:
  * something is held back until something else has been ACKed. `pending`: a response awaits its ACK. `acked`: none of
  * these.
  */
@@ -221,7 +221,7 @@ class Member implements FleetNode {
   layers: readonly string[];
   build: string;
   readonly streams = new Set<StreamId>();
-  #rejected = 0;
+  #nacked = 0;
   #waiting = 0;
   #pending = 0;
 
@@ -239,13 +239,13 @@ class Member implements FleetNode {
   }
 
   get condition(): NodeCondition {
-    if (this.#rejected > 0) return "rejected";
+    if (this.#nacked > 0) return "nacked";
     if (this.#waiting > 0) return "waiting";
     return this.#pending > 0 ? "pending" : "acked";
   }
 
   add({ isRejected, isWaiting, unanswered }: Delivery, by: 1 | -1): void {
-    if (isRejected) this.#rejected += by;
+    if (isRejected) this.#nacked += by;
     if (isWaiting) this.#waiting += by;
     if (unanswered !== undefined) this.#pending += by;
   }
@@ -262,7 +262,7 @@ function agentOf({ userAgentName, userAgentVersion }: Node): string {
 
 class Group implements NodeGroup {
   total = 0;
-  readonly conditions: Record<NodeCondition, number> = { rejected: 0, waiting: 0, pending: 0, acked: 0 };
+  readonly conditions: Record<NodeCondition, number> = { nacked: 0, waiting: 0, pending: 0, acked: 0 };
 
   add(condition: NodeCondition, by: 1 | -1): void {
     this.total += by;

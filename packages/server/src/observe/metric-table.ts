@@ -258,7 +258,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_nodes: {
     kind: "gauge",
-    help: "Nodes by how far they are with the newest revision: deployed, pending, waiting (for an earlier step of the ordering), rejected, disconnected without it; clients of the command line are none.",
+    help: "Nodes by how far they are with the newest revision: deployed, pending, waiting (for an earlier step of the ordering), nacked, disconnected without it; clients of the command line are none.",
     labels: ["state"],
   },
   xds_server_snapshot_resources: {

@@ -166,8 +166,8 @@ export class ClientStatus {
 
   #updatedAt(stream: StreamId, { type, status, nonce }: ResourceState): number | undefined {
     const times = this.#options.times.type(stream, type);
-    if (status === "synced") return times?.ackedAt;
-    if (status === "refused") return times?.nackedAt;
+    if (status === "acked") return times?.ackedAt;
+    if (status === "nacked") return times?.nackedAt;
     return nonce === undefined ? undefined : times?.sentAtOf(nonce);
   }
 

@@ -244,7 +244,7 @@ describe("resources", () => {
   });
 });
 
-test("what a node has is told resource by resource, with what is on its way and what it refused", async () => {
+test("what a node has is told resource by resource, with what is on its way and what it NACKed", async () => {
   world.commit([{ layer: "base", puts: [resource(CDS, "a"), resource(CDS, "b"), resource(EDS, "e")] }]);
   const stream = world.open();
   world.receive(stream, { kind: "delta", type: CDS, node: node("n1"), subscribe: ["a", "b", "none"] });
@@ -257,16 +257,16 @@ test("what a node has is told resource by resource, with what is on its way and 
   expect(
     items.map(({ shortName, name, status, version, reason }) => [shortName, name, status, version, reason]),
   ).toEqual([
-    ["cds", "a", "synced", digest(CDS, "a"), undefined],
-    ["cds", "b", "refused", digest(CDS, "b", "bad"), "no"],
-    ["cds", "none", "missing", undefined, undefined],
-    ["eds", "e", "stale", digest(EDS, "e"), undefined],
+    ["cds", "a", "acked", digest(CDS, "a"), undefined],
+    ["cds", "b", "nacked", digest(CDS, "b", "bad"), "no"],
+    ["cds", "none", "does-not-exist", undefined, undefined],
+    ["eds", "e", "pending", digest(EDS, "e"), undefined],
   ]);
   expect(items[0]?.body).toEqual({ "@type": CDS, text: "a" });
   expect((await ask("/api/v1/node-resources?node=n9")).status).toBe(404);
 });
 
-describe("K2 the fate of deliveries", () => {
+describe("the fate of deliveries", () => {
   let stream = 0;
   beforeEach(() => {
     world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
@@ -369,11 +369,11 @@ describe("K2 the fate of deliveries", () => {
 
   test("missing names are told", async () => {
     world.receive(stream, { kind: "delta", type: EDS, subscribe: ["e1", "e2"] });
-    expect(await rows("?state=requested-but-missing")).toMatchObject([{ shortName: "eds", missing: ["e1", "e2"] }]);
+    expect(await rows("?state=does-not-exist")).toMatchObject([{ shortName: "eds", missing: ["e1", "e2"] }]);
     expect(await rows("?type=eds&node=n2")).toEqual([]);
     const sotw = world.open("sotw");
     world.receive(sotw, { kind: "sotw", type: EDS, node: node("n3"), names: ["e9"] });
-    expect(await rows("?node=n3")).toMatchObject([{ state: "requested-but-missing", missing: ["e9"] }]);
+    expect(await rows("?node=n3")).toMatchObject([{ state: "does-not-exist", missing: ["e9"] }]);
   });
 
   test("who ACKed that nothing is there still misses all of it", async () => {
@@ -387,7 +387,7 @@ describe("K2 the fate of deliveries", () => {
     world.commit([{ layer: "base", deletes: [{ type: CDS, name: "gone" }] }]);
     world.receive(sotw, { ...request, nonce: world.lastNonce });
     const [row] = await rows("?node=n3");
-    expect(row).toMatchObject({ state: "requested-but-missing", missing: ["gone"] });
+    expect(row).toMatchObject({ state: "does-not-exist", missing: ["gone"] });
     expect([row?.version, row?.ackedVersion]).toEqual([undefined, undefined]);
   });
 

@@ -105,14 +105,14 @@ test("/api/v1/holders has the version of a resource at every node, and looks onl
   }
   expect(await ask("holders?type=cds&name=c")).toEqual({
     items: [
-      { node: "h1", status: "synced", version },
-      { node: "h2", status: "stale", version },
+      { node: "h1", status: "acked", version },
+      { node: "h2", status: "pending", version },
       { node: "h3", status: "not-subscribed" },
     ],
     total: 3,
   });
   expect(await ask("holders?type=cds&name=c&limit=1&offset=1")).toEqual({
-    items: [{ node: "h2", status: "stale", version }],
+    items: [{ node: "h2", status: "pending", version }],
     total: 3,
     next: 2,
   });

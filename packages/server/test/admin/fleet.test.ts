@@ -9,7 +9,7 @@ function conditionsIn(world: RealMachine): ReadonlyMap<string, NodeCondition> {
   for (const { node: who, types } of world.machine.streams()) {
     if (who === undefined) continue;
     const of = types.map(({ nacked, wait, pending }): NodeCondition => {
-      if (nacked !== undefined) return "rejected";
+      if (nacked !== undefined) return "nacked";
       if (wait !== undefined) return "waiting";
       return pending.length > 0 ? "pending" : "acked";
     });
@@ -57,7 +57,7 @@ test("the fleet counts each node once, by the worst of its types, as the streams
         expect(new Map(fleet.ids.map((id) => [id, fleet.node(id)?.condition]))).toEqual(wanted);
         const nodes = new Set([...world.machine.streams()].map(({ node: who }) => who));
         expect(fleet.ids.filter((id) => !nodes.has(fleet.node(id)?.node))).toEqual([]);
-        const counts = { rejected: 0, waiting: 0, pending: 0, acked: 0 };
+        const counts = { nacked: 0, waiting: 0, pending: 0, acked: 0 };
         for (const condition of wanted.values()) counts[condition]++;
         expect([fleet.size, fleet.conditions]).toEqual([wanted.size, counts]);
         const sum = [...fleet.clusters.values()].reduce((total, group) => total + group.total, 0);

@@ -43,13 +43,13 @@ describe("the feed", () => {
     feed.tick();
     feed.tick();
     const events = told.flat();
-    expect(dataOf(events, "progress")).toEqual({ head: 1, revision: 1, deployed: 0, pending: 1, rejected: 0 });
+    expect(dataOf(events, "progress")).toEqual({ head: 1, revision: 1, deployed: 0, pending: 1, nacked: 0 });
     expect(dataOf(events, "nodes")).toMatchObject({ total: 1, pending: 1, acked: 0, clusters: [{ name: "edge" }] });
     told.length = 0;
     world.receive(stream, { kind: "delta", nonce: "1" });
     feed.tick();
     expect(told.flat().map(({ name }) => name)).toEqual(["progress", "nodes"]);
-    expect(dataOf(told.flat(), "progress")).toEqual({ head: 1, revision: 1, deployed: 1, pending: 0, rejected: 0 });
+    expect(dataOf(told.flat(), "progress")).toEqual({ head: 1, revision: 1, deployed: 1, pending: 0, nacked: 0 });
     expect(dataOf(told.flat(), "nodes")).toMatchObject({ total: 1, pending: 0, acked: 1 });
     end();
   });
@@ -244,7 +244,7 @@ test("/api/v1/nodes filters by state, layer and revision", async () => {
     const { items, total } = (await response.json()) as { items: { id: string }[]; total: number };
     return [items.map(({ id }) => id), total];
   };
-  expect(await ask("state=rejected")).toEqual([["nacks"], 1]);
+  expect(await ask("state=nacked")).toEqual([["nacks"], 1]);
   expect(await ask("state=pending")).toEqual([["waits"], 1]);
   expect(await ask("state=acked&user-agent=envoy*")).toEqual([["acks"], 1]);
   expect(await ask("has=head")).toEqual([["acks"], 1]);

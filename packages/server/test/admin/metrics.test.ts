@@ -122,7 +122,7 @@ test("S-OBS-02 nodes are counted by how far they are with the newest revision", 
         return [state, Number(nodes)];
       }),
     );
-  const nobody = { deployed: 0, pending: 0, waiting: 0, rejected: 0, disconnected: 0 };
+  const nobody = { deployed: 0, pending: 0, waiting: 0, nacked: 0, disconnected: 0 };
   expect(await linesOf("xds_server_revision_age_seconds")).toEqual(["xds_server_revision_age_seconds 0"]);
   expect(await states()).toEqual(nobody);
   world.commit([{ layer: "base", puts: [resource(CDS, "a"), resource(RDS, "r")] }]);
@@ -149,7 +149,7 @@ test("S-OBS-02 nodes are counted by how far they are with the newest revision", 
   world.receive(streams[1] ?? 0, { kind: "delta", nonce: nonceOf(streams[1]), error: { code: 13, message: "no" } });
   world.close(streams[4] ?? 0);
   world.now += 90_000;
-  expect(await states()).toEqual({ deployed: 1, rejected: 1, pending: 1, waiting: 1, disconnected: 1 });
+  expect(await states()).toEqual({ deployed: 1, nacked: 1, pending: 1, waiting: 1, disconnected: 1 });
   expect(await linesOf("xds_server_revision_age_seconds")).toEqual(["xds_server_revision_age_seconds 90"]);
 });
 

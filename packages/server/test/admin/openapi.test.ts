@@ -1,3 +1,4 @@
+import type { ClientState } from "@xdskit/protocol/internal";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ProgressAnswer } from "../../src/index.ts";
 import { type ApiDocument, mismatches, operationOf } from "../support/json-schema.ts";
@@ -23,6 +24,26 @@ async function ask(target: string): Promise<{ status: number; wrong: readonly st
   const reply = await fetch(root + target);
   const value: unknown = await reply.json();
   return { status: reply.status, wrong: mismatches(document, target, reply.status, value), value };
+}
+
+/** The choices of the members and parameters with these names, by the schema or path in which they are. */
+function* choicesIn(
+  { paths, components }: ApiDocument,
+  names: readonly string[],
+): Iterable<[string, readonly string[]]> {
+  const isChoice = (schema: unknown): schema is { enum: readonly string[] } => Object(schema).enum !== undefined;
+  const found: [string, string, unknown][] = Object.entries(paths).flatMap(([path, item]) =>
+    operationOf(item).parameters.map(({ name, schema }): [string, string, unknown] => [path, name, schema]),
+  );
+  const look = (where: string, schema: unknown): void => {
+    if (typeof schema === "string") return;
+    for (const [name, member] of Object.entries(Object(schema))) {
+      found.push([where, name, member]);
+      look(where, member);
+    }
+  };
+  for (const [name, schema] of Object.entries(components.schemas)) look(name, schema);
+  for (const [where, name, schema] of found) if (names.includes(name) && isChoice(schema)) yield [where, schema.enum];
 }
 
 /** These are held against the document in `revisions.test.ts`. */
@@ -144,6 +165,22 @@ test("every answer is as the document says", async () => {
   expect(await ask("/readyz")).toMatchObject({ status: 503, wrong: [] });
 });
 
+test("what stands at clients has one set of words, in answers and in parameters", () => {
+  const words: Readonly<Record<ClientState, true>> = {
+    ...{ requested: true, "not-sent": true, waiting: true, pending: true, sent: true, acked: true, nacked: true },
+    ...{ "does-not-exist": true, "received-error": true, timeout: true, unknown: true },
+  };
+  const others = [...choicesIn(document, ["state", "status"])]
+    .map(([where, choices]) => [where, choices.filter((choice) => !(choice in words))] as const)
+    .filter(([, choices]) => choices.length > 0);
+  expect(Object.fromEntries(others)).toEqual({
+    Holder: ["not-subscribed"],
+    Progress: ["deployed", "too-few-nodes"],
+    Source: ["loading", "good", "failed"],
+    Stragglers: ["removal"],
+  });
+});
+
 test("an answer that is not as the document says is noticed", () => {
   const ready = { ready: true, draining: false, reasons: [] };
   expect(mismatches(document, "/readyz", 200, ready)).toEqual([]);
@@ -163,9 +200,9 @@ test("a rejection has the place of what it is about", async () => {
     world.receive(stream, { kind: "sotw", type: CDS, node: node("n1") });
     const error = { code: 3, message };
     world.receive(stream, { kind: "sotw", type: CDS, nonce: world.lastNonce, versionInfo: "", error });
-    const { rejected } = (await (await fetch(`${root}/api/v1/progress/head`)).json()) as ProgressAnswer;
+    const { nacked } = (await (await fetch(`${root}/api/v1/progress/head`)).json()) as ProgressAnswer;
     world.close(stream);
-    return rejected.nodes[0]?.types[0]?.places;
+    return nacked.nodes[0]?.types[0]?.places;
   };
   const at = (name: string) => ({ name, file: "clusters.yaml", line: 7 });
   expect(await reject("cluster f: no")).toEqual([at("f")]);

@@ -44,14 +44,14 @@ describe("/api/v1/progress/{revision}", () => {
       deployed: 1,
       pending: {
         total: 1,
-        nodes: [expect.objectContaining({ id: "waits", types: [{ type: CDS, shortName: "cds", state: "unacked" }] })],
+        nodes: [expect.objectContaining({ id: "waits", types: [{ type: CDS, shortName: "cds", state: "pending" }] })],
       },
-      rejected: {
+      nacked: {
         total: 1,
         nodes: [
           expect.objectContaining({
             id: "refuses",
-            types: [{ type: CDS, shortName: "cds", state: "rejected", names: ["a"], reason: "bad\\nport" }],
+            types: [{ type: CDS, shortName: "cds", state: "nacked", names: ["a"], reason: "bad\\nport" }],
           }),
         ],
       },
@@ -60,7 +60,7 @@ describe("/api/v1/progress/{revision}", () => {
     expect(await ask("1")).toEqual({ status: 200, value: expected });
     expect(await ask("head")).toEqual({ status: 200, value: expected });
     expect((await ask("1?node=has")).value).toMatchObject({ state: "deployed", nodes: 1, pending: nobody });
-    expect((await ask("1?node=refuses")).value).toMatchObject({ state: "rejected", nodes: 1 });
+    expect((await ask("1?node=refuses")).value).toMatchObject({ state: "nacked", nodes: 1 });
     expect((await ask("1?node=has&min-nodes=2")).value).toMatchObject({ state: "too-few-nodes" });
     expect((await ask("1?limit=0")).value).toMatchObject({ pending: { total: 1, nodes: [] } });
   });

@@ -90,7 +90,7 @@ test("the files stay within their bytes, and what a node has had for long stays 
   expect(busy.length).toBeGreaterThan(80);
 });
 
-test.each([undefined, "memory"] as const)("what a node rejected is known, with its reason (%s)", async (where) => {
+test.each([undefined, "memory"] as const)("what a node NACKed is known, with its reason (%s)", async (where) => {
   const { recorder, sweep } = await open(where);
   const answer = (revision: number, reason: string | undefined, type: TypeUrl = CDS): void =>
     recorder.answered({ node: "a", type, revision, at: revision, reason });
@@ -104,13 +104,13 @@ test.each([undefined, "memory"] as const)("what a node rejected is known, with i
   await sweep({ clients: [{ id: "a", reached: 4 }], revision: 4, now: 4_000 });
   expect(await recorder.of("a")).toEqual([
     { time: 1_000, number: 11, id: "a" },
-    { time: 3, number: 13, id: "a", rejected: { type: CDS, reason: "no" } },
-    { time: 3, number: 13, id: "a", rejected: { type: LDS, reason: "never" } },
+    { time: 3, number: 13, id: "a", nacked: { type: CDS, reason: "no" } },
+    { time: 3, number: 13, id: "a", nacked: { type: LDS, reason: "never" } },
     { time: 4_000, number: 14, id: "a" },
   ]);
 });
 
-test("who asks is told what was rejected a moment ago, and during a sweep", async () => {
+test("who asks is told what was NACKed a moment ago, and during a sweep", async () => {
   const { recorder, world } = await open("memory");
   const reject = (revision: number): void =>
     recorder.answered({ node: "a", type: CDS, revision, at: revision, reason: "no" });

@@ -33,7 +33,7 @@ describe("whenDeployed", () => {
       nodes: 1,
       deployed: 1,
       pending: { total: 0, nodes: [] },
-      rejected: { total: 0, nodes: [] },
+      nacked: { total: 0, nodes: [] },
       disconnected: { total: 0, nodes: [] },
     });
   });

@@ -36,7 +36,7 @@ export function readResponseErrors(list: unknown, key: string, typeUrl: unknown)
   if (!Array.isArray(list)) return { errors: [], troubles: [wrongType([key], "a list of errors", list)] };
   const type = typeof typeUrl === "string" ? parseTypeUrl(typeUrl) : undefined;
   if (type === undefined && list.length > 0) {
-    const message = "expected type_url beside resource_errors, got none";
+    const message = `expected ${key === "resourceErrors" ? "typeUrl" : "type_url"} beside ${key}, got none`;
     return { errors: [], troubles: [invalid([key], message, "an error is of the type that the response is of")] };
   }
   const errors: StatedError[] = [];

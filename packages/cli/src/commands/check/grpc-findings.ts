@@ -25,7 +25,28 @@ export function grpcFindings(snapshot: MeshSnapshot, api: EnvoyApi): readonly Fi
     const { problems } = api.readEncodedResource(one.type, bytes);
     return problems.filter(({ code }) => REFUSED_BY_GRPC.has(code)).map(({ message }) => findingOf(one, message, api));
   });
-  return [...ofListeners, ...ofAll];
+  const ofGroups = [...snapshot.endpoints.values()].flatMap((one) =>
+    (one.resource?.json.endpoints ?? []).flatMap((group, index) => {
+      const message = groupMessage(group, index);
+      return message === undefined ? [] : [findingOf(one, message, api)];
+    }),
+  );
+  return [...ofListeners, ...ofAll, ...ofGroups];
+}
+
+/**
+ * What a group of endpoints lacks for gRPC. Envoy needs neither, so it is no problem of the resource; a weight without a
+ * locality is one.
+ */
+function groupMessage(
+  { locality, loadBalancingWeight }: { readonly locality?: unknown; readonly loadBalancingWeight?: unknown },
+  index: number,
+): string | undefined {
+  if (locality === undefined && loadBalancingWeight === undefined)
+    return `expected a locality and a load_balancing_weight in endpoints[${index}]`;
+  if (locality !== undefined && loadBalancingWeight === undefined)
+    return `expected a load_balancing_weight in endpoints[${index}]: gRPC ignores its endpoints without`;
+  return undefined;
 }
 
 /** gRPC servers subscribe to Listeners by listening address. */

@@ -43,7 +43,7 @@ export function compareWithEnvoy(
       compared.push(
         fields.length === 0 ? { ...about, verdict: "same" } : { ...about, verdict: "other-version", fields },
       );
-    } else if (status === "synced") compared.push({ ...about, verdict: "missing" });
+    } else if (status === "acked") compared.push({ ...about, verdict: "missing" });
   }
   for (const [key, { type, name }] of inEnvoy) if (!atServer.has(key)) compared.push({ type, name, verdict: "extra" });
   return compared.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));

@@ -30,7 +30,7 @@ export function takeSample(
   before: TopState,
   { server, progress, at }: { readonly server: ServerAnswer; readonly progress: ProgressAnswer; readonly at: Date },
 ): TopState {
-  const behind = [...progress.rejected.nodes, ...progress.pending.nodes].map(({ id }) => id);
+  const behind = [...progress.nacked.nodes, ...progress.pending.nodes].map(({ id }) => id);
   const behindSince = new Map(behind.map((id) => [id, before.behindSince.get(id) ?? at]));
   return { server, progress, at, behindSince, failure: undefined };
 }
@@ -90,11 +90,11 @@ function factsOf(
   ];
 }
 
-/** A character for each twentieth of the nodes: # has the revision, ! rejected it, . is on its way. */
-function bar({ nodes, deployed, rejected }: ProgressAnswer, colors: Colors): string {
+/** A character for each twentieth of the nodes: # has the revision, ! NACKed it, . is on its way. */
+function bar({ nodes, deployed, nacked }: ProgressAnswer, colors: Colors): string {
   const share = (count: number): number => (nodes === 0 ? 0 : Math.floor((count / nodes) * BAR_WIDTH));
   const done = share(deployed);
-  const refused = rejected.total === 0 ? 0 : Math.min(BAR_WIDTH - done, Math.max(1, share(rejected.total)));
+  const refused = nacked.total === 0 ? 0 : Math.min(BAR_WIDTH - done, Math.max(1, share(nacked.total)));
   const open = ".".repeat(BAR_WIDTH - done - refused);
   return `[${colors.green("#".repeat(done))}${colors.red("!".repeat(refused))}${open}]`;
 }
@@ -103,7 +103,7 @@ function mebibytes(bytes: number): string {
   return `${Math.round(bytes / MEBIBYTE)} MiB`;
 }
 
-/** The nodes that lack the revision, those that rejected it first, then the slowest. */
+/** The nodes that lack the revision, those that NACKed it first, then the slowest. */
 function slowest(
   progress: ProgressAnswer,
   {

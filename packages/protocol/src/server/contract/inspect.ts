@@ -1,5 +1,6 @@
 import type { DialectState } from "../../dialect/explain.ts";
 import type { TtlVerdict } from "../../dialect/ttl.ts";
+import type { ClientState } from "../../message/client-state.ts";
 import type { Status } from "../../message/status.ts";
 import type { Variant } from "../../message/variant.ts";
 import type { Node } from "../../node/node.ts";
@@ -66,18 +67,11 @@ export interface TypeState {
   readonly nacked: (DeliveryState & { readonly error: Status; readonly refused: readonly string[] }) | undefined;
 }
 
-/**
- * The status of a resource at a client:
- *
- * - `synced`: sent and ACKed.
- * - `stale`: sent, no ACK or NACK yet.
- * - `refused`: sent and NACKed.
- * - `not-sent`: new or changed, and waiting to be sent.
- * - `missing`: subscribed to, and does not exist.
- * - `failed`: a resource error stands in its place.
- * - `unknown`: the server does not know the type.
- */
-export type ResourceStatus = "synced" | "stale" | "refused" | "not-sent" | "missing" | "failed" | "unknown";
+/** The status of a resource at a client; `unknown`: the server does not know the type. */
+export type ResourceStatus = Extract<
+  ClientState,
+  "acked" | "pending" | "nacked" | "not-sent" | "does-not-exist" | "received-error" | "unknown"
+>;
 
 /** The status of one resource, or of one subscribed name, on one stream (B-OBS-04). */
 export interface ResourceState {
@@ -85,11 +79,11 @@ export interface ResourceState {
   readonly kind: TypeKind;
   readonly name: string;
   readonly status: ResourceStatus;
-  /** The resource that the status is about: held, in flight, rejected, or to be sent. Undefined: there is none. */
+  /** The resource that the status is about: held, in flight, NACKed, or to be sent. Undefined: there is none. */
   readonly resource: Resource | undefined;
   /** The nonce of the response that the status is about, while the server remembers it. */
   readonly nonce: string | undefined;
-  /** Why the client rejected the resource, or why the resource does not exist. */
+  /** Why the client NACKed the resource, or why the resource does not exist. */
   readonly error: Status | undefined;
   /** Whether the client was sent the current state of the resource, or of its absence. */
   readonly isSent: boolean;

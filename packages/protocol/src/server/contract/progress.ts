@@ -8,9 +8,9 @@ import type { Wait } from "./wait.ts";
  *
  * - `deployed`: it has it: everything up to the revision that it subscribes to was sent and ACKed.
  * - `pending`: something is not sent, not ACKed, or waits.
- * - `rejected`: nothing is pending, but a NACK is in force.
+ * - `nacked`: nothing is pending, but a NACK is in force.
  */
-export type Standing = "deployed" | "pending" | "rejected";
+export type Standing = "deployed" | "pending" | "nacked";
 
 /** How many nodes have a revision, and which have not. */
 export interface RevisionProgress {
@@ -20,7 +20,7 @@ export interface RevisionProgress {
   /** How many of them have the revision on all their streams. */
   readonly deployed: number;
   readonly pending: readonly Straggler[];
-  readonly rejected: readonly Straggler[];
+  readonly nacked: readonly Straggler[];
   /** Nodes that disconnected without the revision and did not come back; only the most recent ones are known. */
   readonly disconnected: readonly LostNode[];
 }
@@ -32,8 +32,8 @@ export interface NodeStates {
   readonly pending: number;
   /** Something has to come before what they lack (make before break). */
   readonly waiting: number;
-  /** Nothing is pending, and they rejected something. */
-  readonly rejected: number;
+  /** Nothing is pending, and they NACKed something. */
+  readonly nacked: number;
   /** They disconnected without it and did not come back; only the most recent ones are known. */
   readonly disconnected: number;
 }
@@ -48,13 +48,13 @@ export interface Straggler {
 /** A type of which a client does not have everything up to a revision. */
 export interface StragglerType {
   readonly type: TypeUrl;
-  /** `unsent`: not sent yet; `unacked`: sent, neither ACKed nor NACKed; `removal`: a removal waits; `rejected`: NACKed. */
-  readonly state: "unsent" | "unacked" | "removal" | "rejected";
+  /** `not-sent`: not sent yet; `pending`: sent, neither ACKed nor NACKed; `removal`: a removal waits; `nacked`: NACKed. */
+  readonly state: "not-sent" | "pending" | "removal" | "nacked";
   /** What the type waits for before it is sent; undefined: nothing. */
   readonly wait: Wait | undefined;
-  /** The names in the newest rejected response, or the removals that wait; at most 100. */
+  /** The names in the newest NACKed response, or the removals that wait; at most 100. */
   readonly names: readonly string[];
-  /** Why the newest response was rejected. */
+  /** Why the newest response was NACKed. */
   readonly error: Status | undefined;
 }
 

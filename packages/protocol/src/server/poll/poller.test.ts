@@ -63,7 +63,7 @@ describe("client-behaviours I4: a poll", () => {
       ...{ revision: 1, resources: 2, removed: 0 },
     });
     expect(polling.poll({ error: no })).toEqual(["nack", `response-nacked ${version}`]);
-    expect([polling.poller.standing(1), polling.poller.describe().types[0]?.nacked?.error]).toEqual(["rejected", no]);
+    expect([polling.poller.standing(1), polling.poller.describe().types[0]?.nacked?.error]).toEqual(["nacked", no]);
     expect(polling.poll({ versionInfo: version })).toEqual(["ack", `response-acked ${version}`]);
     expect(polling.poll({ versionInfo: version })).toEqual(["repeat"]);
     expect([polling.poller.standing(1), polling.poller.describe().types[0]?.nacked]).toEqual(["deployed", undefined]);
@@ -142,20 +142,20 @@ describe("what a poller is behind with", () => {
   test("is nothing, what it was not given, what it did not answer, or what it NACKed", () => {
     const polling = new Polling();
     const { poller, version } = polling;
-    expect(poller.behind(1)).toEqual([{ ...about, state: "unsent", names: [], error: undefined }]);
+    expect(poller.behind(1)).toEqual([{ ...about, state: "not-sent", names: [], error: undefined }]);
     polling.give();
-    expect(poller.behind(1)).toEqual([{ ...about, state: "unacked", names: [], error: undefined }]);
+    expect(poller.behind(1)).toEqual([{ ...about, state: "pending", names: [], error: undefined }]);
     polling.poll({ error: no });
-    expect(poller.behind(1)).toEqual([{ ...about, state: "rejected", names: ["a", "b"], error: no }]);
+    expect(poller.behind(1)).toEqual([{ ...about, state: "nacked", names: ["a", "b"], error: no }]);
     polling.state.put(2, "a");
-    expect([poller.standing(2), poller.behind(2)[0]?.state]).toEqual(["pending", "unsent"]);
+    expect([poller.standing(2), poller.behind(2)[0]?.state]).toEqual(["pending", "not-sent"]);
     polling.give();
     polling.poll({ versionInfo: polling.version });
     expect([poller.behind(2), poller.hasRefused(poller.polled.response())]).toEqual([[], false]);
     expect(polling.version).not.toBe(version);
   });
 
-  test("is not rejected if another content is", () => {
+  test("is not NACKed if another content is", () => {
     const polling = new Polling();
     const { poller } = polling;
     polling.poll({ error: no, nonce: polling.version });

@@ -120,17 +120,17 @@ export class Poller implements ProgressMember {
 
   standing(revision: number): Standing {
     if (this.reached >= revision) return "deployed";
-    return this.#given?.fate === "nacked" && this.hasRefused(this.polled.response()) ? "rejected" : "pending";
+    return this.#given?.fate === "nacked" && this.hasRefused(this.polled.response()) ? "nacked" : "pending";
   }
 
   behind(revision: number): readonly StragglerType[] {
     const standing = this.standing(revision);
     if (standing === "deployed") return [];
     const about = { type: this.polled.traits.type, wait: undefined } as const;
-    if (standing === "rejected")
-      return [{ ...about, state: "rejected", names: this.#nacked?.names ?? [], error: this.#nacked?.error }];
+    if (standing === "nacked")
+      return [{ ...about, state: "nacked", names: this.#nacked?.names ?? [], error: this.#nacked?.error }];
     const isGiven = this.#given?.fate === "pending";
-    return [{ ...about, state: isGiven ? "unacked" : "unsent", names: [], error: undefined }];
+    return [{ ...about, state: isGiven ? "pending" : "not-sent", names: [], error: undefined }];
   }
 
   /**

@@ -6,7 +6,7 @@ export class RevisionFollower {
   readonly revision: number;
   readonly #isWanted: (member: ProgressMember) => boolean;
   readonly #pending = new Set<ProgressMember>();
-  readonly #rejected = new Set<ProgressMember>();
+  readonly #nacked = new Set<ProgressMember>();
   readonly #deployed = new Set<ProgressMember>();
   /** How many clients of each node have it, by node id. */
   readonly #deployedNodes = new Map<string, number>();
@@ -22,11 +22,11 @@ export class RevisionFollower {
   }
 
   /** How many clients have nothing pending, and a NACK in force. */
-  get rejected(): number {
-    return this.#rejected.size;
+  get nacked(): number {
+    return this.#nacked.size;
   }
 
-  /** How many nodes have a client that has it; while nothing is pending or rejected, all clients of a node have it. */
+  /** How many nodes have a client that has it; while nothing is pending or NACKed, all clients of a node have it. */
   get deployedNodes(): number {
     return this.#deployedNodes.size;
   }
@@ -36,14 +36,14 @@ export class RevisionFollower {
     if (!this.#isWanted(member)) return;
     const standing: Standing = member.standing(this.revision);
     move(this.#pending, member, standing === "pending");
-    move(this.#rejected, member, standing === "rejected");
+    move(this.#nacked, member, standing === "nacked");
     this.#noteDeployed(member, standing === "deployed");
   }
 
   /** A client disconnected. */
   forget(member: ProgressMember): void {
     this.#pending.delete(member);
-    this.#rejected.delete(member);
+    this.#nacked.delete(member);
     this.#noteDeployed(member, false);
   }
 

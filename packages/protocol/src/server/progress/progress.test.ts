@@ -32,7 +32,7 @@ class Client implements ProgressMember {
   }
 
   get type(): StragglerType {
-    const state = this.why === "rejected" ? "rejected" : "unacked";
+    const state = this.why === "nacked" ? "nacked" : "pending";
     return { type: CLUSTER, state, wait: this.wait, names: [`of ${this.reached}`], error: undefined };
   }
 }
@@ -41,12 +41,12 @@ describe("how far nodes are with a revision", () => {
   const waits: Wait = { for: "cluster", name: "c" };
   const clients = [
     ...[new Client("done", 5), new Client("done", 6), new Client("half", 5), new Client("half", 3)],
-    ...[new Client("no", 2, "rejected"), new Client("no", 9), new Client("waits", 1, "pending", waits)],
-    ...[new Client("mixed", 1, "rejected"), new Client("mixed", 2), new Client("mixed", 1, "pending", waits)],
+    ...[new Client("no", 2, "nacked"), new Client("no", 9), new Client("waits", 1, "pending", waits)],
+    ...[new Client("mixed", 1, "nacked"), new Client("mixed", 2), new Client("mixed", 1, "pending", waits)],
   ] as const;
   const progress = new Progress(() => clients);
 
-  test("is what each has not: rejected only if nothing else is left, and the whole node by its furthest behind", () => {
+  test("is what each has not: NACKed only if nothing else is left, and the whole node by its furthest behind", () => {
     const [, , , half, no, , waiting, ...mixed] = clients;
     const straggler = (...of: readonly Client[]): unknown => ({
       node: of[0]?.node,
@@ -55,20 +55,20 @@ describe("how far nodes are with a revision", () => {
     expect(progress.of(5, all)).toEqual({
       ...{ revision: 5, nodes: 5, deployed: 1, disconnected: [] },
       pending: [straggler(half), straggler(waiting), straggler(...mixed)],
-      rejected: [straggler(no)],
+      nacked: [straggler(no)],
     });
     expect(progress.of(5, (id) => id === "half" || id === "done")).toMatchObject({
-      ...{ nodes: 2, deployed: 1, pending: [straggler(half)], rejected: [] },
+      ...{ nodes: 2, deployed: 1, pending: [straggler(half)], nacked: [] },
     });
-    expect(progress.of(1, all)).toMatchObject({ nodes: 5, deployed: 5, pending: [], rejected: [] });
+    expect(progress.of(1, all)).toMatchObject({ nodes: 5, deployed: 5, pending: [], nacked: [] });
   });
 
   test("is counted by state, of which the furthest from done counts for a node", () => {
-    const none = { deployed: 0, pending: 0, waiting: 0, rejected: 0, disconnected: 0 };
+    const none = { deployed: 0, pending: 0, waiting: 0, nacked: 0, disconnected: 0 };
     expect([1, 2, 5, 99].map((revision) => progress.states(revision))).toEqual([
       { ...none, deployed: 5 },
       { ...none, deployed: 3, waiting: 2 },
-      { ...none, deployed: 1, pending: 1, waiting: 2, rejected: 1 },
+      { ...none, deployed: 1, pending: 1, waiting: 2, nacked: 1 },
       { ...none, pending: 3, waiting: 2 },
     ]);
     expect(new Progress(() => []).states(1)).toEqual(none);
@@ -147,11 +147,11 @@ test("clients of the command line count neither while they are connected nor aft
   progress.found(observer.node);
   progress.left(observer, 9, 10);
   expect([progress.of(5, all), [...progress.reached()], follower.pending]).toEqual([
-    { revision: 5, nodes: 0, deployed: 0, pending: [], rejected: [], disconnected: [{ id: "edge", reached: 3 }] },
+    { revision: 5, nodes: 0, deployed: 0, pending: [], nacked: [], disconnected: [{ id: "edge", reached: 3 }] },
     [],
     0,
   ]);
-  expect(progress.states(5)).toEqual({ deployed: 0, pending: 0, waiting: 0, rejected: 0, disconnected: 1 });
+  expect(progress.states(5)).toEqual({ deployed: 0, pending: 0, waiting: 0, nacked: 0, disconnected: 1 });
 });
 
 describe("who follows a revision", () => {
@@ -160,9 +160,9 @@ describe("who follows a revision", () => {
     const clients = [a, b];
     const progress = new Progress(() => clients);
     const follower = progress.follow(5, all);
-    const counts = (): unknown => [follower.pending, follower.rejected, follower.deployedNodes];
+    const counts = (): unknown => [follower.pending, follower.nacked, follower.deployedNodes];
     expect([follower.revision, counts()]).toEqual([5, [1, 0, 1]]);
-    a.why = "rejected";
+    a.why = "nacked";
     progress.note(a);
     expect(counts()).toEqual([0, 1, 1]);
     a.reached = 5;
@@ -178,7 +178,7 @@ describe("who follows a revision", () => {
   test("counts a node as long as one of its clients has the revision, and only those that are wanted", () => {
     const follower = new RevisionFollower(5, ({ node: { id } }) => id !== "other");
     const [one, two, other] = [new Client("n", 5), new Client("n", 5), new Client("other", 5)];
-    const counts = (): unknown => [follower.pending, follower.rejected, follower.deployedNodes];
+    const counts = (): unknown => [follower.pending, follower.nacked, follower.deployedNodes];
     for (const client of [one, two, other, one]) follower.note(client);
     expect(counts()).toEqual([0, 0, 1]);
     one.reached = 4;
@@ -189,7 +189,7 @@ describe("who follows a revision", () => {
     follower.forget(two);
     follower.forget(one);
     expect(counts()).toEqual([0, 0, 0]);
-    two.why = "rejected";
+    two.why = "nacked";
     two.reached = 1;
     follower.note(two);
     expect(counts()).toEqual([0, 1, 0]);

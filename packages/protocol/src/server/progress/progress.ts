@@ -73,13 +73,13 @@ export class Progress {
       else if (behind.length > 0) nodes.set(node.id, { node, types: [...known.types, ...behind] });
     }
     const stragglers = [...nodes.values()].filter(({ types }) => types.length > 0);
-    const rejected = stragglers.filter(({ types }) => types.every(isRejected));
+    const nacked = stragglers.filter(({ types }) => types.every(isRejected));
     return {
       revision,
       nodes: nodes.size,
       deployed: nodes.size - stragglers.length,
       pending: stragglers.filter(({ types }) => !types.every(isRejected)),
-      rejected,
+      nacked,
       disconnected: [...this.#lostBefore(revision, nodes)].filter(({ id }) => isWanted(id)),
     };
   }
@@ -100,9 +100,9 @@ export class Progress {
       const { id } = member.node;
       if (rank > (ranks.get(id) ?? -1)) ranks.set(id, rank);
     }
-    const [deployed = 0, rejected = 0, pending = 0, waiting = 0] = countRanks(ranks.values());
+    const [deployed = 0, nacked = 0, pending = 0, waiting = 0] = countRanks(ranks.values());
     const disconnected = [...this.#lostBefore(revision, ranks)].length;
-    return { deployed, pending, waiting, rejected, disconnected };
+    return { deployed, pending, waiting, nacked, disconnected };
   }
 
   *#members(): Iterable<ProgressMember> {
@@ -114,11 +114,11 @@ export class Progress {
   }
 }
 
-/** 0: deployed, 1: rejected, 2: pending, 3: waiting. What is furthest from done counts for a node. */
+/** 0: deployed, 1: nacked, 2: pending, 3: waiting. What is furthest from done counts for a node. */
 function rankOf(member: ProgressMember, revision: number): number {
   const standing = member.standing(revision);
   if (standing === "deployed") return 0;
-  if (standing === "rejected") return 1;
+  if (standing === "nacked") return 1;
   return member.behind(revision).some(({ wait }) => wait !== undefined) ? 3 : 2;
 }
 
@@ -129,5 +129,5 @@ function countRanks(ranks: Iterable<number>): readonly number[] {
 }
 
 function isRejected({ state }: StragglerType): boolean {
-  return state === "rejected";
+  return state === "nacked";
 }

@@ -40,15 +40,15 @@ describe.each(["sotw", "delta"] as const)("S-CSD-02 resources of a %s stream", (
     talk.receive(1, ask(CLUSTER, { node: node("n") }));
     expect(statesOf(talk)).toEqual(["a=1 not-sent", "b=1 not-sent"]);
     talk.turns();
-    expect(statesOf(talk)).toEqual(["a=1 stale #1", "b=1 stale #1"]);
+    expect(statesOf(talk)).toEqual(["a=1 pending #1", "b=1 pending #1"]);
     talk.put(c("a", "2"));
-    expect(statesOf(talk)).toEqual(["a=1 stale #1", "b=1 stale #1"]);
+    expect(statesOf(talk)).toEqual(["a=1 pending #1", "b=1 pending #1"]);
     talk.receive(1, ask(CLUSTER, { nonce: "1" }));
-    expect(statesOf(talk)).toEqual(["a=2 not-sent", "b=1 synced"]);
+    expect(statesOf(talk)).toEqual(["a=2 not-sent", "b=1 acked"]);
     talk.turns();
-    expect(statesOf(talk)).toEqual(["a=2 stale #2", "b=1 synced"]);
+    expect(statesOf(talk)).toEqual(["a=2 pending #2", "b=1 acked"]);
     talk.hear(1, ask(CLUSTER, { nonce: "2" }));
-    expect(statesOf(talk)).toEqual(["a=2 synced", "b=1 synced"]);
+    expect(statesOf(talk)).toEqual(["a=2 acked", "b=1 acked"]);
   });
 
   test("are refused until something else of that name is accepted; what was accepted before is not", () => {
@@ -58,12 +58,12 @@ describe.each(["sotw", "delta"] as const)("S-CSD-02 resources of a %s stream", (
     talk.put(c("a", "bad"));
     talk.turns();
     talk.hear(1, ask(CLUSTER, { nonce: "2", error: refusal }));
-    expect(statesOf(talk)).toEqual(["a=bad refused #2 no good", "b=1 synced"]);
+    expect(statesOf(talk)).toEqual(["a=bad nacked #2 no good", "b=1 acked"]);
     talk.put(c("a", "good"));
     talk.turns();
-    expect(statesOf(talk)[0]).toBe("a=good stale #3");
+    expect(statesOf(talk)[0]).toBe("a=good pending #3");
     talk.hear(1, ask(CLUSTER, { nonce: "3" }));
-    expect(statesOf(talk)).toEqual(["a=good synced", "b=1 synced"]);
+    expect(statesOf(talk)).toEqual(["a=good acked", "b=1 acked"]);
   });
 
   test("that are asked for and do not exist are missing, or have an error in their place", () => {
@@ -71,7 +71,7 @@ describe.each(["sotw", "delta"] as const)("S-CSD-02 resources of a %s stream", (
     const names = ["e", "none", "f"];
     talk.hear(1, variant === "sotw" ? sotw(ENDPOINTS, { names }) : delta(ENDPOINTS, { subscribe: names }));
     const error = failure(ENDPOINTS, "f", 13).error?.message;
-    expect(statesOf(talk)).toEqual(["e=1 stale #1", "none missing", `f failed ${error}`]);
+    expect(statesOf(talk)).toEqual(["e=1 pending #1", "none does-not-exist", `f received-error ${error}`]);
     expect([...talk.machine.resourceStates(1)].map(({ isSent }) => isSent)).toEqual([true, true, true]);
   });
 
@@ -101,7 +101,7 @@ describe("S-CSD-02 a delta client", () => {
       talk.hear(1, delta(ENDPOINTS, { subscribe }));
       return statesOf(talk);
     };
-    const [a, c] = ["a=1 stale #1", "c=1 stale #1"];
+    const [a, c] = ["a=1 pending #1", "c=1 pending #1"];
     expect([subscribed("*"), subscribed("*", "d", "c"), subscribed("b", "a", "d")]).toEqual([[a], [a, c], [a]]);
   });
 
@@ -112,10 +112,10 @@ describe("S-CSD-02 a delta client", () => {
     const isSent = (): readonly string[] =>
       [...talk.machine.resourceStates(1)].map((one) => `${one.name} ${one.status} ${one.isSent}`);
     talk.receive(1, delta(ENDPOINTS, { subscribe: ["a", "none"] }));
-    expect(isSent()).toEqual(["a not-sent false", "none missing false"]);
+    expect(isSent()).toEqual(["a not-sent false", "none does-not-exist false"]);
     talk.turns();
     talk.receive(1, delta(ENDPOINTS, { subscribe: ["other"] }));
-    expect(isSent()).toEqual(["a stale true", "none missing true", "other missing false"]);
+    expect(isSent()).toEqual(["a pending true", "none does-not-exist true", "other does-not-exist false"]);
   });
 
   test("still has what is deleted until it is told, and what it was told of it in between", () => {
@@ -135,8 +135,8 @@ describe("S-CSD-02 a delta client", () => {
       deletes: ["old", "bad"].map((name) => ({ type: CLUSTER, name })),
     });
     talk.turns();
-    const pending = ["bad=2 refused #3 no good", "old synced"];
-    expect([...statesOf(talk)].sort()).toEqual([...pending, "new=1 stale #4", "r=old stale #2"].sort());
+    const pending = ["bad=2 nacked #3 no good", "old acked"];
+    expect([...statesOf(talk)].sort()).toEqual([...pending, "new=1 pending #4", "r=old pending #2"].sort());
     talk.put(c("old", "again"));
     expect(statesOf(talk).filter((state) => state.startsWith("old"))).toEqual(["old=again not-sent"]);
   });
@@ -150,9 +150,9 @@ describe("S-CSD-02 a delta client", () => {
     const states = resourceStates(Object.assign(type, { pendingRemovals: new PendingRemovals(names) }), current);
     expect([...states].map((one) => [one.name, one.status, one.resource, one.isSent])).toEqual([
       ["a", "not-sent", e("a", "1"), false],
-      ["whole", "synced", was.whole, false],
-      ["mark", "synced", undefined, false],
-      ["none", "synced", undefined, false],
+      ["whole", "acked", was.whole, false],
+      ["mark", "acked", undefined, false],
+      ["none", "acked", undefined, false],
     ]);
   });
 
@@ -163,9 +163,9 @@ describe("S-CSD-02 a delta client", () => {
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["b"] }));
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
-    expect(statesOf(talk)).toEqual(["a=1 stale #3", "b=1 stale #2"]);
+    expect(statesOf(talk)).toEqual(["a=1 pending #3", "b=1 pending #2"]);
     talk.hear(1, delta(ENDPOINTS, { nonce: "3" }));
-    expect(statesOf(talk)).toEqual(["a=1 synced", "b=1 synced"]);
+    expect(statesOf(talk)).toEqual(["a=1 acked", "b=1 acked"]);
   });
 });
 
@@ -178,9 +178,9 @@ describe("S-CSD-02 a State of the World client", () => {
     talk.hear(1, sotw(CLUSTER, { nonce: "1" }));
     talk.put(c("b", "2"));
     talk.turns();
-    expect(statesOf(talk)).toEqual(["a=1 synced", "b=2 stale #2"]);
+    expect(statesOf(talk)).toEqual(["a=1 acked", "b=2 pending #2"]);
     talk.hear(1, sotw(CLUSTER, { nonce: "2", error: refusal }));
-    expect(statesOf(talk)).toEqual(["a=1 synced", "b=2 refused #2 no good"]);
+    expect(statesOf(talk)).toEqual(["a=1 acked", "b=2 nacked #2 no good"]);
   });
 
   test("has a resource by its response, which a heartbeat only repeats", () => {
@@ -198,7 +198,7 @@ describe("S-CSD-02 a State of the World client", () => {
           return talk.turns().map(({ nonce }) => nonce);
         });
     expect([beats(), beats()]).toEqual([[], ["2"]]);
-    expect(statesOf(talk)).toEqual(["a=1 stale #1"]);
+    expect(statesOf(talk)).toEqual(["a=1 pending #1"]);
   });
 
   test("goes on with a resource by name that is deleted, if it has it", () => {
@@ -209,7 +209,7 @@ describe("S-CSD-02 a State of the World client", () => {
     talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b", "none"], nonce: "1" }));
     talk.change({ deletes: [{ type: ENDPOINTS, name: "a" }] });
     talk.turns();
-    expect(statesOf(talk)).toEqual(["a=1 synced", "b=1 synced", "none missing"]);
+    expect(statesOf(talk)).toEqual(["a=1 acked", "b=1 acked", "none does-not-exist"]);
   });
 });
 
@@ -226,7 +226,7 @@ describe("a delta client that refused one resource", () => {
     talk.put(c("b", "2"));
     talk.turns();
     talk.hear(1, delta(CLUSTER, { nonce: "3" }));
-    expect(statesOf(talk)).toEqual(["a=bad refused #2 no good", "b=2 synced"]);
+    expect(statesOf(talk)).toEqual(["a=bad nacked #2 no good", "b=2 acked"]);
   });
 });
 

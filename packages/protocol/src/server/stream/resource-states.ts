@@ -49,7 +49,7 @@ class Standings {
   of(resource: Resource): ResourceState {
     const { name } = resource;
     const isSent = this.#type.isSent(name, this.#current);
-    return this.#answered(name, isSent) ?? this.#state(name, isSent ? "synced" : "not-sent", resource, isSent);
+    return this.#answered(name, isSent) ?? this.#state(name, isSent ? "acked" : "not-sent", resource, isSent);
   }
 
   /** The status of a name without a resource in the view. */
@@ -58,15 +58,15 @@ class Standings {
     const answered = this.#answered(name, isSent);
     if (answered !== undefined) return answered;
     const error = this.#current.view.error(this.#type.traits.type, name)?.error;
-    if (error !== undefined) return this.#state(name, "failed", undefined, isSent, undefined, error);
+    if (error !== undefined) return this.#state(name, "received-error", undefined, isSent, undefined, error);
     const held = this.#accepted(name);
-    if (held !== undefined) return this.#state(name, "synced", held, isSent);
-    return this.#state(name, this.#type.traits.kind === "opaque" ? "unknown" : "missing", undefined, isSent);
+    if (held !== undefined) return this.#state(name, "acked", held, isSent);
+    return this.#state(name, this.#type.traits.kind === "opaque" ? "unknown" : "does-not-exist", undefined, isSent);
   }
 
   /** The status of a pending removal. */
   ofGone(name: string, resource: Resource | undefined): ResourceState {
-    return this.#answered(name, false) ?? this.#state(name, "synced", resource, false);
+    return this.#answered(name, false) ?? this.#state(name, "acked", resource, false);
   }
 
   /** The status by the newest response with the name; undefined if it was ACKed, or is not remembered. */
@@ -79,7 +79,7 @@ class Standings {
     const resource = resourcesIn(about.body).get(name);
     // A State of the World response repeats what the client ACKed before.
     if (resource !== undefined && hasSameContent(resource, this.#accepted(name))) return undefined;
-    const status = refusal === undefined ? "stale" : "refused";
+    const status = refusal === undefined ? "pending" : "nacked";
     return this.#state(name, status, resource, isSent, about.nonce, refusal?.error);
   }
 

@@ -205,13 +205,13 @@ describe("how far a client is", () => {
     expect(progress()).toEqual([Number.POSITIVE_INFINITY, "deployed", []]);
     requestOn(stream, CLUSTER);
     requestOn(stream, ENDPOINTS, { subscribe: ["a"] });
-    expect(progress()).toEqual([-1, "pending", ["unsent", "unsent"]]);
+    expect(progress()).toEqual([-1, "pending", ["not-sent", "not-sent"]]);
     stream.flush();
-    expect(progress()).toEqual([-1, "pending", ["unacked", "unacked"]]);
+    expect(progress()).toEqual([-1, "pending", ["pending", "pending"]]);
     requestOn(stream, CLUSTER, { nonce: "1", error: no });
-    expect(progress()).toEqual([-1, "pending", ["rejected", "unacked"]]);
+    expect(progress()).toEqual([-1, "pending", ["nacked", "pending"]]);
     ack(stream, ENDPOINTS, "2");
-    expect(progress()).toEqual([-1, "rejected", ["rejected"]]);
+    expect(progress()).toEqual([-1, "nacked", ["nacked"]]);
     world.put(c("c", "2"));
     stream.unsettle();
     stream.flush();

@@ -125,7 +125,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     for (const type of this.#inOrder) {
       const one = standingOf(this.#progressOf(type), revision);
       if (one === "pending") return one;
-      if (one === "rejected") standing = one;
+      if (one === "nacked") standing = one;
     }
     return standing;
   }

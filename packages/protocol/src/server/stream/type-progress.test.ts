@@ -56,10 +56,10 @@ class Client {
 describe("a client of one type", () => {
   test("is behind with what was not sent, not ACKed, or NACKed; it has the rest", () => {
     const client = new Client();
-    expect(client.at(1)).toEqual(["pending", "unsent", -1]);
+    expect(client.at(1)).toEqual(["pending", "not-sent", -1]);
     const first = client.send();
     expect([client.at(1), client.at(-1)]).toEqual([
-      ["pending", "unacked", -1],
+      ["pending", "pending", -1],
       ["deployed", undefined, -1],
     ]);
     client.type.onRequest(delta(CLUSTER, { nonce: first }));
@@ -67,22 +67,22 @@ describe("a client of one type", () => {
     client.put(2);
     expect([client.at(1), client.at(2)]).toEqual([
       ["deployed", undefined, 1],
-      ["pending", "unsent", 1],
+      ["pending", "not-sent", 1],
     ]);
     const second = client.send();
     expect([client.at(1), client.at(2)]).toEqual([
       ["deployed", undefined, 1],
-      ["pending", "unacked", 1],
+      ["pending", "pending", 1],
     ]);
     client.type.onRequest(delta(CLUSTER, { nonce: second, error: no }));
     expect([client.at(1), client.at(2)]).toEqual([
       ["deployed", undefined, 1],
-      ["rejected", "rejected", 1],
+      ["nacked", "nacked", 1],
     ]);
     client.put(3);
-    expect(client.at(3)).toEqual(["pending", "unsent", 1]);
+    expect(client.at(3)).toEqual(["pending", "not-sent", 1]);
     client.isSettled = true;
-    expect(client.at(3)).toEqual(["rejected", "rejected", 1]);
+    expect(client.at(3)).toEqual(["nacked", "nacked", 1]);
   });
 
   test("is behind with pending removals, which are named", () => {
@@ -105,14 +105,14 @@ describe("a client of one type", () => {
     });
   });
 
-  test("is told what its type waits for, and why it was rejected", () => {
+  test("is told what its type waits for, and why it was NACKed", () => {
     const client = new Client();
     const wait = { for: "cluster", name: "c" } as const;
     const waits = { of: () => ({ first: wait, names: nothingHeldBack, maySpeak: true }) };
     const behind = (): StragglerType | undefined =>
       describeBehind({ type: client.type, view: client.view, isSettled: false }, 1, waits);
-    expect(behind()).toEqual({ type: CLUSTER, state: "unsent", wait, names: [], error: undefined });
+    expect(behind()).toEqual({ type: CLUSTER, state: "not-sent", wait, names: [], error: undefined });
     client.type.onRequest(delta(CLUSTER, { nonce: client.send(), error: no }));
-    expect(behind()).toEqual({ type: CLUSTER, state: "rejected", wait, names: ["a"], error: no });
+    expect(behind()).toEqual({ type: CLUSTER, state: "nacked", wait, names: ["a"], error: no });
   });
 });

@@ -18,7 +18,7 @@ export function standingOf(progress: TypeProgress, revision: number): Standing {
   const isPending =
     deliveries.answeredTo < revision || pendingRemovals.oldest <= revision || sentTo(progress) < revision;
   if (isPending) return "pending";
-  return deliveries.refusedFrom < revision ? "rejected" : "deployed";
+  return deliveries.refusedFrom < revision ? "nacked" : "deployed";
 }
 
 /** What keeps a client from a revision in one type; undefined: it has it. */
@@ -32,12 +32,12 @@ export function describeBehind(
   const { type } = progress;
   const { deliveries, pendingRemovals, traits } = type;
   const about = { type: traits.type, wait: waits.of(type)?.first, names: [], error: undefined } as const;
-  if (standing === "rejected") {
+  if (standing === "nacked") {
     const { nacked } = deliveries.describe();
-    return { ...about, state: "rejected", names: nacked?.refused ?? [], error: nacked?.error };
+    return { ...about, state: "nacked", names: nacked?.refused ?? [], error: nacked?.error };
   }
-  if (sentTo(progress) < revision) return { ...about, state: "unsent" };
-  if (deliveries.answeredTo < revision) return { ...about, state: "unacked" };
+  if (sentTo(progress) < revision) return { ...about, state: "not-sent" };
+  if (deliveries.answeredTo < revision) return { ...about, state: "pending" };
   const names = [...pendingRemovals.names.keys()].slice(0, NAMES_SHOWN).map(shownName);
   return { ...about, state: "removal", names };
 }

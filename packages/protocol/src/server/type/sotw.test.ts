@@ -51,11 +51,11 @@ describe("a request", () => {
 describe("a NACK counts", () => {
   /** How many clients have, await and reject the newest revision. */
   const standings = ({ machine }: Conversation): unknown => {
-    const { deployed, pending, rejected } = machine.progress.of(machine.revision, () => true);
-    return { deployed, pending: pending.length, rejected: rejected.length };
+    const { deployed, pending, nacked } = machine.progress.of(machine.revision, () => true);
+    return { deployed, pending: pending.length, nacked: nacked.length };
   };
-  const rejected = { deployed: 0, pending: 0, rejected: 1 };
-  const deployed = { deployed: 1, pending: 0, rejected: 0 };
+  const nacked = { deployed: 0, pending: 0, nacked: 1 };
+  const deployed = { deployed: 1, pending: 0, nacked: 0 };
 
   test("until each name of the response was ACKed in another, where a response has only what changed", () => {
     const talk = talkWith("sotw", [e("a", "1"), e("b", "1")]);
@@ -63,10 +63,10 @@ describe("a NACK counts", () => {
     talk.put(e("a", "2"), e("b", "2"));
     expect(says(talk.turns())).toEqual([["a@2", "b@2"]]);
     talk.nack(1, ENDPOINTS);
-    expect(standings(talk)).toEqual(rejected);
+    expect(standings(talk)).toEqual(nacked);
     talk.put(e("a", "3"));
     expect(says(talk.settle())).toEqual([["a@3"]]);
-    expect(standings(talk)).toEqual(rejected);
+    expect(standings(talk)).toEqual(nacked);
     talk.put(e("b", "3"));
     expect(says(talk.settle())).toEqual([["b@3"]]);
     expect(standings(talk)).toEqual(deployed);
@@ -78,7 +78,7 @@ describe("a NACK counts", () => {
     talk.put(c("a", "2"), c("b", "2"));
     expect(says(talk.turns())).toEqual([["a@2", "b@2"]]);
     talk.nack(1, CLUSTER);
-    expect(standings(talk)).toEqual(rejected);
+    expect(standings(talk)).toEqual(nacked);
     talk.delete(CLUSTER, "b");
     expect(says(talk.settle())).toEqual([["a@2"]]);
     expect(standings(talk)).toEqual(deployed);

@@ -31,10 +31,10 @@ export interface DeliveryAnswer {
 
 /**
  * Delivery state of one type on one stream. `acked`: the client ACKed everything it was sent. `pending`: a response
- * awaits its ACK or NACK. `nacked`: the client's newest answer is a NACK. `requested-but-missing`: every requested name
+ * awaits its ACK or NACK. `nacked`: the client's newest answer is a NACK. `does-not-exist`: every requested name
  * is missing. `sent`: all requested resources were sent, and no ACK is awaited. `requested`: nothing was sent yet.
  */
-export type DeliveryFate = "acked" | "pending" | "nacked" | "sent" | "requested-but-missing" | "requested";
+export type DeliveryFate = "acked" | "pending" | "nacked" | "sent" | "does-not-exist" | "requested";
 
 /** The state of one type on one stream. */
 export interface TypeAnswer {

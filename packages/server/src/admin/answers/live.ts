@@ -2,7 +2,7 @@
 export interface NodeCountsAnswer {
   readonly total: number;
   /** Nodes with a NACK in force. */
-  readonly rejected: number;
+  readonly nacked: number;
   /** Nodes for which something is held back until something else has been ACKed. */
   readonly waiting: number;
   /** Nodes with a response that awaits its ACK. */
@@ -62,10 +62,10 @@ export interface LiveEvents {
     readonly revision: number;
     /** Nodes of which a client has the revision. */
     readonly deployed: number;
-    /** Clients that have something up to the revision unsent or without an ACK or NACK. */
+    /** Clients that have something up to the revision not sent, or without an ACK or NACK. */
     readonly pending: number;
     /** Clients with nothing pending and a NACK in force. */
-    readonly rejected: number;
+    readonly nacked: number;
   };
   /** Told by servers with a ledger only. */
   readonly ledger: {

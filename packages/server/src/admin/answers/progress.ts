@@ -8,16 +8,16 @@ export interface ProgressAnswer {
   readonly head: number;
   /**
    * `deployed`: every node that counts has the revision, and they are enough. `pending`: some node does not have it yet.
-   * `rejected`: nothing is pending, and some node rejected something. `too-few-nodes`: all have it, but they are fewer
+   * `nacked`: nothing is pending, and some node NACKed something. `too-few-nodes`: all have it, but they are fewer
    * than asked for.
    */
-  readonly state: "deployed" | "pending" | "rejected" | "too-few-nodes";
+  readonly state: "deployed" | "pending" | "nacked" | "too-few-nodes";
   /** Number of connected nodes that count. */
   readonly nodes: number;
   /** Number of those that have the revision. */
   readonly deployed: number;
   readonly pending: StragglersAnswer;
-  readonly rejected: StragglersAnswer;
+  readonly nacked: StragglersAnswer;
   /** Nodes that disconnected without the revision and did not come back; only the most recent 10,000 are known. */
   readonly disconnected: { readonly total: number; readonly nodes: readonly LostNodeAnswer[] };
 }
@@ -34,9 +34,9 @@ export interface StragglerAnswer extends NodeAnswerIdentity {
     readonly type: string;
     readonly shortName?: string;
     /**
-     * `unsent`: not sent yet. `unacked`: sent, neither ACKed nor NACKed. `removal`: a removal waits. `rejected`: NACKed.
+     * `not-sent`: not sent yet. `pending`: sent, neither ACKed nor NACKed. `removal`: a removal waits. `nacked`: NACKed.
      */
-    readonly state: "unsent" | "unacked" | "removal" | "rejected";
+    readonly state: "not-sent" | "pending" | "removal" | "nacked";
     readonly waits?: WaitAnswer;
     /** The resources of the NACKed response, or the removals that wait; at most 100. */
     readonly names?: readonly string[];

@@ -34,10 +34,11 @@ export interface NodeResourceAnswer {
   readonly name: string;
   readonly stream: number;
   /**
-   * `synced`: the node has it. `stale`: it is on its way. `refused`: the node NACKed it. `not-sent`: it is to be sent.
-   * `missing`: it does not exist. `failed`: a resource error stands in its place. `unknown`: nothing is known of its type.
+   * `acked`: sent and ACKed. `pending`: sent, without ACK or NACK. `nacked`: NACKed. `not-sent`: waits to be sent.
+   * `does-not-exist`: subscribed to, and does not exist. `received-error`: a resource error stands in its place.
+   * `unknown`: nothing is known of its type.
    */
-  readonly status: "synced" | "stale" | "refused" | "not-sent" | "missing" | "failed" | "unknown";
+  readonly status: "acked" | "pending" | "nacked" | "not-sent" | "does-not-exist" | "received-error" | "unknown";
   /** The version that the status is about. */
   readonly version?: string;
   /** Why the node NACKed it, or why it does not exist. */
@@ -55,10 +56,18 @@ export type HoldersAnswer = Page<HolderAnswer>;
 export interface HolderAnswer {
   readonly node: string;
   /**
-   * `synced`: sent and ACKed. `stale`: sent, without ACK or NACK. `refused`: NACKed. `not-sent`: waits to be sent.
-   * `missing`: subscribed to, and does not exist. `failed`: a resource error stands in its place.
+   * `acked`: sent and ACKed. `pending`: sent, without ACK or NACK. `nacked`: NACKed. `not-sent`: waits to be sent.
+   * `does-not-exist`: subscribed to, and does not exist. `received-error`: a resource error stands in its place.
    */
-  readonly status: "synced" | "stale" | "refused" | "not-sent" | "missing" | "failed" | "unknown" | "not-subscribed";
+  readonly status:
+    | "acked"
+    | "pending"
+    | "nacked"
+    | "not-sent"
+    | "does-not-exist"
+    | "received-error"
+    | "unknown"
+    | "not-subscribed";
   /** The version that the status is about. */
   readonly version?: string;
   readonly error?: ErrorDetailAnswer;

@@ -141,7 +141,7 @@ export interface PlanNodeAnswer {
   readonly becomes: "resources" | "layers" | "refused" | "cut-off";
 }
 
-/** `GET /api/v1/nodes/{id}/history`: what a node had and rejected, newest first. */
+/** `GET /api/v1/nodes/{id}/history`: what a node had and NACKed, newest first. */
 export interface NodeHistoryAnswer {
   readonly node: string;
   readonly items: readonly NodePastAnswer[];
@@ -151,14 +151,14 @@ export interface NodeHistoryAnswer {
   readonly next?: number;
 }
 
-/** A number that a node had or rejected. */
+/** A number that a node had or NACKed. */
 export interface NodePastAnswer {
-  /** Of the newest change that it had, live data left out, or of the change that it rejected. */
+  /** Of the newest change that it had, live data left out, or of the change that it NACKed. */
   readonly number: number;
-  /** Since when it had it, or when it rejected it, within a second. */
+  /** Since when it had it, or when it NACKed it, within a second. */
   readonly time: string;
   /** Absent: it had the number. */
-  readonly rejected?: NodeRejectionAnswer;
+  readonly nacked?: NodeRejectionAnswer;
   /** The change; absent without a ledger, or if its record is not kept any more. */
   readonly revision?: RevisionAnswer;
 }

@@ -149,9 +149,9 @@ export class EventFeed {
   }
 
   #readProgress(): LiveEvents["progress"] {
-    const { deployedNodes, revision: inForce, pending, rejected } = this.#follow(this.#view.revision());
+    const { deployedNodes, revision: inForce, pending, nacked } = this.#follow(this.#view.revision());
     const revision = this.#view.numberOf(inForce);
-    return { head: this.#view.head(), revision, deployed: deployedNodes, pending, rejected };
+    return { head: this.#view.head(), revision, deployed: deployedNodes, pending, nacked };
   }
 
   /** Follows the newest revision, or still the one before. */

@@ -5,10 +5,10 @@ import type { Route } from "../route.ts";
 import { nodeHistoryAnswer } from "../schema/answers.ts";
 import { describeRecord, limitOf, pageSize } from "./revisions.ts";
 
-/** What a node had and rejected, and by whose change. */
+/** What a node had and NACKed, and by whose change. */
 export const nodeHistory: Route = {
   path: "/api/v1/nodes/{id}/history",
-  says: "which numbers a node had since when, or rejected, and by whose change, newest first; also of a node that is gone",
+  says: "which numbers a node had since when, or NACKed, and by whose change, newest first; also of a node that is gone",
   parameters: {
     at: "an ISO 8601 time: only what it had then",
     limit: `maximum number of items, at most ${pageSize.most} (default: ${pageSize.usual})`,
@@ -21,18 +21,18 @@ export const nodeHistory: Route = {
     const node = query.text("id") ?? "";
     const past = (await view.nodePast.of(node)).toReversed();
     const at = timeIn(query);
-    const had = at === undefined ? undefined : past.find(({ time, rejected }) => time <= at && rejected === undefined);
+    const had = at === undefined ? undefined : past.find(({ time, nacked }) => time <= at && nacked === undefined);
     const all = at === undefined ? past : had === undefined ? [] : [had];
     const offset = query.count("offset") ?? 0;
     const items: NodePastAnswer[] = [];
-    for (const { number, time, rejected } of all.slice(offset, offset + limitOf(query))) {
+    for (const { number, time, nacked } of all.slice(offset, offset + limitOf(query))) {
       const record = await ledger?.history.record(number);
       const revision = record && ledger && (await describeRecord(ledger, record));
       items.push({
         number,
         time: new Date(time).toISOString(),
-        ...(rejected !== undefined && {
-          rejected: { ...describe.type(rejected.type), reason: printableReason(rejected.reason) },
+        ...(nacked !== undefined && {
+          nacked: { ...describe.type(nacked.type), reason: printableReason(nacked.reason) },
         }),
         ...(revision !== undefined && { revision }),
       });

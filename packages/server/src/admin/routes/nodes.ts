@@ -70,7 +70,7 @@ function nodeChoice({ view }: AdminSources, query: Query): NodeChoice {
     (matches === undefined || matches(one.node)) &&
     (condition === undefined || one.condition === condition) &&
     (layer === undefined || one.layers.includes(layer)) &&
-    (!isNacked || one.condition === "rejected") &&
+    (!isNacked || one.condition === "nacked") &&
     (hasRevision === undefined || hasRevision(one.node.id));
   if (only === undefined && !isNacked) return { isWanted, isShown: undefined };
   return {
@@ -91,8 +91,8 @@ function revisionFilter(view: AdminView, query: Query): ((id: string) => boolean
 /** The ids of the nodes that do not have a revision. */
 function stragglersOf(view: AdminView, number: number): ReadonlySet<string> {
   const inForce = view.revisionOf(number) ?? view.revision();
-  const { pending, rejected } = view.deployments.progress(inForce, { isWanted: () => true });
-  return new Set([...pending, ...rejected].map(({ node }) => node.id));
+  const { pending, nacked } = view.deployments.progress(inForce, { isWanted: () => true });
+  return new Set([...pending, ...nacked].map(({ node }) => node.id));
 }
 
 /** The nodes that are wanted, in the order of their ids. Describes only those that are stepped into. */
@@ -163,9 +163,9 @@ export const streams: Route = {
   },
 };
 
-const FATES = ["acked", "pending", "nacked", "sent", "requested-but-missing", "requested"] as const;
+const FATES = ["acked", "pending", "nacked", "sent", "does-not-exist", "requested"] as const;
 
-/** Delivery status: a row per node and type (S-ACK-13, K2). */
+/** Delivery status: a row per node and type (S-ACK-13). */
 export const deliveries: Route = {
   path: "/api/v1/deliveries",
   says: "delivery status per node and type: ACKed, NACKed and why, or pending",
@@ -173,7 +173,7 @@ export const deliveries: Route = {
     node: "only nodes whose id matches this glob",
     ...nodeParameters,
     type: "only this type",
-    state: `only rows in this state: ${FATES.join(", ")}. requested-but-missing: all that miss something`,
+    state: `only rows in this state: ${FATES.join(", ")}. does-not-exist: every row with a name that does not exist`,
     ...pageParameters,
   },
   kinds: { state: FATES, ...pageKinds },
@@ -189,8 +189,7 @@ export const deliveries: Route = {
         for (const type of state.types) {
           if (only !== undefined && type.type !== only) continue;
           const row = describe.delivery(state, type);
-          if (fate === undefined || row.state === fate || (fate === "requested-but-missing" && row.missing))
-            yield () => row;
+          if (fate === undefined || row.state === fate || (fate === "does-not-exist" && row.missing)) yield () => row;
         }
       }
     }

@@ -213,7 +213,7 @@ export const nodeHistoryAnswer: SchemaOf<NodeHistoryAnswer> = named(
       object<NodePastAnswer>({
         number: count,
         time,
-        rejected: optional(object<NodeRejectionAnswer>({ ...typed, reason: text })),
+        nacked: optional(object<NodeRejectionAnswer>({ ...typed, reason: text })),
         revision: optional(revision),
       }),
     ),
@@ -425,7 +425,7 @@ export const nodeResourcesAnswer: SchemaOf<NodeResourcesAnswer> = page(
       ...typed,
       name: text,
       stream: count,
-      status: choice("synced", "stale", "refused", "not-sent", "missing", "failed", "unknown"),
+      status: choice("acked", "pending", "nacked", "not-sent", "does-not-exist", "received-error", "unknown"),
       version: optional(text),
       reason: optional(text),
       body: optional(anything),
@@ -440,7 +440,16 @@ export const holdersAnswer: SchemaOf<HoldersAnswer> = page(
     "Holder",
     object<HolderAnswer>({
       node: text,
-      status: choice("synced", "stale", "refused", "not-sent", "missing", "failed", "unknown", "not-subscribed"),
+      status: choice(
+        "acked",
+        "pending",
+        "nacked",
+        "not-sent",
+        "does-not-exist",
+        "received-error",
+        "unknown",
+        "not-subscribed",
+      ),
       version: optional(text),
       error: optional(errorDetail),
     }),
@@ -456,7 +465,7 @@ export const graphAnswer: SchemaOf<GraphAnswer> = named(
   }),
 );
 
-const nodeCounts = { total: count, rejected: count, waiting: count, pending: count, acked: count };
+const nodeCounts = { total: count, nacked: count, waiting: count, pending: count, acked: count };
 
 export const samplesAnswer: SchemaOf<SamplesAnswer> = named(
   "Samples",
@@ -506,7 +515,7 @@ const dialect: SchemaOf<DialectAnswer> = named(
   }),
 );
 
-const fate: SchemaOf<DeliveryFate> = choice("acked", "pending", "nacked", "sent", "requested-but-missing", "requested");
+const fate: SchemaOf<DeliveryFate> = choice("acked", "pending", "nacked", "sent", "does-not-exist", "requested");
 
 const wait: SchemaOf<WaitAnswer> = named(
   "Wait",
@@ -641,7 +650,7 @@ const stragglers: SchemaOf<StragglersAnswer> = named(
         types: list(
           object<StragglerAnswer["types"][number]>({
             ...typed,
-            state: choice("unsent", "unacked", "removal", "rejected"),
+            state: choice("not-sent", "pending", "removal", "nacked"),
             waits: optional(wait),
             names: optional(list(text)),
             reason: optional(text),
@@ -658,11 +667,11 @@ export const progressAnswer: SchemaOf<ProgressAnswer> = named(
   object<ProgressAnswer>({
     revision: count,
     head: count,
-    state: choice("deployed", "pending", "rejected", "too-few-nodes"),
+    state: choice("deployed", "pending", "nacked", "too-few-nodes"),
     nodes: count,
     deployed: count,
     pending: stragglers,
-    rejected: stragglers,
+    nacked: stragglers,
     disconnected: object<ProgressAnswer["disconnected"]>({
       total: count,
       nodes: list(object<LostNodeAnswer>({ id: text, reached: optional(count) })),
