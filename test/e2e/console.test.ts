@@ -105,7 +105,7 @@ describeWith("chromium", "the console in a browser, with 5,000 nodes", () => {
       "Route checkout-routes",
     ]);
     const holders = page.getByRole("table", { name: "Nodes with this resource" });
-    await holders.getByRole("row", { name: /batch-00005.*synced/ }).waitFor();
+    await holders.getByRole("row", { name: /batch-00005.*acked/ }).waitFor();
     await graph.getByRole("link", { name: "checkout-routes" }).click();
     await page.getByRole("heading", { name: "checkout-routes" }).waitFor();
   });
