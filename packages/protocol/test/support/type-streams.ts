@@ -111,6 +111,7 @@ export class TypeClient {
 export function streamWith(isAggregated: boolean, ...held: readonly Resource[]): OrderedStream {
   return {
     isAggregated,
+    asksForAllClusters: true,
     current: new CurrentViews(new SharedResponses(digest)).of(viewOf(new WrittenLayer("base", held))),
   };
 }

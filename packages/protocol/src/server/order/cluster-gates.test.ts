@@ -54,7 +54,7 @@ class Client {
   join(type: TypeUrl, names: readonly string[] = [], isAggregated = true): TypeStream {
     const traits = type === SECRET ? ({ type, kind: "sds" } as const) : {};
     const one = typeStream(type === SECRET ? ENDPOINTS : type, names, traits);
-    this.members.join(one, { current: this.current, isAggregated });
+    this.members.join(one, { current: this.current, isAggregated, asksForAllClusters: true });
     return one;
   }
 

@@ -66,7 +66,8 @@ export class Order {
   /** The client reconnected, and may not have subscribed yet to everything that it uses. */
   #isReturning = false;
   /**
-   * Why the client may subscribe to Clusters soon: it reconnected and may have held some, or what it holds is unknown.
+   * Why the client may subscribe to Clusters soon: it reconnected and may have held some, or nothing suggests that it
+   * did.
    */
   #mayAskForClusters: "came-back" | "unannounced" | undefined;
 
@@ -108,7 +109,7 @@ export class Order {
   /** A client reconnected with versions of a type. `asksForAll`: clients of this kind subscribe to all Clusters. */
   returns(asksForAll: boolean): void {
     this.#isReturning = true;
-    if (asksForAll && !this.#clusterSource.isElsewhere) this.#mayAskForClusters = "came-back";
+    if (asksForAll) this.#awaitClusters("came-back");
   }
 
   /**
@@ -117,8 +118,15 @@ export class Order {
    */
   meetsUnannounced(asksForAll: boolean): void {
     const isAnnounced = this.hasClusters || [...this.#members.users.keys()].some(({ traits }) => traits.kind === "lds");
-    if (!asksForAll || isAnnounced || this.#clusterSource.isElsewhere) return;
-    this.#mayAskForClusters ??= this.#clusterSource.isKnownHere ? "came-back" : "unannounced";
+    if (!asksForAll || isAnnounced || this.#mayAskForClusters !== undefined) return;
+    this.#awaitClusters(this.#clusterSource.isKnownHere ? "came-back" : "unannounced");
+  }
+
+  /** On an aggregated stream the short wait costs little, and protects a client that was noted by mistake. */
+  #awaitClusters(why: "came-back" | "unannounced"): void {
+    const { isElsewhere, isAggregated } = this.#clusterSource;
+    if (!isElsewhere) this.#mayAskForClusters = why;
+    else if (isAggregated) this.#mayAskForClusters = "unannounced";
   }
 
   /** Why users of Clusters wait until the client subscribes to Clusters; undefined: they do not. */
@@ -208,7 +216,8 @@ export class Order {
   accepted(type: TypeStream, stream: OrderedStream, delivery: Delivery): void {
     // In State of the World a new client gets its routes without a wait.
     const isNew = !this.#isReturning && this.#mayAskForClusters === undefined;
-    if (isNew && !this.hasClusters && this.#members.users.has(type)) this.#clusterSource.noteElsewhere();
+    const isUse = stream.asksForAllClusters && this.#members.users.has(type);
+    if (isNew && isUse && !this.hasClusters) this.#clusterSource.noteElsewhere();
     this.#warmingClusters.accept(type, stream, delivery, this.#sent);
     this.#unready.accept(type, delivery, stream);
   }

@@ -28,6 +28,11 @@ export class StreamOrder {
     this.#dialect = dialect;
   }
 
+  /** Whether clients of this kind subscribe to all Clusters, rather than by name. */
+  get asksForAllClusters(): boolean {
+    return isWildcardType(this.#dialect, "cds", this.#opened.variant);
+  }
+
   /** Whether a kind takes part in make-before-break. */
   takesPart(kind: TypeKind): boolean {
     const { makeBeforeBreak } = this.#dialect;
@@ -40,7 +45,7 @@ export class StreamOrder {
    */
   meet(request: DiscoveryRequest, { kind }: TypeTraits): void {
     if (!this.takesPart("cds") || (kind !== "cds" && !typeKindTable[kind].usesClusters)) return;
-    const asksForAll = isWildcardType(this.#dialect, "cds", this.#opened.variant);
+    const asksForAll = this.asksForAllClusters;
     if (bringsVersions(request)) this.#order.returns(asksForAll);
     // In State of the World, a reconnecting client sends the version of every type that it ever held.
     else if (request.kind === "delta" && kind !== "lds") this.#order.meetsUnannounced(asksForAll);

@@ -173,13 +173,14 @@ describe("S-ORD-06: a wait may last", () => {
         order.waits.set(type, wait);
       };
     const separate = { isAggregated: false };
-    expect([
-      limitsOf(awaits("came-back")),
-      limitsOf(awaits("unannounced")),
-      limitsOf(awaits("came-back"), separate),
-      limitsOf(awaits("unannounced"), separate),
-      limitsOf(awaits("came-back", forUsers)),
-    ]).toEqual([[["clusters", 7]], [["clusters", 7]], [["clusters", 70]], [["clusters", 7]], [["order", 100]]]);
+    const clustersFor = (why: Order["awaitsClusters"]): unknown =>
+      [{}, { dialect: withheld }, separate, { ...separate, dialect: withheld }].map((options) =>
+        limitsOf(awaits(why), options),
+      );
+    const each = (...limits: readonly number[]): unknown => limits.map((ms) => [["clusters", ms]]);
+    expect(clustersFor("came-back")).toEqual(each(7, 100, 70, 70));
+    expect(clustersFor("unannounced")).toEqual(each(7, 7, 7, 7));
+    expect(limitsOf(awaits("came-back", forUsers))).toEqual([["order", 100]]);
   });
 
   test("for a reconnected client as long as it has to subscribe, whether or not anything waits", () => {
@@ -190,11 +191,12 @@ describe("S-ORD-06: a wait may last", () => {
     const idle = Object.assign(typeStream(CLUSTER), { deferredRemovals: { areClusters: true, unreleased: undefined } });
     expect([
       limitsOf(returns, {}, clusters()),
+      limitsOf(returns, { dialect: withheld }, clusters()),
       limitsOf(returns, { isAggregated: false }, clusters()),
       limitsOf(returns, {}, idle),
       limitsOf(() => undefined, {}, idle),
       limitsOf(returns),
-    ]).toEqual([[["order", 7]], [["order", 70]], [["order", 7]], [], []]);
+    ]).toEqual([[["order", 7]], [["order", 7]], [["order", 70]], [["order", 7]], [], []]);
   });
 
   test("for an ACK; removals then wait for nothing else, users of Clusters do", () => {

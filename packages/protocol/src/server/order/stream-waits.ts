@@ -116,7 +116,7 @@ export class StreamWaits {
       // Only a new version ends the wait for a resource that was NACKed.
       if (wait === undefined || (wait.for === "users" && wait.isRefused)) continue;
       if (wait.for === "cluster" && this.#order.awaitsClusters !== undefined)
-        add({ type, what: "clusters", limitMs: this.#graceOf(this.#order.awaitsClusters) });
+        add({ type, what: "clusters", limitMs: this.#patienceForClusters(this.#order.awaitsClusters) });
       else add({ type, what: "order", limitMs: this.#patienceWith(wait) });
     }
     return found ?? nobodyWaits;
@@ -163,20 +163,35 @@ export class StreamWaits {
    * short periods.
    */
   #patienceWith(wait: Wait): number {
-    const { orderLimitMs, withheldAckLimitMs } = this.#dialect;
-    if (wait.for === "return") return this.#graceOf("came-back");
+    const { orderLimitMs } = this.#dialect;
+    if (wait.for === "return") return this.#grace;
     if (wait.for !== "cluster") return orderLimitMs;
-    const withheld = this.#isAggregated ? forKind(withheldAckLimitMs, "cds") : undefined;
-    return Math.min(withheld ?? orderLimitMs, orderLimitMs);
+    return Math.min(this.#withheldClustersMs ?? orderLimitMs, orderLimitMs);
   }
 
   /**
-   * How long a client has to subscribe to what it uses, in milliseconds. Per-type streams that broke reconnect each in
-   * its own time.
+   * How long a client has to subscribe to Clusters, in milliseconds. One that withholds their ACK while one of them
+   * warms withholds the first request of a new stream, too: Envoy until its `initial_fetch_timeout` ends, 15 seconds
+   * unless it is configured (client-behaviours A16).
    */
-  #graceOf(why: "came-back" | "unannounced"): number {
+  #patienceForClusters(why: "came-back" | "unannounced"): number {
+    const { orderLimitMs, resumeGraceMs } = this.#dialect;
+    if (why === "unannounced") return resumeGraceMs;
+    return this.#withheldClustersMs === undefined ? this.#grace : orderLimitMs;
+  }
+
+  /**
+   * How long a reconnected client has to subscribe to what it uses, in milliseconds. Per-type streams that broke
+   * reconnect each in its own time.
+   */
+  get #grace(): number {
     const { resumeGraceMs, separateResumeGraceMs } = this.#dialect;
-    return this.#isAggregated || why === "unannounced" ? resumeGraceMs : separateResumeGraceMs;
+    return this.#isAggregated ? resumeGraceMs : separateResumeGraceMs;
+  }
+
+  /** The period after which the ACK of Clusters counts as withheld; undefined: the client does not withhold it. */
+  get #withheldClustersMs(): number | undefined {
+    return this.#isAggregated ? forKind(this.#dialect.withheldAckLimitMs, "cds") : undefined;
   }
 
   /** A reconnected client gets its time whether or not anything waits for it. */

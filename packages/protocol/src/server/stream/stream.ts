@@ -294,6 +294,10 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     return this.opened.onlyType === undefined;
   }
 
+  get asksForAllClusters(): boolean {
+    return this.#ordering.asksForAllClusters;
+  }
+
   #reportWaits(): readonly ServerEffect[] {
     const changes = this.#waits.changes(this.#inOrder);
     if (changes.length === 0) return none;
