@@ -88,7 +88,7 @@ export class Mesh {
     if (this.#late.length > 0) this.#bringLate();
     let patience = 10;
     do this.exchange(this.envoy.inboxes.keys());
-    while (patience-- > 0 && (this.#fireTimer(SHORT_MS) || this.#fireTimer(GRACE_MS)));
+    while (patience-- > 0 && this.#passTime());
   }
 
   /** What is said on some of the streams arrives and is accepted, until nobody has anything to say there. */
@@ -101,7 +101,7 @@ export class Mesh {
         while (this.#send(stream)) isQuiet = false;
         if (this.envoy.take(stream)) isQuiet = false;
       }
-      if (isQuiet && !this.envoy.stopWarming(this.#gone)) return;
+      if (isQuiet) return;
     }
     throw new Error("nobody stops talking");
   }
@@ -114,7 +114,8 @@ export class Mesh {
 
   /** A stream of its own may come back seconds after its siblings; what is asked for on one stream comes at once. */
   #idle(): void {
-    if (!this.#isAggregated) this.passSecond();
+    const isAsking = (this.envoy.outboxes.get("ads")?.length ?? 0) > 0;
+    if (!isAsking) this.passSecond();
   }
 
   /** What a client that holds everything it should has. */
@@ -251,7 +252,14 @@ export class Mesh {
     return true;
   }
 
-  /** Clusters that never warm are waited for a second; the limits that would hide a mistake are not used up here. */
+  /**
+   * The next thing happens that takes time: a second goes by, Envoy has warmed in vain for 15 seconds, streams of their
+   * own had half a minute. The limits that would hide a mistake are not used up here.
+   */
+  #passTime(): boolean {
+    return this.#fireTimer(SHORT_MS) || this.envoy.stopWarming(this.#gone) || this.#fireTimer(GRACE_MS);
+  }
+
   #fireTimer(upToMs: number): boolean {
     for (const [timer, ms] of this.#timers) {
       if (ms > upToMs) continue;
