@@ -32,6 +32,8 @@ export interface MeshOptions {
   readonly refusals?: boolean;
   /** The endpoints of new Clusters come later than the Clusters and what uses them. */
   readonly lateEndpoints?: boolean;
+  /** Clusters change the names under which they ask for their endpoints. */
+  readonly renamesEndpoints?: boolean;
   /** What a server that is started anew knows of the one before. */
   readonly forgets?: boolean;
   /** Each resource of an answer that may be split comes in a response of its own. */
@@ -49,6 +51,7 @@ export class Mesh {
   readonly #streams: Map<TypeUrl, StreamId>;
   readonly #timers = new Map<number, number>();
   readonly #isLate: boolean;
+  readonly #renames: boolean;
   readonly #isAggregated: boolean;
   #lastStream: number;
   #connection = 1;
@@ -60,6 +63,7 @@ export class Mesh {
     this.#how = how;
     this.#refuses = how.refusals ?? false;
     this.#isLate = how.lateEndpoints ?? false;
+    this.#renames = how.renamesEndpoints ?? false;
     this.#isAggregated = isAggregated;
     this.#machine = this.#start();
     this.envoy = new ModelEnvoy(variant, isAggregated);
@@ -184,9 +188,14 @@ export class Mesh {
     const route = (b & 4) === 0 ? "r1" : "r2";
     const listenerRefs: readonly Reference[] = usesRoutes ? [{ type: ROUTE, name: route }] : [pick(a >> 3)];
     const describe = (refs: readonly Reference[]): string => refs.map((one) => one.name).join("+");
+    const endpointsOf = (name: string): string =>
+      this.#renames ? `${name}${(a >> (3 + CLUSTERS.indexOf(name))) & 3}` : name;
     const next = [
-      ...names.map((name) => resource(CLUSTER, name, String((a >> 4) & 1))),
-      ...names.map((name) => resource(ENDPOINTS, name, "e")),
+      ...names.map((name) => {
+        const references = [{ type: ENDPOINTS, name: endpointsOf(name) }];
+        return resource(CLUSTER, name, `${(a >> 4) & 1} ${endpointsOf(name)}`, { references });
+      }),
+      ...names.map((name) => resource(ENDPOINTS, endpointsOf(name), "e")),
       ...["r1", "r2"].map((name, i) => {
         const references = [pick((a >> 3) + i * (b >> 4))];
         return resource(ROUTE, name, describe(references), { references });

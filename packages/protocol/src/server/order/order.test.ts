@@ -11,7 +11,7 @@ import {
   ROUTE,
   resource,
 } from "../../../test/support/resources.ts";
-import { typeStream } from "../../../test/support/type-streams.ts";
+import { toldAtOnce, typeStream } from "../../../test/support/type-streams.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Delivery } from "../ack/delivery.ts";
@@ -25,7 +25,10 @@ import type { OrderedStream } from "./order-members.ts";
 
 const no = { code: 3, message: "no" };
 const ofClusters = { areClusters: true };
-const everything = { removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack };
+const everything = {
+  ...{ removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack },
+  absences: toldAtOnce,
+};
 
 const using = (type: TypeUrl, name: string, label: string, uses: TypeUrl, ...names: readonly string[]): Resource =>
   resource(type, name, label, { references: names.map((one) => ({ type: uses, name: one })) });
@@ -341,7 +344,7 @@ describe("S-ORD-05: a deleted Cluster may be removed", () => {
     const goesAtOnce = (): unknown =>
       ["a", "b"].map((name) => client.order.removable(9, ofClusters).goesAtOnce?.(name));
     expect(goesAtOnce()).toEqual([true, false]);
-    client.order.sentClusters({
+    client.order.sentClusters(clusters, {
       ...sent,
       body: { ...sent.body, segments: [{ puts: [], removed: ["a"], missing: [] }] },
     });

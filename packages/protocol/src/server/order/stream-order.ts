@@ -64,7 +64,7 @@ export class StreamOrder {
       if (isChange && typeKindTable[type.traits.kind].usesClusters) this.#order.used(type, delivery);
       return false;
     }
-    this.#order.sentClusters(delivery);
+    this.#order.sentClusters(type, delivery);
     const newcomers = answer.newToClient ?? this.#newcomers(type, before.position, current);
     if (newcomers === "unknown") {
       // On a per-type stream the ACK of Clusters does not mean that they are in use, so waiting for it would not help.

@@ -28,6 +28,7 @@ type OrderOfWaits = Pick<
   Order,
   | "waitsOf"
   | "removalWaitOf"
+  | "absenceWaitOf"
   | "awaitsClusters"
   | "awaitsReturn"
   | "stopAwaitingClusters"
@@ -35,6 +36,7 @@ type OrderOfWaits = Pick<
   | "countGiven"
   | "overruleUser"
   | "overruleRemovals"
+  | "overruleAbsences"
 >;
 
 const nothing: ReadonlyMap<TypeStream, Waits> = new Map();
@@ -78,10 +80,9 @@ export class StreamWaits {
     return waits;
   }
 
-  /** Determines what the pending removals of a type wait for. */
+  /** Determines what the pending removals and untold absences of a type wait for. */
   findOfRemovals(type: TypeStream): void {
-    if (type.deferredRemovals === undefined || type.pendingRemovals.isEmpty) return;
-    const wait = this.#order.removalWaitOf(type.pendingRemovals.oldest, type.deferredRemovals) ?? releaseOf(type);
+    const wait = this.#order.absenceWaitOf(type) ?? this.#removalWaitOf(type);
     if (wait !== undefined) this.#waits.set(type, { first: wait, names: nothingHeldBack, maySpeak: true });
   }
 
@@ -152,10 +153,12 @@ export class StreamWaits {
     this.#waited.delete(type);
     if (wait.for !== "users" && wait.for !== "release")
       return this.#order.overruleUser(type, waited.since, current) ? wait : undefined;
-    // The removals that were pending when the wait began are done; the present ones are newer.
-    if (type.pendingRemovals.oldest > waited.since) return undefined;
-    this.#order.overruleRemovals(since);
-    return wait;
+    // What was pending when the wait began is done; the present removals and absences are newer.
+    const isPending = ({ oldest }: { readonly oldest: number }): boolean => oldest <= waited.since;
+    const [removals, absences] = [isPending(type.pendingRemovals), isPending(type.untoldAbsences)];
+    if (removals) this.#order.overruleRemovals(since);
+    if (absences) this.#order.overruleAbsences(since);
+    return removals || absences ? wait : undefined;
   }
 
   /**
@@ -192,6 +195,12 @@ export class StreamWaits {
   /** The period after which the ACK of Clusters counts as withheld; undefined: the client does not withhold it. */
   get #withheldClustersMs(): number | undefined {
     return this.#isAggregated ? forKind(this.#dialect.withheldAckLimitMs, "cds") : undefined;
+  }
+
+  #removalWaitOf(type: TypeStream): Wait | undefined {
+    const { deferredRemovals, pendingRemovals } = type;
+    if (deferredRemovals === undefined || pendingRemovals.isEmpty) return undefined;
+    return this.#order.removalWaitOf(pendingRemovals.oldest, deferredRemovals) ?? releaseOf(type);
   }
 
   /** A reconnected client gets its time whether or not anything waits for it. */
