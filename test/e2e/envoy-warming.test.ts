@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { deliveries } from "./support/admin.ts";
 import { createCertificate } from "./support/certificate.ts";
-import { clusterNames, NO_LOSS, noteLosses, startLoadedEnvoy, swapTo } from "./support/loaded-envoy.ts";
+import { clusterNames, NO_LOSS, noteLosses, onlyCluster, startLoadedEnvoy, swapTo } from "./support/loaded-envoy.ts";
 import { adsModes, configSource, type Mode, named } from "./support/mode.ts";
 import { describeWith } from "./support/peers.ts";
 import { freePort } from "./support/port.ts";
@@ -9,10 +9,15 @@ import { cluster, endpoints, listener, routes } from "./support/resource.ts";
 import { createStack } from "./support/stack.ts";
 import { until } from "./support/wait.ts";
 
-/** On an aggregated stream, Envoy does not ACK clusters while one of them is warming (client-behaviours A16). */
+/** In delta, Envoy does not wait for a secret once it is reported missing. */
+const sotwModes = adsModes.filter(({ name }) => name.includes("sotw"));
+
+/**
+ * On an aggregated stream, Envoy does not ACK clusters while one of them is warming, nor subscribe to them on a new
+ * stream (client-behaviours A16).
+ */
 describeWith("envoy", "Envoy", () => {
-  // In delta, Envoy does not wait for a secret once it is reported missing.
-  test.each(named(adsModes.filter(({ name }) => name.includes("sotw"))))(
+  test.each(named(sotwModes))(
     "a cluster whose secret is missing holds up nothing but itself, and the operator is told (%s)",
     async (_name, mode) => {
       await using stack = createStack();
@@ -47,6 +52,29 @@ describeWith("envoy", "Envoy", () => {
         return (await deliveries(server)).every(({ waits }) => waits === undefined);
       });
       expect(noteLosses("no loss: beside one that never warms", world, 2, await world.losses())).toEqual(NO_LOSS);
+    },
+  );
+
+  test.each(named(sotwModes))(
+    "S-ORD-06 a server with other files has its routes wait until Envoy stops warming, and asks for clusters (%s)",
+    async (_name, mode) => {
+      await using stack = createStack();
+      const world = await startLoadedEnvoy(stack, mode);
+      const { site, server, envoy, load, green } = world;
+      site.write({ "stuck.json": [stuckCluster(mode), endpoints("stuck", [green.port])] });
+      await until({ says: "the cluster warms", withinMs: 5_000 }, async () => {
+        return (await envoy.stats())("cluster_manager.warming_clusters") === 1;
+      });
+      await server.kill();
+      site.write({ "stuck.json": undefined, ...swapTo(mode, "meanwhile", green.port) });
+      await server.start();
+      await until({ says: "the routes wait", withinMs: 10_000 }, async () => {
+        const rows = await deliveries(server);
+        return rows.some(({ shortName, waits }) => shortName === "rds" && waits?.for === "cluster");
+      });
+      await load.answeredBy(green.name, 30_000);
+      await onlyCluster(world, "meanwhile", 10_000);
+      expect(noteLosses("no loss: restart while one warms", world, 1, await world.losses())).toEqual(NO_LOSS);
     },
   );
 });

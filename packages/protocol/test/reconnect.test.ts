@@ -140,6 +140,15 @@ describe("a client that comes back and does not ask for Clusters yet, for one wa
     ]);
   });
 
+  test("is sent the route after a second if it does not withhold what it says of Clusters, as Envoy does", () => {
+    const talk = swapped();
+    talk.open(1, "delta");
+    const held = { initialVersions: holding(routeTo("old")) };
+    expect(says(talk.subscribe(1, ROUTE, ["r"], { ...firstOf("of my own"), ...held }))).toEqual([]);
+    expect([...talk.timers.values()]).toEqual([1_000]);
+    expect(says(talk.pass(1_000))).toEqual([["r@new"]]);
+  });
+
   test("is sent a Listener that names none", () => {
     const talk = swapped();
     talk.put(resource(LISTENER, "l", "1", { references: [{ type: ROUTE, name: "r" }] }));
@@ -157,12 +166,12 @@ describe("a client that comes back and does not ask for Clusters yet, for one wa
     ]);
   });
 
-  test("is protected if it asks for them within a second, and after that as well", () => {
+  test("is protected if it asks for them within half a minute, and after that as well", () => {
     const talk = swapped();
     talk.open(1, "delta");
     talk.subscribe(1, ROUTE, ["r"], { ...firstOf(), initialVersions: holding(routeTo("old")) });
     const [ofClusters, ...others] = [...talk.timers];
-    expect([ofClusters?.[1], others]).toEqual([1_000, []]);
+    expect([ofClusters?.[1], others]).toEqual([30_000, []]);
     expect(says(talk.subscribe(1, CLUSTER, [], { initialVersions: holding(plain("old")) }))).toEqual([["new@1"]]);
     // What it is given to ask for Clusters is no part of what it is given to accept them.
     talk.fire(ofClusters?.[0] ?? 0);
@@ -182,10 +191,8 @@ describe("a client that asks for routes and never for Clusters, which are its ow
       talk.open(1, variant, onlyType);
       const held = variant === "sotw" ? { versionInfo: "before" } : { initialVersions: holding(routeTo("old")) };
       expect(says(talk.subscribe(1, ROUTE, ["r"], { ...firstOf(), ...held }))).toEqual([]);
-      // Streams of its own come back one by one.
-      const ms = onlyType === undefined ? 1_000 : 30_000;
-      expect([...talk.timers.values()]).toEqual([ms]);
-      expect(says(talk.pass(ms))).toEqual([["r@new"]]);
+      expect([...talk.timers.values()]).toEqual([30_000]);
+      expect(says(talk.pass(30_000))).toEqual([["r@new"]]);
       expect(talk.reports.filter(({ kind }) => kind === "order-overdue")).toEqual([]);
     },
   );
@@ -223,7 +230,7 @@ describe("a client that asks for routes and never for Clusters, which are its ow
   });
 });
 
-describe("a client with a stream for each type that never asks for Clusters comes back", () => {
+describe("a client that never asks for Clusters comes back", () => {
   const variants = [{ variant: "sotw" }, { variant: "delta" }] as const;
   const askFor = (
     talk: Conversation,
@@ -238,10 +245,10 @@ describe("a client with a stream for each type that never asks for Clusters come
     });
 
   /** A server that met the client, which has the route. */
-  function met(variant: "sotw" | "delta"): Conversation {
+  function met(variant: "sotw" | "delta", onlyType: typeof ROUTE | undefined = ROUTE): Conversation {
     const talk = new Conversation({ remembers: true });
     talk.put(plain("old"), plain("new"), routeTo("old"));
-    talk.open(1, variant, ROUTE);
+    talk.open(1, variant, onlyType);
     askFor(talk, 1, variant, ROUTE);
     if (variant === "delta") {
       // A new delta client may list nothing and hold something.
@@ -260,6 +267,14 @@ describe("a client with a stream for each type that never asks for Clusters come
     talk.put(plain("old"), plain("new"), routeTo("new"));
     return talk;
   }
+
+  test.each(variants)("S-ORD-06 and is sent a changed route after a second on ADS ($variant)", ({ variant }) => {
+    const talk = restarted(rememberedBy(met(variant, undefined)));
+    talk.open(1, variant);
+    expect(says(askFor(talk, 1, variant, ROUTE, routeTo("old")))).toEqual([]);
+    expect([...talk.timers.values()]).toEqual([1_000]);
+    expect(says(talk.pass(1_000))).toEqual([["r@new"]]);
+  });
 
   test.each(variants)("S-ORD-06 and is sent a changed route at once after a restart ($variant)", ({ variant }) => {
     const talk = restarted(rememberedBy(met(variant)));
@@ -307,6 +322,15 @@ describe("a client with a stream for each type that never asks for Clusters come
     next.put(routeTo("old"));
     next.open(3, "delta", ROUTE, 2);
     expect(says(askFor(next, 3, "delta", ROUTE, routeTo("new")))).toEqual([]);
+  });
+
+  test("is not noted if it may ask for Clusters by name, after what names them", () => {
+    const talk = new Conversation({ remembers: true });
+    talk.put(plain("old"), routeTo("old"));
+    talk.open(1, "sotw");
+    talk.subscribe(1, ROUTE, ["r"], firstOf("gRPC Go"));
+    talk.ack(1, ROUTE);
+    expect(rememberedBy(talk).filter(({ kind }) => kind === "clusters-elsewhere")).toEqual([]);
   });
 
   test("is waited for while another client of its id gets Clusters here", () => {

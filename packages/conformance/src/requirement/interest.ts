@@ -119,7 +119,7 @@ export const interestRequirements: readonly Requirement[] = [
     scope: "delta",
     says: "A named resource that does not exist is reported at once as removed.",
     amended:
-      "Envoy is told nothing of missing routes and extension configurations, and of missing VirtualHosts by a resource without a body.",
+      "Envoy is told nothing of missing routes and extension configurations, and of missing VirtualHosts by a resource without a body. A name that only an older state of the client refers to is reported once the newest was sent.",
   },
   {
     id: "S-NEX-07",

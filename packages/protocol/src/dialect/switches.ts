@@ -209,7 +209,7 @@ export const switchTable: SwitchTable = {
     form: duration,
     current: { otherwise: undefined },
     ids: ["E34"],
-    says: "The same for types whose ACK a client may delay, on an aggregated State of the World stream (default: ackLimit).",
+    says: "The same for types whose ACK a client may delay, on an aggregated stream (default: ackLimit). For Clusters: it delays the subscription of a new stream, too.",
   },
   resourceErrors: {
     form: words("failed", "failed-and-missing", "off"),

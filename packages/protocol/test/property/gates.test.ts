@@ -7,6 +7,8 @@ import { Order } from "../../src/server/order/order.ts";
 import { DeltaTypeStream } from "../../src/server/type/delta.ts";
 import { HeldBack } from "../../src/server/type/held-back.ts";
 import { SotwTypeStream } from "../../src/server/type/sotw.ts";
+import { UntoldAbsences } from "../../src/server/type/untold-absences.ts";
+import type { MeshOptions } from "../support/mesh.ts";
 import { brokenMeshScript, losesIn, meshClients, meshScript } from "../support/mesh-script.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -16,7 +18,7 @@ interface Rule {
   /** Does without it. */
   readonly remove: () => void;
   /** What is out of the ordinary where it is noticed. */
-  readonly trouble?: { readonly refusals?: boolean; readonly lateEndpoints?: boolean };
+  readonly trouble?: Omit<MeshOptions, "makeBeforeBreak">;
   /** The clients that need it; all of them if absent. */
   readonly neededBy?: readonly string[];
   /** Noticed when a connection breaks or a server is started anew. */
@@ -75,6 +77,12 @@ const rules: readonly Rule[] = [
   {
     is: "what is held back is kept in mind with the revision since when",
     remove: () => vi.spyOn(HeldBack.prototype, "from", "get").mockReturnValue(Number.POSITIVE_INFINITY),
+  },
+  {
+    is: "endpoints are not told to be absent to a client that has an older name of them",
+    remove: () => vi.spyOn(UntoldAbsences.prototype, "withhold").mockImplementation((answers) => answers),
+    trouble: { renamesEndpoints: true },
+    neededBy: ["delta on ADS", "delta on a stream for each type"],
   },
   {
     is: "who comes back may use what it has not asked for yet",

@@ -7,6 +7,7 @@ describe.each(meshClients)("a client that warms what it is given ($is)", (client
   test.each([
     ["", {}],
     [" though endpoints come late", { lateEndpoints: true }],
+    [" though its Clusters name their endpoints otherwise", { renamesEndpoints: true }],
     [" though each resource comes in a response of its own", { splits: true }],
   ])("never has a path to a Cluster that it cannot use, and in the end holds exactly the target%s", (_, trouble) => {
     fc.assert(

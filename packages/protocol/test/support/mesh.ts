@@ -32,6 +32,8 @@ export interface MeshOptions {
   readonly refusals?: boolean;
   /** The endpoints of new Clusters come later than the Clusters and what uses them. */
   readonly lateEndpoints?: boolean;
+  /** Clusters change the names under which they ask for their endpoints. */
+  readonly renamesEndpoints?: boolean;
   /** What a server that is started anew knows of the one before. */
   readonly forgets?: boolean;
   /** Each resource of an answer that may be split comes in a response of its own. */
@@ -49,7 +51,7 @@ export class Mesh {
   readonly #streams: Map<TypeUrl, StreamId>;
   readonly #timers = new Map<number, number>();
   readonly #isLate: boolean;
-  readonly #isAggregated: boolean;
+  readonly #renames: boolean;
   #lastStream: number;
   #connection = 1;
   #target: readonly Resource[] = [];
@@ -60,7 +62,7 @@ export class Mesh {
     this.#how = how;
     this.#refuses = how.refusals ?? false;
     this.#isLate = how.lateEndpoints ?? false;
-    this.#isAggregated = isAggregated;
+    this.#renames = how.renamesEndpoints ?? false;
     this.#machine = this.#start();
     this.envoy = new ModelEnvoy(variant, isAggregated);
     this.#streams = new Map(TYPES.map((type, i) => [type, isAggregated ? 1 : i + 1]));
@@ -88,7 +90,7 @@ export class Mesh {
     if (this.#late.length > 0) this.#bringLate();
     let patience = 10;
     do this.exchange(this.envoy.inboxes.keys());
-    while (patience-- > 0 && (this.#fireTimer(SHORT_MS) || this.#fireTimer(GRACE_MS)));
+    while (patience-- > 0 && this.#passTime());
   }
 
   /** What is said on some of the streams arrives and is accepted, until nobody has anything to say there. */
@@ -101,7 +103,7 @@ export class Mesh {
         while (this.#send(stream)) isQuiet = false;
         if (this.envoy.take(stream)) isQuiet = false;
       }
-      if (isQuiet && !this.envoy.stopWarming(this.#gone)) return;
+      if (isQuiet) return;
     }
     throw new Error("nobody stops talking");
   }
@@ -114,7 +116,8 @@ export class Mesh {
 
   /** A stream of its own may come back seconds after its siblings; what is asked for on one stream comes at once. */
   #idle(): void {
-    if (!this.#isAggregated) this.passSecond();
+    const isAsking = (this.envoy.outboxes.get("ads")?.length ?? 0) > 0;
+    if (!isAsking) this.passSecond();
   }
 
   /** What a client that holds everything it should has. */
@@ -183,9 +186,14 @@ export class Mesh {
     const route = (b & 4) === 0 ? "r1" : "r2";
     const listenerRefs: readonly Reference[] = usesRoutes ? [{ type: ROUTE, name: route }] : [pick(a >> 3)];
     const describe = (refs: readonly Reference[]): string => refs.map((one) => one.name).join("+");
+    const endpointsOf = (name: string): string =>
+      this.#renames ? `${name}${(a >> (3 + CLUSTERS.indexOf(name))) & 3}` : name;
     const next = [
-      ...names.map((name) => resource(CLUSTER, name, String((a >> 4) & 1))),
-      ...names.map((name) => resource(ENDPOINTS, name, "e")),
+      ...names.map((name) => {
+        const references = [{ type: ENDPOINTS, name: endpointsOf(name) }];
+        return resource(CLUSTER, name, `${(a >> 4) & 1} ${endpointsOf(name)}`, { references });
+      }),
+      ...names.map((name) => resource(ENDPOINTS, endpointsOf(name), "e")),
       ...["r1", "r2"].map((name, i) => {
         const references = [pick((a >> 3) + i * (b >> 4))];
         return resource(ROUTE, name, describe(references), { references });
@@ -251,7 +259,14 @@ export class Mesh {
     return true;
   }
 
-  /** Clusters that never warm are waited for a second; the limits that would hide a mistake are not used up here. */
+  /**
+   * The next thing happens that takes time: a second goes by, Envoy has warmed in vain for 15 seconds, streams of their
+   * own had half a minute. The limits that would hide a mistake are not used up here.
+   */
+  #passTime(): boolean {
+    return this.#fireTimer(SHORT_MS) || this.envoy.stopWarming(this.#gone) || this.#fireTimer(GRACE_MS);
+  }
+
   #fireTimer(upToMs: number): boolean {
     for (const [timer, ms] of this.#timers) {
       if (ms > upToMs) continue;

@@ -9,6 +9,7 @@ import { DeltaTypeStream } from "../../src/server/type/delta.ts";
 import { type HeldBackNames, nothingHeldBack } from "../../src/server/type/held-back.ts";
 import { SotwTypeStream } from "../../src/server/type/sotw.ts";
 import type { PendingResponse, TypeStream, TypeStreamOptions } from "../../src/server/type/type-stream.ts";
+import type { AbsenceBounds } from "../../src/server/type/untold-absences.ts";
 import { delta, node, sotw } from "./conversation.ts";
 import { viewOf, WrittenLayer } from "./layers.ts";
 import { digest, resource, traits } from "./resources.ts";
@@ -88,7 +89,7 @@ export class TypeClient {
   /** What is sent while these names are held back. */
   flush(heldBack: HeldBackNames = nothingHeldBack): readonly PendingResponse[] {
     const removable = { to: Infinity, namedTo: Infinity, goesAtOnce: undefined };
-    const sent = this.type.next(this.current, { removable, heldBack });
+    const sent = this.type.next(this.current, { removable, heldBack, absences: toldAtOnce });
     for (const { body, isInOrder: isInTurn } of sent) {
       const { revision } = this.current;
       const from = this.type.position?.revision;
@@ -107,10 +108,16 @@ export class TypeClient {
   }
 }
 
+/** Bounds under which every absence is told. */
+export function toldAtOnce(): AbsenceBounds {
+  return { to: Number.POSITIVE_INFINITY, overruledTo: -1 };
+}
+
 /** A stream whose view holds these resources. */
 export function streamWith(isAggregated: boolean, ...held: readonly Resource[]): OrderedStream {
   return {
     isAggregated,
+    asksForAllClusters: true,
     current: new CurrentViews(new SharedResponses(digest)).of(viewOf(new WrittenLayer("base", held))),
   };
 }

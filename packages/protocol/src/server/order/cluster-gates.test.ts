@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { delta } from "../../../test/support/conversation.ts";
 import { viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, plain, ROUTE, resource } from "../../../test/support/resources.ts";
-import { answer, typeStream } from "../../../test/support/type-streams.ts";
+import { answer, toldAtOnce, typeStream } from "../../../test/support/type-streams.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
@@ -18,7 +18,10 @@ import { keyOf } from "./pinned-targets.ts";
 import { WarmingClusters } from "./warming-clusters.ts";
 
 const SECRET: TypeUrl = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
-const everything = { removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack };
+const everything = {
+  ...{ removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack },
+  absences: toldAtOnce,
+};
 
 const withEndpoints = (name: string): Resource => resource(CLUSTER, name, "1");
 const withSecret = (name: string): Resource =>
@@ -54,7 +57,7 @@ class Client {
   join(type: TypeUrl, names: readonly string[] = [], isAggregated = true): TypeStream {
     const traits = type === SECRET ? ({ type, kind: "sds" } as const) : {};
     const one = typeStream(type === SECRET ? ENDPOINTS : type, names, traits);
-    this.members.join(one, { current: this.current, isAggregated });
+    this.members.join(one, { current: this.current, isAggregated, asksForAllClusters: true });
     return one;
   }
 

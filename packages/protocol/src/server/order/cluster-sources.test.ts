@@ -12,12 +12,11 @@ test("the oldest nodes are forgotten beyond 16,384, and the next server is told"
 });
 
 test.each([
-  ["without an id", "", false],
-  ["with a very long id", "n".repeat(513), false],
-  ["on an aggregated stream", "n", true],
-])("a node %s is not remembered", (_, id, isAggregated) => {
+  ["without an id", ""],
+  ["with a very long id", "n".repeat(513)],
+])("a node %s is not remembered", (_, id) => {
   const sources = new ClusterSources({ listsNews: true });
-  const source = sources.sourceOf(id, isAggregated);
+  const source = sources.sourceOf(id, false);
   source.noteElsewhere();
   expect([source.isElsewhere, sources.takeNews()]).toEqual([false, []]);
 });
@@ -33,6 +32,19 @@ test("a node with several streams of Clusters has some until the last one closes
   other.unsubscribe();
   one.noteElsewhere();
   expect([one.isElsewhere, sources.takeNews()]).toEqual([true, []]);
+});
+
+test("what a node does on aggregated streams is remembered, too, except that it subscribed to Clusters here", () => {
+  const sources = new ClusterSources({ listsNews: true });
+  const [aggregated, separate] = [sources.sourceOf("n", true), sources.sourceOf("n", false)];
+  aggregated.noteElsewhere();
+  expect([aggregated.isElsewhere, separate.isElsewhere, sources.takeNews()]).toEqual([
+    ...[true, true, [{ node: "n", isElsewhere: true }]],
+  ]);
+  aggregated.subscribe();
+  expect([separate.isElsewhere, separate.isKnownHere, sources.takeNews()]).toEqual([
+    ...[false, false, [{ node: "n", isElsewhere: false }]],
+  ]);
 });
 
 test("a node that subscribed to Clusters here is known for it, the oldest of more than 16,384 no longer", () => {

@@ -5,6 +5,8 @@ const LONGEST_ID = 512;
 
 /** What is known of where one node gets its Clusters. */
 export interface ClusterSource {
+  /** Whether this is about an aggregated stream of the node. */
+  readonly isAggregated: boolean;
   /** Whether the node uses routes of this server with Clusters of another source. */
   readonly isElsewhere: boolean;
   /** Whether the node subscribed to Clusters of this server before, and was not found to get them elsewhere since. */
@@ -24,10 +26,11 @@ export interface ClustersElsewhere {
 }
 
 /**
- * Which nodes subscribe to routes and the like on per-type streams, and never to Clusters: theirs are static, or come
- * from another server. After a restart, routes of such a node need not wait for a stream of Clusters, while those of
- * other nodes do, because each stream reconnects in its own time (S-ORD-06). Nodes that subscribed to Clusters here are
- * known too, but not to the next server.
+ * Which nodes subscribe to routes and the like, and never to Clusters: theirs are static, or come from another server.
+ * After a restart, routes of such a node need not wait long for a subscription to Clusters, while those of other nodes
+ * do: each per-type stream reconnects in its own time, and on an aggregated one Envoy does not subscribe while a Cluster
+ * warms (S-ORD-06). Nodes that subscribed to Clusters here on per-type streams are known too, but not to the next
+ * server.
  */
 export class ClusterSources {
   readonly #listsNews: boolean;
@@ -43,12 +46,13 @@ export class ClusterSources {
     this.#listsNews = listsNews;
   }
 
-  /** What is known of a node. Only what its per-type streams do is remembered: an aggregated one reconnects at once. */
+  /** What is known of a node. */
   sourceOf(node: string, isAggregated: boolean): ClusterSource {
-    const isRemembered = !isAggregated && node !== "" && node.length <= LONGEST_ID;
+    const isRemembered = node !== "" && node.length <= LONGEST_ID;
     const has = (): boolean => isRemembered && this.#elsewhere.has(node);
     const here = this.#here;
     return {
+      isAggregated,
       get isElsewhere() {
         return has();
       },
@@ -62,7 +66,7 @@ export class ClusterSources {
       },
       subscribe: () => {
         if (node === "") return;
-        if (isRemembered) this.#noteHere(node);
+        if (isRemembered && !isAggregated) this.#noteHere(node);
         this.#subscribed.set(node, (this.#subscribed.get(node) ?? 0) + 1);
         this.restore({ node, isElsewhere: false });
       },

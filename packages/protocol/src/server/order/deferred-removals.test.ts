@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { delta, node, sotw } from "../../../test/support/conversation.ts";
 import { shown, viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, plain, resource, traits } from "../../../test/support/resources.ts";
+import { toldAtOnce } from "../../../test/support/type-streams.ts";
 import { dialectFor } from "../../dialect/presets.ts";
 import type { DiscoveryRequest } from "../../message/request.ts";
 import type { Variant } from "../../message/variant.ts";
@@ -83,7 +84,7 @@ class Client {
 
   /** What is sent if this may be removed, in short. */
   flush(removable: Removable, isAnswered = true): readonly string[] {
-    const answers = this.type.next(this.current, { removable, heldBack: nothingHeldBack });
+    const answers = this.type.next(this.current, { removable, heldBack: nothingHeldBack, absences: toldAtOnce });
     for (const { body, isInOrder } of answers) {
       const nonce = String(++this.#lastNonce);
       const { revision } = this.current;
@@ -299,7 +300,9 @@ describe("S-ORD-05: in State of the World a client that reconnects with a versio
     const { base } = before;
     const client = new Client("sotw", { served, base, names, versionInfo: version({ first, now }) });
     client.responses.advance(3, undefined);
-    const [answer] = client.type.next(client.current, { removable: upTo(0), heldBack: nothingHeldBack });
+    const [answer] = client.type.next(client.current, {
+      ...{ removable: upTo(0), heldBack: nothingHeldBack, absences: toldAtOnce },
+    });
     const newToClient = answer?.newToClient;
     return [
       answer?.body.segments.flatMap(({ puts }) => puts.map(shown)).join(" "),

@@ -90,6 +90,10 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return this.#pendingRemovals;
   }
 
+  get untoldAbsences(): TypeStream["untoldAbsences"] {
+    return this.#machine.untoldAbsences;
+  }
+
   get unreleased(): string | undefined {
     if (!this.#namesEach() || this.deliveries.isBlocked) return undefined;
     const [name] = this.#pendingRemovals.names.keys();

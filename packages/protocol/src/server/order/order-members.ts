@@ -6,6 +6,8 @@ import type { TypeStream } from "../type/type-stream.ts";
 export interface OrderedStream {
   readonly current: CurrentView;
   readonly isAggregated: boolean;
+  /** Whether clients of this kind subscribe to all Clusters, and before what uses them. */
+  readonly asksForAllClusters: boolean;
 }
 
 /** The types in an order by their role, each with the stream that subscribes to it. */

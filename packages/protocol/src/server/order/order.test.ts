@@ -11,7 +11,7 @@ import {
   ROUTE,
   resource,
 } from "../../../test/support/resources.ts";
-import { typeStream } from "../../../test/support/type-streams.ts";
+import { toldAtOnce, typeStream } from "../../../test/support/type-streams.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Delivery } from "../ack/delivery.ts";
@@ -25,7 +25,10 @@ import type { OrderedStream } from "./order-members.ts";
 
 const no = { code: 3, message: "no" };
 const ofClusters = { areClusters: true };
-const everything = { removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack };
+const everything = {
+  ...{ removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack },
+  absences: toldAtOnce,
+};
 
 const using = (type: TypeUrl, name: string, label: string, uses: TypeUrl, ...names: readonly string[]): Resource =>
   resource(type, name, label, { references: names.map((one) => ({ type: uses, name: one })) });
@@ -43,12 +46,17 @@ class Client {
   #lastNonce = 0;
 
   constructor({ isAggregated = true }: { readonly isAggregated?: boolean } = {}) {
-    this.stream = { current: this.current, isAggregated };
-    this.order = new Order({
+    this.stream = { current: this.current, isAggregated, asksForAllClusters: true };
+    this.order = this.another();
+  }
+
+  /** The order of another connection. */
+  another(): Order {
+    return new Order({
       mayUseClusters: (type) => type === LISTENER || type === ROUTE,
       isCluster: (type) => type === CLUSTER,
       hasClustersElsewhere: () => this.hasElsewhere,
-      clusterSource: this.clusterSources.sourceOf("n", isAggregated),
+      clusterSource: this.clusterSources.sourceOf("n", this.stream.isAggregated),
     });
   }
 
@@ -167,6 +175,21 @@ describe("S-ORD-06: a client that may subscribe to Clusters soon", () => {
     expect(client.order.awaitsClusters).toBe("came-back");
   });
 
+  test("may do so all the same on an aggregated stream if its node is known to have them elsewhere", () => {
+    const client = new Client();
+    client.order.returns(true);
+    client.order.stopAwaitingClusters();
+    expect([client.order.awaitsClusters, client.isElsewhere]).toEqual([undefined, true]);
+    const met = (meet: (order: Order) => void): unknown => {
+      const order = client.another();
+      meet(order);
+      return order.awaitsClusters;
+    };
+    expect([met((order) => order.returns(true)), met((order) => order.meetsUnannounced(true))]).toEqual([
+      ...["unannounced", "unannounced"],
+    ]);
+  });
+
   test("does not any more once its time is over; on per-type streams its node is known to have them elsewhere", () => {
     const client = new Client({ isAggregated: false });
     client.order.returns(true);
@@ -208,7 +231,8 @@ describe("S-ORD-06: a client that may subscribe to Clusters soon", () => {
       accepted(ROUTE, ({ order }) => order.returns(false)),
       accepted(ROUTE, ({ order }) => order.meetsUnannounced(true)),
       accepted(ROUTE, (client) => client.join(CLUSTER)),
-    ]).toEqual([true, false, false, false, false]);
+      accepted(ROUTE, (client) => Object.assign(client.stream, { asksForAllClusters: false })),
+    ]).toEqual([true, false, false, false, false, false]);
   });
 
   test("holds back users of the Clusters that exist, until then", () => {
@@ -320,7 +344,7 @@ describe("S-ORD-05: a deleted Cluster may be removed", () => {
     const goesAtOnce = (): unknown =>
       ["a", "b"].map((name) => client.order.removable(9, ofClusters).goesAtOnce?.(name));
     expect(goesAtOnce()).toEqual([true, false]);
-    client.order.sentClusters({
+    client.order.sentClusters(clusters, {
       ...sent,
       body: { ...sent.body, segments: [{ puts: [], removed: ["a"], missing: [] }] },
     });

@@ -9,6 +9,7 @@ import { type PendingResource, unknownUses } from "../cache/shared-selections.ts
 import type { Wait } from "../contract/wait.ts";
 import type { HeldBackNames } from "../type/held-back.ts";
 import type { DeferredRemovalState, TypeStream } from "../type/type-stream.ts";
+import type { AbsenceBounds } from "../type/untold-absences.ts";
 import { AbsentDependents } from "./absent-dependents.ts";
 import { BlockedDependents } from "./blocked-dependents.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
@@ -56,6 +57,8 @@ export class Order {
    * NACKed.
    */
   #overruledTo = -1;
+  /** The revision of the last timeout of an absence. */
+  #absencesOverruledTo = -1;
   readonly #targets = new PinnedTargets();
   /** Names whose wait timed out, until they are sent. */
   readonly #overruled = new Map<TypeStream, Pick<ReadonlySet<string>, "has">>();
@@ -66,7 +69,8 @@ export class Order {
   /** The client reconnected, and may not have subscribed yet to everything that it uses. */
   #isReturning = false;
   /**
-   * Why the client may subscribe to Clusters soon: it reconnected and may have held some, or what it holds is unknown.
+   * Why the client may subscribe to Clusters soon: it reconnected and may have held some, or nothing suggests that it
+   * did.
    */
   #mayAskForClusters: "came-back" | "unannounced" | undefined;
 
@@ -108,7 +112,7 @@ export class Order {
   /** A client reconnected with versions of a type. `asksForAll`: clients of this kind subscribe to all Clusters. */
   returns(asksForAll: boolean): void {
     this.#isReturning = true;
-    if (asksForAll && !this.#clusterSource.isElsewhere) this.#mayAskForClusters = "came-back";
+    if (asksForAll) this.#awaitClusters("came-back");
   }
 
   /**
@@ -117,8 +121,15 @@ export class Order {
    */
   meetsUnannounced(asksForAll: boolean): void {
     const isAnnounced = this.hasClusters || [...this.#members.users.keys()].some(({ traits }) => traits.kind === "lds");
-    if (!asksForAll || isAnnounced || this.#clusterSource.isElsewhere) return;
-    this.#mayAskForClusters ??= this.#clusterSource.isKnownHere ? "came-back" : "unannounced";
+    if (!asksForAll || isAnnounced || this.#mayAskForClusters !== undefined) return;
+    this.#awaitClusters(this.#clusterSource.isKnownHere ? "came-back" : "unannounced");
+  }
+
+  /** On an aggregated stream the short wait costs little, and protects a client that was noted by mistake. */
+  #awaitClusters(why: "came-back" | "unannounced"): void {
+    const { isElsewhere, isAggregated } = this.#clusterSource;
+    if (!isElsewhere) this.#mayAskForClusters = why;
+    else if (isAggregated) this.#mayAskForClusters = "unannounced";
   }
 
   /** Why users of Clusters wait until the client subscribes to Clusters; undefined: they do not. */
@@ -183,8 +194,8 @@ export class Order {
   }
 
   /** Clusters were sent. */
-  sentClusters(delivery: Delivery): void {
-    this.#warmingClusters.forgetGone(delivery);
+  sentClusters(clusters: TypeStream, delivery: Delivery): void {
+    this.#warmingClusters.follow(clusters, delivery);
   }
 
   /** Clusters were sent that the client did not hold, while it may hold users of other Clusters. */
@@ -208,7 +219,8 @@ export class Order {
   accepted(type: TypeStream, stream: OrderedStream, delivery: Delivery): void {
     // In State of the World a new client gets its routes without a wait.
     const isNew = !this.#isReturning && this.#mayAskForClusters === undefined;
-    if (isNew && !this.hasClusters && this.#members.users.has(type)) this.#clusterSource.noteElsewhere();
+    const isUse = stream.asksForAllClusters && this.#members.users.has(type);
+    if (isNew && isUse && !this.hasClusters) this.#clusterSource.noteElsewhere();
     this.#warmingClusters.accept(type, stream, delivery, this.#sent);
     this.#unready.accept(type, delivery, stream);
   }
@@ -310,6 +322,33 @@ export class Order {
     return type === undefined ? undefined : { for: "users", type, isRefused: false };
   }
 
+  /** Which absences of names of a type may be told. */
+  absencesOf(type: TypeStream): AbsenceBounds {
+    const overruledTo = this.#absencesOverruledTo;
+    let to = Number.POSITIVE_INFINITY;
+    for (const [owner, { current, isAggregated }] of this.#ownersOf(type)) {
+      // On an aggregated stream what was sent comes before what is sent now; elsewhere it has to be ACKed.
+      const isUnderWay = !isAggregated && owner.deliveries.answeredTo !== Number.POSITIVE_INFINITY;
+      if (isUnderWay || !owner.pendingRemovals.isEmpty) return { to: undefined, overruledTo };
+      to = Math.min(to, this.#sentTo(owner, current));
+    }
+    return { to, overruledTo };
+  }
+
+  /** What untold absences of a type wait for. */
+  absenceWaitOf(type: TypeStream): Wait | undefined {
+    if (type.untoldAbsences.isEmpty) return undefined;
+    for (const [{ traits }] of this.#ownersOf(type)) return { for: "users", type: traits.type, isRefused: false };
+    return undefined;
+  }
+
+  /** The types in the order that refer to resources of this type. */
+  *#ownersOf({ traits: { kind } }: TypeStream): Iterable<readonly [TypeStream, OrderedStream]> {
+    const { usedBy } = typeKindTable[kind];
+    for (const owners of [this.#members.clusters, this.#members.users])
+      for (const member of owners) if (usedBy.includes(member[0].traits.kind)) yield member;
+  }
+
   /** Which deleted Clusters, or endpoints, may be removed at the newest revision. */
   removable(revision: number, { areClusters }: Removed): Removable {
     let to = this.awaitsReturn ? -1 : revision;
@@ -350,6 +389,11 @@ export class Order {
   /** The wait of removals timed out: clients without an ACK are not waited for up to this revision. */
   overruleRemovals(to: number): void {
     this.#overruledTo = Math.max(this.#overruledTo, to);
+  }
+
+  /** The wait of absences timed out: up to this revision they are told. */
+  overruleAbsences(to: number): void {
+    this.#absencesOverruledTo = Math.max(this.#absencesOverruledTo, to);
   }
 
   /**

@@ -48,7 +48,8 @@ class Client {
   }
 
   join(...types: readonly TypeStream[]): this {
-    for (const type of types) this.order.join(type, { current: this.current, isAggregated: true });
+    for (const type of types)
+      this.order.join(type, { current: this.current, isAggregated: true, asksForAllClusters: true });
     return this;
   }
 

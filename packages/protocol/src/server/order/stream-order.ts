@@ -28,6 +28,11 @@ export class StreamOrder {
     this.#dialect = dialect;
   }
 
+  /** Whether clients of this kind subscribe to all Clusters, rather than by name. */
+  get asksForAllClusters(): boolean {
+    return isWildcardType(this.#dialect, "cds", this.#opened.variant);
+  }
+
   /** Whether a kind takes part in make-before-break. */
   takesPart(kind: TypeKind): boolean {
     const { makeBeforeBreak } = this.#dialect;
@@ -40,7 +45,7 @@ export class StreamOrder {
    */
   meet(request: DiscoveryRequest, { kind }: TypeTraits): void {
     if (!this.takesPart("cds") || (kind !== "cds" && !typeKindTable[kind].usesClusters)) return;
-    const asksForAll = isWildcardType(this.#dialect, "cds", this.#opened.variant);
+    const asksForAll = this.asksForAllClusters;
     if (bringsVersions(request)) this.#order.returns(asksForAll);
     // In State of the World, a reconnecting client sends the version of every type that it ever held.
     else if (request.kind === "delta" && kind !== "lds") this.#order.meetsUnannounced(asksForAll);
@@ -59,7 +64,7 @@ export class StreamOrder {
       if (isChange && typeKindTable[type.traits.kind].usesClusters) this.#order.used(type, delivery);
       return false;
     }
-    this.#order.sentClusters(delivery);
+    this.#order.sentClusters(type, delivery);
     const newcomers = answer.newToClient ?? this.#newcomers(type, before.position, current);
     if (newcomers === "unknown") {
       // On a per-type stream the ACK of Clusters does not mean that they are in use, so waiting for it would not help.

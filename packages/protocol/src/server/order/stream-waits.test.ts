@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { delta, node } from "../../../test/support/conversation.ts";
 import { cluster } from "../../../test/support/layers.ts";
 import { CLUSTER, LISTENER, ROUTE, resource } from "../../../test/support/resources.ts";
-import { streamWith, typeStream } from "../../../test/support/type-streams.ts";
+import { streamWith, toldAtOnce, typeStream } from "../../../test/support/type-streams.ts";
 import type { Dialect } from "../../dialect/dialect.ts";
 import { dialectFor } from "../../dialect/presets.ts";
 import type { CurrentView } from "../cache/current-view.ts";
@@ -21,6 +21,7 @@ beforeEach(() => {
 
 const forCluster: Wait = { for: "cluster", name: "c" };
 const forUsers: Wait = { for: "users", type: ROUTE, isRefused: false };
+const forClusters: Wait = { for: "users", type: CLUSTER, isRefused: false };
 const limits: Partial<Dialect> = {
   ...{ ackLimitMs: 1, orderLimitMs: 100, resumeGraceMs: 7, separateResumeGraceMs: 70 },
   withheldAckLimitMs: { otherwise: undefined },
@@ -45,6 +46,10 @@ class Ordering {
     return this.removalWait;
   }
 
+  absenceWaitOf({ untoldAbsences }: TypeStream): Wait | undefined {
+    return untoldAbsences.isEmpty ? undefined : forClusters;
+  }
+
   stopAwaitingClusters(): void {
     this.told.push("no Clusters");
   }
@@ -64,6 +69,10 @@ class Ordering {
 
   overruleRemovals(to: number): void {
     this.told.push(`removals to ${to}`);
+  }
+
+  overruleAbsences(to: number): void {
+    this.told.push(`absences to ${to}`);
   }
 }
 
@@ -173,13 +182,14 @@ describe("S-ORD-06: a wait may last", () => {
         order.waits.set(type, wait);
       };
     const separate = { isAggregated: false };
-    expect([
-      limitsOf(awaits("came-back")),
-      limitsOf(awaits("unannounced")),
-      limitsOf(awaits("came-back"), separate),
-      limitsOf(awaits("unannounced"), separate),
-      limitsOf(awaits("came-back", forUsers)),
-    ]).toEqual([[["clusters", 7]], [["clusters", 7]], [["clusters", 70]], [["clusters", 7]], [["order", 100]]]);
+    const clustersFor = (why: Order["awaitsClusters"]): unknown =>
+      [{}, { dialect: withheld }, separate, { ...separate, dialect: withheld }].map((options) =>
+        limitsOf(awaits(why), options),
+      );
+    const each = (...limits: readonly number[]): unknown => limits.map((ms) => [["clusters", ms]]);
+    expect(clustersFor("came-back")).toEqual(each(7, 100, 70, 70));
+    expect(clustersFor("unannounced")).toEqual(each(7, 7, 7, 7));
+    expect(limitsOf(awaits("came-back", forUsers))).toEqual([["order", 100]]);
   });
 
   test("for a reconnected client as long as it has to subscribe, whether or not anything waits", () => {
@@ -190,11 +200,12 @@ describe("S-ORD-06: a wait may last", () => {
     const idle = Object.assign(typeStream(CLUSTER), { deferredRemovals: { areClusters: true, unreleased: undefined } });
     expect([
       limitsOf(returns, {}, clusters()),
+      limitsOf(returns, { dialect: withheld }, clusters()),
       limitsOf(returns, { isAggregated: false }, clusters()),
       limitsOf(returns, {}, idle),
       limitsOf(() => undefined, {}, idle),
       limitsOf(returns),
-    ]).toEqual([[["order", 7]], [["order", 70]], [["order", 7]], [], []]);
+    ]).toEqual([[["order", 7]], [["order", 7]], [["order", 70]], [["order", 7]], [], []]);
   });
 
   test("for an ACK; removals then wait for nothing else, users of Clusters do", () => {
@@ -202,6 +213,7 @@ describe("S-ORD-06: a wait may last", () => {
       const [answer] = type.next(current, {
         removable: { to: 0, namedTo: 0, goesAtOnce: undefined },
         heldBack: nothingHeldBack,
+        absences: toldAtOnce,
       });
       if (answer !== undefined)
         type.deliveries.open({ nonce: "1", body: answer.body, revision: 1, from: undefined, at: 1, isInTurn: true });

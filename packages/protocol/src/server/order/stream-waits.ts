@@ -28,6 +28,7 @@ type OrderOfWaits = Pick<
   Order,
   | "waitsOf"
   | "removalWaitOf"
+  | "absenceWaitOf"
   | "awaitsClusters"
   | "awaitsReturn"
   | "stopAwaitingClusters"
@@ -35,6 +36,7 @@ type OrderOfWaits = Pick<
   | "countGiven"
   | "overruleUser"
   | "overruleRemovals"
+  | "overruleAbsences"
 >;
 
 const nothing: ReadonlyMap<TypeStream, Waits> = new Map();
@@ -78,10 +80,9 @@ export class StreamWaits {
     return waits;
   }
 
-  /** Determines what the pending removals of a type wait for. */
+  /** Determines what the pending removals and untold absences of a type wait for. */
   findOfRemovals(type: TypeStream): void {
-    if (type.deferredRemovals === undefined || type.pendingRemovals.isEmpty) return;
-    const wait = this.#order.removalWaitOf(type.pendingRemovals.oldest, type.deferredRemovals) ?? releaseOf(type);
+    const wait = this.#order.absenceWaitOf(type) ?? this.#removalWaitOf(type);
     if (wait !== undefined) this.#waits.set(type, { first: wait, names: nothingHeldBack, maySpeak: true });
   }
 
@@ -116,7 +117,7 @@ export class StreamWaits {
       // Only a new version ends the wait for a resource that was NACKed.
       if (wait === undefined || (wait.for === "users" && wait.isRefused)) continue;
       if (wait.for === "cluster" && this.#order.awaitsClusters !== undefined)
-        add({ type, what: "clusters", limitMs: this.#graceOf(this.#order.awaitsClusters) });
+        add({ type, what: "clusters", limitMs: this.#patienceForClusters(this.#order.awaitsClusters) });
       else add({ type, what: "order", limitMs: this.#patienceWith(wait) });
     }
     return found ?? nobodyWaits;
@@ -152,10 +153,12 @@ export class StreamWaits {
     this.#waited.delete(type);
     if (wait.for !== "users" && wait.for !== "release")
       return this.#order.overruleUser(type, waited.since, current) ? wait : undefined;
-    // The removals that were pending when the wait began are done; the present ones are newer.
-    if (type.pendingRemovals.oldest > waited.since) return undefined;
-    this.#order.overruleRemovals(since);
-    return wait;
+    // What was pending when the wait began is done; the present removals and absences are newer.
+    const isPending = ({ oldest }: { readonly oldest: number }): boolean => oldest <= waited.since;
+    const [removals, absences] = [isPending(type.pendingRemovals), isPending(type.untoldAbsences)];
+    if (removals) this.#order.overruleRemovals(since);
+    if (absences) this.#order.overruleAbsences(since);
+    return removals || absences ? wait : undefined;
   }
 
   /**
@@ -163,20 +166,41 @@ export class StreamWaits {
    * short periods.
    */
   #patienceWith(wait: Wait): number {
-    const { orderLimitMs, withheldAckLimitMs } = this.#dialect;
-    if (wait.for === "return") return this.#graceOf("came-back");
+    const { orderLimitMs } = this.#dialect;
+    if (wait.for === "return") return this.#grace;
     if (wait.for !== "cluster") return orderLimitMs;
-    const withheld = this.#isAggregated ? forKind(withheldAckLimitMs, "cds") : undefined;
-    return Math.min(withheld ?? orderLimitMs, orderLimitMs);
+    return Math.min(this.#withheldClustersMs ?? orderLimitMs, orderLimitMs);
   }
 
   /**
-   * How long a client has to subscribe to what it uses, in milliseconds. Per-type streams that broke reconnect each in
-   * its own time.
+   * How long a client has to subscribe to Clusters, in milliseconds. One that withholds their ACK while one of them
+   * warms withholds the first request of a new stream, too: Envoy until its `initial_fetch_timeout` ends, 15 seconds
+   * unless it is configured (client-behaviours A16).
    */
-  #graceOf(why: "came-back" | "unannounced"): number {
+  #patienceForClusters(why: "came-back" | "unannounced"): number {
+    const { orderLimitMs, resumeGraceMs } = this.#dialect;
+    if (why === "unannounced") return resumeGraceMs;
+    return this.#withheldClustersMs === undefined ? this.#grace : orderLimitMs;
+  }
+
+  /**
+   * How long a reconnected client has to subscribe to what it uses, in milliseconds. Per-type streams that broke
+   * reconnect each in its own time.
+   */
+  get #grace(): number {
     const { resumeGraceMs, separateResumeGraceMs } = this.#dialect;
-    return this.#isAggregated || why === "unannounced" ? resumeGraceMs : separateResumeGraceMs;
+    return this.#isAggregated ? resumeGraceMs : separateResumeGraceMs;
+  }
+
+  /** The period after which the ACK of Clusters counts as withheld; undefined: the client does not withhold it. */
+  get #withheldClustersMs(): number | undefined {
+    return this.#isAggregated ? forKind(this.#dialect.withheldAckLimitMs, "cds") : undefined;
+  }
+
+  #removalWaitOf(type: TypeStream): Wait | undefined {
+    const { deferredRemovals, pendingRemovals } = type;
+    if (deferredRemovals === undefined || pendingRemovals.isEmpty) return undefined;
+    return this.#order.removalWaitOf(pendingRemovals.oldest, deferredRemovals) ?? releaseOf(type);
   }
 
   /** A reconnected client gets its time whether or not anything waits for it. */

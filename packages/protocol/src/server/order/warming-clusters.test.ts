@@ -114,10 +114,23 @@ describe("S-ORD-06: where the ACK of Clusters is withheld, one counts as in use"
 describe("S-ORD-06: a Cluster is not waited for any more", () => {
   test("when a later response deletes it", () => {
     const removed = warming(plain("a"), plain("b"));
-    removed.forgetGone(answer(CLUSTER, 6, [], { removed: ["a"] }));
+    removed.follow(clusters, answer(CLUSTER, 6, [], { removed: ["a"] }));
     const unlisted = warming(plain("a"), plain("b"));
-    unlisted.forgetGone(answer(CLUSTER, 6, [plain("b")], { variant: "sotw" }));
+    unlisted.follow(clusters, answer(CLUSTER, 6, [plain("b")], { variant: "sotw" }));
     expect([left(removed), left(unlisted)]).toEqual([["b"], ["b"]]);
+  });
+
+  test("by its former endpoints, when a later response has it with another EDS name", () => {
+    const renamed = resource(CLUSTER, "a", "2", { references: [{ type: ENDPOINTS, name: "new" }] });
+    const all = warming(withEndpoints("a"), withEndpoints("b"));
+    all.accept(clusters, separate, answer(CLUSTER, 5, [withEndpoints("a"), withEndpoints("b")]), 5);
+    all.follow(clusters, answer(CLUSTER, 6, [renamed, withEndpoints("b")]));
+    all.accept(endpoints, separate, answer(ENDPOINTS, 7, [assignment("a"), assignment("b"), assignment("new")]), 7);
+    const before = left(all);
+    all.accept(clusters, separate, answer(CLUSTER, 6, [renamed, withEndpoints("b")]), 7);
+    const owed = all.takeOwed();
+    all.accept(endpoints, separate, answer(ENDPOINTS, 8, [assignment("new")]), 8);
+    expect([before, owed, left(all)]).toEqual([["a"], new Map([[ENDPOINTS, new Set(["a", "b", "new"])]]), []]);
   });
 
   test("when its wait timed out, or nobody subscribes to Clusters", () => {

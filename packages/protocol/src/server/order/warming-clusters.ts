@@ -40,19 +40,24 @@ export class WarmingClusters {
 
   /** Clusters were sent, some of them new to the client. */
   bring({ traits }: TypeStream, delivery: Delivery, isNew: (name: string) => boolean): void {
-    for (const { puts } of delivery.body.segments) {
-      for (const { name, references } of puts) {
-        if (!isNew(name)) continue;
-        const owed = references.find((reference) => traits.owes.includes(reference.type));
-        const others = references.filter((reference) => reference !== owed);
-        this.#newcomers.set(name, { endpoints: owed, others, delivery, acceptedAt: undefined, isGiven: false });
-      }
-    }
+    for (const { puts } of delivery.body.segments)
+      for (const put of puts) if (isNew(put.name)) this.#newcomers.set(put.name, newcomerOf(put, traits, delivery));
   }
 
-  /** Clusters were sent: Clusters that the response deletes are not waited for. */
-  forgetGone({ body: { variant, segments } }: Delivery): void {
+  /**
+   * Clusters were sent: those that the response deletes are not waited for, and a Cluster that warms with another EDS
+   * name begins anew.
+   */
+  follow({ traits }: TypeStream, delivery: Delivery): void {
     if (this.#newcomers.size === 0) return;
+    const { variant, segments } = delivery.body;
+    for (const { puts } of segments) {
+      for (const put of puts) {
+        const before = this.#newcomers.get(put.name);
+        if (before === undefined || before.endpoints?.name === endpointsOf(put, traits)?.name) continue;
+        this.#newcomers.set(put.name, newcomerOf(put, traits, delivery));
+      }
+    }
     if (variant === "delta") {
       for (const { removed } of segments) for (const name of removed) this.#newcomers.delete(name);
       return;
@@ -132,6 +137,16 @@ export class WarmingClusters {
       else if (acceptedAt !== undefined && acceptedAt < at) this.#newcomers.delete(name);
     }
   }
+}
+
+function newcomerOf(cluster: Resource, traits: TypeTraits, delivery: Delivery): Newcomer {
+  const endpoints = endpointsOf(cluster, traits);
+  const others = cluster.references.filter((reference) => reference !== endpoints);
+  return { endpoints, others, delivery, acceptedAt: undefined, isGiven: false };
+}
+
+function endpointsOf({ references }: Resource, { owes }: TypeTraits): Reference | undefined {
+  return references.find(({ type }) => owes.includes(type));
 }
 
 function isThere({ type, name }: Reference, view: View): boolean {

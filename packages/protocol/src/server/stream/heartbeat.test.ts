@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { delta, node } from "../../../test/support/conversation.ts";
 import { viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import { digest, ENDPOINTS, resource, traits } from "../../../test/support/resources.ts";
+import { toldAtOnce } from "../../../test/support/type-streams.ts";
 import { dialectFor } from "../../dialect/presets.ts";
 import type { Body } from "../../message/body.ts";
 import type { Resource } from "../../resource/resource.ts";
@@ -14,7 +15,10 @@ import { nothingHeldBack } from "../type/held-back.ts";
 import type { TypeStream, TypeStreamOptions } from "../type/type-stream.ts";
 import { Heartbeats } from "./heartbeat.ts";
 
-const everything = { removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack };
+const everything = {
+  ...{ removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack },
+  absences: toldAtOnce,
+};
 const no = { code: 3, message: "no" };
 const timed = (name: string, label: string, ttlMs: number | undefined): Resource => ({
   ...resource(ENDPOINTS, name, label),

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { delta, node } from "../../../test/support/conversation.ts";
 import { viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import { CLUSTER, digest, ENDPOINTS, HOST, ROUTE, resource } from "../../../test/support/resources.ts";
-import { typeStream } from "../../../test/support/type-streams.ts";
+import { toldAtOnce, typeStream } from "../../../test/support/type-streams.ts";
 import { dialectFor } from "../../dialect/presets.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
@@ -12,7 +12,10 @@ import { nothingHeldBack } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import { PendingResends } from "./pending-resends.ts";
 
-const everything = { removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack };
+const everything = {
+  ...{ removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack },
+  absences: toldAtOnce,
+};
 const dialect = dialectFor(node("n"));
 let clusters: TypeStream;
 let resends: PendingResends;

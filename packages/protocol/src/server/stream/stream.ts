@@ -28,6 +28,7 @@ import { DeltaTypeStream } from "../type/delta.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import { SotwTypeStream } from "../type/sotw.ts";
 import type { TypeStream } from "../type/type-stream.ts";
+import type { AbsenceBounds } from "../type/untold-absences.ts";
 import { Heartbeats } from "./heartbeat.ts";
 import { PendingResends, type ResendNames } from "./pending-resends.ts";
 import { resourceStates } from "./resource-states.ts";
@@ -239,7 +240,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
       if (isUnfinished) break;
     }
     for (const type of this.#inOrder) {
-      if (isUnfinished || type.pendingRemovals.isEmpty) continue;
+      if (isUnfinished || (type.pendingRemovals.isEmpty && type.untoldAbsences.isEmpty)) continue;
       this.#speak(type, effects, owed);
       this.#waits.findOfRemovals(type);
     }
@@ -294,6 +295,10 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     return this.opened.onlyType === undefined;
   }
 
+  get asksForAllClusters(): boolean {
+    return this.#ordering.asksForAllClusters;
+  }
+
   #reportWaits(): readonly ServerEffect[] {
     const changes = this.#waits.changes(this.#inOrder);
     if (changes.length === 0) return none;
@@ -317,7 +322,8 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
         : this.identity.siblings.order.removable(this.current.revision, type.deferredRemovals);
     const wasBlocked = type.deliveries.isBlocked;
     const current = this.#currentFor(type);
-    const made = type.next(current, { removable, heldBack });
+    const absences = (): AbsenceBounds => this.identity.siblings.order.absencesOf(type);
+    const made = type.next(current, { removable, heldBack, absences });
     const answers = this.#errors.add(type, made, { current, wasBlocked });
     const isShared = !this.isAggregated && this.identity.siblings.streams.size > 1;
     for (const answer of answers) {

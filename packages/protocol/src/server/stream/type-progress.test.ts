@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { delta } from "../../../test/support/conversation.ts";
 import { cluster, viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import { CLUSTER, digest } from "../../../test/support/resources.ts";
-import { typeStream } from "../../../test/support/type-streams.ts";
+import { toldAtOnce, typeStream } from "../../../test/support/type-streams.ts";
 import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
 import { PendingRemovals } from "../cache/pending-removals.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
@@ -12,7 +12,10 @@ import { nothingHeldBack } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import { describeBehind, reachedBy, standingOf } from "./type-progress.ts";
 
-const everything = { removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack };
+const everything = {
+  ...{ removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack },
+  absences: toldAtOnce,
+};
 const no = { code: 3, message: "no" };
 const nothingWaits: Pick<StreamWaits, "of"> = { of: () => undefined };
 

@@ -12,7 +12,7 @@ import {
   resource,
   UNKNOWN,
 } from "../../../test/support/resources.ts";
-import { newTypeStream, typeStream } from "../../../test/support/type-streams.ts";
+import { newTypeStream, toldAtOnce, typeStream } from "../../../test/support/type-streams.ts";
 import type { InitialVersions } from "../../message/request.ts";
 import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
@@ -304,7 +304,10 @@ describe("streams that are told the same", () => {
 
 describe("what a type can be sent while some of it is held back (S-ORD-06)", () => {
   const flags = ({ canHoldBack, canTellTargets }: TypeStream): unknown => ({ canHoldBack, canTellTargets });
-  const everything = { removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: new Map() };
+  const everything = {
+    ...{ removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: new Map() },
+    absences: toldAtOnce,
+  };
   const current = (): CurrentView => new CurrentViews(new SharedResponses(digest)).of(viewOf(new WrittenLayer("base")));
 
   test("is all the rest once it was sent something, and an earlier state unless it is to be compared", () => {

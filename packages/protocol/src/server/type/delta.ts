@@ -30,6 +30,7 @@ import type {
   TypeStream,
   TypeStreamOptions,
 } from "./type-stream.ts";
+import { UntoldAbsences } from "./untold-absences.ts";
 
 /** The delta variant of one type on one stream. */
 export class DeltaTypeStream implements TypeStream {
@@ -38,6 +39,7 @@ export class DeltaTypeStream implements TypeStream {
   readonly deliveries: Deliveries;
   readonly sentState: SentState;
   readonly pendingRemovals: PendingRemovals = noPendingRemovals;
+  readonly untoldAbsences: UntoldAbsences = new UntoldAbsences();
   readonly ttl: TtlVerdict;
   readonly #options: TypeStreamOptions;
   readonly #resume: DeltaResume;
@@ -110,7 +112,7 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   hasNews(view: View): boolean {
-    return this.#terms.unsubscribed.size > 0 || this.sentState.hasNews(view);
+    return this.#terms.unsubscribed.size > 0 || !this.untoldAbsences.isEmpty || this.sentState.hasNews(view);
   }
 
   catchUp(revision: number): void {
@@ -118,7 +120,7 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   isSent(name: string, current: CurrentView): boolean {
-    return this.sentState.isSent(name, current);
+    return !this.untoldAbsences.has(name) && this.sentState.isSent(name, current);
   }
 
   removesAny(current: CurrentView): boolean {
@@ -129,7 +131,19 @@ export class DeltaTypeStream implements TypeStream {
     return this.sentState.pendingResources(current);
   }
 
-  next(current: CurrentView, { heldBack }: FlushBounds): readonly PendingResponse[] {
+  next(current: CurrentView, { heldBack, absences }: FlushBounds): readonly PendingResponse[] {
+    const due = this.untoldAbsences.takeDue(absences, current.revision);
+    for (const name of due) this.sentState.ask(name);
+    return this.untoldAbsences.withhold(this.#next(current, heldBack), () => ({
+      bounds: absences(),
+      revision: current.revision,
+      isUnused: (name) =>
+        !due.has(name) && this.subscription.names.has(name) && !current.view.refersTo(this.traits.type, name),
+      mustAnswer: this.subscription.asksForAll,
+    }));
+  }
+
+  #next(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     if (this.sentState.position === undefined) return this.#firstAnswer(current, heldBack);
     if (this.deliveries.isBlocked) return this.#outOfTurn(this.sentState.position, current, heldBack);
     return this.#inTurn(this.sentState.position, current, heldBack);
@@ -170,6 +184,7 @@ export class DeltaTypeStream implements TypeStream {
     if (change.dropped.length > 0 || change.leftWildcard) this.deliveries.forgive(change.dropped, this.subscription);
     for (const name of change.dropped) {
       this.sentState.giveUp(name);
+      this.untoldAbsences.forget(name);
       if (this.subscription.isWildcard) this.#terms.unsubscribed.add(name);
       // The client may still hold it for another term.
       else if (this.traits.terms === undefined && !this.subscription.isNamed(name))

@@ -21,6 +21,7 @@ import { Replacements, withWaiting } from "./replacements.ts";
 import { SentState } from "./sent-state.ts";
 import { SotwTerms } from "./sotw-terms.ts";
 import type { ClassifiedRequest, FlushBounds, PendingResponse, TypeStream, TypeStreamOptions } from "./type-stream.ts";
+import { UntoldAbsences } from "./untold-absences.ts";
 
 /** The State of the World variant of one type on one stream. */
 export class SotwTypeStream implements TypeStream {
@@ -29,6 +30,7 @@ export class SotwTypeStream implements TypeStream {
   readonly deliveries: Deliveries;
   readonly sentState: SentState;
   readonly pendingRemovals: PendingRemovals = noPendingRemovals;
+  readonly untoldAbsences: UntoldAbsences = new UntoldAbsences();
   readonly ttl: TtlVerdict;
   readonly #options: TypeStreamOptions;
   readonly #names: SotwSubscription;

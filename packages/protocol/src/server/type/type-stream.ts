@@ -15,6 +15,7 @@ import type { Anomaly, RequestKind } from "../contract/effect.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import type { HeldBackNames } from "./held-back.ts";
 import type { ReadonlySentState } from "./readonly-sent-state.ts";
+import type { AbsenceBounds, UntoldAbsences } from "./untold-absences.ts";
 
 /** Options of a type on a stream. */
 export interface TypeStreamOptions {
@@ -69,6 +70,8 @@ export interface FlushBounds {
   /** Which deleted Clusters, and in delta their endpoints, may be removed; others become pending removals. */
   readonly removable: Removable;
   readonly heldBack: HeldBackNames;
+  /** Which absences of requested names may be told; others wait, unless the newest state refers to the name. */
+  readonly absences: () => AbsenceBounds;
 }
 
 /** The state of a type whose deleted resources are removed last (S-ORD-05). */
@@ -98,6 +101,8 @@ export interface TypeStream {
   readonly isPaused: boolean;
   /** Deleted resources that the client still holds; always empty except for Clusters and, in delta, their endpoints. */
   readonly pendingRemovals: PendingRemovals;
+  /** Requested names whose absence waits. */
+  readonly untoldAbsences: Pick<UntoldAbsences, "isEmpty" | "oldest">;
   /** Undefined: deleted resources are removed at once. */
   readonly deferredRemovals?: DeferredRemovalState | undefined;
   /** Whether single resources can be held back while others are sent. */
