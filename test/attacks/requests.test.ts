@@ -1,10 +1,11 @@
 import { gzipSync } from "node:zlib";
 import { type DeltaRequestMessage, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode } from "@xdskit/protocol";
-import { afterAll, beforeAll, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { framed, uint32 } from "../../packages/server/test/support/http2-frames.ts";
 import { ADS_DELTA, ADS_SOTW, CLUSTER, ENDPOINTS } from "../../packages/server/test/support/test-server.ts";
-import { type Attacker, answered, ended, openCall, send } from "./support/attacker.ts";
+import { note } from "../e2e/support/measure.ts";
+import { Attacker, answered, ended, openCall, send } from "./support/attacker.ts";
 import { createScene, type Scene } from "./support/scene.ts";
 import { type Attack, withstand } from "./support/withstand.ts";
 
@@ -16,6 +17,12 @@ const delta = (message: Partial<DeltaRequestMessage>): Buffer =>
 
 /** 3.9 MB on the wire, and many times that as objects. */
 const metadata = delta({ node: { ...node("heavy"), metadata: { list: Array(550_000).fill({}) } } });
+/** 60 KB on the wire, and fifty times that as lists in lists. */
+const lists = (id: string): Buffer => {
+  let list: unknown[] = [];
+  for (let depth = 1; depth < 40; depth++) list = [list];
+  return delta({ node: { ...node(id), metadata: { lists: Array(300).fill(list) } } });
+};
 const bomb = ((): Buffer => {
   const zipped = gzipSync(Buffer.alloc(16 * MB));
   return Buffer.concat([Buffer.from([1]), uint32(zipped.byteLength), zipped]);
@@ -39,6 +46,16 @@ const attacks: readonly Attack[] = [
     name: "metadata of 3.9 MB on many streams",
     round: (attacker) => callWithEach(attacker, Array(4).fill(metadata)),
     passes: ["maxNodeBytes"],
+  },
+  {
+    name: "metadata of 60 KB on many streams, which takes fifty times as much",
+    round: (attacker) =>
+      callWithEach(
+        attacker,
+        Array.from({ length: 20 }, (_, index) => lists(`lists${index}`)),
+      ),
+    holdsOn: true,
+    passes: ["maxClientBytesPerPeer"],
   },
   {
     name: "compressed messages that are a thousand times as large",
@@ -177,3 +194,23 @@ beforeAll(async () => {
 afterAll(() => scene[Symbol.asyncDispose]());
 
 test.each(attacks.map((attack) => [attack.name, attack] as const))("%s", (_, attack) => withstand(scene, attack));
+
+test("the nodes of open streams take less memory than the server counts, and a client that behaves is served", async () => {
+  const heldBefore = await scene.heldBytes();
+  const usedBefore = await clientBytes();
+  const attacker = new Attacker(scene.nextHost(), scene.server.port);
+  await callWithEach(
+    attacker,
+    Array.from({ length: 20 }, (_, index) => lists(`held${index}`)),
+  );
+  await scene.client.edit(1);
+  const used = (await clientBytes()) - usedBefore;
+  const held = (await scene.heldBytes()) - heldBefore;
+  attacker.end();
+  note("nodes of open streams", "server", "bytes counted and held", `${used} ${held}`);
+  expect(used).toBeGreaterThan(8 * MB);
+  expect(used).toBeLessThanOrEqual(16 * MB);
+  expect(held).toBeLessThanOrEqual(used);
+});
+
+const clientBytes = (): Promise<number> => scene.server.metric("xds_server_limit_used", { limit: "maxClientBytes" });

@@ -222,6 +222,36 @@ describe("who polls", () => {
     expect([...polled.machine.streams()]).toEqual([]);
   });
 
+  test("with a version longer than any is answered at once, and the version is not kept", () => {
+    const polled = new Conversation();
+    put(polled, cluster("a"));
+    const version = versionOf(polled, poll(polled));
+    expect(said(polled, poll(polled, { version }))).toBe("waits");
+    const other = { node: node("m"), version: "v".repeat(1_000_000) };
+    const answers = [poll(polled, other), poll(polled, other)].map((number) => said(polled, number));
+    expect(answers).toEqual(["given a", "waits"]);
+    expect(
+      polled.reports.flatMap((report) => (report.kind === "response-nacked" ? [report.error.message] : [])),
+    ).toEqual([expect.stringContaining('version ""')]);
+  });
+
+  test("counts while a poll waits, with its names; beyond the limit of memory the poll is refused", () => {
+    const names = ["a", "b"];
+    const polled = new Conversation({ maxClientBytes: 2_000 });
+    put(polled, cluster("a"));
+    const version = versionOf(polled, poll(polled, { names }));
+    expect(polled.machine.clientBytes).toBe(0);
+    const held = poll(polled, { names, version });
+    const bytes = polled.machine.clientBytes;
+    expect([said(polled, held), bytes > 2 * 128]).toEqual(["waits", true]);
+    const views = [...polled.machine.streams()].length;
+    const long = { node: node("m"), names: ["x".repeat(2_000)] };
+    expect(said(polled, poll(polled, long))).toBe("refused 8");
+    expect([polled.machine.clientBytes, [...polled.machine.streams()].length]).toEqual([bytes, views]);
+    put(polled, cluster("a", "2"));
+    expect([said(polled, held), polled.machine.clientBytes]).toEqual(["given a", 0]);
+  });
+
   test("is another one from another address, or by other names", () => {
     const polled = new Conversation();
     put(polled, cluster("a"));

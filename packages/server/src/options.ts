@@ -101,6 +101,23 @@ export interface Limits {
    */
   readonly maxNodeBytes: number;
   /**
+   * Bytes of memory, estimated as they are decoded, for the nodes of all open streams, and for the nodes and names of
+   * polls that wait. A node may take 90 times its bytes. The stream or poll that exceeds it ends with
+   * RESOURCE_EXHAUSTED, over REST 429.
+   * @default 1_073_741_824 (1 GiB)
+   */
+  readonly maxClientBytes: number;
+  /**
+   * As `maxClientBytes`, for one client address (host, without port).
+   * @default 536_870_912 (512 MiB)
+   */
+  readonly maxClientBytesPerPeer: number;
+  /**
+   * As `maxClientBytes`, for one identity.
+   * @default 536_870_912 (512 MiB)
+   */
+  readonly maxClientBytesPerIdentity: number;
+  /**
    * Bytes of all requests that are incomplete or waiting to be processed. Above it: RESOURCE_EXHAUSTED.
    * @default 536_870_912 (512 MiB)
    */
@@ -223,6 +240,9 @@ export const defaultLimits: Limits = {
   maxRequestBytes: 64 * 1024 * 1024,
   maxRestRequestBytes: 16 * 1024 * 1024,
   maxNodeBytes: 64 * 1024,
+  maxClientBytes: 1024 * 1024 * 1024,
+  maxClientBytesPerPeer: 512 * 1024 * 1024,
+  maxClientBytesPerIdentity: 512 * 1024 * 1024,
   maxReceivedBytes: 512 * 1024 * 1024,
   maxReceivedBytesPerPeer: 256 * 1024 * 1024,
   maxReceivedBytesPerIdentity: 256 * 1024 * 1024,

@@ -14,6 +14,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   "max-streams-per-peer": "2000",
   "max-subscriptions-per-stream": "210000",
   "max-received-bytes-per-peer": "24MiB",
+  "max-client-bytes-per-peer": "16MiB",
   "max-poller-bytes-per-peer": "4MiB",
   "max-message-time": "2s",
   "max-blocked": "2s",

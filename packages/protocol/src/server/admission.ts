@@ -157,8 +157,7 @@ export function typeDenied(type: TypeUrl): Status {
 }
 
 /** Whether a later request names another node than the first request did. */
-export function isOtherNode(first: Node, { node }: DiscoveryRequest): boolean {
-  if (node === undefined || node === first) return false;
+export function isOtherNode(first: Node, node: Node): boolean {
   return node.id !== first.id || node.cluster !== first.cluster || node.userAgentName !== first.userAgentName;
 }
 

@@ -19,6 +19,7 @@ import type { PreparedCommit } from "./contract/prepared-commit.ts";
 import type { Remembered } from "./contract/remembered.ts";
 import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
 import { History } from "./history.ts";
+import { AccountUsage, clientBytes } from "./memory/account-usage.ts";
 import { ClusterSources } from "./order/cluster-sources.ts";
 import type { PolledView } from "./poll/polled-view.ts";
 import { Polls } from "./poll/polls.ts";
@@ -45,6 +46,7 @@ export class ServerMachine {
   readonly #history: History<Stream | PolledView>;
   readonly #streams: Streams;
   readonly #polls: Polls;
+  readonly #clientMemory: AccountUsage;
   #isTurnOfPolls = false;
   #lastTimer = 0;
   /** Which clients have which revision. */
@@ -53,6 +55,7 @@ export class ServerMachine {
   constructor(options: ServerMachineOptions) {
     this.#options = options;
     const { traits } = options;
+    this.#clientMemory = new AccountUsage(clientBytes, options);
     const listsNews = options.remembers === true;
     // A client may go on using Clusters after they are deleted.
     const isCluster = (type: TypeUrl): boolean => traits(type)?.kind === "cds";
@@ -70,6 +73,7 @@ export class ServerMachine {
     this.#admission = new Admission(options, (layer) => this.#layers.isPresent(layer));
     const shared = {
       ...options,
+      clientMemory: this.#clientMemory,
       layers: this.#layers,
       currentViews: new CurrentViews(this.#responses),
       admission: this.#admission,
@@ -216,6 +220,11 @@ export class ServerMachine {
   /** What the remembered pollers without a poll cost, in bytes. */
   get pollerBytes(): number {
     return this.#polls.rememberedBytes;
+  }
+
+  /** What streams and waiting polls say of themselves, in estimated bytes of memory. */
+  get clientBytes(): number {
+    return this.#clientMemory.inAll;
   }
 
   get isPollDue(): boolean {

@@ -12,6 +12,14 @@ export interface LimitUse {
   readonly hits: number;
 }
 
+/** What the protocol server estimates to keep of clients, in bytes of memory. */
+interface RememberedBytes {
+  /** Of pollers without a poll. */
+  readonly pollerBytes: () => number;
+  /** Of the nodes of streams and waiting polls, and the names of polls. */
+  readonly clientBytes: () => number;
+}
+
 /** The limits of one count: of the whole server, of an address, of an identity. */
 interface CountLimits {
   readonly inAll: LimitName;
@@ -34,18 +42,17 @@ const streamLimits: CountLimits = {
 export class ConnectionLimits {
   readonly #limits: Limits;
   readonly #budget: ByteBudget;
-  readonly #pollerBytes: () => number;
+  readonly #remembered: RememberedBytes;
   readonly #hits = new Map<LimitName, number>();
   readonly #connections = new Count(connectionLimits, "connections");
   readonly #streams = new Count(streamLimits, "streams");
   /** Counted separately from streams, so that neither can exhaust the other. */
   readonly #calls = new Count(streamLimits, "calls beside discovery");
 
-  /** `pollerBytes`: what is remembered of pollers without a poll. */
-  constructor(limits: Limits, budget: ByteBudget, pollerBytes: () => number) {
+  constructor(limits: Limits, budget: ByteBudget, remembered: RememberedBytes) {
     this.#limits = limits;
     this.#budget = budget;
-    this.#pollerBytes = pollerBytes;
+    this.#remembered = remembered;
   }
 
   get connections(): number {
@@ -93,7 +100,8 @@ export class ConnectionLimits {
       maxConnections: this.#connections.open,
       maxStreams: this.#streams.open,
       maxReceivedBytes: this.#budget.held,
-      maxPollerBytes: this.#pollerBytes(),
+      maxClientBytes: this.#remembered.clientBytes(),
+      maxPollerBytes: this.#remembered.pollerBytes(),
     };
     return limitNames.map((name) => ({
       name,

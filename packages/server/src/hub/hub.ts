@@ -18,6 +18,7 @@ import {
   isOfV2,
   type NamedChoice,
   nodeDenied,
+  type PollEffect,
   type PollId,
   type ServerEffect,
   type ServerMachineOptions,
@@ -109,6 +110,9 @@ export class Hub implements HubPort {
         maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream,
         maxSubscriptionsPerPeer: limits.maxSubscriptionsPerPeer,
         maxSubscriptionsPerIdentity: limits.maxSubscriptionsPerIdentity,
+        maxClientBytes: limits.maxClientBytes,
+        maxClientBytesPerPeer: limits.maxClientBytesPerPeer,
+        maxClientBytesPerIdentity: limits.maxClientBytesPerIdentity,
         maxTypesPerStream: limits.maxTypesPerStream,
         maxUnacknowledgedPerType: limits.maxUnacknowledgedPerType,
         maxPollerBytes: limits.maxPollerBytes,
@@ -119,7 +123,7 @@ export class Hub implements HubPort {
       {
         send: (effect) => this.#send(effect),
         closeStream: (effect) => this.#closeAsAsked(effect),
-        settlePoll: (effect) => this.#polls.perform(effect),
+        settlePoll: (effect) => this.#settlePoll(effect),
         report: (report) => this.#reportOfMachine(report),
         write: () => this.#streams.flush(),
         finished: (stream) => this.endStream(stream, { code: statusCode.OK, message: "" }, "finished"),
@@ -140,7 +144,10 @@ export class Hub implements HubPort {
       report: (report) => this.report(report),
     });
     this.budget = new ByteBudget(limits);
-    this.#connectionLimits = new ConnectionLimits(limits, this.budget, () => this.#driver.machine.pollerBytes);
+    this.#connectionLimits = new ConnectionLimits(limits, this.budget, {
+      pollerBytes: () => this.#driver.machine.pollerBytes,
+      clientBytes: () => this.#driver.machine.clientBytes,
+    });
     const connectionLimits = this.#connectionLimits;
     this.#admission = new Admission({
       ...{ readiness: this.readiness, connectionLimits: connectionLimits, refusesV2 },
@@ -491,6 +498,13 @@ export class Hub implements HubPort {
     if (peer === undefined) return;
     if (limit !== undefined) this.reportLimit(limit, peer.address, status.message, id);
     this.endStream(id, status, limit === undefined ? "refused" : "limit");
+  }
+
+  #settlePoll(effect: PollEffect): void {
+    const peer = this.#polls.peerOf(effect.poll);
+    if (peer !== undefined && effect.kind === "refuse-poll" && effect.limit !== undefined)
+      this.reportLimit(effect.limit, peer.address, effect.status.message);
+    this.#polls.perform(effect);
   }
 
   #send(effect: Extract<ServerEffect, { readonly kind: "send" }>): void {

@@ -301,6 +301,42 @@ test.each(["maxPollerBytes", "maxPollerBytesPerPeer"] as const)(
   },
 );
 
+const LISTS = { lists: Array.from({ length: 20 }, () => Array(20).fill([])) };
+
+test.each(["maxClientBytes", "maxClientBytesPerPeer"] as const)(
+  "%s: a stream whose node takes too much memory with the others ends with RESOURCE_EXHAUSTED, a poll with 429",
+  async (limit) => {
+    world = await startWorld({ limits: { [limit]: 100_000 }, admin: {} });
+    world.server.on("limit-hit", (hit) => hits.push(hit.limit));
+    const peer = await world.connect();
+    const first = (id: string): Uint8Array =>
+      encodeDeltaRequest({ node: { ...node(id), metadata: LISTS }, typeUrl: CLUSTER });
+    const calls = ["a", "b"].map((id) => {
+      const call = peer.open(ADS_DELTA);
+      call.send(first(id));
+      return call;
+    });
+    for (const call of calls) await call.next();
+    const used = (await shownLimit("maxClientBytes"))?.used ?? 0;
+    expect(used / 2).toBeGreaterThan(30_000);
+    const tooMany = peer.open(ADS_DELTA);
+    tooMany.send(first("c"));
+    expect(await within("the status", tooMany.status)).toMatchObject({
+      code: 8,
+      message: new RegExp(`\\(${limit}\\)$`),
+    });
+    const client = restClient("HTTP/1.1", world.address);
+    const body = { node: { id: "d", metadata: LISTS } };
+    expect((await client.send({ path: "/v3/discovery:clusters", body })).status).toBe(429);
+    await client.close();
+    expect([hits, (await shownLimit(limit))?.hits]).toEqual([[limit, limit], 2]);
+    expect((await shownLimit("maxClientBytes"))?.used).toBe(used);
+    const good = peer.open(ADS_DELTA);
+    good.send(deltaRequest(CLUSTER));
+    expect(decodeDeltaResponse(await good.next()).resources).toHaveLength(1);
+  },
+);
+
 describe.each(httpVersions)("over %s", (version) => {
   test("maxReceivedBytes: bodies that do not end are 429 beyond it", async () => {
     world = await startWorld({ limits: { maxReceivedBytes: 210_000 }, admin: {} });

@@ -126,6 +126,9 @@ export type SettingKey =
   | "limits.max-request-bytes"
   | "limits.max-rest-request-bytes"
   | "limits.max-node-bytes"
+  | "limits.max-client-bytes"
+  | "limits.max-client-bytes-per-peer"
+  | "limits.max-client-bytes-per-identity"
   | "limits.max-received-bytes"
   | "limits.max-received-bytes-per-peer"
   | "limits.max-received-bytes-per-identity"
@@ -330,6 +333,24 @@ export const settingTable: readonly Setting[] = [
   row("limits.max-request-bytes", "bytes", "64MiB", "Maximum size of a gRPC request."),
   row("limits.max-rest-request-bytes", "bytes", "16MiB", "Maximum size of a REST request body."),
   row("limits.max-node-bytes", "bytes", "64KiB", "Maximum size of a node message, without its extension list."),
+  row(
+    "limits.max-client-bytes",
+    "bytes",
+    "1GiB",
+    "Maximum memory for the decoded nodes of open streams and the nodes and names of waiting polls.",
+  ),
+  row(
+    "limits.max-client-bytes-per-peer",
+    "bytes",
+    "512MiB",
+    "Maximum memory for the decoded nodes of streams and waiting polls per client address.",
+  ),
+  row(
+    "limits.max-client-bytes-per-identity",
+    "bytes",
+    "512MiB",
+    "Maximum memory for the decoded nodes of streams and waiting polls per client certificate identity.",
+  ),
   row("limits.max-received-bytes", "bytes", "512MiB", "Maximum memory held by incomplete requests."),
   row(
     "limits.max-received-bytes-per-peer",

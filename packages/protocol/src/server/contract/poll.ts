@@ -5,6 +5,7 @@ import type { Status } from "../../message/status.ts";
 import type { Peer } from "../../node/node-mapping.ts";
 import type { ApiVersion } from "../../resource/api-version.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
+import type { PassedLimit } from "./stream-limits.ts";
 
 /** Identifies one poll; chosen by the host from the same numbers as stream ids, never reused. */
 export type PollId = number;
@@ -38,4 +39,10 @@ export type PollEffect =
   | { readonly kind: "answer-poll"; readonly poll: PollId; readonly poller: PollId; readonly body: Body }
   /** Answers 304 without a body: the client has the current version (S-RST-03). */
   | { readonly kind: "poll-unchanged"; readonly poll: PollId }
-  | { readonly kind: "refuse-poll"; readonly poll: PollId; readonly status: Status };
+  /** `limit`: the limit that the client exceeded, if that is the reason. */
+  | {
+      readonly kind: "refuse-poll";
+      readonly poll: PollId;
+      readonly status: Status;
+      readonly limit?: PassedLimit["limit"];
+    };

@@ -20,7 +20,7 @@ export interface Account {
   readonly by: "identity" | "address";
 }
 
-/** Limits on what all streams of one account hold; the stream that exceeds one ends with RESOURCE_EXHAUSTED. */
+/** Limits on what the streams and polls of an account hold; the one that exceeds a limit ends with RESOURCE_EXHAUSTED. */
 export interface AccountLimits {
   /** Undefined: no limit. */
   readonly accountOf?: ((peer: Peer) => Account) | undefined;
@@ -28,7 +28,16 @@ export interface AccountLimits {
   readonly maxSubscriptionsPerPeer?: number | undefined;
   /** The same for one identity. */
   readonly maxSubscriptionsPerIdentity?: number | undefined;
+  /** Estimated bytes of memory of what all streams and waiting polls say of themselves, as it is decoded. */
+  readonly maxClientBytes?: number | undefined;
+  /** Of those of one address. */
+  readonly maxClientBytesPerPeer?: number | undefined;
+  /** The same for one identity. */
+  readonly maxClientBytesPerIdentity?: number | undefined;
 }
+
+/** The name of a limit on what accounts hold. */
+export type AccountLimit = Exclude<keyof AccountLimits, "accountOf">;
 
 /**
  * Limits on what is remembered of pollers between their polls, in bytes. Beyond one, the pollers that have not polled for
@@ -52,7 +61,7 @@ export interface Eviction {
 
 /** A limit that a client exceeded, with the message for its status. */
 export interface PassedLimit {
-  readonly limit: keyof StreamLimits | "maxSubscriptionsPerPeer" | "maxSubscriptionsPerIdentity";
+  readonly limit: keyof StreamLimits | AccountLimit;
   readonly message: string;
 }
 

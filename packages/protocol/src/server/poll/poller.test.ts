@@ -4,8 +4,9 @@ import { PolledState, pollerOf } from "../../../test/support/pollers.ts";
 import { CLUSTER } from "../../../test/support/resources.ts";
 import type { SotwRequest } from "../../message/request.ts";
 import type { Report } from "../contract/effect.ts";
+import { bytesOfValue } from "../memory/value-cost.ts";
 import type { Poller } from "./poller.ts";
-import { bytesOfPoller, bytesOfValue } from "./poller-cost.ts";
+import { bytesOfPoller } from "./poller-cost.ts";
 
 const no = { code: 13, message: "no" };
 

@@ -10,9 +10,10 @@ import type { Report, RequestKind } from "../contract/effect.ts";
 import type { DeliveryState, StreamState, TypeState } from "../contract/inspect.ts";
 import type { PollId } from "../contract/poll.ts";
 import type { Standing, StragglerType } from "../contract/progress.ts";
+import { bytesOfValue } from "../memory/value-cost.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { PolledResponse, PolledSubscription, ResponseSummary } from "./polled-subscription.ts";
-import { bytesOfPoller, bytesOfValue } from "./poller-cost.ts";
+import { bytesOfPoller } from "./poller-cost.ts";
 
 /** How many answered polls in a row without a version still count as a client that starts up. */
 const EMPTY_POLLS_SUSPECTED = 2;

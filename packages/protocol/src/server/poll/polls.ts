@@ -1,5 +1,6 @@
 import { isTypeDenied } from "../../access/access-policy.ts";
 import type { Dialect } from "../../dialect/dialect.ts";
+import type { SotwRequest } from "../../message/request.ts";
 import { type Status, statusCode } from "../../message/status.ts";
 import type { Node } from "../../node/node.ts";
 import type { Peer } from "../../node/node-mapping.ts";
@@ -11,7 +12,9 @@ import { type Admission, type Placed, type RejectedStream, typeDenied } from "..
 import type { Report, ServerEffect } from "../contract/effect.ts";
 import type { StreamState } from "../contract/inspect.ts";
 import type { PollEvent, PollId, PollReceived } from "../contract/poll.ts";
-import type { Eviction, PollerLimits } from "../contract/stream-limits.ts";
+import type { Eviction, PassedLimit, PollerLimits } from "../contract/stream-limits.ts";
+import type { AccountUsage } from "../memory/account-usage.ts";
+import { bytesOfValue } from "../memory/value-cost.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { Progress } from "../progress/progress.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
@@ -28,7 +31,14 @@ export interface PollsOptions extends PolledViewsOptions, PollerLimits {
   /** Returns an unused timer number. */
   readonly nextTimer: () => number;
   readonly progress: Progress;
+  /** The memory of what streams and polls say of themselves. */
+  readonly clientMemory: AccountUsage;
 }
+
+/** More than any version that a poller can have been told; those are digests. */
+const MAX_VERSION_CHARACTERS = 256;
+/** No response has this version. */
+const NO_SUCH_VERSION = "";
 
 /**
  * Polls: REST requests that are complete in themselves (S-RST-14). A change marks the polled subscriptions of its
@@ -41,11 +51,11 @@ export class Polls {
   readonly #waiting: WaitingPolls;
 
   constructor(options: PollsOptions) {
-    const { nextTimer } = options;
+    const { nextTimer, clientMemory } = options;
     this.#options = options;
     this.#views = new PolledViews(options);
     this.#pollers = new PollerMemory(nextTimer, options);
-    this.#waiting = new WaitingPolls(nextTimer);
+    this.#waiting = new WaitingPolls(nextTimer, clientMemory);
   }
 
   get isDue(): boolean {
@@ -132,7 +142,8 @@ export class Polls {
   }
 
   #receive(event: PollReceived): readonly ServerEffect[] {
-    const { poll: id, request, peer, holdMs, apiVersion } = event;
+    const { poll: id, peer, holdMs, apiVersion } = event;
+    const request = withKeptVersion(event.request);
     const { node, choices, dialect } = this.#options.admission.identify(request.node, peer, event.listener);
     const refusal = this.#refusalOf(event, dialect);
     if (refusal !== undefined) return [{ kind: "refuse-poll", poll: id, status: refusal }];
@@ -145,6 +156,8 @@ export class Polls {
       // Messages of API version 2 have no field for errors.
       resourceErrors: apiVersion === "v2" ? "off" : dialect.resourceErrors,
     });
+    const excess = this.#options.clientMemory.set(id, peer, bytesOfValue(node) + polled.bytes);
+    if (excess !== undefined) return this.#refuseBeyond(id, excess, polled);
     const effects: ServerEffect[] = [];
     const poller = this.#pollerFor(event, { node, choices, polled }, effects);
     // First, so that it ends, and its poller is remembered no longer than others, if what follows fails.
@@ -228,6 +241,13 @@ export class Polls {
     return effects;
   };
 
+  /** Refuses a poll that exceeds a limit before it has a poller. */
+  #refuseBeyond(poll: PollId, { limit, message }: PassedLimit, polled: PolledSubscription): readonly ServerEffect[] {
+    this.#options.clientMemory.forget(poll);
+    if (polled.pollers === 0) this.#views.drop(polled);
+    return [{ kind: "refuse-poll", poll, status: { code: statusCode.RESOURCE_EXHAUSTED, message }, limit }];
+  }
+
   #leave(polled: PolledSubscription): void {
     polled.pollers--;
     if (polled.pollers > 0) return;
@@ -260,6 +280,12 @@ export class Polls {
 /** Why a poll gets no answer. `type`: the type that it may not have; undefined: it may not be its node. */
 interface DeniedPoll extends RejectedStream {
   readonly type: TypeUrl | undefined;
+}
+
+/** A request that takes no more memory than a version can have. */
+function withKeptVersion(request: SotwRequest): SotwRequest {
+  const isKept = (request.versionInfo?.length ?? 0) <= MAX_VERSION_CHARACTERS;
+  return isKept ? request : { ...request, versionInfo: NO_SUCH_VERSION };
 }
 
 function refusePoll(

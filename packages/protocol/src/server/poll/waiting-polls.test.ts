@@ -16,7 +16,7 @@ class Waiting {
   #lastPoll = 100;
 
   constructor() {
-    this.polls = new WaitingPolls(() => ++this.#lastTimer);
+    this.polls = new WaitingPolls(() => ++this.#lastTimer, { forget: () => undefined });
   }
 
   get version(): string {

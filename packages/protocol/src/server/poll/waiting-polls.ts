@@ -1,6 +1,7 @@
 import type { Report, ServerEffect } from "../contract/effect.ts";
 import { InvariantError } from "../contract/invariant-error.ts";
 import type { PollId } from "../contract/poll.ts";
+import type { AccountUsage } from "../memory/account-usage.ts";
 import { Fifo } from "../memory/fifo.ts";
 import type { PolledSubscription } from "./polled-subscription.ts";
 import type { Poller, WaitingPoll } from "./poller.ts";
@@ -11,6 +12,7 @@ import type { Poller, WaitingPoll } from "./poller.ts";
  */
 export class WaitingPolls {
   readonly #nextTimer: () => number;
+  readonly #clientMemory: Pick<AccountUsage, "forget">;
   readonly #waiting = new Map<PollId, WaitingPoll>();
   readonly #awaiting = new Map<PolledSubscription, Set<WaitingPoll>>();
   readonly #holds = new Map<number, WaitingPoll>();
@@ -21,9 +23,10 @@ export class WaitingPolls {
   /** The pollers of polls that ended since `takeIdle` was called. */
   readonly #idle = new Set<Poller>();
 
-  /** `nextTimer`: returns an unused timer number. */
-  constructor(nextTimer: () => number) {
+  /** `nextTimer`: returns an unused timer number. `clientMemory`: what counts a poll until it ends. */
+  constructor(nextTimer: () => number, clientMemory: Pick<AccountUsage, "forget">) {
     this.#nextTimer = nextTimer;
+    this.#clientMemory = clientMemory;
   }
 
   get isDue(): boolean {
@@ -119,6 +122,7 @@ export class WaitingPolls {
   /** Removes a poll, and cancels its timer. */
   end(poll: WaitingPoll): readonly ServerEffect[] {
     this.#waiting.delete(poll.id);
+    this.#clientMemory.forget(poll.id);
     this.#due.delete(poll);
     poll.poller.waiting.delete(poll);
     this.#idle.add(poll.poller);

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, says, sotw, talkWith } from "../../../test/support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, plain, resource, UNKNOWN } from "../../../test/support/resources.ts";
 import { statusCode } from "../../message/status.ts";
+import type { Node } from "../../node/node.ts";
+import { bytesOfValue } from "../memory/value-cost.ts";
 
 describe("a request", () => {
   test("for more names than the limit ends the stream; as many as the limit are served", () => {
@@ -110,5 +112,47 @@ describe("what one stream owes on another of the same node", () => {
       [2, ["a@2"]],
       [1, ["a@1"]],
     ]);
+  });
+});
+
+describe("the memory of nodes", () => {
+  const heavy = (id: string): Node => ({ ...node(id), metadata: { list: Array(100).fill({}) } });
+  const each = bytesOfValue(heavy("a"));
+  const ended = (used: number, most: number): unknown => ({
+    code: statusCode.RESOURCE_EXHAUSTED,
+    message: `the nodes of the streams and polls of this server take ${used} bytes of memory; at most ${most} are served (maxClientBytes)`,
+  });
+
+  test("beyond the limit ends the stream at its first request; a stream that ends makes room", () => {
+    const talk = new Conversation({ maxClientBytes: 2 * each });
+    for (const stream of [1, 2, 3]) {
+      talk.open(stream, "delta");
+      talk.hear(stream, delta(CLUSTER, { node: heavy(`${stream}`) }));
+    }
+    expect([talk.ended, talk.machine.clientBytes]).toEqual([[[3, ended(3 * each, 2 * each)]], 2 * each]);
+    talk.on({ kind: "stream-closed", stream: 1 });
+    talk.open(4, "delta");
+    talk.hear(4, delta(CLUSTER, { node: heavy("4") }));
+    expect([talk.ended.length, talk.machine.clientBytes]).toEqual([1, 2 * each]);
+    for (const stream of [2, 4]) talk.on({ kind: "stream-closed", stream });
+    expect(talk.machine.clientBytes).toBe(0);
+  });
+
+  test("is that of the first and of the newest node, which counts instead of the one before", () => {
+    const talk = new Conversation({ maxClientBytes: 2 * each });
+    const request = (by: Node): unknown => talk.hear(1, delta(CLUSTER, { node: by }));
+    talk.open(1, "delta");
+    const light = node("a");
+    for (const by of [light, light, heavy("a"), heavy("a")]) request(by);
+    expect([talk.ended, talk.machine.clientBytes]).toEqual([[], bytesOfValue(light) + each]);
+    request({ ...heavy("a"), metadata: { lists: [heavy("a").metadata, heavy("a").metadata] } });
+    expect([talk.ended.map(([stream]) => stream), talk.machine.clientBytes]).toEqual([[1], 0]);
+  });
+
+  test("of a client that is not admitted does not count", () => {
+    const talk = new Conversation({ nodeMapping: () => ({ refused: "no" }) });
+    talk.open(1, "delta");
+    talk.hear(1, delta(CLUSTER, { node: heavy("a") }));
+    expect([talk.ended.length, talk.machine.clientBytes]).toEqual([1, 0]);
   });
 });

@@ -1,5 +1,6 @@
 import type { Status } from "../../message/status.ts";
 import { statusCode } from "../../message/status.ts";
+import type { Node } from "../../node/node.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { LayerSet } from "../../state/layer-set.ts";
 import type { View } from "../../state/view.ts";
@@ -8,10 +9,11 @@ import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamId, StreamOpened } from "../contract/event.ts";
 import { type AccountLimits, excessOf, type PassedLimit, type StreamLimits } from "../contract/stream-limits.ts";
+import { AccountUsage, subscribedNames } from "../memory/account-usage.ts";
+import { bytesOfValue } from "../memory/value-cost.ts";
 import type { Progress } from "../progress/progress.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
 import { SubscriberIndex } from "../subscription/subscriber-index.ts";
-import { AccountSubscriptions } from "./account-subscriptions.ts";
 import { FlushQueue } from "./flush-queue.ts";
 import type { SiblingSet, SiblingSets } from "./sibling-sets.ts";
 import { Stream } from "./stream.ts";
@@ -26,6 +28,8 @@ export interface OpenStreamsOptions extends StreamLimits, AccountLimits {
   readonly responses: SharedResponses;
   readonly siblings: SiblingSets;
   readonly progress: Progress;
+  /** The memory of what streams and polls say of themselves. */
+  readonly clientMemory: AccountUsage;
   /** Returns an unused timer number. */
   readonly nextTimer: () => number;
   /** Called when a stream closed. */
@@ -38,7 +42,7 @@ export class OpenStreams {
   readonly #opened = new Map<StreamId, StreamOpened>();
   readonly #streams = new Map<StreamId, Stream>();
   readonly #subscribers: SubscriberIndex<Stream>;
-  readonly #accountSubscriptions: AccountSubscriptions;
+  readonly #subscriptions: AccountUsage;
   /** The streams that wait for a flush. */
   readonly queue: FlushQueue<Stream> = new FlushQueue();
   /** The timers of streams that wait for an ACK, or for something that comes first. */
@@ -47,7 +51,7 @@ export class OpenStreams {
   constructor(options: OpenStreamsOptions) {
     this.#options = options;
     this.#subscribers = new SubscriberIndex(options.responses.nameSets);
-    this.#accountSubscriptions = new AccountSubscriptions(options);
+    this.#subscriptions = new AccountUsage(subscribedNames, options);
     this.waitTimers = new WaitTimers(options.nextTimer);
   }
 
@@ -146,12 +150,23 @@ export class OpenStreams {
     const { namesAskedFor: subscriptions, types } = stream;
     let unanswered = 0;
     for (const { deliveries } of types.values()) unanswered = Math.max(unanswered, deliveries.unanswered);
-    const ofAccount = this.#accountSubscriptions.set(stream.opened.stream, stream.opened.peer, subscriptions);
+    const ofAccount = this.#subscriptions.set(stream.opened.stream, stream.opened.peer, subscriptions);
     const excess = excessOf({ subscriptions, types: types.size, unanswered }, this.#options) ?? ofAccount;
     return excess === undefined ? [] : this.endBeyond(stream, excess);
   }
 
-  endBeyond({ opened }: Stream, { limit, message }: PassedLimit): readonly ServerEffect[] {
+  /**
+   * Counts the memory of a stream's nodes, and ends a stream that exceeds a limit by it. Those of different streams are
+   * decoded apart, so each counts.
+   */
+  countNodes(opened: StreamOpened, nodes: Iterable<Node>): readonly ServerEffect[] {
+    let bytes = 0;
+    for (const node of nodes) bytes += bytesOfValue(node);
+    const excess = this.#options.clientMemory.set(opened.stream, opened.peer, bytes);
+    return excess === undefined ? [] : this.endBeyond({ opened }, excess);
+  }
+
+  endBeyond({ opened }: Pick<Stream, "opened">, { limit, message }: PassedLimit): readonly ServerEffect[] {
     return this.end(opened.stream, { code: statusCode.RESOURCE_EXHAUSTED, message }, limit);
   }
 
@@ -161,13 +176,14 @@ export class OpenStreams {
 
   /** Forgets a stream that closed. */
   close(id: StreamId): readonly ServerEffect[] {
-    const { layers, progress, responses, siblings, closed } = this.#options;
+    const { layers, progress, responses, siblings, clientMemory, closed } = this.#options;
     this.#opened.delete(id);
+    clientMemory.forget(id);
     const stream = this.#streams.get(id);
     this.queue.forget(id, stream);
     if (stream === undefined) return [];
     this.#streams.delete(id);
-    this.#accountSubscriptions.forget(id);
+    this.#subscriptions.forget(id);
     const { revision } = responses;
     stream.catchUp(revision);
     progress.left(stream, Math.min(stream.reached, revision), revision);

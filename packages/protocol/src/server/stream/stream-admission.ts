@@ -38,6 +38,8 @@ export class StreamAdmission {
     if ("refused" in admitted)
       return this.#refuse(opened, admission.identify(request.node, opened.peer, opened.listener).node, admitted);
     const { node, choices, dialect, layers, grant } = admitted;
+    const ended = this.#streams.countNodes(opened, [node]);
+    if (isEnded(ended)) return ended;
     const siblings = sets.find(opened, node.id);
     const view = all.viewOf(layers, grant);
     const conversion = needsStructs(node) ? this.#conversion : undefined;
@@ -49,9 +51,12 @@ export class StreamAdmission {
   /** Checks the node of a later request. */
   checkNode(stream: Stream, request: DiscoveryRequest): readonly ServerEffect[] {
     const { node, dialect } = stream.identity;
-    if (!isOtherNode(node, request)) return [];
+    if (request.node === undefined || request.node === node) return [];
+    // Whoever decodes requests keeps the newest node, beside the one that the stream is known by.
+    const ended = this.#streams.countNodes(stream.opened, [node, request.node]);
+    if (isEnded(ended) || !isOtherNode(node, request.node)) return ended;
     if (dialect.nodeChange !== "reject") return [anomaly(stream, request.type, "node-changed")];
-    const message = `the node of a stream cannot change from "${node.id}" to "${request.node?.id}"`;
+    const message = `the node of a stream cannot change from "${node.id}" to "${request.node.id}"`;
     return this.#streams.end(stream.opened.stream, { code: statusCode.INVALID_ARGUMENT, message });
   }
 

@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Peer } from "../../node/node-mapping.ts";
 import type { Account } from "../contract/stream-limits.ts";
-import { AccountSubscriptions } from "./account-subscriptions.ts";
+import { AccountUsage, clientBytes, subscribedNames } from "./account-usage.ts";
 
 const peerOf = (address: string): Peer => ({ address, isLoopback: false, isTls: false, names: [] });
 
-function start(): AccountSubscriptions {
-  return new AccountSubscriptions({
+function start(): AccountUsage {
+  return new AccountUsage(subscribedNames, {
     accountOf: ({ address }) => ({ key: address, by: address.startsWith("id") ? "identity" : "address" }),
     maxSubscriptionsPerPeer: 10,
     maxSubscriptionsPerIdentity: 5,
@@ -24,7 +24,7 @@ describe("names subscribed to by account", () => {
     ]);
     expect(counted.set(3, peerOf("a"), 5)).toEqual({
       limit: "maxSubscriptionsPerPeer",
-      message: "the streams of this address subscribe to 11 names; at most 10 are served",
+      message: "the streams of this address subscribe to 11 names; at most 10 are served (maxSubscriptionsPerPeer)",
     });
     expect(counted.set(1, peerOf("a"), 5)).toBe(undefined);
     expect(counted.set(4, peerOf("id"), 6)?.limit).toBe("maxSubscriptionsPerIdentity");
@@ -32,7 +32,9 @@ describe("names subscribed to by account", () => {
 
   test("may be any number where there is no limit, or nobody says whose they are", () => {
     const accountOf = ({ address: key }: Peer): Account => ({ key, by: "address" });
-    const counted = [new AccountSubscriptions({ accountOf }), new AccountSubscriptions({ maxSubscriptionsPerPeer: 1 })];
+    const counted = [{ accountOf }, { maxSubscriptionsPerPeer: 1 }].map(
+      (limits) => new AccountUsage(subscribedNames, limits),
+    );
     expect(counted.map((one) => [one.set(1, peerOf("a"), 99), one.accounts])).toEqual([
       [undefined, 1],
       [undefined, 0],
@@ -71,5 +73,34 @@ describe("names subscribed to by account", () => {
         expect(counted.accounts).toBe(0);
       }),
     );
+  });
+});
+
+describe("memory of clients", () => {
+  test("counts for the account first, then for the server, also where nobody says whose it is", () => {
+    const accountOf = ({ address: key }: Peer): Account => ({ key, by: "address" });
+    const limits = { maxClientBytes: 15, maxClientBytesPerPeer: 10 };
+    const [known, unknown] = [
+      new AccountUsage(clientBytes, { accountOf, ...limits }),
+      new AccountUsage(clientBytes, limits),
+    ];
+    const message = "the nodes of the streams and polls of this";
+    expect([known.set(1, peerOf("a"), 10), known.set(2, peerOf("b"), 6), known.set(3, peerOf("a"), 1)]).toEqual([
+      undefined,
+      {
+        limit: "maxClientBytes",
+        message: `${message} server take 16 bytes of memory; at most 15 are served (maxClientBytes)`,
+      },
+      {
+        limit: "maxClientBytesPerPeer",
+        message: `${message} address take 11 bytes of memory; at most 10 are served (maxClientBytesPerPeer)`,
+      },
+    ]);
+    expect([unknown.set(1, peerOf("a"), 15), unknown.set(2, peerOf("a"), 1)?.limit]).toEqual([
+      undefined,
+      "maxClientBytes",
+    ]);
+    for (const id of [1, 2, 3]) known.forget(id);
+    expect([known.inAll, known.accounts]).toEqual([0, 0]);
   });
 });
