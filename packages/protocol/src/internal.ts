@@ -230,6 +230,8 @@ export type { Remembered } from "./server/contract/remembered.ts";
 export type { ServerMachineOptions } from "./server/contract/server-machine-options.ts";
 export type { Account } from "./server/contract/stream-limits.ts";
 export type { Wait } from "./server/contract/wait.ts";
+export { AccountUsage, clientBytes } from "./server/memory/account-usage.ts";
+export { bytesOfValue } from "./server/memory/value-cost.ts";
 export type { RevisionFollower } from "./server/progress/follower.ts";
 export type { Progress } from "./server/progress/progress.ts";
 export { ServerMachine } from "./server/server-machine.ts";

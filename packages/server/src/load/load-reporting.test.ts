@@ -1,5 +1,5 @@
-import type { LoadReport } from "@xdskit/protocol";
-import type { ClusterLoad } from "@xdskit/protocol/internal";
+import { anonymousNode, type LoadReport } from "@xdskit/protocol";
+import { bytesOfValue, type ClusterLoad } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import type { ServerReport } from "../hub/port.ts";
 import { nextTurn } from "../next-turn.ts";
@@ -8,14 +8,17 @@ import { LoadReporting } from "./load-reporting.ts";
 
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 
-function reporting(reported: ServerReport[] = []): LoadReporting {
+function reporting(
+  reported: ServerReport[] = [],
+  { limits = {}, limitsHit = [] }: { limits?: Partial<typeof defaultLimits>; limitsHit?: string[] } = {},
+): LoadReporting {
   return new LoadReporting({
     settings: { intervalMs: 10_000, clusters: "all", endpoints: false },
-    limits: defaultLimits,
+    limits: { ...defaultLimits, ...limits },
     clustersOf: () => [],
     visibleTo: () => () => true,
     report: (report) => reported.push(report),
-    reportLimit: () => undefined,
+    reportLimit: (limit, address) => limitsHit.push(`${limit} ${address}`),
   });
 }
 
@@ -56,4 +59,21 @@ test("of a client that disconnects meanwhile the rest is not added, and no repor
     0,
     ["load-reporter-closed"],
   ]);
+});
+
+test("the nodes of reporters take no more memory than their address may; one that leaves makes room", () => {
+  const node = { ...anonymousNode, id: "n", metadata: { lists: Array.from({ length: 100 }, () => [[], []]) } };
+  const each = bytesOfValue(node);
+  const limitsHit: string[] = [];
+  const loads = reporting([], { limits: { maxClientBytesPerPeer: 2 * each }, limitsHit });
+  const [first, second, third] = [open(loads), open(loads), open(loads)];
+  expect([loads.countNode(first, node), loads.countNode(second, node), limitsHit]).toEqual([undefined, undefined, []]);
+  const message = `the nodes of the streams and polls of this address take ${3 * each} bytes of memory; at most ${2 * each} are served (maxClientBytesPerPeer)`;
+  expect([loads.countNode(third, node), limitsHit]).toEqual([
+    { code: 8, message },
+    ["maxClientBytesPerPeer 127.0.0.1:1"],
+  ]);
+  loads.close(third);
+  loads.close(first);
+  expect(loads.countNode(open(loads), node)).toBeUndefined();
 });

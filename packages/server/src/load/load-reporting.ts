@@ -1,6 +1,9 @@
 import type { LoadReport, Node, Peer, Status } from "@xdskit/protocol";
 import {
+  AccountUsage,
+  bytesOfValue,
   type ClusterSums,
+  clientBytes,
   type LoadEffect,
   type LoadReportSettings,
   LoadReports,
@@ -10,6 +13,7 @@ import {
   statusCode,
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
+import { accountOf } from "../hub/account.ts";
 import type { ServerReport } from "../hub/port.ts";
 import type { LimitName, Limits } from "../options.ts";
 import { Slices } from "../slices.ts";
@@ -22,7 +26,11 @@ const LEFT_OUT_TOLD_MS = 10_000;
 export interface LoadReportingOptions {
   /** Undefined: reports are refused. */
   readonly settings: LoadReportSettings | undefined;
-  readonly limits: Pick<Limits, "maxLoadReporters" | "maxLoadEntries">;
+  /** The memory of reporters' nodes is counted apart from that of streams, against the same limits. */
+  readonly limits: Pick<
+    Limits,
+    "maxLoadReporters" | "maxLoadEntries" | "maxClientBytes" | "maxClientBytesPerPeer" | "maxClientBytesPerIdentity"
+  >;
   clustersOf(node: Node, peer: Peer): readonly string[];
   /** Which clusters a client may have. */
   visibleTo(node: Node, peer: Peer): (cluster: string) => boolean;
@@ -56,6 +64,8 @@ export class LoadReporting {
   readonly #options: LoadReportingOptions;
   readonly #loads: LoadReports | undefined;
   readonly #reporters = new Map<ReporterId, Reporter>();
+  /** The memory of the reporters' nodes. */
+  readonly #nodes: AccountUsage;
   #last: ReporterId = 0;
   #reports = 0;
   /** The report that is being added; the next one waits for it. */
@@ -65,6 +75,7 @@ export class LoadReporting {
   constructor(options: LoadReportingOptions) {
     this.#options = options;
     const { settings, limits } = options;
+    this.#nodes = new AccountUsage(clientBytes, { ...limits, accountOf });
     if (settings === undefined) return;
     const maxEntries = limits.maxLoadEntries;
     this.#loads = new LoadReports({
@@ -113,6 +124,16 @@ export class LoadReporting {
     return reporter;
   }
 
+  /** Counts the memory of a reporter's node, which is kept. Returns the status that ends a reporter beyond the limit. */
+  countNode(id: ReporterId, node: Node): Status | undefined {
+    const peer = this.#reporters.get(id)?.peer;
+    const excess = peer && this.#nodes.set(id, peer, bytesOfValue(node));
+    if (peer === undefined || excess === undefined) return undefined;
+    const { limit, message } = excess;
+    this.#options.reportLimit(limit, peer.address, message);
+    return { code: statusCode.RESOURCE_EXHAUSTED, message };
+  }
+
   /** Adds a report in slices of the event loop; resolves once it was added. */
   receive(id: ReporterId, report: LoadReport): Promise<void> {
     const turn = this.#adding.then(() => this.#add(id, report));
@@ -144,6 +165,7 @@ export class LoadReporting {
     const reporter = this.#reporters.get(id);
     if (reporter === undefined) return;
     this.#reporters.delete(id);
+    this.#nodes.forget(id);
     this.#loads?.on({ kind: "reporter-closed", reporter: id });
     const { peer, node, openedAt } = reporter;
     this.#options.report({ kind: "load-reporter-closed", reporter: id, peer, node, ageMs: Date.now() - openedAt });

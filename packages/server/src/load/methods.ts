@@ -37,8 +37,17 @@ function serve(call: GrpcCall, ports: MethodPorts, loads: LoadReporting): Dismis
           call.end(report);
           return;
         }
-        isAdmitted ||= guard(call, ports, "lrs", report.node ?? anonymousNode);
-        return isAdmitted ? loads.receive(reporter, report) : undefined;
+        if (!isAdmitted) {
+          const { node = anonymousNode } = report;
+          if (!guard(call, ports, "lrs", node)) return;
+          const excess = loads.countNode(reporter, node);
+          if (excess !== undefined) {
+            call.end(excess);
+            return;
+          }
+          isAdmitted = true;
+        }
+        return loads.receive(reporter, report);
       };
       return receiveMessage<LoadReport>(reader, bytes, { says: "a load report", ports }, receive);
     },

@@ -31,6 +31,7 @@ import type { LimitState, Readiness } from "../../src/observe/gauges.ts";
 import { createMetrics, type Metrics } from "../../src/observe/metrics.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "../../src/observe/telemetry.ts";
+import { defaultLimits } from "../../src/options.ts";
 import type { ResourcePlace } from "../../src/source-places.ts";
 
 export const CDS: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");
@@ -85,7 +86,7 @@ export class RealMachine {
   });
   readonly loads: LoadReporting = new LoadReporting({
     settings: { intervalMs: 10_000, clusters: "all", endpoints: false },
-    limits: { maxLoadReporters: 10, maxLoadEntries: 100 },
+    limits: { ...defaultLimits, maxLoadReporters: 10, maxLoadEntries: 100 },
     clustersOf: () => [],
     visibleTo: () => () => true,
     report: (report) => this.telemetry.report(report, new Date(this.now)),
