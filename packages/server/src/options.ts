@@ -59,13 +59,14 @@ export interface Limits {
    */
   readonly maxRequestsPerSecondPerIdentity: number;
   /**
-   * Names that one stream may subscribe to, over all types. Above it the stream ends with RESOURCE_EXHAUSTED.
+   * Names that one stream may subscribe to, over all types; one counts for each 256 characters that it has or begins.
+   * Above it the stream ends with RESOURCE_EXHAUSTED.
    * @default 250_000
    */
   readonly maxSubscriptionsPerStream: number;
   /**
-   * Names that all streams of one client address (host, without port) may subscribe to, over all types. The stream that
-   * exceeds it ends with RESOURCE_EXHAUSTED.
+   * Names that all streams of one client address (host, without port) may subscribe to, over all types, counted in the
+   * same way. The stream that exceeds it ends with RESOURCE_EXHAUSTED.
    * @default 5_000_000
    */
   readonly maxSubscriptionsPerPeer: number;

@@ -9,6 +9,7 @@ import { type Timed, timedOf, type View } from "../../state/view.ts";
 import { memo } from "../memory/memo.ts";
 import { SharedWhileUsed } from "../memory/shared-while-used.ts";
 import type { NameSets } from "../subscription/name-set.ts";
+import { countOfAll } from "../subscription/names.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import type { PendingRemovals } from "./pending-removals.ts";
 import type { SharedChanges } from "./shared-changes.ts";
@@ -130,7 +131,7 @@ export class SharedBodies {
     const names = segment.puts.length + segment.removed.length + segment.missing.length;
     const version = this.version(variant, view, type);
     const make = (): Body => this.#make(variant, view, type, [segment]);
-    if (names > OWN_NAMES_SHARED) return make();
+    if (names > OWN_NAMES_SHARED || areLong(segment)) return make();
     const puts = segment.puts.map((put) => this.#idOf(put));
     const key = JSON.stringify([variant, type, version, puts, segment.removed, segment.missing]);
     return this.#own.get(key, make);
@@ -193,4 +194,9 @@ export class SharedBodies {
     const version = this.version(variant, view, type);
     return { ...{ variant, type, version, segments }, ...this.#marks(variant, view, type) };
   }
+}
+
+/** Whether a key with the names that a client asked for would take much. */
+function areLong({ removed, missing }: Segment): boolean {
+  return countOfAll(removed) + countOfAll(missing) > OWN_NAMES_SHARED;
 }

@@ -7,6 +7,7 @@ import { type Timed, timedOf, type View } from "../../state/view.ts";
 import { memo } from "../memory/memo.ts";
 import { Recent } from "../memory/recent.ts";
 import type { NameSets } from "../subscription/name-set.ts";
+import { countOfAll } from "../subscription/names.ts";
 import { answeredTerms, type Selection, selectFrom, selectWhole } from "../subscription/selection.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import { type SharedChanges, wayKey } from "./shared-changes.ts";
@@ -33,7 +34,11 @@ export class SharedSelections {
   readonly #changes: SharedChanges;
   readonly #nameSets: NameSets;
   readonly #ttls: Ttls;
-  readonly #selections = new Recent<Selection>(ELEMENTS_KEPT, ({ puts, removed }) => puts.length + removed.length);
+  readonly #selections = new Recent<Selection>(
+    ELEMENTS_KEPT,
+    // Names that are removed may be a client's own.
+    ({ puts, removed }) => puts.length + countOfAll(removed),
+  );
   readonly #answers = new Map<Resource, Map<string, Resource>>();
   readonly #bases = new Recent<readonly string[]>(ELEMENTS_KEPT, ({ length }) => length);
   readonly #timed = new Recent<Timed>(ELEMENTS_KEPT, ({ resources }) => resources.length);

@@ -6,7 +6,7 @@ import type { Peer } from "../../node/node-mapping.ts";
  * limit.
  */
 export interface StreamLimits {
-  /** Names subscribed to, over all types. */
+  /** Names subscribed to, over all types; one counts for each 256 characters that it has or begins. */
   readonly maxSubscriptionsPerStream?: number | undefined;
   /** Types requested, known and unknown. */
   readonly maxTypesPerStream?: number | undefined;
@@ -24,7 +24,7 @@ export interface Account {
 export interface AccountLimits {
   /** Undefined: no limit. */
   readonly accountOf?: ((peer: Peer) => Account) | undefined;
-  /** Names that the streams of one address subscribe to, over all types. */
+  /** Names that the streams of one address subscribe to, over all types, counted in the same way. */
   readonly maxSubscriptionsPerPeer?: number | undefined;
   /** The same for one identity. */
   readonly maxSubscriptionsPerIdentity?: number | undefined;

@@ -44,6 +44,18 @@ describe("a request", () => {
     expect(talk.ended).toEqual([]);
   });
 
+  test.each(["delta", "sotw"] as const)("for long names in %s counts each for several", (variant) => {
+    const talk = talkWith(variant, [plain("a")], { maxSubscriptionsPerStream: 3 });
+    const [fits, long] = ["f".repeat(2 * 256), "l".repeat(2 * 256 + 1)];
+    const ask = (...names: string[]): unknown =>
+      talk.hear(1, variant === "delta" ? delta(CLUSTER, { subscribe: names }) : sotw(CLUSTER, { names }));
+    ask("a", fits);
+    expect(talk.ended).toEqual([]);
+    ask("a", fits, long);
+    const message = "subscribed to 6 names; at most 3 per stream are served";
+    expect(talk.ended).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
+  });
+
   test("for more types than the limit ends the stream; as many as the limit are served", () => {
     const talk = talkWith("delta", [plain("a")], { maxTypesPerStream: 2 });
     talk.hear(1, delta(CLUSTER, {}));

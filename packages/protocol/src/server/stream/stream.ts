@@ -139,10 +139,10 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     return { type, view: this.view, isSettled: this.#isSettled };
   }
 
-  /** How many names are subscribed to, over all types. */
+  /** How many names are subscribed to, over all types, as limits count them. */
   get namesAskedFor(): number {
     let count = 0;
-    for (const type of this.#types.values()) count += type.subscription.names.size;
+    for (const type of this.#types.values()) count += type.subscription.names.counted;
     return count;
   }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Names } from "./names.ts";
+import { countOf, countOfAll, Names } from "./names.ts";
 
 /** How much a set was made of: names that were copied to make those that came of it. */
 class CountedSet extends Set<string> {
@@ -19,7 +19,7 @@ function many(count: number): string[] {
 }
 
 describe("names", () => {
-  const name = fc.constantFrom("a", "b", "c", "d", "e", "xdstp://x/t/d/*");
+  const name = fc.constantFrom("a", "b", "c", "d", "e", "xdstp://x/t/d/*", "l".repeat(257), "m".repeat(600));
   const some = fc.uniqueArray(name, { maxLength: 4 });
   const change = fc.record({ adding: some, removing: some });
 
@@ -36,12 +36,16 @@ describe("names", () => {
           for (const one of removing) model.delete(one);
           expect([...before].sort()).toEqual(was);
           expect([...names].sort()).toEqual([...model].sort());
-          expect(names.size).toBe(model.size);
+          expect([names.size, names.counted]).toEqual([model.size, countOfAll(model)]);
           expect([...model].every((one) => names.has(one))).toBe(true);
           expect(names.hasCollections).toBe(model.has("xdstp://x/t/d/*"));
         }
       }),
     );
+  });
+
+  test("count for one, and long ones for several", () => {
+    expect([0, 1, 256, 257, 512, 513].map((length) => countOf("n".repeat(length)))).toEqual([1, 1, 1, 2, 2, 3]);
   });
 
   test("that a change leaves as they are stay one object", () => {

@@ -10,15 +10,31 @@ export interface NameList extends Iterable<string> {
 }
 
 const none: ReadonlySet<string> = new Set();
+/** Few names are longer. One that is counts as several, so that limits and caches that count names bound their memory. */
+const CHARACTERS_OF_ONE = 256;
+
+/** How many names a name counts for: one for each 256 characters that it has or begins. */
+export function countOf(name: string): number {
+  return name.length <= CHARACTERS_OF_ONE ? 1 : Math.ceil(name.length / CHARACTERS_OF_ONE);
+}
+
+/** How many names these count for. */
+export function countOfAll(names: Iterable<string>): number {
+  let count = 0;
+  for (const name of names) count += countOf(name);
+  return count;
+}
 
 /**
  * An immutable set of names that shares structure with the sets derived from it: each of many small changes to a large
  * set costs the square root of its size, not its size.
  */
 export class Names implements NameList {
-  static readonly none: Names = new Names(none, none, none, { size: 0, collections: 0, debt: 0 });
+  static readonly none: Names = new Names(none, none, none, { size: 0, counted: 0, collections: 0, debt: 0 });
 
   readonly size: number;
+  /** How many names the members count for. */
+  readonly counted: number;
   readonly #base: ReadonlySet<string>;
   readonly #added: ReadonlySet<string>;
   /** Names of the base that are no members; a name may be in `#added` again. */
@@ -31,12 +47,13 @@ export class Names implements NameList {
     base: ReadonlySet<string>,
     added: ReadonlySet<string>,
     removed: ReadonlySet<string>,
-    { size, collections, debt }: { readonly size: number; readonly collections: number; readonly debt: number },
+    { size, counted, collections, debt }: Readonly<Record<"size" | "counted" | "collections" | "debt", number>>,
   ) {
     this.#base = base;
     this.#added = added;
     this.#removed = removed;
     this.size = size;
+    this.counted = counted;
     this.#collections = collections;
     this.#debt = debt;
   }
@@ -44,9 +61,13 @@ export class Names implements NameList {
   /** Wraps a set, which must not change afterwards. */
   static of(names: ReadonlySet<string>): Names {
     if (names.size === 0) return Names.none;
+    let counted = 0;
     let collections = 0;
-    for (const name of names) collections += weigh(name);
-    return new Names(names, none, none, { size: names.size, collections, debt: 0 });
+    for (const name of names) {
+      counted += countOf(name);
+      collections += weigh(name);
+    }
+    return new Names(names, none, none, { size: names.size, counted, collections, debt: 0 });
   }
 
   /** Whether some names are globs or have parameters, so that they may match more than one resource. */
@@ -78,23 +99,27 @@ export class Names implements NameList {
     if (coming.length + going.length === 0) return this;
     const added = new Set(this.#added);
     const removed = new Set(this.#removed);
-    let { size } = this;
+    let { size, counted } = this;
     let collections = this.#collections;
     for (const name of coming) {
       added.add(name);
       size++;
+      counted += countOf(name);
       collections += weigh(name);
     }
     for (const name of going) {
       if (!added.delete(name)) removed.add(name);
       size--;
+      counted -= countOf(name);
       collections -= weigh(name);
     }
     if (size === 0) return Names.none;
     const debt = this.#debt + added.size + removed.size;
-    const made = new Names(this.#base, added, removed, { size, collections, debt });
+    const made = new Names(this.#base, added, removed, { size, counted, collections, debt });
     // A new base costs no more than what was copied so far.
-    return debt > this.#base.size ? new Names(new Set(made), none, none, { size, collections, debt: 0 }) : made;
+    return debt > this.#base.size
+      ? new Names(new Set(made), none, none, { size, counted, collections, debt: 0 })
+      : made;
   }
 }
 
