@@ -34,7 +34,9 @@ describeWith("etcd", "an etcd with mutual TLS", () => {
     using ours = new Authority("ours");
     using foreign = new Authority("foreign");
     const [server, client, stranger] = [ours.issue("IP:127.0.0.1"), ours.issue("DNS:xds"), foreign.issue("DNS:xds")];
+    const elsewhere = ours.issue("IP:127.0.0.2,DNS:etcd");
     const contents = {
+      ...{ "elsewhere.crt": elsewhere.cert, "elsewhere.key": elsewhere.key },
       ...{ "ca.crt": ours.cert, "foreign.crt": foreign.cert, "server.crt": server.cert, "server.key": server.key },
       ...{ "client.crt": client.cert, "client.key": client.key },
       ...{ "stranger.crt": stranger.cert, "stranger.key": stranger.key },
@@ -66,6 +68,16 @@ describeWith("etcd", "an etcd with mutual TLS", () => {
     expect(await connect({ caFile: file("ca.crt"), ...stranger })).toMatch(refused);
     expect(await connect({ caFile: file("foreign.crt"), ...client })).toMatch(refused);
     expect(await connect(undefined)).toMatch(refused);
+  });
+
+  test("is not taken for the server at another address", async () => {
+    const other = await EtcdMember.start(
+      ["--cert-file", file("elsewhere.crt"), "--key-file", file("elsewhere.key")],
+      "https",
+    );
+    const answer = await use({ endpoints: [other.endpoint], tls: { caFile: file("ca.crt") } });
+    await other.end();
+    expect(answer).toMatch(/ cannot be used: etcd: /);
   });
 });
 

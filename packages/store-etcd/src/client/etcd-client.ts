@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import {
   type ChannelOptions,
   Client,
@@ -72,6 +74,25 @@ const SHARE_OF_ATTEMPT = 0.3;
 const PAUSE_MS = 50;
 const FULL = "etcd is full: its quota is used up; compact and defragment it or raise the quota, then disarm the alarm";
 
+/** What a server is called in TLS that is known by its address. */
+const NAME_OF_ADDRESS = "etcd";
+
+/**
+ * grpc-js names the server in TLS as the endpoint does, and Node 26 refuses an address as a name (RFC 6066, section 3).
+ * So a server at an address has another name, and its certificate is still checked for the address.
+ */
+function createSecureClient(endpoint: string, { ca, key, cert }: NonNullable<EtcdClientOptions["tls"]>): Client {
+  const files = [ca ?? null, key ?? null, cert ?? null] as const;
+  const host = endpoint.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
+  if (isIP(host) === 0) return new Client(endpoint, credentials.createSsl(...files), channelOptions);
+  const isOfAddress = (_: string, certificate: PeerCertificate): Error | undefined =>
+    checkServerIdentity(host, certificate);
+  return new Client(endpoint, credentials.createSsl(...files, { checkServerIdentity: isOfAddress }), {
+    ...channelOptions,
+    "grpc.ssl_target_name_override": NAME_OF_ADDRESS,
+  });
+}
+
 /** Calls etcd at the first endpoint that answers. Every call has a deadline and can be repeated without harm. */
 export class EtcdClient {
   readonly #options: EtcdClientOptions;
@@ -83,11 +104,11 @@ export class EtcdClient {
   constructor(options: EtcdClientOptions) {
     this.#options = options;
     const { endpoints, tls } = options;
-    const secure =
+    this.#clients = endpoints.map((endpoint) =>
       tls === undefined
-        ? credentials.createInsecure()
-        : credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null);
-    this.#clients = endpoints.map((endpoint) => new Client(endpoint, secure, channelOptions));
+        ? new Client(endpoint, credentials.createInsecure(), channelOptions)
+        : createSecureClient(endpoint, tls),
+    );
   }
 
   async range(request: RangeRequest): Promise<RangeResponse> {
