@@ -144,6 +144,8 @@ const doors = [
       "^packages/server/src/(transport|admin)/",
       // Only `isIP` of node:net.
       "^packages/server/src/expected-host",
+      // Only `isIP`, and the check of a certificate.
+      "^packages/store-etcd/src/client/etcd-client",
       // A socket in the file system that says that a process lives.
       "^packages/disk/src/presence",
       "^packages/client/src/transport/",
