@@ -1,8 +1,8 @@
 import { defineConfig } from "vitest/config";
 import unit from "./vitest.config.ts";
 
-/** Scenarios that keep a machine busy, or measure: each has it to itself. */
-const alone = ["envoy-no-loss*", "*-fleet", "client-beside-others", "hostile-clients", "large-state", "browser"].map(
+/** Scenarios that measure, or take all of a machine: each has it to itself. */
+const alone = ["*-fleet", "client-beside-others", "hostile-clients", "large-state", "browser"].map(
   (name) => `test/e2e/${name}.test.ts`,
 );
 
@@ -25,7 +25,8 @@ export default defineConfig({
           name: "beside",
           include: ["test/e2e/**/*.test.ts"],
           exclude: alone,
-          maxWorkers: 2,
+          // One more than there are cores: Envoys and clients mostly wait.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },

@@ -2,6 +2,7 @@
 // Runs the steps of `.ci/run`, each with a time budget, and prints what passed, failed and was skipped, with a sum at
 // the end.
 // `node tools/ci.mjs NAME…` runs only the named steps. It needs no package: the first step installs them.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -10,7 +11,10 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const reports = join(root, ".cache", "ci");
 
-/** The steps in order. `budget` is in minutes on two cores; a step that takes three times as long is ended. */
+/**
+ * The steps in order. `budget` is in minutes on two cores; a step that takes three times as long is ended. A step `beside`
+ * the next one runs at the same time, and what it prints is shown when it has ended.
+ */
 const steps = [
   { name: "install", says: "npm ci", budget: 2, run: () => command("npm", ["ci"]), stopsAll: true },
   {
@@ -20,14 +24,15 @@ const steps = [
     run: () => node("tools/ci-start.mjs"),
   },
   { name: "test", says: "npm test", budget: 8, run: () => vitest("test", ["npm", "test", "--"]) },
-  { name: "check", says: "npm run check", budget: 4, run: () => command("npm", ["run", "--silent", "check"]) },
   {
     name: "peers",
     says: "foreign servers and clients are installed",
     budget: 7,
     run: () => node("tools/peers/install.mjs"),
     counts: installed,
+    beside: true,
   },
+  { name: "check", says: "npm run check", budget: 4, run: () => command("npm", ["run", "--silent", "check"]) },
   {
     name: "node-24",
     says: "what is closest to Node, on Node 24",
@@ -64,13 +69,14 @@ const steps = [
 /** How long a process group may take to end after SIGTERM, in milliseconds. */
 const GRACE_MS = 5000;
 
-let deadline = Number.POSITIVE_INFINITY;
-/** Ends the running process group; undefined if none runs. */
-let endRunning;
+/** What is known of the step that runs: its `deadline`, and where it `keeps` its output if it runs beside another. */
+const running = new AsyncLocalStorage();
+/** Each ends a running process group. */
+const ends = new Set();
 
 for (const signal of ["SIGINT", "SIGTERM"]) {
   process.on(signal, () => {
-    endRunning?.("SIGTERM");
+    for (const end of ends) end("SIGTERM");
     process.exit(signal === "SIGINT" ? 130 : 143);
   });
 }
@@ -79,9 +85,11 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 function command(program, args) {
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    const { deadline, keeps } = running.getStore();
     const lines = [];
     const hear = (chunk) => {
-      process.stdout.write(chunk);
+      if (keeps === undefined) process.stdout.write(chunk);
+      else keeps.push(chunk);
       lines.push(chunk);
     };
     child.stdout.on("data", hear);
@@ -94,7 +102,7 @@ function command(program, args) {
         if (error.code !== "ESRCH") throw error; // it has already ended
       }
     };
-    endRunning = end;
+    ends.add(end);
     const late = setTimeout(
       () => {
         isLate = true;
@@ -105,11 +113,12 @@ function command(program, args) {
     );
     child.on("error", (error) => {
       clearTimeout(late);
+      ends.delete(end);
       resolve({ code: 127, output: error.message, isLate });
     });
     child.on("close", (code) => {
       clearTimeout(late);
-      endRunning = undefined;
+      ends.delete(end);
       resolve({ code: code ?? 1, output: Buffer.concat(lines).toString("utf8"), isLate });
     });
   });
@@ -278,23 +287,41 @@ rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
 const rows = [];
 const began = performance.now();
+/** Steps that run beside the next one. */
+const besides = [];
 for (const step of chosen) {
-  console.log(`\n=== ${step.name}: ${step.says} (budget ${step.budget} min)`);
+  if (step.beside) {
+    besides.push(runStep(step, []));
+    continue;
+  }
+  const { failed } = await runStep(step);
+  await Promise.all(besides.splice(0));
+  if (step.stopsAll && failed > 0) break;
+}
+await Promise.all(besides);
+
+/** Runs a step and adds its row. `keeps`: where its output goes until it has ended. */
+async function runStep(step, keeps) {
+  const title = `\n=== ${step.name}: ${step.says} (budget ${step.budget} min)`;
+  console.log(keeps === undefined ? title : `\n=== ${step.name} has begun, beside what comes next`);
   const start = performance.now();
-  deadline = start + step.budget * 3 * 60_000;
-  const result = await step.run();
+  const result = await running.run({ deadline: start + step.budget * 3 * 60_000, keeps }, step.run);
   const counted = result.counted ?? step.counts?.(result.output) ?? countOutput(result.output, result.code);
   // A step with a bad exit code has failed, whatever it counted.
   if ((result.code !== 0 || result.isLate) && counted.failed === 0) counted.failed = 1;
   const took = performance.now() - start;
   rows.push({ ...step, ...counted, took });
+  if (keeps !== undefined) {
+    console.log(title);
+    process.stdout.write(Buffer.concat(keeps));
+  }
   if (result.isLate) console.log(`${step.name} was ended after ${minutes(took)}: three times its budget`);
   for (const name of counted.skippedNames ?? []) console.log(`skipped: ${name}`);
   console.log(
     `=== ${step.name}: ${counted.failed === 0 ? "ok" : "FAILED"} in ${minutes(took)} of ${step.budget} min: ` +
       `${counted.passed} passed, ${counted.failed} failed, ${counted.skipped} skipped`,
   );
-  if (step.stopsAll && counted.failed > 0) break;
+  return counted;
 }
 
 const sum = (key) => rows.reduce((total, row) => total + row[key], 0);

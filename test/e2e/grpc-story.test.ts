@@ -51,8 +51,8 @@ function story(name: GrpcClientName): void {
     Object.fromEntries(Object.entries(await failed(target)).filter(([text]) => !text.includes(GO_RACE)));
 
   test("G1: reaches two targets", async () => {
-    await client.add("svc-a", { rate: 100 });
-    await client.add("svc-b", { rate: 100 });
+    await client.add("svc-a", { rate: 100, deadlineMs: FIRST_CALL_MS });
+    await client.add("svc-b", { rate: 100, deadlineMs: FIRST_CALL_MS });
     const a = await client.lastIs("svc-a", "blue", FIRST_CALL_MS);
     const b = await client.lastIs("svc-b", "green", FIRST_CALL_MS);
     note("G1 first call", name, "ms", Math.max(a, b));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEnvoy } from "./envoy.ts";
-import { losesByItself, startGrpcClient } from "./grpc-client.ts";
+import { junctionLosesWithoutServer, losesByItself, startGrpcClient } from "./grpc-client.ts";
 import type { Backend } from "./http-backend.ts";
 import { startHttpLoad } from "./http-load.ts";
 import { adsDelta, configSource, type Mode, modes } from "./mode.ts";
@@ -171,7 +171,7 @@ function grpcRow(name: GrpcClientName): ClientRow {
 /** junction resolves the backends and does not call them. */
 const junctionRow: ClientRow = {
   ...callingRow("junction", "v3 delta", (backend) => `127.0.0.1:${backend.port}`),
-  losesWithoutServer: /^UNAVAILABLE timed out: timed out fetching (?:route|backend|endpoints)$/,
+  losesWithoutServer: junctionLosesWithoutServer,
 };
 
 function callingRow(name: GrpcClientName, speaks: string, outcomeOf: (backend: Backend) => string): ClientRow {

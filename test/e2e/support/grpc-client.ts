@@ -45,6 +45,9 @@ export function losesByItself(name: GrpcClientName, text: string): boolean {
 
 const JAVA_V2_LOSSES = ["No usable endpoint from cluster(s)", "unable to find available subchannel for cluster"];
 
+/** What junction loses by itself while it has no server to ask, as "CODE text". */
+export const junctionLosesWithoutServer = /^UNAVAILABLE timed out: timed out fetching (?:route|backend|endpoints)$/;
+
 export interface GrpcClientSettings {
   readonly xdsPort: number;
   readonly nodeId?: string;
