@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -53,6 +53,18 @@ test("the directory that is named goes on with that history", async () => {
   const [first = ""] = await stateDirs();
   const on = [{ level: "info", directory: first, ledger: "continued", of: undefined }];
   expect(await historyAt("localhost:0", "--state-dir", first)).toEqual(on);
+});
+
+test("a server whose directory another one uses opens no history, and leaves the directory as it is", async () => {
+  const on = ["--state-dir", join(folder, "shared")];
+  const first = await Serving.start(site, on);
+  const remembered = await readFile(join(folder, "shared", "source.json"), "utf8");
+  const other = await Site.make({ "clusters.yaml": clusters("hello") });
+  const second = await Serving.start(other, on);
+  await Promise.all([first.stop(), second.stop(), other.remove()]);
+  expect([first, second].map((serving) => serving.logged("history-opened").length)).toEqual([1, 0]);
+  expect(second.logged("history-problem")).toMatchObject([{ level: "warn" }]);
+  expect(await readFile(join(folder, "shared", "source.json"), "utf8")).toBe(remembered);
 });
 
 test("the history of another source is none of this one's", async () => {

@@ -189,6 +189,8 @@ export interface LedgerStatus {
   readonly number: number;
   /** The number of the change that a fuse holds. */
   readonly held: number | undefined;
+  /** Where it is written; undefined in memory and in a store, and if the directory cannot be used. */
+  readonly directory: string | undefined;
   /** Undefined where no store is shared. */
   readonly store: StoreState | undefined;
 }
@@ -295,6 +297,7 @@ class WiredServer implements ManagementServer {
       publisher && {
         number: publisher.number,
         held: publisher.held?.number,
+        directory: this.#ledger?.directory,
         store: this.#ledger?.store,
       }
     );

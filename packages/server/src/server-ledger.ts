@@ -52,7 +52,7 @@ export class ServerLedger {
   #publisher: Publisher | undefined;
   #outage: StoreOutage | undefined;
   #stopWatching: (() => void) | undefined;
-  #isOnDisk = false;
+  #directory: string | undefined;
   #connected: ConnectedNodes | undefined;
 
   constructor(options: CheckedOptions, hub: Hub, rulesContext: RulesContext) {
@@ -74,10 +74,15 @@ export class ServerLedger {
     return this.#publisher;
   }
 
+  /** Where it is on disk, locked against other servers; undefined: it is in memory or in a store, or not open yet. */
+  get directory(): string | undefined {
+    return this.#directory;
+  }
+
   /** Where the past of the nodes is written; undefined: the ledger is not on disk, whose lock keeps others away. */
   get nodePastDirectory(): string | undefined {
     const { stateDir } = this.#options;
-    return this.#isOnDisk && stateDir !== undefined ? join(stateDir, "nodes") : undefined;
+    return this.#directory !== undefined && stateDir !== undefined ? join(stateDir, "nodes") : undefined;
   }
 
   /** Undefined: no store is shared, or it is not open yet. */
@@ -111,7 +116,7 @@ export class ServerLedger {
     if (given !== undefined) return await this.#openShared(given);
     try {
       this.#publisher = await this.#openWith(await this.#openStore());
-      this.#isOnDisk = this.#options.ledger?.directory !== undefined;
+      this.#directory = this.#options.ledger?.directory;
       await this.#openConnected();
     } catch (cause) {
       this.#tellProblem(cause instanceof Error ? cause.message : String(cause));

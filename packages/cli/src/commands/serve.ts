@@ -73,8 +73,12 @@ export async function serve(
   });
   const histories = stateDir === undefined || store !== undefined ? undefined : await findHistories(stateDir, served);
   const started = await start(server);
-  await rememberSettings(stateDir, file);
-  await rememberSource(stateDir, served);
+  // A directory that another server uses is that server's.
+  const isOurs = store !== undefined || server.ledger?.directory !== undefined;
+  if (isOurs) {
+    await rememberSettings(stateDir, file);
+    await rememberSource(stateDir, served);
+  }
   const isText = logFormatOf(values, context) === "text";
   const { address, addresses, adminAddress } = started;
   const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);
@@ -83,7 +87,7 @@ export async function serve(
     ...{ address: formatAddress(address), more_addresses: more, admin: adminListen },
     directory: given === undefined ? undefined : shown,
   });
-  if (histories !== undefined && stateDir !== undefined)
+  if (isOurs && histories !== undefined && stateDir !== undefined)
     logHistories(log, stateDir, histories, values.originOf("state-dir") === undefined);
   warnOfExposure(findExposure({ options, file }), { isText, log, context, shown: place.shownDirectory });
   const who = describeAccess({ options, file }, values.text("client-status") ?? "loopback");
