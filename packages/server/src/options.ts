@@ -102,9 +102,10 @@ export interface Limits {
    */
   readonly maxNodeBytes: number;
   /**
-   * Bytes of memory, estimated as they are decoded, for the nodes of all open streams, and for the nodes and names of
-   * polls that wait. A node may take 90 times its bytes. The stream or poll that exceeds it ends with
-   * RESOURCE_EXHAUSTED, over REST 429. The nodes of clients that report load count apart, against the same limits.
+   * Bytes of memory, estimated, for the nodes of all open streams, whose metadata is kept as it came, and for the nodes
+   * and names of polls that wait, as they are decoded: up to 90 times their bytes. The stream or poll that exceeds it
+   * ends with RESOURCE_EXHAUSTED, over REST 429. The nodes of clients that report load count apart, against the same
+   * limits.
    * @default 1_073_741_824 (1 GiB)
    */
   readonly maxClientBytes: number;

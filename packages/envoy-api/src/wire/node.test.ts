@@ -1,4 +1,5 @@
 import type { Node } from "@xdskit/protocol";
+import { bytesOfNode, bytesOfValue } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { encodeWithProtobufEs } from "../../test/support/discovery-protos.ts";
 import { decodeNode, encodeNode, NodeMemory } from "./node.ts";
@@ -93,6 +94,22 @@ describe("the node of a stream", () => {
     const first = memory.read(bytes);
     bytes.fill(0);
     expect(memory.read(asEnvoyNode({}))).toBe(first);
+    expect(first).toEqual(decodeNode(asEnvoyNode({})));
+  });
+
+  test("is refused for malformed metadata, though that is decoded later", () => {
+    const notAStruct = Uint8Array.of(0x1a, 0x04, 0x0a, 0x02, 0x12, 0x05);
+    expect(() => new NodeMemory().read(notAStruct)).toThrow(WireError);
+  });
+
+  test("counts the bytes that its metadata is kept in", () => {
+    const [short, long] = ["x", "x".repeat(10_001)].map((app) =>
+      new NodeMemory().read(encodeNode({ ...edge, metadata: { app } })),
+    );
+    expect(bytesOfNode(long ?? edge) - bytesOfNode(short ?? edge)).toBeGreaterThanOrEqual(10_000);
+    expect(bytesOfNode(new NodeMemory().read(encodeNode({ ...edge, metadata: {} })))).toBe(
+      bytesOfValue({ ...edge, metadata: {} }),
+    );
   });
 
   test("is another object when anything changes that is read", () => {

@@ -3,9 +3,10 @@
  * extensions, which is not used: it is skipped, and the rest is compared with that of the previous request.
  */
 import type { Node } from "@xdskit/protocol";
+import { createEncodedNode } from "@xdskit/protocol/internal";
 import { lengthTag, varintTag, WireReader } from "./reader.ts";
 import { readParameter, writeTextEntry } from "./resource-name.ts";
-import { readStruct, writeStruct } from "./struct.ts";
+import { checkStruct, readStruct, writeStruct } from "./struct.ts";
 import { NodeSizeError, WireError } from "./wire-error.ts";
 import { WireWriter } from "./writer.ts";
 
@@ -38,11 +39,26 @@ export const MAX_NODE_BYTES: number = 4 * 1024 * 1024;
 
 /** Decodes a node. The last occurrence of a field wins. */
 export function decodeNode(bytes: Uint8Array): Node {
+  const { metadata, ...fields } = readFields(bytes);
+  return { ...fields, metadata: metadata === undefined ? {} : readStruct(metadata()) };
+}
+
+/** As `decodeNode`, except that metadata is decoded when it is read: keeps the bytes, which must not change. */
+function decodeNodeLazily(bytes: Uint8Array): Node {
+  const { metadata, ...fields } = readFields(bytes);
+  if (metadata === undefined) return { ...fields, metadata: {} };
+  return createEncodedNode(fields, { byteLength: bytes.length, decode: () => readStruct(metadata()) });
+}
+
+/** A node, and a reader of its metadata, which has been checked. */
+type NodeFields = Omit<Node, "metadata"> & { readonly metadata: (() => WireReader) | undefined };
+
+function readFields(bytes: Uint8Array): NodeFields {
   if (bytes.length > MAX_NODE_BYTES) throw new WireError(`node of ${bytes.length} bytes, at most ${MAX_NODE_BYTES}`);
   const reader = new WireReader(bytes);
   let id = "";
   let cluster = "";
-  let metadata: Record<string, unknown> = {};
+  let metadata: NodeFields["metadata"];
   let locality: Node["locality"];
   let userAgentName = "";
   let userAgentVersion = "";
@@ -57,9 +73,12 @@ export function decodeNode(bytes: Uint8Array): Node {
       case CLUSTER:
         cluster = reader.string();
         break;
-      case METADATA:
-        metadata = readStruct(reader.message());
+      case METADATA: {
+        const struct = reader.bytes();
+        checkStruct(new WireReader(struct));
+        metadata = () => new WireReader(struct);
         break;
+      }
       case LOCALITY:
         locality = readLocality(reader.message());
         break;
@@ -152,8 +171,9 @@ export class NodeMemory {
     const length = lengthOf(ranges);
     if (length > this.#maxBytes) throw new NodeSizeError(length, this.#maxBytes);
     if (this.#node !== undefined && this.#isRemembered(bytes, ranges)) return this.#node;
-    this.#node = decodeNode(bytes);
-    this.#read = copyOf(bytes, ranges);
+    const read = copyOf(bytes, ranges);
+    this.#node = decodeNodeLazily(read);
+    this.#read = read;
     return this.#node;
   }
 

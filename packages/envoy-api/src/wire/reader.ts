@@ -35,7 +35,7 @@ const TWO_TO_32 = 2 ** 32;
 /** Reads one message, or a part of it that begins and ends between fields. */
 export class WireReader {
   readonly #bytes: Buffer;
-  readonly #end: number;
+  #end: number;
   #position: number;
   #upperBits = 0;
 
@@ -103,6 +103,24 @@ export class WireReader {
     const length = this.#length();
     const start = this.#take(length);
     return new WireReader(this.#bytes, start, start + length);
+  }
+
+  /**
+   * As `message`, without a reader of its own: this one reads the message next, and what comes after it once `leave` is
+   * called with the result.
+   */
+  enter(): number {
+    const length = this.#length();
+    const start = this.#take(length);
+    const outerEnd = this.#end;
+    this.#position = start;
+    this.#end = start + length;
+    return outerEnd;
+  }
+
+  /** Goes on after a message that was entered and read to its end. */
+  leave(outerEnd: number): void {
+    this.#end = outerEnd;
   }
 
   /** Skips an unknown field (B-MSC-09). */

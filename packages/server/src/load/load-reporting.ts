@@ -1,7 +1,7 @@
 import type { LoadReport, Node, Peer, Status } from "@xdskit/protocol";
 import {
   AccountUsage,
-  bytesOfValue,
+  bytesOfNode,
   type ClusterSums,
   clientBytes,
   type LoadEffect,
@@ -127,7 +127,7 @@ export class LoadReporting {
   /** Counts the memory of a reporter's node, which is kept. Returns the status that ends a reporter beyond the limit. */
   countNode(id: ReporterId, node: Node): Status | undefined {
     const peer = this.#reporters.get(id)?.peer;
-    const excess = peer && this.#nodes.set(id, peer, bytesOfValue(node));
+    const excess = peer && this.#nodes.set(id, peer, bytesOfNode(node));
     if (peer === undefined || excess === undefined) return undefined;
     const { limit, message } = excess;
     this.#options.reportLimit(limit, peer.address, message);

@@ -10,7 +10,7 @@ import type { Report, RequestKind } from "../contract/effect.ts";
 import type { DeliveryState, StreamState, TypeState } from "../contract/inspect.ts";
 import type { PollId } from "../contract/poll.ts";
 import type { Standing, StragglerType } from "../contract/progress.ts";
-import { bytesOfValue } from "../memory/value-cost.ts";
+import { bytesOfNode } from "../memory/node-cost.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { PolledResponse, PolledSubscription, ResponseSummary } from "./polled-subscription.ts";
 import { bytesOfPoller } from "./poller-cost.ts";
@@ -86,7 +86,7 @@ export class Poller implements ProgressMember {
     this.apiVersion = apiVersion;
     this.choices = choices;
     this.polled = polled;
-    this.#firstNodeBytes = bytesOfValue(node);
+    this.#firstNodeBytes = bytesOfNode(node);
     this.#nodeBytes = this.#firstNodeBytes;
   }
 
@@ -102,7 +102,7 @@ export class Poller implements ProgressMember {
     this.choices = choices;
     if (JSON.stringify(node) === JSON.stringify(this.node)) return;
     this.node = node;
-    this.#nodeBytes = this.#firstNodeBytes + bytesOfValue(node);
+    this.#nodeBytes = this.#firstNodeBytes + bytesOfNode(node);
   }
 
   /**

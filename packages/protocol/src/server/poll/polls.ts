@@ -14,7 +14,7 @@ import type { StreamState } from "../contract/inspect.ts";
 import type { PollEvent, PollId, PollReceived } from "../contract/poll.ts";
 import type { Eviction, PassedLimit, PollerLimits } from "../contract/stream-limits.ts";
 import type { AccountUsage } from "../memory/account-usage.ts";
-import { bytesOfValue } from "../memory/value-cost.ts";
+import { bytesOfNode } from "../memory/node-cost.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { Progress } from "../progress/progress.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
@@ -156,7 +156,7 @@ export class Polls {
       // Messages of API version 2 have no field for errors.
       resourceErrors: apiVersion === "v2" ? "off" : dialect.resourceErrors,
     });
-    const excess = this.#options.clientMemory.set(id, peer, bytesOfValue(node) + polled.bytes);
+    const excess = this.#options.clientMemory.set(id, peer, bytesOfNode(node) + polled.bytes);
     if (excess !== undefined) return this.#refuseBeyond(id, excess, polled);
     const effects: ServerEffect[] = [];
     const poller = this.#pollerFor(event, { node, choices, polled }, effects);

@@ -10,7 +10,7 @@ import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamId, StreamOpened } from "../contract/event.ts";
 import { type AccountLimits, excessOf, type PassedLimit, type StreamLimits } from "../contract/stream-limits.ts";
 import { AccountUsage, subscribedNames } from "../memory/account-usage.ts";
-import { bytesOfValue } from "../memory/value-cost.ts";
+import { bytesOfNode } from "../memory/node-cost.ts";
 import type { Progress } from "../progress/progress.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
 import { SubscriberIndex } from "../subscription/subscriber-index.ts";
@@ -157,11 +157,11 @@ export class OpenStreams {
 
   /**
    * Counts the memory of a stream's nodes, and ends a stream that exceeds a limit by it. Those of different streams are
-   * decoded apart, so each counts.
+   * kept apart, so each counts.
    */
   countNodes(opened: StreamOpened, nodes: Iterable<Node>): readonly ServerEffect[] {
     let bytes = 0;
-    for (const node of nodes) bytes += bytesOfValue(node);
+    for (const node of nodes) bytes += bytesOfNode(node);
     const excess = this.#options.clientMemory.set(opened.stream, opened.peer, bytes);
     return excess === undefined ? [] : this.endBeyond({ opened }, excess);
   }
