@@ -232,6 +232,7 @@ export type { Account } from "./server/contract/stream-limits.ts";
 export type { Wait } from "./server/contract/wait.ts";
 export { AccountUsage, clientBytes } from "./server/memory/account-usage.ts";
 export { bytesOfNode, createEncodedNode } from "./server/memory/node-cost.ts";
+export { bytesOfRequest } from "./server/memory/request-cost.ts";
 export { bytesOfValue } from "./server/memory/value-cost.ts";
 export type { RevisionFollower } from "./server/progress/follower.ts";
 export type { Progress } from "./server/progress/progress.ts";

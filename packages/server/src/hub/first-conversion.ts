@@ -2,7 +2,7 @@ import type { Transaction } from "@xdskit/protocol";
 import type { PollId, StreamId } from "@xdskit/protocol/internal";
 import type { ApiVersionConverter } from "./api-version-converter.ts";
 
-/** Above this many waiting bytes the conversion finishes at once, because waiting requests are held in memory. */
+/** Above this many bytes of memory for waiting requests the conversion finishes at once. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** The converter, and what happens as it progresses. */

@@ -11,7 +11,14 @@ import {
   type Status,
   type TypeUrl,
 } from "@xdskit/protocol";
-import { type AccessPolicy, type DeltaRequest, finish, noInitialVersions, openAccess } from "@xdskit/protocol/internal";
+import {
+  type AccessPolicy,
+  bytesOfRequest,
+  type DeltaRequest,
+  finish,
+  noInitialVersions,
+  openAccess,
+} from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { defaultLimits } from "../options.ts";
 import { readAccess } from "./access.ts";
@@ -476,6 +483,28 @@ describe("content that is not at hand", () => {
       received: [],
       ended: [{ code: 14, message: expect.stringContaining("not at hand yet") }],
     });
+    hub.close();
+  });
+
+  test("requests that wait count by what they take decoded: a stream beyond the limit is turned away", async () => {
+    const node = { ...anonymousNode, metadata: { list: Array(1_000).fill({}) } };
+    const heavy = { ...request(CLUSTER, ["missing"]), node };
+    const each = bytesOfRequest(heavy, 10);
+    const limits = { ...defaultLimits, maxDebounceMs: 0, maxReceivedBytesPerPeer: 2 * each };
+    const { hub, open } = startHub({ access: openAccess, limits });
+    hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
+    const missing = missingNames([{ layer: "base", type: CLUSTER, name: "missing" }]);
+    const never = { check: () => new Promise<void>(() => undefined) };
+    for (const wait of [() => hub.setMissing(missing), () => hub.setFreshness(never)]) {
+      wait();
+      const clients = [open(remote), open(remote), open(remote)];
+      for (const { ask } of clients) ask(heavy);
+      await settled();
+      expect(clients.map(({ ended }) => ended)).toEqual([[], [], [expect.objectContaining({ code: 14 })]]);
+      expect(hub.budget.held).toBe(2 * each);
+      for (const { stream } of clients) hub.abandon(stream, "cancelled");
+      expect(hub.budget.held).toBe(0);
+    }
     hub.close();
   });
 

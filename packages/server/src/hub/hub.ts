@@ -12,6 +12,7 @@ import {
 import type { Account } from "@xdskit/protocol/internal";
 import {
   type AccessGrant,
+  bytesOfRequest,
   type DiscoveryRequest,
   deniedCode,
   entryPointOf,
@@ -340,7 +341,7 @@ export class Hub implements HubPort {
     }
     const type = request.type ?? stream.onlyType;
     this.report({ kind: "request-received", stream: id, type, bytes });
-    this.#waiting.take(id, type, request, bytes);
+    this.#waiting.take(id, type, request, bytesOfRequest(request, bytes));
   }
 
   /** Without it the state is always new enough for every client. */
@@ -406,7 +407,7 @@ export class Hub implements HubPort {
       this.#driver.take({ kind: "poll-received", poll: id, peer, listener, apiVersion, type, request, holdMs }, id);
       this.#arriving = undefined;
     };
-    this.#waiting.takePoll(id, type, request, bytes, arrive);
+    this.#waiting.takePoll(id, type, request, bytesOfRequest(request, bytes), arrive);
     return this.#polls.has(id) ? id : undefined;
   }
 

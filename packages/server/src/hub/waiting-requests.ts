@@ -57,7 +57,7 @@ export class WaitingRequests {
     }
   }
 
-  /** Processes a request of a stream, at once if it waits for nothing. */
+  /** Processes a request of a stream, at once if it waits for nothing. `bytes`: what it takes in memory. */
   take(stream: StreamId, type: TypeUrl | undefined, request: DiscoveryRequest, bytes: number): void {
     if (this.#gate.isOpen) {
       this.#withhold(stream, type, request, bytes);
