@@ -60,13 +60,14 @@ export interface Limits {
   readonly maxRequestsPerSecondPerIdentity: number;
   /**
    * Names that one stream may subscribe to, over all types; one counts for each 256 characters that it has or begins.
-   * Above it the stream ends with RESOURCE_EXHAUSTED.
+   * As many more may be kept for responses that the client has not accepted: names that it gave up meanwhile, and names
+   * without a resource. Above either the stream ends with RESOURCE_EXHAUSTED.
    * @default 250_000
    */
   readonly maxSubscriptionsPerStream: number;
   /**
-   * Names that all streams of one client address (host, without port) may subscribe to, over all types, counted in the
-   * same way. The stream that exceeds it ends with RESOURCE_EXHAUSTED.
+   * Names that all streams of one client address (host, without port) may subscribe to or keep, over all types, counted
+   * in the same way. The stream that exceeds it ends with RESOURCE_EXHAUSTED.
    * @default 5_000_000
    */
   readonly maxSubscriptionsPerPeer: number;

@@ -90,7 +90,7 @@ test("maxSubscriptionsPerIdentity: the stream that goes above it ends, the other
   await asks(await connect(one), ["a", "b", "c"]).next(WITHIN_MS);
   const tooMany = asks(await connect(same), ["a", "d", "e"]);
   const status = await within("the status", tooMany.status, WITHIN_MS);
-  expect(status).toMatchObject({ code: 8, message: /this identity subscribe to 6 names; at most 5/ });
+  expect(status).toMatchObject({ code: 8, message: /this identity hold 6 names; at most 5/ });
   expect(hits).toEqual(["maxSubscriptionsPerIdentity"]);
   await asks(await connect(other), ["a", "b", "c"]).next(WITHIN_MS);
   await asks(await connect(same), ["a", "d"]).next(WITHIN_MS);

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { cluster } from "../../../test/support/layers.ts";
 import { CLUSTER } from "../../../test/support/resources.ts";
 import type { Body, Segment } from "../../message/body.ts";
-import { Deliveries, type Delivery, namesIn, sizeOf } from "./delivery.ts";
+import { namesIn, sizeOf } from "./body-names.ts";
+import { Deliveries, type Delivery } from "./delivery.ts";
 
 const no = { code: 3, message: "no" };
 const empty: Segment = { puts: [], removed: [], missing: [] };

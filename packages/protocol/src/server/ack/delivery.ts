@@ -1,15 +1,18 @@
 import type { Body } from "../../message/body.ts";
 import type { Status } from "../../message/status.ts";
-import { shownName } from "../../resource/variant-name.ts";
 import type { DeliveryState } from "../contract/inspect.ts";
 import type { Scope, Subscription } from "../subscription/subscription.ts";
+import { type Absences, withoutAbsences } from "./absences.ts";
+import { everyName, namesIn, type ResponseSize, sizeOf } from "./body-names.ts";
+import { GivenUpNames } from "./given-up-names.ts";
 import { NackHistory, type NackRecord } from "./nack-history.ts";
 import { isAnyAsked, RejectedNames } from "./rejected-names.ts";
 
 /** A response that was sent, with what is needed to process its ACK or NACK. */
 export interface Delivery {
   readonly nonce: string;
-  readonly body: Body;
+  /** Without its absences once it was ACKed or NACKed. */
+  body: Body;
   readonly revision: number;
   /**
    * The revision up to which the client had been sent changes before; undefined: it was sent nothing, or this response
@@ -23,14 +26,18 @@ export interface Delivery {
    * nothing.
    */
   readonly isInTurn: boolean;
-  /** The subscription when the response was sent; undefined: it does not matter. */
-  readonly asked?: Scope;
+  /** The subscription when the response was sent; undefined: it does not matter, or no longer. */
+  asked?: Scope | undefined;
+  /** The absences in the body; undefined: none, or no longer any. */
+  absences?: Absences | undefined;
+  /** The size of the response, where absences were taken out of its body. */
+  size?: ResponseSize;
   /** A heartbeat repeats what the client holds; its ACK or NACK blocks nothing. */
   readonly isHeartbeat?: true;
 }
 
-/** The most names of a rejected response that people are shown. */
-export const NAMES_SHOWN = 100;
+/** How many heartbeats without ACK or NACK are remembered. */
+const HEARTBEATS_KEPT = 16;
 
 /** How many implicitly ACKed responses are remembered. */
 const IMPLIED_KEPT = 16;
@@ -45,7 +52,7 @@ export class Deliveries {
   #implied: readonly Delivery[] = none;
   #acked: Delivery | undefined;
   #settled: readonly Delivery[] = none;
-  #nacked: { readonly delivery: Delivery; readonly error: Status } | undefined;
+  #nacked: { readonly delivery: Delivery; readonly error: Status; readonly refused: readonly string[] } | undefined;
   readonly #refusals = new NackHistory();
   #lastSent: Delivery | undefined;
   #lastAcked: Delivery | undefined;
@@ -62,6 +69,13 @@ export class Deliveries {
   readonly #rejectedNames = new RejectedNames();
   /** The subscription when the newest response was sent that was rejected as a whole. */
   #refusedOf: Scope | undefined;
+  /** The oldest and the newest rejected response whose subscription may be remembered. */
+  #refusedScopes: { readonly oldest: number; readonly newest: number } | undefined;
+  /** Responses that were ACKed or NACKed, and still have everything that they were sent with. */
+  #untrimmed: Delivery[] = [];
+  /** How many names the absences in unsettled responses count for. */
+  #absent = 0;
+  readonly #givenUp = new GivenUpNames();
   /** The revision that the client had before the oldest NACKed response that still counts. */
   #refusedFrom: number | undefined;
 
@@ -79,6 +93,14 @@ export class Deliveries {
     let count = 0;
     for (const delivery of this.#pending) if (isContent(delivery)) count++;
     return count;
+  }
+
+  /**
+   * How many names, as limits count them, are kept beside those that are subscribed to: names given up and absences, of
+   * responses without ACK or NACK, and absences that were rejected.
+   */
+  get namesKept(): number {
+    return this.#absent + this.#givenUp.counted + this.#rejectedNames.counted;
   }
 
   get lastSent(): Delivery | undefined {
@@ -164,11 +186,28 @@ export class Deliveries {
 
   /** Forgets the NACKs of names that are no longer subscribed to. `dropped`: names just unsubscribed from. */
   forgive(dropped: Iterable<string>, subscription: Subscription): void {
+    this.#giveUp(dropped);
     for (const name of dropped) this.#unconfirmed.delete(name);
     if (this.#refusedFrom === undefined) return;
     this.#rejectedNames.keepAsked(subscription);
     const isWholeAsked = this.#refusedOf !== undefined && isAnyAsked(this.#refusedOf, subscription);
-    if (this.#rejectedNames.size === 0 && !isWholeAsked) this.#refusedFrom = undefined;
+    if (this.#rejectedNames.size === 0 && !isWholeAsked) this.#forgetRefusals();
+    this.#releaseNames();
+  }
+
+  /** Drops what settled responses were remembered with only until their ACK or NACK was processed. */
+  trim(): void {
+    if (this.#untrimmed.length === 0) return;
+    for (const delivery of this.#untrimmed) {
+      const { body, absences } = delivery;
+      delivery.asked = undefined;
+      if (absences === undefined) continue;
+      delivery.size = sizeOf(body);
+      delivery.body = withoutAbsences(body, absences);
+      delivery.absences = undefined;
+    }
+    this.#untrimmed = [];
+    this.#settled = none;
   }
 
   /** The response with this nonce, if it is an unsettled part of the newest answer, but not its last part. */
@@ -184,8 +223,10 @@ export class Deliveries {
   }
 
   open(delivery: Delivery): void {
+    if (delivery.isHeartbeat && this.#pending.length >= HEARTBEATS_KEPT) this.#forgetOldHeartbeat();
     this.#pending = this.#pending.length === 0 ? [delivery] : [...this.#pending, delivery];
     this.#lastSent = delivery;
+    this.#absent += delivery.absences?.counted ?? 0;
     if (delivery.isHeartbeat) return;
     this.#isOverdue = false;
     this.#newest = delivery;
@@ -204,6 +245,7 @@ export class Deliveries {
     const isNewest = index === pending.length - 1;
     this.#settled = isNewest ? pending : pending.slice(0, index + 1);
     this.#pending = isNewest ? none : pending.slice(index + 1);
+    this.#leave(this.#settled);
     if (index > 0) this.#implied = [...this.#implied, ...pending.slice(0, index)].slice(-IMPLIED_KEPT);
     this.#lastAcked = delivery;
     const content = this.#settled.every(isContent) ? this.#settled : this.#settled.filter(isContent);
@@ -213,37 +255,53 @@ export class Deliveries {
     // The ACK of one part of an answer does not revoke the NACK of another part.
     if (this.#nacked?.delivery.at !== delivery.at) this.#nacked = undefined;
     for (const { body } of content) this.#accept(body);
+    this.#releaseNames();
     return delivery;
   }
 
-  /** Processes a NACK. Undefined: the response is unknown, or was NACKed before. */
-  nack(nonce: string, error: Status): Delivery | undefined {
+  /**
+   * Processes a NACK. Undefined: the response is unknown, or was NACKed before. `now`: the subscription now, which stands
+   * for that of then if the response was ACKed before.
+   */
+  nack(nonce: string, error: Status, now?: Scope): Delivery | undefined {
+    const delivery = this.#reject(nonce, error, now);
+    this.#releaseNames();
+    return delivery;
+  }
+
+  #reject(nonce: string, error: Status, now: Scope | undefined): Delivery | undefined {
     this.#wasAnswered = true;
     const named = [...this.#pending, ...this.#implied].find((one) => one.nonce === nonce) ?? this.#ackedAs(nonce);
     if (named === undefined) return undefined;
-    this.#pending = this.#pending.filter((one) => one !== named);
+    this.#take(named);
     this.#refusedNonce = nonce;
     // The NACK of a repeated body is a NACK of the body that it repeats.
     const repeated = named.isHeartbeat && this.#pending.find((one) => isContent(one) && one.body === named.body);
     const delivery = repeated || named;
     if (delivery.isHeartbeat && delivery.body.variant === "delta") return delivery;
-    if (delivery.body.ttls === "told") for (const name of everyName(delivery.body)) this.#unconfirmed.add(name);
-    this.#pending = this.#pending.filter((one) => one !== delivery);
+    if (delivery.body.ttls === "told") this.#doubt(delivery.body);
+    this.#take(delivery);
     this.#implied = this.#implied.filter((one) => one !== delivery);
     this.#isNewestRefused ||= delivery.body === this.#newest?.body;
     this.#isAckedRefused ||= delivery.body === this.#acked?.body;
-    if (!delivery.isHeartbeat || this.#nacked === undefined) this.#nacked = { delivery, error };
+    if (!delivery.isHeartbeat || this.#nacked === undefined)
+      this.#nacked = { delivery, error, refused: namesIn(delivery.body) };
     this.#refusals.add({ nonce: delivery.nonce, body: delivery.body, error });
     if (delivery.isHeartbeat) return delivery;
     this.#refusedFrom = Math.min(this.refusedFrom, delivery.from ?? -1);
-    if (this.#memory === "by-name") this.#rejectedNames.add(everyName(delivery.body), delivery.body, delivery.asked);
-    else this.#refusedOf = delivery.asked;
+    const { at, body, asked = now, absences } = delivery;
+    if (this.#memory === "by-name") this.#rejectedNames.add(everyName(body), body, asked, absences);
+    else this.#refusedOf = asked;
+    const { oldest, newest } = this.#refusedScopes ?? { oldest: at, newest: at };
+    this.#refusedScopes = { oldest: Math.min(oldest, at), newest: Math.max(newest, at) };
     return delivery;
   }
 
   /** In State of the World the NACK of the newest response settles every older one too. */
   settleOlder(): void {
+    this.#leave(this.#pending);
     this.#pending = none;
+    this.#releaseNames();
   }
 
   describe(): {
@@ -260,7 +318,7 @@ export class Deliveries {
           : {
               ...stateOf(this.#nacked.delivery),
               error: this.#nacked.error,
-              refused: namesIn(this.#nacked.delivery.body),
+              refused: this.#nacked.refused,
             },
     };
   }
@@ -271,7 +329,61 @@ export class Deliveries {
     for (const name of everyName(body)) this.#unconfirmed.delete(name);
     this.#rejectedNames.accept(everyName(body), body);
     this.#refusedOf = undefined;
-    if (this.#rejectedNames.size === 0) this.#refusedFrom = undefined;
+    if (this.#rejectedNames.size === 0) this.#forgetRefusals();
+  }
+
+  #forgetRefusals(): void {
+    this.#refusedFrom = undefined;
+    this.#refusedOf = undefined;
+    this.#refusedScopes = undefined;
+  }
+
+  /** What the client holds of the resources of a NACKed response is unknown. Of what is gone nothing is repeated. */
+  #doubt({ segments }: Body): void {
+    for (const { puts, removed, missing, heartbeats = [] } of segments) {
+      for (const { name } of puts) this.#unconfirmed.add(name);
+      for (const { name } of heartbeats) this.#unconfirmed.add(name);
+      for (const name of removed) this.#unconfirmed.delete(name);
+      for (const name of missing) this.#unconfirmed.delete(name);
+    }
+  }
+
+  #forgetOldHeartbeat(): void {
+    const heartbeats = this.#pending.filter(({ isHeartbeat }) => isHeartbeat);
+    if (heartbeats.length < HEARTBEATS_KEPT) return;
+    const [oldest] = heartbeats;
+    this.#pending = this.#pending.filter((one) => one !== oldest);
+  }
+
+  /** A response is no longer pending. */
+  #take(delivery: Delivery): void {
+    if (!this.#pending.includes(delivery)) this.#untrimmed.push(delivery);
+    else this.#leave([delivery]);
+    this.#pending = this.#pending.filter((one) => one !== delivery);
+  }
+
+  #leave(deliveries: readonly Delivery[]): void {
+    for (const delivery of deliveries) this.#absent -= delivery.absences?.counted ?? 0;
+    this.#untrimmed.push(...deliveries);
+  }
+
+  /** Counts the names of these that were subscribed to when a response was sent that is still to be processed. */
+  #giveUp(dropped: Iterable<string>): void {
+    const newest = this.#pending.filter(isContent).at(-1);
+    const scopes = [newest?.asked, this.#rejectedNames.scope, this.#refusedOf];
+    const at = Math.max(newest?.at ?? 0, this.#refusedScopes?.newest ?? 0);
+    this.#givenUp.add(
+      dropped,
+      scopes.flatMap((scope) => scope?.names ?? []),
+      at,
+    );
+  }
+
+  /** Names that were given up are no longer kept by responses that are settled, nor by rejected ones that are forgiven. */
+  #releaseNames(): void {
+    if (this.#rejectedNames.scope === undefined && this.#refusedOf === undefined) this.#refusedScopes = undefined;
+    const oldest = this.#pending.find(isContent)?.at ?? Number.POSITIVE_INFINITY;
+    this.#givenUp.release(Math.min(oldest, this.#refusedScopes?.oldest ?? Number.POSITIVE_INFINITY));
   }
 
   /** A client may ACK a response and NACK it later; the NACK counts. */
@@ -282,41 +394,9 @@ export class Deliveries {
 
 const none: readonly Delivery[] = [];
 
-/** The names in a body, in its order, as shown to people; at most 100. */
-export function namesIn(body: Body): readonly string[] {
-  const names: string[] = [];
-  for (const name of everyName(body)) {
-    if (names.length === NAMES_SHOWN) break;
-    names.push(shownName(name));
-  }
-  return names;
-}
-
 /** Whether a response has content, and is no mere heartbeat. */
 function isContent({ isHeartbeat }: Delivery): boolean {
   return isHeartbeat !== true;
-}
-
-/** The names in a body, in its order. */
-export function* everyName(body: Body): Iterable<string> {
-  for (const segment of body.segments) {
-    for (const put of segment.puts) yield put.name;
-    yield* segment.removed;
-    yield* segment.missing;
-    for (const error of segment.errors ?? []) yield error.name;
-    for (const heartbeat of segment.heartbeats ?? []) yield heartbeat.name;
-  }
-}
-
-/** The number of resources and of removals in a body. */
-export function sizeOf(body: Body): { readonly resources: number; readonly removed: number } {
-  let resources = 0;
-  let removed = 0;
-  for (const segment of body.segments) {
-    resources += segment.puts.length + segment.missing.length + (segment.heartbeats?.length ?? 0);
-    removed += segment.removed.length;
-  }
-  return { resources, removed };
 }
 
 function stateOf(delivery: Delivery): DeliveryState {
@@ -324,6 +404,6 @@ function stateOf(delivery: Delivery): DeliveryState {
     nonce: delivery.nonce,
     version: delivery.body.version,
     revision: delivery.revision,
-    ...sizeOf(delivery.body),
+    ...(delivery.size ?? sizeOf(delivery.body)),
   };
 }

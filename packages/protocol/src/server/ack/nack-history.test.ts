@@ -22,11 +22,11 @@ const noncesOf = (history: NackHistory, ...names: readonly string[]): readonly (
   names.map((name) => history.of(name)?.nonce);
 
 describe("the NACK of a name", () => {
-  test("is the newest of a response that had it, with its body and error", () => {
+  test("is the newest of a response that had it, with its resources and error", () => {
     const body = bodyOf("delta", "a");
     const history = nacked(bodyOf("delta", "a", "b"), body);
     expect(noncesOf(history, "a", "b", "c")).toEqual(["2", "1", undefined]);
-    expect(history.of("a")).toMatchObject({ nonce: "2", body, error });
+    expect(history.of("a")).toMatchObject({ nonce: "2", resources: resourcesIn(body), error });
   });
 
   test("lasts until the name is ACKed in another response, whatever becomes of the others", () => {

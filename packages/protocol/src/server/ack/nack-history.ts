@@ -5,11 +5,13 @@ import type { Resource } from "../../resource/resource.ts";
 /** A response that was NACKed, and why. */
 export interface NackRecord {
   readonly nonce: string;
-  readonly body: Body;
+  /** The resources of the response by name. */
+  readonly resources: ReadonlyMap<string, Resource>;
   readonly error: Status;
 }
 
 interface KeptNack extends NackRecord {
+  readonly variant: Body["variant"];
   /** Names of the response that were ACKed in another response since. */
   readonly forgiven: Set<string>;
 }
@@ -18,37 +20,38 @@ interface KeptNack extends NackRecord {
 const MOST = 16;
 
 /**
- * The responses of one type that one stream NACKed and has not ACKed since. It refers to shared bodies, so a client
- * that NACKs everything costs little memory.
+ * The responses of one type that one stream NACKed and has not ACKed since. It refers to the resources of shared bodies,
+ * so a client that NACKs everything costs little memory.
  */
 export class NackHistory {
   #newestFirst: readonly KeptNack[] = [];
 
-  add({ nonce, body, error }: NackRecord): void {
-    const others = this.#newestFirst.filter((one) => !replaces(body, one.body));
-    this.#newestFirst = [{ nonce, body, error, forgiven: new Set<string>() }, ...others].slice(0, MOST);
+  add({ nonce, body, error }: { readonly nonce: string; readonly body: Body; readonly error: Status }): void {
+    const { variant } = body;
+    const one = { nonce, variant, resources: resourcesIn(body), error, forgiven: new Set<string>() };
+    this.#newestFirst = [one, ...this.#newestFirst.filter((older) => !replaces(one, older))].slice(0, MOST);
   }
 
   /** Clears the NACKs of the resources in an ACKed body. */
   accept(accepted: Body): void {
     if (this.#newestFirst.length === 0) return;
     for (const name of resourcesIn(accepted).keys()) {
-      for (const { body, forgiven } of this.#newestFirst) {
-        if (resourcesIn(body).has(name)) forgiven.add(name);
+      for (const { resources, forgiven } of this.#newestFirst) {
+        if (resources.has(name)) forgiven.add(name);
       }
     }
-    this.#newestFirst = this.#newestFirst.filter(({ body, forgiven }) => forgiven.size < resourcesIn(body).size);
+    this.#newestFirst = this.#newestFirst.filter(({ resources, forgiven }) => forgiven.size < resources.size);
   }
 
   of(name: string): NackRecord | undefined {
-    return this.#newestFirst.find(({ body, forgiven }) => !forgiven.has(name) && resourcesIn(body).has(name));
+    return this.#newestFirst.find(({ resources, forgiven }) => !forgiven.has(name) && resources.has(name));
   }
 }
 
 /** State of the World repeats itself, so an older NACK is kept only if its response had more resources. */
-function replaces(newer: Body, older: Body): boolean {
-  if (newer === older) return true;
-  return newer.variant === "sotw" && resourcesIn(newer).size >= resourcesIn(older).size;
+function replaces(newer: KeptNack, older: KeptNack): boolean {
+  if (newer.resources === older.resources) return true;
+  return newer.variant === "sotw" && newer.resources.size >= older.resources.size;
 }
 
 const resourcesByBody = new WeakMap<Body, ReadonlyMap<string, Resource>>();

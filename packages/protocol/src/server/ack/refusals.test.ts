@@ -3,7 +3,8 @@ import { cluster } from "../../../test/support/layers.ts";
 import { CLUSTER } from "../../../test/support/resources.ts";
 import type { Body, Segment } from "../../message/body.ts";
 import { Subscription } from "../subscription/subscription.ts";
-import { Deliveries, type Delivery, everyName, namesIn, sizeOf } from "./delivery.ts";
+import { everyName, namesIn, sizeOf } from "./body-names.ts";
+import { Deliveries, type Delivery, type RefusalMemory } from "./delivery.ts";
 
 const no = { code: 3, message: "no" };
 const nothing: Segment = { puts: [], removed: [], missing: [] };
@@ -185,6 +186,60 @@ describe("S-TTL-09: names that a client may no longer hold", () => {
     sent(all, delivery("5", ["a", "b", "d"])).ack("5");
     expect([...all.unconfirmed]).toEqual(["c"]);
   });
+
+  test("are none that such a response removes, or says are missing", () => {
+    const gone = bodyOf({ puts: [cluster("a", "2")], removed: ["b"], missing: ["c"] }, { ttls: "told" });
+    const all = sent(new Deliveries(), delivery("1", [], { body: told("b") }), delivery("2", [], { body: gone }));
+    for (const nonce of ["1", "2"]) all.nack(nonce, no);
+    expect([...all.unconfirmed]).toEqual(["a"]);
+  });
+});
+
+describe("a response that was trimmed after its ACK", () => {
+  const body = bodyOf({ puts: [cluster("a", "1")], removed: ["r", "asked"], missing: ["m"] });
+  const absences = { answered: new Set(["asked"]), counted: 2 };
+  const trimmed = (memory?: RefusalMemory): { readonly all: Deliveries; readonly one: Delivery } => {
+    const one = delivery("1", [], { body, absences, asks: ["a"] });
+    const all = sent(new Deliveries(memory), one);
+    all.ack("1");
+    all.trim();
+    return { all, one };
+  };
+
+  test("has no absences and no subscription, and its size as it was sent", () => {
+    const { all, one } = trimmed();
+    const { asked, absences: left, body: cut } = one;
+    expect({ asked, left, names: [...everyName(cut)], settled: all.lastSettled }).toEqual({
+      ...{ asked: undefined, left: undefined, names: ["a", "r"], settled: [] },
+    });
+    expect(all.describe().acked).toMatchObject({ resources: 2, removed: 2 });
+  });
+
+  test("can still be NACKed: what else it was about counts until that is given up", () => {
+    const { all } = trimmed();
+    all.nack("1", no, subscribed("a", "r").scope);
+    expect([all.refusedFrom, all.namesKept]).toEqual([0, 0]);
+    all.forgive(["a"], subscribed("r"));
+    expect(all.refusedFrom).toBe(0);
+    all.forgive(["r"], subscribed("other"));
+    expect(all.refusedFrom).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test("can still be NACKed as a whole: it counts while anything is asked for that was when it was NACKed", () => {
+    const { all } = trimmed("whole");
+    all.nack("1", no, subscribed("a", "b").scope);
+    all.forgive(["a"], subscribed("b"));
+    expect(all.refusedFrom).toBe(0);
+    all.forgive(["b"], subscribed("c"));
+    expect(all.refusedFrom).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+test("S-TTL-09 as many as 16 heartbeats without ACK are remembered", () => {
+  const all = sent(new Deliveries(), delivery("1", ["a"]));
+  for (let nonce = 2; nonce <= 20; nonce++) sent(all, delivery(String(nonce), ["a"], { isHeartbeat: true }));
+  expect(all.pending.map(({ nonce }) => Number(nonce))).toEqual([1, ...Array.from({ length: 16 }, (_, i) => 5 + i)]);
+  expect([all.nack("4", no), all.ack("5")?.nonce, all.accepted?.nonce]).toEqual([undefined, "5", "1"]);
 });
 
 describe("a body", () => {
@@ -203,6 +258,11 @@ describe("a body", () => {
     expect([...everyName(body)]).toEqual(["p", "r", "m", "e", "h", "i"]);
     expect(namesIn(body)).toEqual(["p", "r", "m", "e", "h", "i"]);
     expect(sizeOf(body)).toEqual({ resources: 4, removed: 1 });
+  });
+
+  test("shows the beginning of long names", () => {
+    const [fits, long] = ["f".repeat(256), "l".repeat(257)];
+    expect(namesIn(bodyOf({ removed: [fits, long] }))).toEqual([fits, `${"l".repeat(256)}…`]);
   });
 });
 

@@ -1,14 +1,18 @@
 import type { Body } from "../../message/body.ts";
 import type { Resource } from "../../resource/resource.ts";
+import { countOf } from "../subscription/names.ts";
 import { coversName, type Scope, type Subscription } from "../subscription/subscription.ts";
+import type { Absences } from "./absences.ts";
 import { resourcesIn } from "./nack-history.ts";
 
 /** What was rejected of one name. */
 interface RejectedName {
   /** Undefined: its removal. */
   readonly put: Resource | undefined;
-  /** The subscription when the response was sent. */
+  /** The subscription when the response was sent, where the name may have been subscribed to by an alias. */
   readonly asked: Scope | undefined;
+  /** How many names of the client it counts for; none if the server brought the name. */
+  readonly counted: number;
 }
 
 /**
@@ -16,6 +20,9 @@ interface RejectedName {
  */
 export class RejectedNames {
   readonly #names = new Map<string, RejectedName>();
+  #counted = 0;
+  #scopes = 0;
+  #newestScope: Scope | undefined;
 
   get size(): number {
     return this.#names.size;
@@ -27,10 +34,38 @@ export class RejectedNames {
     return false;
   }
 
-  /** Adds the names of a NACKed body. `asked`: the subscription when it was sent. */
-  add(names: Iterable<string>, body: Body, asked: Scope | undefined): void {
+  /** How many of the names the client itself brought up, as limits count them. */
+  get counted(): number {
+    return this.#counted;
+  }
+
+  /** The newest subscription that is remembered with a name; undefined: none is. */
+  get scope(): Scope | undefined {
+    return this.#scopes === 0 ? undefined : this.#newestScope;
+  }
+
+  /** Adds the names of a NACKed body. `asked`: the subscription when it was sent; `absences`: those of the body. */
+  add(names: Iterable<string>, body: Body, asked: Scope | undefined, absences: Absences | undefined): void {
     const puts = resourcesIn(body);
-    for (const name of names) this.#names.set(name, { put: puts.get(name), asked });
+    const own = new Set(
+      absences &&
+        body.segments.flatMap(({ missing, errors = [] }) => [
+          ...missing,
+          ...errors.flatMap((error) => (asked?.names.has(error.name) === true ? [error.name] : [])),
+        ]),
+    );
+    for (const name of names) {
+      this.#delete(name);
+      const put = puts.get(name);
+      const isOwn = put === undefined && (own.has(name) || absences?.answered.has(name) === true);
+      const mayBeAlias = put === undefined && asked !== undefined && !coversName(asked, name);
+      this.#names.set(name, { put, asked: mayBeAlias ? asked : undefined, counted: isOwn ? countOf(name) : 0 });
+      if (isOwn) this.#counted += countOf(name);
+      if (mayBeAlias) {
+        this.#scopes++;
+        this.#newestScope = asked;
+      }
+    }
   }
 
   /**
@@ -39,13 +74,21 @@ export class RejectedNames {
    */
   accept(names: Iterable<string>, body: Body): void {
     if (this.#names.size === 0) return;
-    for (const name of names) this.#names.delete(name);
-    for (const { aliases } of resourcesIn(body).values()) for (const alias of aliases) this.#names.delete(alias);
+    for (const name of names) this.#delete(name);
+    for (const { aliases } of resourcesIn(body).values()) for (const alias of aliases) this.#delete(alias);
   }
 
   /** Removes names that are no longer subscribed to: the client dropped their resources. */
   keepAsked(subscription: Subscription): void {
-    for (const [name, refused] of this.#names) if (!isAsked(name, refused, subscription)) this.#names.delete(name);
+    for (const [name, refused] of this.#names) if (!isAsked(name, refused, subscription)) this.#delete(name);
+  }
+
+  #delete(name: string): void {
+    const known = this.#names.get(name);
+    if (known === undefined) return;
+    this.#names.delete(name);
+    this.#counted -= known.counted;
+    if (known.asked !== undefined && --this.#scopes === 0) this.#newestScope = undefined;
   }
 }
 
@@ -54,7 +97,7 @@ function isAsked(name: string, { put, asked }: RejectedName, subscription: Subsc
   if (put !== undefined) return subscription.covers(put);
   // The aliases of a deleted resource are unknown: unless its own name was subscribed to, any name of then may be its
   // alias.
-  return asked !== undefined && !coversName(asked, name) && isAnyAsked(asked, subscription);
+  return asked !== undefined && isAnyAsked(asked, subscription);
 }
 
 /** Whether the subscription still asks for anything that this scope asked for. */

@@ -18,7 +18,7 @@ describe("S-SUB-20: the names that a request subscribes to at least", () => {
 });
 
 describe("a stream exceeds", () => {
-  const usage = { subscriptions: 2, types: 3, unanswered: 4 };
+  const usage = { subscriptions: 2, kept: 2, types: 3, unanswered: 4 };
 
   test("no limit that is not set, or that it only reaches", () => {
     const reached = { maxSubscriptionsPerStream: 2, maxTypesPerStream: 3, maxUnacknowledgedPerType: 4 };
@@ -43,5 +43,12 @@ describe("a stream exceeds", () => {
     ],
   ])("%o", (limits, expected) => {
     expect(excessOf(usage, limits)).toEqual(expected);
+  });
+
+  test("the limit of names by those that it keeps, too", () => {
+    expect(excessOf({ ...usage, subscriptions: 1 }, { maxSubscriptionsPerStream: 1 })).toEqual({
+      limit: "maxSubscriptionsPerStream",
+      message: "2 names are kept for responses that were not accepted; at most 1 per stream are",
+    });
   });
 });

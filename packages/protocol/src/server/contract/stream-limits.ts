@@ -6,7 +6,10 @@ import type { Peer } from "../../node/node-mapping.ts";
  * limit.
  */
 export interface StreamLimits {
-  /** Names subscribed to, over all types; one counts for each 256 characters that it has or begins. */
+  /**
+   * Names subscribed to, over all types; one counts for each 256 characters that it has or begins. As many more are kept
+   * for responses that were not accepted.
+   */
   readonly maxSubscriptionsPerStream?: number | undefined;
   /** Types requested, known and unknown. */
   readonly maxTypesPerStream?: number | undefined;
@@ -24,7 +27,7 @@ export interface Account {
 export interface AccountLimits {
   /** Undefined: no limit. */
   readonly accountOf?: ((peer: Peer) => Account) | undefined;
-  /** Names that the streams of one address subscribe to, over all types, counted in the same way. */
+  /** Names that the streams of one address subscribe to or keep, over all types, counted in the same way. */
   readonly maxSubscriptionsPerPeer?: number | undefined;
   /** The same for one identity. */
   readonly maxSubscriptionsPerIdentity?: number | undefined;
@@ -69,13 +72,15 @@ export interface PassedLimit {
 export interface StreamUsage {
   /** Names subscribed to, over all types. */
   readonly subscriptions: number;
+  /** Names kept for responses that were not accepted: given up since, without a resource, or rejected. */
+  readonly kept: number;
   readonly types: number;
   /** Responses without ACK or NACK, of the type with the most of them. */
   readonly unanswered: number;
 }
 
 /** What a stream holds before its first request. */
-export const noUsage: StreamUsage = { subscriptions: 0, types: 0, unanswered: 0 };
+export const noUsage: StreamUsage = { subscriptions: 0, kept: 0, types: 0, unanswered: 0 };
 
 /**
  * How many names the subscription has at least after a request. Counted only above `most`, since that reads the list;
@@ -91,12 +96,16 @@ export function namesIn(request: DiscoveryRequest, most: number): number {
 
 /** The first limit that a stream exceeds; undefined: none. */
 export function excessOf(
-  { subscriptions, types, unanswered }: StreamUsage,
+  { subscriptions, kept, types, unanswered }: StreamUsage,
   limits: StreamLimits,
 ): PassedLimit | undefined {
   const { maxSubscriptionsPerStream, maxTypesPerStream, maxUnacknowledgedPerType } = limits;
   if (maxSubscriptionsPerStream !== undefined && subscriptions > maxSubscriptionsPerStream) {
     const message = `subscribed to ${subscriptions} names; at most ${maxSubscriptionsPerStream} per stream are served`;
+    return { limit: "maxSubscriptionsPerStream", message };
+  }
+  if (maxSubscriptionsPerStream !== undefined && kept > maxSubscriptionsPerStream) {
+    const message = `${kept} names are kept for responses that were not accepted; at most ${maxSubscriptionsPerStream} per stream are`;
     return { limit: "maxSubscriptionsPerStream", message };
   }
   if (maxTypesPerStream !== undefined && types > maxTypesPerStream) {

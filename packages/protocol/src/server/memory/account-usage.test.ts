@@ -24,7 +24,7 @@ describe("names subscribed to by account", () => {
     ]);
     expect(counted.set(3, peerOf("a"), 5)).toEqual({
       limit: "maxSubscriptionsPerPeer",
-      message: "the streams of this address subscribe to 11 names; at most 10 are served (maxSubscriptionsPerPeer)",
+      message: "the streams of this address hold 11 names; at most 10 are served (maxSubscriptionsPerPeer)",
     });
     expect(counted.set(1, peerOf("a"), 5)).toBe(undefined);
     expect(counted.set(4, peerOf("id"), 6)?.limit).toBe("maxSubscriptionsPerIdentity");

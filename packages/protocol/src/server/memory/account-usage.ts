@@ -13,11 +13,11 @@ export interface CountedUse {
   readonly message: (whose: string, used: number, most: number) => string;
 }
 
-/** The names that streams subscribe to. */
+/** The names that streams subscribe to, or keep for responses that were not accepted. */
 export const subscribedNames: CountedUse = {
   address: "maxSubscriptionsPerPeer",
   identity: "maxSubscriptionsPerIdentity",
-  message: (whose, used, most) => `the streams ${whose} subscribe to ${used} names; at most ${most} are served`,
+  message: (whose, used, most) => `the streams ${whose} hold ${used} names; at most ${most} are served`,
 };
 
 /** The estimated memory of what streams and waiting polls say of themselves, in bytes. */

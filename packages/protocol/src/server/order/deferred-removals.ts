@@ -66,6 +66,10 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return this.#machine.deliveries;
   }
 
+  get namesKept(): number {
+    return this.#machine.namesKept;
+  }
+
   get sentState(): ReadonlySentState {
     return this.#machine.sentState;
   }

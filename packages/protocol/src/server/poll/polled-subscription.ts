@@ -5,7 +5,7 @@ import type { TypeTraits } from "../../resource/type-traits.ts";
 import { isOfV2, type TypeUrl } from "../../resource/type-url.ts";
 import { addSums, type Digest, formatVersion } from "../../resource/version.ts";
 import { reaches } from "../../state/difference.ts";
-import { NAMES_SHOWN, namesIn } from "../ack/delivery.ts";
+import { NAMES_SHOWN, namesIn } from "../ack/body-names.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { DeliveryState, ResourceErrorState } from "../contract/inspect.ts";
 import type { Subscription } from "../subscription/subscription.ts";

@@ -147,12 +147,17 @@ export class OpenStreams {
 
   /** Ends a stream that exceeds a limit; empty: it does not. */
   endBeyondLimits(stream: Stream): readonly ServerEffect[] {
-    const { namesAskedFor: subscriptions, types } = stream;
+    const { namesAskedFor: subscriptions, namesKept: kept, types } = stream;
     let unanswered = 0;
     for (const { deliveries } of types.values()) unanswered = Math.max(unanswered, deliveries.unanswered);
-    const ofAccount = this.#subscriptions.set(stream.opened.stream, stream.opened.peer, subscriptions);
-    const excess = excessOf({ subscriptions, types: types.size, unanswered }, this.#options) ?? ofAccount;
+    const ofAccount = this.countNames(stream);
+    const excess = excessOf({ subscriptions, kept, types: types.size, unanswered }, this.#options) ?? ofAccount;
     return excess === undefined ? [] : this.endBeyond(stream, excess);
+  }
+
+  /** Counts the names that a stream holds; returns the limit of its account that is exceeded by them. */
+  countNames({ opened, namesAskedFor, namesKept }: Stream): PassedLimit | undefined {
+    return this.#subscriptions.set(opened.stream, opened.peer, namesAskedFor + namesKept);
   }
 
   /**

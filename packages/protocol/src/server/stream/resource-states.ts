@@ -76,7 +76,7 @@ class Standings {
     const refusal = pending === undefined ? deliveries.refusalOf(name) : undefined;
     const about = pending ?? refusal;
     if (about === undefined) return undefined;
-    const resource = resourcesIn(about.body).get(name);
+    const resource = (refusal?.resources ?? (pending && resourcesIn(pending.body)))?.get(name);
     // A State of the World response repeats what the client ACKed before.
     if (resource !== undefined && hasSameContent(resource, this.#accepted(name))) return undefined;
     const status = refusal === undefined ? "pending" : "nacked";

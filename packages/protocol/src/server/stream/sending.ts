@@ -2,7 +2,9 @@ import type { Dialect } from "../../dialect/dialect.ts";
 import type { Body } from "../../message/body.ts";
 import type { Node } from "../../node/node.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
-import { type Delivery, sizeOf } from "../ack/delivery.ts";
+import { absencesIn } from "../ack/absences.ts";
+import { sizeOf } from "../ack/body-names.ts";
+import type { Delivery } from "../ack/delivery.ts";
 import { cutFor, type ResponseSplitter } from "../cache/split.ts";
 import type { Conversion } from "../contract/conversion.ts";
 import type { Report, ServerEffect } from "../contract/effect.ts";
@@ -47,7 +49,7 @@ export class Sending {
   /** Sends an answer or one part of it. */
   respond(
     type: TypeStream,
-    { body, isInOrder: isInTurn }: PendingResponse,
+    { body, isInOrder: isInTurn, asked }: PendingResponse,
     moment: FlushMoment,
     effects: ServerEffect[],
   ): Delivery {
@@ -63,6 +65,8 @@ export class Sending {
       isInTurn,
       asked: type.subscription.scope,
     };
+    const absences = absencesIn(body, asked, (name) => type.subscription.termsNamed(name).length > 0);
+    if (absences !== undefined) delivery.absences = absences;
     type.deliveries.open(delivery);
     const stream = this.#stream;
     const { type: url, version } = body;

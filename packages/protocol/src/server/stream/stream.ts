@@ -8,7 +8,8 @@ import { sendingRank } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
-import { type Delivery, everyName, namesIn } from "../ack/delivery.ts";
+import { everyName, namesIn } from "../ack/body-names.ts";
+import type { Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { Removable } from "../cache/pending-removals.ts";
 import type { Conversion } from "../contract/conversion.ts";
@@ -146,6 +147,13 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     return count;
   }
 
+  /** How many names are kept beside those that are subscribed to, over all types, as limits count them. */
+  get namesKept(): number {
+    let count = 0;
+    for (const type of this.#types.values()) count += type.namesKept;
+    return count;
+  }
+
   /** Whether every type was sent completely and nothing waits. */
   get isSettled(): boolean {
     return this.#isSettled;
@@ -208,6 +216,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
         report({ kind: "response-nacked", ...about, nonce, version: body.version, error, names: namesIn(body) }),
       );
     }
+    type.deliveries.trim();
     if (classified.anomaly !== undefined) effects.push(report({ kind: "anomaly", ...about, what: classified.anomaly }));
     // Nearly every ACK comes from a client that was sent everything and waits for nothing.
     this.#isSettled = wasSettled && classified.isOnlyAck === true && this.#isAtRest() && this.#findSettled();

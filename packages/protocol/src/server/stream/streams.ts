@@ -189,8 +189,9 @@ export class Streams {
     const owed = stream.identity.siblings.order.takeOwed();
     if (owed.size > 0) this.#open.resendOnOthers(stream, owed);
     this.#open.wakeWaiting(stream);
-    // What only ACKs exceeds no limit that it did not exceed before.
+    // What only ACKs exceeds no limit that it did not exceed before, and may release names.
     if (isFlushNeeded) effects.push(...this.#open.endBeyondLimits(stream));
+    else this.#open.countNames(stream);
     return effects;
   }
 

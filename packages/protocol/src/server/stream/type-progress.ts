@@ -1,6 +1,6 @@
 import { shownName } from "../../resource/variant-name.ts";
 import type { View } from "../../state/view.ts";
-import { NAMES_SHOWN } from "../ack/delivery.ts";
+import { NAMES_SHOWN } from "../ack/body-names.ts";
 import type { Standing, StragglerType } from "../contract/progress.ts";
 import type { StreamWaits } from "../order/stream-waits.ts";
 import type { TypeStream } from "../type/type-stream.ts";

@@ -30,7 +30,7 @@ export function countOfAll(names: Iterable<string>): number {
  * set costs the square root of its size, not its size.
  */
 export class Names implements NameList {
-  static readonly none: Names = new Names(none, none, none, { size: 0, counted: 0, collections: 0, debt: 0 });
+  static readonly none: Names = new Names(none, none, none, { size: 0, counted: 0, collections: 0, debt: 0, gone: 0 });
 
   readonly size: number;
   /** How many names the members count for. */
@@ -42,12 +42,20 @@ export class Names implements NameList {
   readonly #collections: number;
   /** Names copied since the base was made. */
   readonly #debt: number;
+  /** How many names those that were taken out of the base count for. */
+  readonly #gone: number;
 
   private constructor(
     base: ReadonlySet<string>,
     added: ReadonlySet<string>,
     removed: ReadonlySet<string>,
-    { size, counted, collections, debt }: Readonly<Record<"size" | "counted" | "collections" | "debt", number>>,
+    {
+      size,
+      counted,
+      collections,
+      debt,
+      gone,
+    }: Readonly<Record<"size" | "counted" | "collections" | "debt" | "gone", number>>,
   ) {
     this.#base = base;
     this.#added = added;
@@ -56,6 +64,7 @@ export class Names implements NameList {
     this.counted = counted;
     this.#collections = collections;
     this.#debt = debt;
+    this.#gone = gone;
   }
 
   /** Wraps a set, which must not change afterwards. */
@@ -67,7 +76,7 @@ export class Names implements NameList {
       counted += countOf(name);
       collections += weigh(name);
     }
-    return new Names(names, none, none, { size: names.size, counted, collections, debt: 0 });
+    return new Names(names, none, none, { size: names.size, counted, collections, debt: 0, gone: 0 });
   }
 
   /** Whether some names are globs or have parameters, so that they may match more than one resource. */
@@ -101,6 +110,7 @@ export class Names implements NameList {
     const removed = new Set(this.#removed);
     let { size, counted } = this;
     let collections = this.#collections;
+    let gone = this.#gone;
     for (const name of coming) {
       added.add(name);
       size++;
@@ -108,17 +118,20 @@ export class Names implements NameList {
       collections += weigh(name);
     }
     for (const name of going) {
-      if (!added.delete(name)) removed.add(name);
+      if (!added.delete(name)) {
+        removed.add(name);
+        gone += countOf(name);
+      }
       size--;
       counted -= countOf(name);
       collections -= weigh(name);
     }
     if (size === 0) return Names.none;
     const debt = this.#debt + added.size + removed.size;
-    const made = new Names(this.#base, added, removed, { size, counted, collections, debt });
-    // A new base costs no more than what was copied so far.
-    return debt > this.#base.size
-      ? new Names(new Set(made), none, none, { size, counted, collections, debt: 0 })
+    const made = new Names(this.#base, added, removed, { size, counted, collections, debt, gone });
+    // A new base costs no more than what was copied or taken out so far, which the old base still has.
+    return debt > this.#base.size || gone > counted
+      ? new Names(new Set(made), none, none, { size, counted, collections, debt: 0, gone: 0 })
       : made;
   }
 }

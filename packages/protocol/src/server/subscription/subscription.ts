@@ -354,6 +354,8 @@ export class Subscription {
   #own(names: Names, sent: number): void {
     if (names === this.#names) return;
     this.#names = names;
+    // The last snapshot may hold names that were given up.
+    this.#scope = undefined;
     this.#shared = undefined;
     this.#comparable += sent;
   }

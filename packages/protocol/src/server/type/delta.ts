@@ -13,6 +13,7 @@ import type { CurrentView } from "../cache/current-view.ts";
 import { noPendingRemovals, type PendingRemovals } from "../cache/pending-removals.ts";
 import { type Comparison, mayBeHeldUnder } from "../cache/resume.ts";
 import type { PendingResource } from "../cache/shared-selections.ts";
+import { countOf } from "../subscription/names.ts";
 import { isAsked, type Selection } from "../subscription/selection.ts";
 import { classifyChange, Subscription, type SubscriptionChange } from "../subscription/subscription.ts";
 import { DeltaResponseBuilder } from "./delta-response-builder.ts";
@@ -47,6 +48,8 @@ export class DeltaTypeStream implements TypeStream {
   readonly #terms: DeltaTerms;
   readonly #replacements = new Replacements();
   #isOpen = false;
+  /** How many names count that were given up and are remembered until the next answer in order. */
+  #leftOver = 0;
 
   constructor(options: TypeStreamOptions) {
     const { traits, dialect, ttl } = options;
@@ -67,6 +70,10 @@ export class DeltaTypeStream implements TypeStream {
 
   get position(): Position | undefined {
     return this.sentState.sentUpTo;
+  }
+
+  get namesKept(): number {
+    return this.deliveries.namesKept + this.#leftOver;
   }
 
   get isPaused(): boolean {
@@ -161,7 +168,7 @@ export class DeltaTypeStream implements TypeStream {
       const acked = this.deliveries.ack(nonce);
       return acked === undefined ? undefined : { as: "ack", acked };
     }
-    const delivery = this.deliveries.nack(nonce, error);
+    const delivery = this.deliveries.nack(nonce, error, this.subscription.scope);
     this.deliveries.forgive([], this.subscription);
     return delivery === undefined ? undefined : { as: "nack", nacked: { delivery, error } };
   }
@@ -189,6 +196,7 @@ export class DeltaTypeStream implements TypeStream {
       // The client may still hold it for another term.
       else if (this.traits.terms === undefined && !this.subscription.isNamed(name))
         this.sentState.sentOutOfOrder.delete(name);
+      if (this.subscription.isWildcard || this.sentState.sentOutOfOrder.has(name)) this.#leftOver += countOf(name);
     }
     const isNarrowed = change.dropped.some((name) => isGlob(name) || isLocated(name));
     if (change.leftWildcard || (isNarrowed && !this.subscription.isWildcard)) this.#forgetUncovered();
@@ -199,6 +207,7 @@ export class DeltaTypeStream implements TypeStream {
   /** Forgets names that are no longer subscribed to, also those that were left to a wildcard that is gone too. */
   #forgetUncovered(): void {
     this.#terms.unsubscribed.clear();
+    this.#leftOver = 0;
     for (const name of this.sentState.sentOutOfOrder.keys())
       if (!this.subscription.isNamed(name)) this.sentState.sentOutOfOrder.delete(name);
   }
@@ -418,6 +427,7 @@ export class DeltaTypeStream implements TypeStream {
     this.sentState.advance(current.toPosition());
     this.#first.abandon();
     this.#terms.unsubscribed.clear();
+    this.#leftOver = 0;
     return answers;
   }
 

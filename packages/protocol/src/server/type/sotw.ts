@@ -61,6 +61,10 @@ export class SotwTypeStream implements TypeStream {
     this.#terms = new SotwTerms(traits, this.subscription, this.sentState);
   }
 
+  get namesKept(): number {
+    return this.deliveries.namesKept;
+  }
+
   get isPaused(): boolean {
     return this.#first.isPaused;
   }
@@ -180,7 +184,7 @@ export class SotwTypeStream implements TypeStream {
 
   /** Books a NACK; names unsubscribed from before it came do not count as rejected. */
   #nack(nonce: string, error: Status): ClassifiedRequest["nacked"] {
-    const delivery = this.deliveries.nack(nonce, error);
+    const delivery = this.deliveries.nack(nonce, error, this.subscription.scope);
     this.deliveries.forgive([], this.subscription);
     return delivery && { delivery, error };
   }

@@ -88,6 +88,8 @@ export interface TypeStream {
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
   readonly ttl: TtlVerdict;
+  /** How many names are kept that the client gave up, or for responses that were not accepted, as limits count them. */
+  readonly namesKept: number;
   /** What the client was sent. */
   readonly sentState: ReadonlySentState;
   /** The position up to which the client was sent changes; undefined before the first response. */
