@@ -136,13 +136,13 @@ describe("who polls", () => {
     });
     expect(polled.reports.map(({ kind }) => kind)).toEqual([
       "poller-met",
-      "node-identified",
-      "request-understood",
+      "node-connected",
+      "request-classified",
       "response-sent",
-      "request-understood",
+      "request-classified",
       "response-acked",
       "response-sent",
-      "request-understood",
+      "request-classified",
       "response-nacked",
     ]);
   });

@@ -280,7 +280,7 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
       }),
     ),
     limits: list(limit),
-    writes: object<ServerAnswer["writes"]>({ slowClients: count, bufferedBytes: count }),
+    writes: object<ServerAnswer["writes"]>({ stalledStreams: count, bufferedBytes: count }),
     encoder: object<ServerAnswer["encoder"]>({
       segmentsEncoded: count,
       framesEncoded: count,
