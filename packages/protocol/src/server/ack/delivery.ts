@@ -249,7 +249,7 @@ export class Deliveries {
   describe(): {
     readonly pending: readonly DeliveryState[];
     readonly acked: DeliveryState | undefined;
-    readonly nacked: (DeliveryState & { readonly error: Status; readonly refused: readonly string[] }) | undefined;
+    readonly nacked: (DeliveryState & { readonly error: Status; readonly names: readonly string[] }) | undefined;
   } {
     return {
       pending: this.#pending.filter(isContent).map(stateOf),
@@ -260,7 +260,7 @@ export class Deliveries {
           : {
               ...stateOf(this.#nacked.delivery),
               error: this.#nacked.error,
-              refused: namesIn(this.#nacked.delivery.body),
+              names: namesIn(this.#nacked.delivery.body),
             },
     };
   }
