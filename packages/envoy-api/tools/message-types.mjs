@@ -27,7 +27,7 @@ const WELL_KNOWN = new Map([
  * What a field has whose `oneof` has another one. For authors it is a text, which the compiler prints for a second field: of `undefined`
  * it would say nothing. Who reads a message finds `undefined` alone, since `field?.inner` has to compile.
  */
-const UNSET = { author: "`only one field of the oneof ${N} may be set` | undefined", reader: "undefined" };
+const UNSET = { author: `\`only one field of the oneof \${N} may be set\` | undefined`, reader: "undefined" };
 
 const headerFor = (whom) => `// Generated from the descriptors by tools/generate.mjs.
 
