@@ -49,7 +49,7 @@ describeWith("testssl", "TLS as testssl.sh tests it", () => {
       ...["--listen", `127.0.0.1:${ports.xds}`, ...files("tls", ["cert", "key"])],
       ...["--admin", `127.0.0.1:${ports.admin}`, ...files("admin-tls", ["cert", "key", "ca"])],
     ]);
-    await until({ says: "xds serve is ready", withinMs: 60_000 }, () => server.log().includes("server-ready"));
+    await until({ says: "xds serve is ready", withinMs: 60_000 }, () => server.log().includes("ready"));
   });
   afterAll(async () => {
     await server.kill();

@@ -110,8 +110,11 @@ describeWith("envoy", "Envoy", () => {
       );
       await watchFor(500);
       expect(await clusterNames(world.envoy)).toEqual(["before", "fixed"]);
-      const row = (await deliveries(server)).find(({ heldOver }) => heldOver !== undefined);
-      expect(row).toMatchObject({ heldOver: ["before"], waits: { for: "users", shortName: "rds", refused: true } });
+      const row = (await deliveries(server)).find(({ pendingRemovals }) => pendingRemovals !== undefined);
+      expect(row).toMatchObject({
+        pendingRemovals: ["before"],
+        waits: { for: "users", shortName: "rds", nacked: true },
+      });
       site.write({ "routes.json": [routeTo("fixed")] });
       await load.answeredBy(green.name, 3_000);
       await onlyCluster(world, "fixed");

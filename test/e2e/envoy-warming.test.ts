@@ -33,7 +33,7 @@ describeWith("envoy", "Envoy", () => {
       });
       const rows = async (shortName: string): Promise<unknown> => {
         const row = (await deliveries(server)).find((one) => one.shortName === shortName);
-        return row && { waits: row.waits, missing: row.missing };
+        return row && { waits: row.waits, doesNotExist: row.doesNotExist };
       };
       await until({ says: "the routes to it wait", withinMs: 5_000 }, async () => {
         return JSON.stringify(await rows("rds")).includes('"stuck"');
@@ -43,7 +43,7 @@ describeWith("envoy", "Envoy", () => {
         await load.answeredBy(backend.name, 5_000);
       }
       expect(await rows("rds")).toMatchObject({ waits: { for: "cluster", name: "stuck", resources: ["other"] } });
-      expect(await rows("sds")).toMatchObject({ missing: ["absent"] });
+      expect(await rows("sds")).toMatchObject({ doesNotExist: ["absent"] });
       site.write({ "secret.json": [trustedAuthority()] });
       await until({ says: "the cluster is in use", withinMs: 5_000 }, async () => {
         return (await clusterNames(envoy)).join() === "and-back,stuck" && (await rows("rds")) !== undefined;

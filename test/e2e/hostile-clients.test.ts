@@ -156,7 +156,7 @@ describeWith("envoy", "beside clients that behave badly", () => {
     );
     await until(
       { says: "the server notices", withinMs: 5_000 },
-      async () => (await server.metric("xds_server_slow_clients")) >= 5,
+      async () => (await server.metric("xds_server_streams_stalled")) >= 5,
     );
     const rounds = times(20, 100);
     const before = await residentMegabytes(server);

@@ -155,7 +155,13 @@ async function logEvents(root) {
 export function describeLogEvents(logTable) {
   return table(
     ["event", "level", "message", "fields", "what it means"],
-    Object.entries(logTable).map(([name, row]) => [code(name), row.level, row.message, codes(row.fields), row.means]),
+    Object.entries(logTable).map(([name, row]) => [
+      row.of === undefined ? code(name) : `${code(name)}, of ${code(row.of)}`,
+      row.level,
+      row.message,
+      codes(row.fields),
+      row.means,
+    ]),
   );
 }
 

@@ -63,7 +63,7 @@ async function serve(directory: string, cell: DirectoryCell, tools: string): Pro
   const began = performance.now();
   await using server = new Peer(process.execPath, [program, "serve", directory, ...flags], SERVER_CPU, "stderr");
   const { address } = await server.hears("serving");
-  await server.hears("server-ready");
+  await server.hears("ready");
   const readyMs = performance.now() - began;
   const readyCpuSeconds = server.usage().cpuSeconds;
   const args = ["-address", String(address), "-streams", "1"];

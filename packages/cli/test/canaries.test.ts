@@ -297,7 +297,7 @@ test("no planted secret is in anything that a server says or writes", { timeout:
   const serving = xds("serve", directory, ...flags, "--log-format", "json");
   const log = serving.output;
   const addresses = /"address":"(127[\d.:]+)".*?"admin":"(127[\d.:]+)"/;
-  await until("it is ready", () => addresses.test(log()) && log().includes('"event":"server-ready"'));
+  await until("it is ready", () => addresses.test(log()) && log().includes('"event":"ready"'));
   const [, address = "", admin = ""] = addresses.exec(log()) ?? [];
 
   // It does serve them: a search that finds nothing means something only then.
@@ -305,7 +305,7 @@ test("no planted secret is in anything that a server says or writes", { timeout:
   expect(foundIn(sent).length, "secrets that a client is sent").toBeGreaterThanOrEqual(10);
 
   writeSite("second");
-  const commits = (): number => log().split('"event":"state-committed"').length - 1;
+  const commits = (): number => log().split('"event":"committed"').length - 1;
   await until("the edit is in force", () => commits() >= 2);
   // Mistakes beside secrets: of syntax, of form, and a key where no key belongs.
   const broken = key("a file with a mistake");

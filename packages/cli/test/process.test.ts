@@ -41,7 +41,7 @@ test("the built command answers with its exit code", async () => {
 test("the first Ctrl-C sends clients away, the second ends the process at once", async () => {
   const site = await Site.make({ "clusters.yaml": clusters("one") });
   const serving = xds("serve", site.directory, "--listen", "127.0.0.1:0", "--admin", "off");
-  const ready = /"address":"(127[\d.:]+)"[\s\S]*"event":"server-ready"/;
+  const ready = /"address":"(127[\d.:]+)"[\s\S]*"event":"ready"/;
   await until("it is ready", () => ready.test(serving.output()));
   const address = ready.exec(serving.output())?.[1] ?? "";
   // A client that stays keeps the process alive until its time is up.
@@ -60,7 +60,7 @@ test("the first Ctrl-C sends clients away, the second ends the process at once",
 test("SIGHUP reloads at once, and ends nothing", async () => {
   const site = await Site.make({ "clusters.yaml": clusters("one") });
   const serving = xds("serve", site.directory, "--listen", "127.0.0.1:0", "--admin", "off");
-  await until("it is ready", () => serving.output().includes('"event":"server-ready"'));
+  await until("it is ready", () => serving.output().includes('"event":"ready"'));
   serving.child.kill("SIGHUP");
   const loads = (): number => serving.output().split('"event":"loaded"').length - 1;
   await until("it says so, and loads again", () => serving.output().includes('"event":"hangup"') && loads() === 2);
@@ -73,7 +73,7 @@ test("SIGHUP reloads at once, and ends nothing", async () => {
 test("SIGTERM ends a server that nobody uses with 0", async () => {
   const site = await Site.make({ "clusters.yaml": clusters("one") });
   const serving = xds("serve", site.directory, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0");
-  await until("it is ready", () => serving.output().includes('"event":"server-ready"'));
+  await until("it is ready", () => serving.output().includes('"event":"ready"'));
   const exited = once(serving.child, "exit");
   serving.child.kill("SIGTERM");
   expect(await exited).toEqual([0, null]);
@@ -81,7 +81,7 @@ test("SIGTERM ends a server that nobody uses with 0", async () => {
 });
 
 describe("a server whose log nobody reads any more goes on", () => {
-  const READY = /"address":"(127[\d.:]+)"[\s\S]*"event":"server-ready"/;
+  const READY = /"address":"(127[\d.:]+)"[\s\S]*"event":"ready"/;
   const SUGGESTED = /127[\d.]+:\d+/;
   const flags = ["--listen", "127.0.0.1:0", "--admin", "off", "--log-level", "debug"];
 

@@ -63,10 +63,10 @@ describe("a server whose directory is lost", () => {
     async (_, lose) => {
       const first = await start();
       await until("it serves", () => first.isReady());
-      const committed = first.logged("state-committed").length;
+      const committed = first.logged("committed").length;
       await lose();
       await until("it is told", () => isTold(first));
-      expect([await served(first), first.logged("state-committed").length]).toEqual([30, committed]);
+      expect([await served(first), first.logged("committed").length]).toEqual([30, committed]);
       await stop();
       const second = await start();
       await until("the source was read", () => isTold(second));

@@ -46,7 +46,7 @@ async function serve(site: Site): Promise<{ address: string; log: () => string }
     child.kill("SIGTERM");
     expect(await exited).toEqual([0, null]);
   });
-  await until("it is ready", () => log.includes('"event":"server-ready"'));
+  await until("it is ready", () => log.includes('"event":"ready"'));
   return { address: /"address":"(127[\d.:]+)"/.exec(log)?.[1] ?? "", log: () => log };
 }
 

@@ -29,7 +29,7 @@ function serverAnswer(more: Partial<ServerAnswer> = {}): ServerAnswer {
     streams: 22,
     source: { state: "good", since: "2026-01-01T11:59:58Z", errors: 0, warnings: 0 },
     limits: [{ name: "maxStreams", value: 100, used: 22, hits: 0 }],
-    writes: { slowClients: 0, bufferedBytes: 0 },
+    writes: { stalledStreams: 0, bufferedBytes: 0 },
     encoder: { segmentsEncoded: 0, framesEncoded: 0, bodiesEncoded: 0, bytesEncoded: 0 },
     process: { pid: 1, node: "v20.0.0", residentBytes: 120 * 1024 ** 2 },
     ...more,
@@ -77,14 +77,14 @@ describe("the screen of xds top", () => {
     const server = serverAnswer({
       source: { state: "failed", since: "2026-01-01T11:59:00Z", errors: 2, warnings: 1 },
       limits: [{ name: "maxStreams", value: 100, used: 80, hits: 0 }],
-      writes: { slowClients: 1, bufferedBytes: 3 * 1024 ** 2 },
+      writes: { stalledStreams: 1, bufferedBytes: 3 * 1024 ** 2 },
     });
     const state = takeSample(before, { server, progress, at: later(7) });
     expect(renderTop(state, { colors, size: { columns: 80, rows: 24 } })).toEqual([
       "server    0.1.0 at 127.0.0.1:18000, up 60m, ready",
       "source    failed for 67s, 3 problems",
       "revision  14 [#################!..] 17 of 20 nodes have it, 2 pending, 1 NACKed, 2 left without it",
-      "streams   22 on 20 connections, 1 slow clients, 3 MiB buffered",
+      "streams   22 on 20 connections, 1 stalled, 3 MiB buffered",
       "memory    120 MiB",
       "limit     maxStreams: 80 of 100",
       "",

@@ -190,7 +190,7 @@ test("callbacks, and the end by a signal", async () => {
 test("C-NOD-08 C-TTL-03 the node says what the client is and can do", async () => {
   const served = await serve();
   const nodes: unknown[] = [];
-  served.server.on("node-identified", ({ node }) => nodes.push(node));
+  served.server.on("node-connected", ({ node }) => nodes.push(node));
   const client = await start({ server: served.address, node: { id: "me", cluster: "c", metadata: { a: 1 } } });
   client.watch(Cluster);
   await until("the stream is there", () => nodes.length > 0);

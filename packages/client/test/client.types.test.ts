@@ -1,4 +1,4 @@
-import type { TypedMessage } from "@xdskit/envoy-api/resources";
+import type { ReadMessage } from "@xdskit/envoy-api/resources";
 import { describe, expectTypeOf, it } from "vitest";
 import {
   type Change,
@@ -14,23 +14,23 @@ import {
 
 /** Never called: the compiler looks at it. */
 async function use(client: XdsClient): Promise<void> {
-  expectTypeOf(client.watch(Cluster, "a")).toEqualTypeOf<Watch<TypedMessage<"envoy.config.cluster.v3.Cluster">>>();
+  expectTypeOf(client.watch(Cluster, "a")).toEqualTypeOf<Watch<ReadMessage<"envoy.config.cluster.v3.Cluster">>>();
   const { signal } = new AbortController();
   expectTypeOf(client.watch(Cluster, { signal })).toEqualTypeOf<
-    Watch<TypedMessage<"envoy.config.cluster.v3.Cluster">>
+    Watch<ReadMessage<"envoy.config.cluster.v3.Cluster">>
   >();
   expectTypeOf(await client.get(Secret, "s")).toEqualTypeOf<
-    XdsResource<TypedMessage<"envoy.extensions.transport_sockets.tls.v3.Secret">>
+    XdsResource<ReadMessage<"envoy.extensions.transport_sockets.tls.v3.Secret">>
   >();
   expectTypeOf(await client.list(Cluster)).toEqualTypeOf<
-    readonly XdsResource<TypedMessage<"envoy.config.cluster.v3.Cluster">>[]
+    readonly XdsResource<ReadMessage<"envoy.config.cluster.v3.Cluster">>[]
   >();
   expectTypeOf(client.watch("type.googleapis.com/acme.Widget")).toEqualTypeOf<Watch<unknown>>();
   expectTypeOf(await client.get(resourceType<{ size: number }>("acme.Widget"), "w")).toEqualTypeOf<
     XdsResource<{ size: number }>
   >();
   for await (const change of client.watch(Cluster)) {
-    expectTypeOf(change).toEqualTypeOf<Change<TypedMessage<"envoy.config.cluster.v3.Cluster">>>();
+    expectTypeOf(change).toEqualTypeOf<Change<ReadMessage<"envoy.config.cluster.v3.Cluster">>>();
     if (change.kind === "added") expectTypeOf(change.resource.json.name).toEqualTypeOf<string | undefined>();
     // @ts-expect-error: only what is there has a resource
     if (change.kind === "synced") change.resource;

@@ -47,7 +47,7 @@ test("the example that reads configuration prints what `xds serve` serves", asyn
     ...["serve", fileOf("examples/01-serve-a-directory/config"), "--listen", "127.0.0.1:0", "--admin", "off"],
     ...["--log-format", "json"],
   ]);
-  const [, address = ""] = await serving.find(/"address":"(127[\d.:]+)"[\s\S]*"event":"server-ready"/);
+  const [, address = ""] = await serving.find(/"address":"(127[\d.:]+)"[\s\S]*"event":"ready"/);
   const reading = startScript("examples/03-read-configuration/read.mjs", [address]);
   expect(await reading.exit).toBe(0);
   expect(reading.printed()).toMatch(/^hello \(ROUND_ROBIN, version [\w-]+\): 127\.0\.0\.1:8081 127\.0\.0\.1:8082\n$/);

@@ -45,7 +45,7 @@ describe("against our own server", () => {
     const first = decodeSotwResponse((await listener.next("response")).bytes);
     expect(first.resources.map(({ typeUrl }) => typeUrl)).toEqual([type]);
     await listener.next("due");
-    const held = new Promise<void>((resolve) => management.on("request-understood", () => resolve()));
+    const held = new Promise<void>((resolve) => management.on("request-classified", () => resolve()));
     stream.send(request(type, { versionInfo: first.versionInfo, nonce: first.nonce }), false);
     await held;
     management.commit(put(cluster("b")));

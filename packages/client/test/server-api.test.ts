@@ -27,7 +27,9 @@ test("set reaches a client, which reads the same types, and nodes() tells that i
     cluster: "edge",
     layers: ["base"],
     streams: [{ variant: "sotw", apiVersion: "v3" }],
-    types: [{ type: Cluster.typeUrl, shortName: "cds", names: 1, toldRevision: revision, missing: [], pending: [] }],
+    types: [
+      { type: Cluster.typeUrl, shortName: "cds", names: 1, sentRevision: revision, doesNotExist: [], pending: [] },
+    ],
   });
   server.update((tx) => tx.layer("base").delete(Cluster, "hello"));
   expect(await changes.next()).toMatchObject({ value: { kind: "does-not-exist" } });

@@ -11,6 +11,7 @@ import { traitsOf, typeCalled } from "./catalog/catalog.ts";
 import { type CollectionEntry, collectionEntries } from "./catalog/collection-entry.ts";
 import { catalog } from "./catalog/entries.ts";
 import { configuredType } from "./catalog/extension-config.ts";
+import { spellProblem } from "./catalog/json-path.ts";
 import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/resource-reader.ts";
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
 import { SoundResources } from "./catalog/sound-resources.ts";
@@ -140,9 +141,9 @@ export interface EnvoyApi {
   toText(type: TypeUrl, bytes: Uint8Array, options?: PrintOptions): string;
   /**
    * Reports violations of the validation rules in the descriptors (PGV) as warnings (S-VAL-03); none for an unknown
-   * type. Paths use proto names; `resolveJsonPath` finds them in the value that was read.
+   * type. Fields are spelled as in `like`, the JSON that the bytes were read from; with proto names without it.
    */
-  validate(type: TypeUrl, bytes: Uint8Array): readonly FieldProblem[];
+  validate(type: TypeUrl, bytes: Uint8Array, like?: unknown): readonly FieldProblem[];
   /**
    * Returns the initial fetches of a resource: what a client fetches over xDS before it uses it, and the fetch
    * timeouts.
@@ -186,9 +187,10 @@ export interface EnvoyApi {
   ): RewrittenSources;
   /**
    * Converts a message to the other API version, v2 or v3; undefined for a type without a twin. Changes type names, in
-   * every nested `Any` too; field numbers agree. Returns the same bytes object if nothing changes.
+   * every nested `Any` too; field numbers agree. Returns the same bytes object if nothing changes. Findings are spelled as
+   * those of `validate`.
    */
-  convert(type: TypeUrl, bytes: Uint8Array): Converted | undefined;
+  convert(type: TypeUrl, bytes: Uint8Array, like?: unknown): Converted | undefined;
   readonly reflection: DescriptorReflection;
 }
 
@@ -230,9 +232,11 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
       if (message === undefined) throw new MalformedMessageError(`expected a type that is known, got ${type}`);
       return formatText(message, decodeForPrinting(message, bytes, schema, printing), schema);
     },
-    validate: (type, bytes) => {
+    validate: (type, bytes, like) => {
       const message = schema.message(type);
-      return message === undefined ? [] : validator.validate(message, bytes, reader().takeDecoded(message, bytes));
+      if (message === undefined) return [];
+      const problems = validator.validate(message, bytes, reader().takeDecoded(message, bytes));
+      return problems.map((problem) => spellProblem(problem, like));
     },
     initialFetches: (type, bytes) => reader().initialFetches(type, bytes),
     dependencies: (type, bytes) => reader().dependencies(type, bytes),
@@ -251,7 +255,10 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
       if (message === undefined) return { bytes, rewritten: [], kept: [] };
       return rewriter().rewrite(message, decodeForPrinting(message, bytes, schema, {}), bytes, locate);
     },
-    convert: (type, bytes) => converter.convert(type, bytes),
+    convert: (type, bytes, like) => {
+      const converted = converter.convert(type, bytes);
+      return converted && { ...converted, findings: converted.findings.map((finding) => spellProblem(finding, like)) };
+    },
     reflection: createReflection(schema),
   };
 }

@@ -2,6 +2,7 @@
 
 export { type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./catalog/discovery-methods.ts";
 export type { DiscoveryCall } from "./catalog/discovery-service.ts";
+export { spellText, usesJsonSpelling } from "./catalog/json-path.ts";
 export { pathsWithoutRest, type RestPath, restPaths } from "./catalog/rest-paths.ts";
 export { withoutFlags } from "./format/descriptor-hints.ts";
 export { maxNesting, nestedTooDeep, yamlLimits } from "./format/text-limits.ts";

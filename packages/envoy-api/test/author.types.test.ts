@@ -1,9 +1,11 @@
 import {
   Cluster,
+  type envoy,
   HttpConnectionManager,
   Listener,
   type MessageTypes,
   message,
+  type ReadMessage,
   Router,
   TypedExtensionConfig,
   type TypedMessage,
@@ -106,6 +108,26 @@ describe("the types of messages", () => {
     // @ts-expect-error: `ads` or `self`
     const nested = Cluster({ name: "a", type: "EDS", edsClusterConfig: { edsConfig: { ads: {}, self: {} } } });
     expect([one, two, nested].map(problemsOf)).toEqual([[], ["ONEOF_CONFLICT"], ["ONEOF_CONFLICT"]]);
+  });
+
+  it("say which oneof a second field is of", () => {
+    type Source = MessageTypes["envoy.config.core.v3.ConfigSource"];
+    expectTypeOf<
+      Extract<Source["self"], string>
+    >().toEqualTypeOf<"only one field of the oneof config_source_specifier may be set">();
+    expectTypeOf<envoy.config.cluster.v3.Cluster["clusterType"]>().toExtend<
+      object | "only one field of the oneof cluster_discovery_type may be set" | undefined
+    >();
+  });
+
+  it("have no such text for readers, whose messages can be written again", () => {
+    const read = (cluster: ReadMessage<"envoy.config.cluster.v3.Cluster">): readonly string[] | undefined =>
+      cluster.edsClusterConfig?.edsConfig?.apiConfigSource?.clusterNames;
+    const again = (cluster: ReadMessage<"envoy.config.cluster.v3.Cluster">): unknown => Cluster(cluster);
+    expect([read, again].map((use) => use({ "@type": Cluster.typeUrl, name: "a" }))).toEqual([
+      undefined,
+      { "@type": Cluster.typeUrl, name: "a" },
+    ]);
   });
 
   it("refuse the same in an Any", () => {

@@ -95,7 +95,7 @@ describe("S-TYP-10 from v3 to v2", () => {
     expect(findings).toEqual([
       `warning VERSION_LOSS ${inHttp}.0.typed_config: v2 has envoy.config.filter.http.cors.v2.Cors only since after 2019: clients of that time do not know it`,
       `warning VERSION_LOSS ${inHttp}.1.typed_config: v2 has no name for envoy.extensions.filters.http.oauth2.v3.OAuth2: it is passed on under this one`,
-      'warning VERSION_LOSS api_listener: v2, as it was in 2019, has no field "api_listener" in envoy.api.v2.Listener: clients of that time pass over it',
+      "warning VERSION_LOSS api_listener: v2, as it was in 2019, has no field api_listener in envoy.api.v2.Listener: clients of that time pass over it",
     ]);
   });
 
@@ -113,7 +113,7 @@ describe("S-TYP-10 from v3 to v2", () => {
     const expected = Buffer.concat([Buffer.from([0x0a, 1, 0x6c, 0x9a, 1, http.length + 2, 0x0a, http.length]), http]);
     expect(hex(converted?.bytes ?? new Uint8Array())).toBe(hex(expected));
     expect(lines(converted?.findings ?? [])).toEqual([
-      expect.stringContaining('has no field "api_listener"'),
+      expect.stringContaining("has no field api_listener"),
       'warning VERSION_LOSS address: v2 demands "address" in envoy.api.v2.Listener, got none',
     ]);
   });
@@ -235,7 +235,7 @@ describe("S-TYP-10 from v2 to v3", () => {
     const converted = api.convert(url(V2.cluster), bytes);
     expect(converted?.bytes).toBe(bytes);
     expect(lines(converted?.findings ?? [])).toEqual([
-      'warning VERSION_LOSS extension_protocol_options: v3 has no field "extension_protocol_options" in envoy.config.cluster.v3.Cluster: clients pass over it',
+      "warning VERSION_LOSS extension_protocol_options: v3 has no field extension_protocol_options in envoy.config.cluster.v3.Cluster: clients pass over it",
     ]);
   });
 });

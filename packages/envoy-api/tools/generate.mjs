@@ -4,6 +4,7 @@
 //   gen/descriptors-v2.binpb.br   the messages of v2 in the same form, without the files that they share with v3
 //   gen/descriptors.js            both as a module, which a bundle carries wherever it goes
 //   gen/messages.d.ts             the JSON of each message of v3 as a type, for authors of resources in TypeScript
+//   gen/read-messages.d.ts        the same for programs that read resources
 //   gen/types/…_pb.d.ts           a type for each decoded message of v3
 //
 // None is committed. Plain JavaScript, because it runs before anything is compiled; it does nothing when all are newer
@@ -32,7 +33,8 @@ function main() {
     stageProtos(join(workDir, "protos"), { v2: false });
     const v3 = buildDescriptors(workDir);
     writeDescriptors(workDir, "descriptors.binpb.br", v3);
-    writeFileSync(join(workDir, "gen", "messages.d.ts"), messageTypesOf(v3));
+    writeFileSync(join(workDir, "gen", "messages.d.ts"), messageTypesOf(v3, "author"));
+    writeFileSync(join(workDir, "gen", "read-messages.d.ts"), messageTypesOf(v3, "reader"));
     writeTypes(workDir);
     stageProtos(join(workDir, "protos"), { v2: true });
     writeDescriptors(workDir, "descriptors-v2.binpb.br", withoutFiles(buildDescriptors(workDir), fileNamesIn(v3)));

@@ -23,7 +23,13 @@ const WELL_KNOWN = new Map([
   ["google.protobuf.BytesValue", "Bytes"],
 ]);
 
-const HEADER = `// Generated from the descriptors by tools/generate.mjs.
+/**
+ * What a field has whose `oneof` has another one. For authors it is a text, which the compiler prints for a second field: of `undefined`
+ * it would say nothing. Who reads a message finds `undefined` alone, since `field?.inner` has to compile.
+ */
+const UNSET = { author: `\`only one field of the oneof \${N} may be set\` | undefined`, reader: "undefined" };
+
+const headerFor = (whom) => `// Generated from the descriptors by tools/generate.mjs.
 
 /** An integer of 64 bits; one of more than 53 bits is a string or a bigint. */
 export type Int64 = number | bigint | string;
@@ -41,16 +47,16 @@ export interface JsonObject {
 export type TypedMessage<N extends MessageName> = { readonly "@type": \`type.googleapis.com/\${N}\` } & MessageTypes[N];
 /** What a \`google.protobuf.Any\` holds; for a type with a JSON form of its own that form is its \`value\`. */
 export type AnyMessage = { [N in TopLevelName]: TypedMessage<N> }[TopLevelName] | WellKnownMessage;
-/** At most one of these fields, as in a \`oneof\`. */
-type OneOf<T> = {
-  [K in keyof T]-?: { readonly [P in K]?: T[P] } & { readonly [P in Exclude<keyof T, K>]?: undefined };
+/** At most one of these fields, as in the \`oneof\` with that name. */
+type OneOf<N extends string, T> = {
+  [K in keyof T]-?: { readonly [P in K]?: T[P] } & { readonly [P in Exclude<keyof T, K>]?: ${UNSET[whom]} };
 }[keyof T];
 /** The full name of a message. */
 export type MessageName = keyof MessageTypes;
 `;
 
-/** The `.d.ts` of all messages in an encoded `FileDescriptorSet`. */
-export function messageTypesOf(set) {
+/** The `.d.ts` of all messages in an encoded `FileDescriptorSet`, for an author or for a reader of messages. */
+export function messageTypesOf(set, whom) {
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, set));
   const files = [...registry.files].filter((file) => file.proto.package !== "google.protobuf");
   const packages = new Map();
@@ -65,7 +71,7 @@ export function messageTypesOf(set) {
     ([name]) => !["google.protobuf.Any", "google.protobuf.NullValue"].includes(name),
   );
   return [
-    HEADER,
+    headerFor(whom),
     "/** Every message by its full name. */\nexport interface MessageTypes {",
     ...every.map(({ typeName }) => `  "${typeName}": ${typeName};`),
     "}",
@@ -92,7 +98,7 @@ function messageType(message) {
   const oneofs = message.oneofs.filter(({ fields }) => fields.length > 1);
   const alone = message.fields.filter(({ oneof }) => !oneofs.includes(oneof));
   const body = `{\n${alone.map(property).join("\n")}\n}`;
-  const members = oneofs.map(({ fields }) => `OneOf<{\n${fields.map(property).join("\n")}\n}>`);
+  const members = oneofs.map(({ name, fields }) => `OneOf<"${name}", {\n${fields.map(property).join("\n")}\n}>`);
   const declared =
     members.length === 0
       ? [`interface ${message.name} ${body}`]

@@ -134,7 +134,7 @@ describe("S-ACC-07: a change of access moves a stream without ending it", () => 
     talk.open(1, "delta", LISTENER);
     expect(talk.subscribe(1, LISTENER, [], { node: node("n") })).toEqual([]);
     expect(talk.asked.map(({ kind }) => kind)).toEqual(["close-stream"]);
-    expect(talk.reports.map(({ kind }) => kind)).toEqual(["node-identified", "access-denied"]);
+    expect(talk.reports.map(({ kind }) => kind)).toEqual(["node-connected", "access-denied"]);
     expect([talk.machine.isDue, [...talk.machine.streams()]]).toEqual([false, []]);
   });
 });

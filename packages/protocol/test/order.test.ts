@@ -46,7 +46,7 @@ describe("a Cluster that is swapped for another", () => {
     ]);
     expect(says(swap(talk))).toEqual([["new@1"]]);
     expect(waitsOf(talk)).toEqual([
-      { wait: { for: "users", type: ROUTE, isRefused: false }, pendingRemovals: ["old"] },
+      { wait: { for: "users", type: ROUTE, isNacked: false }, pendingRemovals: ["old"] },
       { wait: { for: "cluster", name: "new" }, pendingRemovals: [] },
     ]);
     expect(says(talk.ack(1, CLUSTER))).toEqual([["r@new"]]);
@@ -69,7 +69,7 @@ describe("a Cluster that is swapped for another", () => {
     talk.ack(1, CLUSTER);
     talk.nack(1, ROUTE);
     expect(waitsOf(talk)).toEqual([
-      { wait: { for: "users", type: ROUTE, isRefused: true }, pendingRemovals: ["old"] },
+      { wait: { for: "users", type: ROUTE, isNacked: true }, pendingRemovals: ["old"] },
       { wait: undefined, pendingRemovals: [] },
     ]);
   });
@@ -333,7 +333,7 @@ describe("a Cluster that a client asks for by name, as gRPC does", () => {
     talk.delete(CLUSTER, "new");
     talk.ack(1, CLUSTER);
     expect([...talk.machine.streams()][0]?.types[0]).toMatchObject({
-      missing: ["new"],
+      doesNotExist: ["new"],
       pendingRemovals: [],
       wait: undefined,
     });

@@ -63,7 +63,7 @@ describe.each(["delta", "sotw"] as const)("streams of %s that ask for names", (v
     const talk = subscribers(3, variant, new Conversation({ maxJournalLines: 2 }));
     for (let i = 2; i < 20; i++) talk.put(e("other", String(i)));
     expect(talk.asked.filter(({ kind }) => kind === "close-stream")).toEqual([]);
-    const told = [...talk.machine.streams()].map(({ types }) => types.map(({ toldRevision }) => toldRevision));
+    const told = [...talk.machine.streams()].map(({ types }) => types.map(({ sentRevision }) => sentRevision));
     expect(told).toEqual(Array.from({ length: 3 }, () => [talk.machine.revision]));
     talk.put(e("e1", "2"));
     expect(turnsOf(talk).said).toEqual(["1: e1@2"]);

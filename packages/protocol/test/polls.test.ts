@@ -123,7 +123,7 @@ describe("who polls", () => {
       onlyType: CLUSTER,
       node: { id: "n" },
       layers: ["base"],
-      types: [{ isWildcard: false, names: 2, missing: ["x"], sentVersion: first, pending: [] }],
+      types: [{ isWildcard: false, names: 2, doesNotExist: ["x"], sentVersion: first, pending: [] }],
     });
     poll(polled, { names: ["a", "x"], version: first });
     expect(lonely(polled)?.types[0]).toMatchObject({ pending: [], acked: { version: first }, nacked: undefined });
@@ -132,17 +132,17 @@ describe("who polls", () => {
     const [type] = lonely(polled)?.types ?? [];
     expect(type).toMatchObject({
       acked: { version: first },
-      nacked: { error: { message: "no good" }, refused: ["a"] },
+      nacked: { error: { message: "no good" }, names: ["a"] },
     });
     expect(polled.reports.map(({ kind }) => kind)).toEqual([
       "poller-met",
-      "node-identified",
-      "request-understood",
+      "node-connected",
+      "request-classified",
       "response-sent",
-      "request-understood",
+      "request-classified",
       "response-acked",
       "response-sent",
-      "request-understood",
+      "request-classified",
       "response-nacked",
     ]);
   });

@@ -43,7 +43,7 @@ export type {
   DeliveriesAnswer,
   DeliveryAnswer,
   DeliveryFate,
-  RefusalAnswer,
+  NackAnswer,
   ResponseAnswer,
   TypeAnswer,
   WaitAnswer,

@@ -167,7 +167,7 @@ export interface ManagementServer extends AsyncDisposable {
   reportSource(report: SourceReport): void;
   /**
    * Calls the listener for every event of a kind, until the returned function is called. If a listener throws or its
-   * promise rejects, other listeners still run; for `stream-opened` and `request-understood` the server ends that
+   * promise rejects, other listeners still run; for `stream-opened` and `request-classified` the server ends that
    * stream and no other (S-OBS-03).
    */
   on<K extends keyof ServerEvents>(kind: K, listener: (event: ServerEvents[K]) => unknown): () => void;

@@ -148,7 +148,7 @@ export class ServerLedger {
     const onProblem = (message: string): void => this.#tellProblem(message);
     try {
       const connected = await ConnectedNodes.open({ directory, connected: () => connectedNodes(view), onProblem });
-      listeners.on("node-identified", () => connected.changed());
+      listeners.on("node-connected", () => connected.changed());
       listeners.on("stream-closed", () => connected.changed());
       this.#followPollers(() => connected.changed());
       listeners.on("ledger-recorded", ({ as }) => as !== "live" && connected.changed());

@@ -26,7 +26,7 @@ export function createNodePast(
     onProblem: (message) => hub.report({ kind: "ledger-problem", message }),
   });
   hub.deployments.onAdvanced(() => past.advanced());
-  telemetry.observe("node-identified", () => past.found());
+  telemetry.observe("node-connected", () => past.found());
   // A client quotes what it rejects, and that may be a Secret: nothing of it reaches the disk.
   deliveries.onAnswered((answered) => {
     const { reason } = answered;

@@ -1,4 +1,5 @@
 import { contentDigest, type FieldProblem } from "@xdskit/envoy-api";
+import { usesJsonSpelling } from "@xdskit/envoy-api/internal";
 import { createResourceError } from "@xdskit/protocol";
 import { formatPath } from "@xdskit/protocol/internal";
 import { CandidateReader, type KnownResources } from "./candidate-reader.ts";
@@ -66,7 +67,10 @@ class DecodedDocuments implements FileContent {
       this.note({ code, severity, message, ...optionalHint(hint) }, place);
     }
     if (resource === undefined) this.refused.push(...identify(candidate));
-    else this.resources.push({ resource, place: { document, path: candidate.bodyPath, part: "value" } });
+    else {
+      const place = { document, path: candidate.bodyPath, part: "value" } as const;
+      this.resources.push({ resource, place, isJsonSpelled: usesJsonSpelling(candidate.value) });
+    }
   }
 
   readError({ type, name, error, path }: StatedError, document: number): void {

@@ -9,6 +9,8 @@ export interface DecodedResource {
   readonly resource: Resource;
   /** The path of the message inside its wrappers. Undefined for formats without positions. */
   readonly place: DocumentPlace | undefined;
+  /** Its fields are spelled as in ProtoJSON, and so are texts about it. */
+  readonly isJsonSpelled?: boolean;
 }
 
 /** The content of a file, and its problems. */

@@ -29,14 +29,14 @@ export interface Decoding {
 export function readValue(value: unknown, decoding: Decoding, bodyPath: readonly (string | number)[]): ReadResult {
   const result = decoding.api.readResource(value);
   if (result.input === undefined) return result;
-  const broken = findBroken(result.input.type, result.input.bytes, decoding);
+  const body = bodyPath.reduce<unknown>((inner, step) => entryOf(inner, String(step)), value);
+  const broken = findBroken(result.input.type, result.input.bytes, decoding, body);
   const unusual = unusualName(result.input.name);
   if (result.problems.length + broken.length + unusual.length === 0)
     return { input: entering(result.input, decoding), problems: result.problems };
-  const body = bodyPath.reduce<unknown>((inner, step) => entryOf(inner, String(step)), value);
   const problems = [
     ...result.problems,
-    ...broken.map((problem) => ({ ...problem, path: [...bodyPath, ...resolveJsonPath(body, problem.path)] })),
+    ...broken.map((problem) => ({ ...problem, path: [...bodyPath, ...problem.path] })),
     ...unusual,
   ];
   return problems.some(({ severity }) => severity === "error")
@@ -49,14 +49,23 @@ function entering(input: ResourceInput, { isOnDemand }: Decoding): ResourceInput
   return isOnDemand === true ? { ...input, onDemand: true } : input;
 }
 
-function findBroken(type: TypeUrl, bytes: Uint8Array, decoding: Decoding): readonly FieldProblem[] {
-  const lost = decoding.findsVersionLoss === true ? decoding.api.convert(type, bytes)?.findings : undefined;
-  return [...decoding.api.checkRedacted(type, bytes), ...brokenRules(type, bytes, decoding), ...(lost ?? [])];
+/** `body`: the JSON that the bytes were read from; undefined if they were read from none. */
+function findBroken(type: TypeUrl, bytes: Uint8Array, decoding: Decoding, body?: unknown): readonly FieldProblem[] {
+  const lost = decoding.findsVersionLoss === true ? decoding.api.convert(type, bytes, body)?.findings : undefined;
+  const redacted = decoding.api
+    .checkRedacted(type, bytes)
+    .map((problem) => ({ ...problem, path: resolveJsonPath(body, problem.path) }));
+  return [...redacted, ...brokenRules(type, bytes, decoding, body), ...(lost ?? [])];
 }
 
-function brokenRules(type: TypeUrl, bytes: Uint8Array, { api, validation }: Decoding): readonly FieldProblem[] {
+function brokenRules(
+  type: TypeUrl,
+  bytes: Uint8Array,
+  { api, validation }: Decoding,
+  body: unknown,
+): readonly FieldProblem[] {
   if (validation === "off" || api.soundName(type, bytes) !== undefined) return [];
-  const broken = api.validate(type, bytes);
+  const broken = api.validate(type, bytes, body);
   return validation === "warn" ? broken : broken.map((problem) => ({ ...problem, severity: "error" }));
 }
 

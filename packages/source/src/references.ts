@@ -1,4 +1,5 @@
 import type { EnvoyApi, InitialFetch } from "@xdskit/envoy-api";
+import { spellText } from "@xdskit/envoy-api/internal";
 import { messageNameOf, type Reference, type Resource, type TypeUrl } from "@xdskit/protocol";
 import {
   canonicalName,
@@ -163,17 +164,18 @@ function dangling(
  */
 function baseless(
   file: LayerFile,
-  { resource, place }: DecodedResource,
+  { resource, place, isJsonSpelled = false }: DecodedResource,
   { name }: Reference,
   fetch: InitialFetch | undefined,
 ): CrossProblem {
+  const timeout = spellText("`vhds.config_source.initial_fetch_timeout`", isJsonSpelled);
   const whose = `${shortNameOf(resource.type)} ${quote(shownName(resource.name))}`;
   const waits = fetch === undefined ? "" : `: an Envoy that starts ${waitsFor("one", fetch)}`;
   return {
     code: "ROUTE_BASE_HOSTS_MISSING",
     severity: "warning",
     message: `${whose} has its virtual hosts from VHDS, and none whose name begins with ${quote(name)} is sent at first${waits}`,
-    hint: `put one outside of a folder ${onDemandFolder}, or set vhds.config_source.initial_fetch_timeout to 0.001s`,
+    hint: `put one outside of a folder ${onDemandFolder}, or set ${timeout} to 0.001s`,
     at: { file, place, text: name.slice(0, -1) },
   };
 }

@@ -12,11 +12,11 @@ export interface DeliveryRow {
     readonly for: string;
     readonly name?: string;
     readonly shortName?: string;
-    readonly refused?: boolean;
+    readonly nacked?: boolean;
     readonly resources?: readonly string[];
   };
-  readonly heldOver?: readonly string[];
-  readonly missing?: readonly string[];
+  readonly pendingRemovals?: readonly string[];
+  readonly doesNotExist?: readonly string[];
 }
 
 export async function deliveries(server: XdsServer): Promise<readonly DeliveryRow[]> {

@@ -99,13 +99,21 @@ function describeRefusal({ node, type, shortName, version, reason }: DeliveryAns
   return reason === undefined ? [] : [`${node} NACKed ${shortName ?? type} ${version}:\n  ${trimReason(reason)}`];
 }
 
-function whyOf({ reason, refused = [], missing = [], ackedVersion, waits, heldOver, ttl }: DeliveryAnswer): string {
+function whyOf({
+  reason,
+  names = [],
+  doesNotExist = [],
+  ackedVersion,
+  waits,
+  pendingRemovals,
+  ttl,
+}: DeliveryAnswer): string {
   return [
-    ...describeWait(waits, heldOver),
+    ...describeWait(waits, pendingRemovals),
     ...(reason === undefined ? [] : [trimReason(reason)]),
-    ...(refused.length === 0 ? [] : [`in it: ${refused.join(", ")}`]),
+    ...(names.length === 0 ? [] : [`in it: ${names.join(", ")}`]),
     ...(ackedVersion === undefined ? [] : [`holds ${ackedVersion}`]),
-    ...(missing.length === 0 ? [] : [`missing ${missing.join(", ")}`]),
+    ...(doesNotExist.length === 0 ? [] : [`does not exist: ${doesNotExist.join(", ")}`]),
     ...describeTtl(ttl),
   ].join("; ");
 }

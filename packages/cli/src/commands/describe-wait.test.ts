@@ -7,7 +7,7 @@ test.each([
   [{ for: "cluster", name: "b" }, [], ["waits until cluster b is in use"]],
   [{ for: "endpoints", name: "b" }, [], ["waits until cluster b has endpoints"]],
   [{ for: "users", type: "t", shortName: "rds" }, ["a"], ["keeps a until rds is accepted"]],
-  [{ for: "users", type: "t", refused: true }, ["a"], ["keeps a until the NACKed t is corrected"]],
-] as const)("%j, with %j held over, is shown as %j", (waits, heldOver, shown) => {
-  expect(describeWait(waits, heldOver)).toEqual(shown);
+  [{ for: "users", type: "t", nacked: true }, ["a"], ["keeps a until the NACKed t is corrected"]],
+] as const)("%j, with %j pending removal, is shown as %j", (waits, pendingRemovals, shown) => {
+  expect(describeWait(waits, pendingRemovals)).toEqual(shown);
 });

@@ -1,8 +1,8 @@
 import type { TypeAnswer } from "@xdskit/server";
 
 /** What a pending response waits for, and the clusters whose removal is pending. */
-export function describeWait(waits: TypeAnswer["waits"], heldOver: readonly string[] = []): readonly string[] {
-  const kept = heldOver.length === 0 ? [] : [`keeps ${heldOver.join(", ")}`];
+export function describeWait(waits: TypeAnswer["waits"], pendingRemovals: readonly string[] = []): readonly string[] {
+  const kept = pendingRemovals.length === 0 ? [] : [`keeps ${pendingRemovals.join(", ")}`];
   if (waits === undefined) return kept;
   const { resources = [] } = waits;
   const who = resources.length === 0 ? "waits" : `${resources.join(", ")} ${resources.length === 1 ? "waits" : "wait"}`;
@@ -12,6 +12,6 @@ export function describeWait(waits: TypeAnswer["waits"], heldOver: readonly stri
   if (waits.for === "release") return [`${kept.join("")} until the client gives it up`.trim()];
   if (waits.for === "return") return [`${kept.join("")} until the client has asked for all that it uses`.trim()];
   const what = waits.shortName ?? waits.type ?? "";
-  const until = waits.refused === true ? `the NACKed ${what} is corrected` : `${what} is accepted`;
+  const until = waits.nacked === true ? `the NACKed ${what} is corrected` : `${what} is accepted`;
   return [`${kept.join("")} until ${until}`.trim()];
 }

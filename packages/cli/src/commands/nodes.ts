@@ -141,11 +141,11 @@ function formatNode(item: NodeAnswer, colors: Colors, { io }: CommandContext): s
   return `${lines.join("")}\n${table}`;
 }
 
-function whyOf({ nacked, missing, errors = [], waits, heldOver, ttl }: TypeAnswer): string {
-  const refused = nacked === undefined ? [] : [`NACKed ${nacked.version}: ${trimReason(nacked.reason)}`];
+function whyOf({ nacked, doesNotExist, errors = [], waits, pendingRemovals, ttl }: TypeAnswer): string {
+  const nack = nacked === undefined ? [] : [`NACKed ${nacked.version}: ${trimReason(nacked.reason)}`];
   const failed = errors.map(({ name, code, message }) => `error ${code} for ${name}: ${trimReason(message)}`);
   const explained = new Set(errors.map(({ name }) => name));
-  const unexplained = missing.filter((name) => !explained.has(name));
-  const absent = unexplained.length === 0 ? [] : [`missing ${unexplained.join(", ")}`];
-  return [...describeWait(waits, heldOver), ...refused, ...failed, ...absent, ...describeTtl(ttl)].join("; ");
+  const unexplained = doesNotExist.filter((name) => !explained.has(name));
+  const absent = unexplained.length === 0 ? [] : [`does not exist: ${unexplained.join(", ")}`];
+  return [...describeWait(waits, pendingRemovals), ...nack, ...failed, ...absent, ...describeTtl(ttl)].join("; ");
 }

@@ -15,7 +15,7 @@ function lines(
 
 test("a line for people has the time, the level, a sentence and the fields", () => {
   const { write, text } = lines("text", "info");
-  write("response-refused", { node: "edge-1", reason: "no good\\n", names: ["a", "b"], suppressed: undefined });
+  write("response-nacked", { node: "edge-1", reason: "no good\\n", names: ["a", "b"], suppressed: undefined });
   expect(text()).toMatch(
     /^\d\d:\d\d:\d\d warn {2}response rejected \(NACK\) {2}node=edge-1 reason="no good\\\\n" names=\["a","b"\]\n$/,
   );

@@ -26,7 +26,7 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
     level: "info",
     message: "listening",
     fields: ["address", "more_addresses", "admin", "directory"],
-    means: "clients connect to address, or to any of more_addresses; server-ready follows once they are served",
+    means: "clients connect to address, or to any of more_addresses; ready follows once they are served",
   },
   access: {
     level: "info",

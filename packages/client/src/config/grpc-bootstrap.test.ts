@@ -6,6 +6,7 @@ import { createEnvoyApi } from "@xdskit/envoy-api";
 import { anonymousNode } from "@xdskit/protocol";
 import { clientDialect } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
+import { plainServer } from "../../test/support/sources.ts";
 import { authorityFor, listenerNameFor } from "./authority.ts";
 import { bootstrapFromEnvironment } from "./bootstrap-environment.ts";
 import type { GrpcSource, ServerConfig } from "./client-config.ts";
@@ -16,13 +17,9 @@ const api = createEnvoyApi();
 const path = fileURLToPath(new URL("../../test/bootstraps/grpc.json", import.meta.url));
 
 const server = (target: string, more: Partial<ServerConfig> = {}): ServerConfig => ({
+  ...plainServer,
   name: target,
   target,
-  tls: undefined,
-  keepalive: undefined,
-  tcpKeepalive: undefined,
-  maxResponseBytes: 256 * 1024 * 1024,
-  headers: [],
   connectTimeoutMs: 20_000,
   ...more,
 });

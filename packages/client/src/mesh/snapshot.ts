@@ -1,4 +1,4 @@
-import type { TypedMessage } from "@xdskit/envoy-api/resources";
+import type { ReadMessage } from "@xdskit/envoy-api/resources";
 import type { MeshLink, NodeId, SourceId, TypeUrl } from "@xdskit/protocol";
 import { type MeshNode, shownName, type TypeKind } from "@xdskit/protocol/internal";
 import type { XdsClientError } from "../error.ts";
@@ -40,11 +40,11 @@ export interface MeshResource<Json = unknown> {
 }
 
 /** A Cluster with where it sends to. */
-export interface MeshCluster extends MeshResource<TypedMessage<"envoy.config.cluster.v3.Cluster">> {
+export interface MeshCluster extends MeshResource<ReadMessage<"envoy.config.cluster.v3.Cluster">> {
   /** Undefined if it has none by EDS, or none came. */
-  readonly endpoints: XdsResource<TypedMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">> | undefined;
+  readonly endpoints: XdsResource<ReadMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">> | undefined;
   /** Those that the endpoints leave to collections (B-LED-01). */
-  readonly lbEndpoints: readonly XdsResource<TypedMessage<"envoy.config.endpoint.v3.LbEndpoint">>[];
+  readonly lbEndpoints: readonly XdsResource<ReadMessage<"envoy.config.endpoint.v3.LbEndpoint">>[];
 }
 
 /** A reference that leads to nothing. */
@@ -76,17 +76,17 @@ export interface MeshSnapshot {
   readonly revision: number;
   /** Every subscribed name was answered or timed out, and nothing is warming. */
   readonly isComplete: boolean;
-  readonly listeners: ByName<MeshResource<TypedMessage<"envoy.config.listener.v3.Listener">>>;
-  readonly routes: ByName<MeshResource<TypedMessage<"envoy.config.route.v3.RouteConfiguration">>>;
-  readonly scopedRoutes: ByName<MeshResource<TypedMessage<"envoy.config.route.v3.ScopedRouteConfiguration">>>;
-  readonly virtualHosts: ByName<MeshResource<TypedMessage<"envoy.config.route.v3.VirtualHost">>>;
+  readonly listeners: ByName<MeshResource<ReadMessage<"envoy.config.listener.v3.Listener">>>;
+  readonly routes: ByName<MeshResource<ReadMessage<"envoy.config.route.v3.RouteConfiguration">>>;
+  readonly scopedRoutes: ByName<MeshResource<ReadMessage<"envoy.config.route.v3.ScopedRouteConfiguration">>>;
+  readonly virtualHosts: ByName<MeshResource<ReadMessage<"envoy.config.route.v3.VirtualHost">>>;
   readonly clusters: ByName<MeshCluster>;
-  readonly endpoints: ByName<MeshResource<TypedMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">>>;
-  readonly lbEndpoints: ByName<MeshResource<TypedMessage<"envoy.config.endpoint.v3.LbEndpoint">>>;
-  readonly secrets: ByName<MeshResource<TypedMessage<"envoy.extensions.transport_sockets.tls.v3.Secret">>>;
-  readonly extensions: ByName<MeshResource<TypedMessage<"envoy.config.core.v3.TypedExtensionConfig">>>;
+  readonly endpoints: ByName<MeshResource<ReadMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">>>;
+  readonly lbEndpoints: ByName<MeshResource<ReadMessage<"envoy.config.endpoint.v3.LbEndpoint">>>;
+  readonly secrets: ByName<MeshResource<ReadMessage<"envoy.extensions.transport_sockets.tls.v3.Secret">>>;
+  readonly extensions: ByName<MeshResource<ReadMessage<"envoy.config.core.v3.TypedExtensionConfig">>>;
   /** Layers of the runtime that the bootstrap names. */
-  readonly runtimes: ByName<MeshResource<TypedMessage<"envoy.service.runtime.v3.Runtime">>>;
+  readonly runtimes: ByName<MeshResource<ReadMessage<"envoy.service.runtime.v3.Runtime">>>;
   /** Everything, of whatever type, by `id`. */
   readonly all: ReadonlyMap<NodeId, MeshResource>;
   /** References that lead to nothing. Computed on each read. */
@@ -115,19 +115,19 @@ export class Snapshot implements MeshSnapshot {
     this.isComplete = isComplete;
   }
 
-  get listeners(): ByName<MeshResource<TypedMessage<"envoy.config.listener.v3.Listener">>> {
+  get listeners(): ByName<MeshResource<ReadMessage<"envoy.config.listener.v3.Listener">>> {
     return this.#ofKind("lds");
   }
 
-  get routes(): ByName<MeshResource<TypedMessage<"envoy.config.route.v3.RouteConfiguration">>> {
+  get routes(): ByName<MeshResource<ReadMessage<"envoy.config.route.v3.RouteConfiguration">>> {
     return this.#ofKind("rds");
   }
 
-  get scopedRoutes(): ByName<MeshResource<TypedMessage<"envoy.config.route.v3.ScopedRouteConfiguration">>> {
+  get scopedRoutes(): ByName<MeshResource<ReadMessage<"envoy.config.route.v3.ScopedRouteConfiguration">>> {
     return this.#ofKind("srds");
   }
 
-  get virtualHosts(): ByName<MeshResource<TypedMessage<"envoy.config.route.v3.VirtualHost">>> {
+  get virtualHosts(): ByName<MeshResource<ReadMessage<"envoy.config.route.v3.VirtualHost">>> {
     return this.#ofKind("vhds");
   }
 
@@ -135,23 +135,23 @@ export class Snapshot implements MeshSnapshot {
     return new LazyMap(this.#namesOf("cds"), (node) => this.#cluster(node));
   }
 
-  get endpoints(): ByName<MeshResource<TypedMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">>> {
+  get endpoints(): ByName<MeshResource<ReadMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">>> {
     return this.#ofKind("eds");
   }
 
-  get lbEndpoints(): ByName<MeshResource<TypedMessage<"envoy.config.endpoint.v3.LbEndpoint">>> {
+  get lbEndpoints(): ByName<MeshResource<ReadMessage<"envoy.config.endpoint.v3.LbEndpoint">>> {
     return this.#ofKind("leds");
   }
 
-  get secrets(): ByName<MeshResource<TypedMessage<"envoy.extensions.transport_sockets.tls.v3.Secret">>> {
+  get secrets(): ByName<MeshResource<ReadMessage<"envoy.extensions.transport_sockets.tls.v3.Secret">>> {
     return this.#ofKind("sds");
   }
 
-  get extensions(): ByName<MeshResource<TypedMessage<"envoy.config.core.v3.TypedExtensionConfig">>> {
+  get extensions(): ByName<MeshResource<ReadMessage<"envoy.config.core.v3.TypedExtensionConfig">>> {
     return this.#ofKind("ecds");
   }
 
-  get runtimes(): ByName<MeshResource<TypedMessage<"envoy.service.runtime.v3.Runtime">>> {
+  get runtimes(): ByName<MeshResource<ReadMessage<"envoy.service.runtime.v3.Runtime">>> {
     return this.#ofKind("rtds");
   }
 
@@ -188,13 +188,10 @@ export class Snapshot implements MeshSnapshot {
     const members = [...(watches.size === 0 ? [] : this.#namesOf("leds").values())];
     const lbEndpoints = members.filter((member) => member.watches.some((watch) => watches.has(watch)));
     return {
-      ...resourceOf<TypedMessage<"envoy.config.cluster.v3.Cluster">>(node, this.#views),
-      endpoints: viewOf<TypedMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">>(
-        assigned?.resource,
-        this.#views,
-      ),
+      ...resourceOf<ReadMessage<"envoy.config.cluster.v3.Cluster">>(node, this.#views),
+      endpoints: viewOf<ReadMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">>(assigned?.resource, this.#views),
       lbEndpoints: lbEndpoints.flatMap(
-        ({ resource }) => viewOf<TypedMessage<"envoy.config.endpoint.v3.LbEndpoint">>(resource, this.#views) ?? [],
+        ({ resource }) => viewOf<ReadMessage<"envoy.config.endpoint.v3.LbEndpoint">>(resource, this.#views) ?? [],
       ),
     };
   }

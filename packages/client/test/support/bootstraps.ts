@@ -1,33 +1,26 @@
-import { createEnvoyApi } from "@xdskit/envoy-api";
 import { expect } from "vitest";
 import type { ClientConfig, ServerConfig } from "../../src/config/client-config.ts";
 import type { ConfigDefaults } from "../../src/config/config-defaults.ts";
 import { loadBootstrap } from "../../src/config/load-bootstrap.ts";
-
-const api = createEnvoyApi();
+import { plainServer, testApi } from "./sources.ts";
 
 /** The management server that `bootstrapOf` names, with what is the default. */
 export const server: ServerConfig = {
+  ...plainServer,
   name: "control_plane",
   target: "dns:///control.example:8443",
-  tls: undefined,
-  keepalive: undefined,
-  tcpKeepalive: undefined,
-  maxResponseBytes: 256 * 1024 * 1024,
-  headers: [],
-  connectTimeoutMs: 5_000,
 };
 
 /** The configuration, of what has to be without any mistake. */
 export function good(value: unknown, defaults: ConfigDefaults = {}): ClientConfig {
-  const { config, problems } = loadBootstrap({ value }, { api, defaults, fileExists: () => true });
+  const { config, problems } = loadBootstrap({ value }, { api: testApi(), defaults, fileExists: () => true });
   expect(problems).toEqual([]);
   if (config === undefined) throw new Error("expected a configuration");
   return config;
 }
 
 export function told(value: unknown, defaults: ConfigDefaults = {}): readonly string[] {
-  const { config, problems } = loadBootstrap({ value }, { api, defaults, fileExists: () => true });
+  const { config, problems } = loadBootstrap({ value }, { api: testApi(), defaults, fileExists: () => true });
   expect(config === undefined).toBe(problems.some(({ severity }) => severity === "error"));
   return problems.map(({ severity, path, message }) => `${severity} ${path}: ${message}`);
 }

@@ -17,18 +17,18 @@ export function testApi(): EnvoyApi {
 
 export const nodeBytes: Uint8Array = encodeNode({ ...anonymousNode, id: "edge-7", cluster: "edge" });
 
+/** A management server of which nothing else is said. */
+export const plainServer: Omit<ServerConfig, "name" | "target"> = {
+  tls: undefined,
+  keepalive: undefined,
+  tcpKeepalive: undefined,
+  maxResponseBytes: 256 * 1024 * 1024,
+  headers: [],
+  connectTimeoutMs: 5_000,
+};
+
 export function server(port: number, changes: Partial<ServerConfig> = {}): ServerConfig {
-  return {
-    name: "xds",
-    target: `ipv4:127.0.0.1:${port}`,
-    tls: undefined,
-    keepalive: undefined,
-    tcpKeepalive: undefined,
-    maxResponseBytes: 256 * 1024 * 1024,
-    headers: [],
-    connectTimeoutMs: 5_000,
-    ...changes,
-  };
+  return { ...plainServer, name: "xds", target: `ipv4:127.0.0.1:${port}`, ...changes };
 }
 
 const common = {

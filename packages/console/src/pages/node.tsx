@@ -166,7 +166,7 @@ function TypeCard({
   /** Something newer is there for it, and not sent yet. */
   readonly isUnsent: boolean;
 }): JSX.Element {
-  const { acked, nacked, sentVersion, waits, missing, heldOver, pending, errors = [] } = type;
+  const { acked, nacked, sentVersion, waits, doesNotExist, pendingRemovals, pending, errors = [] } = type;
   const isCurrent = sentVersion === undefined || acked?.version === sentVersion;
   return (
     <article class="card type">
@@ -193,7 +193,7 @@ function TypeCard({
           ) : isCurrent ? (
             "the same"
           ) : (
-            <Version version={sentVersion} revision={type.toldRevision ?? head} />
+            <Version version={sentVersion} revision={type.sentRevision ?? head} />
           )}
         </Fact>
         {acked !== undefined && head !== undefined && acked.revision < head && (
@@ -217,13 +217,15 @@ function TypeCard({
         <div class="say nacked">
           <p>
             NACKed {since(nacked.nackedAt)} ago, revision {count(nacked.revision)}:{" "}
-            {nacked.refused.slice(0, 10).join(", ")}
+            {nacked.names.slice(0, 10).join(", ")}
           </p>
           <pre>{nacked.reason}</pre>
         </div>
       )}
-      {missing.length > 0 && <Names title="Subscribed to, and missing" names={missing} />}
-      {heldOver !== undefined && heldOver.length > 0 && <Names title="Deleted, kept until unused" names={heldOver} />}
+      {doesNotExist.length > 0 && <Names title="Subscribed to, does not exist" names={doesNotExist} />}
+      {pendingRemovals !== undefined && pendingRemovals.length > 0 && (
+        <Names title="Deleted, kept until unused" names={pendingRemovals} />
+      )}
       {errors.map(({ name, message }) => (
         <p key={name} class="say nacked">
           {name}: {message}

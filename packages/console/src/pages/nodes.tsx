@@ -71,11 +71,11 @@ const columns: readonly Column<NodeAnswer>[] = [
 
 /** The first thing that is not as it should be. */
 function Why({ node: { types } }: { readonly node: NodeAnswer }): JSX.Element | null {
-  const refused = types.find(({ nacked }) => nacked !== undefined);
-  if (refused !== undefined)
+  const nacking = types.find(({ nacked }) => nacked !== undefined);
+  if (nacking !== undefined)
     return (
       <>
-        {typeName(refused)}: <q class="reason">{refused.nacked?.reason}</q>
+        {typeName(nacking)}: <q class="reason">{nacking.nacked?.reason}</q>
       </>
     );
   const waiting = types.find(({ waits }) => waits !== undefined);
@@ -85,7 +85,8 @@ function Why({ node: { types } }: { readonly node: NodeAnswer }): JSX.Element | 
         {typeName(waiting)} waits{waiting.waits.name === undefined ? "" : ` for ${waiting.waits.name}`}
       </>
     );
-  const missing = types.find((type) => type.missing.length > 0);
-  if (missing !== undefined) return <>{`${typeName(missing)} ${missing.missing.slice(0, 3).join(", ")} missing`}</>;
+  const absent = types.find((type) => type.doesNotExist.length > 0);
+  if (absent !== undefined)
+    return <>{`${typeName(absent)} does not exist: ${absent.doesNotExist.slice(0, 3).join(", ")}`}</>;
   return null;
 }

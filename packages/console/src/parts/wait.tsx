@@ -37,7 +37,7 @@ function WaitedFor({ waits }: { readonly waits: WaitAnswer }): JSX.Element {
         <>
           waits until the client ACKs{" "}
           {waits.type === undefined ? "its users" : typeName({ ...waits, type: waits.type })}
-          {waits.refused === true && ", which it NACKed"}
+          {waits.nacked === true && ", which it NACKed"}
         </>
       );
   }

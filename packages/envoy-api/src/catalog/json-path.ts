@@ -1,4 +1,5 @@
 import { isJsonSpelling, toJsonSpelling } from "../format/key-spelling.ts";
+import type { FieldProblem } from "../problem.ts";
 
 /**
  * Translates a path of proto names to the keys of a JSON value, such as `connectTimeout` for `connect_timeout` where
@@ -14,10 +15,41 @@ export function resolveJsonPath(value: unknown, path: readonly (string | number)
  */
 export function spellFields(text: string, value: unknown, path: readonly (string | number)[]): string {
   if (!text.includes("`")) return text;
-  const { usesJson } = walk(value, path);
+  return spellText(text, walk(value, path).usesJson);
+}
+
+/** The same for a value of which only the spelling is known. */
+export function spellText(text: string, usesJson: boolean): string {
   return text.replaceAll(/"(?:[^"\\]|\\.)*"|`([^`]*)`/g, (all, name?: string) =>
     name === undefined ? all : usesJson ? toJsonSpelling(name) : name,
   );
+}
+
+/** A problem with a path of proto names, spelled as a JSON value; without one with proto names. */
+export function spellProblem(problem: FieldProblem, value: unknown): FieldProblem {
+  const { path, message, hint } = problem;
+  return {
+    ...problem,
+    path: value === undefined ? path : resolveJsonPath(value, path),
+    message: spellFields(message, value, path),
+    ...(hint !== undefined && { hint: spellFields(hint, value, path) }),
+  };
+}
+
+/** Whether the keys of a JSON value are spelled as in ProtoJSON, by the first of more than one word. */
+export function usesJsonSpelling(value: unknown): boolean {
+  return firstSpelling(value) ?? false;
+}
+
+function firstSpelling(value: unknown): boolean | undefined {
+  if (!isObject(value)) return undefined;
+  const own = spellingIn(value);
+  if (own !== undefined) return own;
+  for (const member of Object.values(value)) {
+    const below = firstSpelling(member);
+    if (below !== undefined) return below;
+  }
+  return undefined;
 }
 
 /** The keys of a value on a path of proto names, and whether those at its end are spelled as in ProtoJSON. */

@@ -147,8 +147,8 @@ export class Plans {
 
   #tellAbsent(field: DescField): string {
     const owner = field.parent.typeName;
-    if (this.#to === "v3") return `v3 has no field "${field.name}" in ${this.#nameOf(owner)}: clients pass over it`;
-    return `v2, as it was in 2019, has no field "${field.name}" in ${this.#nameOf(owner)}: clients of that time pass over it`;
+    if (this.#to === "v3") return `v3 has no field \`${field.name}\` in ${this.#nameOf(owner)}: clients pass over it`;
+    return `v2, as it was in 2019, has no field \`${field.name}\` in ${this.#nameOf(owner)}: clients of that time pass over it`;
   }
 
   #nameOf(name: string): string {

@@ -44,5 +44,6 @@ export {
   type MessageName,
   type MessageTypes,
   message,
+  type ReadMessage,
   type TypedMessage,
 } from "./message.ts";

@@ -1,4 +1,5 @@
 import type { MessageName, MessageTypes, TypedMessage } from "@xdskit/envoy-api/messages";
+import type { TypedMessage as ReadMessage } from "@xdskit/envoy-api/read-messages";
 
 export type {
   AnyMessage,
@@ -9,6 +10,8 @@ export type {
   MessageTypes,
   TypedMessage,
 } from "@xdskit/envoy-api/messages";
+/** A message that is read: `TypedMessage` for programs that receive resources. */
+export type { TypedMessage as ReadMessage } from "@xdskit/envoy-api/read-messages";
 
 /**
  * Adds the `@type` of a message to its fields. The result is plain data in the JSON form of protobuf: a resource, or the value of a
@@ -23,7 +26,7 @@ export interface MessageConstructor<N extends MessageName> {
   (fields: MessageTypes[N]): TypedMessage<N>;
   readonly typeUrl: `type.googleapis.com/${N}`;
   /** Exists only in the type: what the client library reads such a resource as. */
-  readonly json?: TypedMessage<N>;
+  readonly json?: ReadMessage<N>;
 }
 
 /** The same for a message without a constructor of its own, by its full name. */

@@ -112,7 +112,7 @@ export class Validator {
 function checkOneof(oneof: DescOneof, content: Content, problems: ProblemList): void {
   const member = content[oneof.localName] as { case: string | undefined };
   if (member.case !== undefined) return;
-  const names = oneof.fields.map((field) => field.name).join(", ");
+  const names = oneof.fields.map((field) => `\`${field.name}\``).join(", ");
   problems.warning("PGV_REQUIRED", `expected one of ${names}, got none`);
 }
 

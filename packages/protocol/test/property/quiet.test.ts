@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, sotw } from "../support/conversation.ts";
+import { Conversation, type Said } from "../support/conversation.ts";
 import { Ledger } from "../support/ledger.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, resource } from "../support/resources.ts";
 import { script, tries } from "../support/script.ts";
@@ -60,7 +60,6 @@ describe("a client that refuses everything", () => {
         const talk = new Conversation({ nodeMapping: () => ["top", "base"], dialect });
         talk.put(resource(CLUSTER, "a", "0"), resource(LISTENER, "a", "0"));
         talk.open(1, variant);
-        const said: string[] = [];
         /** The versions of what each of the two types holds. */
         const content = (): readonly string[] =>
           [CLUSTER, LISTENER].map((type) =>
@@ -69,26 +68,15 @@ describe("a client that refuses everything", () => {
               .sort()
               .join(),
           );
-        const refuse = (first: ReturnType<Conversation["turns"]>): number => {
+        const refuse = (first: readonly Said[]): number => {
           let count = 0;
-          for (let heard = first; heard.length > 0; ) {
-            const [next, ...rest] = heard;
-            if (next === undefined) break;
+          for (let [next, ...left] = first; next !== undefined; [next, ...left] = left) {
+            left.push(...talk.nack(1, next.type, next.nonce));
             count++;
-            said.push(...next.says);
-            const type = next.type;
-            const error = { code: 3, message: "no" };
-            const { nonce } = next;
-            heard = [
-              ...rest,
-              ...talk.hear(1, variant === "delta" ? delta(type, { nonce, error }) : sotw(type, { nonce, error })),
-            ];
           }
           return count;
         };
-        const first = [CLUSTER, LISTENER].flatMap((type) =>
-          talk.hear(1, variant === "delta" ? delta(type, {}) : sotw(type, {})),
-        );
+        const first = [CLUSTER, LISTENER].flatMap((type) => talk.subscribe(1, type));
         expect(refuse(first)).toBe(2);
         for (const changes of script) {
           const before = content();

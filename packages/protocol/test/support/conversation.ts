@@ -196,11 +196,11 @@ export class Conversation {
 
   /** How the newest request was understood, what it settled, and what was odd about it. */
   understood(): string {
-    const from = this.reports.findLastIndex((one) => one.kind === "request-understood");
+    const from = this.reports.findLastIndex((one) => one.kind === "request-classified");
     return this.reports
       .slice(from)
       .flatMap((one) => {
-        if (one.kind === "request-understood") return [one.as];
+        if (one.kind === "request-classified") return [one.as];
         if (one.kind === "response-acked") return [`acked ${one.nonce}`];
         if (one.kind === "response-nacked") return [`nacked ${one.nonce}: ${one.error.code} ${one.error.message}`];
         return one.kind === "anomaly" ? [one.what] : [];

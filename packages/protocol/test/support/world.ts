@@ -414,10 +414,10 @@ export class World {
   }
 
   #linesBehind(stream: StreamId): number {
-    const behind = (this.#told.get(stream) ?? []).flatMap(({ type, toldRevision = 0 }) =>
+    const behind = (this.#told.get(stream) ?? []).flatMap(({ type, sentRevision = 0 }) =>
       LAYERS.map((layer) => {
         const revisions = this.#changed.get(`${layer} ${type}`) ?? [];
-        return revisions.filter((revision) => revision > toldRevision).length;
+        return revisions.filter((revision) => revision > sentRevision).length;
       }),
     );
     return Math.max(0, ...behind);

@@ -5,7 +5,7 @@ import { printableReason } from "../observe/printable.ts";
 import type {
   DeliveryAnswer,
   DeliveryFate,
-  RefusalAnswer,
+  NackAnswer,
   ResponseAnswer,
   TypeAnswer,
   WaitAnswer,
@@ -73,7 +73,7 @@ export class Describer {
   }
 
   typeState(stream: StreamId, state: TypeState): TypeAnswer {
-    const { isWildcard, names, missing, errors, toldRevision, sentVersion, acked, nacked, pending } = state;
+    const { isWildcard, names, doesNotExist, errors, sentRevision, sentVersion, acked, nacked, pending } = state;
     const times = this.#deliveries.type(stream, state.type);
     const describe = (response: DeliveryState): ResponseAnswer => this.#response(stream, state.type, response);
     return {
@@ -82,13 +82,13 @@ export class Describer {
       state: fateOf(state),
       isWildcard,
       names,
-      missing,
+      doesNotExist,
       ...(errors.length > 0 && { errors: errors.map(({ name, error }) => ({ name, ...describeError(error) })) }),
-      ...(toldRevision !== undefined && { toldRevision: this.revision(toldRevision) }),
+      ...(sentRevision !== undefined && { sentRevision: this.revision(sentRevision) }),
       ...(sentVersion !== undefined && { sentVersion }),
       ...(acked !== undefined && { acked: { ...describe(acked), ...time("ackedAt", times?.ackedAt) } }),
       ...(nacked !== undefined && {
-        nacked: { ...describe(nacked), ...refusalOf(nacked), ...time("nackedAt", times?.nackedAt) },
+        nacked: { ...describe(nacked), ...nackOf(nacked), ...time("nackedAt", times?.nackedAt) },
       }),
       ...this.#waits(stream, state),
       ...(state.ttl !== undefined && { ttl: state.ttl }),
@@ -100,10 +100,10 @@ export class Describer {
   delivery(stream: StreamState, state: TypeState): DeliveryAnswer {
     const fate = fateOf(state);
     const times = this.#deliveries.type(stream.stream, state.type);
-    const { missing, acked, nacked } = state;
-    const isMissing = fate === "does-not-exist";
-    const about = fate === "nacked" ? nacked : fate === "pending" ? state.pending[0] : isMissing ? undefined : acked;
-    const ackedVersion = fate === "acked" || isMissing ? undefined : acked?.version;
+    const { doesNotExist, acked, nacked } = state;
+    const isAbsent = fate === "does-not-exist";
+    const about = fate === "nacked" ? nacked : fate === "pending" ? state.pending[0] : isAbsent ? undefined : acked;
+    const ackedVersion = fate === "acked" || isAbsent ? undefined : acked?.version;
     const since = {
       acked: times?.ackedAt,
       nacked: times?.nackedAt,
@@ -127,8 +127,8 @@ export class Describer {
       ...time("since", since),
       ...(ackedVersion !== undefined && { ackedVersion }),
       ...(fate === "nacked" &&
-        nacked !== undefined && { reason: printableReason(nacked.error.message), refused: nacked.refused }),
-      ...(missing.length > 0 && { missing }),
+        nacked !== undefined && { reason: printableReason(nacked.error.message), names: nacked.names }),
+      ...(doesNotExist.length > 0 && { doesNotExist }),
       ...this.#waits(stream.stream, state),
       ...(state.ttl !== undefined && { ttl: state.ttl }),
     };
@@ -137,9 +137,9 @@ export class Describer {
   /** What the type waits for, and its pending removals. */
   #waits(
     stream: StreamId,
-    { type, wait, waiting, pendingRemovals: heldOver }: TypeState,
-  ): Pick<TypeAnswer, "waits" | "heldOver"> {
-    const held = heldOver.length > 0 && { heldOver };
+    { type, wait, waiting, pendingRemovals }: TypeState,
+  ): Pick<TypeAnswer, "waits" | "pendingRemovals"> {
+    const held = pendingRemovals.length > 0 && { pendingRemovals };
     if (wait === undefined) return { ...held };
     const since = time("since", this.#deliveries.type(stream, type)?.waitsSince);
     const resources = waiting.length > 0 && { resources: waiting };
@@ -154,7 +154,7 @@ export class Describer {
   #whatIsWaitedFor(wait: Wait): Omit<WaitAnswer, "for" | "since" | "resources"> {
     switch (wait.for) {
       case "users":
-        return { ...this.type(wait.type), ...(wait.isRefused && { refused: true }) };
+        return { ...this.type(wait.type), ...(wait.isNacked && { nacked: true }) };
       case "return":
         return {};
       default:
@@ -200,8 +200,8 @@ export function describeError({ code, message }: ErrorDetail): ErrorDetailAnswer
   return { code, message: printableReason(message) };
 }
 
-function refusalOf(nacked: NonNullable<TypeState["nacked"]>): Pick<RefusalAnswer, "code" | "reason" | "refused"> {
-  return { code: nacked.error.code, reason: printableReason(nacked.error.message), refused: nacked.refused };
+function nackOf(nacked: NonNullable<TypeState["nacked"]>): Pick<NackAnswer, "code" | "reason" | "names"> {
+  return { code: nacked.error.code, reason: printableReason(nacked.error.message), names: nacked.names };
 }
 
 /** The delivery state of the newest response. A NACK stays visible until a newer response is ACKed. */
@@ -211,12 +211,12 @@ function fateOf(state: TypeState): DeliveryFate {
   if (missesAll(state)) return "does-not-exist";
   if (state.acked !== undefined) return "acked";
   if (state.sentVersion !== undefined) return "sent";
-  return state.missing.length > 0 ? "does-not-exist" : "requested";
+  return state.doesNotExist.length > 0 ? "does-not-exist" : "requested";
 }
 
 /** In State of the World the client ACKs that there is nothing; then the ACKed version is that of an empty response. */
-function missesAll({ isWildcard, names, missing }: TypeState): boolean {
-  return !isWildcard && names > 0 && missing.length === names;
+function missesAll({ isWildcard, names, doesNotExist }: TypeState): boolean {
+  return !isWildcard && names > 0 && doesNotExist.length === names;
 }
 
 /** An object with a time field, or an empty one. */

@@ -22,7 +22,7 @@ export interface Performer {
   send(effect: EffectOf<"send">): void;
   closeStream(effect: EffectOf<"close-stream">): void;
   settlePoll(effect: PollEffect): void;
-  report(report: Report | Extract<ShellReport, { readonly kind: "turns-taken" }>): void;
+  report(report: Report | Extract<ShellReport, { readonly kind: "slice-flushed" }>): void;
   /** Writes the responses of one slice. */
   write(): Written;
   /** A finishing stream has sent all pending responses. */
@@ -189,9 +189,9 @@ function changesSubscription(request: DiscoveryRequest): boolean {
 }
 
 /** Whether a request only changes a subscription, so that it does not wait for changes to gather. */
-function isSubscription(report: Report): report is Extract<Report, { readonly kind: "request-understood" }> {
+function isSubscription(report: Report): report is Extract<Report, { readonly kind: "request-classified" }> {
   return (
-    report.kind === "request-understood" &&
+    report.kind === "request-classified" &&
     (report.as === "initial" || report.as === "subscribe" || report.as === "unsubscribe")
   );
 }

@@ -64,7 +64,7 @@ export interface FlushLoopOptions {
   readonly write: () => Written;
   /** A finishing stream has sent all pending responses. */
   readonly finished: (stream: StreamId) => void;
-  readonly report: (report: Extract<ShellReport, { readonly kind: "turns-taken" }>) => void;
+  readonly report: (report: Extract<ShellReport, { readonly kind: "slice-flushed" }>) => void;
 }
 
 /**
@@ -168,7 +168,7 @@ export class FlushLoop {
     now = this.#clock.now();
     this.#pacer.sliceEnded(now, now - startedAt, due.flushedStreams, due.dueStreams);
     if (responses === 0) return;
-    report({ kind: "turns-taken", responses, bytes, tookMs: now - startedAt, isMore: due.isDue });
+    report({ kind: "slice-flushed", responses, bytes, tookMs: now - startedAt, isMore: due.isDue });
   }
 
   /** Sends one large response, or flushes a stream or poll; false if all that is due waits for the next fan-out. */

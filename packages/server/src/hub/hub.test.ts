@@ -301,7 +301,7 @@ test("a fan-out is cut into slices: what happens meanwhile does not wait for its
     await new Promise((resolve) => setImmediate(resolve));
     turns++;
   }
-  const slices = reports.filter((report) => report.kind === "turns-taken");
+  const slices = reports.filter((report) => report.kind === "slice-flushed");
   expect(slices.reduce((sum, { responses }) => sum + responses, 0)).toBe(3_000);
   expect(slices.length).toBeGreaterThan(1);
   expect(turns).toBeGreaterThanOrEqual(slices.length);

@@ -469,7 +469,7 @@ export class Hub implements HubPort {
     // A failing `listener-failed` listener is ignored, or this would recurse.
     if (report.kind === "listener-failed") return;
     this.report({ kind: "listener-failed", event: report.kind, error });
-    if (report.kind !== "stream-opened" && report.kind !== "request-understood") return;
+    if (report.kind !== "stream-opened" && report.kind !== "request-classified") return;
     if (arriving === undefined) this.endStream(report.stream, refusedByListener, "failed");
     else this.#refusePoll(arriving, { ...refusedByListener, code: statusCode.PERMISSION_DENIED });
   }

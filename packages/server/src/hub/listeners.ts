@@ -12,17 +12,17 @@ export type ServerEvents = {
 
 /** Every kind of event; the values mean nothing. */
 const kinds: Readonly<Record<ServerReport["kind"], 1>> = {
-  ...{ "node-identified": 1, "node-moved": 1, "request-understood": 1, "response-sent": 1, "heartbeat-sent": 1 },
+  ...{ "node-connected": 1, "node-moved": 1, "request-classified": 1, "response-sent": 1, "heartbeat-sent": 1 },
   ...{ "response-acked": 1, "response-nacked": 1, "poller-met": 1, "poller-forgotten": 1 },
   ...{ "polled-at-old-version": 1, "wait-began": 1, "wait-ended": 1, "order-overdue": 1 },
   ...{ "client-unprotected": 1, "access-denied": 1, anomaly: 1, "connection-opened": 1, "connection-closed": 1 },
   ...{ "connection-refused": 1, "connection-broken": 1, "stream-opened": 1, "stream-closed": 1 },
   ...{ "request-received": 1, "response-queued": 1, "stream-stalled": 1, "stream-drained": 1, committed: 1 },
   ...{ converted: 1, "v2-refused": 1, "admin-refused": 1, "admin-change": 1, "page-refused": 1 },
-  ...{ "turns-taken": 1, "limit-hit": 1, "history-restored": 1, "history-problem": 1, "ledger-resumed": 1 },
+  ...{ "slice-flushed": 1, "limit-hit": 1, "history-restored": 1, "history-problem": 1, "ledger-resumed": 1 },
   ...{ "ledger-recorded": 1, "ledger-role": 1, "store-away": 1, "client-unchecked": 1, "store-back": 1 },
   ...{ "ledger-problem": 1, "files-written": 1, "files-problem": 1, "files-source": 1, "files-unfaithful": 1 },
-  ...{ "load-reporter-opened": 1, "load-reporter-closed": 1, "load-reported": 1, "certificate-ended": 1 },
+  ...{ "load-reporter-connected": 1, "load-reporter-disconnected": 1, "load-reported": 1, "certificate-ended": 1 },
   ...{ "tls-reloaded": 1, "tls-refused": 1, ready: 1, draining: 1, "listener-failed": 1, "invariant-broken": 1 },
 };
 const anEvent: Rule = (kind) => {

@@ -162,7 +162,7 @@ export type ShellReport =
       readonly status: Status;
       readonly ageMs: number;
     }
-  /** A request arrived; `request-understood` has its meaning. */
+  /** A request arrived; `request-classified` has its meaning. */
   | {
       readonly kind: "request-received";
       readonly stream: StreamId;
@@ -214,7 +214,7 @@ export type ShellReport =
     }
   /** A slice of flushes ran; `isMore` if further streams still wait. */
   | {
-      readonly kind: "turns-taken";
+      readonly kind: "slice-flushed";
       readonly responses: number;
       readonly bytes: number;
       readonly tookMs: number;
@@ -271,9 +271,14 @@ export type ShellReport =
       readonly message: string;
     }
   /** A client that reports load sent its node. */
-  | { readonly kind: "load-reporter-opened"; readonly reporter: ReporterId; readonly peer: Peer; readonly node: Node }
   | {
-      readonly kind: "load-reporter-closed";
+      readonly kind: "load-reporter-connected";
+      readonly reporter: ReporterId;
+      readonly peer: Peer;
+      readonly node: Node;
+    }
+  | {
+      readonly kind: "load-reporter-disconnected";
       readonly reporter: ReporterId;
       readonly peer: Peer;
       readonly node: Node | undefined;

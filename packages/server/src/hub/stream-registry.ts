@@ -22,7 +22,7 @@ export interface OpenStream extends NewStream {
 
 /** Data that is buffered for clients. */
 export interface Backlog {
-  readonly slowClients: number;
+  readonly stalledStreams: number;
   readonly bufferedBytes: number;
 }
 
@@ -82,13 +82,13 @@ export class StreamRegistry {
   }
 
   get backlog(): Backlog {
-    let slowClients = 0;
+    let stalledStreams = 0;
     let bufferedBytes = 0;
     for (const { outbox } of this.#open.values()) {
-      if (outbox.isStalled) slowClients++;
+      if (outbox.isStalled) stalledStreams++;
       bufferedBytes += outbox.pendingBytes;
     }
-    return { slowClients, bufferedBytes };
+    return { stalledStreams, bufferedBytes };
   }
 
   /** Adds a stream that `ConnectionLimits` admitted. */

@@ -57,7 +57,7 @@ test("of a client that disconnects meanwhile the rest is not added, and no repor
   expect([counted(loads), loads.view.reports, reported.map(({ kind }) => kind)]).toEqual([
     500,
     0,
-    ["load-reporter-closed"],
+    ["load-reporter-disconnected"],
   ]);
 });
 

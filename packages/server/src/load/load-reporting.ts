@@ -154,7 +154,7 @@ export class LoadReporting {
     this.#reports++;
     if (reporter.node === undefined && report.node !== undefined) {
       reporter.node = report.node;
-      this.#options.report({ kind: "load-reporter-opened", reporter: id, peer, node: report.node });
+      this.#options.report({ kind: "load-reporter-connected", reporter: id, peer, node: report.node });
     }
     this.#options.report({ kind: "load-reported", reporter: id, peer, node: reporter.node, report });
     this.#perform(effects);
@@ -168,7 +168,13 @@ export class LoadReporting {
     this.#nodes.forget(id);
     this.#loads?.on({ kind: "reporter-closed", reporter: id });
     const { peer, node, openedAt } = reporter;
-    this.#options.report({ kind: "load-reporter-closed", reporter: id, peer, node, ageMs: Date.now() - openedAt });
+    this.#options.report({
+      kind: "load-reporter-disconnected",
+      reporter: id,
+      peer,
+      node,
+      ageMs: Date.now() - openedAt,
+    });
   }
 
   #perform(effects: readonly LoadEffect[]): void {

@@ -94,7 +94,7 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
   telemetry.observe("poller-forgotten", ({ stream }) => {
     streams.delete(stream);
   });
-  telemetry.observe("request-understood", ({ stream, type }, at) => {
+  telemetry.observe("request-classified", ({ stream, type }, at) => {
     const record = streams.get(stream);
     if (record === undefined) return;
     record.lastRequestAt = at.getTime();

@@ -47,7 +47,7 @@ export class Fleet {
   #changes = 0;
 
   constructor(telemetry: ObservedTelemetry) {
-    telemetry.observe("node-identified", ({ stream, node, layers }) => this.#identify(stream, node, layers));
+    telemetry.observe("node-connected", ({ stream, node, layers }) => this.#identify(stream, node, layers));
     telemetry.observe("node-moved", ({ stream, node, layers }) => this.#identify(stream, node, layers));
     telemetry.observe("stream-closed", ({ stream }) => this.#forget(stream));
     telemetry.observe("poller-forgotten", ({ stream }) => this.#forget(stream));

@@ -53,7 +53,7 @@ export interface LimitState {
 /** Data that is buffered for clients. */
 export interface WriteState {
   /** Streams whose client does not read at the moment. */
-  readonly slowClients: number;
+  readonly stalledStreams: number;
   readonly bufferedBytes: number;
 }
 

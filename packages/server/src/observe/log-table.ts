@@ -1,3 +1,4 @@
+import type { ServerReport } from "../hub/port.ts";
 import type { LogEvent } from "../log.ts";
 
 export type { LogEvent, LogFields } from "../log.ts";
@@ -10,23 +11,40 @@ export interface LogRow {
   readonly fields: readonly string[];
   /** Its meaning for the operator, and what to do. */
   readonly means: string;
+  /** The event of the server that the line tells in some cases only; other lines have the name of their event. */
+  readonly of?: ServerReport["kind"];
 }
 
+/** Lines that tell an event of the server in some cases only, at a level of their own. */
+interface PartialLines {
+  readonly "stream-ended": "stream-closed";
+  readonly "conversion-incomplete": "converted";
+  readonly "change-held": "ledger-recorded";
+  readonly "files-source-kept": "files-source";
+}
+
+/** Every line has the name of an event of the server, or names the one that it tells in some cases. */
+type LogTable = {
+  readonly [E in LogEvent]: E extends ServerReport["kind"]
+    ? LogRow
+    : LogRow & { readonly of: E extends keyof PartialLines ? PartialLines[E] : never };
+};
+
 /** Every line that a server logs. */
-export const logTable: Readonly<Record<LogEvent, LogRow>> = {
-  "server-ready": {
+export const logTable: LogTable = {
+  ready: {
     level: "info",
     message: "server ready",
     fields: [],
     means: "the first valid configuration is in force, and clients are served",
   },
-  "server-draining": {
+  draining: {
     level: "info",
     message: "draining",
     fields: ["grace_ms"],
     means: "the server is shutting down: streams end with UNAVAILABLE, and clients reconnect or fail over",
   },
-  "state-committed": {
+  committed: {
     level: "info",
     message: "configuration updated",
     fields: ["transaction", "took_ms"],
@@ -34,13 +52,14 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
       "changed resources are being sent; `xds deliveries` shows which clients have ACKed them. transaction counts within this process; the numbers of `xds history` are in `change recorded`",
   },
   "conversion-incomplete": {
+    of: "converted",
     level: "warn",
     message: "conversion between v2 and v3 lost fields",
     fields: ["resources", "incomplete", "type", "name", "layer", "path", "reason"],
     means:
       "fields that the other version lacks are sent unchanged, and its clients may ignore them. incomplete is the number of affected resources, the first is named; `/api/v1/conversions` of the admin API lists all. One line per transaction; `xds validate --v2` warns in advance",
   },
-  "response-refused": {
+  "response-nacked": {
     level: "warn",
     message: "response rejected (NACK)",
     fields: ["node", "type", "version", "nonce", "stream", "code", "reason", "names", "suppressed"],
@@ -72,6 +91,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     means: "the client or the connection ended the stream",
   },
   "stream-ended": {
+    of: "stream-closed",
     level: "warn",
     message: "stream ended by the server",
     fields: ["stream", "peer", "reason", "code", "status_message", "age_ms", "suppressed"],
@@ -91,7 +111,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     means:
       "no poll for some minutes, or, with limit, others needed its memory (`limits.max-poller-bytes`); the next poll counts as that of a new poller",
   },
-  "client-slow": {
+  "stream-stalled": {
     level: "warn",
     message: "client reads too slowly",
     fields: ["stream", "pending_bytes"],
@@ -139,6 +159,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
       "number is what the history calls it; as is revision, live (endpoints and secrets only), approved, rejected, withdrawn, rolled-back or unpinned. names are the first of the changed resources: + added, ~ changed, - deleted, with layer and type",
   },
   "change-held": {
+    of: "ledger-recorded",
     level: "error",
     message: "change held by a fuse; nothing is sent",
     fields: ["number", "author", "fuses", "changes", "names"],
@@ -172,7 +193,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     fields: ["away_ms"],
     means: "what other servers published meanwhile is applied in order, and what was refused here is published",
   },
-  "client-odd": {
+  anomaly: {
     level: "debug",
     message: "client protocol anomaly",
     fields: ["stream", "node", "type", "what"],
@@ -191,7 +212,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     fields: ["reporter", "node", "peer"],
     means: "`xds loads` shows its reports",
   },
-  "load-reporter-gone": {
+  "load-reporter-disconnected": {
     level: "debug",
     message: "load reporting ended",
     fields: ["reporter", "node", "peer", "age_ms"],
@@ -259,6 +280,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     means: "existing files stay as they are; the server retries. Fix what the reason names",
   },
   "files-source-kept": {
+    of: "files-source",
     level: "warn",
     message: "exported resource still refers to an xDS server",
     fields: ["directory", "type", "name", "path"],

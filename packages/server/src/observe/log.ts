@@ -1,6 +1,6 @@
 import { messageNameOf } from "@xdskit/protocol";
 import { hostOf } from "@xdskit/protocol/internal";
-import type { RecordedChange } from "../hub/port.ts";
+import type { RecordedChange, ServerReport } from "../hub/port.ts";
 import type { Log, LogEvent, LogFields } from "../log.ts";
 import { createLineLimit, type LineLimit } from "./line-limit.ts";
 import { overdueReason } from "./overdue-reason.ts";
@@ -11,32 +11,75 @@ export type { Log } from "../log.ts";
 
 /** Writes the events of a server to the log. Text of clients is made printable and redacted (A14, H2). */
 export function attachLog(telemetry: ObservedTelemetry, log: Log): void {
-  logStreams(telemetry, log);
-  logNacks(telemetry, log);
-  logFiles(telemetry, log);
-  logLedger(telemetry, log);
-  logServer(telemetry, log);
+  const lines = new Lines(telemetry, log);
+  logStreams(lines);
+  logNacks(lines);
+  logFiles(lines);
+  logLedger(lines);
+  logServer(lines);
   logFaults(telemetry, log);
 }
 
-function logStreams(telemetry: ObservedTelemetry, log: Log): void {
-  telemetry.observe("stream-opened", ({ stream, variant, method, peer }) =>
-    log.write("stream-opened", { stream, variant, method, peer: peer.address }),
-  );
-  telemetry.observe("node-identified", ({ stream, node, layers }) =>
-    log.write("node-connected", {
-      stream,
-      node: printable(node.id, 200),
-      cluster: printable(node.cluster, 200),
-      agent: printable(`${node.userAgentName} ${node.userAgentVersion}`.trim(), 100),
-      layers: layers.join(","),
-    }),
-  );
-  telemetry.observe("node-moved", ({ stream, node, layers }) =>
-    log.write("node-moved", { stream, node: printable(node.id, 200), layers: layers.join(",") }),
-  );
+type ReportOf<E> = Extract<ServerReport, { readonly kind: E }>;
+
+/** An event of the server that is logged under its name. */
+type NamedLine = LogEvent & ServerReport["kind"];
+
+interface LimitedLine {
+  /** What makes two lines the same. */
+  readonly key: readonly (string | number)[];
+  readonly fields: LogFields;
+}
+
+/** The log of a server. Lines have the names of their events: there is no second set of names. */
+class Lines {
+  readonly #telemetry: ObservedTelemetry;
+  readonly #log: Log;
+
+  constructor(telemetry: ObservedTelemetry, log: Log) {
+    this.#telemetry = telemetry;
+    this.#log = log;
+  }
+
+  /** Logs each event of a kind. */
+  each<E extends NamedLine>(event: E, fieldsOf: (report: ReportOf<E>) => LogFields): void {
+    this.#telemetry.observe(event, (report) => this.#log.write(event, fieldsOf(report)));
+  }
+
+  /** Logs each event of a kind, unless the same line was written a moment ago. */
+  eachLimited<E extends NamedLine>(event: E, limit: LineLimit, lineOf: (report: ReportOf<E>) => LimitedLine): void {
+    this.#telemetry.observe(event, (report, at) => this.writeLimited(event, limit, lineOf(report), at));
+  }
+
+  /** Calls the observer for events of which only some are logged, or under a name of their own. */
+  some<E extends ServerReport["kind"]>(event: E, observer: (report: ReportOf<E>, log: Log, at: Date) => void): void {
+    this.#telemetry.observe(event, (report, at) => observer(report, this.#log, at));
+  }
+
+  /** Writes a line unless the same one was written a moment ago. */
+  writeLimited(event: LogEvent, limit: LineLimit, { key, fields }: LimitedLine, at: Date): void {
+    const allowed = limit.allow([event, ...key].join("\n"), at.getTime());
+    if (allowed === undefined) return;
+    this.#log.write(event, { ...fields, suppressed: allowed.suppressed > 0 ? allowed.suppressed : undefined });
+  }
+}
+
+function logStreams(lines: Lines): void {
+  lines.each("stream-opened", ({ stream, variant, method, peer }) => {
+    return { stream, variant, method, peer: peer.address };
+  });
+  lines.each("node-connected", ({ stream, node, layers }) => ({
+    stream,
+    node: printable(node.id, 200),
+    cluster: printable(node.cluster, 200),
+    agent: printable(`${node.userAgentName} ${node.userAgentVersion}`.trim(), 100),
+    layers: layers.join(","),
+  }));
+  lines.each("node-moved", ({ stream, node, layers }) => {
+    return { stream, node: printable(node.id, 200), layers: layers.join(",") };
+  });
   const ends = createLineLimit();
-  telemetry.observe("stream-closed", ({ stream, peer, reason, status, ageMs }, at) => {
+  lines.some("stream-closed", ({ stream, peer, reason, status, ageMs }, log, at) => {
     const fields = {
       stream,
       peer: peer.address,
@@ -46,48 +89,25 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
       age_ms: Math.round(ageMs),
     };
     if (isOrdinaryEnd(reason)) log.write("stream-closed", fields);
-    else writeLimited(log, ends, { event: "stream-ended", key: [peer.address, reason, status.code], fields, at });
+    else lines.writeLimited("stream-ended", ends, { key: [hostOf(peer.address), reason, status.code], fields }, at);
   });
-  telemetry.observe("poller-met", ({ stream, node, type, peer }) =>
-    log.write("poller-met", { stream, node: printable(node.id, 200), type, peer: peer.address }),
-  );
-  telemetry.observe("poller-forgotten", ({ stream, node, type, evicted }) =>
-    log.write("poller-forgotten", { stream, node: printable(node.id, 200), type, limit: evicted?.limit }),
-  );
-  telemetry.observe("stream-stalled", ({ stream, pendingBytes }) =>
-    log.write("client-slow", { stream, pending_bytes: pendingBytes }),
-  );
-  telemetry.observe("order-overdue", ({ stream, node, type, wait }) =>
-    log.write("order-overdue", {
-      node: printable(node.id, 200),
-      stream,
-      type,
-      reason: printable(overdueReason(wait), 500),
-      waited_for: wait.for,
-      name: wait.for === "return" ? undefined : printable(wait.for === "users" ? wait.type : wait.name, 200),
-    }),
-  );
-  telemetry.observe("client-unprotected", ({ stream, node, type }) =>
-    log.write("client-unprotected", { node: printable(node.id, 200), stream, type }),
-  );
-  telemetry.observe("anomaly", ({ stream, node, type, what }) =>
-    log.write("client-odd", { stream, node: printable(node.id, 200), type, what }),
-  );
-}
-
-interface LimitedLine {
-  readonly event: LogEvent;
-  /** The client's address, without its port, and the subject of the line. */
-  readonly key: readonly [string, ...(string | number)[]];
-  readonly fields: LogFields;
-  readonly at: Date;
-}
-
-/** Writes a line unless the same one was written a moment ago. */
-function writeLimited(log: Log, limit: LineLimit, { event, key: [address, ...what], fields, at }: LimitedLine): void {
-  const allowed = limit.allow([hostOf(address), ...what].join("\n"), at.getTime());
-  if (allowed === undefined) return;
-  log.write(event, { ...fields, suppressed: allowed.suppressed > 0 ? allowed.suppressed : undefined });
+  lines.each("poller-met", ({ stream, node, type, peer }) => {
+    return { stream, node: printable(node.id, 200), type, peer: peer.address };
+  });
+  lines.each("poller-forgotten", ({ stream, node, type, evicted }) => {
+    return { stream, node: printable(node.id, 200), type, limit: evicted?.limit };
+  });
+  lines.each("stream-stalled", ({ stream, pendingBytes }) => ({ stream, pending_bytes: pendingBytes }));
+  lines.each("order-overdue", ({ stream, node, type, wait }) => ({
+    node: printable(node.id, 200),
+    stream,
+    type,
+    reason: printable(overdueReason(wait), 500),
+    waited_for: wait.for,
+    name: wait.for === "return" ? undefined : printable(wait.for === "users" ? wait.type : wait.name, 200),
+  }));
+  lines.each("client-unprotected", ({ stream, node, type }) => ({ node: printable(node.id, 200), stream, type }));
+  lines.each("anomaly", ({ stream, node, type, what }) => ({ stream, node: printable(node.id, 200), type, what }));
 }
 
 function isOrdinaryEnd(reason: string): boolean {
@@ -96,12 +116,10 @@ function isOrdinaryEnd(reason: string): boolean {
   );
 }
 
-function logNacks(telemetry: ObservedTelemetry, log: Log): void {
-  const limit = createLineLimit();
-  telemetry.observe("response-nacked", ({ stream, node, type, nonce, version, error, names }, at) => {
-    const allowed = limit.allow(`${node.id}\n${type}`, at.getTime());
-    if (allowed === undefined) return;
-    log.write("response-refused", {
+function logNacks(lines: Lines): void {
+  lines.eachLimited("response-nacked", createLineLimit(), ({ stream, node, type, nonce, version, error, names }) => ({
+    key: [node.id, type],
+    fields: {
       node: printable(node.id, 200),
       type,
       version,
@@ -110,18 +128,15 @@ function logNacks(telemetry: ObservedTelemetry, log: Log): void {
       code: error.code,
       reason: printableReason(error.message),
       names: names.slice(0, 10).map((name) => printable(name, 200)),
-      suppressed: allowed.suppressed > 0 ? allowed.suppressed : undefined,
-    });
-  });
+    },
+  }));
 }
 
-function logServer(telemetry: ObservedTelemetry, log: Log): void {
-  telemetry.observe("ready", () => log.write("server-ready", {}));
-  telemetry.observe("draining", ({ graceMs }) => log.write("server-draining", { grace_ms: graceMs }));
-  telemetry.observe("committed", ({ revision, tookMs }) =>
-    log.write("state-committed", { transaction: revision, took_ms: Math.round(tookMs * 10) / 10 }),
-  );
-  telemetry.observe("converted", ({ resources, findings }) => {
+function logServer(lines: Lines): void {
+  lines.each("ready", () => ({}));
+  lines.each("draining", ({ graceMs }) => ({ grace_ms: graceMs }));
+  lines.each("committed", ({ revision, tookMs }) => ({ transaction: revision, took_ms: Math.round(tookMs * 10) / 10 }));
+  lines.some("converted", ({ resources, findings }, log) => {
     const [first] = findings;
     if (first === undefined) return;
     const [finding] = first.findings;
@@ -135,118 +150,97 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
       reason: printable(finding?.message ?? "", 500),
     });
   });
-  telemetry.observe("history-restored", ({ directory, clusters, versions }) =>
-    log.write("history-restored", { directory, clusters, versions }),
-  );
-  telemetry.observe("history-problem", ({ directory, message }) =>
-    log.write("history-problem", { directory, reason: printable(message, 500) }),
-  );
-  telemetry.observe("load-reporter-opened", ({ reporter, node, peer }) =>
-    log.write("load-reporter-connected", { reporter, node: printable(node.id, 200), peer: peer.address }),
-  );
-  telemetry.observe("load-reporter-closed", ({ reporter, node, peer, ageMs }) =>
-    log.write("load-reporter-gone", {
-      reporter,
-      node: printable(node?.id ?? "", 200),
-      peer: peer.address,
-      age_ms: Math.round(ageMs),
-    }),
-  );
-  const lines = createLineLimit();
-  telemetry.observe("access-denied", ({ entryPoint, stream, node, peer, type, reason }, at) => {
+  lines.each("history-restored", ({ directory, clusters, versions }) => ({ directory, clusters, versions }));
+  lines.each("history-problem", ({ directory, message }) => ({ directory, reason: printable(message, 500) }));
+  lines.each("load-reporter-connected", ({ reporter, node, peer }) => {
+    return { reporter, node: printable(node.id, 200), peer: peer.address };
+  });
+  lines.each("load-reporter-disconnected", ({ reporter, node, peer, ageMs }) => ({
+    reporter,
+    node: printable(node?.id ?? "", 200),
+    peer: peer.address,
+    age_ms: Math.round(ageMs),
+  }));
+  logRejections(lines);
+  lines.each("tls-reloaded", ({ files }) => ({ files: files.join(",") }));
+  lines.each("tls-refused", ({ files, error }) => {
+    return { files: files.join(","), reason: printableReason(error.message, 500) };
+  });
+}
+
+/** Logs who was turned away, and what operators did. */
+function logRejections(lines: Lines): void {
+  const limit = createLineLimit();
+  lines.eachLimited("access-denied", limit, ({ entryPoint, stream, node, peer, type, reason }) => {
     const id = printable(node.id, 200);
     const fields = {
       ...{ entry: entryPoint, node: id, peer: peer.address, type },
       ...{ reason: printable(reason, 500), stream },
     };
-    writeLimited(log, lines, {
-      event: "access-denied",
-      key: [peer.address, "access-denied", entryPoint, id, type ?? ""],
-      fields,
-      at,
-    });
+    return { key: [hostOf(peer.address), entryPoint, id, type ?? ""], fields };
   });
-  telemetry.observe("limit-hit", ({ limit, address, stream, message }, at) => {
-    const fields = { limit, peer: address, stream, reason: printable(message, 500) };
-    writeLimited(log, lines, { event: "limit-hit", key: [address, limit], fields, at });
+  lines.eachLimited("limit-hit", limit, ({ limit: name, address, stream, message }) => {
+    const fields = { limit: name, peer: address, stream, reason: printable(message, 500) };
+    return { key: [hostOf(address), name], fields };
   });
-  telemetry.observe("certificate-ended", ({ peer, reason }, at) => {
+  lines.eachLimited("certificate-ended", limit, ({ peer, reason }) => {
     const certificate = printable(peer.names.join(","), 500);
-    const fields = { peer: peer.address, certificate, reason };
-    writeLimited(log, lines, {
-      event: "certificate-ended",
-      key: [certificate, "certificate-ended", reason],
-      fields,
-      at,
-    });
+    return { key: [certificate, reason], fields: { peer: peer.address, certificate, reason } };
   });
-  telemetry.observe("admin-refused", ({ address, path, names }, at) => {
+  lines.eachLimited("admin-refused", limit, ({ address, path, names }) => {
     const fields = { peer: address, path: printable(path, 200), certificate: printable(names.join(","), 500) };
-    writeLimited(log, lines, { event: "admin-refused", key: [address, "admin-refused"], fields, at });
+    return { key: [hostOf(address)], fields };
   });
-  telemetry.observe("admin-change", ({ address, caller, role, method, path, status }, at) => {
+  lines.some("admin-change", ({ address, caller, role, method, path, status }, log, at) => {
     const who = printable(caller, 500);
     const fields = { peer: address, caller: who, role, method, path: printable(path, 200), status };
     // What changed something is never left out.
     if (status < 400) log.write("admin-change", fields);
-    else writeLimited(log, lines, { event: "admin-change", key: [address ?? who, "admin-change", status], fields, at });
+    else lines.writeLimited("admin-change", limit, { key: [hostOf(address ?? who), status], fields }, at);
   });
-  telemetry.observe("page-refused", ({ address, host, origin }, at) => {
+  lines.eachLimited("page-refused", limit, ({ address, host, origin }) => {
     const fields = { peer: address, host: printable(host, 200), origin: origin && printable(origin, 200) };
-    writeLimited(log, lines, { event: "page-refused", key: [address, "page-refused"], fields, at });
+    return { key: [hostOf(address)], fields };
   });
   for (const event of ["connection-refused", "connection-broken"] as const) {
-    telemetry.observe(event, ({ address, reason }, at) => {
+    lines.eachLimited(event, limit, ({ address, reason }) => {
       const fields = { peer: address, reason: printableReason(reason, 200) };
-      writeLimited(log, lines, { event, key: [address ?? "", event, reason], fields, at });
+      return { key: [hostOf(address ?? ""), reason], fields };
     });
   }
-  telemetry.observe("tls-reloaded", ({ files }) => log.write("tls-reloaded", { files: files.join(",") }));
-  telemetry.observe("tls-refused", ({ files, error }) =>
-    log.write("tls-refused", { files: files.join(","), reason: printableReason(error.message, 500) }),
-  );
 }
 
 /** Logs the mistakes of the program and of the server themselves, which must not go unseen. */
 export function logFaults(telemetry: ObservedTelemetry, log: Log): void {
-  telemetry.observe("listener-failed", ({ event, error }) =>
-    log.write("listener-failed", { server_event: event, error: describeFault(error) }),
-  );
-  telemetry.observe("invariant-broken", ({ stream, during, error }) =>
-    log.write("invariant-broken", { stream, during, error: describeFault(error) }),
-  );
+  const lines = new Lines(telemetry, log);
+  lines.each("listener-failed", ({ event, error }) => ({ server_event: event, error: describeFault(error) }));
+  lines.each("invariant-broken", ({ stream, during, error }) => ({ stream, during, error: describeFault(error) }));
 }
 
-function logFiles(telemetry: ObservedTelemetry, log: Log): void {
-  telemetry.observe("files-written", ({ directory, written, removed, tookMs }) =>
-    log.write("files-written", {
-      directory,
-      written: written.length,
-      removed: removed.length,
-      took_ms: Math.round(tookMs * 10) / 10,
-    }),
-  );
-  telemetry.observe("files-problem", ({ directory, message }) =>
-    log.write("files-problem", { directory, reason: printable(message, 500) }),
-  );
+function logFiles(lines: Lines): void {
+  lines.each("files-written", ({ directory, written, removed, tookMs }) => ({
+    directory,
+    written: written.length,
+    removed: removed.length,
+    took_ms: Math.round(tookMs * 10) / 10,
+  }));
+  lines.each("files-problem", ({ directory, message }) => ({ directory, reason: printable(message, 500) }));
   const kept = new Once();
-  telemetry.observe("files-source", ({ directory, type, name, path, file }) => {
+  lines.some("files-source", ({ directory, type, name, path, file }, log) => {
     const key = JSON.stringify([directory, type, name, path]);
     if (file !== undefined) kept.forget(key);
     // Reported on every change of the resource, logged once.
     else if (kept.allow(key))
       log.write("files-source-kept", { directory, type, name: printable(name, 200), path: printable(path, 500) });
   });
-  telemetry.observe("files-unfaithful", ({ directory, type, name, message }) =>
-    log.write("files-unfaithful", { directory, type, name: printable(name, 200), reason: printable(message, 500) }),
-  );
+  lines.each("files-unfaithful", ({ directory, type, name, message }) => {
+    return { directory, type, name: printable(name, 200), reason: printable(message, 500) };
+  });
 }
 
-function logLedger(telemetry: ObservedTelemetry, log: Log): void {
-  telemetry.observe("ledger-resumed", ({ number, resources, missing }) =>
-    log.write("ledger-resumed", { number, resources, missing }),
-  );
-  telemetry.observe("ledger-recorded", ({ number, as, author, message, changes, total, reasons }) => {
+function logLedger(lines: Lines): void {
+  lines.each("ledger-resumed", ({ number, resources, missing }) => ({ number, resources, missing }));
+  lines.some("ledger-recorded", ({ number, as, author, message, changes, total, reasons }, log) => {
     const by = author && printable(author, 200);
     const names = changes.map(describeChange);
     if (as === "held") log.write("change-held", { number, author: by, fuses: reasons, changes: total, names });
@@ -256,13 +250,11 @@ function logLedger(telemetry: ObservedTelemetry, log: Log): void {
         ...{ changes: total, names },
       });
   });
-  telemetry.observe("ledger-role", ({ role }) => log.write("ledger-role", { role }));
-  telemetry.observe("store-away", ({ reason }) => log.write("store-away", { reason: printable(reason, 500) }));
-  telemetry.observe("store-back", ({ awayMs }) => log.write("store-back", { away_ms: awayMs }));
-  const problems = createLineLimit();
-  telemetry.observe("ledger-problem", ({ message }, at) => {
-    const fields = { reason: printable(message, 500) };
-    writeLimited(log, problems, { event: "ledger-problem", key: ["", message], fields, at });
+  lines.each("ledger-role", ({ role }) => ({ role }));
+  lines.each("store-away", ({ reason }) => ({ reason: printable(reason, 500) }));
+  lines.each("store-back", ({ awayMs }) => ({ away_ms: awayMs }));
+  lines.eachLimited("ledger-problem", createLineLimit(), ({ message }) => {
+    return { key: [message], fields: { reason: printable(message, 500) } };
   });
 }
 

@@ -31,7 +31,7 @@ export type MetricName =
   | "xds_server_acks_total"
   | "xds_server_nacks_total"
   | "xds_server_heartbeats_total"
-  | "xds_server_oddities_total"
+  | "xds_server_anomalies_total"
   | "xds_server_access_denied_total"
   | "xds_server_order_waits_total"
   | "xds_server_order_overdue_total"
@@ -39,15 +39,15 @@ export type MetricName =
   | "xds_server_propagation_seconds"
   | "xds_server_send_to_ack_seconds"
   | "xds_server_admission_rejected_total"
-  | "xds_server_slow_clients"
+  | "xds_server_streams_stalled"
   | "xds_server_write_buffer_bytes"
-  | "xds_server_write_stalls_total"
+  | "xds_server_stream_stalls_total"
   | "xds_server_commits_total"
   | "xds_server_commit_seconds"
   | "xds_server_conversions_total"
   | "xds_server_conversion_seconds"
   | "xds_server_conversions_incomplete"
-  | "xds_server_turns_seconds"
+  | "xds_server_flush_slice_seconds"
   | "xds_server_revision"
   | "xds_server_revision_age_seconds"
   | "xds_server_nodes"
@@ -88,7 +88,7 @@ export type MetricName =
   | "xds_server_tls_reloads_total"
   | "xds_server_certificates_ended_total"
   | "xds_server_admin_changes_total"
-  | "xds_server_listener_faults_total"
+  | "xds_server_listener_failures_total"
   | "xds_server_invariants_broken_total"
   | "xds_server_event_loop_lag_seconds"
   | "process_cpu_seconds_total"
@@ -172,7 +172,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     help: "Heartbeat responses that refresh TTLs; also counted as responses.",
     labels: ["type"],
   },
-  xds_server_oddities_total: {
+  xds_server_anomalies_total: {
     kind: "counter",
     help: "Client protocol anomalies tolerated.",
     labels: ["type", "what"],
@@ -214,9 +214,9 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     help: "Streams and requests rejected because of a limit, readiness, node mapping, or disabled v2, polls of web pages, and callers of the admin API without a role.",
     labels: ["reason"],
   },
-  xds_server_slow_clients: { kind: "gauge", help: "Streams blocked because the client does not read.", labels: [] },
+  xds_server_streams_stalled: { kind: "gauge", help: "Open streams whose client does not read.", labels: [] },
   xds_server_write_buffer_bytes: { kind: "gauge", help: "Bytes buffered for clients.", labels: [] },
-  xds_server_write_stalls_total: { kind: "counter", help: "Times that a client stopped reading.", labels: [] },
+  xds_server_stream_stalls_total: { kind: "counter", help: "Times that a client stopped reading.", labels: [] },
   xds_server_commits_total: { kind: "counter", help: "Committed transactions.", labels: [] },
   xds_server_commit_seconds: {
     kind: "histogram",
@@ -240,7 +240,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     help: "Converted resources with fields that the other version lacks.",
     labels: [],
   },
-  xds_server_turns_seconds: {
+  xds_server_flush_slice_seconds: {
     kind: "histogram",
     help: "Time that one slice of updates to streams held the event loop.",
     labels: [],
@@ -406,7 +406,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     help: "Admin API requests that are not reads, by HTTP status.",
     labels: ["status"],
   },
-  xds_server_listener_faults_total: {
+  xds_server_listener_failures_total: {
     kind: "counter",
     help: "Exceptions and rejections in event listeners and log sinks of the embedding program.",
     labels: [],

@@ -76,7 +76,7 @@ function countStreams(telemetry: ObservedTelemetry, registry: Registry): void {
     for (const [agent, streams] of clients.byAgent()) set(streams, agent);
   });
   telemetry.observe("stream-opened", ({ variant, onlyType }) => active.labels(variant, scopeOf(onlyType)).inc());
-  telemetry.observe("node-identified", ({ stream, node }) => clients.identify(stream, node));
+  telemetry.observe("node-connected", ({ stream, node }) => clients.identify(stream, node));
   telemetry.observe("stream-closed", ({ stream, variant, onlyType, reason, ageMs }) => {
     active.labels(variant, scopeOf(onlyType)).dec();
     ended.cell(variant, reason).value++;
@@ -109,11 +109,11 @@ type NameOf = (type: TypeUrl | undefined) => string;
 function countRequests(telemetry: ObservedTelemetry, registry: Registry, nameOf: NameOf): void {
   const requests = new CounterFamily("xds_server_requests_total", registry);
   const bytes = new CounterFamily("xds_server_request_bytes_total", registry).cell();
-  const oddities = new CounterFamily("xds_server_oddities_total", registry);
+  const anomalies = new CounterFamily("xds_server_anomalies_total", registry);
   telemetry.observe("request-received", (report) => {
     bytes.value += report.bytes;
   });
-  telemetry.observe("request-understood", ({ type, as }) => requests.cell(nameOf(type), as).value++);
+  telemetry.observe("request-classified", ({ type, as }) => requests.cell(nameOf(type), as).value++);
   const waits = new CounterFamily("xds_server_order_waits_total", registry);
   const overdue = new CounterFamily("xds_server_order_overdue_total", registry);
   telemetry.observe("wait-began", ({ type, wait }) => waits.cell(nameOf(type), wait.for).value++);
@@ -125,7 +125,7 @@ function countRequests(telemetry: ObservedTelemetry, registry: Registry, nameOf:
     const what = stream === undefined ? entryPoint : "node";
     denied.cell(type === undefined ? what : nameOf(type)).value++;
   });
-  telemetry.observe("anomaly", ({ type, what }) => oddities.cell(nameOf(type), what).value++);
+  telemetry.observe("anomaly", ({ type, what }) => anomalies.cell(nameOf(type), what).value++);
 }
 
 /** The cells that a response of one type and variant updates, looked up once because every send uses them. */
@@ -187,14 +187,14 @@ function countAnswers(options: MetricsOptions, registry: Registry, nameOf: NameO
 }
 
 function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
-  const stalls = new CounterFamily("xds_server_write_stalls_total", registry).cell();
+  const stalls = new CounterFamily("xds_server_stream_stalls_total", registry).cell();
   const commits = new CounterFamily("xds_server_commits_total", registry).cell();
   const commitSeconds = new HistogramFamily("xds_server_commit_seconds", registry).cell();
-  const turns = new HistogramFamily("xds_server_turns_seconds", registry).cell();
+  const slices = new HistogramFamily("xds_server_flush_slice_seconds", registry).cell();
   const files = new CounterFamily("xds_server_files_total", registry);
   const fileProblems = new CounterFamily("xds_server_file_problems_total", registry).cell();
   const reloads = new CounterFamily("xds_server_tls_reloads_total", registry);
-  const faults = new CounterFamily("xds_server_listener_faults_total", registry).cell();
+  const faults = new CounterFamily("xds_server_listener_failures_total", registry).cell();
   const invariants = new CounterFamily("xds_server_invariants_broken_total", registry).cell();
   telemetry.observe("stream-stalled", () => stalls.value++);
   telemetry.observe("committed", ({ tookMs }) => {
@@ -207,7 +207,7 @@ function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
     conversions.value += resources;
     conversionSeconds.observe(tookMs / 1000);
   });
-  telemetry.observe("turns-taken", ({ tookMs }) => turns.observe(tookMs / 1000));
+  telemetry.observe("slice-flushed", ({ tookMs }) => slices.observe(tookMs / 1000));
   telemetry.observe("files-written", ({ written, removed }) => {
     files.cell("written").value += written.length;
     files.cell("removed").value += removed.length;
@@ -253,7 +253,7 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
   gauge("xds_server_missing_resources", registry, (set) => set(gauges.ledger()?.missing.length ?? 0));
   gauge("xds_server_ready", registry, (set) => set(gauges.readiness().isReady ? 1 : 0));
   gauge("xds_server_draining", registry, (set) => set(gauges.readiness().isDraining ? 1 : 0));
-  gauge("xds_server_slow_clients", registry, (set) => set(gauges.writes().slowClients));
+  gauge("xds_server_streams_stalled", registry, (set) => set(gauges.writes().stalledStreams));
   gauge("xds_server_write_buffer_bytes", registry, (set) => set(gauges.writes().bufferedBytes));
   gauge("xds_server_conversions_incomplete", registry, (set) => set(gauges.conversionFindings().size));
   gauge("xds_server_layers", registry, (set) => set([...gauges.layers()].length));

@@ -10,8 +10,8 @@ test.each<[Wait, string]>([
   [{ for: "endpoints", name: "api" }, "cluster api has no endpoints"],
   [{ for: "secret", name: "api" }, "a secret of cluster api is missing"],
   [{ for: "release", name: "api" }, "the client is still subscribed to cluster api, which was removed"],
-  [{ for: "users", type: routes, isRefused: false }, "the client did not ACK envoy.config.route.v3.RouteConfiguration"],
-  [{ for: "users", type: routes, isRefused: true }, "the client rejected envoy.config.route.v3.RouteConfiguration"],
+  [{ for: "users", type: routes, isNacked: false }, "the client did not ACK envoy.config.route.v3.RouteConfiguration"],
+  [{ for: "users", type: routes, isNacked: true }, "the client NACKed envoy.config.route.v3.RouteConfiguration"],
   [{ for: "return" }, "the client has not subscribed to all that it used"],
 ])("%j was given up because %s", (wait, reason) => {
   expect(overdueReason(wait)).toBe(reason);

@@ -5,8 +5,8 @@ import type { Wait } from "@xdskit/protocol/internal";
 export function overdueReason(wait: Wait): string {
   if (wait.for === "return") return "the client has not subscribed to all that it used";
   if (wait.for === "users") {
-    const { type, isRefused } = wait;
-    return `the client ${isRefused ? "rejected" : "did not ACK"} ${messageNameOf(type)}`;
+    const { type, isNacked } = wait;
+    return `the client ${isNacked ? "NACKed" : "did not ACK"} ${messageNameOf(type)}`;
   }
   const cluster = `cluster ${wait.name}`;
   if (wait.for === "endpoints") return `${cluster} has no endpoints`;

@@ -1,6 +1,6 @@
 import type { EnvoyApi, FieldProblem } from "@xdskit/envoy-api";
 import { contentDigest } from "@xdskit/envoy-api";
-import { withoutFlags } from "@xdskit/envoy-api/internal";
+import { usesJsonSpelling, withoutFlags } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import { createResource, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { describeKind } from "@xdskit/protocol/internal";
@@ -13,6 +13,8 @@ export interface ReadInput {
   readonly key: string;
   readonly resource: Resource;
   readonly warnings: readonly ResourceProblem[];
+  /** Its fields are spelled as in ProtoJSON. */
+  readonly isJsonSpelled: boolean;
   /** The digest of the input, where it has one. */
   readonly digest: bigint | undefined;
 }
@@ -57,7 +59,7 @@ export function readInput(
   const { type, name } = input;
   const warnings = found.map((one) => ({ layer, type, name, ...fieldProblem(one, "") }));
   const resource = createResource(input, contentDigest);
-  return { key: keyOf(resource), resource, warnings, digest };
+  return { key: keyOf(resource), resource, warnings, digest, isJsonSpelled: usesJsonSpelling(value) };
 }
 
 export function keyOf({ type, name }: Pick<Resource, "type" | "name">): string {

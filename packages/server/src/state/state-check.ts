@@ -29,9 +29,9 @@ export class StateCheck {
     const files: LayerFile[] = [];
     // One file per resource, so that each problem identifies its resource.
     const resources = new Map<LayerFile, Resource>();
-    for (const { layer, resource, warnings } of entries) {
+    for (const { layer, resource, warnings, isJsonSpelled } of entries) {
       problems.push(...warnings);
-      const content = { resources: [{ resource, place: undefined }], problems: [], refused: [] };
+      const content = { resources: [{ resource, place: undefined, isJsonSpelled }], problems: [], refused: [] };
       const file = { file: resource.name, layer, content };
       files.push(file);
       resources.set(file, resource);

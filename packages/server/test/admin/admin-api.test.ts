@@ -303,11 +303,11 @@ describe("the fate of deliveries", () => {
     const message = `cluster a:\u001b[31m bad ${secret} ${"x".repeat(1_000_000)}`;
     world.receive(stream, { kind: "delta", nonce: world.lastNonce, error: { code: 13, message } });
     const [row] = await rows("?state=nacked");
-    expect(row).toMatchObject({ state: "nacked", refused: ["a"], node: "n1" });
+    expect(row).toMatchObject({ state: "nacked", names: ["a"], node: "n1" });
     expect(row?.reason).toHaveLength(4096);
     expect(row?.reason).toMatch(/^cluster a:\\u\{1b\}\[31m bad \[redacted\] x+… \(cut\)$/);
     const { items } = await json<NodesAnswer>("/api/v1/nodes");
-    expect(items[0]?.types[0]).toMatchObject({ state: "nacked", nacked: { code: 13, refused: ["a"] } });
+    expect(items[0]?.types[0]).toMatchObject({ state: "nacked", nacked: { code: 13, names: ["a"] } });
     world.commit([{ layer: "base", puts: [resource(CDS, "a", "better")] }]);
     world.receive(stream, { kind: "delta", nonce: world.lastNonce });
     expect(await rows()).toMatchObject([{ state: "acked" }]);
@@ -331,15 +331,15 @@ describe("the fate of deliveries", () => {
     const since = new Date(world.now).toISOString();
     world.commit([{ layer: "base", puts: [resource(CDS, "b"), routeTo("b")], deletes: [{ type: CDS, name: "a" }] }]);
     const waits = { for: "users", type: RDS, shortName: "rds", since };
-    expect((await rows()).map((row) => [row.shortName, row.waits, row.heldOver])).toEqual([
+    expect((await rows()).map((row) => [row.shortName, row.waits, row.pendingRemovals])).toEqual([
       ["cds", waits, ["a"]],
       ["rds", { for: "cluster", name: "b", resources: ["r"], since }, undefined],
     ]);
     const { items } = await json<NodesAnswer>("/api/v1/nodes");
-    expect(items[0]?.types[0]).toMatchObject({ waits, heldOver: ["a"] });
+    expect(items[0]?.types[0]).toMatchObject({ waits, pendingRemovals: ["a"] });
     world.receive(stream, { kind: "delta", nonce: world.lastNonce });
     world.receive(stream, { kind: "delta", type: RDS, nonce: world.lastNonce, error: { code: 13, message: "no" } });
-    expect((await rows("?type=cds"))[0]?.waits).toEqual({ ...waits, refused: true });
+    expect((await rows("?type=cds"))[0]?.waits).toEqual({ ...waits, nacked: true });
     const metrics = (await ask("/metrics")).text;
     expect(metrics).toContain('xds_server_order_waits_total{type="cds",for="users"} 1');
     expect(metrics).toContain('xds_server_order_waits_total{type="rds",for="cluster"} 1');
@@ -369,11 +369,11 @@ describe("the fate of deliveries", () => {
 
   test("missing names are told", async () => {
     world.receive(stream, { kind: "delta", type: EDS, subscribe: ["e1", "e2"] });
-    expect(await rows("?state=does-not-exist")).toMatchObject([{ shortName: "eds", missing: ["e1", "e2"] }]);
+    expect(await rows("?state=does-not-exist")).toMatchObject([{ shortName: "eds", doesNotExist: ["e1", "e2"] }]);
     expect(await rows("?type=eds&node=n2")).toEqual([]);
     const sotw = world.open("sotw");
     world.receive(sotw, { kind: "sotw", type: EDS, node: node("n3"), names: ["e9"] });
-    expect(await rows("?node=n3")).toMatchObject([{ state: "does-not-exist", missing: ["e9"] }]);
+    expect(await rows("?node=n3")).toMatchObject([{ state: "does-not-exist", doesNotExist: ["e9"] }]);
   });
 
   test("who ACKed that nothing is there still misses all of it", async () => {
@@ -387,7 +387,7 @@ describe("the fate of deliveries", () => {
     world.commit([{ layer: "base", deletes: [{ type: CDS, name: "gone" }] }]);
     world.receive(sotw, { ...request, nonce: world.lastNonce });
     const [row] = await rows("?node=n3");
-    expect(row).toMatchObject({ state: "does-not-exist", missing: ["gone"] });
+    expect(row).toMatchObject({ state: "does-not-exist", doesNotExist: ["gone"] });
     expect([row?.version, row?.ackedVersion]).toEqual([undefined, undefined]);
   });
 
@@ -399,8 +399,8 @@ describe("the fate of deliveries", () => {
     world.receive(stream, { kind: "delta", type: EDS, subscribe: ["e1"] });
     const { items } = await json<NodesAnswer>("/api/v1/nodes?id=n1");
     const types = items.flatMap((item) => item.types).filter(({ shortName }) => shortName === "eds");
-    expect(types.map(({ missing, errors }) => ({ missing, errors }))).toEqual([
-      { missing: ["e1"], errors: [{ name: "e1", ...error }] },
+    expect(types.map(({ doesNotExist, errors }) => ({ doesNotExist, errors }))).toEqual([
+      { doesNotExist: ["e1"], errors: [{ name: "e1", ...error }] },
     ]);
     const listed = await json<ResourcesAnswer>("/api/v1/resources?node=n1&type=eds&body=true");
     expect(listed.items.map(({ name, layer, error, body }) => ({ name, layer, error, body }))).toEqual([
@@ -446,7 +446,7 @@ describe("the fate of deliveries", () => {
         },
       ],
       connectedAt: "2026-01-01T00:00:00.000Z",
-      types: [{ shortName: "cds", isWildcard: true, toldRevision: 1 }],
+      types: [{ shortName: "cds", isWildcard: true, sentRevision: 1 }],
     });
     const streams = await json<StreamsAnswer>("/api/v1/streams");
     expect(streams.items.map((item) => [item.stream, item.node?.id])).toEqual([

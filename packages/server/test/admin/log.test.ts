@@ -35,14 +35,14 @@ test("S-OBS-02 a NACK is a warning with node, type and reason; at most one in te
   refuse();
   world.metrics.close();
 
-  const refusals = lines.filter(({ event }) => event === "response-refused");
+  const refusals = lines.filter(({ event }) => event === "response-nacked");
   expect(
     refusals.map(({ fields }) => [fields["node"], fields["type"], fields["reason"], fields["suppressed"]]),
   ).toEqual([
     ["n\\n1", CDS, "bad\\nthing", undefined],
     ["n\\n1", CDS, "bad\\nthing", 5],
   ]);
-  expect(logTable["response-refused"].level).toBe("warn");
+  expect(logTable["response-nacked"].level).toBe("warn");
 });
 
 test("every line has the fields that the table names, and no other", () => {
@@ -55,15 +55,25 @@ test("every line has the fields that the table names, and no other", () => {
   world.close(stream);
   world.metrics.close();
   expect(lines.map(({ event }) => event)).toEqual([
-    "state-committed",
+    "committed",
     "stream-opened",
     "node-connected",
-    "response-refused",
+    "response-nacked",
     "stream-closed",
   ]);
   for (const { event, fields } of lines) {
     expect({ event, fields: Object.keys(fields) }).toEqual({ event, fields: logTable[event].fields });
   }
+});
+
+test("a line has the name of its event, but for four that tell an event in some cases only", () => {
+  const partial = Object.entries(logTable).filter(([, { of }]) => of !== undefined);
+  expect(partial.map(([event, { of }]) => [event, of])).toEqual([
+    ["conversion-incomplete", "converted"],
+    ["stream-ended", "stream-closed"],
+    ["change-held", "ledger-recorded"],
+    ["files-source-kept", "files-source"],
+  ]);
 });
 
 test.each<{ readonly event: LogEvent; readonly of: (address: string) => ServerReport }>([

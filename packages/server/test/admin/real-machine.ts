@@ -155,7 +155,7 @@ export class RealMachine {
     connections: () => 1,
     openStreams: () => [...this.machine.streams()].length,
     limits: () => this.limits,
-    writes: () => ({ slowClients: 0, bufferedBytes: 0 }),
+    writes: () => ({ stalledStreams: 0, bufferedBytes: 0 }),
     loads: () => this.loads.view,
     encoder: () => ({ segmentsEncoded: 1, framesEncoded: 2, bodiesEncoded: 3, bytesEncoded: 4 }),
     conversionFindings: () => this.findings,

@@ -19,8 +19,8 @@ async function start(...args: Parameters<typeof startWorld>): Promise<World> {
 const kinds = [
   "connection-opened",
   "stream-opened",
-  "node-identified",
-  "request-understood",
+  "node-connected",
+  "request-classified",
   "response-sent",
   "response-acked",
   "response-nacked",
@@ -51,13 +51,13 @@ test("S-OBS-03 tells what happens to a stream, with the time", async () => {
   expect(told).toEqual([
     "connection-opened",
     "stream-opened",
-    "node-identified",
-    "request-understood",
+    "node-connected",
+    "request-classified",
     "response-sent",
-    "request-understood",
+    "request-classified",
     "response-acked",
     "response-sent",
-    "request-understood",
+    "request-classified",
     "response-nacked",
     "stream-closed",
   ]);
@@ -66,7 +66,7 @@ test("S-OBS-03 tells what happens to a stream, with the time", async () => {
 });
 
 describe("S-OBS-03 a listener that throws", () => {
-  test.each(["stream-opened", "request-understood"] as const)("on %s ends that stream, and no other", async (kind) => {
+  test.each(["stream-opened", "request-classified"] as const)("on %s ends that stream, and no other", async (kind) => {
     const { server, connect } = await start();
     const peer = await connect();
     const before = peer.open(ADS_SOTW);
@@ -104,7 +104,7 @@ describe("S-OBS-03 a listener that throws", () => {
 });
 
 describe("S-OBS-03 an async listener that rejects", () => {
-  test.each(["stream-opened", "request-understood"] as const)("on %s ends that stream, and no other", async (kind) => {
+  test.each(["stream-opened", "request-classified"] as const)("on %s ends that stream, and no other", async (kind) => {
     const { server, connect } = await start();
     const before = (await connect()).open(ADS_SOTW);
     before.send(sotwRequest(CLUSTER));
@@ -180,7 +180,7 @@ describe("a log that fails", () => {
 
 test("a listener may commit", async () => {
   const { server, connect } = await start();
-  server.on("node-identified", ({ node: { id } }) => server.commit(put(cluster(`for-${id}`))));
+  server.on("node-connected", ({ node: { id } }) => server.commit(put(cluster(`for-${id}`))));
   const call = (await connect()).open(ADS_SOTW);
   call.send(sotwRequest(CLUSTER));
   expect(decodeSotwResponse(await call.next()).resources).toHaveLength(2);

@@ -144,8 +144,8 @@ describe("a client that reports", () => {
   test("is in the metrics, with its in-progress requests until it is gone", async () => {
     await start();
     const events: string[] = [];
-    world.server.on("load-reporter-opened", ({ node }) => events.push(`${node.id} opened`));
-    world.server.on("load-reporter-closed", ({ node }) => events.push(`${node?.id} closed`));
+    world.server.on("load-reporter-connected", ({ node }) => events.push(`${node.id} opened`));
+    world.server.on("load-reporter-disconnected", ({ node }) => events.push(`${node?.id} closed`));
     const call = await reporter({ id: "one", clientFeatures: [FEATURE] });
     report(call, stats("a", 10, { totalDroppedRequests: 1 }));
     const lines = async (): Promise<readonly string[]> =>

@@ -36,7 +36,7 @@ async function start(
 function countWaiting(): { readonly count: number } {
   let received = 0;
   let answered = 0;
-  world.server.on("request-understood", () => received++);
+  world.server.on("request-classified", () => received++);
   world.server.on("response-sent", () => answered++);
   return {
     get count() {
@@ -247,7 +247,7 @@ describe.each(httpVersions)("over %s", (version) => {
 
   test("a listener that throws refuses that poll with 403, and no other", async () => {
     await start(version);
-    const off = world.server.on("request-understood", () => {
+    const off = world.server.on("request-classified", () => {
       throw new Error("no");
     });
     expect((await client.send({ path: CDS, body: { node } })).status).toBe(403);

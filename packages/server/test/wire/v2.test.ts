@@ -164,7 +164,7 @@ describe("the setting v2", () => {
 test("A30 a gRPC client of v2 is known by the name in a node of v2, whatever else is in there", async () => {
   const seen: string[] = [];
   world = await startWorld({ nodeMapping: ({ metadata }) => [String(metadata["layer"])] }, [cluster("a")]);
-  world.server.on("node-identified", ({ node: of, layers }) =>
+  world.server.on("node-connected", ({ node: of, layers }) =>
     seen.push(`${of.id} ${of.userAgentName} ${of.userAgentVersion} ${layers}`),
   );
   const text = (number: number, value: string): Buffer =>

@@ -1,6 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
+import { spellText } from "@xdskit/envoy-api/internal";
 import { createResource, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { quote } from "@xdskit/protocol/internal";
 import type { CrossProblem, DecodedResource, LayerFile } from "../file-content.ts";
@@ -176,13 +177,15 @@ export class SecretFiles {
     return now;
   }
 
-  #fillOne(file: string, { resource }: DecodedResource): Filled | undefined {
+  #fillOne(file: string, { resource, isJsonSpelled = false }: DecodedResource): Filled | undefined {
     const named = this.#namedBy(resource);
     if (named === false) return undefined;
     const from = named.sources.map(({ filename }) => this.#known.get(pathFrom(file, filename))?.file ?? MISSING);
     const before = this.#filled.get(resource);
     if (before?.from.every((one, index) => one === from[index]) === true) return before;
-    const filled = { from, ...this.#fillSecret(resource, named, from) };
+    const { problems, ...secret } = this.#fillSecret(resource, named, from);
+    const spelled = problems.map((one) => ({ ...one, message: spellText(one.message, isJsonSpelled) }));
+    const filled = { from, ...secret, problems: spelled };
     this.#filled.set(resource, filled);
     return filled;
   }
@@ -250,7 +253,7 @@ function notRead({ filename, field }: SecretSource, file: SecretFile): Omit<Cros
   return {
     code: file.kind === "unreadable" ? "SECRET_FILE_UNREADABLE" : "SECRET_FILE_MISSING",
     severity: "error",
-    message: `expected a file for ${field}: ${got}`,
+    message: `expected a file for \`${field}\`: ${got}`,
     hint: "paths are relative to this file; for files that Envoy reads itself write an absolute path, or set secret-files: leave",
   };
 }

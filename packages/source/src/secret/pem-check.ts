@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { BaseProblem } from "@xdskit/protocol/internal";
 import type { SecretSource } from "./secret-sources.ts";
 
-/** What is wrong with a file of a Secret, without a word of its content. */
+/** What is wrong with a file of a Secret, without a word of its content. Fields are proto names between backticks. */
 export interface PemProblem extends Omit<BaseProblem, "severity"> {
   readonly code: "SECRET_PEM_INVALID" | "SECRET_KEY_MISMATCH";
   readonly source: SecretSource;
@@ -40,7 +40,7 @@ export function checkContents(contents: readonly SecretContent[]): readonly PemP
     }
   }
   if (certificate !== undefined && key !== undefined && !certificate.checkPrivateKey(key.key)) {
-    const message = "expected the private key of the certificate in certificate_chain, got another key";
+    const message = "expected the private key of the certificate in `certificate_chain`, got another key";
     const hint = "while both are being replaced, this is over when the second one is written";
     report({ code: "SECRET_KEY_MISMATCH", source: key.content.source, message, hint });
   }
@@ -52,7 +52,7 @@ type Report = (problem: PemProblem) => void;
 /** Returns the first of the certificates if all are valid. */
 function readCertificates({ source, bytes }: SecretContent, report: Report): X509Certificate | undefined {
   const blocks = textOf(bytes).match(CERTIFICATE) ?? [];
-  const message = `expected certificates in PEM for ${source.field}`;
+  const message = `expected certificates in PEM for \`${source.field}\``;
   if (blocks.length === 0) {
     report({ code: "SECRET_PEM_INVALID", source, message: `${message}, got none` });
     return undefined;

@@ -73,7 +73,7 @@ function factsOf(
   const where = address === undefined ? "" : ` at ${oneLine(address)}`;
   const problems = source.errors + source.warnings;
   const sourceState = source.state === "failed" ? colors.red(source.state) : source.state;
-  const slow = writes.slowClients === 0 ? "" : `, ${colors.yellow(`${writes.slowClients} slow clients`)}`;
+  const stalled = writes.stalledStreams === 0 ? "" : `, ${colors.yellow(`${writes.stalledStreams} stalled`)}`;
   const used = server.limits.filter(({ value, used: use = 0 }) => value > 0 && use / value >= MUCH);
   return [
     ["server", `${oneLine(version)}${where}, up ${formatAge(startedAt, at)}, ${state}`],
@@ -81,7 +81,7 @@ function factsOf(
     ["revision", `${progress.revision} ${bar(progress, colors)} ${countNodes(progress)}`],
     [
       "streams",
-      `${streams} on ${plural(connections, "connection")}${slow}, ${mebibytes(writes.bufferedBytes)} buffered`,
+      `${streams} on ${plural(connections, "connection")}${stalled}, ${mebibytes(writes.bufferedBytes)} buffered`,
     ],
     ["memory", mebibytes(server.process.residentBytes)],
     ...used.map(

@@ -177,7 +177,7 @@ describe("deliveries", () => {
     expect(all.describe()).toEqual({
       pending: [{ nonce: "3", version, revision: 3, resources: 0, removed: 0 }],
       acked: { nonce: "1", version, revision: 1, resources: 1, removed: 0 },
-      nacked: { nonce: "2", version, revision: 2, resources: 2, removed: 0, error: no, refused: ["b", "c"] },
+      nacked: { nonce: "2", version, revision: 2, resources: 2, removed: 0, error: no, names: ["b", "c"] },
     });
   });
 });

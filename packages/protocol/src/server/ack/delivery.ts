@@ -52,7 +52,7 @@ export class Deliveries {
   #implied: readonly Delivery[] = none;
   #acked: Delivery | undefined;
   #settled: readonly Delivery[] = none;
-  #nacked: { readonly delivery: Delivery; readonly error: Status; readonly refused: readonly string[] } | undefined;
+  #nacked: { readonly delivery: Delivery; readonly error: Status; readonly names: readonly string[] } | undefined;
   readonly #refusals = new NackHistory();
   #lastSent: Delivery | undefined;
   #lastAcked: Delivery | undefined;
@@ -285,7 +285,7 @@ export class Deliveries {
     this.#isNewestRefused ||= delivery.body === this.#newest?.body;
     this.#isAckedRefused ||= delivery.body === this.#acked?.body;
     if (!delivery.isHeartbeat || this.#nacked === undefined)
-      this.#nacked = { delivery, error, refused: namesIn(delivery.body) };
+      this.#nacked = { delivery, error, names: namesIn(delivery.body) };
     this.#refusals.add({ nonce: delivery.nonce, body: delivery.body, error });
     if (delivery.isHeartbeat) return delivery;
     this.#refusedFrom = Math.min(this.refusedFrom, delivery.from ?? -1);
@@ -307,7 +307,7 @@ export class Deliveries {
   describe(): {
     readonly pending: readonly DeliveryState[];
     readonly acked: DeliveryState | undefined;
-    readonly nacked: (DeliveryState & { readonly error: Status; readonly refused: readonly string[] }) | undefined;
+    readonly nacked: (DeliveryState & { readonly error: Status; readonly names: readonly string[] }) | undefined;
   } {
     return {
       pending: this.#pending.filter(isContent).map(stateOf),
@@ -318,7 +318,7 @@ export class Deliveries {
           : {
               ...stateOf(this.#nacked.delivery),
               error: this.#nacked.error,
-              refused: this.#nacked.refused,
+              names: this.#nacked.names,
             },
     };
   }

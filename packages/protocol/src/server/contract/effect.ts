@@ -46,14 +46,14 @@ export type RequestKind = "initial" | "subscribe" | "unsubscribe" | "ack" | "nac
 export type Report =
   /** The first request named the node, and the node mapping gave its layers. */
   | {
-      readonly kind: "node-identified";
+      readonly kind: "node-connected";
       readonly stream: StreamId;
       readonly node: Node;
       readonly layers: readonly string[];
     }
   | { readonly kind: "node-moved"; readonly stream: StreamId; readonly node: Node; readonly layers: readonly string[] }
   | {
-      readonly kind: "request-understood";
+      readonly kind: "request-classified";
       readonly stream: StreamId;
       readonly node: Node;
       readonly type: TypeUrl;

@@ -44,11 +44,11 @@ export interface TypeState {
   /** How many names are subscribed to beside a wildcard. */
   readonly names: number;
   /** Subscribed names that no resource of the view matches; at most 100. */
-  readonly missing: readonly string[];
+  readonly doesNotExist: readonly string[];
   /** Resource errors that the client was sent; at most 100. */
   readonly errors: readonly ResourceErrorState[];
   /** The revision up to which the client was sent changes; undefined before its first response. */
-  readonly toldRevision: number | undefined;
+  readonly sentRevision: number | undefined;
   /** The version that the client has if it ACKs everything sent. */
   readonly sentVersion: string | undefined;
   /** What has to come before the unsent changes; undefined: nothing waits. */
@@ -64,7 +64,7 @@ export interface TypeState {
   /** The newest response that was ACKed. */
   readonly acked: DeliveryState | undefined;
   /** The newest response that was NACKed, unless a later one was ACKed. */
-  readonly nacked: (DeliveryState & { readonly error: Status; readonly refused: readonly string[] }) | undefined;
+  readonly nacked: (DeliveryState & { readonly error: Status; readonly names: readonly string[] }) | undefined;
 }
 
 /** The status of a resource at a client; `unknown`: the server does not know the type. */

@@ -12,5 +12,5 @@ export type Wait =
   | { readonly for: "return" }
   /** The client subscribes by name to a deleted Cluster, and has not unsubscribed yet. */
   | { readonly for: "release"; readonly name: string }
-  /** Resources of this type may use what is deleted, and are not sent, not ACKed yet, or NACKed (`isRefused`). */
-  | { readonly for: "users"; readonly type: TypeUrl; readonly isRefused: boolean };
+  /** Resources of this type may use what is deleted, and are not sent, not ACKed yet, or NACKed (`isNacked`). */
+  | { readonly for: "users"; readonly type: TypeUrl; readonly isNacked: boolean };

@@ -271,7 +271,7 @@ describe("S-ORD-05: a deleted Cluster may be removed", () => {
     const routes = client.has(ROUTE, "r");
     client.put(using(ROUTE, "r", "2", CLUSTER));
     const revision = client.drop("a");
-    const wait = { for: "users", type: ROUTE, isRefused: false };
+    const wait = { for: "users", type: ROUTE, isNacked: false };
     expect([
       client.order.hasUsers,
       client.order.removable(revision, ofClusters).to,
@@ -305,7 +305,7 @@ describe("S-ORD-05: a deleted Cluster may be removed", () => {
     );
     client.refuse(routes, sent);
     expect([client.order.removable(revision, ofClusters).to, client.order.removalWaitOf(revision, ofClusters)]).toEqual(
-      [1, { for: "users", type: ROUTE, isRefused: true }],
+      [1, { for: "users", type: ROUTE, isNacked: true }],
     );
   });
 
@@ -318,7 +318,7 @@ describe("S-ORD-05: a deleted Cluster may be removed", () => {
     client.put(using(LISTENER, "l", "2", ROUTE, "s"), using(ROUTE, "s", "1", CLUSTER));
     client.accept(listeners, client.send(listeners, true));
     const revision = client.drop("a");
-    const wait = { for: "users", type: ROUTE, isRefused: false };
+    const wait = { for: "users", type: ROUTE, isNacked: false };
     expect([client.order.removable(revision, ofClusters).to, client.order.removalWaitOf(revision, ofClusters)]).toEqual(
       [1, wait],
     );

@@ -310,16 +310,16 @@ export class Order {
     if (!areClusters) {
       for (const [clusters, { current }] of this.#members.clusters) {
         if (this.#broughtTo(clusters, current) >= since) continue;
-        return { for: "users", type: clusters.traits.type, isRefused: false };
+        return { for: "users", type: clusters.traits.type, isNacked: false };
       }
     }
     for (const [user, { current }] of this.#members.users) {
       if (this.#settledTo(user, current) >= since) continue;
-      return { for: "users", type: user.traits.type, isRefused: user.deliveries.refusedFrom < since };
+      return { for: "users", type: user.traits.type, isNacked: user.deliveries.refusedFrom < since };
     }
     if (this.#readyTo() >= since) return undefined;
     const type = this.#unready.awaitedType;
-    return type === undefined ? undefined : { for: "users", type, isRefused: false };
+    return type === undefined ? undefined : { for: "users", type, isNacked: false };
   }
 
   /** Which absences of names of a type may be told. */
@@ -338,7 +338,7 @@ export class Order {
   /** What untold absences of a type wait for. */
   absenceWaitOf(type: TypeStream): Wait | undefined {
     if (type.untoldAbsences.isEmpty) return undefined;
-    for (const [{ traits }] of this.#ownersOf(type)) return { for: "users", type: traits.type, isRefused: false };
+    for (const [{ traits }] of this.#ownersOf(type)) return { for: "users", type: traits.type, isNacked: false };
     return undefined;
   }
 

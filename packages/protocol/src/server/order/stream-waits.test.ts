@@ -20,8 +20,8 @@ beforeEach(() => {
 });
 
 const forCluster: Wait = { for: "cluster", name: "c" };
-const forUsers: Wait = { for: "users", type: ROUTE, isRefused: false };
-const forClusters: Wait = { for: "users", type: CLUSTER, isRefused: false };
+const forUsers: Wait = { for: "users", type: ROUTE, isNacked: false };
+const forClusters: Wait = { for: "users", type: CLUSTER, isNacked: false };
 const limits: Partial<Dialect> = {
   ...{ ackLimitMs: 1, orderLimitMs: 100, resumeGraceMs: 7, separateResumeGraceMs: 70 },
   withheldAckLimitMs: { otherwise: undefined },
@@ -170,7 +170,7 @@ describe("S-ORD-06: a wait may last", () => {
   });
 
   test("until a new version, if it is for a resource that was NACKed", () => {
-    expect(limitsOf(waits({ ...forUsers, isRefused: true }))).toEqual([]);
+    expect(limitsOf(waits({ ...forUsers, isNacked: true }))).toEqual([]);
     expect(limitsOf(waits(forUsers))).toEqual([["order", 100]]);
   });
 

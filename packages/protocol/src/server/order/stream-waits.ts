@@ -115,7 +115,7 @@ export class StreamWaits {
       }
       const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);
       // Only a new version ends the wait for a resource that was NACKed.
-      if (wait === undefined || (wait.for === "users" && wait.isRefused)) continue;
+      if (wait === undefined || (wait.for === "users" && wait.isNacked)) continue;
       if (wait.for === "cluster" && this.#order.awaitsClusters !== undefined)
         add({ type, what: "clusters", limitMs: this.#patienceForClusters(this.#order.awaitsClusters) });
       else add({ type, what: "order", limitMs: this.#patienceWith(wait) });

@@ -172,8 +172,8 @@ describe("a poller is described", () => {
     const { poller, version } = polling;
     const given = { nonce: version, version, revision: 1, resources: 2, removed: 0 };
     const type = {
-      ...{ type: CLUSTER, isWildcard: true, names: 0, missing: [], errors: [], wait: undefined, waiting: [] },
-      ...{ toldRevision: undefined, sentVersion: undefined, pendingRemovals: [], ttl: undefined },
+      ...{ type: CLUSTER, isWildcard: true, names: 0, doesNotExist: [], errors: [], wait: undefined, waiting: [] },
+      ...{ sentRevision: undefined, sentVersion: undefined, pendingRemovals: [], ttl: undefined },
       ...{ pending: [], acked: undefined, nacked: undefined },
     };
     expect(poller.describe()).toMatchObject({
@@ -181,11 +181,11 @@ describe("a poller is described", () => {
       ...{ node: poller.node, client: "polls 10.0.0.1 n", layers: ["base"], types: [type] },
       isUnconfirmed: true,
     });
-    const told = { toldRevision: 1, sentVersion: version };
+    const told = { sentRevision: 1, sentVersion: version };
     polling.give();
     expect(poller.describe().types).toEqual([{ ...type, ...told }]);
     polling.poll({ error: no });
-    const nacked = { ...given, error: no, refused: ["a", "b"] };
+    const nacked = { ...given, error: no, names: ["a", "b"] };
     expect(poller.describe().types).toEqual([{ ...type, ...told, nacked }]);
     polling.poll({ versionInfo: version });
     expect(poller.describe().types).toEqual([{ ...type, ...told, acked: given }]);
@@ -193,7 +193,7 @@ describe("a poller is described", () => {
     polling.give();
     const second = { ...given, nonce: polling.version, version: polling.version, revision: 2 };
     expect(poller.describe().types).toEqual([
-      { ...type, toldRevision: 2, sentVersion: polling.version, pending: [second], acked: given },
+      { ...type, sentRevision: 2, sentVersion: polling.version, pending: [second], acked: given },
     ]);
   });
 
@@ -204,7 +204,7 @@ describe("a poller is described", () => {
       poller.polled.response(),
     );
     expect(poller.describe().types).toMatchObject([
-      { isWildcard: false, names: 2, missing: ["x"], toldRevision: 1, ttl: undefined },
+      { isWildcard: false, names: 2, doesNotExist: ["x"], sentRevision: 1, ttl: undefined },
     ]);
     const [one] = [...state.base.tableFor(CLUSTER).resources.values()];
     if (one !== undefined) state.base.put(2, { ...one, ttlMs: 1000 });

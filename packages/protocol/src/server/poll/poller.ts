@@ -208,9 +208,9 @@ export class Poller implements ProgressMember {
       type: traits.type,
       isWildcard: subscription.isWildcard,
       names: subscription.names.size,
-      missing: last?.missing ?? [],
+      doesNotExist: last?.missing ?? [],
       errors: last?.errors ?? [],
-      toldRevision: last?.revision,
+      sentRevision: last?.revision,
       sentVersion: last?.version,
       wait: undefined,
       waiting: [],
@@ -222,7 +222,7 @@ export class Poller implements ProgressMember {
       nacked: this.#nacked && {
         ...deliveryOf(this.#nacked),
         error: this.#nacked.error,
-        refused: this.#nacked.names,
+        names: this.#nacked.names,
       },
     };
   }

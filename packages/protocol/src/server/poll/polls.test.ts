@@ -57,7 +57,7 @@ describe("S-DEL-08: a poller whose node is mapped to other layers", () => {
     const polled = new Polled();
     polled.poll();
     const { sentVersion } = [...polled.machine.streams()][0]?.types[0] ?? {};
-    expect(polled.poll(CLUSTER, node("n"), sentVersion)).toEqual(["request-understood", "response-acked"]);
+    expect(polled.poll(CLUSTER, node("n"), sentVersion)).toEqual(["request-classified", "response-acked"]);
     expect(polled.place("top", "base")).toEqual(["node-moved to top,base"]);
     expect(polled.place("top", "base")).toEqual([]);
     expect(polled.place("other")).toEqual(["node-moved to other", "answer-poll", "response-sent"]);
@@ -110,7 +110,7 @@ describe("S-ACC-08: a poll", () => {
     };
     const polled = new Polled({ access });
     expect([polled.poll(ENDPOINTS), polled.poll(LISTENER), polled.poll(CLUSTER, node("m"))]).toEqual([
-      ["poller-met", "node-identified", "request-understood", "answer-poll", "response-sent"],
+      ["poller-met", "node-connected", "request-classified", "answer-poll", "response-sent"],
       ["access-denied", `refused with ${statusCode.PERMISSION_DENIED}`],
       ["access-denied", `refused with ${statusCode.UNAUTHENTICATED}`],
     ]);

@@ -172,7 +172,7 @@ export class Polls {
       end: undefined,
     });
     const { as, reports } = poller.classify(request, () => polled.response());
-    report(effects, { kind: "request-understood", stream: poller.id, node, type, as });
+    report(effects, { kind: "request-classified", stream: poller.id, node, type, as });
     for (const each of reports) report(effects, each);
     if (poller.answers) {
       this.#options.progress.found(node);
@@ -217,7 +217,7 @@ export class Polls {
       polled.pollers++;
       const { type } = polled.traits;
       report(effects, { kind: "poller-met", stream: poll, node, peer, type });
-      report(effects, { kind: "node-identified", stream: poll, node, layers: polled.layers });
+      report(effects, { kind: "node-connected", stream: poll, node, layers: polled.layers });
       this.#pollers.add(poller);
       return poller;
     }

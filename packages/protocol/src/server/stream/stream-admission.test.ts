@@ -9,7 +9,7 @@ describe("the first request of a stream", () => {
     const talk = talkWith("delta", [plain("a")], { nodeMapping: ({ id }, { address }) => [id, address, "base"] });
     talk.hear(1, delta(CLUSTER, { node: node("n") }));
     expect(talk.reports[0]).toEqual({
-      kind: "node-identified",
+      kind: "node-connected",
       stream: 1,
       node: node("n"),
       layers: ["n", "127.0.0.1:1", "base"],

@@ -45,7 +45,7 @@ export class StreamAdmission {
     const conversion = needsStructs(node) ? this.#conversion : undefined;
     const stream = new Stream(opened, { node, dialect, choices, siblings, conversion }, currentViews.of(view));
     this.#streams.add(stream, siblings);
-    return [{ kind: "report", report: { kind: "node-identified", stream: opened.stream, node, layers } }];
+    return [{ kind: "report", report: { kind: "node-connected", stream: opened.stream, node, layers } }];
   }
 
   /** Checks the node of a later request. */

@@ -193,7 +193,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     const about = this.#about(type);
     const { stream, node, type: url } = about;
     const { as } = classified;
-    const effects: ServerEffect[] = [report({ kind: "request-understood", stream, node, type: url, as })];
+    const effects: ServerEffect[] = [report({ kind: "request-classified", stream, node, type: url, as })];
     if (classified.acked !== undefined) {
       let newest: Delivery | undefined;
       for (const delivery of type.deliveries.lastSettled) {

@@ -34,7 +34,7 @@ export function describeBehind(
   const about = { type: traits.type, wait: waits.of(type)?.first, names: [], error: undefined } as const;
   if (standing === "nacked") {
     const { nacked } = deliveries.describe();
-    return { ...about, state: "nacked", names: nacked?.refused ?? [], error: nacked?.error };
+    return { ...about, state: "nacked", names: nacked?.names ?? [], error: nacked?.error };
   }
   if (sentTo(progress) < revision) return { ...about, state: "not-sent" };
   if (deliveries.answeredTo < revision) return { ...about, state: "pending" };

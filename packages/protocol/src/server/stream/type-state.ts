@@ -17,8 +17,8 @@ export function typeState(type: TypeStream, view: View, waits: StreamWaits, erro
     type: traits.type,
     isWildcard: subscription.isWildcard,
     names: subscription.names.size,
-    missing: missingOf(type, view),
-    toldRevision: position?.revision,
+    doesNotExist: absentOf(type, view),
+    sentRevision: position?.revision,
     sentVersion: deliveries.lastSent?.body.version,
     errors: errors.describe(type),
     wait: waiting?.first,
@@ -30,11 +30,11 @@ export function typeState(type: TypeStream, view: View, waits: StreamWaits, erro
 }
 
 /** Subscribed names without a resource. */
-function missingOf({ traits, subscription }: TypeStream, view: View): readonly string[] {
-  const missing: string[] = [];
+function absentOf({ traits, subscription }: TypeStream, view: View): readonly string[] {
+  const absent: string[] = [];
   for (const term of subscription.names) {
-    if (missing.length === NAMES_SHOWN) break;
-    if (view.answersTo(traits.type, term).length === 0) missing.push(shownName(nameOfTerm(term)));
+    if (absent.length === NAMES_SHOWN) break;
+    if (view.answersTo(traits.type, term).length === 0) absent.push(shownName(nameOfTerm(term)));
   }
-  return missing;
+  return absent;
 }

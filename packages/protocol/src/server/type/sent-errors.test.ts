@@ -212,8 +212,8 @@ describe("an error is an absence", () => {
     expect([...talk.machine.resources(["base"], ENDPOINTS)].map((one) => one.name)).toEqual(["a"]);
     expect([...talk.machine.resourceErrors(["base"], ENDPOINTS)].map((one) => one.name)).toEqual(["x"]);
     const [stream] = talk.machine.streams();
-    expect(stream?.types.map(({ missing, errors }) => ({ missing, errors }))).toEqual([
-      { missing: ["x"], errors: [{ name: "x", error: { code: 7, message: "why" } }] },
+    expect(stream?.types.map(({ doesNotExist, errors }) => ({ doesNotExist, errors }))).toEqual([
+      { doesNotExist: ["x"], errors: [{ name: "x", error: { code: 7, message: "why" } }] },
     ]);
   });
 

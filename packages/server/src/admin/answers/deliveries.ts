@@ -22,10 +22,10 @@ export interface DeliveryAnswer {
   /** Version that the client holds, where `state` is about another one. */
   readonly ackedVersion?: string;
   readonly reason?: string;
-  readonly refused?: readonly string[];
-  readonly missing?: readonly string[];
+  readonly names?: readonly string[];
+  readonly doesNotExist?: readonly string[];
   readonly waits?: WaitAnswer;
-  readonly heldOver?: readonly string[];
+  readonly pendingRemovals?: readonly string[];
   readonly ttl?: TtlVerdict;
 }
 
@@ -46,17 +46,17 @@ export interface TypeAnswer {
   /** Number of names requested besides the wildcard. */
   readonly names: number;
   /** Requested names that do not exist; at most 100. */
-  readonly missing: readonly string[];
+  readonly doesNotExist: readonly string[];
   /** Names for which the client was sent a resource error instead of a resource; at most 100. */
   readonly errors?: readonly (ErrorDetailAnswer & { readonly name: string })[];
-  readonly toldRevision?: number;
+  readonly sentRevision?: number;
   readonly sentVersion?: string;
   /** The newest response that the client ACKed. */
   readonly acked?: ResponseAnswer & { readonly ackedAt?: string };
-  readonly nacked?: RefusalAnswer & { readonly nackedAt?: string };
+  readonly nacked?: NackAnswer & { readonly nackedAt?: string };
   readonly waits?: WaitAnswer;
   /** Pending removals: deleted clusters that the client keeps until nothing can use them; at most 100. */
-  readonly heldOver?: readonly string[];
+  readonly pendingRemovals?: readonly string[];
   /** Whether the client is sent TTLs, or why not; absent if no resource of the type has one. */
   readonly ttl?: TtlVerdict;
   /** Responses without ACK or NACK, oldest first. */
@@ -80,7 +80,7 @@ export interface WaitAnswer {
   readonly type?: string;
   readonly shortName?: string;
   /** The client NACKed it, so only another version of it ends the wait. */
-  readonly refused?: boolean;
+  readonly nacked?: boolean;
   readonly since?: string;
 }
 
@@ -93,10 +93,10 @@ export interface ResponseAnswer {
   readonly sentAt?: string;
 }
 
-export interface RefusalAnswer extends ResponseAnswer {
+export interface NackAnswer extends ResponseAnswer {
   readonly code: number;
   /** The error message of the NACK, made printable; at most 4,096 characters. */
   readonly reason: string;
   /** The resources of the NACKed response; at most 100. */
-  readonly refused: readonly string[];
+  readonly names: readonly string[];
 }

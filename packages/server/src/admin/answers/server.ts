@@ -39,7 +39,7 @@ export interface ServerAnswer {
     readonly waiting?: { readonly total: number; readonly deletions: readonly MissingAnswer[] };
   };
   readonly limits: readonly LimitAnswer[];
-  readonly writes: { readonly slowClients: number; readonly bufferedBytes: number };
+  readonly writes: { readonly stalledStreams: number; readonly bufferedBytes: number };
   readonly encoder: {
     readonly segmentsEncoded: number;
     readonly framesEncoded: number;

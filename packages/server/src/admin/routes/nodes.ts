@@ -189,7 +189,8 @@ export const deliveries: Route = {
         for (const type of state.types) {
           if (only !== undefined && type.type !== only) continue;
           const row = describe.delivery(state, type);
-          if (fate === undefined || row.state === fate || (fate === "does-not-exist" && row.missing)) yield () => row;
+          if (fate === undefined || row.state === fate || (fate === "does-not-exist" && row.doesNotExist))
+            yield () => row;
         }
       }
     }

@@ -384,8 +384,10 @@ export class FileExporter implements BodyHandle {
     const types = this.#stream === undefined ? undefined : this.#parts.inspect(this.#stream)?.types;
     if (types === undefined) return false;
     return types.every(
-      ({ wait, waiting, pendingRemovals: heldOver, pending, toldRevision }) =>
-        wait === undefined && waiting.length + heldOver.length + pending.length === 0 && toldRevision !== undefined,
+      ({ wait, waiting, pendingRemovals, pending, sentRevision }) =>
+        wait === undefined &&
+        waiting.length + pendingRemovals.length + pending.length === 0 &&
+        sentRevision !== undefined,
     );
   }
 
