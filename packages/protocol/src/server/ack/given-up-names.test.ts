@@ -93,7 +93,9 @@ class Client {
     const at = ++this.#at;
     const nonce = String(at);
     const body: Body = {
-      ...{ variant: "delta", type: CLUSTER, version: "v" },
+      variant: "delta",
+      type: CLUSTER,
+      version: "v",
       segments: [{ puts: [cluster("server", nonce)], removed: [], missing: [] }],
     };
     const delivery: Delivery = { nonce, body, revision: at, from: undefined, at, isInTurn: false };
