@@ -2,6 +2,7 @@ import { formatTypeUrl, type Reference, type Resource, type TypeUrl } from "@xds
 import type { ServerMachineOptions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { Conversation, node, type Said } from "./support/conversation.ts";
+import { initialVersionsOf } from "./support/model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./support/resources.ts";
 
 const SECRET: TypeUrl = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
@@ -113,4 +114,24 @@ test("S-NEX-06 without an order every absence is told at once", () => {
   talk.turns();
   rename("z");
   expect(news(talk.subscribe(1, ENDPOINTS, ["y"]))).toEqual(["-y"]);
+});
+
+test("S-NEX-06 S-ORD-01 a client whose endpoints come back first is told what is absent once it has its Clusters, or had time to ask", () => {
+  const comesBack = (): Conversation => {
+    const talk = new Conversation();
+    talk.put(resource(CLUSTER, "c", "z", { references: [{ type: ENDPOINTS, name: "z" }] }));
+    talk.put(resource(ENDPOINTS, "z", "1"));
+    talk.open(2, "delta", ENDPOINTS);
+    const held = { node: node("n"), initialVersions: initialVersionsOf([["x", "1"]]) };
+    expect(news(talk.subscribe(2, ENDPOINTS, ["x", "y"], held))).toEqual([]);
+    return talk;
+  };
+  const talk = comesBack();
+  talk.open(1, "delta", CLUSTER);
+  const held = { node: node("n"), initialVersions: initialVersionsOf([["c", "y"]]) };
+  expect(news(talk.subscribe(1, CLUSTER, [], held))).toEqual(["c@z"]);
+  expect(news(talk.ack(1, CLUSTER))).toEqual(["-y"]);
+  const alone = comesBack();
+  alone.ack(2, ENDPOINTS);
+  expect(news(alone.pass(30_000))).toEqual(["-y"]);
 });

@@ -344,7 +344,9 @@ describe("a client that never asks for Clusters comes back", () => {
     talk.open(3, "sotw", ROUTE, 3);
     askFor(talk, 3, "sotw", ROUTE);
     talk.ack(3, ROUTE);
-    expect(rememberedBy(talk).filter(({ kind }) => kind === "clusters-elsewhere")).toEqual([]);
+    expect(rememberedBy(talk).filter((one) => one.kind === "clusters-elsewhere")).toEqual([
+      { kind: "clusters-elsewhere", node: "n", isElsewhere: false, isHere: true },
+    ]);
   });
 });
 

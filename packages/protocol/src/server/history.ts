@@ -11,7 +11,7 @@ import type { Served } from "./cache/served.ts";
 import type { SharedResponses } from "./cache/shared-responses.ts";
 import type { ServerEffect } from "./contract/effect.ts";
 import type { Remembered } from "./contract/remembered.ts";
-import type { ClusterSources, ClustersElsewhere } from "./order/cluster-sources.ts";
+import type { ClusterSources, NotedSource } from "./order/cluster-sources.ts";
 
 type Remember = Extract<ServerEffect, { kind: "remember" }>;
 
@@ -133,17 +133,17 @@ export class History<W extends object> {
       }
     }
     for (const served of this.#responses.served.current()) if (isKept(served)) yield servedRecord(served, revision);
-    for (const one of this.#clusterSources.current()) yield elsewhereRecord(one);
+    for (const one of this.#clusterSources.current()) yield sourceRecord(one);
   }
 
   /** Records of the versions that clients were sent, and of where they get their Clusters, since the last call. */
   served(): readonly Remember[] {
     const versions = this.#responses.served.takeNews().filter(isKept);
-    const elsewhere = this.#clusterSources.takeNews();
-    if (versions.length + elsewhere.length === 0) return nothing;
+    const sources = this.#clusterSources.takeNews();
+    if (versions.length + sources.length === 0) return nothing;
     return [
       ...versions.map((one) => remember(servedRecord(one, one.position.revision))),
-      ...elsewhere.map((one) => remember(elsewhereRecord(one))),
+      ...sources.map((one) => remember(sourceRecord(one))),
     ];
   }
 
@@ -176,7 +176,7 @@ function servedRecord({ type, version, position: { view }, pendingRemovals }: Se
   return { kind: "served", revision, type, layers, version, pendingRemovals: pendingRemovals.segment.puts };
 }
 
-function elsewhereRecord(one: ClustersElsewhere): Remembered {
+function sourceRecord(one: NotedSource): Remembered {
   return { kind: "clusters-elsewhere", ...one };
 }
 

@@ -3,7 +3,9 @@ import { Deliveries } from "../../src/server/ack/delivery.ts";
 import { PendingRemovals } from "../../src/server/cache/pending-removals.ts";
 import { ServedVersions } from "../../src/server/cache/served.ts";
 import { SharedResponses } from "../../src/server/cache/shared-responses.ts";
+import { ClusterSources } from "../../src/server/order/cluster-sources.ts";
 import { Order } from "../../src/server/order/order.ts";
+import { WarmingClusters } from "../../src/server/order/warming-clusters.ts";
 import { DeltaTypeStream } from "../../src/server/type/delta.ts";
 import { HeldBack } from "../../src/server/type/held-back.ts";
 import { SotwTypeStream } from "../../src/server/type/sotw.ts";
@@ -94,6 +96,29 @@ const rules: readonly Rule[] = [
     remove: () => vi.spyOn(Order.prototype, "meetsUnannounced").mockReturnValue(),
     isOfReturns: true,
     neededBy: ["delta on ADS", "delta on a stream for each type"],
+  },
+  {
+    is: "who came back may have Clusters without endpoints until it accepts their newest state",
+    remove: () =>
+      vi.spyOn(WarmingClusters.prototype, "has").mockImplementation(function (this: WarmingClusters, name) {
+        return this.isNew(name);
+      }),
+    trouble: { renamesEndpoints: true },
+    isOfReturns: true,
+    neededBy: ["delta on ADS", "State of the World on ADS"],
+  },
+  {
+    is: "who asks for endpoints first has come back",
+    remove: () => vi.spyOn(Order.prototype, "meetsEndpoints").mockReturnValue(),
+    trouble: { renamesEndpoints: true },
+    isOfReturns: true,
+    neededBy: ["delta on a stream for each type"],
+  },
+  {
+    is: "the next server knows who asked for Clusters",
+    remove: () => vi.spyOn(ClusterSources.prototype, "takeNews").mockReturnValue([]),
+    isOfReturns: true,
+    neededBy: ["delta on a stream for each type"],
   },
   {
     is: "the versions of Clusters that were sent are remembered",

@@ -20,10 +20,13 @@ describe.each(meshClients)("a client that warms what it is given ($is)", (client
     );
   });
 
-  test("nor when its connection breaks, and the server is started anew with other files", () => {
+  test.each([
+    ["", {}],
+    [", which name endpoints otherwise", { renamesEndpoints: true }],
+  ])("nor when its connection breaks, and the server is started anew with other files%s", (_, trouble) => {
     fc.assert(
       fc.property(brokenMeshScript, (steps) => {
-        const mesh = playMesh(client, { makeBeforeBreak: true }, steps);
+        const mesh = playMesh(client, { makeBeforeBreak: true, ...trouble }, steps);
         expect(mesh.envoy.lost).toEqual([]);
         expect(mesh.envoy.holdings).toEqual(mesh.target);
       }),
@@ -38,6 +41,17 @@ describe.each(meshClients)("a client that warms what it is given ($is)", (client
     fc.assert(
       fc.property(script, (steps) => {
         expect(playMesh(client, { makeBeforeBreak: true, refusals: true }, steps).envoy.lost).toEqual([]);
+      }),
+      tries,
+    );
+  });
+
+  test.runIf(client.variant === "delta")("nor when that server knows nothing of the one before", () => {
+    fc.assert(
+      fc.property(brokenMeshScript, (steps) => {
+        const mesh = playMesh(client, { makeBeforeBreak: true, renamesEndpoints: true, forgets: true }, steps);
+        expect(mesh.envoy.lost).toEqual([]);
+        expect(mesh.envoy.holdings).toEqual(mesh.target);
       }),
       tries,
     );

@@ -34,7 +34,7 @@ export interface MeshOptions {
   readonly lateEndpoints?: boolean;
   /** Clusters change the names under which they ask for their endpoints. */
   readonly renamesEndpoints?: boolean;
-  /** What a server that is started anew knows of the one before. */
+  /** A server that is started anew knows nothing of the one before. */
   readonly forgets?: boolean;
   /** Each resource of an answer that may be split comes in a response of its own. */
   readonly splits?: boolean;
@@ -53,6 +53,10 @@ export class Mesh {
   readonly #isLate: boolean;
   readonly #renames: boolean;
   #lastStream: number;
+  /** The server was not asked for Clusters yet, and knows nothing of the one before. */
+  #isStranger = false;
+  /** The client told what it holds of something since the connection broke. */
+  #hasListed = false;
   #connection = 1;
   #target: readonly Resource[] = [];
   /** Endpoints that the next change brings, or the end. */
@@ -117,7 +121,15 @@ export class Mesh {
   /** A stream of its own may come back seconds after its siblings; what is asked for on one stream comes at once. */
   #idle(): void {
     const isAsking = (this.envoy.outboxes.get("ads")?.length ?? 0) > 0;
-    if (!isAsking) this.passSecond();
+    if (!isAsking && !this.#looksNew) this.passSecond();
+  }
+
+  /**
+   * A server that knows nothing of the one before was not asked for Clusters yet, and the client has listed nothing on its
+   * new streams: that it came back nobody can know, and it is waited for no longer than a second (docs/decisions/0130).
+   */
+  get #looksNew(): boolean {
+    return this.#isStranger && !this.#hasListed;
   }
 
   /** What a client that holds everything it should has. */
@@ -132,9 +144,8 @@ export class Mesh {
     ]);
   }
 
-  get #gone(): readonly string[] {
-    const there = this.#target.filter(({ type }) => type === CLUSTER).map(({ name }) => name);
-    return CLUSTERS.filter((name) => !there.includes(name));
+  #hasEndpoints(name: string): boolean {
+    return this.#target.some((one) => one.type === ENDPOINTS && one.name === name);
   }
 
   #start(): ServerMachine {
@@ -151,6 +162,7 @@ export class Mesh {
     for (const stream of this.#streams.values()) this.#perform(this.#machine.on({ kind: "stream-closed", stream }));
     for (const type of this.#streams.keys()) this.#streams.set(type, 0);
     this.#connection++;
+    this.#hasListed = false;
     this.envoy.break(isTurnedRound);
   }
 
@@ -171,7 +183,9 @@ export class Mesh {
     this.#break((a & 1) === 1);
     this.#timers.clear();
     this.#machine = this.#start();
-    const remembered = this.#how.forgets === true ? [] : this.#remembered;
+    const isForgetful = this.#how.forgets === true;
+    this.#isStranger = isForgetful;
+    const remembered = isForgetful ? [] : this.#remembered;
     this.#perform(this.#machine.on({ kind: "history-restored", remembered }));
     this.#target = [];
     this.#late = [];
@@ -254,6 +268,8 @@ export class Mesh {
     }
     const stream = request?.type && this.#streams.get(request.type);
     if (request === undefined || stream === undefined) return false;
+    if (request.type === CLUSTER) this.#isStranger = false;
+    this.#hasListed ||= request.kind === "delta" && request.initialVersions.size > 0;
     const node = { ...anonymousNode, id: "n", userAgentName: "envoy" };
     this.#perform(this.#machine.on({ kind: "request-received", stream, request: { ...request, node } }));
     return true;
@@ -264,7 +280,11 @@ export class Mesh {
    * own had half a minute. The limits that would hide a mistake are not used up here.
    */
   #passTime(): boolean {
-    return this.#fireTimer(SHORT_MS) || this.envoy.stopWarming(this.#gone) || this.#fireTimer(GRACE_MS);
+    return (
+      this.#fireTimer(SHORT_MS) ||
+      this.envoy.stopWarming((name) => this.#hasEndpoints(name)) ||
+      this.#fireTimer(GRACE_MS)
+    );
   }
 
   #fireTimer(upToMs: number): boolean {

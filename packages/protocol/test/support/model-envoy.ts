@@ -9,12 +9,25 @@ type Send = Extract<ServerEffect, { kind: "send" }>;
 interface ClusterState {
   inUse: Resource | undefined;
   warming: Resource | undefined;
+  /**
+   * What led to it when it was left without endpoints because nobody could tell it of others: its warming ended before
+   * Clusters were asked for on a new aggregated stream (docs/decisions/0130).
+   */
+  excused: ReadonlySet<string>;
 }
 
 /** A Listener; the next version takes over when its routes are there. */
 interface ListenerState {
   inUse: Resource | undefined;
   warming: Resource | undefined;
+}
+
+/** A way that a request can take. */
+interface Path {
+  readonly is: string;
+  /** What names the Cluster: a route, or the Listener. */
+  readonly by: string;
+  readonly to: string;
 }
 
 /** What one type has of its stream. */
@@ -144,12 +157,11 @@ export class ModelEnvoy {
   }
 
   /** Of Clusters whose endpoints nobody has any more it waits in vain, 15 seconds long. Returns whether there was any. */
-  stopWarming(names: readonly string[]): boolean {
-    const inVain = [...this.#clusters].filter(([name, { warming }]) => warming !== undefined && names.includes(name));
-    for (const [, cluster] of inVain) {
-      cluster.inUse = cluster.warming;
-      cluster.warming = undefined;
-    }
+  stopWarming(areThere: (endpoints: string) => boolean): boolean {
+    const inVain = [...this.#clusters].filter(
+      ([, { warming }]) => warming !== undefined && !areThere(endpointsOf(warming)),
+    );
+    for (const [name, cluster] of inVain) this.#endWarming(name, cluster);
     this.#answerWithheld();
     return inVain.length > 0;
   }
@@ -162,7 +174,7 @@ export class ModelEnvoy {
     }
     const changed: string[] = [];
     for (const put of puts) {
-      const known = this.#clusters.get(put.name) ?? { inUse: undefined, warming: undefined };
+      const known = this.#clusters.get(put.name) ?? { inUse: undefined, warming: undefined, excused: nothing };
       if ((known.warming ?? known.inUse)?.version === put.version) continue;
       known.warming = put;
       this.#clusters.set(put.name, known);
@@ -176,12 +188,21 @@ export class ModelEnvoy {
   #takeEndpoints(puts: readonly Resource[], removed: readonly string[]): void {
     for (const put of puts) if (this.#namesOf(ENDPOINTS).includes(put.name)) this.#endpoints.set(put.name, put.version);
     for (const name of [...puts.map((put) => put.name), ...removed]) {
-      for (const cluster of this.#clusters.values()) {
-        if (cluster.warming === undefined || endpointsOf(cluster.warming) !== name) continue;
-        cluster.inUse = cluster.warming;
-        cluster.warming = undefined;
-      }
+      for (const [cluster, state] of this.#clusters)
+        if (state.warming !== undefined && endpointsOf(state.warming) === name) this.#endWarming(cluster, state);
     }
+  }
+
+  /** What warmed is in use, with endpoints or without. */
+  #endWarming(name: string, cluster: ClusterState): void {
+    if (this.#isHeldBack)
+      cluster.excused = new Set(
+        this.#paths()
+          .filter(({ to }) => to === name)
+          .map(({ by }) => by),
+      );
+    cluster.inUse = cluster.warming;
+    cluster.warming = undefined;
   }
 
   #takeListeners(puts: readonly Resource[], removed: readonly string[]): void {
@@ -305,23 +326,35 @@ export class ModelEnvoy {
   #look(): void {
     if (this.#hadListener && this.#listeners.size === 0) this.lost.push("no Listener");
     this.#hadListener = this.#listeners.size > 0;
-    for (const [name, { inUse }] of this.#listeners) {
-      if (inUse === undefined) continue;
-      const tables = namesIn(inUse, ROUTE).map((route) => this.#routes.get(route));
-      for (const user of [inUse, ...tables]) {
-        for (const cluster of user === undefined ? [] : namesIn(user, CLUSTER)) {
-          const why = this.#whyLost(cluster);
-          if (why !== undefined) this.lost.push(`${name} -> ${user?.name} -> ${cluster}: ${why}`);
-        }
-      }
+    for (const { is, by, to } of this.#paths()) {
+      const why = this.#whyLost(by, to);
+      if (why !== undefined) this.lost.push(`${is}: ${why}`);
     }
   }
 
-  #whyLost(name: string): string | undefined {
-    const cluster = this.#clusters.get(name);
+  /** Every path from a Listener to a Cluster, direct or by a route. */
+  #paths(): readonly Path[] {
+    return [...this.#listeners].flatMap(([listener, { inUse }]) => {
+      const routes = inUse === undefined ? [] : namesIn(inUse, ROUTE).map((route) => this.#routes.get(route));
+      return [inUse, ...routes].flatMap((user) =>
+        user === undefined
+          ? []
+          : namesIn(user, CLUSTER).map((to) => ({
+              is: `${listener} -> ${user.name} -> ${to}`,
+              by: `${user.type} ${user.name}`,
+              to,
+            })),
+      );
+    });
+  }
+
+  #whyLost(by: string, to: string): string | undefined {
+    const cluster = this.#clusters.get(to);
     if (cluster === undefined) return "no such cluster";
     if (cluster.inUse === undefined) return "the cluster is warming";
-    return this.#endpoints.has(endpointsOf(cluster.inUse)) ? undefined : "no endpoints";
+    if (this.#endpoints.has(endpointsOf(cluster.inUse))) cluster.excused = nothing;
+    else if (!cluster.excused.has(by)) return "no endpoints";
+    return undefined;
   }
 
   #talk(type: TypeUrl): Conversation {
@@ -334,6 +367,8 @@ export class ModelEnvoy {
     return this.isAggregated ? "ads" : type;
   }
 }
+
+const nothing: ReadonlySet<string> = new Set();
 
 function namesIn(resource: Resource, type: TypeUrl): readonly string[] {
   return resource.references.filter((reference) => reference.type === type).map((reference) => reference.name);

@@ -25,5 +25,10 @@ export type Remembered =
       /** Deleted Clusters that the response still listed. */
       readonly pendingRemovals: readonly Resource[];
     }
-  /** A node gets its Clusters from another source, or no longer does. */
-  | { readonly kind: "clusters-elsewhere"; readonly node: string; readonly isElsewhere: boolean };
+  /** A node gets its Clusters from another source, or on a per-type stream from here, or it is not known (any more). */
+  | {
+      readonly kind: "clusters-elsewhere";
+      readonly node: string;
+      readonly isElsewhere: boolean;
+      readonly isHere?: true;
+    };

@@ -16,7 +16,7 @@ function withoutRoutes(...names: readonly string[]): {
   readonly absent: AbsentDependents;
 } {
   const members = new OrderMembers();
-  const absent = new AbsentDependents(members);
+  const absent = new AbsentDependents(members, () => true);
   absent.leave(typeStream(ROUTE, names));
   return { members, absent };
 }
@@ -53,6 +53,17 @@ describe("S-ORD-06: routes whose stream closed while that of the clusters goes o
     const { members, absent } = withoutRoutes("a");
     members.join(typeStream(LISTENER), other);
     expect(absent.areExpected).toBe(false);
+  });
+
+  test("are expected as long as the client uses older listeners", () => {
+    const members = new OrderMembers();
+    let usesNewest = false;
+    const absent = new AbsentDependents(members, () => usesNewest);
+    absent.leave(typeStream(ROUTE, ["a"]));
+    members.join(typeStream(LISTENER), separate);
+    const before = absent.areExpected;
+    usesNewest = true;
+    expect([before, absent.areExpected]).toEqual([true, false]);
   });
 
   test("are expected of every stream that closed, and of none once their time is over", () => {

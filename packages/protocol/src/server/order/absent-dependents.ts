@@ -20,9 +20,12 @@ interface Absent {
 export class AbsentDependents {
   readonly #members: OrderMembers;
   readonly #absent = new Map<TypeUrl, Absent>();
+  readonly #usesNewest: () => boolean;
 
-  constructor(members: OrderMembers) {
+  /** `usesNewest`: whether the client uses the newest Listeners, and no earlier ones. */
+  constructor(members: OrderMembers, usesNewest: () => boolean) {
     this.#members = members;
+    this.#usesNewest = usesNewest;
   }
 
   leave({ traits, subscription }: TypeStream): void {
@@ -72,6 +75,6 @@ export class AbsentDependents {
       for (const { references } of current.view.members(user.traits.type))
         for (const reference of references) if (reference.type === type) wanted.add(reference.name);
     }
-    if (hasOwners) for (const name of names) if (!wanted.has(name)) names.delete(name);
+    if (hasOwners && this.#usesNewest()) for (const name of names) if (!wanted.has(name)) names.delete(name);
   }
 }

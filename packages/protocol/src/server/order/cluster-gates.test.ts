@@ -122,7 +122,7 @@ describe("S-ORD-02: a resource that uses a Cluster waits", () => {
     client.put(plain("a"), plain("b"));
     const user = client.has(ROUTE, ["r"]);
     const clusters = client.has(CLUSTER);
-    client.warming.bring(clusters, answer(CLUSTER, 1, [plain("a")]), () => true);
+    client.warming.bring(clusters, answer(CLUSTER, 1, [plain("a")]), () => "new");
     expect([client.wait(user, route("a")), client.wait(user, route("b"))]).toEqual(["cluster a", undefined]);
     client.warming.clear();
     client.warming.bringUnknown(answer(CLUSTER, 1, [plain("a")]));
@@ -231,7 +231,7 @@ describe("S-ORD-06: an older state of a resource leads nowhere", () => {
       true,
       true,
     ]);
-    client.warming.bring(clusters, answer(CLUSTER, 1, [plain("a")]), () => true);
+    client.warming.bring(clusters, answer(CLUSTER, 1, [plain("a")]), () => "new");
     expect(nowhere(route("a"), route("a"))).toBe(true);
     client.warming.clear();
     const held = (since: number): void => {

@@ -82,7 +82,7 @@ export class ClusterGates {
   /** Whether a deleted Cluster is still held by the client, and stays until nothing uses it. */
   #isHeld({ type, name }: Reference, current: CurrentView): boolean {
     for (const { traits, position, pendingRemovals } of this.#parts.members.clusters.keys()) {
-      if (traits.type !== type || position === undefined || this.#parts.warmingClusters.has(name)) continue;
+      if (traits.type !== type || position === undefined || this.#parts.warmingClusters.isNew(name)) continue;
       const held = pendingRemovals.names.get(name);
       if (held === undefined) return current.namesSince(position, type).has(name);
       return held.since > Number.NEGATIVE_INFINITY;
@@ -95,14 +95,18 @@ export class ClusterGates {
     const { type, owes } = traits;
     const { warmingClusters } = this.#parts;
     const untold = position === undefined ? undefined : current.newNamesSince(position, type);
-    const isUntold = (name: string): boolean =>
-      untold === undefined || (untold.has(name) && !pendingRemovals.names.has(name));
+    const isUntold = (name: string): boolean => untold?.has(name) !== false;
+    // What a reconnected client holds of a Cluster, or holds although it was deleted, may be without endpoints.
+    const changing = isReturning && position !== undefined ? current.namesSince(position, type) : untold;
+    const isInDoubt = (name: string): boolean => warmingClusters.has(name) || changing?.has(name) !== false;
     const waitFor: Gate["waitFor"] = (name, anew) => {
       const found = current.view.holder(type, name);
       if (found === undefined || !subscription.covers(found)) return undefined;
-      if (warmingClusters.has(name) || warmingClusters.mayBeAny || isUntold(name)) return "cluster";
+      const isMissing = isUntold(name) && !pendingRemovals.names.has(name);
+      if (warmingClusters.isNew(name) || warmingClusters.mayBeAny || isMissing) return "cluster";
       // Traffic that went there before goes on doing so.
       if (anew?.has(name) === false) return undefined;
+      if (isInDoubt(name)) return "cluster";
       if (anew !== undefined && current.isVacant(found, owes)) return "endpoints";
       if (anew !== undefined && this.#lacksSecret(found, current.view)) return "secret";
       const asked = found.references.filter((reference) => owes.includes(reference.type));

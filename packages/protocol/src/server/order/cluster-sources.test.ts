@@ -61,3 +61,27 @@ test("a node that subscribed to Clusters here is known for it, the oldest of mor
   of("n1").noteElsewhere();
   expect([of("n1").isKnownHere, of("n1").isElsewhere]).toEqual([false, true]);
 });
+
+test("the next server is told of nodes that subscribed to Clusters here, and of those that no longer do", () => {
+  const [sources, next] = [new ClusterSources({ listsNews: true }), new ClusterSources({ listsNews: false })];
+  const [one, other] = [sources.sourceOf("n1", false), sources.sourceOf("n2", false)];
+  one.subscribe();
+  one.subscribe();
+  other.noteElsewhere();
+  const all = [
+    { node: "n1", isElsewhere: false, isHere: true },
+    { node: "n2", isElsewhere: true },
+  ];
+  expect(sources.takeNews()).toEqual(all);
+  expect([...sources.current()].sort((a, b) => a.node.localeCompare(b.node))).toEqual(all);
+  const known = (): readonly boolean[] => ["n1", "n2"].map((id) => next.sourceOf(id, true).isKnownHere);
+  for (const note of all) next.restore(note as Parameters<ClusterSources["restore"]>[0]);
+  const before = known();
+  for (const _ of "12") one.unsubscribe();
+  one.noteElsewhere();
+  for (const note of sources.takeNews()) next.restore(note);
+  expect([before, known()]).toEqual([
+    [true, false],
+    [false, false],
+  ]);
+});

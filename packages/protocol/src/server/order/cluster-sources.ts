@@ -19,18 +19,19 @@ export interface ClusterSource {
   unsubscribe(): void;
 }
 
-/** A node turned out to get its Clusters elsewhere, or no longer does. */
-export interface ClustersElsewhere {
+/** Where one node gets its Clusters, as far as it is known. */
+export interface NotedSource {
   readonly node: string;
   readonly isElsewhere: boolean;
+  /** Whether it subscribed to Clusters of this server, or of the one before, on a per-type stream. */
+  readonly isHere?: true;
 }
 
 /**
  * Which nodes subscribe to routes and the like, and never to Clusters: theirs are static, or come from another server.
  * After a restart, routes of such a node need not wait long for a subscription to Clusters, while those of other nodes
  * do: each per-type stream reconnects in its own time, and on an aggregated one Envoy does not subscribe while a Cluster
- * warms (S-ORD-06). Nodes that subscribed to Clusters here on per-type streams are known too, but not to the next
- * server.
+ * warms (S-ORD-06). Nodes that subscribed to Clusters here on per-type streams are known, too.
  */
 export class ClusterSources {
   readonly #listsNews: boolean;
@@ -39,7 +40,7 @@ export class ClusterSources {
   readonly #here = new Set<string>();
   /** How many streams of a node subscribe to Clusters. */
   readonly #subscribed = new Map<string, number>();
-  #news = new Map<string, boolean>();
+  #news = new Set<string>();
 
   /** `listsNews`: whether changes are collected for `takeNews`; they are kept until it is called. */
   constructor({ listsNews }: { readonly listsNews: boolean }) {
@@ -61,14 +62,13 @@ export class ClusterSources {
       },
       noteElsewhere: () => {
         if (!isRemembered || this.#subscribed.has(node)) return;
-        this.#here.delete(node);
         this.restore({ node, isElsewhere: true });
       },
       subscribe: () => {
         if (node === "") return;
-        if (isRemembered && !isAggregated) this.#noteHere(node);
         this.#subscribed.set(node, (this.#subscribed.get(node) ?? 0) + 1);
-        this.restore({ node, isElsewhere: false });
+        const isHere = here.has(node) || (isRemembered && !isAggregated);
+        this.restore({ node, isElsewhere: false, ...(isHere && { isHere }) });
       },
       unsubscribe: () => {
         const left = (this.#subscribed.get(node) ?? 0) - 1;
@@ -79,42 +79,39 @@ export class ClusterSources {
   }
 
   /** Restores what the previous server knew, or notes what is known now. */
-  restore({ node, isElsewhere }: ClustersElsewhere): void {
-    if (this.#elsewhere.has(node) === isElsewhere) return;
-    this.#note(node, isElsewhere);
-    if (!isElsewhere) return;
-    for (const oldest of this.#elsewhere) {
-      if (this.#elsewhere.size <= NODES_KEPT) break;
-      this.#note(oldest, false);
-    }
+  restore({ node, isElsewhere, isHere }: NotedSource): void {
+    this.#note(this.#elsewhere, node, isElsewhere);
+    this.#note(this.#here, node, isHere === true);
   }
 
-  /** All nodes that get their Clusters elsewhere. */
-  *current(): Iterable<ClustersElsewhere> {
-    for (const node of this.#elsewhere) yield { node, isElsewhere: true };
+  /** All nodes of which it is known where they get their Clusters. */
+  *current(): Iterable<NotedSource> {
+    for (const node of new Set([...this.#elsewhere, ...this.#here])) yield this.#of(node);
   }
 
   /** What changed since the last call. */
-  takeNews(): readonly ClustersElsewhere[] {
+  takeNews(): readonly NotedSource[] {
     if (this.#news.size === 0) return none;
     const news = [...this.#news];
-    this.#news = new Map();
-    return news.map(([node, isElsewhere]) => ({ node, isElsewhere }));
+    this.#news = new Set();
+    return news.map((node) => this.#of(node));
   }
 
-  #noteHere(node: string): void {
-    if (this.#here.has(node)) return;
-    this.#here.add(node);
-    if (this.#here.size <= NODES_KEPT) return;
-    const [oldest] = this.#here;
-    if (oldest !== undefined) this.#here.delete(oldest);
+  #of(node: string): NotedSource {
+    return { node, isElsewhere: this.#elsewhere.has(node), ...(this.#here.has(node) && { isHere: true }) };
   }
 
-  #note(node: string, isElsewhere: boolean): void {
-    if (isElsewhere) this.#elsewhere.add(node);
-    else this.#elsewhere.delete(node);
-    if (this.#listsNews) this.#news.set(node, isElsewhere);
+  /** Adds a node to one kind, of which the oldest are forgotten, or removes it. */
+  #note(kind: Set<string>, node: string, isOfIt: boolean): void {
+    if (kind.has(node) === isOfIt) return;
+    if (this.#listsNews) this.#news.add(node);
+    if (isOfIt) kind.add(node);
+    else kind.delete(node);
+    for (const oldest of kind) {
+      if (kind.size <= NODES_KEPT) break;
+      this.#note(kind, oldest, false);
+    }
   }
 }
 
-const none: readonly ClustersElsewhere[] = [];
+const none: readonly NotedSource[] = [];

@@ -32,8 +32,8 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   #asked: Scope;
   /** The version that a State of the World client reconnected with, until it is looked up. */
   #reported: string | undefined;
-  /** The `newToClient` of the first answer to such a client. */
-  #newcomers: PendingResponse["newToClient"];
+  /** What the first answer to such a client says of it. */
+  #resumed: Pick<PendingResponse, "newToClient" | "changedForClient"> | undefined;
 
   /** Whether resources of a type are removed last. */
   static isFor({ kind }: TypeTraits, variant: Variant): boolean {
@@ -213,7 +213,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     const { type } = this.traits;
     if (version === current.view.typeVersion(type)) return;
     const served = current.servedAs(type, version);
-    if (served === undefined) this.#newcomers = "unknown";
+    if (served === undefined) this.#resumed = { newToClient: "unknown" };
     else {
       const { subscription } = this;
       this.#pendingRemovals = current.shared.pendingRemovals.resume(served.pendingRemovals);
@@ -221,7 +221,10 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
         this.#pendingRemovals = this.#pendingRemovals.without((name) => !subscription.isNamed(name));
       this.#asked = this.subscription.scope;
       const newcomers = [...current.newNamesSince(served.position, type)];
-      this.#newcomers = new Set(newcomers.filter((name) => !served.pendingRemovals.names.has(name)));
+      this.#resumed = {
+        newToClient: new Set(newcomers.filter((name) => !served.pendingRemovals.names.has(name))),
+        changedForClient: current.namesSince(served.position, type),
+      };
       this.#machine.standAt?.(served.position);
     }
   }
@@ -273,7 +276,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     const { type } = this.traits;
     if (before === undefined) {
       for (const { body } of answers) current.noteServed(body, this.#pendingRemovals);
-      return answers.map((answer) => this.#withNewcomers(answer));
+      return answers.map((answer) => this.#withResumed(answer));
     }
     if (answers.length === 0 && this.deliveries.isBlocked) return answers;
     const what = { type, subscription: this.subscription, asked: this.#asked, goesAtOnce: removable.goesAtOnce };
@@ -290,13 +293,13 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     const isPlain = stays.isEmpty && answer !== undefined;
     const body = isPlain ? answer.body : current.fullBody(type, this.subscription, stays);
     current.noteServed(body, this.#pendingRemovals);
-    return [this.#withNewcomers(isPlain ? answer : { news: [], ...answer, body, isInOrder: true })];
+    return [this.#withResumed(isPlain ? answer : { news: [], ...answer, body, isInOrder: true })];
   }
 
-  #withNewcomers(answer: PendingResponse): PendingResponse {
-    const newcomers = this.#newcomers;
-    this.#newcomers = undefined;
-    return newcomers === undefined ? answer : { ...answer, newToClient: newcomers };
+  #withResumed(answer: PendingResponse): PendingResponse {
+    const resumed = this.#resumed;
+    this.#resumed = undefined;
+    return resumed === undefined ? answer : { ...answer, ...resumed };
   }
 }
 

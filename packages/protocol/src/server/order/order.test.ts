@@ -155,6 +155,43 @@ describe("S-ORD-06: a client that may subscribe to Clusters soon", () => {
     expect([client.order.hasClusters, client.order.awaitsClusters]).toEqual([true, undefined]);
   });
 
+  test("has reconnected if it asks for endpoints first and lists some, or asked for Clusters here before", () => {
+    const met = (holdsSome: boolean, what: "known" | "elsewhere" | "new", asksForAll = true): unknown => {
+      const client = new Client({ isAggregated: false });
+      if (what === "known") client.order.leave(client.join(CLUSTER));
+      if (what === "elsewhere") client.order.stopAwaitingClusters();
+      const order = client.another();
+      order.meetsEndpoints(asksForAll, holdsSome);
+      return [order.isReturning, order.awaitsClusters];
+    };
+    const [returning, nothing] = [
+      [true, "came-back"],
+      [false, undefined],
+    ];
+    expect([met(true, "new"), met(false, "known"), met(false, "new"), met(true, "elsewhere")]).toEqual([
+      ...[returning, returning, nothing, nothing],
+    ]);
+    expect(met(true, "new", false)).toEqual(nothing);
+    const client = new Client({ isAggregated: false });
+    client.join(CLUSTER);
+    client.order.meetsEndpoints(true, true);
+    expect(client.order.isReturning).toBe(false);
+  });
+
+  test("is not told what is absent of what Clusters refer to before it asked for them, on streams of their own", () => {
+    const toldTo = (isAggregated: boolean, ...joined: readonly TypeUrl[]): unknown => {
+      const client = new Client({ isAggregated });
+      client.order.returns(true);
+      for (const type of joined) client.has(type);
+      return [ENDPOINTS, ROUTE].map((type) => client.order.absencesOf(client.join(type, "x")).to);
+    };
+    expect([toldTo(false), toldTo(true), toldTo(false, CLUSTER)]).toEqual([
+      [undefined, Infinity],
+      [Infinity, Infinity],
+      [0, Infinity],
+    ]);
+  });
+
   test("subscribed to something that it can only know from a Listener or a Cluster, and to neither of them", () => {
     const met = (asksForAll: boolean, ...types: readonly TypeUrl[]): unknown => {
       const client = new Client();
@@ -340,7 +377,7 @@ describe("S-ORD-05: a deleted Cluster may be removed", () => {
     client.put(plain("a"), plain("b"));
     client.join(ROUTE, "r");
     const sent = client.send(clusters);
-    client.order.brought(clusters, sent, (name) => name === "a");
+    client.order.brought(clusters, sent, (name) => (name === "a" ? "new" : undefined));
     const goesAtOnce = (): unknown =>
       ["a", "b"].map((name) => client.order.removable(9, ofClusters).goesAtOnce?.(name));
     expect(goesAtOnce()).toEqual([true, false]);
@@ -367,7 +404,7 @@ describe("S-ORD-02: a user of a Cluster waits", () => {
     const wait = [{ for: "cluster", name: "b" }, ["r"], true];
     expect([client.waits(routes), client.waits(clusters)]).toEqual([wait, undefined]);
     const sent = client.send(clusters);
-    client.order.brought(clusters, sent, (name) => name === "b");
+    client.order.brought(clusters, sent, (name) => (name === "b" ? "new" : undefined));
     expect(client.waits(routes)).toEqual(wait);
     client.accept(clusters, sent);
     expect(client.waits(routes)).toBeUndefined();

@@ -17,7 +17,7 @@ import type { ClusterSource } from "./cluster-sources.ts";
 import { type OrderedStream, OrderMembers } from "./order-members.ts";
 import { PinnedTargets, type TargetJudge } from "./pinned-targets.ts";
 import { Takeovers } from "./takeovers.ts";
-import { WarmingClusters } from "./warming-clusters.ts";
+import { type NewsOf, WarmingClusters } from "./warming-clusters.ts";
 
 /** What a type has to wait for. */
 export interface Waits {
@@ -48,7 +48,7 @@ export interface OrderOptions {
  */
 export class Order {
   readonly #members = new OrderMembers();
-  readonly #absent = new AbsentDependents(this.#members);
+  readonly #absent = new AbsentDependents(this.#members, () => this.#usesNewestListeners);
   readonly #warmingClusters = new WarmingClusters();
   readonly #unready: BlockedDependents;
   readonly #gates: ClusterGates;
@@ -106,7 +106,7 @@ export class Order {
     this.#warmingClusters.clear();
     this.#overruled.clear();
     // A client reconnects a per-type stream that broke.
-    if (type.traits.kind === "cds" && type.subscription.isWildcard) this.#mayAskForClusters = "came-back";
+    if (type.traits.kind === "cds" && type.subscription.isWildcard) this.returns(true);
   }
 
   /** A client reconnected with versions of a type. `asksForAll`: clients of this kind subscribe to all Clusters. */
@@ -123,6 +123,17 @@ export class Order {
     const isAnnounced = this.hasClusters || [...this.#members.users.keys()].some(({ traits }) => traits.kind === "lds");
     if (!asksForAll || isAnnounced || this.#mayAskForClusters !== undefined) return;
     this.#awaitClusters(this.#clusterSource.isKnownHere ? "came-back" : "unannounced");
+  }
+
+  /**
+   * A client subscribed to endpoints on a stream of their own while nothing is subscribed to Clusters: if theirs are from
+   * here, it reconnected. `holdsSome`: it listed versions.
+   */
+  meetsEndpoints(asksForAll: boolean, holdsSome: boolean): void {
+    const { isKnownHere, isElsewhere } = this.#clusterSource;
+    if (!asksForAll || this.hasClusters || isElsewhere || !(holdsSome || isKnownHere)) return;
+    this.#isReturning = true;
+    this.#awaitClusters("came-back");
   }
 
   /** On an aggregated stream the short wait costs little, and protects a client that was noted by mistake. */
@@ -198,9 +209,9 @@ export class Order {
     this.#warmingClusters.follow(clusters, delivery);
   }
 
-  /** Clusters were sent that the client did not hold, while it may hold users of other Clusters. */
-  brought(clusters: TypeStream, delivery: Delivery, isNew: (name: string) => boolean): void {
-    this.#warmingClusters.bring(clusters, delivery, isNew);
+  /** Clusters were sent of which the client cannot use some yet, while it may hold users of other Clusters. */
+  brought(clusters: TypeStream, delivery: Delivery, newsOf: NewsOf): void {
+    this.#warmingClusters.bring(clusters, delivery, newsOf);
   }
 
   /** Clusters were sent to a client that holds an unknown set of them. */
@@ -209,10 +220,11 @@ export class Order {
   }
 
   /**
-   * A user of Clusters was sent. What it references in turn, such as the routes of a Listener, may use Clusters too.
+   * A user of Clusters was sent. What it references in turn, such as the routes of a Listener, may use Clusters too. The
+   * stream of the Clusters may be the one that is away.
    */
   used(user: TypeStream, delivery: Delivery): void {
-    if (this.hasClusters) this.#unready.send(user, delivery);
+    if (this.hasClusters || this.#mayAskForClusters !== undefined) this.#unready.send(user, delivery);
   }
 
   /** A response was ACKed. */
@@ -325,6 +337,7 @@ export class Order {
   /** Which absences of names of a type may be told. */
   absencesOf(type: TypeStream): AbsenceBounds {
     const overruledTo = this.#absencesOverruledTo;
+    if (this.#awaitsOwnersOf(type)) return { to: undefined, overruledTo };
     let to = Number.POSITIVE_INFINITY;
     for (const [owner, { current, isAggregated }] of this.#ownersOf(type)) {
       // On an aggregated stream what was sent comes before what is sent now; elsewhere it has to be ACKed.
@@ -338,8 +351,18 @@ export class Order {
   /** What untold absences of a type wait for. */
   absenceWaitOf(type: TypeStream): Wait | undefined {
     if (type.untoldAbsences.isEmpty) return undefined;
+    if (this.#awaitsOwnersOf(type)) return { for: "return" };
     for (const [{ traits }] of this.#ownersOf(type)) return { for: "users", type: traits.type, isNacked: false };
     return undefined;
+  }
+
+  /**
+   * Whether a reconnected client may hold Clusters that refer to resources of this type, and has yet to subscribe to
+   * them. On an aggregated stream it does so only once what warms was answered.
+   */
+  #awaitsOwnersOf({ traits: { kind } }: TypeStream): boolean {
+    if (this.#clusterSource.isAggregated || !typeKindTable[kind].usedBy.includes("cds")) return false;
+    return this.#isReturning && this.awaitsClusters === "came-back";
   }
 
   /** The types in the order that refer to resources of this type. */
@@ -361,7 +384,7 @@ export class Order {
     return {
       to,
       namedTo: Math.min(to, this.#overruledTo),
-      goesAtOnce: this.#warmingClusters.isEmpty ? undefined : (name) => this.#warmingClusters.has(name),
+      goesAtOnce: this.#warmingClusters.isEmpty ? undefined : (name) => this.#warmingClusters.isNew(name),
     };
   }
 
@@ -402,6 +425,13 @@ export class Order {
   #readyTo(): number {
     if (this.#unready.isEmpty) return Number.POSITIVE_INFINITY;
     return this.#unready.readyTo((reference) => this.#isSettled(reference));
+  }
+
+  /** Whether the client has ACKed the newest Listeners, and what they reference. */
+  get #usesNewestListeners(): boolean {
+    for (const [user, { current }] of this.#members.users)
+      if (user.traits.kind === "lds" && this.#settledTo(user, current) < current.revision) return false;
+    return this.#readyTo() === Number.POSITIVE_INFINITY;
   }
 
   #isSettled({ type, name }: Reference): boolean {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { delta, node, sotw } from "../../../test/support/conversation.ts";
 import { viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import {
@@ -101,6 +101,20 @@ describe("S-REC-09: the first request of a type", () => {
     expect([CLUSTER, ...types].map((type) => met(sotw(type, {})))).toEqual(Array(4).fill(nothing));
   });
 
+  test("of endpoints, in delta on a stream of their own, is that of a client that returns if it lists versions", () => {
+    const onItsOwn = (request: DiscoveryRequest, onlyType: TypeUrl | undefined = ENDPOINTS): boolean => {
+      const { order } = new Client();
+      const stream = new StreamOrder(order, { variant: request.kind, onlyType }, dialect);
+      stream.meet(request, traits(ENDPOINTS) ?? opaqueTraits(ENDPOINTS));
+      return order.isReturning;
+    };
+    expect([
+      onItsOwn(delta(ENDPOINTS, { initialVersions })),
+      onItsOwn(delta(ENDPOINTS, {})),
+      onItsOwn(sotw(ENDPOINTS, { versionInfo: "1" })),
+    ]).toEqual([true, false, false]);
+  });
+
   test("does not say that all Clusters will be asked for where clients name them", () => {
     const wildcardTypes = { otherwise: false } as const;
     expect([
@@ -177,6 +191,32 @@ describe("S-ORD-06: a response with Clusters", () => {
     respond();
     client.join(client.routes);
     expect(client.order.removable(2, { areClusters: true }).goesAtOnce).toBe(undefined);
+  });
+
+  test("brings in doubt what a client that reconnected on an aggregated stream holds in another state", () => {
+    const awaited = (what: Partial<PendingResponse>, onlyType?: TypeUrl, isReturning = false): readonly string[] => {
+      client = new Client();
+      client.join(client.clusters, client.routes);
+      client.base.put(1, plain("old", "0"));
+      if (isReturning) client.order.returns(true);
+      const brought = vi.spyOn(client.order, "brought");
+      const position = isReturning ? client.before.position : undefined;
+      respond(what, onlyType, { ...client.before, position });
+      const [, , newsOf] = brought.mock.calls[0] ?? [];
+      return ["new", "old", "back"].map((name) => `${name} ${newsOf?.(name) ?? "in use"}`);
+    };
+    const newToClient = new Set(["new"]);
+    expect([
+      awaited({ newToClient }),
+      awaited({ newToClient, changedForClient: new Set(["old"]) }),
+      awaited({ newToClient }, CLUSTER),
+      awaited({}, undefined, true),
+    ]).toEqual([
+      ["new new", "old changed", "back changed"],
+      ["new new", "old changed", "back in use"],
+      ["new new", "old in use", "back in use"],
+      ["new new", "old changed", "back new"],
+    ]);
   });
 
   test("brings what the answer says is new, but not what was to be removed", () => {

@@ -44,8 +44,14 @@ export class StreamOrder {
    * the order has to protect.
    */
   meet(request: DiscoveryRequest, { kind }: TypeTraits): void {
-    if (!this.takesPart("cds") || (kind !== "cds" && !typeKindTable[kind].usesClusters)) return;
+    if (!this.takesPart("cds")) return;
     const asksForAll = this.asksForAllClusters;
+    if (kind === "eds") {
+      const mayEndWarming = request.kind === "delta" && this.#opened.onlyType !== undefined;
+      if (mayEndWarming) this.#order.meetsEndpoints(asksForAll, bringsVersions(request));
+      return;
+    }
+    if (kind !== "cds" && !typeKindTable[kind].usesClusters) return;
     if (bringsVersions(request)) this.#order.returns(asksForAll);
     // In State of the World, a reconnecting client sends the version of every type that it ever held.
     else if (request.kind === "delta" && kind !== "lds") this.#order.meetsUnannounced(asksForAll);
@@ -71,10 +77,32 @@ export class StreamOrder {
       if (this.#opened.onlyType === undefined) this.#order.broughtUnknown(delivery);
       return true;
     }
+    const changed = this.#changed(type, answer, before.position, current);
+    if (newcomers === undefined || (newcomers.size === 0 && changed === undefined)) return false;
     const { names: pendingRemovals } = before.pendingRemovals;
-    if (newcomers !== undefined && newcomers.size > 0)
-      this.#order.brought(type, delivery, (name) => newcomers.has(name) && !pendingRemovals.has(name));
+    const isAggregated = this.#opened.onlyType === undefined;
+    this.#order.brought(type, delivery, (name) => {
+      if (!newcomers.has(name)) return changed?.(name) === true ? "changed" : undefined;
+      if (!pendingRemovals.has(name)) return "new";
+      return isAggregated ? "changed" : undefined;
+    });
     return false;
+  }
+
+  /**
+   * Which Clusters a client that reconnected on an aggregated stream holds in another state than the one that is sent;
+   * undefined: the client did not reconnect, or there it can go on using what it holds.
+   */
+  #changed(
+    { traits: { type } }: TypeStream,
+    { newToClient, changedForClient }: PendingResponse,
+    from: Position | undefined,
+    current: CurrentView,
+  ): ((name: string) => boolean) | undefined {
+    const isReturn = newToClient !== undefined || this.#order.isReturning;
+    if (!isReturn || this.#opened.onlyType !== undefined) return undefined;
+    const changed = changedForClient ?? (from && current.namesSince(from, type));
+    return (name) => changed?.has(name) !== false;
   }
 
   #newcomers(type: TypeStream, from: Position | undefined, current: CurrentView): ReadonlySet<string> | undefined {

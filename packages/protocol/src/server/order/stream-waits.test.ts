@@ -300,6 +300,14 @@ describe("S-ORD-06: when its time is over, a wait", () => {
     expect(client.order.told).toEqual(["return ends", "no Clusters"]);
   });
 
+  test("for Clusters does not end with the time of a new client once it is known to have reconnected", () => {
+    const client = waitsWith();
+    const type = clusters();
+    client.order.awaitsClusters = "came-back";
+    for (const limitMs of [6, 7]) client.waits.giveUp({ type, what: "clusters", limitMs }, 1, current);
+    expect(client.order.told).toEqual(["no Clusters"]);
+  });
+
   test("is over already if nothing waits", () => {
     const client = waitsWith();
     const type = typeStream(ROUTE);

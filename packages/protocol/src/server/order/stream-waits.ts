@@ -127,14 +127,16 @@ export class StreamWaits {
    * Handles the timeout of a wait that began at revision `since`. Returns what timed out; undefined: the client loses
    * nothing by it, or the wait continues.
    */
-  giveUp({ type, what }: WaitingType, since: number, current: CurrentView): Wait | "ack" | undefined {
+  giveUp({ type, what, limitMs }: WaitingType, since: number, current: CurrentView): Wait | "ack" | undefined {
     if (what === "ack") {
       if (!type.isWaiting(current.view)) return undefined;
       type.deliveries.release();
       return "ack";
     }
     if (what === "clusters") {
-      this.#order.stopAwaitingClusters();
+      const why = this.#order.awaitsClusters;
+      // A client that turned out meanwhile to have come back has longer.
+      if (why === undefined || this.#patienceForClusters(why) <= limitMs) this.#order.stopAwaitingClusters();
       return undefined;
     }
     const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);

@@ -22,7 +22,7 @@ const assignment = (name: string): Resource => resource(ENDPOINTS, name, "1");
 /** Clusters a and b were sent in answer 5, and are new to the client. */
 function warming(...brought: readonly Resource[]): WarmingClusters {
   const clustersOfOne = new WarmingClusters();
-  clustersOfOne.bring(clusters, answer(CLUSTER, 5, brought), () => true);
+  clustersOfOne.bring(clusters, answer(CLUSTER, 5, brought), () => "new");
   return clustersOfOne;
 }
 
@@ -31,8 +31,26 @@ const left = (all: WarmingClusters): readonly string[] => ["a", "b"].filter((nam
 describe("S-ORD-03: a new Cluster is in use", () => {
   test("if the client did not hold it: others are none", () => {
     const all = new WarmingClusters();
-    all.bring(clusters, answer(CLUSTER, 5, [plain("a"), plain("b")]), (name) => name === "b");
+    all.bring(clusters, answer(CLUSTER, 5, [plain("a"), plain("b")]), (name) => (name === "b" ? "new" : undefined));
     expect([left(all), all.isEmpty, all.mayBeAny]).toEqual([["b"], false, false]);
+  });
+
+  test("for the first time, unless the client came back with an older state: then something may use it", () => {
+    const all = new WarmingClusters();
+    const renamed = resource(CLUSTER, "a", "2", { references: [{ type: ENDPOINTS, name: "new" }] });
+    all.bring(clusters, answer(CLUSTER, 5, [withEndpoints("a"), plain("b")]), (name) =>
+      name === "a" ? "changed" : "new",
+    );
+    const areNew = (): readonly boolean[] => ["a", "b", "c"].map((name) => all.isNew(name));
+    expect([left(all), areNew()]).toEqual([
+      ["a", "b"],
+      [false, true, false],
+    ]);
+    all.follow(clusters, answer(CLUSTER, 6, [renamed]));
+    expect([left(all), areNew()]).toEqual([
+      ["a", "b"],
+      [false, true, false],
+    ]);
   });
 
   test("after an ACK of the response that brought it, or of a later one with it, and of no earlier one", () => {

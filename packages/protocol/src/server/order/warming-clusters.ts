@@ -6,8 +6,16 @@ import type { Delivery } from "../ack/delivery.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { OrderedStream } from "./order-members.ts";
 
-/** A new Cluster that the client cannot use yet. */
+/**
+ * What a Cluster is to the client that is sent it: `new`, it held none of that name; `changed`, it reconnected with another
+ * state, which may be without endpoints: on an aggregated stream Envoy subscribes to Clusters only once nothing warms, and
+ * what warmed in vain has none (docs/decisions/0130); undefined: it can go on using it.
+ */
+export type NewsOf = (name: string) => "new" | "changed" | undefined;
+
+/** A Cluster that the client cannot use yet, or not any more. */
 interface Newcomer {
+  readonly news: "new" | "changed";
   readonly endpoints: Reference | undefined;
   /** What it needs beside endpoints: without it the Cluster never warms. */
   readonly others: readonly Reference[];
@@ -18,7 +26,7 @@ interface Newcomer {
   isGiven: boolean;
 }
 
-/** Clusters that one client was sent, did not hold before, and cannot use yet. */
+/** Clusters that one client was sent, and cannot use before it has their endpoints. */
 export class WarmingClusters {
   readonly #newcomers = new Map<string, Newcomer>();
   /** A response with Clusters to a client that holds an unknown set of them: each may be new. */
@@ -38,10 +46,21 @@ export class WarmingClusters {
     return this.#newcomers.has(name);
   }
 
-  /** Clusters were sent, some of them new to the client. */
-  bring({ traits }: TypeStream, delivery: Delivery, isNew: (name: string) => boolean): void {
-    for (const { puts } of delivery.body.segments)
-      for (const put of puts) if (isNew(put.name)) this.#newcomers.set(put.name, newcomerOf(put, traits, delivery));
+  /** Whether nothing at the client can be using a Cluster yet. */
+  isNew(name: string): boolean {
+    return this.#newcomers.get(name)?.news === "new";
+  }
+
+  /** Clusters were sent. */
+  bring({ traits }: TypeStream, delivery: Delivery, newsOf: NewsOf): void {
+    for (const { puts } of delivery.body.segments) {
+      for (const put of puts) {
+        const news = newsOf(put.name);
+        if (news === undefined) continue;
+        const isNew = news === "new" || this.isNew(put.name);
+        this.#newcomers.set(put.name, newcomerOf(put, isNew ? "new" : news, traits, delivery));
+      }
+    }
   }
 
   /**
@@ -55,7 +74,7 @@ export class WarmingClusters {
       for (const put of puts) {
         const before = this.#newcomers.get(put.name);
         if (before === undefined || before.endpoints?.name === endpointsOf(put, traits)?.name) continue;
-        this.#newcomers.set(put.name, newcomerOf(put, traits, delivery));
+        this.#newcomers.set(put.name, newcomerOf(put, before.news, traits, delivery));
       }
     }
     if (variant === "delta") {
@@ -139,10 +158,10 @@ export class WarmingClusters {
   }
 }
 
-function newcomerOf(cluster: Resource, traits: TypeTraits, delivery: Delivery): Newcomer {
+function newcomerOf(cluster: Resource, news: Newcomer["news"], traits: TypeTraits, delivery: Delivery): Newcomer {
   const endpoints = endpointsOf(cluster, traits);
   const others = cluster.references.filter((reference) => reference !== endpoints);
-  return { endpoints, others, delivery, acceptedAt: undefined, isGiven: false };
+  return { news, endpoints, others, delivery, acceptedAt: undefined, isGiven: false };
 }
 
 function endpointsOf({ references }: Resource, { owes }: TypeTraits): Reference | undefined {

@@ -63,6 +63,8 @@ export interface PendingResponse {
    * unknown. Undefined where the position says it, or where the client cannot hold anything.
    */
   readonly newToClient?: ReadonlySet<string> | "unknown" | undefined;
+  /** Beside `newToClient`: the names that it held in another state; undefined: all others of the answer. */
+  readonly changedForClient?: ReadonlySet<string> | undefined;
 }
 
 /** What a flush must not send yet. */
