@@ -7,7 +7,7 @@ import type { MeshOptions } from "./mesh-options.ts";
 import type { MeshTurn } from "./mesh-turn.ts";
 import type { Versions } from "./versions.ts";
 
-type NewsOf<K extends WatchEvent["kind"]> = Extract<WatchEvent, { kind: K }>;
+type EventOf<K extends WatchEvent["kind"]> = Extract<WatchEvent, { kind: K }>;
 
 /** Applies the notifications of watches to the entries. */
 export class WatchedState {
@@ -46,7 +46,7 @@ export class WatchedState {
     }
   }
 
-  #there(group: DependencyGroup, { name, resource }: NewsOf<"changed" | "confirmed">): void {
+  #there(group: DependencyGroup, { name, resource }: EventOf<"changed" | "confirmed">): void {
     const entry = this.#groups.join(group, name);
     entry.isAbsent = false;
     entry.failure = undefined;
@@ -58,7 +58,7 @@ export class WatchedState {
     if (!group.isCollection) this.#answered(group);
   }
 
-  #notThere(group: DependencyGroup, { name, why, held }: NewsOf<"absent">): void {
+  #notThere(group: DependencyGroup, { name, why, held }: EventOf<"absent">): void {
     const entry = this.#groups.entryNamed(group, name);
     if (entry !== undefined) {
       const isMember = group.members.has(entry.id);
@@ -77,7 +77,7 @@ export class WatchedState {
     return [...group.users].some(({ dependency }) => dependency.outlivesRemoval === true);
   }
 
-  #failed(group: DependencyGroup, { name, why, error }: NewsOf<"failed">): void {
+  #failed(group: DependencyGroup, { name, why, error }: EventOf<"failed">): void {
     const entry = name === undefined ? group.asked : this.#groups.entryNamed(group, name);
     // An unreachable server says nothing about a held resource.
     const isTold = name !== undefined || (entry !== undefined && newestOf(entry) === undefined);
