@@ -14,18 +14,22 @@ const collect = globalThis.gc;
 if (collect === undefined) throw new Error("start it with --expose-gc");
 
 const say = (what: Readonly<Record<string, unknown>>): void => void process.stdout.write(`${JSON.stringify(what)}\n`);
+/** The clients share the machine, and may have none of it for a while: not every PING is answered in 10 s. */
+const patient = { keepaliveTimeoutMs: 120_000 };
 const identified = (pems: string): ManagementServerOptions => ({
   tls: { cert: join(pems, "cert.pem"), key: join(pems, "key.pem"), ca: join(pems, "ca.pem") },
   // Each group may be its own nodes.
   access: { loopback: "rules", rules: [{ identities: ["spiffe://soak/{group}"], nodes: ["{group}-*"] }] },
   limits: {
     ...{ maxConnections: 10_000, maxConnectionsPerIdentity: 1_000, maxRequestsPerSecondPerIdentity: 500 },
-    // Thousands of handshakes at once, and the clients share the machine.
+    ...patient,
+    // Thousands of handshakes at once.
     handshakeTimeoutMs: 120_000,
   },
 });
 const [, , pems] = process.argv;
 const server = createServer({
+  limits: patient,
   ...(pems !== undefined && identified(pems)),
   api: createEnvoyApi(),
   serveEmpty: true,
