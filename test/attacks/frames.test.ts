@@ -77,6 +77,8 @@ const attacks: readonly Attack[] = [
         await breath();
       }
     },
+    // Node ends such a connection without an event.
+    mayPass: ["connection-broken"],
   },
   {
     name: "CONTINUATION without an end",

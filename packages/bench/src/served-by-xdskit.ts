@@ -7,10 +7,12 @@ import { createServer } from "@xdskit/server";
 // changes one of them and prints the time of the commit; "change-each N" changes the first N, one commit each.
 // `--endpoints` adds their endpoints and a route; `--no-order` disables make before break; `--polls` holds polls for as
 // long as their clients wait, from one address; `--own-layers N` gives each of N nodes a layer with one Cluster above
-// the shared one; `--no-debounce` sends each change at once; `--padding N` is the number of padding bytes in each cluster.
+// the shared one; `--no-debounce` sends each change at once; `--padding N` is the number of padding bytes in each cluster;
+// `--builtin-http2` speaks HTTP/2 without `node:http2`.
 
 const count = Number(process.argv[2] ?? "100");
 const hasEndpoints = process.argv.includes("--endpoints");
+const http2 = process.argv.includes("--builtin-http2") ? "builtin" : "node";
 const makeBeforeBreak = !process.argv.includes("--no-order");
 const padding = Number(process.argv[process.argv.indexOf("--padding") + 1 || Number.NaN] ?? "150");
 const ownLayers = Number(process.argv[process.argv.indexOf("--own-layers") + 1 || Number.NaN] ?? "0");
@@ -61,6 +63,7 @@ function say(what: Readonly<Record<string, unknown>>): void {
 
 const polls = { rest: { maxHoldMs: 900_000 }, limits: { maxStreamsPerPeer: 50_000 } };
 const server = createServer({
+  http2,
   api,
   dialect: { makeBeforeBreak },
   ...(process.argv.includes("--no-debounce") && { limits: { maxDebounceMs: 0 } }),

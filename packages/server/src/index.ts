@@ -175,6 +175,7 @@ export {
   type ClientStatusAccess,
   type DeploymentOptions,
   defaultLimits,
+  type Http2Engine,
   type LimitName,
   type Limits,
   type ListenAddress,

@@ -46,6 +46,7 @@ import type { FileExporter } from "./transport/files/exporter.ts";
 import { CallStarts } from "./transport/grpc/call-starts.ts";
 import { Decompression } from "./transport/grpc/decompression.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
+import { DEFAULT_HTTP2_ENGINE } from "./transport/http2/engines.ts";
 import { createRestServer } from "./transport/rest/services.ts";
 import { type BoundAddress, formatAddress, type Transport } from "./transport/transport.ts";
 
@@ -255,7 +256,8 @@ class WiredServer implements ManagementServer {
       ...{ api, controlPlane, rest: options.rest, maxRequestBytes: limits.maxRestRequestBytes },
       further,
     });
-    const shared = { decompression: new Decompression(), callStarts: new CallStarts() };
+    const http2 = options.http2 ?? DEFAULT_HTTP2_ENGINE;
+    const shared = { decompression: new Decompression(), callStarts: new CallStarts(), http2 };
     this.#transports = listen.map(({ host, port, tls = usual, ...choice }) => {
       const secured = tls === false ? undefined : tls;
       return new GrpcTransport({ api, host, port, tls: secured, limits, choice, methods, rest, ...shared });

@@ -200,6 +200,7 @@ const ofServer: RulesOf<ManagementServerOptions> = {
   clientStatus: oneOf("off", "loopback", "certificate", "everybody"),
   loadReports: objectOrFalse(loadReports),
   healthDiscovery: anObject,
+  http2: oneOf("node", "builtin"),
   serveEmpty: aFlag,
   validation: oneOf("off", "warn", "reject"),
   files: fileOutputs,

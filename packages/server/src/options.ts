@@ -404,6 +404,9 @@ export interface DeploymentOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What speaks HTTP/2 with clients: `node:http2`, or the server's own implementation. */
+export type Http2Engine = "node" | "builtin";
+
 /** Options of `createServer`. */
 export interface ManagementServerOptions {
   /**
@@ -416,6 +419,11 @@ export interface ManagementServerOptions {
    * @default 127.0.0.1 and a free port
    */
   readonly listen?: ListenOptions | readonly ListenOptions[];
+  /**
+   * What speaks HTTP/2 with clients. `builtin` needs less memory and processor for each connection.
+   * @default "node"
+   */
+  readonly http2?: Http2Engine;
   /** Where the admin API listens; `false` or absent: no admin API. */
   readonly admin?: AdminAddress | false;
   /**

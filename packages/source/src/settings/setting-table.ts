@@ -68,6 +68,7 @@ export type SettingKey =
   | "require-node"
   | "client-status"
   | "v2"
+  | "http2"
   | "load-reports.interval"
   | "load-reports.clusters"
   | "load-reports.endpoints"
@@ -205,6 +206,7 @@ export const settingTable: readonly Setting[] = [
     "convert",
     "What v2 clients get: converted v3 resources as well, v2 resources only, or nothing.",
   ),
+  words("http2", ["node", "builtin"], "node", "HTTP/2 implementation: that of Node, or the server's own."),
   row(
     "load-reports.interval",
     "duration-or-off",

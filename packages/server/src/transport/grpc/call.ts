@@ -1,4 +1,3 @@
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { startTimer, type Timer } from "@xdskit/disk";
 import type { Status } from "@xdskit/protocol";
 import type { Account } from "@xdskit/protocol/internal";
@@ -7,7 +6,9 @@ import type { HeldBytes } from "../../hub/byte-budget.ts";
 import type { StreamEnd, StreamHandle } from "../../hub/port.ts";
 import { nextTurn } from "../../next-turn.ts";
 import type { LimitName } from "../../options.ts";
-import { blockedMessage, closeWithin, isGone, stopReading } from "../stream-state.ts";
+import { errorCode } from "../http2/frame.ts";
+import type { BodyListener, Http2Stream, RequestHeaders } from "../http2/http2.ts";
+import { blockedMessage, closeWithin } from "../stream-state.ts";
 import type { Decompression } from "./decompression.ts";
 import { type FramedMessage, FramingError, type MessageLimits, MessageParser, messagePrefix } from "./framing.ts";
 import { type CallHeaders, formatTrailers, parseHeaders, responseHeaders } from "./metadata.ts";
@@ -51,10 +52,10 @@ export interface CallOptions extends MessageLimits {
 }
 
 /** One gRPC call: an HTTP/2 stream with valid headers. */
-export class GrpcCall implements StreamHandle {
+export class GrpcCall implements StreamHandle, BodyListener {
   readonly headers: CallHeaders;
   readonly prefix: (byteLength: number) => Uint8Array = messagePrefix;
-  readonly #stream: ServerHttp2Stream;
+  readonly #stream: Http2Stream;
   readonly #parser: MessageParser;
   readonly #options: CallOptions;
   #listener: CallListener | undefined;
@@ -77,7 +78,7 @@ export class GrpcCall implements StreamHandle {
   #isOver = false;
   #closedBy: "cancelled" | "connection-lost" | undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: CallHeaders, options: CallOptions) {
+  constructor(stream: Http2Stream, headers: CallHeaders, options: CallOptions) {
     this.#stream = stream;
     this.headers = headers;
     this.#options = options;
@@ -92,33 +93,25 @@ export class GrpcCall implements StreamHandle {
     this.#listener = listener;
     if (this.#closedBy !== undefined) this.closed(this.#closedBy);
     const stream = this.#stream;
-    if (this.#isOver || isGone(stream)) return; // "close" follows
-    stream.respond(responseHeaders, { waitForTrailers: true });
-    stream.on("data", (chunk: Uint8Array) => {
-      if (!this.#isOver) this.#read(chunk);
-    });
-    stream.on("end", () => {
-      if (stream.aborted || stream.closed) return; // a reset, which "close" tells
-      this.#isHalfClosed = true;
-      this.#read();
-    });
+    if (this.#isOver || stream.isClosed) return; // its close follows
+    stream.respond(responseHeaders);
     this.#startDeadline();
+    stream.read(this);
+  }
+
+  /** A part of the request came. */
+  onData(chunk: Uint8Array): void {
+    if (!this.#isOver) this.#read(chunk);
+  }
+
+  /** The client half-closed. */
+  onEnd(): void {
+    this.#isHalfClosed = true;
+    this.#read();
   }
 
   write(pieces: readonly Uint8Array[], written: () => void): void {
-    const stream = this.#stream;
-    if (this.#isOver || !stream.writable) return;
-    // A failed write is followed by "close"; nothing more is written until then.
-    const done = (error?: Error | null): void => {
-      if (error === undefined || error === null) written();
-    };
-    const last = pieces.length - 1;
-    if (last > 0) stream.cork();
-    pieces.forEach((piece, index) => {
-      if (index === last) stream.write(piece, done);
-      else stream.write(piece);
-    });
-    if (last > 0) stream.uncork();
+    if (!this.#isOver) this.#stream.write(pieces, written);
   }
 
   /** Writes one framed message; resolves once the client's window accepted it, or never. */
@@ -161,17 +154,12 @@ export class GrpcCall implements StreamHandle {
     if (this.#isOver) return;
     this.#finish();
     const stream = this.#stream;
-    if (isGone(stream)) return;
+    if (stream.isClosed) return;
     if (!stream.headersSent) {
       refuseCall(stream, status);
       return;
     }
-    stream.once("wantTrailers", () => {
-      if (isGone(stream)) return;
-      stream.sendTrailers(formatTrailers(status));
-      stopReading(stream);
-    });
-    stream.end();
+    stream.end(formatTrailers(status));
     closeUnread(stream, this.#options);
   }
 
@@ -180,13 +168,13 @@ export class GrpcCall implements StreamHandle {
     this.#finish();
     // Clients map these codes to RESOURCE_EXHAUSTED and CANCELLED.
     const isExhausted = code === statusCode.RESOURCE_EXHAUSTED;
-    this.#stream.close(isExhausted ? constants.NGHTTP2_ENHANCE_YOUR_CALM : constants.NGHTTP2_CANCEL);
+    this.#stream.reset(isExhausted ? errorCode.enhanceYourCalm : errorCode.cancel);
   }
 
   #finish(): void {
     this.#isOver = true;
     this.#letGo();
-    this.#stream.resume(); // what still comes is thrown away, so that the stream can close
+    this.#stream.discard(); // what still comes is thrown away, so that the stream can close
   }
 
   /** Sets the callback for the stream's close, also of a call that is never accepted. */
@@ -351,33 +339,27 @@ export class GrpcCall implements StreamHandle {
  * Validates a request's headers. Returns undefined after rejecting it: with a status in the headers (Trailers-Only), or
  * in plain HTTP if it is not gRPC.
  */
-export function openCall(
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
-  options: CallOptions,
-): GrpcCall | undefined {
+export function openCall(stream: Http2Stream, headers: RequestHeaders, options: CallOptions): GrpcCall | undefined {
   const parsed = parseHeaders(headers);
   if ("path" in parsed) return new GrpcCall(stream, parsed, options);
   if ("code" in parsed) refuseCall(stream, parsed);
   else {
     stream.respond({ "content-type": "text/plain", ...parsed.headers });
-    stream.end(parsed.body);
+    stream.write([Buffer.from(parsed.body)]);
+    stream.end();
     closeUnread(stream, options);
-    stopReading(stream);
   }
   return undefined;
 }
 
 /** Resets a stream that has ended if its client does not read the rest. */
-function closeUnread(stream: ServerHttp2Stream, { maxBlockedMs, onLimit }: CallOptions): void {
+function closeUnread(stream: Http2Stream, { maxBlockedMs, onLimit }: CallOptions): void {
   closeWithin(stream, maxBlockedMs, () => onLimit("maxBlockedMs", blockedMessage(maxBlockedMs)));
 }
 
 /** Ends a call without headers with a status only (Trailers-Only). */
-function refuseCall(stream: ServerHttp2Stream, status: Status): void {
-  if (isGone(stream)) return;
-  stream.respond({ ...responseHeaders, ...formatTrailers(status) }, { endStream: true });
-  stopReading(stream);
+function refuseCall(stream: Http2Stream, status: Status): void {
+  stream.respond({ ...responseHeaders, ...formatTrailers(status) }, true);
 }
 
 const ourMistake: Status = { code: statusCode.INTERNAL, message: "internal server error; see the log" };

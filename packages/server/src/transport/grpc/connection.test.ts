@@ -5,7 +5,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { contentDigest } from "@xdskit/envoy-api";
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import { statusCode } from "@xdskit/protocol/internal";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   ACK,
   callHeaders,
@@ -19,13 +19,14 @@ import {
 import { Hub } from "../../hub/hub.ts";
 import type { ServerReport } from "../../hub/port.ts";
 import { defaultLimits } from "../../options.ts";
+import { http2Engines } from "../http2/engines.ts";
+import { STREAMS_AT_ONCE } from "../http2/stream-room.ts";
 import { describePeer } from "../peer.ts";
 import { RestServer } from "../rest/rest-server.ts";
 import { CallStarts, STARTS_PER_TURN } from "./call-starts.ts";
 import { GrpcConnection } from "./connection.ts";
 import { Decompression } from "./decompression.ts";
 import type { GrpcMethod } from "./method.ts";
-import { STREAMS_AT_ONCE } from "./stream-room.ts";
 
 const fault = new Error("a bug");
 const fail = (): never => {
@@ -76,264 +77,270 @@ function throwingIn(throwing: Partial<typeof listener>): GrpcMethod {
   };
 }
 
-let server: Server;
-let opened: GrpcConnection[] = [];
-let client: ClientHttp2Session;
-const reports: ServerReport[] = [];
+describe.each(["node", "builtin"] as const)("over the HTTP/2 engine %s", (engine) => {
+  let server: Server;
+  let opened: GrpcConnection[] = [];
+  let client: ClientHttp2Session;
+  const reports: ServerReport[] = [];
 
-beforeEach(async () => {
-  reports.length = 0;
-  opened = [];
-  counted = 0;
-  const hub = new Hub({
-    digest: contentDigest,
-    traits: () => undefined,
-    nodeMapping: () => ["base"],
-    encoder: createBodyEncoder({ controlPlane: "" }),
-    limits: defaultLimits,
-    telemetry: { report: (report) => reports.push(report) },
+  beforeEach(async () => {
+    reports.length = 0;
+    opened = [];
+    counted = 0;
+    const hub = new Hub({
+      digest: contentDigest,
+      traits: () => undefined,
+      nodeMapping: () => ["base"],
+      encoder: createBodyEncoder({ controlPlane: "" }),
+      limits: defaultLimits,
+      telemetry: { report: (report) => reports.push(report) },
+    });
+    const rest = new RestServer({ handlers: new Map(), maxRequestBytes: 1_000 });
+    const options = {
+      hub,
+      limits: defaultLimits,
+      methods,
+      listener: undefined,
+      rest,
+      decompression: new Decompression(),
+      callStarts: new CallStarts(),
+      openHttp2: http2Engines[engine],
+    };
+    server = createServer((socket) => {
+      socket.on("error", nothing);
+      const connection = GrpcConnection.open(socket, describePeer(socket), options);
+      if (connection !== undefined) opened.push(connection);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    client.on("error", nothing);
   });
-  const rest = new RestServer({ handlers: new Map(), maxRequestBytes: 1_000 });
-  const options = {
-    hub,
-    limits: defaultLimits,
-    methods,
-    listener: undefined,
-    rest,
-    decompression: new Decompression(),
-    callStarts: new CallStarts(),
-  };
-  server = createServer((socket) => {
-    socket.on("error", nothing);
-    const connection = GrpcConnection.open(socket, describePeer(socket), options);
-    if (connection !== undefined) opened.push(connection);
+  afterEach(() => {
+    client.destroy();
+    server.close();
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  client.on("error", nothing);
-});
-afterEach(() => {
-  client.destroy();
-  server.close();
-});
 
-/** Calls a method with one message; its status, or the code that it was reset with. */
-async function call(path: string, cancel = false): Promise<string> {
-  const stream = client.request({ ":method": "POST", ":path": path, "content-type": "application/grpc" });
-  let said = "";
-  const note = (headers: Readonly<Record<string, unknown>>): void => {
-    if (headers["grpc-status"] !== undefined) said = `status ${String(headers["grpc-status"])}`;
-  };
-  stream.on("response", note).on("trailers", note).on("error", nothing).resume();
-  if (cancel) stream.once("response", () => stream.close(8));
-  else stream.end(Buffer.alloc(5));
-  await new Promise<void>((resolve) => stream.once("close", () => resolve()));
-  return said === "" ? `reset ${stream.rstCode}` : said;
-}
-
-test.each([
-  ["/at-once", "reset 2"],
-  ["/with-a-message", "status 13"],
-  ["/with-its-end", "status 13"],
-  ["/with-a-failure", "reset 8"],
-])("a mistake in serving a call ends that call, and is told: %s", async (path, end) => {
-  expect(await call(path)).toBe(end);
-  const told = reports.flatMap((report) => (report.kind === "invariant-broken" ? [report] : []));
-  expect(told.length).toBeGreaterThan(0);
-  for (const report of told) expect(report).toMatchObject({ during: `call ${path}`, error: fault });
-  expect(await call("/fine")).toBe("status 0");
-});
-
-test("a mistake after a call has ended is told, and hurts nobody", async () => {
-  expect(await call("/when-it-is-gone", true)).toBe("reset 8");
-  expect(await call("/fine")).toBe("status 0");
-  expect(reports).toContainEqual({
-    kind: "invariant-broken",
-    stream: undefined,
-    during: "call /when-it-is-gone",
-    error: fault,
-  });
-});
-
-test.each([
-  ["DATA of a stream that there never was", [frame(frameType.data, 0, 5, Buffer.alloc(3))]],
-  ["a PING of seven bytes", [frame(frameType.ping, 0, 0, Buffer.alloc(7))]],
-  ["a frame that is too large", [frame(frameType.data, 0, 1, Buffer.alloc(20_000))]],
-  ["header bytes that are none", [frame(frameType.headers, END_HEADERS, 3, Buffer.alloc(6, 0xff))]],
-])("a connection that no frame can follow on ends before its keepalive: %s", async (_, frames) => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
-    .on("error", nothing)
-    .resume();
-  const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/open"));
-  socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), call, ...frames]));
-  const isClosed = (): boolean => reports.some(({ kind }) => kind === "connection-broken");
-  const ended = new Promise((resolve) => socket.once("close", resolve));
-  for (let passedMs = 0; !isClosed() && passedMs < defaultLimits.keepaliveMs / 2; passedMs += 2_000) {
-    for (let read = 0; read < 100; read++) await turn();
-    vi.advanceTimersByTime(2_000);
+  /** Calls a method with one message; its status, or the code that it was reset with. */
+  async function call(path: string, cancel = false): Promise<string> {
+    const stream = client.request({ ":method": "POST", ":path": path, "content-type": "application/grpc" });
+    let said = "";
+    const note = (headers: Readonly<Record<string, unknown>>): void => {
+      if (headers["grpc-status"] !== undefined) said = `status ${String(headers["grpc-status"])}`;
+    };
+    stream.on("response", note).on("trailers", note).on("error", nothing).resume();
+    if (cancel) stream.once("response", () => stream.close(8));
+    else stream.end(Buffer.alloc(5));
+    await new Promise<void>((resolve) => stream.once("close", () => resolve()));
+    return said === "" ? `reset ${stream.rstCode}` : said;
   }
-  vi.useRealTimers();
-  expect(isClosed()).toBe(true);
-  await ended;
-});
 
-test("a connection that reset too many calls ends before its keepalive", async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
-    .on("error", nothing)
-    .resume();
-  const calls = Array.from({ length: 3_000 }, (_, at) => [
-    frame(frameType.headers, END_HEADERS, 2 * at + 1, callHeaders("/open")),
-    frame(frameType.reset, 0, 2 * at + 1, uint32(8)),
-  ]);
-  socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls.flat()]));
-  const isClosed = (): boolean => reports.some(({ kind }) => kind === "connection-closed");
-  for (let passedMs = 0; !isClosed() && passedMs < defaultLimits.keepaliveMs / 2; passedMs += 2_000) {
-    for (let read = 0; read < 100; read++) await turn();
-    vi.advanceTimersByTime(2_000);
-    await turn();
-  }
-  vi.useRealTimers();
-  expect(reports).toContainEqual(expect.objectContaining({ kind: "connection-closed", reason: expect.any(String) }));
-  socket.destroy();
-});
+  test.each([
+    ["/at-once", "reset 2"],
+    ["/with-a-message", "status 13"],
+    ["/with-its-end", "status 13"],
+    ["/with-a-failure", "reset 8"],
+  ])("a mistake in serving a call ends that call, and is told: %s", async (path, end) => {
+    expect(await call(path)).toBe(end);
+    const told = reports.flatMap((report) => (report.kind === "invariant-broken" ? [report] : []));
+    expect(told.length).toBeGreaterThan(0);
+    for (const report of told) expect(report).toMatchObject({ during: `call ${path}`, error: fault });
+    expect(await call("/fine")).toBe("status 0");
+  });
 
-test("of a flood of HEADERS in one write, no more calls are opened than a client may open at once", async () => {
-  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1").on("error", nothing);
-  const received: Buffer[] = [];
-  const pong = frame(frameType.ping, ACK, 0, Buffer.from("all read"));
-  const isRead = new Promise<void>((resolve) => {
-    socket.on("data", (chunk: Buffer) => {
-      received.push(chunk);
-      if (Buffer.concat(received).includes(pong)) resolve();
+  test("a mistake after a call has ended is told, and hurts nobody", async () => {
+    expect(await call("/when-it-is-gone", true)).toBe("reset 8");
+    expect(await call("/fine")).toBe("status 0");
+    expect(reports).toContainEqual({
+      kind: "invariant-broken",
+      stream: undefined,
+      during: "call /when-it-is-gone",
+      error: fault,
     });
   });
-  const calls = Array.from({ length: 4 * STREAMS_AT_ONCE }, (_, at) =>
-    frame(frameType.headers, END_HEADERS, 2 * at + 1, callHeaders("/counted")),
-  );
-  const ping = frame(frameType.ping, 0, 0, Buffer.from("all read"));
-  socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls, ping]));
-  await isRead;
-  for (let before = -1; before < counted; ) {
-    before = counted;
-    for (let passed = 0; passed < 10; passed++) await turn();
-  }
-  // Room is made once while the flood is read, because it comes in several reads.
-  expect(counted).toBeGreaterThanOrEqual(STREAMS_AT_ONCE);
-  expect(counted).toBeLessThanOrEqual(2 * STREAMS_AT_ONCE);
-  socket.destroy();
-});
 
-test("of calls that come in one read, a few are started in a turn, and the others in the turns after", async () => {
-  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
-    .on("error", nothing)
-    .resume();
-  const calls = Array.from({ length: STREAMS_AT_ONCE }, (_, at) =>
-    frame(frameType.headers, END_HEADERS | END_STREAM, 2 * at + 1, callHeaders("/counted")),
-  );
-  socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls]));
-  let most = 0;
-  for (let before = 0; counted < calls.length; before = counted) {
-    await turn();
-    most = Math.max(most, counted - before);
-  }
-  // What came between two looks may belong to two turns.
-  expect(most).toBeLessThanOrEqual(2 * STARTS_PER_TURN);
-  socket.destroy();
-});
-
-test("a connection whose client reads nothing is closed with its socket, in the middle of a write", async () => {
-  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1").on("error", nothing);
-  const wide = frame(frameType.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(2 ** 30)]));
-  const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/large"));
-  socket.write(Buffer.concat([PREFACE, wide, frame(frameType.windowUpdate, 0, 0, uint32(2 ** 30)), call]));
-  await once(socket, "readable");
-  for (let written = 0; written < 100; written++) await turn();
-  opened.at(-1)?.destroy("no answer to a PING");
-  await vi.waitFor(() =>
-    expect(reports).toContainEqual(
-      expect.objectContaining({ kind: "connection-closed", reason: "no answer to a PING" }),
-    ),
-  );
-  socket.resume();
-  await once(socket, "close");
-});
-
-/** More than at once, and fewer than Node takes resets. */
-const CALLS = 900;
-
-test("calls that stay open make room for more, and as much is taken back when they end", async () => {
-  const streams = Array.from({ length: CALLS }, () =>
-    client.request({ ":method": "POST", ":path": "/counted", "content-type": "application/grpc" }),
-  );
-  await Promise.all(streams.map((stream) => once(stream.on("error", nothing).resume(), "response")));
-  expect(counted).toBe(CALLS);
-  for (const stream of streams) stream.close(8);
-  await vi.waitFor(() => expect(client.remoteSettings.maxConcurrentStreams).toBeLessThanOrEqual(2 * STREAMS_AT_ONCE));
-});
-
-test("a connection that is alive is asked once after each time that something came, and stays", async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  client.destroy();
-  client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`).on("error", nothing);
-  let pings = 0;
-  client.on("ping", () => pings++);
-  const asked: number[] = [];
-  for (const path of ["/fine", "/fine"]) {
-    await call(path);
-    for (let passedMs = 0; passedMs < 10_000; passedMs += 2_000) {
-      vi.advanceTimersByTime(2_000);
+  test.each([
+    ["DATA of a stream that there never was", [frame(frameType.data, 0, 5, Buffer.alloc(3))]],
+    ["a PING of seven bytes", [frame(frameType.ping, 0, 0, Buffer.alloc(7))]],
+    ["a frame that is too large", [frame(frameType.data, 0, 1, Buffer.alloc(20_000))]],
+    ["header bytes that are none", [frame(frameType.headers, END_HEADERS, 3, Buffer.alloc(6, 0xff))]],
+  ])("a connection that no frame can follow on ends before its keepalive: %s", async (_, frames) => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
+      .on("error", nothing)
+      .resume();
+    const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/open"));
+    socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), call, ...frames]));
+    const isClosed = (): boolean => reports.some(({ kind }) => kind === "connection-broken");
+    const ended = new Promise((resolve) => socket.once("close", resolve));
+    for (let passedMs = 0; !isClosed() && passedMs < defaultLimits.keepaliveMs / 2; passedMs += 2_000) {
       for (let read = 0; read < 100; read++) await turn();
+      vi.advanceTimersByTime(2_000);
     }
-    asked.push(pings);
-  }
-  vi.useRealTimers();
-  expect(asked).toEqual([1, 2]);
-  expect(client.destroyed).toBe(false);
-});
+    vi.useRealTimers();
+    expect(isClosed()).toBe(true);
+    await ended;
+  });
 
-/** Lets time pass for the server; each two seconds begin with `before`. */
-async function pass(ms: number, before: () => void): Promise<void> {
-  for (let passedMs = 0; passedMs < ms; passedMs += 2_000) {
-    before();
-    for (let read = 0; read < 100; read++) await turn();
-    vi.advanceTimersByTime(2_000);
-  }
-}
+  test("a connection that reset too many calls ends before its keepalive", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
+      .on("error", nothing)
+      .resume();
+    const calls = Array.from({ length: 3_000 }, (_, at) => [
+      frame(frameType.headers, END_HEADERS, 2 * at + 1, callHeaders("/open")),
+      frame(frameType.reset, 0, 2 * at + 1, uint32(8)),
+    ]);
+    socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls.flat()]));
+    const isClosed = (): boolean => reports.some(({ kind }) => kind === "connection-closed");
+    for (let passedMs = 0; !isClosed() && passedMs < defaultLimits.keepaliveMs / 2; passedMs += 2_000) {
+      for (let read = 0; read < 100; read++) await turn();
+      vi.advanceTimersByTime(2_000);
+      await turn();
+    }
+    vi.useRealTimers();
+    expect(reports).toContainEqual(expect.objectContaining({ kind: "connection-closed", reason: expect.any(String) }));
+    socket.destroy();
+  });
 
-const unanswered = (): readonly string[] =>
-  reports.flatMap((report) =>
-    report.kind === "connection-closed" && report.reason.includes("PING") ? [report.reason] : [],
+  test("of a flood of HEADERS in one write, no more calls are opened than a client may open at once", async () => {
+    const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1").on("error", nothing);
+    const received: Buffer[] = [];
+    const pong = frame(frameType.ping, ACK, 0, Buffer.from("all read"));
+    const isRead = new Promise<void>((resolve) => {
+      socket.on("data", (chunk: Buffer) => {
+        received.push(chunk);
+        if (Buffer.concat(received).includes(pong)) resolve();
+      });
+    });
+    const calls = Array.from({ length: 4 * STREAMS_AT_ONCE }, (_, at) =>
+      frame(frameType.headers, END_HEADERS, 2 * at + 1, callHeaders("/counted")),
+    );
+    const ping = frame(frameType.ping, 0, 0, Buffer.from("all read"));
+    socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls, ping]));
+    await isRead;
+    for (let before = -1; before < counted; ) {
+      before = counted;
+      for (let passed = 0; passed < 10; passed++) await turn();
+    }
+    // Room is made once while the flood is read, because it comes in several reads.
+    expect(counted).toBeGreaterThanOrEqual(STREAMS_AT_ONCE);
+    expect(counted).toBeLessThanOrEqual(2 * STREAMS_AT_ONCE);
+    socket.destroy();
+  });
+
+  test("of calls that come in one read, a few are started in a turn, and the others in the turns after", async () => {
+    const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
+      .on("error", nothing)
+      .resume();
+    const calls = Array.from({ length: STREAMS_AT_ONCE }, (_, at) =>
+      frame(frameType.headers, END_HEADERS | END_STREAM, 2 * at + 1, callHeaders("/counted")),
+    );
+    socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls]));
+    let most = 0;
+    for (let before = 0; counted < calls.length; before = counted) {
+      await turn();
+      most = Math.max(most, counted - before);
+    }
+    // What came between two looks may belong to two turns.
+    expect(most).toBeLessThanOrEqual(2 * STARTS_PER_TURN);
+    socket.destroy();
+  });
+
+  test("a connection whose client reads nothing is closed with its socket, in the middle of a write", async () => {
+    const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1").on("error", nothing);
+    const wide = frame(frameType.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(2 ** 30)]));
+    const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/large"));
+    socket.write(Buffer.concat([PREFACE, wide, frame(frameType.windowUpdate, 0, 0, uint32(2 ** 30)), call]));
+    await once(socket, "readable");
+    for (let written = 0; written < 100; written++) await turn();
+    opened.at(-1)?.destroy("no answer to a PING");
+    await vi.waitFor(() =>
+      expect(reports).toContainEqual(
+        expect.objectContaining({ kind: "connection-closed", reason: "no answer to a PING" }),
+      ),
+    );
+    socket.resume();
+    await once(socket, "close");
+  });
+
+  /** More than at once, and fewer than Node takes resets. */
+  const CALLS = 900;
+
+  test("calls that stay open make room for more, and as much is taken back when they end", async () => {
+    const streams = Array.from({ length: CALLS }, () =>
+      client.request({ ":method": "POST", ":path": "/counted", "content-type": "application/grpc" }),
+    );
+    await Promise.all(streams.map((stream) => once(stream.on("error", nothing).resume(), "response")));
+    expect(counted).toBe(CALLS);
+    for (const stream of streams) stream.close(8);
+    await vi.waitFor(() => expect(client.remoteSettings.maxConcurrentStreams).toBeLessThanOrEqual(2 * STREAMS_AT_ONCE));
+  });
+
+  test.runIf(engine === "node")(
+    "a connection that is alive is asked once after each time that something came, and stays",
+    async () => {
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+      client.destroy();
+      client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`).on("error", nothing);
+      let pings = 0;
+      client.on("ping", () => pings++);
+      const asked: number[] = [];
+      for (const path of ["/fine", "/fine"]) {
+        await call(path);
+        for (let passedMs = 0; passedMs < 10_000; passedMs += 2_000) {
+          vi.advanceTimersByTime(2_000);
+          for (let read = 0; read < 100; read++) await turn();
+        }
+        asked.push(pings);
+      }
+      vi.useRealTimers();
+      expect(asked).toEqual([1, 2]);
+      expect(client.destroyed).toBe(false);
+    },
   );
 
-test("a client that sends something while a PING waits for its answer stays, until nothing comes any more", async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
-  const { port } = server.address() as AddressInfo;
-  const socket = connectTcp({ port, host: "127.0.0.1", noDelay: true }).on("error", nothing).resume();
-  const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/open"));
-  socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), call]));
-  const { keepaliveMs, keepaliveTimeoutMs } = defaultLimits;
-  await pass(3 * keepaliveMs, () => socket.write(frame(frameType.windowUpdate, 0, 0, uint32(1))));
-  expect(unanswered()).toEqual([]);
-  await pass(3 * keepaliveTimeoutMs, nothing);
-  vi.useRealTimers();
-  expect(unanswered()).toEqual([`no answer to a PING for ${keepaliveTimeoutMs} ms`]);
-  socket.destroy();
-});
+  /** Lets time pass for the server; each two seconds begin with `before`. */
+  async function pass(ms: number, before: () => void): Promise<void> {
+    for (let passedMs = 0; passedMs < ms; passedMs += 2_000) {
+      before();
+      for (let read = 0; read < 100; read++) await turn();
+      vi.advanceTimersByTime(2_000);
+    }
+  }
 
-test("a client that has not read a message yet has the time of a message before the answer to a PING is missed", async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
-  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1").on("error", nothing);
-  const wide = frame(frameType.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(2 ** 30)]));
-  const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/large"));
-  socket.write(Buffer.concat([PREFACE, wide, frame(frameType.windowUpdate, 0, 0, uint32(2 ** 30)), call]));
-  await once(socket, "readable");
-  const { keepaliveMs, keepaliveTimeoutMs, maxBlockedMs } = defaultLimits;
-  expect(keepaliveMs + keepaliveTimeoutMs).toBeLessThan(maxBlockedMs);
-  await pass(maxBlockedMs - 4_000, nothing);
-  vi.useRealTimers();
-  expect(unanswered()).toEqual([]);
-  socket.destroy();
+  const unanswered = (): readonly string[] =>
+    reports.flatMap((report) =>
+      report.kind === "connection-closed" && report.reason.includes("PING") ? [report.reason] : [],
+    );
+
+  test("a client that sends something while a PING waits for its answer stays, until nothing comes any more", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
+    const { port } = server.address() as AddressInfo;
+    const socket = connectTcp({ port, host: "127.0.0.1", noDelay: true }).on("error", nothing).resume();
+    const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/open"));
+    socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), call]));
+    const { keepaliveMs, keepaliveTimeoutMs } = defaultLimits;
+    await pass(3 * keepaliveMs, () => socket.write(frame(frameType.windowUpdate, 0, 0, uint32(1))));
+    expect(unanswered()).toEqual([]);
+    await pass(3 * keepaliveTimeoutMs, nothing);
+    vi.useRealTimers();
+    expect(unanswered()).toEqual([`no answer to a PING for ${keepaliveTimeoutMs} ms`]);
+    socket.destroy();
+  });
+
+  test("a client that has not read a message yet has the time of a message before the answer to a PING is missed", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
+    const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1").on("error", nothing);
+    const wide = frame(frameType.settings, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(2 ** 30)]));
+    const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/large"));
+    socket.write(Buffer.concat([PREFACE, wide, frame(frameType.windowUpdate, 0, 0, uint32(2 ** 30)), call]));
+    await once(socket, "readable");
+    const { keepaliveMs, keepaliveTimeoutMs, maxBlockedMs } = defaultLimits;
+    expect(keepaliveMs + keepaliveTimeoutMs).toBeLessThan(maxBlockedMs);
+    await pass(maxBlockedMs - 4_000, nothing);
+    vi.useRealTimers();
+    expect(unanswered()).toEqual([]);
+    socket.destroy();
+  });
 });

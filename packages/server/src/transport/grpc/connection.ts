@@ -1,11 +1,3 @@
-import {
-  constants,
-  type IncomingHttpHeaders,
-  performServerHandshake,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-  type Settings,
-} from "node:http2";
 import type { Socket } from "node:net";
 import { startTimer, type Timer } from "@xdskit/disk";
 import type { Peer, Status } from "@xdskit/protocol";
@@ -14,33 +6,22 @@ import { type NamedChoice, statusCode } from "@xdskit/protocol/internal";
 import { accountOf } from "../../hub/account.ts";
 import type { HubPort, StreamEnd } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
+import type { OpenHttp2 } from "../http2/engines.ts";
+import { errorCode } from "../http2/frame.ts";
+import type { Http2Connection, Http2Failure, Http2Listener, Http2Stream, RequestHeaders } from "../http2/http2.ts";
 import { Http2Exchange } from "../rest/http2-exchange.ts";
 import type { RestServer } from "../rest/rest-server.ts";
-import { blockedMessage, isGone } from "../stream-state.ts";
+import { blockedMessage } from "../stream-state.ts";
 import { openCall } from "./call.ts";
 import type { CallStarts } from "./call-starts.ts";
-import { certificateStatus } from "./certificate-status.ts";
 import type { CertificateNotice } from "./certificate-watch.ts";
 import type { Decompression } from "./decompression.ts";
 import { isGrpc } from "./metadata.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
-import { SessionWatch } from "./session-watch.ts";
-import { firstLimit, StreamRoom } from "./stream-room.ts";
 
-/**
- * Node's memory limit of a session in megabytes. Streams have their own limits; this one must never be reached first.
- */
-const MAX_SESSION_MB = 1_024;
 /** Streams allowed beyond the limit, so that an excess stream gets a status instead of waiting silently. */
 const SPARE_STREAMS = 100;
 const MAX_STREAMS = 2 ** 31 - 1;
-/** Node's own limit of invalid frames, which refused streams count as. */
-const MIN_INVALID_FRAMES = 1_000;
-/**
- * Bytes of the receive window. The first request of a client that reconnects names all its resources, about 70 bytes
- * each.
- */
-const RECEIVE_WINDOW_BYTES = 1_048_576;
 /** Jitter of the connection age, as a share of it, so that connections opened together do not close together. */
 const AGE_JITTER = 0.1;
 /** Jitter of the PING interval, as a share of it, in this many steps. */
@@ -50,6 +31,13 @@ const PING_STEPS = 32;
 const LEAVE_WITHIN_MS = 1_000;
 /** Milliseconds that a connection has to close after its client's certificate became invalid. */
 const LAPSE_WITHIN_MS = 500;
+
+const reasons: Readonly<Record<CertificateNotice, string>> = {
+  expiring: "the client certificate expires soon",
+  expired: "the client certificate has expired",
+  untrusted: "no CA of this server vouches for the client certificate any more",
+  revoked: "the client certificate is revoked",
+};
 
 const tooOld: Status = {
   code: statusCode.UNAVAILABLE,
@@ -65,22 +53,19 @@ export interface ConnectionOptions {
   readonly rest: RestServer;
   readonly decompression: Decompression;
   readonly callStarts: CallStarts;
+  readonly openHttp2: OpenHttp2;
 }
 
 /** One HTTP/2 connection: its calls, its PINGs, its age. */
-export class GrpcConnection {
-  readonly #session: ServerHttp2Session;
+export class GrpcConnection implements Http2Listener {
+  readonly #http2: Http2Connection;
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
   readonly #peer: Peer;
   readonly #account: Account;
   readonly #id: number;
   readonly #calls = new Set<Dismiss>();
-  readonly #streams = new Set<ServerHttp2Stream>();
-  /** Those whose calls are started; for others no room is made. */
-  readonly #started = new Set<ServerHttp2Stream>();
-  readonly #room: StreamRoom;
-  readonly #watch: SessionWatch;
+  readonly #streams = new Set<Http2Stream>();
   #keepalive: NodeJS.Timeout | undefined;
   #pingTimeout: NodeJS.Timeout | undefined;
   #age: Timer | undefined;
@@ -103,30 +88,7 @@ export class GrpcConnection {
     const { maxStreamsPerIdentity, maxStreamsPerPeer } = options.limits;
     const ofAccount = this.#account.by === "identity" ? maxStreamsPerIdentity : maxStreamsPerPeer;
     const maxStreams = Math.min(MAX_STREAMS, ofAccount + SPARE_STREAMS);
-    const settings: Settings = {
-      initialWindowSize: RECEIVE_WINDOW_BYTES,
-      maxConcurrentStreams: firstLimit(maxStreams),
-    };
-    this.#session = performServerHandshake(socket, {
-      maxSessionMemory: MAX_SESSION_MB,
-      // A client that did not wait for SETTINGS may open again what was refused.
-      maxSessionInvalidFrames: Math.max(MIN_INVALID_FRAMES, maxStreams),
-      settings,
-    });
-    this.#session.setLocalWindowSize(RECEIVE_WINDOW_BYTES);
-    this.#room = new StreamRoom(this.#session, this.#started, maxStreams);
-    this.#watch = new SessionWatch(this.#session, socket, {
-      streams: this.#streams,
-      maxBlockedMs: options.limits.maxBlockedMs,
-      onEnded: (how) => this.#breakOff(how),
-    });
-    this.#session.on("stream", (stream, headers) => this.#take(stream, headers));
-    this.#session.on("error", (error: NodeJS.ErrnoException) => {
-      this.#closeReason = error.message; // "close" follows
-      // Network errors have other codes.
-      const isBroken = error.code?.startsWith("ERR_HTTP2_") === true;
-      if (isBroken) options.hub.report({ kind: "connection-broken", address: peer.address, reason: error.message });
-    });
+    this.#http2 = options.openHttp2(socket, { maxStreams, maxBlockedMs: options.limits.maxBlockedMs }, this);
     this.onClose(() => {
       this.#stopTimers();
       options.hub.closeConnection(id, this.#closeReason);
@@ -144,9 +106,9 @@ export class GrpcConnection {
 
   /** Sends GOAWAY: existing calls continue, new ones go elsewhere. */
   leave(reason: string): void {
-    if (this.#session.closed) return;
+    if (this.#http2.isLeaving) return;
     this.#closeReason = reason;
-    this.#session.close();
+    this.#http2.leave();
   }
 
   /** Ends all calls with a status. */
@@ -159,7 +121,7 @@ export class GrpcConnection {
    * the connection after them, since clients reopen streams on a connection that stays.
    */
   lapse(notice: CertificateNotice): void {
-    if (this.#session.destroyed) return;
+    if (this.#http2.isDestroyed) return;
     const status = certificateStatus(notice);
     this.#age?.cancel();
     if (notice === "expiring") {
@@ -171,50 +133,34 @@ export class GrpcConnection {
     this.#age = startTimer(LAPSE_WITHIN_MS, () => this.destroy(status.message));
   }
 
-  /** Closes a connection whose session has ended without an event. */
-  #breakOff(how: "broken" | "silent" | "blocked"): void {
-    const { hub, limits } = this.#options;
+  onFailure({ kind, reason }: Http2Failure): void {
+    const { hub } = this.#options;
     const { address } = this.#peer;
-    const reason = {
-      broken: "an invalid frame, or the client left in the middle of a write",
-      silent: "no answer to a PING, and no call is open",
-      blocked: blockedMessage(limits.maxBlockedMs),
-    }[how];
-    if (how === "broken") hub.report({ kind: "connection-broken", address, reason });
-    if (how === "blocked") hub.reportLimit("maxBlockedMs", address, reason);
-    this.destroy(reason);
+    this.#closeReason = reason;
+    if (kind === "broken") hub.report({ kind: "connection-broken", address, reason });
+    if (kind === "blocked") hub.reportLimit("maxBlockedMs", address, reason);
   }
 
   /** Closes the connection at once. */
   destroy(reason: string): void {
     this.#closeReason = reason;
-    this.#session.destroy();
-    // A session with a write in progress waits for it, for ever if the client reads nothing.
-    this.#socket.destroy();
+    this.#http2.destroy();
   }
 
   /** Handles a new stream; an exception ends only that stream. */
-  #take(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    // First, because a frame of the same read may have ended the stream, and its error comes next.
-    stream.on("error", () => undefined); // "close" follows, with all that is to be known
-    if (isGone(stream)) return;
+  onStream(stream: Http2Stream, headers: RequestHeaders): void {
     this.#streams.add(stream);
-    stream.once("close", () => {
-      this.#streams.delete(stream);
-      if (this.#started.delete(stream)) this.#room.adjust();
-    });
+    stream.onClose(() => this.#streams.delete(stream));
     this.#options.callStarts.start(this.#account.key, () => this.#start(stream, headers));
   }
 
-  #start(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    if (isGone(stream)) return;
-    this.#started.add(stream);
-    this.#room.adjust();
+  #start(stream: Http2Stream, headers: RequestHeaders): void {
+    if (stream.isClosed) return;
     try {
       this.#serve(stream, headers);
     } catch (error) {
       this.#reportMistake(headers[":path"], error);
-      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      stream.reset(errorCode.internalError);
     }
   }
 
@@ -222,7 +168,7 @@ export class GrpcConnection {
     this.#options.hub.report({ kind: "invariant-broken", stream: undefined, during: `call ${path}`, error });
   }
 
-  #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  #serve(stream: Http2Stream, headers: RequestHeaders): void {
     const { hub, limits, methods, rest } = this.#options;
     if (!isGrpc(headers["content-type"]) && rest.owns(headers[":path"] ?? "")) {
       this.#serveRest(stream, headers);
@@ -244,10 +190,10 @@ export class GrpcConnection {
     });
     if (call === undefined) return;
     let dismiss: Dismiss | undefined;
-    stream.once("close", () => {
+    stream.onClose(() => {
       if (dismiss !== undefined) this.#calls.delete(dismiss);
       try {
-        call.closed(this.#session.destroyed ? "connection-lost" : "cancelled");
+        call.closed(this.#http2.isDestroyed ? "connection-lost" : "cancelled");
       } catch (error) {
         this.#reportMistake(headers[":path"], error);
       }
@@ -261,7 +207,7 @@ export class GrpcConnection {
     this.#calls.add(dismiss);
   }
 
-  #serveRest(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  #serveRest(stream: Http2Stream, headers: RequestHeaders): void {
     const { hub, limits, rest } = this.#options;
     const { maxBlockedMs: blockedMs } = limits;
     const exchange = new Http2Exchange(stream, headers, {
@@ -272,7 +218,7 @@ export class GrpcConnection {
     });
     const dismiss = (): void => exchange.dismiss();
     this.#calls.add(dismiss);
-    stream.once("close", () => this.#calls.delete(dismiss));
+    stream.onClose(() => this.#calls.delete(dismiss));
     rest.serve(exchange, hub);
   }
 
@@ -290,7 +236,6 @@ export class GrpcConnection {
   }
 
   #stopTimers(): void {
-    this.#watch.stop();
     clearInterval(this.#keepalive);
     clearTimeout(this.#pingTimeout);
     this.#age?.cancel();
@@ -298,9 +243,9 @@ export class GrpcConnection {
 
   /** Sends a PING: only this detects a half-open connection or a client that does not read. */
   #ping(): void {
-    if (this.#session.destroyed || this.#pingTimeout !== undefined) return;
+    if (this.#http2.isDestroyed || this.#pingTimeout !== undefined) return;
     this.#awaitPong();
-    this.#session.ping(() => {
+    this.#http2.ping(() => {
       clearTimeout(this.#pingTimeout);
       this.#pingTimeout = undefined;
     });
@@ -315,7 +260,7 @@ export class GrpcConnection {
     const { keepaliveTimeoutMs, maxBlockedMs } = this.#options.limits;
     const { bytesRead } = this.#socket;
     this.#pingTimeout = setTimeout(() => {
-      const isWriting = waitedMs < maxBlockedMs && [...this.#streams].some(({ writableLength }) => writableLength > 0);
+      const isWriting = waitedMs < maxBlockedMs && [...this.#streams].some(({ unsentBytes }) => unsentBytes > 0);
       if (this.#socket.bytesRead > bytesRead) this.#awaitPong();
       else if (isWriting) this.#awaitPong(waitedMs + keepaliveTimeoutMs);
       else this.destroy(`no answer to a PING for ${waitedMs + keepaliveTimeoutMs} ms`);
@@ -330,4 +275,9 @@ export class GrpcConnection {
       this.#age = startTimer(LEAVE_WITHIN_MS, () => this.destroy(status.message));
     });
   }
+}
+
+/** The status of calls over a connection with such a certificate: clients that have another one are served with it. */
+function certificateStatus(notice: CertificateNotice): Status {
+  return { code: statusCode.UNAVAILABLE, message: `${reasons[notice]}; connect anew with a valid one` };
 }

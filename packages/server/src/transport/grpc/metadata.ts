@@ -1,6 +1,7 @@
-import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
 import type { Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
+import type { ResponseFields } from "../http2/header-encoder.ts";
+import type { RequestHeaders } from "../http2/http2.ts";
 
 /** The compression of a request's messages. */
 export type Compression = "identity" | "gzip" | "deflate";
@@ -15,21 +16,21 @@ export interface CallHeaders {
 
 /** The plain HTTP response to headers that are not a gRPC call. */
 export interface HeaderRefusal {
-  readonly headers: OutgoingHttpHeaders;
+  readonly headers: ResponseFields;
   readonly body: string;
 }
 
 const ACCEPTED = "identity,gzip,deflate";
 
 /** The response headers of a call. */
-export const responseHeaders: OutgoingHttpHeaders = {
-  [constants.HTTP2_HEADER_STATUS]: 200,
-  [constants.HTTP2_HEADER_CONTENT_TYPE]: "application/grpc",
+export const responseHeaders: ResponseFields = Object.freeze({
+  ":status": 200,
+  "content-type": "application/grpc",
   "grpc-accept-encoding": ACCEPTED,
-};
+});
 
 /** Parses the headers of a request. Returns an HTTP rejection if it is not gRPC, a status if the call is invalid. */
-export function parseHeaders(headers: IncomingHttpHeaders): CallHeaders | Status | HeaderRefusal {
+export function parseHeaders(headers: RequestHeaders): CallHeaders | Status | HeaderRefusal {
   const path = headers[":path"] ?? "";
   if (headers[":method"] !== "POST") {
     return {
@@ -44,12 +45,12 @@ export function parseHeaders(headers: IncomingHttpHeaders): CallHeaders | Status
   if (!isCompression(compression)) {
     return {
       code: statusCode.UNIMPLEMENTED,
-      message: `grpc-encoding "${String(compression)}" is not known; known are ${ACCEPTED}`,
+      message: `grpc-encoding "${compression}" is not known; known are ${ACCEPTED}`,
     };
   }
   const timeout = headers["grpc-timeout"];
   if (timeout === undefined) return { path, compression, timeoutMs: undefined };
-  const timeoutMs = typeof timeout === "string" ? parseTimeout(timeout) : undefined;
+  const timeoutMs = parseTimeout(timeout);
   if (timeoutMs === undefined) return { code: statusCode.INTERNAL, message: `grpc-timeout "${timeout}" is malformed` };
   return { path, compression, timeoutMs };
 }
@@ -75,7 +76,7 @@ export function parseTimeout(text: string): number | undefined {
 const MAX_MESSAGE_CHARACTERS = 2_000;
 
 /** A status as trailers. */
-export function formatTrailers({ code, message }: Status): OutgoingHttpHeaders {
+export function formatTrailers({ code, message }: Status): ResponseFields {
   if (message === "") return { "grpc-status": String(code) };
   return { "grpc-status": String(code), "grpc-message": encodeMessage(message.slice(0, MAX_MESSAGE_CHARACTERS)) };
 }

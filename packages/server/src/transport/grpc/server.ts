@@ -5,7 +5,8 @@ import type { Choice } from "@xdskit/protocol";
 import type { NamedChoice } from "@xdskit/protocol/internal";
 import { listenError } from "../../error.ts";
 import type { HubPort } from "../../hub/port.ts";
-import type { Limits, TlsFiles } from "../../options.ts";
+import type { Http2Engine, Limits, TlsFiles } from "../../options.ts";
+import { http2Engines } from "../http2/engines.ts";
 import { addressOf, describePeer } from "../peer.ts";
 import { Http1Server } from "../rest/http1-server.ts";
 import type { RestServer } from "../rest/rest-server.ts";
@@ -41,6 +42,7 @@ export interface GrpcTransportOptions {
   readonly decompression: Decompression;
   /** Shared by all ports. */
   readonly callStarts: CallStarts;
+  readonly http2: Http2Engine;
 }
 
 /** gRPC and REST on one port, plaintext or TLS. */
@@ -156,8 +158,17 @@ export class GrpcTransport implements Transport {
       socket.destroy();
       return;
     }
-    const { limits, rest, decompression, callStarts } = this.#options;
-    const options = { hub, limits, methods: this.#methods, listener: this.#choice, rest, decompression, callStarts };
+    const { limits, rest, decompression, callStarts, http2 } = this.#options;
+    const options = {
+      hub,
+      limits,
+      methods: this.#methods,
+      listener: this.#choice,
+      rest,
+      decompression,
+      callStarts,
+      openHttp2: http2Engines[http2],
+    };
     const connection = GrpcConnection.open(socket, peer, options);
     if (connection === undefined) return;
     this.#connections.set(socket, connection);

@@ -8,7 +8,7 @@ import { blockedMessage } from "../stream-state.ts";
 import { type BodyOptions, BodyReader, type BodyResult, type ResponseHeaders, type RestExchange } from "./exchange.ts";
 import { errorBody } from "./rest-error.ts";
 import type { RestServer } from "./rest-server.ts";
-import { writeBody } from "./write-body.ts";
+import { sinkOf, writeBody } from "./write-body.ts";
 
 /** Timeouts of clients, in milliseconds. */
 export interface ClientTimes {
@@ -277,7 +277,7 @@ class Http1Exchange implements RestExchange {
       ...(mustClose && { connection: "close" }),
     });
     if (body === undefined || this.method === "HEAD") response.end();
-    else writeBody(response, body, () => this.#options.onResponding());
+    else writeBody(sinkOf(response), body, () => this.#options.onResponding());
   }
 
   onAbort(listener: () => void): void {

@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Peer } from "@xdskit/protocol";
-import { isGone, stopReading } from "../stream-state.ts";
+import { errorCode } from "../http2/frame.ts";
+import type { Http2Stream, RequestHeaders } from "../http2/http2.ts";
 import { type BodyOptions, BodyReader, type BodyResult, type ResponseHeaders, type RestExchange } from "./exchange.ts";
 import { writeBody } from "./write-body.ts";
 
@@ -23,73 +23,80 @@ export class Http2Exchange implements RestExchange {
   readonly authority: string | undefined;
   readonly connection: number;
   readonly peer: Peer;
-  readonly #stream: ServerHttp2Stream;
-  readonly #headers: IncomingHttpHeaders;
+  readonly #stream: Http2Stream;
+  readonly #headers: RequestHeaders;
   readonly #options: Http2ExchangeOptions;
   #timeout: NodeJS.Timeout | undefined;
   #isAnswered = false;
   #abort: (() => void) | undefined;
   #dismiss: (() => void) | undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, options: Http2ExchangeOptions) {
+  constructor(stream: Http2Stream, headers: RequestHeaders, options: Http2ExchangeOptions) {
     this.#stream = stream;
     this.#headers = headers;
     this.#options = options;
     this.method = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";
-    this.authority = headers[":authority"] ?? headers.host;
+    this.authority = headers[":authority"] ?? headers["host"];
     this.connection = options.connection;
     this.peer = options.peer;
-    stream.once("close", () => {
+    stream.onClose(() => {
       if (!this.#isAnswered) this.#abort?.();
       this.#isAnswered = true;
     });
   }
 
   header(name: string): string | undefined {
-    const value = this.#headers[name];
-    return typeof value === "object" ? value[0] : value;
+    return this.#headers[name];
   }
 
   readBody({ withinMs, ...options }: BodyOptions): Promise<BodyResult> {
     const stream = this.#stream;
     const body = new BodyReader(options);
     return new Promise((resolve) => {
+      let isOver = false;
       const stop = (): void => {
+        if (isOver) return;
+        isOver = true;
         clearTimeout(timeout);
-        stream.off("data", onData).off("end", onEnd).off("close", stop).resume();
+        stream.discard();
         body.clear();
       };
       const end = (result: BodyResult): void => {
         stop();
         resolve(result);
       };
-      const onData = (chunk: Uint8Array): void => {
-        const passed = body.push(chunk);
-        if (passed !== undefined) end(passed);
-      };
-      const onEnd = (): void => {
-        if (!stream.aborted) end(body.take());
-      };
       const timeout = setTimeout(() => end("too-slow"), withinMs);
-      stream.on("data", onData).on("end", onEnd).on("close", stop);
+      stream.onClose(stop);
+      stream.read({
+        onData: (chunk) => {
+          const passed = body.push(chunk);
+          if (passed !== undefined) end(passed);
+        },
+        onEnd: () => end(body.take()),
+      });
     });
   }
 
   respond(status: number, headers: ResponseHeaders, body?: Uint8Array): void {
     const stream = this.#stream;
-    if (this.#isAnswered || isGone(stream)) return;
+    if (this.#isAnswered || stream.isClosed) return;
     this.#isAnswered = true;
     const fields = Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.has(name));
     const length = body === undefined ? [] : [["content-length", String(body.length)]];
-    stream.respond(
-      { ":status": status, ...Object.fromEntries([...fields, ...length]) },
-      { endStream: body === undefined },
-    );
+    stream.respond({ ":status": status, ...Object.fromEntries([...fields, ...length]) }, body === undefined);
     this.#expectReading();
-    stream.once("close", () => clearTimeout(this.#timeout));
-    if (body !== undefined) writeBody(stream, body, () => this.#expectReading());
-    stopReading(stream);
+    stream.onClose(() => clearTimeout(this.#timeout));
+    if (body === undefined) return;
+    const sink = {
+      isGone: () => stream.isClosed,
+      write: (slice: Uint8Array, taken: () => void) => stream.write([slice], taken),
+      end: (slice: Uint8Array) => {
+        stream.write([slice]);
+        stream.end();
+      },
+    };
+    writeBody(sink, body, () => this.#expectReading());
   }
 
   /** Starts the timer of the last write. */
@@ -97,13 +104,13 @@ export class Http2Exchange implements RestExchange {
     clearTimeout(this.#timeout);
     this.#timeout = setTimeout(() => {
       this.#options.onBlocked();
-      this.#stream.destroy();
+      this.#stream.reset(errorCode.cancel);
     }, this.#options.blockedMs);
     this.#timeout.unref();
   }
 
   onAbort(listener: () => void): void {
-    if (isGone(this.#stream) && !this.#isAnswered) listener();
+    if (this.#stream.isClosed && !this.#isAnswered) listener();
     else this.#abort = listener;
   }
 

@@ -1,5 +1,7 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
+import { blockedMessage } from "../stream-state.ts";
+import type { Http2Failure } from "./http2.ts";
 
 const LOOK_EVERY_MS = 2_000;
 /** Milliseconds that a session without streams has to answer a PING. */
@@ -11,7 +13,7 @@ export interface SessionWatchOptions {
   /** Milliseconds within which a client must read a message. */
   readonly maxBlockedMs: number;
   /** Called when the session has ended without an event from Node, or cannot end since its client does not read. */
-  readonly onEnded: (how: "broken" | "silent" | "blocked") => void;
+  readonly onEnded: (failure: Http2Failure) => void;
 }
 
 /**
@@ -71,7 +73,8 @@ export class SessionWatch {
 
   #awaitClose(): void {
     this.#endingMs += LOOK_EVERY_MS;
-    if (this.#endingMs >= this.#options.maxBlockedMs) this.#options.onEnded("blocked");
+    const { maxBlockedMs, onEnded } = this.#options;
+    if (this.#endingMs >= maxBlockedMs) onEnded({ kind: "blocked", reason: blockedMessage(maxBlockedMs) });
   }
 
   #ask(): void {
@@ -89,7 +92,10 @@ export class SessionWatch {
     const { outboundQueueSize = 0 } = this.#session.state;
     this.#waitedMs += LOOK_EVERY_MS;
     const isWriting = this.#waitedMs < maxBlockedMs && [...streams].some((stream) => stream.writableLength > 0);
-    if (outboundQueueSize > 0 && !isWriting) onEnded("broken");
-    else if (streams.size === 0 && this.#waitedMs >= SILENT_MS) onEnded("silent");
+    if (outboundQueueSize > 0 && !isWriting) {
+      onEnded({ kind: "broken", reason: "an invalid frame, or the client left in the middle of a write" });
+    } else if (streams.size === 0 && this.#waitedMs >= SILENT_MS) {
+      onEnded({ kind: "silent", reason: "no answer to a PING, and no call is open" });
+    }
   }
 }

@@ -1,0 +1,168 @@
+import type { Socket } from "node:net";
+import type { Http2Connection, Http2Listener, Http2Options } from "./http2.ts";
+import { Http2Machine, type Output } from "./machine.ts";
+
+/** Bytes of DATA that the socket has and the client has not read. More wait in their streams, in turns. */
+export const MAX_UNWRITTEN_BYTES = 262_144;
+/** Output up to this size is copied into one buffer: faster than to write its parts. */
+const COPIED_BYTES = 8_192;
+/** Milliseconds that a client has to close its end after GOAWAY and the last stream. */
+const CLOSE_WITHIN_MS = 1_000;
+
+/** Runs an `Http2Machine` on a socket. */
+export class SocketConnection implements Http2Connection {
+  readonly #socket: Socket;
+  readonly #listener: Http2Listener;
+  readonly #maxBlockedMs: number;
+  readonly #machine: Http2Machine;
+  /** What the socket has not taken yet, in the order of its writes. */
+  readonly #unwritten: Output[] = [];
+  #unwrittenBytes = 0;
+  #isReceiving = false;
+  #isFlushing = false;
+  #isDestroyed = false;
+  #hasOutput = false;
+  #isEnded = false;
+  #closing: NodeJS.Timeout | undefined;
+
+  constructor(socket: Socket, { maxStreams, maxBlockedMs }: Http2Options, listener: Http2Listener) {
+    this.#socket = socket;
+    this.#listener = listener;
+    this.#maxBlockedMs = maxBlockedMs;
+    this.#machine = new Http2Machine({
+      maxStreams,
+      now: () => performance.now(),
+      onStream: (stream, headers) => listener.onStream(stream, headers),
+      onOutput: () => this.#flushSoon(),
+      onBroken: (reason) => {
+        this.#isDestroyed = true;
+        listener.onFailure({ kind: "broken", reason });
+      },
+    });
+    socket.setNoDelay(true);
+    socket.on("data", (chunk: Buffer) => this.#receive(chunk));
+    socket.on("error", ({ message }) => listener.onFailure({ kind: "lost", reason: message }));
+    socket.once("end", () => this.destroy());
+    socket.once("close", () => this.#lose());
+    this.#flush();
+  }
+
+  get isLeaving(): boolean {
+    return this.#isDestroyed || this.#machine.isLeaving;
+  }
+
+  get isDestroyed(): boolean {
+    return this.#isDestroyed;
+  }
+
+  leave(): void {
+    this.#machine.leave();
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true;
+    this.#socket.destroy();
+  }
+
+  ping(answered: () => void): void {
+    this.#machine.ping(answered);
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#isDestroyed) return;
+    this.#isReceiving = true;
+    this.#machine.receive(chunk);
+    this.#isReceiving = false;
+    if (this.#hasOutput) this.#flush();
+  }
+
+  #flushSoon(): void {
+    this.#hasOutput = true;
+    if (this.#isReceiving || this.#isFlushing) return;
+    this.#isFlushing = true;
+    flushLater(this.#flush);
+  }
+
+  readonly #flush = (): void => {
+    this.#isFlushing = true;
+    this.#hasOutput = false;
+    const output = this.#machine.takeOutput(MAX_UNWRITTEN_BYTES - this.#unwrittenBytes);
+    if (output.byteLength > 0 && this.#socket.writable) this.#write(output);
+    this.#machine.tellClosed();
+    this.#isFlushing = false;
+    if (this.#machine.isDone) this.#end();
+    else if (this.#hasOutput) this.#flushSoon();
+    if (this.#machine.hasUnread) setImmediate(() => this.#flushSoon());
+  };
+
+  #write(output: Output): void {
+    const socket = this.#socket;
+    const { chunks, byteLength } = output;
+    this.#unwritten.push(output);
+    this.#unwrittenBytes += byteLength;
+    const [first] = chunks;
+    if (chunks.length === 1 && first !== undefined) {
+      socket.write(first, this.#written);
+    } else if (byteLength <= COPIED_BYTES) {
+      socket.write(Buffer.concat(chunks, byteLength), this.#written);
+    } else {
+      socket.cork();
+      const last = chunks.length - 1;
+      chunks.forEach((chunk, index) => {
+        socket.write(chunk, index === last ? this.#written : undefined);
+      });
+      socket.uncork();
+    }
+  }
+
+  readonly #written = (error?: Error | null): void => {
+    if (error !== undefined && error !== null) return; // "close" follows
+    const output = this.#unwritten.shift();
+    if (output === undefined) return;
+    this.#unwrittenBytes -= output.byteLength;
+    if (this.#unwrittenBytes === 0) this.#machine.onWritten();
+    for (const written of output.written) written();
+    if (this.#machine.hasUnsent) this.#flushSoon();
+  };
+
+  /** Closes the connection once all has been written. */
+  #end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const socket = this.#socket;
+    socket.end(() => this.#closeWithin(CLOSE_WITHIN_MS));
+    if (!socket.writableFinished) this.#closeWithin(this.#maxBlockedMs);
+  }
+
+  #closeWithin(ms: number): void {
+    clearTimeout(this.#closing);
+    if (this.#socket.destroyed) return;
+    this.#closing = setTimeout(() => {
+      if (!this.#socket.writableFinished) {
+        this.#listener.onFailure({ kind: "blocked", reason: `nothing could be written for ${ms} ms (maxBlockedMs)` });
+      }
+      this.destroy();
+    }, ms);
+    this.#closing.unref();
+  }
+
+  #lose(): void {
+    this.#isDestroyed = true;
+    clearTimeout(this.#closing);
+    this.#machine.lose();
+    this.#machine.tellClosed();
+  }
+}
+
+let waiting: (() => void)[] = [];
+
+/** Runs all that is flushed in this turn of the event loop at its end, so that what is written meanwhile goes along. */
+function flushLater(flush: () => void): void {
+  waiting.push(flush);
+  if (waiting.length > 1) return;
+  process.nextTick(() => {
+    const flushed = waiting;
+    waiting = [];
+    for (const one of flushed) one();
+  });
+}
