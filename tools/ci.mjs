@@ -25,6 +25,12 @@ const steps = [
   },
   { name: "test", says: "npm test", budget: 8, run: () => vitest("test", ["npm", "test", "--"]) },
   {
+    name: "http2",
+    says: "the tests on the wire with the built-in HTTP/2",
+    budget: 3,
+    run: () => vitest("http2", ["npm", "run", "--silent", "test:http2", "--"]),
+  },
+  {
     name: "peers",
     says: "foreign servers and clients are installed",
     budget: 7,
