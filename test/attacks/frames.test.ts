@@ -10,7 +10,7 @@ import {
   uint32,
 } from "../../packages/server/test/support/http2-frames.ts";
 import { ADS_DELTA, ADS_SOTW, CLUSTER, sotwRequest } from "../../packages/server/test/support/test-server.ts";
-import { type Attacker, breath, openCall } from "./support/attacker.ts";
+import { type Attacker, breath, type FrameWriter, openCall } from "./support/attacker.ts";
 import { createScene, type Scene } from "./support/scene.ts";
 import { type Attack, withstand } from "./support/withstand.ts";
 
@@ -179,6 +179,17 @@ const attacks: readonly Attack[] = [
       await connection.isRead();
     },
     passes: ["connection-broken"],
+  },
+  {
+    name: "20,000 calls on 200 connections, each in one write",
+    round: async (attacker) => {
+      const connections = await Promise.all(Array.from({ length: 200 }, () => attacker.frames()));
+      const write = (one: FrameWriter): Promise<void> =>
+        one.write(...Array.from({ length: 100 }, () => one.call(ADS_SOTW).frame));
+      await Promise.all(connections.map(write));
+      await Promise.all(connections.map((one) => one.isRead()));
+    },
+    mayPass: ["maxStreamsPerPeer"],
   },
   {
     name: "calls that are opened and say nothing",
