@@ -26,7 +26,7 @@ const steps = [
   { name: "test", says: "npm test", budget: 8, run: () => vitest("test", ["npm", "test", "--"]) },
   {
     name: "http2",
-    says: "the tests on the wire with the built-in HTTP/2",
+    says: "the tests on the wire with the HTTP/2 of Node",
     budget: 3,
     run: () => vitest("http2", ["npm", "run", "--silent", "test:http2", "--"]),
   },

@@ -26,7 +26,7 @@ describeWith("h2spec", "HTTP/2 as h2spec tests it", () => {
     const site = stack.use(createSite({ "a.json": [staticCluster("a", [1])] }));
     const table = readTable();
     const ofBare = await runHttp2Cases((bare.address() as AddressInfo).port);
-    for (const engine of ["node", "builtin"] as const) {
+    for (const engine of ["builtin", "node"] as const) {
       const ours = stack.use(await startXdsServer({ site, flags: ["--state-dir", "off", "--http2", engine] }));
       const ofOurs = await runHttp2Cases(ours.port);
       expect([...ofOurs.keys()]).toEqual([...ofBare.keys()]);
@@ -60,8 +60,8 @@ const saidOf = { passed: "passes", failed: "fails", skipped: "skipped" } as cons
 /** What the page says of a case. */
 interface Row {
   /** Of this server, by the implementation of HTTP/2 that it uses. */
-  readonly node: string;
   readonly builtin: string;
+  readonly node: string;
   /** Of a server that is nothing but `node:http2`. */
   readonly bare: string;
 }
@@ -69,7 +69,7 @@ interface Row {
 /** Reads the table of the page, by case. */
 function readTable(): ReadonlyMap<string, Row> {
   const rows = readFileSync(page, "utf8").matchAll(/^\| (http2\/\S+) \|[^|]*\| (\w+) \| (\w+) \| (\w+) \| [^|]+ \|$/gm);
-  return new Map([...rows].map(([, id = "", node = "", builtin = "", bare = ""]) => [id, { node, builtin, bare }]));
+  return new Map([...rows].map(([, id = "", builtin = "", node = "", bare = ""]) => [id, { builtin, node, bare }]));
 }
 
 async function attempt(port: number, id: string, attempts = ATTEMPTS): Promise<Http2Case> {

@@ -8,11 +8,11 @@ import { createServer } from "@xdskit/server";
 // `--endpoints` adds their endpoints and a route; `--no-order` disables make before break; `--polls` holds polls for as
 // long as their clients wait, from one address; `--own-layers N` gives each of N nodes a layer with one Cluster above
 // the shared one; `--no-debounce` sends each change at once; `--padding N` is the number of padding bytes in each cluster;
-// `--builtin-http2` speaks HTTP/2 without `node:http2`.
+// `--node-http2` leaves HTTP/2 to `node:http2`.
 
 const count = Number(process.argv[2] ?? "100");
 const hasEndpoints = process.argv.includes("--endpoints");
-const http2 = process.argv.includes("--builtin-http2") ? "builtin" : "node";
+const http2 = process.argv.includes("--node-http2") ? "node" : "builtin";
 const makeBeforeBreak = !process.argv.includes("--no-order");
 const padding = Number(process.argv[process.argv.indexOf("--padding") + 1 || Number.NaN] ?? "150");
 const ownLayers = Number(process.argv[process.argv.indexOf("--own-layers") + 1 || Number.NaN] ?? "0");

@@ -200,7 +200,7 @@ const ofServer: RulesOf<ManagementServerOptions> = {
   clientStatus: oneOf("off", "loopback", "certificate", "everybody"),
   loadReports: objectOrFalse(loadReports),
   healthDiscovery: anObject,
-  http2: oneOf("node", "builtin"),
+  http2: oneOf("builtin", "node"),
   serveEmpty: aFlag,
   validation: oneOf("off", "warn", "reject"),
   files: fileOutputs,

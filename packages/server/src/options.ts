@@ -404,8 +404,8 @@ export interface DeploymentOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What speaks HTTP/2 with clients: `node:http2`, or the server's own implementation. */
-export type Http2Engine = "node" | "builtin";
+/** What speaks HTTP/2 with clients: the server's own implementation, or `node:http2`. */
+export type Http2Engine = "builtin" | "node";
 
 /** Options of `createServer`. */
 export interface ManagementServerOptions {
@@ -420,8 +420,8 @@ export interface ManagementServerOptions {
    */
   readonly listen?: ListenOptions | readonly ListenOptions[];
   /**
-   * What speaks HTTP/2 with clients. `builtin` needs less memory and processor for each connection.
-   * @default "node"
+   * What speaks HTTP/2 with clients. `node` needs more memory and processor for each connection.
+   * @default "builtin"
    */
   readonly http2?: Http2Engine;
   /** Where the admin API listens; `false` or absent: no admin API. */

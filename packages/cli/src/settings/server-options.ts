@@ -221,7 +221,7 @@ function v2ModeOf(values: SettingValues): V2Mode | undefined {
 }
 
 function http2EngineOf(values: SettingValues): Http2Engine | undefined {
-  const engines: readonly Http2Engine[] = ["node", "builtin"];
+  const engines: readonly Http2Engine[] = ["builtin", "node"];
   return engines.find((engine) => engine === values.text("http2"));
 }
 

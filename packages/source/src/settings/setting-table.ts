@@ -206,7 +206,7 @@ export const settingTable: readonly Setting[] = [
     "convert",
     "What v2 clients get: converted v3 resources as well, v2 resources only, or nothing.",
   ),
-  words("http2", ["node", "builtin"], "node", "HTTP/2 implementation: that of Node, or the server's own."),
+  words("http2", ["builtin", "node"], "builtin", "HTTP/2 implementation: the server's own, or that of Node."),
   row(
     "load-reports.interval",
     "duration-or-off",

@@ -77,7 +77,7 @@ function throwingIn(throwing: Partial<typeof listener>): GrpcMethod {
   };
 }
 
-describe.each(["node", "builtin"] as const)("over the HTTP/2 engine %s", (engine) => {
+describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine) => {
   let server: Server;
   let opened: GrpcConnection[] = [];
   let client: ClientHttp2Session;

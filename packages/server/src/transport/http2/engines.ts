@@ -4,7 +4,7 @@ import type { Http2Connection, Http2Listener, Http2Options } from "./http2.ts";
 import { NodeConnection } from "./node-connection.ts";
 import { SocketConnection } from "./socket-connection.ts";
 
-export const DEFAULT_HTTP2_ENGINE: Http2Engine = "node";
+export const DEFAULT_HTTP2_ENGINE: Http2Engine = "builtin";
 
 /** Starts HTTP/2 on a socket, as the server. */
 export type OpenHttp2 = (socket: Socket, options: Http2Options, listener: Http2Listener) => Http2Connection;
