@@ -9,6 +9,7 @@ import { positive, readOptions } from "./command-line.ts";
 import { conversionTable, measureConversion } from "./conversion.ts";
 import { cellName, type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { intakeTable, measureIntake } from "./intake.ts";
+import { ledgerTable, measureLedger } from "./ledger-cost.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
 import { measurePolls, pollTable } from "./polls.ts";
@@ -17,8 +18,8 @@ import { table } from "./table.ts";
 
 // Compares xdskit with go-control-plane, cell by
 // cell; with `--before`, a built checkout of an earlier version, with that alone. Then
-// measures make before break (`--long --only order`), many changes in a row (`--only churn`), the server's API (`--only
-// intake`), conversion to v2 (`--only conversion`), REST polls (`--only
+// measures make before break (`--long --only order`), many changes in a row (`--only churn`), a history on disk
+// (`--only ledger`), the server's API (`--only intake`), conversion to v2 (`--only conversion`), REST polls (`--only
 // polls`), client status and load reports (`--only status`), our client beside others (`--only client`), its calls
 // (`--only calls`), and `xds serve` on directories (`--only files`).
 
@@ -85,6 +86,10 @@ if (isLong && "order".includes(only)) {
 if ("churn".includes(only)) {
   process.stderr.write("1,000 changes, one after another\n");
   process.stdout.write(`\n${churnTable(await measureChurn(runs, tools))}\n`);
+}
+if ("ledger".includes(only)) {
+  process.stderr.write("a history on disk, and none, in turn\n");
+  process.stdout.write(`\n${ledgerTable(await measureLedger(runs, tools))}\n`);
 }
 if ("intake".includes(only)) {
   process.stderr.write("100,000 resources through the API\n");

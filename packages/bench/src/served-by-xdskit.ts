@@ -1,19 +1,22 @@
 import { createInterface } from "node:readline";
+import { setTimeout as elapsed } from "node:timers/promises";
 import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
 import { createServer } from "@xdskit/server";
 
 // Serves the benchmark's clusters with xdskit, as peers/gcp does with go-control-plane: a line "change" on stdin
-// changes one of them and prints the time of the commit; "change-each N" changes the first N, one commit each.
+// changes one of them and prints the time of the commit; "change-each N" changes the first N, one commit each;
+// "change-endpoints N" changes the endpoints of the first N in turn, 1,000 a second.
 // `--endpoints` adds their endpoints and a route; `--no-order` disables make before break; `--polls` holds polls for as
 // long as their clients wait, from one address; `--own-layers N` gives each of N nodes a layer with one Cluster above
 // the shared one; `--no-debounce` sends each change at once; `--padding N` is the number of padding bytes in each cluster;
-// `--node-http2` leaves HTTP/2 to `node:http2`.
+// `--node-http2` leaves HTTP/2 to `node:http2`; `--ledger DIRECTORY` publishes each change, and keeps the history there.
 
 const count = Number(process.argv[2] ?? "100");
 const hasEndpoints = process.argv.includes("--endpoints");
 const http2 = process.argv.includes("--node-http2") ? "node" : "builtin";
 const makeBeforeBreak = !process.argv.includes("--no-order");
+const ledger = process.argv[process.argv.indexOf("--ledger") + 1 || Number.NaN];
 const padding = Number(process.argv[process.argv.indexOf("--padding") + 1 || Number.NaN] ?? "150");
 const ownLayers = Number(process.argv[process.argv.indexOf("--own-layers") + 1 || Number.NaN] ?? "0");
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
@@ -43,8 +46,8 @@ function makeCluster(i: number, change: number): Resource {
   });
 }
 
-function makeEndpoints(i: number): Resource {
-  const address = { socket_address: { address: "10.0.0.1", port_value: 1_000 + (i % 5_000) } };
+function makeEndpoints(i: number, change = 0): Resource {
+  const address = { socket_address: { address: "10.0.0.1", port_value: 1_000 + ((i + change) % 5_000) } };
   return make({
     "@type": ENDPOINTS,
     cluster_name: nameOf(i),
@@ -69,15 +72,26 @@ const server = createServer({
   ...(process.argv.includes("--no-debounce") && { limits: { maxDebounceMs: 0 } }),
   ...(process.argv.includes("--polls") && polls),
   ...(ownLayers > 0 && { nodeMapping: ({ id }) => [`node/${id}`, "base"] }),
+  ...(ledger !== undefined && { ledger: { directory: ledger } }),
 });
+
+/** Puts resources into force: at once, or with a ledger once they are on the disk. */
+async function put(...changes: readonly { readonly layer: string; readonly puts: readonly Resource[] }[]): Promise<void> {
+  if (ledger === undefined) {
+    server.commit({ changes });
+    return;
+  }
+  const result = await server.publish({ changes, origin: { writer: "bench" } });
+  if (result.kind !== "applied") throw new Error(JSON.stringify(result));
+}
+
 const puts = Array.from({ length: count }, (_, i) => makeCluster(i, 0));
 if (hasEndpoints) puts.push(...Array.from({ length: count }, (_, i) => makeEndpoints(i)), makeRoutes());
-server.commit({ changes: [{ layer: "base", puts }] });
+await put({ layer: "base", puts });
 puts.length = 0;
 const own = makeCluster(count, 0);
-server.commit({
-  changes: Array.from({ length: ownLayers }, (_, i) => ({ layer: `node/bench-${i}`, puts: [own] })),
-});
+if (ownLayers > 0)
+  await put(...Array.from({ length: ownLayers }, (_, i) => ({ layer: `node/bench-${i}`, puts: [own] })));
 const { address } = await server.listen();
 say({ event: "listening", address: `${address.host}:${address.port}` });
 say({ event: "ready" });
@@ -87,17 +101,38 @@ let changes = 0;
 async function change(numbers: readonly number[]): Promise<void> {
   changes++;
   const puts = Array.from(numbers, (number) => makeCluster(number, changes));
-  const at = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n;
-  for (const put of puts) {
-    server.commit({ changes: [{ layer: "base", puts: [put] }] });
+  const at = now();
+  for (const one of puts) {
+    await put({ layer: "base", puts: [one] });
     if (puts.length > 1) await new Promise((resolve) => setImmediate(resolve));
   }
   say({ event: "changed", at: String(at) });
+}
+
+/** Changes so many endpoints, 1,000 a second. None waits for the one before. */
+async function changeEndpoints(many: number): Promise<void> {
+  changes++;
+  const at = now();
+  const begin = performance.now();
+  const applied: Promise<void>[] = [];
+  while (applied.length < many) {
+    const due = Math.min(many, Math.ceil(performance.now() - begin));
+    for (let i = applied.length; i < due; i++) applied.push(put({ layer: "base", puts: [makeEndpoints(i, changes)] }));
+    await elapsed(1);
+  }
+  await Promise.all(applied);
+  say({ event: "changed", at: String(at) });
+}
+
+/** Nanoseconds since 1970. */
+function now(): bigint {
+  return BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n;
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [command, many] = line.split(" ");
   if (command === "change") await change([1]);
   else if (command === "change-each") await change(Array.from({ length: Number(many) }, (_, i) => i));
+  else if (command === "change-endpoints") await changeEndpoints(Number(many));
 }
 await server.close();
