@@ -18,7 +18,7 @@ import {
 import { type CompactionInput, generationNames, writeGeneration } from "./generation.ts";
 import { HeadWaiters } from "./head-waiters.ts";
 import { diskFiles, type LedgerFile, type LedgerFiles } from "./ledger-files.ts";
-import { formatHead, formatLine, formatLongLine, HEADER, parseWord, readLineAt } from "./segment-format.ts";
+import { formatHead, formatLine, formatLongLine, HEADER, parseWord, readLineAt, readLinesAt } from "./segment-format.ts";
 import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
 
 /** A new segment is begun when the newest is longer. */
@@ -138,7 +138,7 @@ export class DirectoryLedgerStore implements LedgerStore {
     const place = this.#bodies.get(digest);
     if (place === undefined) return undefined;
     const content = await this.#readLine(place.file, place);
-    if (content === undefined) throw new Error(`${place.file} is damaged at byte ${place.offset}`);
+    if (content === undefined) throw damaged(place);
     return Buffer.from(content.toString("latin1", parseWord(content).length), "base64");
   }
 
@@ -357,11 +357,28 @@ export class DirectoryLedgerStore implements LedgerStore {
       epoch: this.epoch,
       snapshot,
       completeAfter: keep.completeAfter,
-      bodies: kept,
+      bodies: this.#bodiesAt(kept),
       records: this.#recordsOf([...covered, ...this.#sealed.filter(({ name }) => staying.has(name))], keep, number),
-      readBody: async (place) => await this.#readLine(place.file, place),
     };
     return { input, dropped };
+  }
+
+  /** The content of the lines of bodies, by their digests, in the order in which they are on disk. */
+  async *#bodiesAt(places: ReadonlyMap<string, BodyPlace>): AsyncIterable<readonly [string, Buffer]> {
+    const byFile = new Map<string, (BodyPlace & { readonly digest: string })[]>();
+    const slices = new Slices();
+    for (const [digest, place] of places) {
+      const parts = byFile.get(place.file);
+      if (parts === undefined) byFile.set(place.file, [{ digest, ...place }]);
+      else parts.push({ digest, ...place });
+      if (slices.count()) await slices.next();
+    }
+    for (const [file, parts] of byFile) {
+      for await (const { part, line } of readLinesAt(await this.#openedFile(file), parts)) {
+        if (line === undefined) throw damaged(part);
+        yield [part.digest, line.content];
+      }
+    }
   }
 
   async *#recordsOf(segments: readonly Segment[], keep: Kept, last: number): AsyncIterable<StoredRecord> {
@@ -413,13 +430,17 @@ export class DirectoryLedgerStore implements LedgerStore {
     name: string,
     part: { readonly offset: number; readonly length: number },
   ): Promise<Buffer | undefined> {
+    return (await readLineAt(await this.#openedFile(name), part))?.content;
+  }
+
+  async #openedFile(name: string): Promise<LedgerFile> {
     let opened = this.#opened.get(name);
     if (opened === undefined) {
       opened = openToRead(this.#files, name);
       this.#opened.set(name, opened);
       opened.catch(() => this.#opened.delete(name));
     }
-    return (await readLineAt(await opened, part))?.content;
+    return await opened;
   }
 
   /** Not while somebody reads, who may need them. */
@@ -432,4 +453,8 @@ export class DirectoryLedgerStore implements LedgerStore {
       await this.#files.remove(name);
     }
   }
+}
+
+function damaged({ file, offset }: BodyPlace): Error {
+  return new Error(`${file} is damaged at byte ${offset}`);
 }

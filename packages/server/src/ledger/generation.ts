@@ -11,9 +11,8 @@ export interface CompactionInput {
   readonly snapshot: StoredSnapshot;
   readonly completeAfter: number;
   readonly records: AsyncIterable<StoredRecord>;
-  readonly bodies: ReadonlyMap<string, BodyPlace>;
-  /** Undefined: it is damaged. */
-  readonly readBody: (place: BodyPlace) => Promise<Buffer | undefined>;
+  /** By their digests. Throws if one is damaged. */
+  readonly bodies: AsyncIterable<readonly [digest: string, body: Buffer]>;
 }
 
 export const generationNames = (number: number): readonly string[] => [
@@ -31,10 +30,8 @@ export async function writeGeneration(
   try {
     const places = new Map<string, BodyPlace>();
     await writeFile(files, bodiesName(number), async (write) => {
-      for (const [digest, place] of input.bodies) {
-        const content = await input.readBody(place);
-        if (content === undefined) throw new Error(`${place.file} is damaged at byte ${place.offset}`);
-        const part = await write("body", content.toString("latin1"));
+      for await (const [digest, body] of input.bodies) {
+        const part = await write("body", body.toString("latin1"));
         places.set(digest, { ...part, file: bodiesName(number), number: 0 });
       }
     });

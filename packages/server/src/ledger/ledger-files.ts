@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -34,11 +34,11 @@ export function diskFiles(directory: string): LedgerFiles {
     list: () => readdir(directory),
     async create(name) {
       await rm(pathOf(name), { force: true });
-      return new DiskFile(pathOf(name), await open(pathOf(name), "ax+", 0o600));
+      return await DiskFile.of(pathOf(name), await open(pathOf(name), "ax+", 0o600));
     },
     async open(name, mode) {
       const flags = mode === "read" ? constants.O_RDONLY : constants.O_RDWR | constants.O_APPEND;
-      return new DiskFile(pathOf(name), await open(pathOf(name), flags));
+      return await DiskFile.of(pathOf(name), await open(pathOf(name), flags));
     },
     async rename(from, to) {
       await rename(pathOf(from), pathOf(to));
@@ -49,17 +49,23 @@ export function diskFiles(directory: string): LedgerFiles {
 }
 
 class DiskFile implements LedgerFile {
-  #path: string;
+  readonly #path: string;
   readonly #handle: FileHandle;
+  readonly #inode: Pick<Stats, "ino" | "dev">;
 
-  constructor(path: string, handle: FileHandle) {
+  static async of(path: string, handle: FileHandle): Promise<DiskFile> {
+    return new DiskFile(path, handle, await handle.stat());
+  }
+
+  private constructor(path: string, handle: FileHandle, inode: Pick<Stats, "ino" | "dev">) {
     this.#path = path;
     this.#handle = handle;
+    this.#inode = inode;
   }
 
   async size(): Promise<number | undefined> {
-    const [own, named] = await Promise.all([this.#handle.stat(), stat(this.#path)]);
-    return own.ino === named.ino && own.dev === named.dev ? own.size : undefined;
+    const { ino, dev, size } = await stat(this.#path);
+    return ino === this.#inode.ino && dev === this.#inode.dev ? size : undefined;
   }
 
   async read(offset: number, length: number): Promise<Buffer> {

@@ -108,7 +108,46 @@ export async function* readLines(file: LedgerFile, to: number): AsyncIterable<re
 
 /** A line whose place is known already. Undefined: its checksum is wrong. */
 export async function readLineAt(file: LedgerFile, { offset, length }: LinePart): Promise<Line | undefined> {
-  const line = parseLine(await file.read(offset, length), offset, 0);
+  return goodLine(await file.read(offset, length), offset);
+}
+
+/** A line that was read by its place; undefined: its checksum is wrong. */
+export interface ReadLine<T extends LinePart> {
+  readonly part: T;
+  readonly line: Line | undefined;
+}
+
+/** Several lines whose places are known, by their offsets; those that stand near each other are read together. */
+export async function* readLinesAt<T extends LinePart>(file: LedgerFile, parts: readonly T[]): AsyncIterable<ReadLine<T>> {
+  let from = 0;
+  let near: T[] = [];
+  for (const part of parts.toSorted((a, b) => a.offset - b.offset)) {
+    if (near.length > 0 && part.offset + part.length > from + READ_AT_ONCE_BYTES) {
+      yield* readTogether(file, from, near);
+      near = [];
+    }
+    if (near.length === 0) from = part.offset;
+    near.push(part);
+  }
+  yield* readTogether(file, from, near);
+}
+
+async function* readTogether<T extends LinePart>(
+  file: LedgerFile,
+  from: number,
+  parts: readonly T[],
+): AsyncIterable<ReadLine<T>> {
+  const last = parts.at(-1);
+  if (last === undefined) return;
+  const bytes = await file.read(from, last.offset + last.length - from);
+  for (const part of parts) {
+    const start = part.offset - from;
+    yield { part, line: goodLine(bytes.subarray(start, start + part.length), part.offset) };
+  }
+}
+
+function goodLine(bytes: Buffer, offset: number): Line | undefined {
+  const line = parseLine(bytes, offset, 0);
   return line.kind === undefined ? undefined : line;
 }
 

@@ -4,7 +4,8 @@ import type { Slices } from "../slices.ts";
 const ITEMS_AT_ONCE = 100;
 
 /** The text that `JSON.stringify` makes of plain data, in slices. */
-export async function stringify(value: unknown, slices: Slices): Promise<string> {
+export async function stringify(value: object, slices: Slices): Promise<string> {
+  if (isShort(value)) return JSON.stringify(value);
   const written: string[] = [];
   let text = "";
   for (const part of partsOf(value)) {
@@ -15,6 +16,13 @@ export async function stringify(value: unknown, slices: Slices): Promise<string>
     await slices.next();
   }
   return `${written.join("")}${text}`;
+}
+
+/** Whether no list is long, as in most records. */
+function isShort(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (Array.isArray(value)) return value.length <= ITEMS_AT_ONCE && value.every(isShort);
+  return Object.values(value).every(isShort);
 }
 
 /** Yields at least one part for each item of the long lists. */
