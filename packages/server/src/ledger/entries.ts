@@ -13,8 +13,11 @@ import {
   type Steps,
 } from "@xdskit/protocol/internal";
 import type { Slices } from "../slices.ts";
-import { encodeBody } from "./body.ts";
+import { encodeBody, type StoredBody } from "./body.ts";
 import type { Publication, PublishedChange } from "./publication.ts";
+
+/** So many bodies are kept from their digest to their append. */
+const MOST_ENCODED = 256;
 
 /** How the entry of a resource is made. */
 export interface EntryRules {
@@ -38,6 +41,8 @@ export interface ResourceChanges {
 export class EntryMaker {
   readonly #options: EntryMakerOptions;
   readonly #entries = new WeakMap<Resource, Entry>();
+  /** Bodies that were encoded for their digests and are about to be added, of small changes. */
+  readonly #encoded = new Map<Resource, StoredBody>();
   readonly #sums = new WeakMap<readonly Resource[], string>();
 
   constructor(options: EntryMakerOptions) {
@@ -47,8 +52,10 @@ export class EntryMaker {
   entryOf(resource: Resource): Entry {
     const known = this.#entries.get(resource);
     if (known !== undefined) return known;
-    const entry = entryOf(resource, this.#options);
+    const body = bodyOf(resource, this.#options);
+    const entry = entryWith(body, resource);
     this.#entries.set(resource, entry);
+    if (body !== undefined && this.#encoded.size < MOST_ENCODED) this.#encoded.set(resource, body);
     return entry;
   }
 
@@ -62,10 +69,11 @@ export class EntryMaker {
     const { digest, slices } = this.#options;
     for (const resource of resources) {
       if (this.entryOf(resource).body === undefined) continue;
-      const { id, bytes } = encodeBody(resource, digest);
+      const { id, bytes } = this.#encoded.get(resource) ?? encodeBody(resource, digest);
       bodies.set(id, bytes);
       if (slices.count(bytes.byteLength)) await slices.next();
     }
+    this.#encoded.clear();
   }
 
   /** What changes if these are all resources of all layers of a writer. */
@@ -157,10 +165,16 @@ export class EntryMaker {
 }
 
 /** The entry of a resource. */
-export function entryOf(resource: Resource, { digest, holdsSecret }: EntryRules): Entry {
-  const { version, bytes } = resource;
-  const body = holdsSecret(resource) ? undefined : encodeBody(resource, digest).id;
-  return { version, body, size: bytes.byteLength };
+export function entryOf(resource: Resource, rules: EntryRules): Entry {
+  return entryWith(bodyOf(resource, rules), resource);
+}
+
+function bodyOf(resource: Resource, { digest, holdsSecret }: EntryRules): StoredBody | undefined {
+  return holdsSecret(resource) ? undefined : encodeBody(resource, digest);
+}
+
+function entryWith(body: StoredBody | undefined, { version, bytes }: Resource): Entry {
+  return { version, body: body?.id, size: bytes.byteLength };
 }
 
 /** What is to be at a place; undefined: nothing. */
