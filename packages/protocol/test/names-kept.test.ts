@@ -101,6 +101,30 @@ describe("what a client that rejects everything makes the server keep", () => {
     expect(end).toEqual({ rounds: 4, message: kept(50) });
   });
 
+  test("ends its stream, too, where the server removes what a wildcard covers", () => {
+    const talk = talkWith("delta", [], limits);
+    talk.settle(talk.subscribe(1, ENDPOINTS));
+    const end = endOf(talk, (round) => {
+      talk.put(...namesOf(round).map((name) => resource(ENDPOINTS, name, "1")));
+      talk.settle();
+      talk.delete(ENDPOINTS, ...namesOf(round));
+      for (const { nonce } of talk.turns()) talk.nack(1, ENDPOINTS, nonce);
+    });
+    expect(end).toEqual({ rounds: 5, message: kept(50) });
+  });
+
+  test("is nothing of what came back, and was ACKed", () => {
+    const talk = talkWith("delta", [], limits);
+    talk.settle(talk.subscribe(1, ENDPOINTS));
+    const end = endOf(talk, () => {
+      talk.put(...namesOf(0).map((name) => resource(ENDPOINTS, name, "1")));
+      talk.settle();
+      talk.delete(ENDPOINTS, ...namesOf(0));
+      for (const { nonce } of talk.turns()) talk.nack(1, ENDPOINTS, nonce);
+    });
+    expect(end.message).toBe("served");
+  });
+
   test("is nothing once it unsubscribed", () => {
     const talk = talkWith("delta", [], limits);
     const end = endOf(talk, (round) => {
