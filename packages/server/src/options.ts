@@ -59,9 +59,10 @@ export interface Limits {
    */
   readonly maxRequestsPerSecondPerIdentity: number;
   /**
-   * Names that one stream may subscribe to, over all types; one counts for each 256 characters that it has or begins.
-   * As many more may be kept for responses that the client has not accepted: names that it gave up meanwhile, and names
-   * without a resource. Above either the stream ends with RESOURCE_EXHAUSTED.
+   * Names that one stream may subscribe to or list as hints, over all types; one counts for each 256 characters that it
+   * has or begins. As many more may be kept for responses that the client has not accepted: names that it gave up
+   * meanwhile, names without a resource, and removals that it rejected. Above either the stream ends with
+   * RESOURCE_EXHAUSTED.
    * @default 250_000
    */
   readonly maxSubscriptionsPerStream: number;

@@ -66,6 +66,10 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return this.#machine.deliveries;
   }
 
+  get namesAskedFor(): number {
+    return this.#machine.namesAskedFor;
+  }
+
   get namesKept(): number {
     return this.#machine.namesKept;
   }

@@ -44,6 +44,23 @@ describe("a request", () => {
     expect(talk.ended).toEqual([]);
   });
 
+  test.each([
+    { named: "hints", dialect: { ignoreHints: true } },
+    { named: "names that do not end a lasting wildcard", dialect: { wildcardSticky: true, wildcardTypes: true } },
+  ])("for more $named than the limit, over all types, ends the stream", ({ dialect }) => {
+    const talk = talkWith("sotw", [plain("a")], { maxSubscriptionsPerStream: 3, dialect });
+    talk.settle(talk.subscribe(1, CLUSTER));
+    talk.settle(talk.subscribe(1, LISTENER));
+    talk.list(1, CLUSTER, ["a", "b"]);
+    talk.list(1, LISTENER, ["c"]);
+    talk.list(1, CLUSTER, ["e"]);
+    talk.list(1, LISTENER, ["c", "d"]);
+    expect(talk.ended).toEqual([]);
+    talk.list(1, LISTENER, ["c", "d", "f"]);
+    const message = "subscribed to 4 names; at most 3 per stream are served";
+    expect(talk.ended).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
+  });
+
   test.each(["delta", "sotw"] as const)("for long names in %s counts each for several", (variant) => {
     const talk = talkWith(variant, [plain("a")], { maxSubscriptionsPerStream: 3 });
     const [fits, long] = ["f".repeat(2 * 256), "l".repeat(2 * 256 + 1)];

@@ -72,6 +72,10 @@ export class DeltaTypeStream implements TypeStream {
     return this.sentState.sentUpTo;
   }
 
+  get namesAskedFor(): number {
+    return this.subscription.names.counted;
+  }
+
   get namesKept(): number {
     return this.deliveries.namesKept + this.#leftOver;
   }

@@ -61,6 +61,10 @@ export class SotwTypeStream implements TypeStream {
     this.#terms = new SotwTerms(traits, this.subscription, this.sentState);
   }
 
+  get namesAskedFor(): number {
+    return this.subscription.names.counted + this.#names.namesBeside;
+  }
+
   get namesKept(): number {
     return this.deliveries.namesKept;
   }
@@ -195,11 +199,16 @@ export class SotwTypeStream implements TypeStream {
   }
 
   #settle(request: SotwRequest, nonce: string): ClassifiedRequest {
+    const { namesBeside: before } = this.#names;
     const renamed = this.#rename(request);
     const error = this.#errorIn(request, this.deliveries.lastSent?.body.version);
     if (error === undefined) {
       const acked = this.deliveries.ack(nonce);
-      return { as: acked === undefined ? renamed : "ack", acked, isOnlyAck: renamed === "repeat" };
+      return {
+        as: acked === undefined ? renamed : "ack",
+        acked,
+        isOnlyAck: renamed === "repeat" && this.#names.namesBeside <= before,
+      };
     }
     const older = this.#olderToBlame(request);
     const nacked = this.#nack(older ?? nonce, error);

@@ -90,6 +90,8 @@ export interface TypeStream {
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
   readonly ttl: TtlVerdict;
+  /** How many names the client's requests list, as limits count them: those subscribed to, and those that are hints. */
+  readonly namesAskedFor: number;
   /** How many names are kept that the client gave up, or for responses that were not accepted, as limits count them. */
   readonly namesKept: number;
   /** What the client was sent. */
