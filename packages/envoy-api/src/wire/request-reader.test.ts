@@ -292,6 +292,14 @@ describe("a request is refused", () => {
     expect(() => createRequestReader(variant).read(whole.subarray(0, -1))).toThrow(WireError);
   });
 
+  test.each(["sotw", "delta"] as const)("in %s when its type URL is longer than any type's", (variant) => {
+    const encode = variant === "sotw" ? encodeSotwRequest : encodeDeltaRequest;
+    const read = (typeUrl: string): unknown => createRequestReader(variant).read(encode({ typeUrl })).type;
+    const longest = `type.googleapis.com/${"t".repeat(1_004)}`;
+    expect(read(longest)).toBe(longest);
+    expect(() => read(`${longest}t`)).toThrow("type URL of 1025 characters, at most 1024");
+  });
+
   test("when it has more than a million names", () => {
     const names = (tag: number, count: number): Uint8Array => {
       const bytes = new Uint8Array(2 * count);

@@ -13,6 +13,7 @@ import { Deliveries, type Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import { noPendingRemovals, type PendingRemovals } from "../cache/pending-removals.ts";
 import type { PendingResource } from "../cache/shared-selections.ts";
+import { keptVersion } from "../memory/kept-version.ts";
 import { SotwSubscription } from "../subscription/sotw-subscription.ts";
 import { classifyChange, Subscription } from "../subscription/subscription.ts";
 import { FirstSelection } from "./first-selection.ts";
@@ -156,7 +157,7 @@ export class SotwTypeStream implements TypeStream {
   /** The first request of a type on a stream is a new subscription whatever it carries (S-REC-04). */
   #open(request: SotwRequest): ClassifiedRequest {
     this.#isOpen = true;
-    this.#resumedVersion = this.#options.dialect.resumeVersion ? request.versionInfo : undefined;
+    this.#resumedVersion = this.#options.dialect.resumeVersion ? keptVersion(request.versionInfo) : undefined;
     this.#rename(request);
     this.sentState.resendsAll = this.subscription.asksForAll;
     return { as: "initial" };
