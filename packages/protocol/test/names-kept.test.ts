@@ -3,6 +3,7 @@ import { runInNewContext } from "node:vm";
 import { type Body, type ServerEffect, statusCode } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { type Conversation, delta, type Said, sotw, talkWith } from "./support/conversation.ts";
+import { initialVersionsOf } from "./support/model-client.ts";
 import { ENDPOINTS, LISTENER, resource } from "./support/resources.ts";
 
 setFlagsFromString("--expose-gc");
@@ -45,6 +46,15 @@ describe("what a client that ACKs nothing makes its responses keep ends its stre
     const talk = talkWith("delta", [], limits);
     const end = endOf(talk, () => talk.hear(1, delta(ENDPOINTS, { subscribe: namesOf(0) })));
     expect(end).toEqual({ rounds: 5, message: kept(50) });
+  });
+
+  test("versions that it lists of names that nothing has", () => {
+    const talk = talkWith("delta", [], limits);
+    const end = endOf(talk, () => {
+      const initialVersions = initialVersionsOf([1, 2, 3, 4, 5].flatMap(namesOf).map((name) => [name, "1"]));
+      talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"], initialVersions }));
+    });
+    expect(end).toEqual({ rounds: 1, message: kept(50) });
   });
 
   test("names of resources, in delta and in State of the World", () => {
@@ -192,7 +202,10 @@ test.each([
     for (const effect of effects) if (effect.kind === "send") bodies.push(new WeakRef(effect.body));
     return effects;
   };
-  const said = [1, 2, 3].flatMap((round) => talk.hear(1, delta(ENDPOINTS, { subscribe: namesOf(round) })));
+  const initialVersions = initialVersionsOf(namesOf(1).map((name) => [name, "1"]));
+  const said = [1, 2, 3].flatMap((round) =>
+    talk.hear(1, delta(ENDPOINTS, { subscribe: namesOf(round), ...(round === 1 && { initialVersions }) })),
+  );
   expect(await left(bodies)).toBe(3);
   for (const nonce of error === undefined ? nonces(said).slice(-1) : nonces(said))
     talk.hear(1, delta(ENDPOINTS, { nonce, error }));
