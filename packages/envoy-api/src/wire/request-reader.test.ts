@@ -240,7 +240,9 @@ describe("initial versions", () => {
   const pairs = Array.from({ length: 1000 }, (_, i) => [`cluster-${i}`, `version-${i}`] as const);
 
   test("are counted, and can be walked more than once", () => {
-    const { initialVersions } = delta({ typeUrl: cds, initialResourceVersions: pairs });
+    const message = encodeDeltaRequest({ typeUrl: cds, initialResourceVersions: pairs });
+    const { initialVersions } = createRequestReader("delta").read(message) as DeltaRequest;
+    expect(initialVersions.byteLength).toBe(message.byteLength);
     expect([initialVersions.size, [...initialVersions], [...initialVersions]]).toEqual([1000, pairs, pairs]);
   });
 

@@ -208,7 +208,10 @@ class DeltaFields {
       error: this.#error,
       subscribe: this.#subscribe,
       unsubscribe: this.#unsubscribe,
-      initialVersions: size === 0 ? noInitialVersions : new EncodedVersions(this.#message.subarray(start, end), size),
+      initialVersions:
+        size === 0
+          ? noInitialVersions
+          : new EncodedVersions(this.#message.subarray(start, end), size, this.#message.byteLength),
     };
     const named = this.#distinct === undefined ? request : { ...request, distinct: this.#distinct };
     return this.#hasLocators ? { ...named, hasLocators: true } : named;

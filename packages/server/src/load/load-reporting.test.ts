@@ -68,7 +68,7 @@ test("the nodes of reporters take no more memory than their address may; one tha
   const loads = reporting([], { limits: { maxClientBytesPerPeer: 2 * each }, limitsHit });
   const [first, second, third] = [open(loads), open(loads), open(loads)];
   expect([loads.countNode(first, node), loads.countNode(second, node), limitsHit]).toEqual([undefined, undefined, []]);
-  const message = `the nodes of the streams and polls of this address take ${3 * each} bytes of memory; at most ${2 * each} are served (maxClientBytesPerPeer)`;
+  const message = `what the streams and polls of this address say of themselves takes ${3 * each} bytes of memory; at most ${2 * each} are served (maxClientBytesPerPeer)`;
   expect([loads.countNode(third, node), limitsHit]).toEqual([
     { code: 8, message },
     ["maxClientBytesPerPeer 127.0.0.1:1"],

@@ -1,6 +1,7 @@
 import type { Body } from "../../message/body.ts";
 import type { Status } from "../../message/status.ts";
 import type { DeliveryState } from "../contract/inspect.ts";
+import { bytesOfText } from "../memory/value-cost.ts";
 import type { Scope, Subscription } from "../subscription/subscription.ts";
 import { type Absences, withoutAbsences } from "./absences.ts";
 import { everyName, namesIn, type ResponseSize, sizeOf } from "./body-names.ts";
@@ -101,6 +102,11 @@ export class Deliveries {
    */
   get namesKept(): number {
     return this.#absent + this.#givenUp.counted + this.#rejectedNames.counted;
+  }
+
+  /** The memory that the reasons of NACKs take, in bytes. */
+  get reasonBytes(): number {
+    return this.#refusals.reasonBytes + (this.#nacked === undefined ? 0 : bytesOfText(this.#nacked.error.message));
   }
 
   get lastSent(): Delivery | undefined {

@@ -74,6 +74,10 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return this.#machine.namesKept;
   }
 
+  get saidBytes(): number {
+    return this.#machine.saidBytes;
+  }
+
   get sentState(): ReadonlySentState {
     return this.#machine.sentState;
   }

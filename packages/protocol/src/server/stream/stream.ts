@@ -154,6 +154,13 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     return count;
   }
 
+  /** The memory of what the client said beside its nodes and names, over all types, in bytes. */
+  get saidBytes(): number {
+    let bytes = 0;
+    for (const type of this.#types.values()) bytes += type.saidBytes;
+    return bytes;
+  }
+
   /** Whether every type was sent completely and nothing waits. */
   get isSettled(): boolean {
     return this.#isSettled;

@@ -80,6 +80,10 @@ export class DeltaTypeStream implements TypeStream {
     return this.deliveries.namesKept + this.#leftOver;
   }
 
+  get saidBytes(): number {
+    return this.deliveries.reasonBytes + this.#resume.bytes;
+  }
+
   get isPaused(): boolean {
     return this.#resume.isPaused || this.#first.isPaused;
   }

@@ -70,6 +70,10 @@ export class SotwTypeStream implements TypeStream {
     return this.deliveries.namesKept;
   }
 
+  get saidBytes(): number {
+    return this.deliveries.reasonBytes;
+  }
+
   get isPaused(): boolean {
     return this.#first.isPaused;
   }
