@@ -107,7 +107,8 @@ export interface Limits {
    * Bytes of memory, estimated, for what clients say of themselves: the nodes of all open streams, whose metadata is
    * kept as it came, the versions that they list until they were compared, the reasons of their NACKs, and the nodes and
    * names of polls that wait, as they are decoded: up to 90 times their bytes. The stream or poll that exceeds it ends
-   * with RESOURCE_EXHAUSTED, over REST 429. The nodes of clients that report load count apart, against the same limits.
+   * with RESOURCE_EXHAUSTED, over REST 429. The nodes of clients that report load, and of those that check health, count
+   * apart, against the same limits.
    * @default 1_073_741_824 (1 GiB)
    */
   readonly maxClientBytes: number;
