@@ -3,6 +3,7 @@ import { runInNewContext } from "node:vm";
 import { type Body, type ServerEffect, statusCode } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { type Conversation, delta, type Said, sotw, talkWith } from "./support/conversation.ts";
+import { initialVersionsOf } from "./support/model-client.ts";
 import { ENDPOINTS, LISTENER, resource } from "./support/resources.ts";
 
 setFlagsFromString("--expose-gc");
@@ -45,6 +46,15 @@ describe("what a client that ACKs nothing makes its responses keep ends its stre
     const talk = talkWith("delta", [], limits);
     const end = endOf(talk, () => talk.hear(1, delta(ENDPOINTS, { subscribe: namesOf(0) })));
     expect(end).toEqual({ rounds: 5, message: kept(50) });
+  });
+
+  test("versions that it lists of names that nothing has", () => {
+    const talk = talkWith("delta", [], limits);
+    const end = endOf(talk, () => {
+      const initialVersions = initialVersionsOf([1, 2, 3, 4, 5].flatMap(namesOf).map((name) => [name, "1"]));
+      talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"], initialVersions }));
+    });
+    expect(end).toEqual({ rounds: 1, message: kept(50) });
   });
 
   test("names of resources, in delta and in State of the World", () => {
@@ -99,6 +109,30 @@ describe("what a client that rejects everything makes the server keep", () => {
       nackAll(talk.hear(1, delta(ENDPOINTS, { unsubscribe: namesOf(round) })));
     });
     expect(end).toEqual({ rounds: 4, message: kept(50) });
+  });
+
+  test("ends its stream, too, where the server removes what a wildcard covers", () => {
+    const talk = talkWith("delta", [], limits);
+    talk.settle(talk.subscribe(1, ENDPOINTS));
+    const end = endOf(talk, (round) => {
+      talk.put(...namesOf(round).map((name) => resource(ENDPOINTS, name, "1")));
+      talk.settle();
+      talk.delete(ENDPOINTS, ...namesOf(round));
+      for (const { nonce } of talk.turns()) talk.nack(1, ENDPOINTS, nonce);
+    });
+    expect(end).toEqual({ rounds: 5, message: kept(50) });
+  });
+
+  test("is nothing of what came back, and was ACKed", () => {
+    const talk = talkWith("delta", [], limits);
+    talk.settle(talk.subscribe(1, ENDPOINTS));
+    const end = endOf(talk, () => {
+      talk.put(...namesOf(0).map((name) => resource(ENDPOINTS, name, "1")));
+      talk.settle();
+      talk.delete(ENDPOINTS, ...namesOf(0));
+      for (const { nonce } of talk.turns()) talk.nack(1, ENDPOINTS, nonce);
+    });
+    expect(end.message).toBe("served");
   });
 
   test("is nothing once it unsubscribed", () => {
@@ -168,7 +202,10 @@ test.each([
     for (const effect of effects) if (effect.kind === "send") bodies.push(new WeakRef(effect.body));
     return effects;
   };
-  const said = [1, 2, 3].flatMap((round) => talk.hear(1, delta(ENDPOINTS, { subscribe: namesOf(round) })));
+  const initialVersions = initialVersionsOf(namesOf(1).map((name) => [name, "1"]));
+  const said = [1, 2, 3].flatMap((round) =>
+    talk.hear(1, delta(ENDPOINTS, { subscribe: namesOf(round), ...(round === 1 && { initialVersions }) })),
+  );
   expect(await left(bodies)).toBe(3);
   for (const nonce of error === undefined ? nonces(said).slice(-1) : nonces(said))
     talk.hear(1, delta(ENDPOINTS, { nonce, error }));

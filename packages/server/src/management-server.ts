@@ -246,7 +246,7 @@ class WiredServer implements ManagementServer {
     const methods = new Map([
       ...clientStatusMethods(clientStatus),
       ...loadReportMethods(this.#loads),
-      ...(healthDiscovery === undefined ? [] : healthDiscoveryMethods(healthDiscovery, api)),
+      ...(healthDiscovery === undefined ? [] : healthDiscoveryMethods(healthDiscovery, api, limits)),
     ]);
     const further = new Map([
       ...clientStatusHandlers(clientStatus, api),

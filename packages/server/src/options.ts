@@ -59,9 +59,10 @@ export interface Limits {
    */
   readonly maxRequestsPerSecondPerIdentity: number;
   /**
-   * Names that one stream may subscribe to, over all types; one counts for each 256 characters that it has or begins.
-   * As many more may be kept for responses that the client has not accepted: names that it gave up meanwhile, and names
-   * without a resource. Above either the stream ends with RESOURCE_EXHAUSTED.
+   * Names that one stream may subscribe to or list as hints, over all types; one counts for each 256 characters that it
+   * has or begins. As many more may be kept for responses that the client has not accepted: names that it gave up
+   * meanwhile, names without a resource, and removals that it rejected. Above either the stream ends with
+   * RESOURCE_EXHAUSTED.
    * @default 250_000
    */
   readonly maxSubscriptionsPerStream: number;
@@ -103,10 +104,11 @@ export interface Limits {
    */
   readonly maxNodeBytes: number;
   /**
-   * Bytes of memory, estimated, for the nodes of all open streams, whose metadata is kept as it came, and for the nodes
-   * and names of polls that wait, as they are decoded: up to 90 times their bytes. The stream or poll that exceeds it
-   * ends with RESOURCE_EXHAUSTED, over REST 429. The nodes of clients that report load count apart, against the same
-   * limits.
+   * Bytes of memory, estimated, for what clients say of themselves: the nodes of all open streams, whose metadata is
+   * kept as it came, the versions that they list until they were compared, the reasons of their NACKs, and the nodes and
+   * names of polls that wait, as they are decoded: up to 90 times their bytes. The stream or poll that exceeds it ends
+   * with RESOURCE_EXHAUSTED, over REST 429. The nodes of clients that report load, and of those that check health, count
+   * apart, against the same limits.
    * @default 1_073_741_824 (1 GiB)
    */
   readonly maxClientBytes: number;

@@ -2,7 +2,7 @@
  * `HealthCheckRequestOrEndpointHealthResponse` of v2 and v3: the messages of a client that checks health for others.
  */
 import type { Node } from "@xdskit/protocol";
-import { decodeNode } from "./node.ts";
+import { MAX_NODE_BYTES, NodeMemory } from "./node.ts";
 import { lengthTag, varintTag, WireReader } from "./reader.ts";
 import { WireWriter } from "./writer.ts";
 
@@ -20,26 +20,26 @@ const protocolNames: readonly HealthCheckProtocol[] = ["HTTP", "TCP", "REDIS"];
 /**
  * Decodes a message.
  *
- * @throws {WireError} if the bytes are not such a message
+ * @throws {WireError} if the bytes are not such a message; a `NodeSizeError` for a node of more than `maxNodeBytes`
  */
-export function decodeHealthMessage(bytes: Uint8Array): HealthMessage {
+export function decodeHealthMessage(bytes: Uint8Array, maxNodeBytes: number = MAX_NODE_BYTES): HealthMessage {
   const reader = new WireReader(bytes);
   let message: HealthMessage = { kind: "nothing" };
   while (reader.hasMore) {
     const tag = reader.tag();
-    if (tag === lengthTag(1)) message = readRequest(reader.message());
+    if (tag === lengthTag(1)) message = readRequest(reader.message(), maxNodeBytes);
     else if (tag === lengthTag(2)) message = { kind: "response", bytes: reader.bytes() };
     else reader.skip(tag);
   }
   return message;
 }
 
-function readRequest(reader: WireReader): HealthMessage {
+function readRequest(reader: WireReader, maxNodeBytes: number): HealthMessage {
   let node: Node | undefined;
   let protocols: readonly HealthCheckProtocol[] = [];
   while (reader.hasMore) {
     const tag = reader.tag();
-    if (tag === lengthTag(1)) node = decodeNode(reader.bytes());
+    if (tag === lengthTag(1)) node = new NodeMemory(maxNodeBytes).read(reader.bytes());
     else if (tag === lengthTag(2)) protocols = readCapability(reader.message());
     else reader.skip(tag);
   }

@@ -22,13 +22,18 @@ export function checkVersionEntry(entry: WireReader): void {
  */
 export class EncodedVersions implements InitialVersions {
   readonly size: number;
+  readonly byteLength: number;
   readonly #bytes: Uint8Array;
   #key: string | undefined;
 
-  /** The bytes reach from the first entry to the last, including any fields between. */
-  constructor(bytes: Uint8Array, size: number) {
+  /**
+   * The bytes reach from the first entry to the last, including any fields between. `keptBytes`: the length of the
+   * message that they are part of.
+   */
+  constructor(bytes: Uint8Array, size: number, keptBytes: number) {
     this.#bytes = bytes;
     this.size = size;
+    this.byteLength = keptBytes;
   }
 
   /** Computed on first use by comparing bytes with recent lists, which is 20 times faster than a digest. */

@@ -167,6 +167,10 @@ describe("what is no request is refused with the place", () => {
     );
   });
 
+  test("a type URL that is longer than any type's", () => {
+    expect(faultOf(JSON.stringify({ typeUrl: "t".repeat(1_025) }))).toMatch(/1025 characters, at most 1024/);
+  });
+
   test("metadata of many values, without reading all of it", () => {
     const metadata = `{"node":{"id":"a","metadata":{"a":[${"{},".repeat(100_000)}{}]}}}`;
     expect(() => finish(decodeJsonRequest(Buffer.from(metadata), 1_000))).toThrow(

@@ -2,12 +2,13 @@
  * Reads a `DiscoveryRequest` in JSON, v2 and v3 alike: with JSON or proto names, `null` for absent fields, and any
  * number of unknown fields (B-RST-02, client-behaviours I1).
  */
-import { anonymousNode, type Node, parseTypeUrl, type Status } from "@xdskit/protocol";
+import { anonymousNode, type Node, type Status } from "@xdskit/protocol";
 import type { SotwRequest, Steps } from "@xdskit/protocol/internal";
 import { setOwnProperty } from "../format/well-known.ts";
 import { JsonScanner, VALUES_PER_STEP } from "./json-scanner.ts";
 import { MAX_NODE_BYTES } from "./node.ts";
 import { MAX_NAMES } from "./requested-names.ts";
+import { parseRequestedType } from "./requested-type.ts";
 import { printableText } from "./status.ts";
 import { NodeSizeError } from "./wire-error.ts";
 
@@ -53,7 +54,7 @@ export function* decodeJsonRequest(bytes: Uint8Array, maxNodeBytes: number = MAX
   scanner.end();
   return {
     kind: "sotw",
-    type: parseTypeUrl(typeText),
+    type: parseRequestedType(typeText),
     node,
     nonce: nonce === "" ? undefined : nonce,
     error,

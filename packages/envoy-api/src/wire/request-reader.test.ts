@@ -240,7 +240,9 @@ describe("initial versions", () => {
   const pairs = Array.from({ length: 1000 }, (_, i) => [`cluster-${i}`, `version-${i}`] as const);
 
   test("are counted, and can be walked more than once", () => {
-    const { initialVersions } = delta({ typeUrl: cds, initialResourceVersions: pairs });
+    const message = encodeDeltaRequest({ typeUrl: cds, initialResourceVersions: pairs });
+    const { initialVersions } = createRequestReader("delta").read(message) as DeltaRequest;
+    expect(initialVersions.byteLength).toBe(message.byteLength);
     expect([initialVersions.size, [...initialVersions], [...initialVersions]]).toEqual([1000, pairs, pairs]);
   });
 
@@ -290,6 +292,14 @@ describe("a request is refused", () => {
     const whole =
       variant === "sotw" ? encodeSotwRequest({ node, typeUrl: cds }) : encodeDeltaRequest({ node, typeUrl: cds });
     expect(() => createRequestReader(variant).read(whole.subarray(0, -1))).toThrow(WireError);
+  });
+
+  test.each(["sotw", "delta"] as const)("in %s when its type URL is longer than any type's", (variant) => {
+    const encode = variant === "sotw" ? encodeSotwRequest : encodeDeltaRequest;
+    const read = (typeUrl: string): unknown => createRequestReader(variant).read(encode({ typeUrl })).type;
+    const longest = `type.googleapis.com/${"t".repeat(1_004)}`;
+    expect(read(longest)).toBe(longest);
+    expect(() => read(`${longest}t`)).toThrow("type URL of 1025 characters, at most 1024");
   });
 
   test("when it has more than a million names", () => {

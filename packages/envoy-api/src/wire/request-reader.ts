@@ -2,7 +2,7 @@
  * Decodes the requests of a stream, v2 and v3 alike. One reader per stream, so that what a client repeats in every
  * request, its node and its names, is not decoded twice. A locator without parameters equals its name (B-LOC-11).
  */
-import { parseTypeUrl, type Status, type Variant } from "@xdskit/protocol";
+import type { Status, Variant } from "@xdskit/protocol";
 import {
   type DeltaRequest,
   type DiscoveryRequest,
@@ -14,6 +14,7 @@ import { checkVersionEntry, EncodedVersions, VERSION_ENTRY } from "./initial-ver
 import { MAX_NODE_BYTES, NodeMemory } from "./node.ts";
 import { lengthTag, WireReader } from "./reader.ts";
 import { MAX_NAMES, NameRanges, RESOURCE_LOCATORS, RESOURCE_NAMES, RequestedNames } from "./requested-names.ts";
+import { parseRequestedType } from "./requested-type.ts";
 import { readLocator } from "./resource-name.ts";
 import { readPrintableStatus } from "./status.ts";
 import { WireError } from "./wire-error.ts";
@@ -201,13 +202,16 @@ class DeltaFields {
     const { start, end, size } = this.#versions;
     const request: DeltaRequest = {
       kind: "delta",
-      type: parseTypeUrl(this.#typeText),
+      type: parseRequestedType(this.#typeText),
       node: this.#nodeBytes === undefined ? undefined : memory.read(this.#nodeBytes),
       nonce: this.#nonce,
       error: this.#error,
       subscribe: this.#subscribe,
       unsubscribe: this.#unsubscribe,
-      initialVersions: size === 0 ? noInitialVersions : new EncodedVersions(this.#message.subarray(start, end), size),
+      initialVersions:
+        size === 0
+          ? noInitialVersions
+          : new EncodedVersions(this.#message.subarray(start, end), size, this.#message.byteLength),
     };
     const named = this.#distinct === undefined ? request : { ...request, distinct: this.#distinct };
     return this.#hasLocators ? { ...named, hasLocators: true } : named;

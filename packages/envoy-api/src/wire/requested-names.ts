@@ -3,9 +3,10 @@
  * megabytes (client-behaviours G8). Kept per type are a digest of their bytes and, weakly, the decoded names: a user
  * who compares arrays by identity holds the last one anyway, and otherwise they are only decoded again.
  */
-import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl } from "@xdskit/protocol";
 import { contentDigest } from "../digest.ts";
 import { lengthTag, WireReader } from "./reader.ts";
+import { parseRequestedType } from "./requested-type.ts";
 import { readLocator } from "./resource-name.ts";
 import { WireError } from "./wire-error.ts";
 
@@ -90,7 +91,7 @@ export class RequestedNames {
     if (known !== undefined) return known;
     const [oldest] = this.#lastByTypeText.keys();
     if (oldest !== undefined && this.#lastByTypeText.size >= MAX_TYPES) this.#lastByTypeText.delete(oldest);
-    const last: LastNames = { type: parseTypeUrl(typeText), digest: undefined, names: undefined };
+    const last: LastNames = { type: parseRequestedType(typeText), digest: undefined, names: undefined };
     this.#lastByTypeText.set(typeText, last);
     return last;
   }

@@ -51,6 +51,8 @@ export interface InitialVersions extends Iterable<readonly [name: string, versio
   readonly size: number;
   /** Equal for requests with equal bytes, so that streams can share the response; undefined if unknown. */
   readonly key: string | undefined;
+  /** The bytes that are kept until the versions are dropped; undefined: they were not received. */
+  readonly byteLength?: number;
 }
 
 /** The empty map, for a stream that starts afresh. */

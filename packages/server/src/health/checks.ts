@@ -1,15 +1,23 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { decodeHealthMessage, type HealthMessage, WireError } from "@xdskit/envoy-api/internal";
-import { anonymousNode, formatTypeUrl, type Peer, type Status } from "@xdskit/protocol";
+import { decodeHealthMessage, type HealthMessage, NodeSizeError, WireError } from "@xdskit/envoy-api/internal";
+import { anonymousNode, formatTypeUrl, type Node, type Peer, type Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 import type { HealthChecker, HealthDiscovery } from "../health-discovery.ts";
 import { isThenable } from "../hub/listeners.ts";
 import type { HubPort } from "../hub/port.ts";
+import { refuseNode } from "../transport/node-limit.ts";
 
 const SPECIFIER = "envoy.service.health.v3.HealthCheckSpecifier";
 const RESPONSE = formatTypeUrl("envoy.service.health.v3.EndpointHealthResponse");
 
 export type HealthApi = Pick<EnvoyApi, "readMessage" | "toJson">;
+
+/** Whose client it is, and what counts its node, which is kept as long as its call: the status refuses it. */
+export interface ChecksOptions {
+  readonly hub: HubPort;
+  readonly peer: Peer;
+  readonly countNode?: (node: Node) => Status | undefined;
+}
 
 /** The specifier and the reports of one client. */
 export class Checks {
@@ -17,16 +25,14 @@ export class Checks {
   readonly #api: HealthApi;
   readonly #hub: HubPort;
   readonly #peer: Peer;
+  readonly #countNode: ChecksOptions["countNode"];
   #checker: HealthChecker | undefined;
   #told: Uint8Array | undefined;
   /** Whether access lets in the client as the node that it claims to be. */
   #isAdmitted = false;
 
-  constructor(
-    discovery: HealthDiscovery,
-    api: HealthApi,
-    { hub, peer }: { readonly hub: HubPort; readonly peer: Peer },
-  ) {
+  constructor(discovery: HealthDiscovery, api: HealthApi, { hub, peer, countNode }: ChecksOptions) {
+    this.#countNode = countNode;
     this.#discovery = discovery;
     this.#api = api;
     this.#hub = hub;
@@ -36,8 +42,9 @@ export class Checks {
   /** Handles a message: returns a specifier if it changed, or the status that ends the call. */
   take(bytes: Uint8Array): Uint8Array | Status | undefined {
     try {
-      return this.#answer(decodeHealthMessage(bytes));
+      return this.#answer(decodeHealthMessage(bytes, this.#hub.limits.maxNodeBytes));
     } catch (error) {
+      if (error instanceof NodeSizeError) return refuseNode(this.#hub, this.#peer.address, error);
       if (error instanceof WireError) {
         return { code: statusCode.INVALID_ARGUMENT, message: `not a health message: ${error.message}` };
       }
@@ -58,7 +65,7 @@ export class Checks {
         this.#isAdmitted = false;
         this.#checker = { node, peer: this.#peer, protocols };
         this.#told = undefined;
-        return this.#refuse() ?? this.#specify(this.#checker);
+        return this.#countNode?.(node) ?? this.#refuse() ?? this.#specify(this.#checker);
       }
       case "response": {
         const refusal = this.#refuse();

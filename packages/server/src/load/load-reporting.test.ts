@@ -34,11 +34,14 @@ function open(loads: LoadReporting): number {
   return reporter;
 }
 
+const receive = (loads: LoadReporting, reporter: number, report: LoadReport): Promise<void> =>
+  loads.receive(reporter, () => Promise.resolve(report));
+
 const counted = (loads: LoadReporting): number => [...loads.view.clusters].length;
 
 test("a large report is added in slices of the event loop, and the next one after it", async () => {
   const loads = reporting();
-  const added = [loads.receive(open(loads), reportOf("a", 1_200)), loads.receive(open(loads), reportOf("b", 10))];
+  const added = [receive(loads, open(loads), reportOf("a", 1_200)), receive(loads, open(loads), reportOf("b", 10))];
   const counts: number[] = [];
   const isAdded = Promise.all(added).then(() => true);
   while (!(await Promise.race([isAdded, nextTurn().then(() => false)]))) counts.push(counted(loads));
@@ -50,7 +53,7 @@ test("of a client that disconnects meanwhile the rest is not added, and no repor
   const reported: ServerReport[] = [];
   const loads = reporting(reported);
   const reporter = open(loads);
-  const added = loads.receive(reporter, reportOf("a", 1_200));
+  const added = receive(loads, reporter, reportOf("a", 1_200));
   await nextTurn();
   loads.close(reporter);
   await added;
@@ -61,6 +64,22 @@ test("of a client that disconnects meanwhile the rest is not added, and no repor
   ]);
 });
 
+test("a report is decoded once the ones before it were added, unless it is refused or its client disconnected", async () => {
+  const loads = reporting();
+  const counts: number[] = [];
+  const reports = [reportOf("a", 1_200), undefined, reportOf("b", 10), reportOf("c", 10)];
+  const reporters = reports.map(() => open(loads));
+  const added = reports.map((report, index) =>
+    loads.receive(reporters[index] ?? 0, () => {
+      counts.push(counted(loads));
+      return Promise.resolve(report);
+    }),
+  );
+  loads.close(reporters[2] ?? 0);
+  await Promise.all(added);
+  expect([counts, counted(loads), loads.view.reports]).toEqual([[0, 1_200, 1_200], 1_210, 2]);
+});
+
 test("the nodes of reporters take no more memory than their address may; one that leaves makes room", () => {
   const node = { ...anonymousNode, id: "n", metadata: { lists: Array.from({ length: 100 }, () => [[], []]) } };
   const each = bytesOfValue(node);
@@ -68,7 +87,7 @@ test("the nodes of reporters take no more memory than their address may; one tha
   const loads = reporting([], { limits: { maxClientBytesPerPeer: 2 * each }, limitsHit });
   const [first, second, third] = [open(loads), open(loads), open(loads)];
   expect([loads.countNode(first, node), loads.countNode(second, node), limitsHit]).toEqual([undefined, undefined, []]);
-  const message = `the nodes of the streams and polls of this address take ${3 * each} bytes of memory; at most ${2 * each} are served (maxClientBytesPerPeer)`;
+  const message = `what the streams and polls of this address say of themselves takes ${3 * each} bytes of memory; at most ${2 * each} are served (maxClientBytesPerPeer)`;
   expect([loads.countNode(third, node), limitsHit]).toEqual([
     { code: 8, message },
     ["maxClientBytesPerPeer 127.0.0.1:1"],

@@ -134,9 +134,16 @@ export class LoadReporting {
     return { code: statusCode.RESOURCE_EXHAUSTED, message };
   }
 
-  /** Adds a report in slices of the event loop; resolves once it was added. */
-  receive(id: ReporterId, report: LoadReport): Promise<void> {
-    const turn = this.#adding.then(() => this.#add(id, report));
+  /**
+   * Reads a report after those before it, and adds it in slices of the event loop; resolves once it was added. Only one
+   * report is decoded at a time, as it may take a hundred times its bytes; `read` returns undefined if it is refused.
+   */
+  receive(id: ReporterId, read: () => Promise<LoadReport | undefined>): Promise<void> {
+    const turn = this.#adding.then(async () => {
+      if (!this.#reporters.has(id)) return;
+      const report = await read();
+      if (report !== undefined) await this.#add(id, report);
+    });
     // A failure is told to who waits for it, and the next report is added.
     this.#adding = turn.catch(() => undefined);
     return turn;

@@ -30,27 +30,27 @@ function serve(call: GrpcCall, ports: MethodPorts, loads: LoadReporting): Dismis
     if (hub.readiness.state === "draining") call.end(draining);
   });
   let isAdmitted = false;
+  /** Ends the call if it is refused by its first report. */
+  const admit = ({ node = anonymousNode }: LoadReport): void => {
+    if (!guard(call, ports, "lrs", node)) return;
+    const excess = loads.countNode(reporter, node);
+    if (excess === undefined) isAdmitted = true;
+    else call.end(excess);
+  };
+  const read = async (bytes: Uint8Array): Promise<LoadReport | undefined> => {
+    let admitted: LoadReport | undefined;
+    await receiveMessage<LoadReport>(reader, bytes, { says: "a load report", ports }, (report) => {
+      if ("code" in report) {
+        call.end(report);
+        return;
+      }
+      if (!isAdmitted) admit(report);
+      if (isAdmitted) admitted = report;
+    });
+    return admitted;
+  };
   call.accept({
-    onMessage: (bytes) => {
-      const receive = (report: LoadReport | Status): Promise<void> | void => {
-        if ("code" in report) {
-          call.end(report);
-          return;
-        }
-        if (!isAdmitted) {
-          const { node = anonymousNode } = report;
-          if (!guard(call, ports, "lrs", node)) return;
-          const excess = loads.countNode(reporter, node);
-          if (excess !== undefined) {
-            call.end(excess);
-            return;
-          }
-          isAdmitted = true;
-        }
-        return loads.receive(reporter, report);
-      };
-      return receiveMessage<LoadReport>(reader, bytes, { says: "a load report", ports }, receive);
-    },
+    onMessage: (bytes) => loads.receive(reporter, () => read(bytes)),
     onHalfClose: () => call.end({ code: statusCode.OK, message: "" }),
     onFailure: (status) => call.end(status),
     onClose: () => {

@@ -109,6 +109,32 @@ describe("a health check client", () => {
     offer(good, "good");
     expect(decoded(SPECIFIER, await good.next())).toEqual(specifier("1s"));
   });
+
+  test("is sent away if its node is larger than the limit, or if those of its address are; one that leaves makes room", async () => {
+    const hits: string[] = [];
+    world = await startWorld({
+      healthDiscovery: new Program(),
+      limits: { maxNodeBytes: 2_000, maxClientBytesPerPeer: 2_000 },
+    });
+    world.server.on("limit-hit", ({ limit }) => hits.push(limit));
+    const large = await open(`${V3}/StreamHealthCheck`);
+    offer(large, "l".repeat(2_000));
+    const first = await open(`${V3}/StreamHealthCheck`);
+    offer(first, "f".repeat(1_000));
+    await first.next();
+    const second = await open(`${V3}/StreamHealthCheck`);
+    offer(second, "s".repeat(1_000));
+    const codes = await Promise.all([large, second].map(({ status }) => within("a status", status)));
+    expect([codes.map(({ code }) => code), hits]).toEqual([
+      [8, 8],
+      ["maxNodeBytes", "maxClientBytesPerPeer"],
+    ]);
+    first.end();
+    await within("the end", first.status);
+    const third = await open(`${V3}/StreamHealthCheck`);
+    offer(third, "t".repeat(1_000));
+    expect(decoded(SPECIFIER, await third.next())).toEqual(specifier("1s"));
+  });
 });
 
 describe.each(httpVersions.flatMap((http) => (["v2", "v3"] as const).map((api) => [http, api] as const)))(

@@ -344,19 +344,19 @@ export const settingTable: readonly Setting[] = [
     "limits.max-client-bytes",
     "bytes",
     "1GiB",
-    "Maximum memory for the nodes of open streams and the nodes and names of waiting polls.",
+    "Maximum memory for what clients say of themselves, such as nodes and the names of waiting polls.",
   ),
   row(
     "limits.max-client-bytes-per-peer",
     "bytes",
     "512MiB",
-    "Maximum memory for the nodes of streams and waiting polls per client address.",
+    "Maximum memory for what clients say of themselves, per client address.",
   ),
   row(
     "limits.max-client-bytes-per-identity",
     "bytes",
     "512MiB",
-    "Maximum memory for the nodes of streams and waiting polls per client certificate identity.",
+    "Maximum memory for what clients say of themselves, per client certificate identity.",
   ),
   row("limits.max-received-bytes", "bytes", "512MiB", "Maximum memory held by incomplete and waiting requests."),
   row(

@@ -1,6 +1,7 @@
 import type { Body } from "../../message/body.ts";
 import type { Status } from "../../message/status.ts";
 import type { DeliveryState } from "../contract/inspect.ts";
+import { bytesOfText } from "../memory/value-cost.ts";
 import type { Scope, Subscription } from "../subscription/subscription.ts";
 import { type Absences, withoutAbsences } from "./absences.ts";
 import { everyName, namesIn, type ResponseSize, sizeOf } from "./body-names.ts";
@@ -97,10 +98,15 @@ export class Deliveries {
 
   /**
    * How many names, as limits count them, are kept beside those that are subscribed to: names given up and absences, of
-   * responses without ACK or NACK, and absences that were rejected.
+   * responses without ACK or NACK, and absences and removals that were rejected.
    */
   get namesKept(): number {
     return this.#absent + this.#givenUp.counted + this.#rejectedNames.counted;
+  }
+
+  /** The memory that the reasons of NACKs take, in bytes. */
+  get reasonBytes(): number {
+    return this.#refusals.reasonBytes + (this.#nacked === undefined ? 0 : bytesOfText(this.#nacked.error.message));
   }
 
   get lastSent(): Delivery | undefined {
@@ -289,8 +295,8 @@ export class Deliveries {
     this.#refusals.add({ nonce: delivery.nonce, body: delivery.body, error });
     if (delivery.isHeartbeat) return delivery;
     this.#refusedFrom = Math.min(this.refusedFrom, delivery.from ?? -1);
-    const { at, body, asked = now, absences } = delivery;
-    if (this.#memory === "by-name") this.#rejectedNames.add(everyName(body), body, asked, absences);
+    const { at, body, asked = now } = delivery;
+    if (this.#memory === "by-name") this.#rejectedNames.add(everyName(body), body, asked);
     else this.#refusedOf = asked;
     const { oldest, newest } = this.#refusedScopes ?? { oldest: at, newest: at };
     this.#refusedScopes = { oldest: Math.min(oldest, at), newest: Math.max(newest, at) };

@@ -1,6 +1,7 @@
 import type { Body } from "../../message/body.ts";
 import type { Status } from "../../message/status.ts";
 import type { Resource } from "../../resource/resource.ts";
+import { bytesOfText } from "../memory/value-cost.ts";
 
 /** A response that was NACKed, and why. */
 export interface NackRecord {
@@ -26,9 +27,18 @@ const MOST = 16;
 export class NackHistory {
   #newestFirst: readonly KeptNack[] = [];
 
+  /** The memory that the reasons take, in bytes. */
+  get reasonBytes(): number {
+    let bytes = 0;
+    for (const { error } of this.#newestFirst) bytes += bytesOfText(error.message);
+    return bytes;
+  }
+
   add({ nonce, body, error }: { readonly nonce: string; readonly body: Body; readonly error: Status }): void {
     const { variant } = body;
-    const one = { nonce, variant, resources: resourcesIn(body), error, forgiven: new Set<string>() };
+    const resources = resourcesIn(body);
+    if (resources.size === 0) return;
+    const one = { nonce, variant, resources, error, forgiven: new Set<string>() };
     this.#newestFirst = [one, ...this.#newestFirst.filter((older) => !replaces(one, older))].slice(0, MOST);
   }
 

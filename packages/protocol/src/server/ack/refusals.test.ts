@@ -218,7 +218,7 @@ describe("a response that was trimmed after its ACK", () => {
   test("can still be NACKed: what else it was about counts until that is given up", () => {
     const { all } = trimmed();
     all.nack("1", no, subscribed("a", "r").scope);
-    expect([all.refusedFrom, all.namesKept]).toEqual([0, 0]);
+    expect([all.refusedFrom, all.namesKept]).toEqual([0, 1]);
     all.forgive(["a"], subscribed("r"));
     expect(all.refusedFrom).toBe(0);
     all.forgive(["r"], subscribed("other"));

@@ -2,7 +2,6 @@ import type { Body } from "../../message/body.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { countOf } from "../subscription/names.ts";
 import { coversName, type Scope, type Subscription } from "../subscription/subscription.ts";
-import type { Absences } from "./absences.ts";
 import { resourcesIn } from "./nack-history.ts";
 
 /** What was rejected of one name. */
@@ -11,8 +10,6 @@ interface RejectedName {
   readonly put: Resource | undefined;
   /** The subscription when the response was sent, where the name may have been subscribed to by an alias. */
   readonly asked: Scope | undefined;
-  /** How many names of the client it counts for; none if the server brought the name. */
-  readonly counted: number;
 }
 
 /**
@@ -20,6 +17,7 @@ interface RejectedName {
  */
 export class RejectedNames {
   readonly #names = new Map<string, RejectedName>();
+  #resources = 0;
   #counted = 0;
   #scopes = 0;
   #newestScope: Scope | undefined;
@@ -30,11 +28,10 @@ export class RejectedNames {
 
   /** Whether a resource was rejected, and not only a removal. */
   get hasResources(): boolean {
-    for (const { put } of this.#names.values()) if (put !== undefined) return true;
-    return false;
+    return this.#resources > 0;
   }
 
-  /** How many of the names the client itself brought up, as limits count them. */
+  /** How many names without a resource there are, as limits count them: perhaps nothing else keeps them any more. */
   get counted(): number {
     return this.#counted;
   }
@@ -44,23 +41,16 @@ export class RejectedNames {
     return this.#scopes === 0 ? undefined : this.#newestScope;
   }
 
-  /** Adds the names of a NACKed body. `asked`: the subscription when it was sent; `absences`: those of the body. */
-  add(names: Iterable<string>, body: Body, asked: Scope | undefined, absences: Absences | undefined): void {
+  /** Adds the names of a NACKed body. `asked`: the subscription when it was sent. */
+  add(names: Iterable<string>, body: Body, asked: Scope | undefined): void {
     const puts = resourcesIn(body);
-    const own = new Set(
-      absences &&
-        body.segments.flatMap(({ missing, errors = [] }) => [
-          ...missing,
-          ...errors.flatMap((error) => (asked?.names.has(error.name) === true ? [error.name] : [])),
-        ]),
-    );
     for (const name of names) {
       this.#delete(name);
       const put = puts.get(name);
-      const isOwn = put === undefined && (own.has(name) || absences?.answered.has(name) === true);
       const mayBeAlias = put === undefined && asked !== undefined && !coversName(asked, name);
-      this.#names.set(name, { put, asked: mayBeAlias ? asked : undefined, counted: isOwn ? countOf(name) : 0 });
-      if (isOwn) this.#counted += countOf(name);
+      this.#names.set(name, { put, asked: mayBeAlias ? asked : undefined });
+      if (put === undefined) this.#counted += countOf(name);
+      else this.#resources++;
       if (mayBeAlias) {
         this.#scopes++;
         this.#newestScope = asked;
@@ -87,7 +77,8 @@ export class RejectedNames {
     const known = this.#names.get(name);
     if (known === undefined) return;
     this.#names.delete(name);
-    this.#counted -= known.counted;
+    if (known.put === undefined) this.#counted -= countOf(name);
+    else this.#resources--;
     if (known.asked !== undefined && --this.#scopes === 0) this.#newestScope = undefined;
   }
 }

@@ -84,16 +84,16 @@ describe("memory of clients", () => {
       new AccountUsage(clientBytes, { accountOf, ...limits }),
       new AccountUsage(clientBytes, limits),
     ];
-    const message = "the nodes of the streams and polls of this";
+    const message = "what the streams and polls of this";
     expect([known.set(1, peerOf("a"), 10), known.set(2, peerOf("b"), 6), known.set(3, peerOf("a"), 1)]).toEqual([
       undefined,
       {
         limit: "maxClientBytes",
-        message: `${message} server take 16 bytes of memory; at most 15 are served (maxClientBytes)`,
+        message: `${message} server say of themselves takes 16 bytes of memory; at most 15 are served (maxClientBytes)`,
       },
       {
         limit: "maxClientBytesPerPeer",
-        message: `${message} address take 11 bytes of memory; at most 10 are served (maxClientBytesPerPeer)`,
+        message: `${message} address say of themselves takes 11 bytes of memory; at most 10 are served (maxClientBytesPerPeer)`,
       },
     ]);
     expect([unknown.set(1, peerOf("a"), 15), unknown.set(2, peerOf("a"), 1)?.limit]).toEqual([

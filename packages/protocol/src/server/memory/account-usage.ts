@@ -26,7 +26,7 @@ export const clientBytes: CountedUse = {
   address: "maxClientBytesPerPeer",
   identity: "maxClientBytesPerIdentity",
   message: (whose, used, most) =>
-    `the nodes of the streams and polls ${whose} take ${used} bytes of memory; at most ${most} are served`,
+    `what the streams and polls ${whose} say of themselves takes ${used} bytes of memory; at most ${most} are served`,
 };
 
 interface Holding {

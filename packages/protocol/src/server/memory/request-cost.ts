@@ -1,4 +1,4 @@
-import type { DiscoveryRequest } from "../../message/request.ts";
+import type { DiscoveryRequest, InitialVersions } from "../../message/request.ts";
 import { bytesOfNode } from "./node-cost.ts";
 
 const REQUEST_BYTES = 512;
@@ -8,6 +8,11 @@ const NAME_BYTES = 48;
 const DISTINCT_BYTES = 40;
 /** Texts that are not Latin-1 take two bytes for each character, of which most may have had one byte. */
 const TEXT_FACTOR = 2;
+
+/** The memory that listed versions take; `isCompared`: perhaps with the names of all of them. */
+export function bytesOfVersions({ size, byteLength = 0 }: InitialVersions, isCompared: boolean): number {
+  return isCompared ? TEXT_FACTOR * byteLength + size * (NAME_BYTES + DISTINCT_BYTES) : byteLength;
+}
 
 /**
  * The memory that a decoded request takes, in bytes: an upper bound, of which a message of `messageBytes` in short names

@@ -66,8 +66,16 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return this.#machine.deliveries;
   }
 
+  get namesAskedFor(): number {
+    return this.#machine.namesAskedFor;
+  }
+
   get namesKept(): number {
     return this.#machine.namesKept;
+  }
+
+  get saidBytes(): number {
+    return this.#machine.saidBytes;
   }
 
   get sentState(): ReadonlySentState {

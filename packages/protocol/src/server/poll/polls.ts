@@ -14,6 +14,7 @@ import type { StreamState } from "../contract/inspect.ts";
 import type { PollEvent, PollId, PollReceived } from "../contract/poll.ts";
 import type { Eviction, PassedLimit, PollerLimits } from "../contract/stream-limits.ts";
 import type { AccountUsage } from "../memory/account-usage.ts";
+import { keptVersion } from "../memory/kept-version.ts";
 import { bytesOfNode } from "../memory/node-cost.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { Progress } from "../progress/progress.ts";
@@ -34,11 +35,6 @@ export interface PollsOptions extends PolledViewsOptions, PollerLimits {
   /** The memory of what streams and polls say of themselves. */
   readonly clientMemory: AccountUsage;
 }
-
-/** More than any version that a poller can have been told; those are digests. */
-const MAX_VERSION_CHARACTERS = 256;
-/** No response has this version. */
-const NO_SUCH_VERSION = "";
 
 /**
  * Polls: REST requests that are complete in themselves (S-RST-14). A change marks the polled subscriptions of its
@@ -284,8 +280,8 @@ interface DeniedPoll extends RejectedStream {
 
 /** A request that takes no more memory than a version can have. */
 function withKeptVersion(request: SotwRequest): SotwRequest {
-  const isKept = (request.versionInfo?.length ?? 0) <= MAX_VERSION_CHARACTERS;
-  return isKept ? request : { ...request, versionInfo: NO_SUCH_VERSION };
+  const versionInfo = keptVersion(request.versionInfo);
+  return versionInfo === request.versionInfo ? request : { ...request, versionInfo };
 }
 
 function refusePoll(

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, says, sotw, talkWith } from "../../../test/support/conversation.ts";
+import { initialVersionsOf } from "../../../test/support/model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, plain, resource, UNKNOWN } from "../../../test/support/resources.ts";
 import { statusCode } from "../../message/status.ts";
 import type { Node } from "../../node/node.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
 import { bytesOfValue } from "../memory/value-cost.ts";
 
 describe("a request", () => {
@@ -42,6 +44,23 @@ describe("a request", () => {
     const names = ["a", "b", "a", "b", "c", "*"];
     talk.hear(1, variant === "delta" ? delta(CLUSTER, { subscribe: names }) : sotw(CLUSTER, { names }));
     expect(talk.ended).toEqual([]);
+  });
+
+  test.each([
+    { named: "hints", dialect: { ignoreHints: true } },
+    { named: "names that do not end a lasting wildcard", dialect: { wildcardSticky: true, wildcardTypes: true } },
+  ])("for more $named than the limit, over all types, ends the stream", ({ dialect }) => {
+    const talk = talkWith("sotw", [plain("a")], { maxSubscriptionsPerStream: 3, dialect });
+    talk.settle(talk.subscribe(1, CLUSTER));
+    talk.settle(talk.subscribe(1, LISTENER));
+    talk.list(1, CLUSTER, ["a", "b"]);
+    talk.list(1, LISTENER, ["c"]);
+    talk.list(1, CLUSTER, ["e"]);
+    talk.list(1, LISTENER, ["c", "d"]);
+    expect(talk.ended).toEqual([]);
+    talk.list(1, LISTENER, ["c", "d", "f"]);
+    const message = "subscribed to 4 names; at most 3 per stream are served";
+    expect(talk.ended).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
   });
 
   test.each(["delta", "sotw"] as const)("for long names in %s counts each for several", (variant) => {
@@ -132,7 +151,7 @@ describe("the memory of nodes", () => {
   const each = bytesOfValue(heavy("a"));
   const ended = (used: number, most: number): unknown => ({
     code: statusCode.RESOURCE_EXHAUSTED,
-    message: `the nodes of the streams and polls of this server take ${used} bytes of memory; at most ${most} are served (maxClientBytes)`,
+    message: `what the streams and polls of this server say of themselves takes ${used} bytes of memory; at most ${most} are served (maxClientBytes)`,
   });
 
   test("beyond the limit ends the stream at its first request; a stream that ends makes room", () => {
@@ -148,6 +167,45 @@ describe("the memory of nodes", () => {
     expect([talk.ended.length, talk.machine.clientBytes]).toEqual([1, 2 * each]);
     for (const stream of [2, 4]) talk.on({ kind: "stream-closed", stream });
     expect(talk.machine.clientBytes).toBe(0);
+  });
+
+  test("goes with that of versions that a client listed, until they were compared", () => {
+    const client = node("n");
+    const versions = { ...initialVersionsOf([["a", "1"]]), byteLength: 1_000 };
+    const talk = new Conversation({ maxClientBytes: bytesOfValue(client) + 1_500 });
+    talk.open(1, "delta");
+    const list = (type: TypeUrl): void =>
+      talk.receive(1, delta(type, { node: client, subscribe: ["*"], initialVersions: versions }));
+    const before = talk.machine.clientBytes;
+    list(CLUSTER);
+    const listed = talk.machine.clientBytes;
+    talk.turns();
+    expect([before, listed, talk.machine.clientBytes]).toEqual([0, bytesOfValue(client) + 1_000, bytesOfValue(client)]);
+    list(LISTENER);
+    list(ENDPOINTS);
+    const used = bytesOfValue(client) + 2_000;
+    expect([talk.ended, talk.machine.clientBytes]).toEqual([[[1, ended(used, used - 500)]], 0]);
+  });
+
+  test("goes with that of the reasons of NACKs, until a response with the resource is ACKed", () => {
+    const most = bytesOfValue(node("n")) + 10_000;
+    const talk = talkWith("delta", [plain("a")], { maxClientBytes: most });
+    const reject = (type: TypeUrl, nonce: string | undefined): void =>
+      void talk.hear(1, delta(type, { nonce, error: { code: 3, message: "x".repeat(2_000) } }));
+    const [first] = talk.hear(1, delta(CLUSTER, { node: node("n"), subscribe: ["a"] }));
+    reject(CLUSTER, first?.nonce);
+    // As the newest NACK, and as one of this resource.
+    const bytes = bytesOfValue(node("n")) + 2 * (2_000 + 32);
+    expect([talk.machine.clientBytes, talk.ended]).toEqual([bytes, []]);
+    talk.put(resource(CLUSTER, "a", "2"));
+    const [second] = talk.turns();
+    talk.hear(1, delta(CLUSTER, { nonce: second?.nonce }));
+    expect(talk.machine.clientBytes).toBe(bytesOfValue(node("n")));
+    for (let round = 3; talk.ended.length === 0 && round < 20; round++) {
+      talk.put(resource(CLUSTER, "a", String(round)));
+      for (const { nonce } of talk.turns()) reject(CLUSTER, nonce);
+    }
+    expect(talk.ended).toEqual([[1, ended(bytesOfValue(node("n")) + 5 * (2_000 + 32), most)]]);
   });
 
   test("is that of the first and of the newest node, which counts instead of the one before", () => {

@@ -43,6 +43,9 @@ export class OpenStreams {
   readonly #streams = new Map<StreamId, Stream>();
   readonly #subscribers: SubscriberIndex<Stream>;
   readonly #subscriptions: AccountUsage;
+  readonly #nodeBytes = new Map<StreamId, number>();
+  /** What clients said beside their nodes and names, where they said anything. */
+  readonly #said = new Map<StreamId, number>();
   /** The streams that wait for a flush. */
   readonly queue: FlushQueue<Stream> = new FlushQueue();
   /** The timers of streams that wait for an ACK, or for something that comes first. */
@@ -167,7 +170,27 @@ export class OpenStreams {
   countNodes(opened: StreamOpened, nodes: Iterable<Node>): readonly ServerEffect[] {
     let bytes = 0;
     for (const node of nodes) bytes += bytesOfNode(node);
-    const excess = this.#options.clientMemory.set(opened.stream, opened.peer, bytes);
+    this.#nodeBytes.set(opened.stream, bytes);
+    return this.#countClient(opened);
+  }
+
+  /** Counts what else a client said of itself, if it changed, and ends a stream that exceeds a limit by it. */
+  countSaid({ opened, saidBytes }: Stream): readonly ServerEffect[] {
+    if (saidBytes === (this.#said.get(opened.stream) ?? 0)) return [];
+    if (saidBytes === 0) this.#said.delete(opened.stream);
+    else this.#said.set(opened.stream, saidBytes);
+    return this.#countClient(opened);
+  }
+
+  /** Whether anything is counted of a stream beside its nodes. */
+  hasSaid({ opened }: Stream): boolean {
+    return this.#said.has(opened.stream);
+  }
+
+  #countClient(opened: StreamOpened): readonly ServerEffect[] {
+    const { stream, peer } = opened;
+    const bytes = (this.#nodeBytes.get(stream) ?? 0) + (this.#said.get(stream) ?? 0);
+    const excess = this.#options.clientMemory.set(stream, peer, bytes);
     return excess === undefined ? [] : this.endBeyond({ opened }, excess);
   }
 
@@ -183,6 +206,8 @@ export class OpenStreams {
   close(id: StreamId): readonly ServerEffect[] {
     const { layers, progress, responses, siblings, clientMemory, closed } = this.#options;
     this.#opened.delete(id);
+    this.#nodeBytes.delete(id);
+    this.#said.delete(id);
     clientMemory.forget(id);
     const stream = this.#streams.get(id);
     this.queue.forget(id, stream);

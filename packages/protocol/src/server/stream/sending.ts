@@ -28,6 +28,8 @@ export interface Recipient {
   readonly conversion?: Conversion | undefined;
 }
 
+const everyName = { has: () => true };
+
 /** Sends the responses of one stream: converted and split for its client, each with its own nonce (S-NON-01). */
 export class Sending {
   readonly #stream: StreamId;
@@ -49,7 +51,7 @@ export class Sending {
   /** Sends an answer or one part of it. */
   respond(
     type: TypeStream,
-    { body, isInOrder: isInTurn, asked }: PendingResponse,
+    { body, isInOrder: isInTurn, asked, newToClient }: PendingResponse,
     moment: FlushMoment,
     effects: ServerEffect[],
   ): Delivery {
@@ -65,7 +67,9 @@ export class Sending {
       isInTurn,
       asked: type.subscription.scope,
     };
-    const absences = absencesIn(body, asked, (name) => type.subscription.termsNamed(name).length > 0);
+    // In the answer to listed versions all removals are of names that the client listed.
+    const answered = body.variant === "delta" && newToClient !== undefined ? everyName : asked;
+    const absences = absencesIn(body, answered, (name) => type.subscription.termsNamed(name).length > 0);
     if (absences !== undefined) delivery.absences = absences;
     type.deliveries.open(delivery);
     const stream = this.#stream;

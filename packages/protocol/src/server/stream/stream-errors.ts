@@ -29,6 +29,13 @@ export class StreamErrors {
     return this.#sent.size === 0;
   }
 
+  /** How many names are kept to tell which errors a client forgets, as limits count them. */
+  get namesKept(): number {
+    let count = 0;
+    for (const sent of this.#sent.values()) count += sent.namesKept;
+    return count;
+  }
+
   /** A client forgets the errors of names that it gives up. */
   onRequest(type: TypeStream, request: DiscoveryRequest): void {
     if (this.#sent.size > 0) this.#sent.get(type)?.onRequest(request, type.subscription);

@@ -140,18 +140,25 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     return { type, view: this.view, isSettled: this.#isSettled };
   }
 
-  /** How many names are subscribed to, over all types, as limits count them. */
+  /** How many names are subscribed to or listed as hints, over all types, as limits count them. */
   get namesAskedFor(): number {
     let count = 0;
-    for (const type of this.#types.values()) count += type.subscription.names.counted;
+    for (const type of this.#types.values()) count += type.namesAskedFor;
     return count;
   }
 
   /** How many names are kept beside those that are subscribed to, over all types, as limits count them. */
   get namesKept(): number {
-    let count = 0;
+    let count = this.#errors.namesKept;
     for (const type of this.#types.values()) count += type.namesKept;
     return count;
+  }
+
+  /** The memory of what the client said beside its nodes and names, over all types, in bytes. */
+  get saidBytes(): number {
+    let bytes = 0;
+    for (const type of this.#types.values()) bytes += type.saidBytes;
+    return bytes;
   }
 
   /** Whether every type was sent completely and nothing waits. */

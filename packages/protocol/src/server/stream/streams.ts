@@ -189,6 +189,10 @@ export class Streams {
     const owed = stream.identity.siblings.order.takeOwed();
     if (owed.size > 0) this.#open.resendOnOthers(stream, owed);
     this.#open.wakeWaiting(stream);
+    if (saysMore(request) || this.#open.hasSaid(stream)) {
+      const ended = this.#open.countSaid(stream);
+      if (isEnded(ended)) return [...effects, ...ended];
+    }
     // What only ACKs exceeds no limit that it did not exceed before, and may release names.
     if (isFlushNeeded) effects.push(...this.#open.endBeyondLimits(stream));
     else this.#open.countNames(stream);
@@ -206,6 +210,11 @@ export class Streams {
     if (ended.length > 0) {
       effects.push(...ended);
       return;
+    }
+    if (this.#open.hasSaid(stream)) {
+      const beyond = this.#open.countSaid(stream);
+      effects.push(...beyond);
+      if (isEnded(beyond)) return;
     }
     if (stream.isSettled) this.#open.settle(stream);
     if (stream.opened.onlyType !== undefined) this.#open.resendOnOthers(stream, flushed.owed);
@@ -253,6 +262,11 @@ export class Streams {
     const unknown = { node: undefined, client: undefined, dialect: undefined } as const;
     return { stream: id, variant, onlyType, apiVersion, peer, ...unknown, layers: [], types: [] };
   }
+}
+
+/** Whether a request says more of its client than its node and names. */
+function saysMore(request: DiscoveryRequest): boolean {
+  return request.error !== undefined || (request.kind === "delta" && request.initialVersions.size > 0);
 }
 
 function flushOf(stream: Stream): FlushResult {

@@ -15,6 +15,10 @@ class Client {
     this.#listed = new SotwSubscription(this.subscription, { ignoreHints: false, prefixGlob: false, ...rules });
   }
 
+  get namesBeside(): number {
+    return this.#listed.namesBeside;
+  }
+
   /** What needs an answer: what the change adds, and what is doubted. */
   list(names: readonly string[], what: Partial<SotwRequest> = {}): unknown {
     const { change, again, isWildcardAgain } = this.#listed.list(sotw(ENDPOINTS, { names, ...what }));
@@ -58,6 +62,18 @@ describe("S-SUB-23: the names of a State of the World request", () => {
     expect(client.list(["a", b], { hasLocators: true })).toEqual([[b], [a, locatedTerm("b")]]);
     expect(client.doubt(b).list(["a", b])).toEqual([[], [a]]);
   });
+});
+
+test("a list that repeats most of its names is not kept", () => {
+  const client = new Client();
+  const [few, many] = [2, 20].map((repeated) => ["a", "b", ...Array<string>(repeated).fill("a")]);
+  if (few === undefined || many === undefined) throw new Error("expected two lists");
+  expect([few, few, many, many].map((names) => client.list(names))).toEqual([
+    [["a", "b"], []],
+    [undefined, []],
+    [[], []],
+    [[], []],
+  ]);
 });
 
 describe("S-SUB-06: a name that a stale request left out", () => {
@@ -109,6 +125,15 @@ describe("S-SUB-03: where names are hints", () => {
     expect(client.list([])).toEqual([[], []]);
     expect(client.list(["*", "b"])).toEqual([[], ["*", "b", "all"]]);
     expect(client.list(["b", "c"])).toEqual([[], []]);
+  });
+
+  test("the newest ones count", () => {
+    const client = hinted();
+    const counts = [["a", "b", "a"], ["c"], ["l".repeat(257)], []].map((names) => {
+      client.list(names);
+      return client.namesBeside;
+    });
+    expect(counts).toEqual([2, 1, 2, 0]);
   });
 
   test("S-SUB-14: a first request without names hints at everything", () => {

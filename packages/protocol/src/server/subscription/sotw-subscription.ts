@@ -1,6 +1,10 @@
 import type { SotwRequest } from "../../message/request.ts";
 import { termsOf } from "../../resource/resource-name.ts";
+import { countOfAll, type NameList } from "./names.ts";
 import type { Subscription, SubscriptionChange } from "./subscription.ts";
+
+/** A list with more names than twice those that differ, and these many, is not kept to compare the next one with. */
+const REPEATED_NAMES_KEPT = 16;
 
 /** What the names of a request mean for the subscription. */
 export interface Listing {
@@ -17,7 +21,10 @@ export class SotwSubscription {
   readonly #subscription: Subscription;
   readonly #ignoresHints: boolean;
   readonly #prefixGlob: boolean;
-  /** The names of the last request that was applied, compared by identity: an ACK repeats them. */
+  /**
+   * The names of the last request that was applied, compared by identity: an ACK repeats them. Undefined: no request
+   * yet, or the list repeats most of its names.
+   */
   #listed: readonly string[] | undefined;
   /** Terms that a stale request left out. */
   readonly #doubted = new Set<string>();
@@ -27,6 +34,7 @@ export class SotwSubscription {
    * yet.
    */
   #hints: ReadonlySet<string> | undefined;
+  #namesBeside = 0;
 
   constructor(
     subscription: Subscription,
@@ -35,6 +43,11 @@ export class SotwSubscription {
     this.#subscription = subscription;
     this.#ignoresHints = ignoreHints;
     this.#prefixGlob = prefixGlob;
+  }
+
+  /** How many names are kept that the subscription does not know, as limits count them. */
+  get namesBeside(): number {
+    return this.#namesBeside;
   }
 
   /** Applies the names of a request. */
@@ -58,9 +71,17 @@ export class SotwSubscription {
       this.#hints = hints;
     }
     if (hasLocators) again.push(...this.#subscription.speakOfParameters());
-    this.#listed = names;
     const change = this.#subscription.replace(this.#ignoresHints ? [] : this.#termsIn(names));
+    this.#keep(names);
     return { change, again, isWildcardAgain };
+  }
+
+  #keep(names: readonly string[]): void {
+    const { names: subscribed } = this.#subscription;
+    const isKnown = subscribed.size > 0;
+    const distinct: NameList = isKnown ? subscribed : (this.#hints ?? new Set(names));
+    this.#namesBeside = isKnown ? 0 : countOfAll(distinct);
+    this.#listed = names.length > 2 * distinct.size + REPEATED_NAMES_KEPT ? undefined : names;
   }
 
   /**

@@ -3,6 +3,7 @@ import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { Position } from "../../state/difference.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import { Comparison } from "../cache/resume.ts";
+import { bytesOfVersions } from "../memory/request-cost.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 
 /**
@@ -28,6 +29,11 @@ export class DeltaResume {
   /** Whether listed versions still have to be compared. */
   get isOpen(): boolean {
     return this.#initial.size > 0;
+  }
+
+  /** The memory that the listed versions take, in bytes. */
+  get bytes(): number {
+    return bytesOfVersions(this.#initial, this.isPaused);
   }
 
   /** Whether a comparison continues in the next flush. */

@@ -72,8 +72,16 @@ export class DeltaTypeStream implements TypeStream {
     return this.sentState.sentUpTo;
   }
 
+  get namesAskedFor(): number {
+    return this.subscription.names.counted;
+  }
+
   get namesKept(): number {
     return this.deliveries.namesKept + this.#leftOver;
+  }
+
+  get saidBytes(): number {
+    return this.deliveries.reasonBytes + this.#resume.bytes;
   }
 
   get isPaused(): boolean {

@@ -300,3 +300,17 @@ describe("S-RES-15: a name without a resource has an error where that is switche
     ]);
   });
 });
+
+test("where names are hints, those of the newest request are kept, and count", () => {
+  const hinting = new Errors("sotw", { ignoresHints: true });
+  const plain = new Errors("sotw");
+  const counts = [["a", "b", "a"], ["l".repeat(257)], []].map((names) => {
+    for (const one of [hinting, plain]) one.after(sotw(ENDPOINTS, { names, nonce: "stale" }));
+    return [hinting.sent.namesKept, plain.sent.namesKept];
+  });
+  expect(counts).toEqual([
+    [2, 0],
+    [2, 0],
+    [0, 0],
+  ]);
+});

@@ -12,7 +12,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import { type ErrorDifference, replaceNames } from "../cache/error-difference.ts";
-import type { NameList } from "../subscription/names.ts";
+import { countOfAll, type NameList } from "../subscription/names.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import type { PendingResponse, TypeStream } from "./type-stream.ts";
 
@@ -40,6 +40,7 @@ export class SentErrors {
   #sent: ErrorSet = noErrors;
   /** The last names where names are only hints. */
   #hints: ReadonlySet<string> | undefined;
+  #namesKept = 0;
 
   constructor(variant: Variant, ignoresHints = false) {
     this.#variant = variant;
@@ -50,10 +51,18 @@ export class SentErrors {
     return this.#sent;
   }
 
+  /** How many names are kept of the last request, as limits count them. */
+  get namesKept(): number {
+    return this.#namesKept;
+  }
+
   /** Forgets the errors of names that the client gives up, even in a request that is otherwise ignored. */
   onRequest(request: DiscoveryRequest, { isWildcard, names }: Subscription): void {
     const hints = this.#hints;
-    if (this.#ignoresHints && request.kind === "sotw") this.#hints = new Set(request.names);
+    if (this.#ignoresHints && request.kind === "sotw") {
+      this.#hints = new Set(request.names);
+      this.#namesKept = countOfAll(this.#hints);
+    }
     if (this.#sent.size === 0) return;
     const isUnlisted = forgottenBy(request, isWildcard, names);
     // Where names are hints, errors of names that were never listed were sent too; a request for other names does not

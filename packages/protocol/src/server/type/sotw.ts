@@ -13,6 +13,7 @@ import { Deliveries, type Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import { noPendingRemovals, type PendingRemovals } from "../cache/pending-removals.ts";
 import type { PendingResource } from "../cache/shared-selections.ts";
+import { keptVersion } from "../memory/kept-version.ts";
 import { SotwSubscription } from "../subscription/sotw-subscription.ts";
 import { classifyChange, Subscription } from "../subscription/subscription.ts";
 import { FirstSelection } from "./first-selection.ts";
@@ -61,8 +62,16 @@ export class SotwTypeStream implements TypeStream {
     this.#terms = new SotwTerms(traits, this.subscription, this.sentState);
   }
 
+  get namesAskedFor(): number {
+    return this.subscription.names.counted + this.#names.namesBeside;
+  }
+
   get namesKept(): number {
     return this.deliveries.namesKept;
+  }
+
+  get saidBytes(): number {
+    return this.deliveries.reasonBytes;
   }
 
   get isPaused(): boolean {
@@ -152,7 +161,7 @@ export class SotwTypeStream implements TypeStream {
   /** The first request of a type on a stream is a new subscription whatever it carries (S-REC-04). */
   #open(request: SotwRequest): ClassifiedRequest {
     this.#isOpen = true;
-    this.#resumedVersion = this.#options.dialect.resumeVersion ? request.versionInfo : undefined;
+    this.#resumedVersion = this.#options.dialect.resumeVersion ? keptVersion(request.versionInfo) : undefined;
     this.#rename(request);
     this.sentState.resendsAll = this.subscription.asksForAll;
     return { as: "initial" };
@@ -195,11 +204,16 @@ export class SotwTypeStream implements TypeStream {
   }
 
   #settle(request: SotwRequest, nonce: string): ClassifiedRequest {
+    const { namesBeside: before } = this.#names;
     const renamed = this.#rename(request);
     const error = this.#errorIn(request, this.deliveries.lastSent?.body.version);
     if (error === undefined) {
       const acked = this.deliveries.ack(nonce);
-      return { as: acked === undefined ? renamed : "ack", acked, isOnlyAck: renamed === "repeat" };
+      return {
+        as: acked === undefined ? renamed : "ack",
+        acked,
+        isOnlyAck: renamed === "repeat" && this.#names.namesBeside <= before,
+      };
     }
     const older = this.#olderToBlame(request);
     const nacked = this.#nack(older ?? nonce, error);

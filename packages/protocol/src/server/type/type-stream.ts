@@ -90,8 +90,15 @@ export interface TypeStream {
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
   readonly ttl: TtlVerdict;
+  /** How many names the client's requests list, as limits count them: those subscribed to, and those that are hints. */
+  readonly namesAskedFor: number;
   /** How many names are kept that the client gave up, or for responses that were not accepted, as limits count them. */
   readonly namesKept: number;
+  /**
+   * The memory of what the client said beside its node and names, in bytes: the reasons of its NACKs, and the versions
+   * that it listed until they were compared.
+   */
+  readonly saidBytes: number;
   /** What the client was sent. */
   readonly sentState: ReadonlySentState;
   /** The position up to which the client was sent changes; undefined before the first response. */
