@@ -35,7 +35,7 @@ export interface PollsOptions extends PolledViewsOptions, PollerLimits {
   readonly clientMemory: AccountUsage;
 }
 
-/** More than any version that a poller can have been told; those are digests. */
+/** More than any version that a poller can have been told, beyond what the caller set of it: the rest is a digest. */
 const MAX_VERSION_CHARACTERS = 256;
 /** No response has this version. */
 const NO_SUCH_VERSION = "";
@@ -142,9 +142,8 @@ export class Polls {
   }
 
   #receive(event: PollReceived): readonly ServerEffect[] {
-    const { poll: id, peer, holdMs, apiVersion } = event;
-    const request = withKeptVersion(event.request);
-    const { node, choices, dialect } = this.#options.admission.identify(request.node, peer, event.listener);
+    const { poll: id, peer, holdMs, apiVersion, request: asGiven } = event;
+    const { node, choices, dialect } = this.#options.admission.identify(asGiven.node, peer, event.listener);
     const refusal = this.#refusalOf(event, dialect);
     if (refusal !== undefined) return [{ kind: "refuse-poll", poll: id, status: refusal }];
     const { type } = event;
@@ -152,7 +151,7 @@ export class Polls {
     if ("refused" in placed) return refusePoll({ poll: id, node, peer }, placed);
     const polled = this.#views.polled(placed, {
       traits: this.#options.traits(type) ?? opaqueTraits(type),
-      names: dialect.ignoreHints ? [] : termsOf(request.names, dialect.prefixGlob),
+      names: dialect.ignoreHints ? [] : termsOf(asGiven.names, dialect.prefixGlob),
       // Messages of API version 2 have no field for errors.
       resourceErrors: apiVersion === "v2" ? "off" : dialect.resourceErrors,
     });
@@ -160,6 +159,7 @@ export class Polls {
     if (excess !== undefined) return this.#refuseBeyond(id, excess, polled);
     const effects: ServerEffect[] = [];
     const poller = this.#pollerFor(event, { node, choices, polled }, effects);
+    const request = withKeptVersion(asGiven, [polled.current.view.printedVersion(type), poller.givenVersion]);
     // First, so that it ends, and its poller is remembered no longer than others, if what follows fails.
     this.#waiting.add({
       id,
@@ -282,9 +282,10 @@ interface DeniedPoll extends RejectedStream {
   readonly type: TypeUrl | undefined;
 }
 
-/** A request that takes no more memory than a version can have. */
-function withKeptVersion(request: SotwRequest): SotwRequest {
-  const isKept = (request.versionInfo?.length ?? 0) <= MAX_VERSION_CHARACTERS;
+/** A request whose version takes no more memory than one that was told: it may contain one of these. */
+function withKeptVersion(request: SotwRequest, versions: readonly (string | undefined)[]): SotwRequest {
+  const most = MAX_VERSION_CHARACTERS + Math.max(...versions.map((version) => version?.length ?? 0));
+  const isKept = (request.versionInfo?.length ?? 0) < most;
   return isKept ? request : { ...request, versionInfo: NO_SUCH_VERSION };
 }
 
