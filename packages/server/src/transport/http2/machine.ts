@@ -57,8 +57,10 @@ export interface MachineOptions {
 export interface Output {
   readonly chunks: readonly Uint8Array[];
   readonly byteLength: number;
-  /** To be called when the socket has taken the chunks. */
+  /** Callbacks of those whose bytes these are. */
   readonly written: readonly (() => void)[];
+  /** How many answers it has that the client can ask for as often as it likes. */
+  readonly replies: number;
 }
 
 /** An error of the client's that ends the connection (RFC 9113 section 5.4.1). */
@@ -116,6 +118,8 @@ export class Http2Machine implements StreamOwner {
   #receivedBytes = 0;
   #consumedBytes = 0;
   #unreadReplies = 0;
+  /** Those of them that `takeOutput` has not taken. */
+  #untakenReplies = 0;
   #resets: Allowance | undefined;
   #refusals: Allowance | undefined;
   #idleFrames: Allowance | undefined;
@@ -199,23 +203,25 @@ export class Http2Machine implements StreamOwner {
   }
 
   /**
-   * Takes what is to be written: all control frames, and up to so many bytes of DATA, in turns. Requests whose response was
-   * taken by the call before are given up.
+   * Takes what is to be written: all control frames, and up to so many bytes of responses, in turns. Requests whose
+   * response was taken by the call before are given up.
    */
-  takeOutput(maxDataBytes: number): Output {
+  takeOutput(maxResponseBytes: number): Output {
     for (const stream of this.#unread) this.resetStream(stream, errorCode.noError);
     const chunks = this.#control;
+    const replies = this.#untakenReplies;
     this.#control = [];
+    this.#untakenReplies = 0;
     const written: (() => void)[] = [];
-    let left = maxDataBytes;
-    for (let isStuck = false; this.#ready.length > 0 && !isStuck; ) {
+    let left = maxResponseBytes;
+    for (let isStuck = false; left > 0 && this.#ready.length > 0 && !isStuck; ) {
       isStuck = true;
       const round = this.#ready;
       this.#ready = [];
       const served: MachineStream[] = [];
       for (const stream of round) {
         const before = chunks.length;
-        left -= this.#sendData(stream, left, chunks, written);
+        left -= this.#sendResponse(stream, left, chunks, written);
         const isServed = chunks.length > before;
         if (isServed) isStuck = false;
         if (stream.isReady) (isServed ? served : this.#ready).push(stream);
@@ -227,12 +233,13 @@ export class Http2Machine implements StreamOwner {
     this.#sent = [];
     let byteLength = 0;
     for (const chunk of chunks) byteLength += chunk.byteLength;
-    return { chunks, byteLength, written };
+    return { chunks, byteLength, written, replies };
   }
 
-  /** All that was taken was written. */
-  onWritten(): void {
-    this.#unreadReplies = 0;
+  /** The socket has taken the output. */
+  onWritten({ written, replies }: Output): void {
+    this.#unreadReplies -= replies;
+    for (const callback of written) callback();
   }
 
   /** Tells the streams that have closed since the last call. */
@@ -246,12 +253,6 @@ export class Http2Machine implements StreamOwner {
 
   started(): void {
     this.#room.open();
-  }
-
-  sendHeaders(stream: MachineStream, fields: ResponseFields, isLast: boolean): void {
-    this.#sendBlock(stream.id, fields, isLast, this.#control);
-    if (isLast) this.#endSending(stream);
-    this.#options.onOutput();
   }
 
   sendSoon(stream: MachineStream): void {
@@ -277,32 +278,47 @@ export class Http2Machine implements StreamOwner {
     this.#options.onOutput();
   }
 
-  /** Sends a frame of a stream, as its windows allow, or its end. Returns the bytes of DATA. */
-  #sendData(stream: MachineStream, maxBytes: number, chunks: Uint8Array[], written: (() => void)[]): number {
-    stream.isReady = false;
-    if (stream.isClosed) return 0;
-    const window = Math.min(maxBytes, this.#sendWindow, this.#maxFrameBytes);
+  /**
+   * Sends the headers of a response, a frame of its body as the windows allow, and its end. Returns the bytes of these;
+   * all of them wait while the socket has enough, or a client that reads nothing could have any number of responses.
+   */
+  #sendResponse(stream: MachineStream, maxBytes: number, chunks: Uint8Array[], written: (() => void)[]): number {
+    stream.isReady = !stream.isClosed && maxBytes <= 0;
+    if (stream.isClosed || stream.isReady) return 0;
+    const headerBytes = this.#sendHeaders(stream, chunks);
+    const window = Math.min(maxBytes - headerBytes, this.#sendWindow, this.#maxFrameBytes);
     const byteLength = Math.max(0, Math.min(window, stream.sendWindow, stream.unsentBytes));
     const isAll = byteLength === stream.unsentBytes;
     if (byteLength === 0 && !isAll) {
       // What waits for the connection keeps its turn; what waits for its own window gets one with it.
       stream.isReady = stream.sendWindow > 0;
-      return 0;
+      return headerBytes;
     }
     const isEnd = isAll && stream.isEnded;
     const isLast = isEnd && stream.trailers === undefined;
-    if (byteLength > 0 || isLast) {
+    if (byteLength > 0 || (isLast && !stream.isEndSent)) {
+      const isCut = !isAll && byteLength === Math.min(stream.sendWindow, this.#sendWindow);
       if (byteLength >= SMALL_DATA_BYTES) this.#cutFrames?.give();
-      else if (!isAll && byteLength === stream.sendWindow && !this.#mayCut()) return 0;
+      else if (isCut && !this.#mayCut()) return headerBytes;
       chunks.push(frameHead(frameType.data, isLast ? flag.endStream : 0, stream.id, byteLength));
       stream.sendWindow -= byteLength;
       this.#sendWindow -= byteLength;
     }
     stream.takeUnsent(byteLength, chunks, written);
-    if (isEnd && stream.trailers !== undefined) this.#sendBlock(stream.id, stream.trailers, true, chunks);
+    const trailers = isEnd ? stream.trailers : undefined;
+    const trailerBytes = trailers === undefined ? 0 : this.#sendBlock(stream.id, trailers, true, chunks);
     if (isEnd) this.#endSending(stream);
     else stream.isReady = !isAll && stream.sendWindow > 0;
-    return byteLength;
+    return headerBytes + byteLength + trailerBytes;
+  }
+
+  /** Sends the headers of a response unless they were sent, and with them its end if there is nothing else. */
+  #sendHeaders(stream: MachineStream, chunks: Uint8Array[]): number {
+    const { headers } = stream;
+    if (headers === undefined) return 0;
+    stream.headers = undefined;
+    stream.isEndSent = stream.isEnded && stream.unsentBytes === 0 && stream.trailers === undefined;
+    return this.#sendBlock(stream.id, headers, stream.isEndSent, chunks);
   }
 
   /** The response has left. What is still missing of the request has a turn to come, then the stream is reset. */
@@ -326,8 +342,8 @@ export class Http2Machine implements StreamOwner {
     this.#send(settingsFrame([[setting.maxConcurrentStreams, limit]]));
   }
 
-  /** A header block of this server's fits into few frames. */
-  #sendBlock(stream: number, fields: ResponseFields, isLast: boolean, chunks: Uint8Array[]): void {
+  /** Sends a header block and returns its size. */
+  #sendBlock(stream: number, fields: ResponseFields, isLast: boolean, chunks: Uint8Array[]): number {
     const block = encodeHeaders(fields);
     const endStream = isLast ? flag.endStream : 0;
     for (let at = 0, type: number = frameType.headers; at < block.byteLength; type = frameType.continuation) {
@@ -336,6 +352,7 @@ export class Http2Machine implements StreamOwner {
       chunks.push(wholeFrame(type, flags, stream, block.subarray(at, end)));
       at = end;
     }
+    return block.byteLength;
   }
 
   #sendReset(stream: number, code: ErrorCode): void {
@@ -367,6 +384,7 @@ export class Http2Machine implements StreamOwner {
     if (this.#unreadReplies > MAX_UNREAD_REPLIES) {
       throw new ConnectionError(errorCode.enhanceYourCalm, `more than ${MAX_UNREAD_REPLIES} answers are not read`);
     }
+    this.#untakenReplies++;
     this.#send(frame);
   }
 
@@ -557,12 +575,17 @@ export class Http2Machine implements StreamOwner {
     }
   }
 
-  #receivePriority(frame: Frame): void {
-    if (frame.stream === 0) throw new ConnectionError(errorCode.protocolError, "PRIORITY without a stream");
-    if (frame.end - frame.start !== 5) this.#failStream(frame.stream, errorCode.frameSizeError);
-    else if (readUint31(frame.bytes, frame.start) === frame.stream) {
-      this.#failStream(frame.stream, errorCode.protocolError);
-    } else this.#countIdleFrame();
+  #receivePriority({ stream, bytes, start, end }: Frame): void {
+    if (stream === 0) throw new ConnectionError(errorCode.protocolError, "PRIORITY without a stream");
+    const isWhole = end - start === 5;
+    if (isWhole && readUint31(bytes, start) !== stream) {
+      this.#countIdleFrame();
+      return;
+    }
+    const code = isWhole ? errorCode.protocolError : errorCode.frameSizeError;
+    // A stream that was never opened cannot be reset.
+    if (!this.#wasOpened(stream)) throw new ConnectionError(code, "invalid PRIORITY of a stream that was never opened");
+    this.#failStream(stream, code);
   }
 
   #receiveReset(frame: Frame): void {
@@ -669,9 +692,12 @@ export class Http2Machine implements StreamOwner {
   }
 
   #expectOpened(id: number, name: string): void {
-    if (id > this.#lastStream || id % 2 === 0) {
-      throw new ConnectionError(errorCode.protocolError, `${name} of a stream that was never opened`);
-    }
+    if (this.#wasOpened(id)) return;
+    throw new ConnectionError(errorCode.protocolError, `${name} of a stream that was never opened`);
+  }
+
+  #wasOpened(id: number): boolean {
+    return id <= this.#lastStream && id % 2 === 1;
   }
 
   /** A closed stream sends nothing more, unless this side reset or ignored it. */
