@@ -94,6 +94,8 @@ export class Hub implements HubPort {
   readonly #streams: StreamRegistry;
   readonly #polls: PollRegistry;
   readonly #waiting: WaitingRequests;
+  /** When the last report was made. */
+  #reportedAt = new Date();
   /** The poll that is being processed. */
   #arriving: PollId | undefined;
   readonly #accessWatchers = new Set<() => void>();
@@ -457,11 +459,15 @@ export class Hub implements HubPort {
    * rejected (S-OBS-03).
    */
   report(report: ServerReport): void {
-    const at = new Date();
-    this.#options.telemetry.report(report, at);
+    const now = Date.now();
+    // A change makes thousands of reports within milliseconds; listeners, which may change it, get a date of their own.
+    if (this.#reportedAt.getTime() !== now) this.#reportedAt = new Date(now);
+    this.#options.telemetry.report(report, this.#reportedAt);
     if (!this.listeners.hasAny(report.kind)) return;
     const arriving = this.#arriving;
-    const failure = this.listeners.tell(report, at, (reason) => this.#listenerFailed(report, reason, arriving));
+    const failure = this.listeners.tell(report, new Date(now), (reason) =>
+      this.#listenerFailed(report, reason, arriving),
+    );
     if (failure !== undefined) this.#listenerFailed(report, failure.thrown, arriving);
   }
 

@@ -9,17 +9,52 @@ export interface Cell {
   value: number;
 }
 
+/** What is kept for each set of labels, found by one value after another: nothing is joined for a look-up. */
+class ByLabels<Kept> {
+  readonly #make: (labels: Readonly<Record<string, string>>) => Kept;
+  readonly #names: readonly string[];
+  readonly #root: Branch<Kept> = { kept: undefined, branches: new Map() };
+  /** In the order in which they were made. */
+  readonly all: Kept[] = [];
+
+  constructor(names: readonly string[], make: (labels: Readonly<Record<string, string>>) => Kept) {
+    this.#names = names;
+    this.#make = make;
+  }
+
+  get(values: readonly string[]): Kept {
+    let branch = this.#root;
+    for (const value of values) {
+      let next = branch.branches.get(value);
+      if (next === undefined) {
+        next = { kept: undefined, branches: new Map() };
+        branch.branches.set(value, next);
+      }
+      branch = next;
+    }
+    if (branch.kept === undefined) {
+      branch.kept = this.#make(Object.fromEntries(this.#names.map((name, index) => [name, values[index] ?? ""])));
+      this.all.push(branch.kept);
+    }
+    return branch.kept;
+  }
+}
+
+interface Branch<Kept> {
+  kept: Kept | undefined;
+  readonly branches: Map<string, Branch<Kept>>;
+}
+
 /** A counter whose cells are looked up once and then incremented. */
 export class CounterFamily {
-  readonly #cells = new Map<string, { readonly labels: Readonly<Record<string, string>>; readonly cell: Cell }>();
-  readonly #labelNames: readonly string[];
+  readonly #cells: ByLabels<CountedCell>;
 
   /** `read` sets the cells on every scrape, for values counted elsewhere. */
   constructor(name: MetricName, registry: Registry, read?: (cellOf: (...values: readonly string[]) => Cell) => void) {
     const row: MetricRow = metricTable[name];
-    const cells = this.#cells;
-    const cellOf = (...values: readonly string[]): Cell => this.cell(...values);
-    this.#labelNames = row.labels;
+    const cells = new ByLabels<CountedCell>(row.labels, (labels) => ({ labels, value: 0 }));
+    const cellOf = (...values: readonly string[]): Cell => cells.get(values);
+    this.#cells = cells;
     new Counter({
       name,
       help: row.help,
@@ -28,7 +63,7 @@ export class CounterFamily {
       collect(): void {
         read?.(cellOf);
         this.reset();
-        for (const { labels, cell } of cells.values()) this.inc(labels, cell.value);
+        for (const { labels, value } of cells.all) this.inc(labels, value);
       },
     });
     if (row.labels.length === 0) this.cell();
@@ -36,14 +71,12 @@ export class CounterFamily {
 
   /** The cell for these values, in the order of the table's labels. The same one for the same values. */
   cell(...values: readonly string[]): Cell {
-    const key = values.join("\n");
-    let entry = this.#cells.get(key);
-    if (entry === undefined) {
-      entry = { labels: labelsOf(this.#labelNames, values), cell: { value: 0 } };
-      this.#cells.set(key, entry);
-    }
-    return entry.cell;
+    return this.#cells.get(values);
   }
+}
+
+interface CountedCell extends Cell {
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** The observations of a histogram for one set of labels. */
@@ -74,27 +107,18 @@ class Buckets implements HistogramCell {
 
 /** A histogram whose cells are looked up once and then updated. */
 export class HistogramFamily {
-  readonly #cells = new Map<string, Buckets>();
-  readonly #labelNames: readonly string[];
-  readonly #bounds: readonly number[];
+  readonly #cells: ByLabels<Buckets>;
 
   constructor(name: MetricName, registry: Registry) {
     const row: MetricRow = metricTable[name];
-    this.#labelNames = row.labels;
-    this.#bounds = row.buckets ?? [];
-    new CellHistogram(name, row, this.#cells, registry);
+    this.#cells = new ByLabels(row.labels, (labels) => new Buckets(labels, row.buckets ?? []));
+    new CellHistogram(name, row, this.#cells.all, registry);
     if (row.labels.length === 0) this.cell();
   }
 
   /** The cell for these values, in the order of the table's labels. */
   cell(...values: readonly string[]): HistogramCell {
-    const key = values.join("\n");
-    let cell = this.#cells.get(key);
-    if (cell === undefined) {
-      cell = new Buckets(labelsOf(this.#labelNames, values), this.#bounds);
-      this.#cells.set(key, cell);
-    }
-    return cell;
+    return this.#cells.get(values);
   }
 }
 
@@ -116,9 +140,9 @@ interface PrintedHistogram {
 class CellHistogram extends Histogram<string> {
   readonly #name: string;
   readonly #row: MetricRow;
-  readonly #cells: ReadonlyMap<string, Buckets>;
+  readonly #cells: readonly Buckets[];
 
-  constructor(name: string, row: MetricRow, cells: ReadonlyMap<string, Buckets>, registry: Registry) {
+  constructor(name: string, row: MetricRow, cells: readonly Buckets[], registry: Registry) {
     super({
       name,
       help: row.help,
@@ -133,7 +157,7 @@ class CellHistogram extends Histogram<string> {
 
   /** The output of the registry, and the source of the inherited `get`. */
   async getForPromString(): Promise<PrintedHistogram> {
-    const values = [...this.#cells.values()].flatMap((cell) => this.#valuesOf(cell));
+    const values = this.#cells.flatMap((cell) => this.#valuesOf(cell));
     return { name: this.#name, help: this.#row.help, type: "histogram", aggregator: "sum", values };
   }
 
@@ -153,8 +177,4 @@ class CellHistogram extends Histogram<string> {
       { labels: { ...cell.labels }, metricName: `${this.#name}_count`, value: below },
     ];
   }
-}
-
-function labelsOf(names: readonly string[], values: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""]));
 }

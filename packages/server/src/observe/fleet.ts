@@ -160,11 +160,14 @@ export class Fleet {
     member.add(delivery, 1);
     const after = member.condition;
     if (after === before) return;
-    this.#count(member, -1, before);
-    this.#count(member, 1, after);
+    this.#changes++;
+    this.#all.move(before, after);
+    this.#clusters.move(member.node.cluster, before, after);
+    this.#builds.move(member.build, before, after);
   }
 
-  #count(member: Member, by: 1 | -1 = 1, condition: NodeCondition = member.condition): void {
+  #count(member: Member, by: 1 | -1 = 1): void {
+    const { condition } = member;
     this.#changes++;
     this.#all.add(condition, by);
     this.#clusters.add(member.node.cluster, condition, by);
@@ -268,6 +271,12 @@ class Group implements NodeGroup {
     this.total += by;
     this.conditions[condition] += by;
   }
+
+  /** One of its nodes has another condition. */
+  move(before: NodeCondition, after: NodeCondition): void {
+    this.conditions[before]--;
+    this.conditions[after]++;
+  }
 }
 
 class Groups {
@@ -278,5 +287,9 @@ class Groups {
     group.add(condition, by);
     if (group.total > 0) this.byName.set(name, group);
     else this.byName.delete(name);
+  }
+
+  move(name: string, before: NodeCondition, after: NodeCondition): void {
+    this.byName.get(name)?.move(before, after);
   }
 }

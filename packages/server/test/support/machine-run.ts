@@ -68,10 +68,9 @@ export class MachineRun {
 
   /** The frames that are to be written, and tells the streams that have closed. */
   sent(maxDataBytes: number = Number.POSITIVE_INFINITY): readonly SentFrame[] {
-    const { chunks, written } = this.machine.takeOutput(maxDataBytes);
-    const frames = readFrames(Buffer.concat(chunks));
-    this.machine.onWritten();
-    for (const callback of written) callback();
+    const output = this.machine.takeOutput(maxDataBytes);
+    const frames = readFrames(Buffer.concat(output.chunks));
+    this.machine.onWritten(output);
     this.machine.tellClosed();
     return frames;
   }

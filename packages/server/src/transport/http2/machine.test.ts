@@ -21,6 +21,8 @@ const request = (stream: number, flags = END_HEADERS): Buffer =>
   frame(frameType.headers, flags, stream, callHeaders("/call"));
 const data = (stream: number, text: string, flags = 0): Buffer =>
   frame(frameType.data, flags, stream, Buffer.from(text));
+/** A priority that depends on stream 1. */
+const selfPriority = Buffer.from([0, 0, 0, 1, 16]);
 const answer = { ":status": 200, "content-type": "application/grpc" };
 
 /** A run whose client has said hello, and was answered. */
@@ -145,15 +147,15 @@ test("streams take turns, a frame each", () => {
   expect(order).toEqual([1, 3, 1, 3, 1, 3]);
 });
 
-test("of DATA no more is taken than asked for, and the next call goes on where it ended", () => {
+test("of responses no more is taken than asked for, and the next call goes on where it ended", () => {
   const run = greeted();
   run.receive(request(1), request(3));
   for (const id of [1, 3]) {
     run.stream(id).respond(answer);
     run.stream(id).write([Buffer.alloc(1_000)]);
   }
-  expect(run.told(300)).toEqual(["HEADERS 1 21 bytes", "HEADERS 3 21 bytes", "DATA 1 300 bytes"]);
-  expect(run.told(1_000)).toEqual(["DATA 3 1000 bytes"]);
+  expect(run.told(321)).toEqual(["HEADERS 1 21 bytes", "DATA 1 300 bytes"]);
+  expect(run.told(1_021)).toEqual(["HEADERS 3 21 bytes", "DATA 3 1000 bytes"]);
   expect(run.told(1_000)).toEqual(["DATA 1 700 bytes"]);
   expect(run.machine.hasUnsent).toBe(false);
 });
@@ -176,6 +178,16 @@ test("a client that still sends when its response has left is told to stop, a tu
   run.receive(data(3, "on its way"));
   expect(run.told()).toEqual([]);
   expect(run.events.slice(2)).toEqual(["closed 1", "closed 3"]);
+});
+
+test("a response without a body ends with its headers", () => {
+  const run = greeted();
+  run.receive(request(1, END_HEADERS | END_STREAM));
+  run.stream(1).respond(answer);
+  run.stream(1).write([Buffer.alloc(0)], () => run.events.push("written"));
+  run.stream(1).end();
+  expect(run.told()).toEqual(["HEADERS 1 21 bytes END_STREAM"]);
+  expect(run.events.slice(1)).toEqual(["written", "closed 1"]);
 });
 
 test("a response to HEAD has no body", () => {
@@ -290,6 +302,8 @@ describe("breaks the connection", () => {
     ["a flood of PING", many(MAX_UNREAD_REPLIES + 1, () => frame(frameType.ping, 0, 0, Buffer.alloc(8))), 11],
     ["a flood of SETTINGS", many(MAX_UNREAD_REPLIES + 1, () => settings()), 11],
     ["a flood of PRIORITY", many(1_001, () => frame(frameType.priority, 0, 1, Buffer.alloc(5))), 11],
+    ["PRIORITY of four bytes on a stream that was never opened", [frame(frameType.priority, 0, 1, Buffer.alloc(4))], 6],
+    ["PRIORITY of a stream that was never opened, on itself", [frame(frameType.priority, 0, 1, selfPriority)], 1],
     ["a flood of unknown frames", many(1_001, () => frame(0xfe, 0, 0)), 11],
     ["a flood of empty DATA", [request(1), ...many(1_001, () => data(1, ""))], 11],
     [
@@ -340,14 +354,18 @@ describe("breaks the connection", () => {
     expect(run.told()).toEqual(["GOAWAY 0 last 0 code 1"]);
   });
 
-  test("a window that cuts DATA into single bytes for too long", () => {
-    const run = greeted({}, [4, 0]);
+  test.each([
+    ["of a stream", 1, 0, 0],
+    ["of the connection", 0, 1_000_000, 65_535],
+  ])("a window %s that cuts DATA into single bytes for too long", (_, stream, streamWindow, first) => {
+    const run = greeted({}, [4, streamWindow]);
     run.receive(request(1));
     run.stream(1).respond(answer);
-    run.stream(1).write([Buffer.alloc(5_000)]);
+    run.stream(1).write([Buffer.alloc(first + 5_000)]);
+    run.told();
     let sent = 0;
     for (; !run.machine.isDone && sent < 2_000; sent++) {
-      run.receive(frame(frameType.windowUpdate, 0, 1, uint32(1)));
+      run.receive(frame(frameType.windowUpdate, 0, stream, uint32(1)));
       run.told();
     }
     expect(sent).toBe(1_001);
@@ -428,6 +446,30 @@ test("a list of headers that is too large is reset, and the table stays right", 
     frame(frameType.headers, END_HEADERS, 3, Buffer.concat([callHeaders("/next"), Buffer.from([0xbe])])),
   );
   expect([run.told(), run.events]).toEqual([["RST_STREAM 1 11"], ["request 1: POST /next"]]);
+});
+
+test("a response waits for the socket whole, so a client that does not read opens no more than its streams", () => {
+  const run = greeted({ maxStreams: 2 });
+  run.receive(request(1, END_HEADERS | END_STREAM), request(3, END_HEADERS | END_STREAM));
+  run.stream(1).respond(answer, true);
+  run.stream(3).respond(answer);
+  run.stream(3).end({ "grpc-status": "0" });
+  run.receive(request(5, END_HEADERS | END_STREAM));
+  expect(run.told(0)).toEqual(["RST_STREAM 5 7"]);
+  expect(run.told()).toEqual(["HEADERS 1 21 bytes END_STREAM", "HEADERS 3 21 bytes", "HEADERS 3 16 bytes END_STREAM"]);
+  expect(run.events).toEqual(["request 1: POST /call", "request 3: POST /call", "closed 1", "closed 3"]);
+});
+
+test("answers to PING count as unread until their own output is written, whatever comes after it", () => {
+  const run = greeted();
+  const ping = frame(frameType.ping, 0, 0, Buffer.alloc(8));
+  for (let round = 0; round < 3; round++) {
+    run.receive(...many(MAX_UNREAD_REPLIES / 2, () => ping));
+    const written = run.machine.takeOutput(0);
+    run.receive(ping); // the socket always has something to write
+    run.machine.onWritten(written);
+  }
+  expect(run.events).toEqual([]);
 });
 
 test("room for streams grows with those that are handled; when they have closed, it shrinks once the client knows it", () => {

@@ -1,4 +1,5 @@
-import { Allowance } from "./allowance.ts";
+import { ConnectionError } from "./connection-error.ts";
+import { FloodLimits } from "./flood-limits.ts";
 import {
   DEFAULT_MAX_FRAME_BYTES,
   DEFAULT_WINDOW_BYTES,
@@ -21,23 +22,15 @@ import {
   wholeFrame,
 } from "./frame.ts";
 import { type Frame, FrameReader } from "./frame-reader.ts";
+import { type HeaderBlock, HeaderBlocks } from "./header-blocks.ts";
 import { CompressionError, HeaderDecoder } from "./header-decoder.ts";
-import { encodeHeaders, type ResponseFields } from "./header-encoder.ts";
 import type { Http2Stream, RequestHeaders } from "./http2.ts";
-import {
-  CUT_FRAMES,
-  IDLE_FRAMES,
-  MAX_CONTINUATIONS,
-  MAX_HEADER_BLOCK_BYTES,
-  MAX_HEADER_LIST_BYTES,
-  MAX_UNREAD_REPLIES,
-  RECEIVE_WINDOW_BYTES,
-  REFUSALS,
-  REMEMBERED_RESETS,
-  RESETS,
-  SMALL_DATA_BYTES,
-} from "./limits.ts";
+import { MAX_HEADER_LIST_BYTES, RECEIVE_WINDOW_BYTES } from "./limits.ts";
+import { expectBytes, unpaddedEnd, unpaddedStart } from "./payload.ts";
+import { ReceiveWindow } from "./receive-window.ts";
 import { contentLength, FieldCollector } from "./request-headers.ts";
+import { ResetStreams } from "./reset-streams.ts";
+import { Sender } from "./sender.ts";
 import { MachineStream, type StreamOwner } from "./stream.ts";
 import { firstLimit, StreamRoom } from "./stream-room.ts";
 
@@ -57,28 +50,10 @@ export interface MachineOptions {
 export interface Output {
   readonly chunks: readonly Uint8Array[];
   readonly byteLength: number;
-  /** To be called when the socket has taken the chunks. */
+  /** Callbacks of those whose bytes these are. */
   readonly written: readonly (() => void)[];
-}
-
-/** An error of the client's that ends the connection (RFC 9113 section 5.4.1). */
-class ConnectionError extends Error {
-  override readonly name = "ConnectionError";
-  readonly code: ErrorCode;
-
-  constructor(code: ErrorCode, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** The frames of an unfinished header block. */
-interface HeaderBlock {
-  readonly stream: number;
-  readonly isLast: boolean;
-  readonly dependsOnItself: boolean;
-  readonly fragments: Uint8Array[];
-  byteLength: number;
+  /** How many answers it has that the client can ask for as often as it likes. */
+  readonly replies: number;
 }
 
 /**
@@ -88,14 +63,13 @@ interface HeaderBlock {
 export class Http2Machine implements StreamOwner {
   readonly #options: MachineOptions;
   readonly #reader: FrameReader;
+  readonly #blocks = new HeaderBlocks();
   readonly #decoder = new HeaderDecoder();
+  readonly #sender: Sender;
+  readonly #window = new ReceiveWindow();
+  readonly #floods: FloodLimits;
   readonly #streams = new Map<number, MachineStream>();
-  /** Frames that no window holds back. */
-  #control: Uint8Array[] = [];
-  /** Streams with something to send, in their order. */
-  #ready: MachineStream[] = [];
   #closed: MachineStream[] = [];
-  #block: HeaderBlock | undefined;
   #hasSettings = false;
   readonly #room: StreamRoom;
   /** Streams that may be open: the highest limit that the client may still go by. */
@@ -110,25 +84,22 @@ export class Http2Machine implements StreamOwner {
   /** The last stream that is served after GOAWAY. */
   #lastServed = Number.POSITIVE_INFINITY;
   #isBroken = false;
-  #sendWindow = DEFAULT_WINDOW_BYTES;
-  #initialSendWindow = DEFAULT_WINDOW_BYTES;
-  #maxFrameBytes = DEFAULT_MAX_FRAME_BYTES;
-  #receivedBytes = 0;
-  #consumedBytes = 0;
-  #unreadReplies = 0;
-  #resets: Allowance | undefined;
-  #refusals: Allowance | undefined;
-  #idleFrames: Allowance | undefined;
-  #cutFrames: Allowance | undefined;
-  /** Streams that this side has reset: what is under way of them is ignored. */
-  readonly #reset = new Set<number>();
-  /** Resets up to this one may be forgotten. */
-  #forgottenResets = 0;
+  readonly #reset = new ResetStreams();
   #pings = 0;
   #pong: (() => void) | undefined;
 
   constructor(options: MachineOptions) {
     this.#options = options;
+    this.#floods = new FloodLimits(options);
+    this.#sender = new Sender({
+      mayCut: (byteLength, isCut) => {
+        const isAllowed = this.#floods.countData(byteLength, isCut);
+        if (!isAllowed) this.#break(errorCode.enhanceYourCalm, "a window that is too small for too long");
+        return isAllowed;
+      },
+      onSent: (stream) => this.#endSending(stream),
+      onOutput: options.onOutput,
+    });
     this.#reader = new FrameReader({
       maxFrameBytes: DEFAULT_MAX_FRAME_BYTES,
       preface: PREFACE,
@@ -143,19 +114,19 @@ export class Http2Machine implements StreamOwner {
       announce: (limit, acknowledged) => this.#limitStreams(limit, acknowledged),
     });
     this.#maxStreams = firstLimit(options.maxStreams);
-    this.#send(
+    this.#sender.send(
       settingsFrame([
         [setting.maxConcurrentStreams, this.#maxStreams],
         [setting.initialWindowSize, RECEIVE_WINDOW_BYTES],
         [setting.maxHeaderListSize, MAX_HEADER_LIST_BYTES],
       ]),
     );
-    this.#send(numberFrame(frameType.windowUpdate, 0, RECEIVE_WINDOW_BYTES - DEFAULT_WINDOW_BYTES));
+    this.#sender.send(numberFrame(frameType.windowUpdate, 0, RECEIVE_WINDOW_BYTES - DEFAULT_WINDOW_BYTES));
   }
 
   /** Whether a stream waits for a window, or for its turn. */
   get hasUnsent(): boolean {
-    return this.#ready.length > 0;
+    return this.#sender.hasReady;
   }
 
   /** Whether a stream waits for its client to finish the request, for a turn. */
@@ -180,7 +151,7 @@ export class Http2Machine implements StreamOwner {
   leave(): void {
     if (this.#lastServed !== Number.POSITIVE_INFINITY) return;
     this.#lastServed = this.#lastStream;
-    this.#send(goAwayFrame(this.#lastStream, errorCode.noError));
+    this.#sender.send(goAwayFrame(this.#lastStream, errorCode.noError));
   }
 
   /** Sends a PING; only the answer to the last one is told. */
@@ -189,7 +160,7 @@ export class Http2Machine implements StreamOwner {
     this.#pings = (this.#pings + 1) % 2 ** 32;
     const payload = Buffer.alloc(PING_BYTES);
     payload.writeUInt32BE(this.#pings);
-    this.#send(wholeFrame(frameType.ping, 0, 0, payload));
+    this.#sender.send(wholeFrame(frameType.ping, 0, 0, payload));
   }
 
   /** The connection is gone: all streams close. */
@@ -199,40 +170,24 @@ export class Http2Machine implements StreamOwner {
   }
 
   /**
-   * Takes what is to be written: all control frames, and up to so many bytes of DATA, in turns. Requests whose response was
-   * taken by the call before are given up.
+   * Takes what is to be written: all control frames, and up to so many bytes of responses, in turns. Requests whose
+   * response was taken by the call before are given up.
    */
-  takeOutput(maxDataBytes: number): Output {
+  takeOutput(maxResponseBytes: number): Output {
     for (const stream of this.#unread) this.resetStream(stream, errorCode.noError);
-    const chunks = this.#control;
-    this.#control = [];
     const written: (() => void)[] = [];
-    let left = maxDataBytes;
-    for (let isStuck = false; this.#ready.length > 0 && !isStuck; ) {
-      isStuck = true;
-      const round = this.#ready;
-      this.#ready = [];
-      const served: MachineStream[] = [];
-      for (const stream of round) {
-        const before = chunks.length;
-        left -= this.#sendData(stream, left, chunks, written);
-        const isServed = chunks.length > before;
-        if (isServed) isStuck = false;
-        if (stream.isReady) (isServed ? served : this.#ready).push(stream);
-      }
-      // Who had no turn comes first.
-      this.#ready.push(...served);
-    }
+    const chunks = this.#sender.take(maxResponseBytes, written);
     this.#unread = this.#sent;
     this.#sent = [];
     let byteLength = 0;
     for (const chunk of chunks) byteLength += chunk.byteLength;
-    return { chunks, byteLength, written };
+    return { chunks, byteLength, written, replies: this.#floods.takeReplies() };
   }
 
-  /** All that was taken was written. */
-  onWritten(): void {
-    this.#unreadReplies = 0;
+  /** The socket has taken the output. */
+  onWritten({ written, replies }: Output): void {
+    this.#floods.repliesRead(replies);
+    for (const callback of written) callback();
   }
 
   /** Tells the streams that have closed since the last call. */
@@ -248,25 +203,15 @@ export class Http2Machine implements StreamOwner {
     this.#room.open();
   }
 
-  sendHeaders(stream: MachineStream, fields: ResponseFields, isLast: boolean): void {
-    this.#sendBlock(stream.id, fields, isLast, this.#control);
-    if (isLast) this.#endSending(stream);
-    this.#options.onOutput();
-  }
-
   sendSoon(stream: MachineStream): void {
-    if (!stream.isReady) {
-      stream.isReady = true;
-      this.#ready.push(stream);
-    }
-    this.#options.onOutput();
+    this.#sender.sendSoon(stream);
   }
 
   consume(stream: MachineStream, byteLength: number): void {
     this.#consumeOfConnection(byteLength);
     stream.consumedBytes += byteLength;
     if (stream.isRemoteEnded || stream.isClosed || stream.consumedBytes < RECEIVE_WINDOW_BYTES / 2) return;
-    this.#send(numberFrame(frameType.windowUpdate, stream.id, stream.consumedBytes));
+    this.#sender.send(numberFrame(frameType.windowUpdate, stream.id, stream.consumedBytes));
     stream.consumedBytes = 0;
   }
 
@@ -275,34 +220,6 @@ export class Http2Machine implements StreamOwner {
     this.#sendReset(stream.id, code);
     this.#close(stream);
     this.#options.onOutput();
-  }
-
-  /** Sends a frame of a stream, as its windows allow, or its end. Returns the bytes of DATA. */
-  #sendData(stream: MachineStream, maxBytes: number, chunks: Uint8Array[], written: (() => void)[]): number {
-    stream.isReady = false;
-    if (stream.isClosed) return 0;
-    const window = Math.min(maxBytes, this.#sendWindow, this.#maxFrameBytes);
-    const byteLength = Math.max(0, Math.min(window, stream.sendWindow, stream.unsentBytes));
-    const isAll = byteLength === stream.unsentBytes;
-    if (byteLength === 0 && !isAll) {
-      // What waits for the connection keeps its turn; what waits for its own window gets one with it.
-      stream.isReady = stream.sendWindow > 0;
-      return 0;
-    }
-    const isEnd = isAll && stream.isEnded;
-    const isLast = isEnd && stream.trailers === undefined;
-    if (byteLength > 0 || isLast) {
-      if (byteLength >= SMALL_DATA_BYTES) this.#cutFrames?.give();
-      else if (!isAll && byteLength === stream.sendWindow && !this.#mayCut()) return 0;
-      chunks.push(frameHead(frameType.data, isLast ? flag.endStream : 0, stream.id, byteLength));
-      stream.sendWindow -= byteLength;
-      this.#sendWindow -= byteLength;
-    }
-    stream.takeUnsent(byteLength, chunks, written);
-    if (isEnd && stream.trailers !== undefined) this.#sendBlock(stream.id, stream.trailers, true, chunks);
-    if (isEnd) this.#endSending(stream);
-    else stream.isReady = !isAll && stream.sendWindow > 0;
-    return byteLength;
   }
 
   /** The response has left. What is still missing of the request has a turn to come, then the stream is reset. */
@@ -323,29 +240,12 @@ export class Http2Machine implements StreamOwner {
       this.#maxStreams = limit;
       acknowledged();
     });
-    this.#send(settingsFrame([[setting.maxConcurrentStreams, limit]]));
-  }
-
-  /** A header block of this server's fits into few frames. */
-  #sendBlock(stream: number, fields: ResponseFields, isLast: boolean, chunks: Uint8Array[]): void {
-    const block = encodeHeaders(fields);
-    const endStream = isLast ? flag.endStream : 0;
-    for (let at = 0, type: number = frameType.headers; at < block.byteLength; type = frameType.continuation) {
-      const end = Math.min(block.byteLength, at + this.#maxFrameBytes);
-      const flags = (end === block.byteLength ? flag.endHeaders : 0) | (at === 0 ? endStream : 0);
-      chunks.push(wholeFrame(type, flags, stream, block.subarray(at, end)));
-      at = end;
-    }
+    this.#sender.send(settingsFrame([[setting.maxConcurrentStreams, limit]]));
   }
 
   #sendReset(stream: number, code: ErrorCode): void {
     this.#reset.add(stream);
-    if (this.#reset.size > REMEMBERED_RESETS) {
-      const [oldest = 0] = this.#reset;
-      this.#reset.delete(oldest);
-      this.#forgottenResets = Math.max(this.#forgottenResets, oldest);
-    }
-    this.#send(numberFrame(frameType.resetStream, stream, code));
+    this.#sender.send(numberFrame(frameType.resetStream, stream, code));
   }
 
   #close(stream: MachineStream): void {
@@ -356,23 +256,15 @@ export class Http2Machine implements StreamOwner {
     this.#options.onOutput();
   }
 
-  #send(frame: Uint8Array): void {
-    this.#control.push(frame);
-    this.#options.onOutput();
-  }
-
   /** Sends an answer that the client can make the server send as often as it likes. */
   #reply(frame: Uint8Array): void {
-    this.#unreadReplies++;
-    if (this.#unreadReplies > MAX_UNREAD_REPLIES) {
-      throw new ConnectionError(errorCode.enhanceYourCalm, `more than ${MAX_UNREAD_REPLIES} answers are not read`);
-    }
-    this.#send(frame);
+    this.#floods.countReply();
+    this.#sender.send(frame);
   }
 
   #break(code: ErrorCode, reason: string): void {
     if (this.#isBroken) return;
-    this.#send(goAwayFrame(Math.min(this.#lastStream, this.#lastServed), code));
+    this.#sender.send(goAwayFrame(Math.min(this.#lastStream, this.#lastServed), code));
     this.lose();
     this.#options.onBroken(reason);
   }
@@ -389,9 +281,7 @@ export class Http2Machine implements StreamOwner {
   }
 
   #dispatch(frame: Frame): void {
-    if (this.#block !== undefined && frame.type !== frameType.continuation) {
-      throw new ConnectionError(errorCode.protocolError, "a frame within a header block");
-    }
+    this.#blocks.expectInOrder(frame.type);
     if (!this.#hasSettings && (frame.type !== frameType.settings || (frame.flags & flag.ack) !== 0)) {
       throw new ConnectionError(errorCode.protocolError, "the first frame is not SETTINGS");
     }
@@ -400,7 +290,7 @@ export class Http2Machine implements StreamOwner {
         this.#receiveData(frame);
         break;
       case frameType.headers:
-        this.#receiveHeaders(frame);
+        this.#receiveBlock(this.#blocks.addHeaders(frame));
         break;
       case frameType.priority:
         this.#receivePriority(frame);
@@ -423,10 +313,10 @@ export class Http2Machine implements StreamOwner {
         this.#receiveWindowUpdate(frame);
         break;
       case frameType.continuation:
-        this.#receiveContinuation(frame);
+        this.#receiveBlock(this.#blocks.addContinuation(frame));
         break;
       default:
-        this.#countIdleFrame();
+        this.#floods.countIdleFrame();
     }
   }
 
@@ -435,16 +325,12 @@ export class Http2Machine implements StreamOwner {
     const stream = this.#streams.get(id);
     if (stream === undefined) this.#expectKnown(frame, "DATA");
     const frameBytes = frame.end - frame.start;
-    const end = unpadded(frame);
-    const start = frame.start + ((frame.flags & flag.padded) === 0 ? 0 : 1);
-    // What waits in a stream fits into its window, because that is the window of the connection.
-    this.#receivedBytes += frameBytes;
-    if (this.#receivedBytes > RECEIVE_WINDOW_BYTES) {
-      throw new ConnectionError(errorCode.flowControlError, "DATA beyond the window of the connection");
-    }
+    const start = unpaddedStart(frame);
+    const end = unpaddedEnd(frame);
+    this.#window.receive(frameBytes);
     if (stream === undefined) {
       this.#consumeOfConnection(frameBytes);
-      if (frameBytes === 0) this.#countIdleFrame();
+      if (frameBytes === 0) this.#floods.countIdleFrame();
       return;
     }
     if (stream.isRemoteEnded) {
@@ -454,7 +340,7 @@ export class Http2Machine implements StreamOwner {
     }
     const isLast = (frame.flags & flag.endStream) !== 0;
     const byteLength = end - start;
-    if (byteLength === 0 && !isLast) this.#countIdleFrame();
+    if (byteLength === 0 && !isLast) this.#floods.countIdleFrame();
     if (stream.missingBytes !== undefined) {
       stream.missingBytes -= byteLength;
       if (stream.missingBytes < 0 || (isLast && stream.missingBytes > 0)) {
@@ -469,63 +355,25 @@ export class Http2Machine implements StreamOwner {
     if (isLast && !stream.isClosed) this.#endReceiving(stream);
   }
 
-  #receiveHeaders(frame: Frame): void {
-    const { stream, flags } = frame;
-    if (stream === 0) throw new ConnectionError(errorCode.protocolError, "HEADERS without a stream");
-    const end = unpadded(frame);
-    let start = frame.start + ((flags & flag.padded) === 0 ? 0 : 1);
-    let dependsOnItself = false;
-    if ((flags & flag.priority) !== 0) {
-      dependsOnItself = end - start >= 5 && readUint31(frame.bytes, start) === stream;
-      start += 5;
-    }
-    if (start > end) throw new ConnectionError(errorCode.frameSizeError, "HEADERS that are too short");
-    const isLast = (flags & flag.endStream) !== 0;
-    const block: HeaderBlock = { stream, isLast, dependsOnItself, fragments: [], byteLength: 0 };
-    const fragment = frame.bytes.subarray(start, end);
-    if ((flags & flag.endHeaders) !== 0) this.#receiveBlock(block, fragment);
-    else {
-      this.#block = block;
-      this.#addFragment(block, fragment);
-    }
-  }
-
-  #receiveContinuation(frame: Frame): void {
-    const block = this.#block;
-    if (block === undefined || block.stream !== frame.stream) {
-      throw new ConnectionError(errorCode.protocolError, "CONTINUATION without HEADERS");
-    }
-    this.#addFragment(block, frame.bytes.subarray(frame.start, frame.end));
-    if ((frame.flags & flag.endHeaders) === 0) return;
-    this.#block = undefined;
-    this.#receiveBlock(block, Buffer.concat(block.fragments));
-  }
-
-  #addFragment(block: HeaderBlock, fragment: Uint8Array): void {
-    block.byteLength += fragment.byteLength;
-    block.fragments.push(Uint8Array.prototype.slice.call(fragment));
-    if (block.byteLength > MAX_HEADER_BLOCK_BYTES || block.fragments.length > MAX_CONTINUATIONS) {
-      throw new ConnectionError(errorCode.enhanceYourCalm, "headers in too many frames");
-    }
-  }
-
   /** A complete header block: decoded in any case, because later ones refer to it. */
-  #receiveBlock({ stream: id, isLast, dependsOnItself }: HeaderBlock, block: Uint8Array): void {
+  #receiveBlock(block: HeaderBlock | undefined): void {
+    if (block === undefined) return;
+    const { stream: id, isLast, dependsOnItself, bytes } = block;
     const stream = this.#streams.get(id);
     const fields = new FieldCollector(stream !== undefined);
-    const listBytes = this.#decoder.decode(block, MAX_HEADER_LIST_BYTES, (name, value) => fields.add(name, value));
+    const listBytes = this.#decoder.decode(bytes, MAX_HEADER_LIST_BYTES, (name, value) => fields.add(name, value));
     if (stream !== undefined) {
       this.#receiveTrailers(stream, isLast && fields.finish() !== undefined);
       return;
     }
     if (id <= this.#lastStream || id % 2 === 0) {
       this.#expectReset(id, "HEADERS");
-      this.#countReset();
+      this.#floods.countReset();
       return;
     }
     this.#lastStream = id;
     if (id > this.#lastServed) {
-      this.#countRefusal();
+      this.#floods.countRefusal();
       return;
     }
     const headers = fields.finish();
@@ -536,10 +384,10 @@ export class Http2Machine implements StreamOwner {
     } else if (listBytes > MAX_HEADER_LIST_BYTES) {
       this.#failStream(id, errorCode.enhanceYourCalm);
     } else if (this.#streams.size >= this.#maxStreams) {
-      this.#countRefusal();
+      this.#floods.countRefusal();
       this.#sendReset(id, errorCode.refusedStream);
     } else {
-      const opened = new MachineStream(id, this.#initialSendWindow, this);
+      const opened = new MachineStream(id, this.#sender.initialWindowBytes, this);
       opened.isRemoteEnded = isLast;
       opened.isHead = headers[":method"] === "HEAD";
       opened.missingBytes = missingBytes;
@@ -557,12 +405,17 @@ export class Http2Machine implements StreamOwner {
     }
   }
 
-  #receivePriority(frame: Frame): void {
-    if (frame.stream === 0) throw new ConnectionError(errorCode.protocolError, "PRIORITY without a stream");
-    if (frame.end - frame.start !== 5) this.#failStream(frame.stream, errorCode.frameSizeError);
-    else if (readUint31(frame.bytes, frame.start) === frame.stream) {
-      this.#failStream(frame.stream, errorCode.protocolError);
-    } else this.#countIdleFrame();
+  #receivePriority({ stream, bytes, start, end }: Frame): void {
+    if (stream === 0) throw new ConnectionError(errorCode.protocolError, "PRIORITY without a stream");
+    const isWhole = end - start === 5;
+    if (isWhole && readUint31(bytes, start) !== stream) {
+      this.#floods.countIdleFrame();
+      return;
+    }
+    const code = isWhole ? errorCode.protocolError : errorCode.frameSizeError;
+    // A stream that was never opened cannot be reset.
+    if (!this.#wasOpened(stream)) throw new ConnectionError(code, "invalid PRIORITY of a stream that was never opened");
+    this.#failStream(stream, code);
   }
 
   #receiveReset(frame: Frame): void {
@@ -573,7 +426,7 @@ export class Http2Machine implements StreamOwner {
       this.#expectOpened(id, "RST_STREAM");
       this.#reset.delete(id);
     } else this.#close(stream);
-    this.#countReset();
+    this.#floods.countReset();
   }
 
   #receiveSettings(frame: Frame): void {
@@ -582,18 +435,18 @@ export class Http2Machine implements StreamOwner {
     if ((frame.flags & flag.ack) !== 0) {
       expectBytes(frame, 0);
       const acknowledged = this.#acknowledged.shift();
-      if (acknowledged === undefined) this.#countIdleFrame();
+      if (acknowledged === undefined) this.#floods.countIdleFrame();
       else acknowledged();
       return;
     }
     if ((end - start) % SETTING_BYTES !== 0) throw new ConnectionError(errorCode.frameSizeError, "SETTINGS cut off");
-    const initialSendWindow = this.#initialSendWindow;
+    const { initialWindowBytes } = this.#sender;
     for (let at = start; at < end; at += SETTING_BYTES) {
       this.#applySetting(((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0), readUint32(bytes, at + 2));
     }
-    const growth = this.#initialSendWindow - initialSendWindow;
-    if (growth !== 0) for (const stream of this.#streams.values()) this.#widen(stream, growth);
-    if (this.#hasSettings) this.#countIdleFrame();
+    const growth = this.#sender.initialWindowBytes - initialWindowBytes;
+    if (growth !== 0) for (const stream of this.#streams.values()) this.#sender.widenStream(stream, growth);
+    if (this.#hasSettings) this.#floods.countIdleFrame();
     this.#hasSettings = true;
     this.#reply(frameHead(frameType.settings, flag.ack, 0, 0));
   }
@@ -606,22 +459,14 @@ export class Http2Machine implements StreamOwner {
       if (value < DEFAULT_MAX_FRAME_BYTES || value > LARGEST_MAX_FRAME_BYTES) {
         throw new ConnectionError(errorCode.protocolError, "an invalid SETTINGS_MAX_FRAME_SIZE");
       }
-      this.#maxFrameBytes = value;
+      this.#sender.maxFrameBytes = value;
     }
     if (id === setting.initialWindowSize) {
       if (value > LARGEST_WINDOW_BYTES) {
         throw new ConnectionError(errorCode.flowControlError, "an invalid SETTINGS_INITIAL_WINDOW_SIZE");
       }
-      this.#initialSendWindow = value;
+      this.#sender.initialWindowBytes = value;
     }
-  }
-
-  #widen(stream: MachineStream, growth: number): void {
-    stream.sendWindow += growth;
-    if (stream.sendWindow > LARGEST_WINDOW_BYTES) {
-      throw new ConnectionError(errorCode.flowControlError, "a window that is too large");
-    }
-    if (stream.unsentBytes > 0 && stream.sendWindow > 0) this.sendSoon(stream);
   }
 
   #receivePing(frame: Frame): void {
@@ -633,7 +478,7 @@ export class Http2Machine implements StreamOwner {
       const answered = this.#pong;
       this.#pong = undefined;
       answered();
-    } else this.#countIdleFrame();
+    } else this.#floods.countIdleFrame();
   }
 
   /** The client opens no more streams; those that are open continue. */
@@ -649,18 +494,14 @@ export class Http2Machine implements StreamOwner {
     const growth = readUint31(frame.bytes, frame.start);
     if (id === 0) {
       if (growth === 0) throw new ConnectionError(errorCode.protocolError, "an empty WINDOW_UPDATE");
-      this.#sendWindow += growth;
-      if (this.#sendWindow > LARGEST_WINDOW_BYTES) {
-        throw new ConnectionError(errorCode.flowControlError, "a window that is too large");
-      }
-      if (this.#ready.length > 0) this.#options.onOutput();
+      this.#sender.widen(growth);
       return;
     }
     const stream = this.#streams.get(id);
     if (stream === undefined) this.#expectOpened(id, "WINDOW_UPDATE");
     else if (growth === 0) this.#failStream(id, errorCode.protocolError);
     else if (stream.sendWindow + growth > LARGEST_WINDOW_BYTES) this.#failStream(id, errorCode.flowControlError);
-    else this.#widen(stream, growth);
+    else this.#sender.widenStream(stream, growth);
   }
 
   #expectKnown({ stream: id }: Frame, name: string): void {
@@ -669,75 +510,32 @@ export class Http2Machine implements StreamOwner {
   }
 
   #expectOpened(id: number, name: string): void {
-    if (id > this.#lastStream || id % 2 === 0) {
-      throw new ConnectionError(errorCode.protocolError, `${name} of a stream that was never opened`);
-    }
+    if (this.#wasOpened(id)) return;
+    throw new ConnectionError(errorCode.protocolError, `${name} of a stream that was never opened`);
+  }
+
+  #wasOpened(id: number): boolean {
+    return id <= this.#lastStream && id % 2 === 1;
   }
 
   /** A closed stream sends nothing more, unless this side reset or ignored it. */
   #expectReset(id: number, name: string): void {
     if (id % 2 === 0) throw new ConnectionError(errorCode.protocolError, `${name} of a stream of the server's`);
-    const isIgnored = this.#reset.has(id) || id <= this.#forgottenResets || id > this.#lastServed;
+    const isIgnored = this.#reset.mayHave(id) || id > this.#lastServed;
     if (!isIgnored) throw new ConnectionError(errorCode.streamClosed, `${name} of a closed stream`);
   }
 
   /** An error of the client's that ends a stream, if it is open, and counts as its reset (RFC 9113 section 5.4.2). */
   #failStream(id: number, code: ErrorCode): void {
-    this.#countReset();
+    this.#floods.countReset();
     this.#sendReset(id, code);
     const stream = this.#streams.get(id);
     if (stream !== undefined) this.#close(stream);
   }
 
-  #countReset(): void {
-    this.#resets ??= new Allowance(RESETS);
-    if (this.#resets.take(this.#options.now())) return;
-    throw new ConnectionError(errorCode.enhanceYourCalm, "too many streams were reset");
-  }
-
-  #countRefusal(): void {
-    const { burst, perSecond } = REFUSALS;
-    this.#refusals ??= new Allowance({ burst: burst + this.#options.maxStreams, perSecond });
-    if (this.#refusals.take(this.#options.now())) return;
-    throw new ConnectionError(errorCode.enhanceYourCalm, "too many streams were refused");
-  }
-
-  #countIdleFrame(): void {
-    this.#idleFrames ??= new Allowance(IDLE_FRAMES);
-    if (this.#idleFrames.take(this.#options.now())) return;
-    throw new ConnectionError(errorCode.enhanceYourCalm, "too many frames that carry nothing");
-  }
-
-  /** Whether a small window may cut DATA into pieces once more. */
-  #mayCut(): boolean {
-    this.#cutFrames ??= new Allowance(CUT_FRAMES);
-    const isAllowed = this.#cutFrames.take(this.#options.now());
-    if (!isAllowed) this.#break(errorCode.enhanceYourCalm, "a window that is too small for too long");
-    return isAllowed;
-  }
-
   #consumeOfConnection(byteLength: number): void {
     if (this.#isBroken) return;
-    this.#consumedBytes += byteLength;
-    if (this.#consumedBytes < RECEIVE_WINDOW_BYTES / 2) return;
-    this.#send(numberFrame(frameType.windowUpdate, 0, this.#consumedBytes));
-    this.#receivedBytes -= this.#consumedBytes;
-    this.#consumedBytes = 0;
-  }
-}
-
-/** Where the payload ends without its padding. */
-function unpadded({ flags, bytes, start, end, type, stream }: Frame): number {
-  if ((flags & flag.padded) === 0) return end;
-  const padding = bytes[start];
-  if (start === end || padding === undefined || start + 1 + padding > end) {
-    throw new ConnectionError(errorCode.protocolError, `a frame of type ${type} on ${stream} that is all padding`);
-  }
-  return end - padding;
-}
-
-function expectBytes({ start, end, type }: Frame, byteLength: number): void {
-  if (end - start !== byteLength) {
-    throw new ConnectionError(errorCode.frameSizeError, `a frame of type ${type} with ${end - start} bytes`);
+    const growth = this.#window.consume(byteLength);
+    if (growth > 0) this.#sender.send(numberFrame(frameType.windowUpdate, 0, growth));
   }
 }

@@ -1,7 +1,17 @@
 import { once } from "node:events";
 import { type ClientHttp2Session, connect } from "node:http2";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect as connectTcp, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import {
+  callHeaders,
+  END_HEADERS,
+  END_STREAM,
+  frame,
+  frameType,
+  PREFACE,
+  uint32,
+} from "../../../test/support/http2-frames.ts";
+import { describeFrame, readFrames } from "../../../test/support/machine-run.ts";
 import type { Http2Failure, Http2Stream, RequestHeaders } from "./http2.ts";
 import { MAX_UNWRITTEN_BYTES, SocketConnection } from "./socket-connection.ts";
 
@@ -130,4 +140,30 @@ test("the streams of a connection that breaks are told to be closed", async () =
   client.destroy();
   await closed;
   expect([stream.isClosed, connection.isDestroyed]).toEqual([true, true]);
+});
+
+test("a connection that breaks while it writes says why", async () => {
+  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1");
+  const noWindow = Buffer.concat([Buffer.from([0, 4]), uint32(0)]);
+  socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0, noWindow)]));
+  socket.write(frame(frameType.headers, END_HEADERS | END_STREAM, 1, callHeaders("/call")));
+  await vi.waitFor(() => expect(requests).toHaveLength(1), { interval: 1 });
+  requests[0]?.stream.respond({ ":status": 200 });
+  requests[0]?.stream.write([Buffer.alloc(5_000)]);
+  let last: readonly string[] = [];
+  for await (const bytes of socket) {
+    last = readFrames(bytes as Buffer).map(describeFrame);
+    socket.write(frame(frameType.windowUpdate, 0, 1, uint32(1)));
+  }
+  expect(last).toEqual(["GOAWAY 0 last 1 code 11"]);
+});
+
+test("a client that reads nothing while ever more answers wait for it is given up", async () => {
+  accepted.cork(); // as if the kernel took nothing
+  for (let sent = 0; sent < 10; sent++) connection.ping(() => undefined);
+  await new Promise(setImmediate);
+  expect(failures).toEqual([]);
+  for (let sent = 0; sent < 50_000; sent++) connection.ping(() => undefined);
+  await once(accepted, "close");
+  expect(failures).toEqual([{ kind: "broken", reason: "more than 786432 bytes wait to be read" }]);
 });

@@ -2,8 +2,10 @@ import type { Socket } from "node:net";
 import type { Http2Connection, Http2Listener, Http2Options } from "./http2.ts";
 import { Http2Machine, type Output } from "./machine.ts";
 
-/** Bytes of DATA that the socket has and the client has not read. More wait in their streams, in turns. */
+/** Bytes of responses that the socket has and the client has not read. More wait in their streams, in turns. */
 export const MAX_UNWRITTEN_BYTES = 262_144;
+/** Bytes of other frames, such as the resets of refused streams, that the socket may have beside these. */
+const MAX_UNWRITTEN_CONTROL_BYTES = 524_288;
 /** Output up to this size is copied into one buffer: faster than to write its parts. */
 const COPIED_BYTES = 8_192;
 /** Milliseconds that a client has to close its end after GOAWAY and the last stream. */
@@ -90,8 +92,8 @@ export class SocketConnection implements Http2Connection {
     if (output.byteLength > 0 && this.#socket.writable) this.#write(output);
     this.#machine.tellClosed();
     this.#isFlushing = false;
-    if (this.#machine.isDone) this.#end();
-    else if (this.#hasOutput) this.#flushSoon();
+    if (this.#hasOutput) this.#flushSoon();
+    else if (this.#machine.isDone) this.#end();
     if (this.#machine.hasUnread) setImmediate(() => this.#flushSoon());
   };
 
@@ -100,6 +102,12 @@ export class SocketConnection implements Http2Connection {
     const { chunks, byteLength } = output;
     this.#unwritten.push(output);
     this.#unwrittenBytes += byteLength;
+    const most = MAX_UNWRITTEN_BYTES + MAX_UNWRITTEN_CONTROL_BYTES;
+    if (this.#unwrittenBytes > most) {
+      this.#listener.onFailure({ kind: "broken", reason: `more than ${most} bytes wait to be read` });
+      this.destroy();
+      return;
+    }
     const [first] = chunks;
     if (chunks.length === 1 && first !== undefined) {
       socket.write(first, this.#written);
@@ -120,8 +128,7 @@ export class SocketConnection implements Http2Connection {
     const output = this.#unwritten.shift();
     if (output === undefined) return;
     this.#unwrittenBytes -= output.byteLength;
-    if (this.#unwrittenBytes === 0) this.#machine.onWritten();
-    for (const written of output.written) written();
+    this.#machine.onWritten(output);
     if (this.#machine.hasUnsent) this.#flushSoon();
   };
 

@@ -7,7 +7,6 @@ import type { BodyListener, Http2Stream } from "./http2.ts";
 export interface StreamOwner {
   /** Its handling begins. */
   started(stream: MachineStream): void;
-  sendHeaders(stream: MachineStream, fields: ResponseFields, isLast: boolean): void;
   /** It has something to send. */
   sendSoon(stream: MachineStream): void;
   /** Bytes of its body were read or thrown away. */
@@ -37,7 +36,11 @@ export class MachineStream implements Http2Stream {
   isStarted = false;
   /** The method is HEAD: the response has no body. */
   isHead = false;
+  /** The headers of the response until they are sent. */
+  headers: ResponseFields | undefined;
   trailers: ResponseFields | undefined;
+  /** END_STREAM left with the headers. */
+  isEndSent = false;
   /** Whether it waits for its turn to send. */
   isReady = false;
   sendWindow: number;
@@ -84,7 +87,8 @@ export class MachineStream implements Http2Stream {
     this.headersSent = true;
     this.isEnded = isLast || this.isHead;
     if (this.isEnded) this.discard();
-    this.#owner.sendHeaders(this, fields, this.isEnded);
+    this.headers = fields;
+    this.#owner.sendSoon(this);
   }
 
   write(pieces: readonly Uint8Array[], written?: () => void): void {
