@@ -108,6 +108,34 @@ describe.each(pairs)("S-ORD-10: the absence of %s whose name changed twice", (_,
   });
 });
 
+describe.each(pairs.slice(0, 2))(
+  "S-ORD-10: the absence of %s in use, whose name changed to one that is missing",
+  (...pair) => {
+    const [, owner, target, name] = pair;
+    const renamedInVain = (kind: keyof typeof streams): Conversation => {
+      const { talk } = inSync([owner, target, name], streams[kind]);
+      talk.put(resource(LISTENER, "l", "1", { references: [] }));
+      talk.open(3, "delta", LISTENER);
+      talk.subscribe(kind === "aggregated" ? 1 : 3, LISTENER, [], { node: node("n") });
+      talk.ack(kind === "aggregated" ? 1 : 3, LISTENER);
+      talk.put(owning(owner, name, { type: target, name: "y" }));
+      talk.turns();
+      expect(news(talk.subscribe(streams[kind][1], target, ["y"]))).toEqual([]);
+      return talk;
+    };
+
+    test.each(["aggregated", "separate"] as const)("is told after the limit (%s)", (kind) => {
+      expect(news(renamedInVain(kind).pass(10_000))).toEqual(["-y"]);
+    });
+
+    test.each(["aggregated", "separate"] as const)("is not told if the resource comes meanwhile (%s)", (kind) => {
+      const talk = renamedInVain(kind);
+      talk.put(resource(target, "y", "1"));
+      expect([news(talk.turns()), news(talk.pass(10_000))]).toEqual([["y@1"], []]);
+    });
+  },
+);
+
 test("S-NEX-06 without an order every absence is told at once", () => {
   const { talk, rename } = inSync([CLUSTER, ENDPOINTS, "c"], streams.aggregated, { makeBeforeBreak: false });
   rename("y");

@@ -11,6 +11,7 @@ interface Play {
 }
 
 const renamesEndpoints = { renamesEndpoints: true };
+const lateAndRenamed = { lateEndpoints: true, renamesEndpoints: true };
 
 const plays: readonly Play[] = [
   {
@@ -194,6 +195,156 @@ const plays: readonly Play[] = [
       ["request", 58, 0],
     ],
   },
+  {
+    is: "a Cluster in use gets an EDS name whose endpoints come later",
+    client: "delta on ADS",
+    trouble: lateAndRenamed,
+    steps: [
+      ["change", 8, 0],
+      ["turn", 0, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["turn", 0, 0],
+    ],
+  },
+  {
+    is: "a new Cluster was accepted without endpoints, and gets an EDS name that has some",
+    client: "delta on ADS",
+    trouble: lateAndRenamed,
+    steps: [
+      ["change", 16, 1],
+      ["turn", 0, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["turn", 0, 0],
+      ["change", 0, 1],
+    ],
+  },
+  {
+    is: "such an EDS name is on its way, and the newest state goes back to the one before",
+    client: "delta on a stream for each type",
+    trouble: lateAndRenamed,
+    steps: [
+      ["change", 8, 0],
+      ["turn", 0, 0],
+      ["change", 0, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["turn", 3, 0],
+      ["change", 8, 0],
+      ["request", 1, 0],
+      ["request", 1, 0],
+      ["turn", 3, 0],
+      ["take", 1, 0],
+    ],
+  },
+  {
+    is: "the endpoints of such a name are deleted while a Cluster warms, and come later once more",
+    client: "delta on a stream for each type",
+    trouble: lateAndRenamed,
+    steps: [
+      ["change", 8, 0],
+      ["change", 8, 0],
+      ["turn", 0, 0],
+      ["change", 0, 0],
+      ["change", 8, 0],
+      ["take", 0, 0],
+      ["request", 1, 0],
+      ["request", 1, 0],
+      ["request", 0, 0],
+      ["turn", 2, 0],
+      ["turn", 0, 0],
+    ],
+  },
+  {
+    is: "a Cluster that is to be removed exists again, and its endpoints come later",
+    client: "delta on a stream for each type",
+    trouble: lateAndRenamed,
+    steps: [
+      ["change", 0, 1],
+      ["turn", 0, 0],
+      ["change", 8, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["turn", 3, 0],
+      ["take", 0, 0],
+      ["request", 1, 0],
+      ["request", 1, 0],
+      ["request", 0, 0],
+      ["turn", 0, 0],
+    ],
+  },
+  {
+    is: "a Cluster that waits for such endpoints goes back to the ones before",
+    client: "delta on ADS",
+    trouble: lateAndRenamed,
+    steps: [
+      ["change", 8, 0],
+      ["turn", 0, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["turn", 0, 0],
+      ["change", 0, 0],
+    ],
+  },
+  {
+    is: "a stream of endpoints comes back first, while a Cluster in use waits for endpoints that come later",
+    client: "delta on a stream for each type",
+    trouble: lateAndRenamed,
+    steps: [
+      ["change", 8, 0],
+      ["turn", 0, 0],
+      ["take", 0, 0],
+      ["break", 0, 0],
+      ["request", 1, 0],
+      ["request", 1, 0],
+      ["turn", 0, 0],
+    ],
+  },
+  {
+    is: "a route comes back to a Cluster that warms, and whose endpoints come later",
+    client: "State of the World on a stream for each type",
+    trouble: lateAndRenamed,
+    steps: [
+      ["change", 4, 0],
+      ["turn", 0, 0],
+      ["take", 0, 0],
+      ["break", 0, 0],
+      ["change", 0, 0],
+      ["request", 0, 0],
+      ["request", 1, 0],
+      ["change", 12, 0],
+      ["request", 0, 0],
+      ["request", 1, 0],
+      ["request", 3, 0],
+      ["request", 3, 0],
+      ["turn", 2, 0],
+    ],
+  },
+  {
+    is: "a Listener comes back to a new Cluster that was accepted without endpoints",
+    client: "delta on ADS",
+    trouble: lateAndRenamed,
+    steps: [
+      ["change", 0, 7],
+      ["break", 0, 0],
+      ["request", 0, 0],
+      ["request", 0, 0],
+      ["request", 0, 0],
+      ["request", 0, 0],
+      ["turn", 0, 0],
+      ["request", 0, 0],
+      ["take", 0, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["turn", 0, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["request", 0, 0],
+      ["request", 0, 0],
+      ["turn", 0, 0],
+    ],
+  },
 ];
 
 describe("S-ORD-05 S-ORD-06 S-REC-09: nothing is lost or left over when", () => {
@@ -202,5 +353,34 @@ describe("S-ORD-05 S-ORD-06 S-REC-09: nothing is lost or left over when", () => 
     const meshes = of.map((one) => playMesh(one, { makeBeforeBreak: true, ...trouble }, steps));
     expect(meshes.map(({ envoy }) => [envoy.lost, envoy.holdings])).toEqual(meshes.map(({ target }) => [[], target]));
     expect(meshes.length).toBe(1);
+  });
+});
+
+test("what docs/decisions/0134 leaves open: a route comes back to a Cluster that lost its warming to the break", () => {
+  const steps: readonly MeshStep[] = [
+    ["change", 0, 1],
+    ["turn", 0, 0],
+    ["take", 0, 0],
+    ["break", 0, 0],
+    ["request", 0, 0],
+    ["request", 0, 0],
+    ["request", 0, 0],
+    ["turn", 0, 0],
+    ["request", 0, 0],
+    ["take", 0, 0],
+    ["request", 0, 0],
+    ["request", 0, 0],
+    ["turn", 0, 0],
+  ];
+  const lost = meshClients.map((one) => {
+    const { envoy, target } = playMesh(one, { makeBeforeBreak: true, ...lateAndRenamed }, steps);
+    expect(envoy.holdings).toEqual(target);
+    return [one.is, [...new Set(envoy.lost)]];
+  });
+  expect(Object.fromEntries(lost)).toEqual({
+    "delta on ADS": ["l -> r1 -> b: no endpoints"],
+    "delta on a stream for each type": [],
+    "State of the World on ADS": [],
+    "State of the World on a stream for each type": [],
   });
 });

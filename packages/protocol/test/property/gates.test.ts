@@ -87,6 +87,12 @@ const rules: readonly Rule[] = [
     neededBy: ["delta on ADS", "delta on a stream for each type"],
   },
   {
+    is: "endpoints are not told to be absent while a Cluster in use waits for them",
+    remove: () => vi.spyOn(WarmingClusters.prototype, "awaits").mockReturnValue(false),
+    trouble: { lateEndpoints: true, renamesEndpoints: true },
+    neededBy: ["delta on ADS", "delta on a stream for each type"],
+  },
+  {
     is: "who comes back may use what it has not asked for yet",
     remove: () => vi.spyOn(Order.prototype, "returns").mockReturnValue(),
     isOfReturns: true,

@@ -8,6 +8,7 @@ describe.each(meshClients)("a client that warms what it is given ($is)", (client
     ["", {}],
     [" though endpoints come late", { lateEndpoints: true }],
     [" though its Clusters name their endpoints otherwise", { renamesEndpoints: true }],
+    [" though such endpoints come late", { lateEndpoints: true, renamesEndpoints: true }],
     [" though each resource comes in a response of its own", { splits: true }],
   ])("never has a path to a Cluster that it cannot use, and in the end holds exactly the target%s", (_, trouble) => {
     fc.assert(
@@ -41,6 +42,19 @@ describe.each(meshClients)("a client that warms what it is given ($is)", (client
     fc.assert(
       fc.property(script, (steps) => {
         expect(playMesh(client, { makeBeforeBreak: true, refusals: true }, steps).envoy.lost).toEqual([]);
+      }),
+      tries,
+    );
+  });
+
+  // Delta on ADS is told of absences before it may ask for Clusters: docs/decisions/0134.
+  test.runIf(client.is !== "delta on ADS")("nor when its connection breaks while such endpoints are late", () => {
+    fc.assert(
+      fc.property(brokenMeshScript, (steps) => {
+        const late = { lateEndpoints: true, renamesEndpoints: true };
+        const mesh = playMesh(client, { makeBeforeBreak: true, ...late }, steps);
+        expect(mesh.envoy.lost).toEqual([]);
+        expect(mesh.envoy.holdings).toEqual(mesh.target);
       }),
       tries,
     );

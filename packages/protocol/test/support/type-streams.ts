@@ -110,7 +110,7 @@ export class TypeClient {
 
 /** Bounds under which every absence is told. */
 export function toldAtOnce(): AbsenceBounds {
-  return { to: Number.POSITIVE_INFINITY, overruledTo: -1 };
+  return { to: Number.POSITIVE_INFINITY, overruledTo: -1, isUnmet: () => false };
 }
 
 /** A stream whose view holds these resources. */

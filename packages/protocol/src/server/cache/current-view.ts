@@ -73,6 +73,11 @@ export class CurrentView {
     return this.shared.changes.newcomers(from, this.view, type);
   }
 
+  /** The names that had a resource at a position and have one now that references something else. */
+  retargetedSince(from: Position, type: TypeUrl): ReadonlySet<string> {
+    return this.shared.changes.retargeted(from, this.view, type);
+  }
+
   /** What changed since a position, by every term that a change may match. */
   changesByTerm(from: Position, type: TypeUrl): ReadonlyMap<string, readonly Change[]> {
     return this.shared.changes.byTerm(from, this.view, type);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { heldOf } from "../../../test/support/garbage.ts";
 import { cluster, viewOf, WrittenLayer } from "../../../test/support/layers.ts";
-import { CLUSTER, ENDPOINTS } from "../../../test/support/resources.ts";
+import { CLUSTER, ENDPOINTS, plain } from "../../../test/support/resources.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
@@ -74,6 +74,17 @@ describe("what changed since a position", () => {
     expect(changes.between(from, view, CLUSTER)).toBe(difference);
     changes.clear();
     expect(again().map((one, i) => one === first[i])).toEqual([false, false, false, false]);
+  });
+
+  test("references something else than before", () => {
+    const base = new WrittenLayer("base", [cluster("a", "1"), cluster("b", "1"), cluster("gone", "1")]);
+    const now = viewOf(base);
+    base.put(2, cluster("a", "2"), plain("b", "2"), cluster("new", "1"));
+    base.delete(2, "gone");
+    const changes = new SharedChanges("left-off");
+    const found = changes.retargeted({ view: now, revision: 1 }, now, CLUSTER);
+    expect([...found]).toEqual(["b"]);
+    expect(changes.retargeted({ view: now, revision: 1 }, now, CLUSTER)).toBe(found);
   });
 
   test("S-TTL-09: had a TTL before, which counts only for clients that are sent TTLs", () => {

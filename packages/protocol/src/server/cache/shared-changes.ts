@@ -29,6 +29,7 @@ export class SharedChanges {
   readonly #differences = new Recent<Difference>(ELEMENTS_KEPT, ({ changes }) => changes.length);
   readonly #names = new Recent<ReadonlySet<string>>(ELEMENTS_KEPT, ({ size }) => size);
   readonly #newcomers = new Recent<ReadonlySet<string>>(ELEMENTS_KEPT, ({ size }) => size);
+  readonly #retargeted = new Recent<ReadonlySet<string>>(ELEMENTS_KEPT, ({ size }) => size);
   /** The difference that was asked for last: most streams stand at one position. */
   #last: { readonly from: Position; readonly view: View; readonly type: TypeUrl; readonly is: Difference } | undefined;
   readonly #byTerm = new Recent<ReadonlyMap<string, readonly Change[]>>(ELEMENTS_KEPT, ({ size }) => size);
@@ -39,7 +40,7 @@ export class SharedChanges {
 
   clear(): void {
     this.#last = undefined;
-    for (const made of [this.#differences, this.#names, this.#newcomers, this.#byTerm]) made.clear();
+    for (const made of [this.#differences, this.#names, this.#newcomers, this.#retargeted, this.#byTerm]) made.clear();
   }
 
   /** The whole difference. */
@@ -63,6 +64,21 @@ export class SharedChanges {
     return this.#newcomers.get(wayKey(from, view, type), () => {
       const { changes } = this.between(from, view, type);
       return new Set(changes.flatMap(({ name, then, now }) => (then === undefined && now !== undefined ? [name] : [])));
+    });
+  }
+
+  /** The names that had a resource at a position and have one now that references something else. */
+  retargeted(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
+    return this.#retargeted.get(wayKey(from, view, type), () => {
+      const names = new Set<string>();
+      for (const { name, then, now } of this.between(from, view, type).changes)
+        if (
+          then !== undefined &&
+          now !== undefined &&
+          JSON.stringify(then.references) !== JSON.stringify(now.references)
+        )
+          names.add(name);
+      return names;
     });
   }
 

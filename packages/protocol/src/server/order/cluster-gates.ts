@@ -98,7 +98,10 @@ export class ClusterGates {
     const isUntold = (name: string): boolean => untold?.has(name) !== false;
     // What a reconnected client holds of a Cluster, or holds although it was deleted, may be without endpoints.
     const changing = isReturning && position !== undefined ? current.namesSince(position, type) : untold;
-    const isInDoubt = (name: string): boolean => warmingClusters.has(name) || changing?.has(name) !== false;
+    // A Cluster that gets another EDS name may have been without endpoints under the one before.
+    const retargeted = position && current.retargetedSince(position, type);
+    const isInDoubt = (name: string): boolean =>
+      warmingClusters.has(name) || retargeted?.has(name) === true || changing?.has(name) !== false;
     const waitFor: Gate["waitFor"] = (name, anew) => {
       const found = current.view.holder(type, name);
       if (found === undefined || !subscription.covers(found)) return undefined;
@@ -107,7 +110,8 @@ export class ClusterGates {
       // Traffic that went there before goes on doing so.
       if (anew?.has(name) === false) return undefined;
       if (isInDoubt(name)) return "cluster";
-      if (anew !== undefined && current.isVacant(found, owes)) return "endpoints";
+      const isNewUse = anew !== undefined || warmingClusters.isVacant(name);
+      if (isNewUse && current.isVacant(found, owes)) return "endpoints";
       if (anew !== undefined && this.#lacksSecret(found, current.view)) return "secret";
       const asked = found.references.filter((reference) => owes.includes(reference.type));
       return asked.some((endpoints) => this.#isUngiven(endpoints, isReturning)) ? "cluster" : undefined;
@@ -136,6 +140,8 @@ export class ClusterGates {
       const { traits, subscription, deliveries } = endpoints;
       if (traits.type !== type || !(subscription.isWildcard || subscription.names.has(name))) continue;
       if (!endpoints.isSent(name, current)) return true;
+      // What reconnected may warm until there are some.
+      if (isReturning && !isAggregated && current.view.find(type, name) === undefined) return true;
       return !isAggregated && deliveries.mayBring([name]);
     }
     // Each per-type stream reconnects in its own time.

@@ -336,16 +336,31 @@ export class Order {
 
   /** Which absences of names of a type may be told. */
   absencesOf(type: TypeStream): AbsenceBounds {
-    const overruledTo = this.#absencesOverruledTo;
-    if (this.#awaitsOwnersOf(type)) return { to: undefined, overruledTo };
+    const mayBeAny = this.#mayAnyWarm(type);
+    const isUnmet = (name: string): boolean =>
+      mayBeAny || this.#warmingClusters.awaits({ type: type.traits.type, name });
+    return { to: this.#ownersHadTo(type), overruledTo: this.#absencesOverruledTo, isUnmet };
+  }
+
+  /** Whether any Cluster may warm that refers to resources of this type, because the client may have any state of it. */
+  #mayAnyWarm({ traits: { kind } }: TypeStream): boolean {
+    if (!typeKindTable[kind].usedBy.includes("cds")) return false;
+    // Each per-type stream reconnects in its own time.
+    if (this.#isReturning && !this.#clusterSource.isAggregated) return true;
+    for (const [clusters, stream] of this.#members.clusters)
+      if (isUnderWay(clusters, stream) || clusters.hasNews(stream.current.view)) return true;
+    return false;
+  }
+
+  /** The revision up to which the client has what refers to resources of this type; undefined: it is of no single one. */
+  #ownersHadTo(type: TypeStream): number | undefined {
+    if (this.#awaitsOwnersOf(type)) return undefined;
     let to = Number.POSITIVE_INFINITY;
-    for (const [owner, { current, isAggregated }] of this.#ownersOf(type)) {
-      // On an aggregated stream what was sent comes before what is sent now; elsewhere it has to be ACKed.
-      const isUnderWay = !isAggregated && owner.deliveries.answeredTo !== Number.POSITIVE_INFINITY;
-      if (isUnderWay || !owner.pendingRemovals.isEmpty) return { to: undefined, overruledTo };
-      to = Math.min(to, this.#sentTo(owner, current));
+    for (const [owner, stream] of this.#ownersOf(type)) {
+      if (isUnderWay(owner, stream) || !owner.pendingRemovals.isEmpty) return undefined;
+      to = Math.min(to, this.#sentTo(owner, stream.current));
     }
-    return { to, overruledTo };
+    return to;
   }
 
   /** What untold absences of a type wait for. */
@@ -465,6 +480,11 @@ export class Order {
     if (!type.hasNews(current.view)) return current.revision;
     return Math.min(type.position?.revision ?? -1, type.heldBackFrom, current.revision - 1);
   }
+}
+
+/** On an aggregated stream what was sent comes before what is sent now; elsewhere it has to be ACKed. */
+function isUnderWay({ deliveries }: TypeStream, { isAggregated }: OrderedStream): boolean {
+  return !isAggregated && deliveries.answeredTo !== Number.POSITIVE_INFINITY;
 }
 
 const everyName = { has: () => true };

@@ -80,18 +80,17 @@ export class StreamOrder {
     const changed = this.#changed(type, answer, before.position, current);
     if (newcomers === undefined || (newcomers.size === 0 && changed === undefined)) return false;
     const { names: pendingRemovals } = before.pendingRemovals;
-    const isAggregated = this.#opened.onlyType === undefined;
     this.#order.brought(type, delivery, (name) => {
       if (!newcomers.has(name)) return changed?.(name) === true ? "changed" : undefined;
-      if (!pendingRemovals.has(name)) return "new";
-      return isAggregated ? "changed" : undefined;
+      return pendingRemovals.has(name) ? "changed" : "new";
     });
     return false;
   }
 
   /**
-   * Which Clusters a client that reconnected on an aggregated stream holds in another state than the one that is sent;
-   * undefined: the client did not reconnect, or there it can go on using what it holds.
+   * Which Clusters a client holds in another state than the one that is sent, so that new traffic has to wait for it:
+   * all that changed, if it reconnected on an aggregated stream, and else those that got another EDS name. Undefined:
+   * none.
    */
   #changed(
     { traits: { type } }: TypeStream,
@@ -100,7 +99,10 @@ export class StreamOrder {
     current: CurrentView,
   ): ((name: string) => boolean) | undefined {
     const isReturn = newToClient !== undefined || this.#order.isReturning;
-    if (!isReturn || this.#opened.onlyType !== undefined) return undefined;
+    if (!isReturn) {
+      const retargeted = from && current.retargetedSince(from, type);
+      return retargeted === undefined || retargeted.size === 0 ? undefined : (name) => retargeted.has(name);
+    }
     const changed = changedForClient ?? (from && current.namesSince(from, type));
     return (name) => changed?.has(name) !== false;
   }

@@ -53,6 +53,40 @@ describe("S-ORD-03: a new Cluster is in use", () => {
     ]);
   });
 
+  test("without endpoints, as long as there are none, which is noted until the Cluster or the wait is gone", () => {
+    const isVacant = (end: (all: WarmingClusters) => void = () => {}, stream = aggregated): readonly boolean[] => {
+      const all = warming(withEndpoints("a"), plain("b"));
+      all.accept(clusters, stream, answer(CLUSTER, 5, [withEndpoints("a"), plain("b")]), 9);
+      end(all);
+      return [all.isVacant("a"), all.isVacant("b"), all.isEmpty];
+    };
+    const gone = [false, false, true];
+    const bringsAgain = (all: WarmingClusters): void =>
+      all.bring(clusters, answer(CLUSTER, 6, [withEndpoints("a")]), () => undefined);
+    expect([
+      isVacant(),
+      isVacant(undefined, streamWith(true, assignment("a"))),
+      isVacant((all) => all.follow(clusters, answer(CLUSTER, 6, [], { removed: ["a"] }))),
+      isVacant((all) => all.follow(clusters, answer(CLUSTER, 6, [plain("b")], { variant: "sotw" }))),
+      isVacant((all) => all.giveUp(["a"])),
+      isVacant((all) => all.clear()),
+      isVacant(bringsAgain),
+    ]).toEqual([[true, false, false], gone, gone, gone, gone, gone, gone]);
+  });
+
+  test("in its former state, which it has while it waits for what it references", () => {
+    const all = new WarmingClusters();
+    const sent = answer(CLUSTER, 5, [withEndpoints("a"), withEndpoints("b")]);
+    all.bring(clusters, sent, (name) => (name === "a" ? "changed" : "new"));
+    const awaits = (): readonly boolean[] => [
+      ...["a", "b"].map((name) => all.awaits({ type: ENDPOINTS, name })),
+      all.awaits({ type: CLUSTER, name: "a" }),
+    ];
+    expect(awaits()).toEqual([true, false, false]);
+    all.accept(clusters, aggregated, sent, 9);
+    expect(awaits()).toEqual([false, false, false]);
+  });
+
   test("after an ACK of the response that brought it, or of a later one with it, and of no earlier one", () => {
     const both = [plain("a"), plain("b")];
     const accepted = (at: number, ...puts: readonly Resource[]): readonly string[] => {

@@ -16,6 +16,7 @@ export type NewsOf = (name: string) => "new" | "changed" | undefined;
 /** A Cluster that the client cannot use yet, or not any more. */
 interface Newcomer {
   readonly news: "new" | "changed";
+  readonly references: readonly Reference[];
   readonly endpoints: Reference | undefined;
   /** What it needs beside endpoints: without it the Cluster never warms. */
   readonly others: readonly Reference[];
@@ -29,12 +30,14 @@ interface Newcomer {
 /** Clusters that one client was sent, and cannot use before it has their endpoints. */
 export class WarmingClusters {
   readonly #newcomers = new Map<string, Newcomer>();
+  /** New Clusters that were ACKed without endpoints, as there were none: nothing at the client uses them. */
+  readonly #vacant = new Set<string>();
   /** A response with Clusters to a client that holds an unknown set of them: each may be new. */
   #unknown: Delivery | undefined;
   #owed = new Map<TypeUrl, Set<string>>();
 
   get isEmpty(): boolean {
-    return this.#newcomers.size === 0;
+    return this.#newcomers.size + this.#vacant.size === 0;
   }
 
   /** Whether any Cluster may be warming. */
@@ -51,11 +54,24 @@ export class WarmingClusters {
     return this.#newcomers.get(name)?.news === "new";
   }
 
+  /** Whether a Cluster was new to the client, and was ACKed without endpoints. */
+  isVacant(name: string): boolean {
+    return this.#vacant.has(name);
+  }
+
+  /** Whether a Cluster that may be in use has another state, which warms until the client has this resource. */
+  awaits({ type, name }: Reference): boolean {
+    for (const { news, references } of this.#newcomers.values())
+      if (news === "changed" && references.some((one) => one.type === type && one.name === name)) return true;
+    return false;
+  }
+
   /** Clusters were sent. */
   bring({ traits }: TypeStream, delivery: Delivery, newsOf: NewsOf): void {
     for (const { puts } of delivery.body.segments) {
       for (const put of puts) {
         const news = newsOf(put.name);
+        this.#vacant.delete(put.name);
         if (news === undefined) continue;
         const isNew = news === "new" || this.isNew(put.name);
         this.#newcomers.set(put.name, newcomerOf(put, isNew ? "new" : news, traits, delivery));
@@ -68,7 +84,7 @@ export class WarmingClusters {
    * name begins anew.
    */
   follow({ traits }: TypeStream, delivery: Delivery): void {
-    if (this.#newcomers.size === 0) return;
+    if (this.isEmpty) return;
     const { variant, segments } = delivery.body;
     for (const { puts } of segments) {
       for (const put of puts) {
@@ -78,11 +94,11 @@ export class WarmingClusters {
       }
     }
     if (variant === "delta") {
-      for (const { removed } of segments) for (const name of removed) this.#newcomers.delete(name);
+      for (const { removed } of segments) this.#forget(removed);
       return;
     }
     const listed = new Set(segments.flatMap(({ puts }) => puts.map(({ name }) => name)));
-    for (const name of this.#newcomers.keys()) if (!listed.has(name)) this.#newcomers.delete(name);
+    this.#forget([...this.#newcomers.keys(), ...this.#vacant].filter((name) => !listed.has(name)));
   }
 
   /** Clusters were sent to a client that holds an unknown set of them. */
@@ -121,24 +137,35 @@ export class WarmingClusters {
   /** Stops waiting for these Clusters, and for unknown ones. */
   giveUp(names: Iterable<string>): void {
     this.#unknown = undefined;
-    for (const name of names) this.#newcomers.delete(name);
+    this.#forget(names);
   }
 
   /** The client does not subscribe to Clusters any more. */
   clear(): void {
     this.#newcomers.clear();
+    this.#vacant.clear();
     this.#unknown = undefined;
   }
 
-  #acceptClusters({ isAggregated }: OrderedStream, { at, body }: Delivery, sent: number): void {
+  #forget(names: Iterable<string>): void {
+    for (const name of names) {
+      this.#newcomers.delete(name);
+      this.#vacant.delete(name);
+    }
+  }
+
+  #acceptClusters({ isAggregated, current }: OrderedStream, { at, body }: Delivery, sent: number): void {
     // A delta response brings only what is in it, and another one may have been NACKed; a full state brings everything.
     const brought =
       body.variant === "delta" ? new Set(body.segments.flatMap(({ puts }) => puts.map(({ name }) => name))) : undefined;
     for (const [name, newcomer] of this.#newcomers) {
-      const { endpoints, delivery } = newcomer;
+      const { news, endpoints, delivery } = newcomer;
       if (delivery.at > at || newcomer.acceptedAt !== undefined || brought?.has(name) === false) continue;
-      if (isAggregated || endpoints === undefined) this.#newcomers.delete(name);
-      else {
+      if (isAggregated || endpoints === undefined) {
+        this.#newcomers.delete(name);
+        const isVacant = endpoints !== undefined && !isThere(endpoints, current.view);
+        if (news === "new" && isVacant) this.#vacant.add(name);
+      } else {
         // Endpoints that came earlier on their own stream may have been dropped by the client, so they are resent.
         newcomer.acceptedAt = sent;
         this.#owed.set(endpoints.type, (this.#owed.get(endpoints.type) ?? new Set()).add(endpoints.name));
@@ -161,7 +188,7 @@ export class WarmingClusters {
 function newcomerOf(cluster: Resource, news: Newcomer["news"], traits: TypeTraits, delivery: Delivery): Newcomer {
   const endpoints = endpointsOf(cluster, traits);
   const others = cluster.references.filter((reference) => reference !== endpoints);
-  return { news, endpoints, others, delivery, acceptedAt: undefined, isGiven: false };
+  return { news, references: cluster.references, endpoints, others, delivery, acceptedAt: undefined, isGiven: false };
 }
 
 function endpointsOf({ references }: Resource, { owes }: TypeTraits): Reference | undefined {

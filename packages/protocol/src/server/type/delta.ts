@@ -147,13 +147,15 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   next(current: CurrentView, { heldBack, absences }: FlushBounds): readonly PendingResponse[] {
-    const due = this.untoldAbsences.takeDue(absences, current.revision);
+    const { revision } = current;
+    const isUnused = (name: string): boolean => !current.view.refersTo(this.traits.type, name);
+    const due = this.untoldAbsences.takeDue(absences, { revision, isUnused });
     for (const name of due) this.sentState.ask(name);
     return this.untoldAbsences.withhold(this.#next(current, heldBack), () => ({
       bounds: absences(),
-      revision: current.revision,
-      isUnused: (name) =>
-        !due.has(name) && this.subscription.names.has(name) && !current.view.refersTo(this.traits.type, name),
+      revision,
+      mayWait: (name) => !due.has(name) && this.subscription.names.has(name),
+      isUnused,
       mustAnswer: this.subscription.asksForAll,
     }));
   }

@@ -72,7 +72,7 @@ export interface FlushBounds {
   /** Which deleted Clusters, and in delta their endpoints, may be removed; others become pending removals. */
   readonly removable: Removable;
   readonly heldBack: HeldBackNames;
-  /** Which absences of requested names may be told; others wait, unless the newest state refers to the name. */
+  /** Which absences of requested names may be told; others wait. */
   readonly absences: () => AbsenceBounds;
 }
 

@@ -21,14 +21,15 @@ function answering(what: {
 }
 
 const at = (revision: number, to: number | undefined, more: Partial<AbsenceFlush> = {}): (() => AbsenceFlush) => {
-  return () => ({ bounds: { to, overruledTo: -1 }, revision, isUnused: () => true, mustAnswer: false, ...more });
+  const bounds = { to, overruledTo: -1, isUnmet: () => false };
+  return () => ({ bounds, revision, mayWait: () => true, isUnused: () => true, mustAnswer: false, ...more });
 };
 const said = (answers: readonly PendingResponse[]): unknown =>
   answers.map(({ body }) =>
     body.segments.map(({ puts, removed, missing }) => [puts.map(({ name }) => name), removed, missing]),
   );
 const due = (all: UntoldAbsences, to: number | undefined, revision: number, overruledTo = -1): readonly string[] => [
-  ...all.takeDue(() => ({ to, overruledTo }), revision),
+  ...all.takeDue(() => ({ to, overruledTo, isUnmet: () => false }), { revision, isUnused: () => true }),
 ];
 
 test("S-ORD-10 what was asked for and does not exist is left out, nothing else", () => {
@@ -57,7 +58,7 @@ test("for answers without absences it is not determined what the client has", ()
 test("nothing is left out for a client that has what there is, or was waited for in vain", () => {
   const all = new UntoldAbsences();
   const answers = [answering({ asked: ["a"] })];
-  const overruled = at(5, undefined, { bounds: { to: undefined, overruledTo: 5 } });
+  const overruled = at(5, undefined, { bounds: { to: undefined, overruledTo: 5, isUnmet: () => false } });
   expect([said(all.withhold(answers, at(5, 5))), said(all.withhold(answers, overruled)), all.isEmpty]).toEqual([
     ...[[[[[], ["a"], []]]], [[[[], ["a"], []]]], true],
   ]);
@@ -86,4 +87,22 @@ test("as long as a removal waits or something is under way, the client has to ha
   all.forget("a");
   all.withhold([answering({ asked: ["a"] })], at(5, undefined));
   expect([due(all, undefined, 7), due(all, 6, 8), all.oldest, due(all, 7, 8)]).toEqual([[], [], 5, ["a"]]);
+});
+
+test("what a Cluster in use waits for is not told before a timeout; nor what it no longer refers to, before the client knows", () => {
+  const all = new UntoldAbsences();
+  const isUsed = { isUnused: () => false };
+  const bounds = { to: 5, overruledTo: -1, isUnmet: (name: string) => name !== "told" };
+  const waits = at(5, 5, { ...isUsed, bounds, mayWait: (name) => name !== "due" });
+  expect(said(all.withhold([answering({ asked: ["a", "told", "due"] })], waits))).toEqual([
+    [[[], ["told", "due"], []]],
+  ]);
+  const dueAt = (revision: number, now: Partial<typeof bounds>, isUnused: boolean): readonly string[] => [
+    ...all.takeDue(() => ({ ...bounds, ...now }), { revision, isUnused: () => isUnused }),
+  ];
+  expect([dueAt(5, {}, false), dueAt(6, {}, true), dueAt(6, { to: 6 }, true)]).toEqual([[], [], ["a"]]);
+  all.withhold([answering({ asked: ["a"] })], waits);
+  expect([dueAt(6, { overruledTo: 4 }, false), dueAt(6, { overruledTo: 5 }, false)]).toEqual([[], ["a"]]);
+  all.withhold([answering({ asked: ["a"] })], waits);
+  expect(dueAt(6, { isUnmet: () => false }, false)).toEqual(["a"]);
 });

@@ -9,12 +9,16 @@ export interface AbsenceBounds {
   readonly to: number | undefined;
   /** The revision of the last timeout: absences noticed up to it are told. */
   readonly overruledTo: number;
+  /** Whether a Cluster in use waits for the resource of a name: its absence is told only after a timeout. */
+  readonly isUnmet: (name: string) => boolean;
 }
 
 /** What else decides which absences an answer leaves out. */
 export interface AbsenceFlush {
   readonly bounds: AbsenceBounds;
   readonly revision: number;
+  /** Whether a name was requested as such, and its absence is not due. */
+  readonly mayWait: (name: string) => boolean;
   /** Whether nothing that the client is going to have refers to a name. */
   readonly isUnused: (name: string) => boolean;
   /** Whether an answer is due even if nothing is left of it. */
@@ -31,8 +35,8 @@ interface Answer {
 /** An absence that is not told yet. */
 interface Untold {
   readonly noticedAt: number;
-  /** The revision that the client has to have of what refers to the name. */
-  readonly since: number;
+  /** The revision that the client has to have of what refers to the name; undefined: the newest state refers to it. */
+  readonly since: number | undefined;
 }
 
 /**
@@ -63,14 +67,20 @@ export class UntoldAbsences {
   }
 
   /** Takes the names whose absence may be told by now. */
-  takeDue(bounds: () => AbsenceBounds, revision: number): ReadonlySet<string> {
+  takeDue(
+    bounds: () => AbsenceBounds,
+    { revision, isUnused }: Pick<AbsenceFlush, "revision" | "isUnused">,
+  ): ReadonlySet<string> {
     if (this.isEmpty) return nothing;
-    const { to, overruledTo } = bounds();
+    const { to, overruledTo, isUnmet } = bounds();
     const due = new Set<string>();
     for (const [name, { noticedAt, since }] of this.#untold) {
-      if (noticedAt <= overruledTo || (to !== undefined && since <= to)) due.add(name);
+      const isUsed = !isUnused(name);
       // A Cluster that is removed last may exist again before the client was sent a state without the name.
-      else if (to === undefined) this.#untold.set(name, { noticedAt, since: revision });
+      const unusedSince = isUsed ? undefined : to === undefined ? revision : (since ?? revision);
+      const isDue = unusedSince === undefined ? !isUnmet(name) : to !== undefined && unusedSince <= to;
+      if (isDue || noticedAt <= overruledTo) due.add(name);
+      else this.#untold.set(name, { noticedAt, since: unusedSince });
     }
     for (const name of due) this.#untold.delete(name);
     return due;
@@ -86,13 +96,16 @@ export class UntoldAbsences {
 
   #withholdFrom<A extends Answer>(
     answer: A,
-    { bounds: { to, overruledTo }, revision, isUnused, mustAnswer }: AbsenceFlush,
+    { bounds: { to, overruledTo, isUnmet }, revision, mayWait, isUnused, mustAnswer }: AbsenceFlush,
   ): readonly A[] {
-    if (Math.max(to ?? -1, overruledTo) >= revision) return [answer];
-    const untold = new Set(absencesIn(answer).filter(isUnused));
+    if (overruledTo >= revision) return [answer];
+    const isKnown = to !== undefined && to >= revision;
+    const isTooEarly = (name: string): boolean => (isUnused(name) ? !isKnown : isUnmet(name));
+    const untold = new Set(absencesIn(answer).filter((name) => mayWait(name) && isTooEarly(name)));
     if (untold.size === 0) return [answer];
     for (const name of untold)
-      if (!this.#untold.has(name)) this.#untold.set(name, { noticedAt: revision, since: revision });
+      if (!this.#untold.has(name))
+        this.#untold.set(name, { noticedAt: revision, since: isUnused(name) ? revision : undefined });
     const isTold = (name: string): boolean => !untold.has(name);
     const segments = answer.body.segments.map(
       (segment): Segment => ({
