@@ -76,7 +76,9 @@ const server = createServer({
 });
 
 /** Puts resources into force: at once, or with a ledger once they are on the disk. */
-async function put(...changes: readonly { readonly layer: string; readonly puts: readonly Resource[] }[]): Promise<void> {
+async function put(
+  ...changes: readonly { readonly layer: string; readonly puts: readonly Resource[] }[]
+): Promise<void> {
   if (ledger === undefined) {
     server.commit({ changes });
     return;

@@ -18,7 +18,15 @@ import {
 import { type CompactionInput, generationNames, writeGeneration } from "./generation.ts";
 import { HeadWaiters } from "./head-waiters.ts";
 import { diskFiles, type LedgerFile, type LedgerFiles } from "./ledger-files.ts";
-import { formatHead, formatLine, formatLongLine, HEADER, parseWord, readLineAt, readLinesAt } from "./segment-format.ts";
+import {
+  formatHead,
+  formatLine,
+  formatLongLine,
+  HEADER,
+  parseWord,
+  readLineAt,
+  readLinesAt,
+} from "./segment-format.ts";
 import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
 
 /** A new segment is begun when the newest is longer. */

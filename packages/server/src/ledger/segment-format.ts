@@ -118,7 +118,10 @@ export interface ReadLine<T extends LinePart> {
 }
 
 /** Several lines whose places are known, by their offsets; those that stand near each other are read together. */
-export async function* readLinesAt<T extends LinePart>(file: LedgerFile, parts: readonly T[]): AsyncIterable<ReadLine<T>> {
+export async function* readLinesAt<T extends LinePart>(
+  file: LedgerFile,
+  parts: readonly T[],
+): AsyncIterable<ReadLine<T>> {
   let from = 0;
   let near: T[] = [];
   for (const part of parts.toSorted((a, b) => a.offset - b.offset)) {

@@ -4,13 +4,13 @@ const MAX_VERSION_CHARACTERS = 256;
 const NO_SUCH_VERSION = "";
 
 /**
- * The version of a request as it is remembered: a longer one than any that was told matches none. One that was told may contain
- * one of `callerSet`.
+ * The version of a request as it is remembered: a longer one than any that was told matches none. `told`: versions that
+ * it may contain.
  */
 export function keptVersion(
   version: string | undefined,
-  callerSet: readonly (string | undefined)[] = [],
+  told: readonly (string | undefined)[] = [],
 ): string | undefined {
-  const most = MAX_VERSION_CHARACTERS + Math.max(0, ...callerSet.map((one) => one?.length ?? 0));
+  const most = MAX_VERSION_CHARACTERS + Math.max(0, ...told.map((one) => one?.length ?? 0));
   return version === undefined || version.length <= most ? version : NO_SUCH_VERSION;
 }

@@ -278,9 +278,9 @@ interface DeniedPoll extends RejectedStream {
   readonly type: TypeUrl | undefined;
 }
 
-/** A request that takes no more memory than a version can have. */
-function withKeptVersion(request: SotwRequest, callerSet: readonly (string | undefined)[]): SotwRequest {
-  const versionInfo = keptVersion(request.versionInfo, callerSet);
+/** A request whose version takes no more memory than one that was told: it may contain one of these. */
+function withKeptVersion(request: SotwRequest, told: readonly (string | undefined)[]): SotwRequest {
+  const versionInfo = keptVersion(request.versionInfo, told);
   return versionInfo === request.versionInfo ? request : { ...request, versionInfo };
 }
 
