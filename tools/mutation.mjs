@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { changedSince } from "./mutation/changed.mjs";
 import { mutantsIn, sourcesIn, writeMutated } from "./mutation/instrument.mjs";
 import { scoreLine, scoresByRoom } from "./mutation/score.mjs";
 
@@ -23,6 +24,8 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "600" },
     /** Only files whose path holds this text. */
     in: { type: "string", multiple: true, default: [] },
+    /** Only lines that are new or changed since this commit. */
+    since: { type: "string" },
     /** The mutants that no test detected in the last run, again. */
     again: { type: "boolean", default: false },
   },
@@ -48,7 +51,9 @@ function choose() {
     const missed = new Set(JSON.parse(readFileSync(report, "utf8")).survivors.map(keyOf));
     return mutants.filter((mutant) => missed.has(keyOf(mutant)));
   }
-  const among = mutants.filter(({ file }) => values.in.length === 0 || values.in.some((part) => file.includes(part)));
+  const isChanged = values.since === undefined ? () => true : changedSince(root, files, values.since);
+  const isIn = ({ file }) => values.in.length === 0 || values.in.some((part) => file.includes(part));
+  const among = mutants.filter((mutant) => isIn(mutant) && isChanged(mutant));
   return values.all ? among : shuffled(among, Number(values.seed)).slice(0, Number(values.sample));
 }
 
