@@ -235,6 +235,28 @@ describe("who polls", () => {
     ).toEqual([expect.stringContaining('version ""')]);
   });
 
+  test("S-RST-03 with a version that the caller set has it, however long the version is", () => {
+    const polled = new Conversation();
+    const commit = (label: string, version: string): void => {
+      const typeVersions = new Map([[CLUSTER, version]]);
+      polled.commit([{ layer: "base", puts: [cluster("a", label)], typeVersions }]);
+      polled.turns();
+    };
+    commit("1", "v".repeat(1_000));
+    for (const asking of [{}, { names: ["a"] }]) {
+      const version = versionOf(polled, poll(polled, asking));
+      expect(said(polled, poll(polled, { ...asking, version, holdMs: 0 }))).toBe("unchanged");
+    }
+    const other = { node: node("m") };
+    commit("2", "x".repeat(1_000));
+    const version = versionOf(polled, poll(polled, other));
+    commit("3", "y");
+    expect(said(polled, poll(polled, { ...other, version }))).toBe("given a");
+    expect(polled.reports.flatMap((one) => (one.kind === "request-classified" ? [one.as] : []))).toEqual([
+      ...["initial", "ack", "initial", "ack", "initial", "ack"],
+    ]);
+  });
+
   test("counts while a poll waits, with its names; beyond the limit of memory the poll is refused", () => {
     const names = ["a", "b"];
     const polled = new Conversation({ maxClientBytes: 2_000 });

@@ -105,6 +105,11 @@ export class Poller implements ProgressMember {
     this.#nodeBytes = this.#firstNodeBytes + bytesOfNode(node);
   }
 
+  /** The version of the last response that it was given. */
+  get givenVersion(): string | undefined {
+    return this.#given?.what.version;
+  }
+
   /**
    * Whether it ever ACKed or NACKed: who polls without a version, as with curl, says nothing about its response, however
    * often it polls.

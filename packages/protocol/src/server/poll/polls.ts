@@ -138,9 +138,8 @@ export class Polls {
   }
 
   #receive(event: PollReceived): readonly ServerEffect[] {
-    const { poll: id, peer, holdMs, apiVersion } = event;
-    const request = withKeptVersion(event.request);
-    const { node, choices, dialect } = this.#options.admission.identify(request.node, peer, event.listener);
+    const { poll: id, peer, holdMs, apiVersion, request: asGiven } = event;
+    const { node, choices, dialect } = this.#options.admission.identify(asGiven.node, peer, event.listener);
     const refusal = this.#refusalOf(event, dialect);
     if (refusal !== undefined) return [{ kind: "refuse-poll", poll: id, status: refusal }];
     const { type } = event;
@@ -148,7 +147,7 @@ export class Polls {
     if ("refused" in placed) return refusePoll({ poll: id, node, peer }, placed);
     const polled = this.#views.polled(placed, {
       traits: this.#options.traits(type) ?? opaqueTraits(type),
-      names: dialect.ignoreHints ? [] : termsOf(request.names, dialect.prefixGlob),
+      names: dialect.ignoreHints ? [] : termsOf(asGiven.names, dialect.prefixGlob),
       // Messages of API version 2 have no field for errors.
       resourceErrors: apiVersion === "v2" ? "off" : dialect.resourceErrors,
     });
@@ -156,6 +155,7 @@ export class Polls {
     if (excess !== undefined) return this.#refuseBeyond(id, excess, polled);
     const effects: ServerEffect[] = [];
     const poller = this.#pollerFor(event, { node, choices, polled }, effects);
+    const request = withKeptVersion(asGiven, [polled.current.view.printedVersion(type), poller.givenVersion]);
     // First, so that it ends, and its poller is remembered no longer than others, if what follows fails.
     this.#waiting.add({
       id,
@@ -278,9 +278,9 @@ interface DeniedPoll extends RejectedStream {
   readonly type: TypeUrl | undefined;
 }
 
-/** A request that takes no more memory than a version can have. */
-function withKeptVersion(request: SotwRequest): SotwRequest {
-  const versionInfo = keptVersion(request.versionInfo);
+/** A request whose version takes no more memory than one that was told: it may contain one of these. */
+function withKeptVersion(request: SotwRequest, told: readonly (string | undefined)[]): SotwRequest {
+  const versionInfo = keptVersion(request.versionInfo, told);
   return versionInfo === request.versionInfo ? request : { ...request, versionInfo };
 }
 
