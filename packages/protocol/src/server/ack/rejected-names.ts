@@ -38,7 +38,7 @@ export class RejectedNames {
 
   /** The newest subscription that is remembered with a name; undefined: none is. */
   get scope(): Scope | undefined {
-    return this.#scopes === 0 ? undefined : this.#newestScope;
+    return this.#newestScope;
   }
 
   /** Adds the names of a NACKed body. `asked`: the subscription when it was sent. */

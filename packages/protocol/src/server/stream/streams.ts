@@ -217,7 +217,7 @@ export class Streams {
       if (isEnded(beyond)) return;
     }
     if (stream.isSettled) this.#open.settle(stream);
-    if (stream.opened.onlyType !== undefined) this.#open.resendOnOthers(stream, flushed.owed);
+    this.#open.resendOnOthers(stream, flushed.owed);
     if (flushed.isUnfinished) {
       this.#paused++;
       this.#open.awaken(stream);
