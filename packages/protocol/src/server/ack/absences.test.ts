@@ -33,8 +33,16 @@ describe("the absences in a body", () => {
     ]);
   });
 
-  test("stay in one that heartbeats repeat", () => {
-    const repeated: Body = { ...body, variant: "sotw", ttls: "told" };
-    expect(withoutAbsences(repeated, { answered: new Set(), counted: 2 })).toBe(repeated);
+  test("S-TTL-12 stay in one that heartbeats repeat: a State of the World with TTLs", () => {
+    const absences = { answered: new Set<string>(), counted: 2 };
+    const isKept = (what: Partial<Body>): boolean => {
+      const whole: Body = { ...body, ...what };
+      return withoutAbsences(whole, absences) === whole;
+    };
+    expect([
+      isKept({ variant: "sotw", ttls: "told" }),
+      isKept({ variant: "sotw" }),
+      isKept({ variant: "delta", ttls: "told" }),
+    ]).toEqual([true, false, false]);
   });
 });

@@ -169,6 +169,23 @@ describe("deliveries", () => {
     expect([["a"], ["c"]].map((names) => all.mayBring(names))).toEqual([false, true]);
   });
 
+  test("S-ORD-06: bring resources up to the oldest that is not ACKed; a rejected removal brings none", () => {
+    const removal = (nonce: string): Delivery => ({ ...delivery(nonce), body: bodyOf({ removed: ["r"] }) });
+    const upTo = (all: Deliveries): readonly number[] => [all.answeredTo, all.broughtTo, all.refusedFrom];
+    const all = sent(removal("1"), delivery("2", true, "a"), delivery("3", true, "b"));
+    expect(upTo(all)).toEqual([0, 1, Infinity]);
+    all.nack("1", no);
+    expect(upTo(all)).toEqual([1, 1, 0]);
+    all.ack("3");
+    expect(upTo(all)).toEqual([Infinity, Infinity, 0]);
+    all.open(delivery("4", true, "c"));
+    all.nack("4", no);
+    expect(upTo(all)).toEqual([Infinity, 0, 0]);
+    all.open(delivery("5", true, "c", "r"));
+    all.ack("5");
+    expect(upTo(all)).toEqual([Infinity, Infinity, Infinity]);
+  });
+
   test("describe themselves, with the names that were refused", () => {
     const all = sent(delivery("1", true, "a"), delivery("2", true, "b", "c"), delivery("3"));
     all.ack("1");

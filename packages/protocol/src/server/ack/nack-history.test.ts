@@ -61,6 +61,14 @@ describe("the NACK of a name", () => {
     const repeated = nacked(first, ...rest, ...rest.slice(-1));
     expect(noncesOf(repeated, "n0", "n15")).toEqual(["1", "17"]);
   });
+
+  test("S-ACK-13 is not forgotten for newer ones whose names were all ACKed since", () => {
+    const bodies = Array.from({ length: 31 }, (_, i) => bodyOf("delta", `n${i}`));
+    const history = nacked(...bodies.slice(0, 16));
+    for (const body of bodies.slice(1, 16)) history.accept(body);
+    for (const [i, body] of bodies.slice(16).entries()) history.add({ nonce: String(i + 17), body, error });
+    expect(noncesOf(history, "n0", "n1", "n15", "n16", "n30")).toEqual(["1", undefined, undefined, "17", "31"]);
+  });
 });
 
 test("the resources of a body are listed by name, once for all who share it", () => {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, type Said, sotw } from "../../../test/support/conversation.ts";
 import { CLUSTER, LISTENER, ROUTE, resource } from "../../../test/support/resources.ts";
+import type { Body } from "../../message/body.ts";
+import { Subscription } from "../subscription/subscription.ts";
+import { RejectedNames } from "./rejected-names.ts";
 
 const no = { code: 3, message: "no" };
 const old = resource(CLUSTER, "old", "1", { references: [] });
@@ -31,6 +34,27 @@ function deleteBoth(talk: Conversation): readonly Said[] {
   });
   return talk.turns();
 }
+
+test("S-ORD-06 the subscription of a rejected removal is remembered as long as an alias may have subscribed to it", () => {
+  const subscription = new Subscription({ legacyWildcard: false, wildcardSticky: false });
+  subscription.update(["r!", "s"], []);
+  const { scope } = subscription;
+  const rejected = new RejectedNames();
+  const body = (removed: readonly string[], ...puts: readonly ReturnType<typeof route>[]): Body => {
+    return { variant: "delta", type: ROUTE, version: "1", segments: [{ puts, removed, missing: [] }] };
+  };
+  const state = (): unknown => [rejected.size, rejected.hasResources, rejected.counted, rejected.scope === scope];
+  expect([state(), rejected.scope]).toEqual([[0, false, 0, false], undefined]);
+  rejected.add(["r", "s"], body(["r", "s"]), scope);
+  expect(state()).toEqual([2, false, 2, true]);
+  rejected.add(["r"], body([], route("1")), scope);
+  expect([state(), rejected.scope]).toEqual([[2, true, 1, false], undefined]);
+  rejected.add(["r", "q"], body(["r", "q"]), scope);
+  rejected.accept(["r"], body(["r"]));
+  expect(state()).toEqual([2, false, 2, true]);
+  rejected.accept(["q", "s"], body(["q", "s"]));
+  expect([state(), rejected.scope]).toEqual([[0, false, 0, false], undefined]);
+});
 
 describe("S-ORD-06 what a client refused keeps the Clusters that it may use", () => {
   test("until the wildcard that covered it is given up", () => {
