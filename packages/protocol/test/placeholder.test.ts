@@ -55,6 +55,22 @@ describe("a cluster without endpoints", () => {
     expect(says(talk.turns())).toEqual([["c@2"]]);
   });
 
+  test("S-SUB-05: loses no endpoints that replaced a placeholder", () => {
+    const talk = withPlaceholders();
+    talk.put(resource(CLUSTER, "c", "1"));
+    talk.open(1, "sotw");
+    talk.subscribe(1, CLUSTER);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["c"]))).toEqual([["c@none"]]);
+    talk.ack(1, CLUSTER);
+    talk.put(resource(ENDPOINTS, "c", "1"));
+    expect(says(talk.ack(1, ENDPOINTS))).toEqual([["c@1"]]);
+    talk.ack(1, ENDPOINTS);
+    talk.delete(ENDPOINTS, "c");
+    expect(says(talk.turns())).toEqual([]);
+    talk.put(resource(CLUSTER, "c", "2"));
+    expect(says(talk.turns())).toEqual([["c@2"]]);
+  });
+
   test("is given none to a client that comes back only if it reports no version", () => {
     const talk = withPlaceholders();
     talk.put(resource(CLUSTER, "c", "1"));

@@ -12,12 +12,14 @@ import {
   resource,
   UNKNOWN,
 } from "../../../test/support/resources.ts";
-import { newTypeStream, toldAtOnce, typeStream } from "../../../test/support/type-streams.ts";
+import { newTypeStream, TypeClient, toldAtOnce, typeStream } from "../../../test/support/type-streams.ts";
 import type { InitialVersions } from "../../message/request.ts";
 import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
 import type { ServerMachineOptions } from "../contract/server-machine-options.ts";
+import { nothingHeldBack } from "./held-back.ts";
 import type { TypeStream } from "./type-stream.ts";
+import type { AbsenceBounds } from "./untold-absences.ts";
 
 const no = { code: 3, message: "no" };
 const e = (name: string, label: string, onDemand = false): ReturnType<typeof resource> =>
@@ -47,6 +49,31 @@ describe("a request", () => {
     expect(ask({ nonce: "2", error: no })).toBe("repeat");
     expect(ask({ nonce: "strange", unsubscribe: ["b"] })).toBe("unsubscribe");
     expect(ask({ initialVersions: holding(e("a", "1")) })).toBe("repeat, late-initial-versions");
+  });
+});
+
+describe("there is something to send", () => {
+  const hasNews = (client: TypeClient): boolean => client.type.hasNews(client.current.view);
+
+  test("S-UNS-06: a name that is given up under a wildcard, until it is answered", () => {
+    const client = new TypeClient("delta", ENDPOINTS, "*", "a");
+    client.put("a1");
+    client.flush();
+    client.ack();
+    expect(hasNews(client)).toBe(false);
+    client.type.onRequest(delta(ENDPOINTS, { unsubscribe: ["a"] }));
+    expect([hasNews(client), client.flush().length, hasNews(client)]).toEqual([true, 1, false]);
+  });
+
+  test("S-ORD-10: an absence that is not told yet", () => {
+    const client = new TypeClient("delta", ENDPOINTS, "a");
+    client.put("b1");
+    const flush = (to: number): number => {
+      const absences = (): AbsenceBounds => ({ to, overruledTo: -1 });
+      const removable = { to: Infinity, namedTo: Infinity, goesAtOnce: undefined };
+      return client.type.next(client.current, { removable, heldBack: nothingHeldBack, absences }).length;
+    };
+    expect([flush(0), hasNews(client), flush(1), hasNews(client)]).toEqual([0, true, 1, false]);
   });
 });
 

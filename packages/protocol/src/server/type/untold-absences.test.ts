@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ENDPOINTS, resource } from "../../../test/support/resources.ts";
 import type { PendingResponse } from "./type-stream.ts";
 import { type AbsenceFlush, UntoldAbsences } from "./untold-absences.ts";
@@ -42,6 +42,18 @@ test("S-ORD-10 what was asked for and does not exist is left out, nothing else",
   ]);
 });
 
+test("S-ORD-10 what has no body is left out beside nothing else, too", () => {
+  const all = new UntoldAbsences();
+  expect([said(all.withhold([answering({ missing: ["a"] })], at(5, 4))), due(all, 5, 6)]).toEqual([[], ["a"]]);
+});
+
+test("for answers without absences it is not determined what the client has", () => {
+  const all = new UntoldAbsences();
+  const answers = [answering({ puts: ["a"], removed: ["b"] })];
+  const flush = vi.fn(at(5, 4));
+  expect([all.withhold(answers, flush) === answers, flush.mock.calls]).toEqual([true, []]);
+});
+
 test("nothing is left out for a client that has what there is, or was waited for in vain", () => {
   const all = new UntoldAbsences();
   const answers = [answering({ asked: ["a"] })];
@@ -70,6 +82,8 @@ test("one that was noticed keeps its revision; a timeout up to it, a resource an
 
 test("as long as a removal waits or something is under way, the client has to have what comes after", () => {
   const all = new UntoldAbsences();
+  expect(all.withhold([answering({ asked: ["a"] })], at(0, undefined))).toEqual([]);
+  all.forget("a");
   all.withhold([answering({ asked: ["a"] })], at(5, undefined));
   expect([due(all, undefined, 7), due(all, 6, 8), all.oldest, due(all, 7, 8)]).toEqual([[], [], 5, ["a"]]);
 });
