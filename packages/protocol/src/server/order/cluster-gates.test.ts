@@ -96,15 +96,16 @@ describe("S-ORD-02: a resource that uses a Cluster waits", () => {
     ]).toEqual(["cluster a", undefined, undefined, "cluster a", undefined]);
   });
 
-  test("for no Cluster that the client has, and for a new one also if it is used anew", () => {
+  test("for no Cluster that the client has, but for a new one, whether or not it was used before", () => {
     client.put(plain("a"), plain("gone"));
     const [user] = [client.has(ROUTE, ["r"]), client.has(CLUSTER)];
     client.put(plain("b"), plain("a", "2"), route("a"));
     expect([
       client.wait(user, route("a", "b"), route("a")),
+      client.wait(user, route("a", "b"), route("b")),
       client.wait(user, route("a"), route()),
       client.wait(user, route("a")),
-    ]).toEqual(["cluster b", undefined, undefined]);
+    ]).toEqual(["cluster b", "cluster b", undefined, undefined]);
   });
 
   test("not at all while the client has every Cluster and was sent no user", () => {

@@ -21,6 +21,12 @@ test.each([
   expect([source.isElsewhere, sources.takeNews()]).toEqual([false, []]);
 });
 
+test("a node with a long id of 512 characters is remembered", () => {
+  const source = new ClusterSources({ listsNews: false }).sourceOf("n".repeat(512), false);
+  source.noteElsewhere();
+  expect(source.isElsewhere).toBe(true);
+});
+
 test("a node with several streams of Clusters has some until the last one closes", () => {
   const sources = new ClusterSources({ listsNews: false });
   const [one, other] = [sources.sourceOf("n", false), sources.sourceOf("n", true)];

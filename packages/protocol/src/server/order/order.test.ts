@@ -155,6 +155,20 @@ describe("S-ORD-06: a client that may subscribe to Clusters soon", () => {
     expect([client.order.hasClusters, client.order.awaitsClusters]).toEqual([true, undefined]);
   });
 
+  test("S-ORD-06 uses the newest Listeners, whatever it has of other types: routes that none names do not come back", () => {
+    const client = new Client({ isAggregated: false });
+    client.put(plain("a"), using(LISTENER, "l", "1", ROUTE, "r"), using(ROUTE, "r", "1", CLUSTER, "a"));
+    client.has(CLUSTER);
+    const listeners = client.has(LISTENER);
+    client.order.leave(client.has(ROUTE, "r"));
+    client.join(EXTENSION, "e");
+    client.put(using(LISTENER, "l", "2", ROUTE));
+    const sent = client.send(listeners);
+    expect(client.order.awaitsReturn).toBe(true);
+    client.accept(listeners, sent);
+    expect(client.order.awaitsReturn).toBe(false);
+  });
+
   test("has reconnected if it asks for endpoints first and lists some, or asked for Clusters here before", () => {
     const met = (holdsSome: boolean, what: "known" | "elsewhere" | "new", asksForAll = true): unknown => {
       const client = new Client({ isAggregated: false });

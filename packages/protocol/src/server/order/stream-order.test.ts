@@ -126,6 +126,8 @@ describe("S-REC-09: the first request of a type", () => {
   test("means nothing where Clusters take no part in make-before-break", () => {
     const off = { makeBeforeBreak: { otherwise: true, cds: false } };
     expect(met(delta(ROUTE, { initialVersions }), off)).toEqual(nothing);
+    const only = { makeBeforeBreak: { otherwise: false, cds: true } };
+    expect(met(delta(ROUTE, { initialVersions }), only)).toEqual(returning);
     const takesPart = (makeBeforeBreak: Dialect["makeBeforeBreak"]): readonly boolean[] =>
       (["cds", "rds", "lds"] as const).map((kind) => client.on(undefined, { makeBeforeBreak }).takesPart(kind));
     expect([
