@@ -189,6 +189,18 @@ describe("S-RST-12: the same response is not given again at once", () => {
   });
 });
 
+test("S-RST-11: a poller is idle once its last poll ended, and is told so once", () => {
+  const waiting = new Waiting();
+  const { poller, polls } = waiting;
+  const [first, second, third] = [waiting.add(), waiting.add(), waiting.add()];
+  const idleAfter = (poll: WaitingPoll): readonly Poller[] => {
+    polls.end(poll);
+    return polls.takeIdle();
+  };
+  expect([first, second, third].map(idleAfter)).toEqual([[], [], [poller]]);
+  expect(polls.takeIdle()).toEqual([]);
+});
+
 describe("a polled subscription", () => {
   test("is evaluated once for all its polls; one that nobody polls is forgotten when it is touched", () => {
     const waiting = new Waiting();

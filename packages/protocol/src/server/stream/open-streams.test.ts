@@ -5,6 +5,7 @@ import { CLUSTER, ENDPOINTS, LISTENER, plain, resource, UNKNOWN } from "../../..
 import { statusCode } from "../../message/status.ts";
 import type { Node } from "../../node/node.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
+import type { ServerMachineOptions } from "../contract/server-machine-options.ts";
 import { bytesOfValue } from "../memory/value-cost.ts";
 
 describe("a request", () => {
@@ -146,6 +147,22 @@ describe("what one stream owes on another of the same node", () => {
   });
 });
 
+test("S-OBS-02 the end of a stream names the limit that it exceeds", () => {
+  const endOf = (limits: Partial<ServerMachineOptions>): unknown => {
+    const talk = talkWith("delta", [], { accountOf: () => ({ key: "a", by: "address" }), ...limits });
+    talk.hear(1, delta(CLUSTER, { subscribe: ["a", "b"] }));
+    return talk.asked;
+  };
+  const end = (limit: string, message: string): unknown => [
+    { kind: "close-stream", stream: 1, status: { code: statusCode.RESOURCE_EXHAUSTED, message }, limit },
+  ];
+  expect(endOf({ maxSubscriptionsPerStream: 1 })).toEqual(
+    end("maxSubscriptionsPerStream", "subscribed to 2 names; at most 1 per stream are served"),
+  );
+  const message = "the streams of this address hold 2 names; at most 1 are served (maxSubscriptionsPerPeer)";
+  expect(endOf({ maxSubscriptionsPerPeer: 1 })).toEqual(end("maxSubscriptionsPerPeer", message));
+});
+
 describe("the memory of nodes", () => {
   const heavy = (id: string): Node => ({ ...node(id), metadata: { list: Array(100).fill({}) } });
   const each = bytesOfValue(heavy("a"));
@@ -213,7 +230,9 @@ describe("the memory of nodes", () => {
     const request = (by: Node): unknown => talk.hear(1, delta(CLUSTER, { node: by }));
     talk.open(1, "delta");
     const light = node("a");
-    for (const by of [light, light, heavy("a"), heavy("a")]) request(by);
+    for (const by of [light, light]) request(by);
+    expect(talk.machine.clientBytes).toBe(bytesOfValue(light));
+    for (const by of [heavy("a"), heavy("a")]) request(by);
     expect([talk.ended, talk.machine.clientBytes]).toEqual([[], bytesOfValue(light) + each]);
     request({ ...heavy("a"), metadata: { lists: [heavy("a").metadata, heavy("a").metadata] } });
     expect([talk.ended.map(([stream]) => stream), talk.machine.clientBytes]).toEqual([[1], 0]);

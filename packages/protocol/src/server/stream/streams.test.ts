@@ -88,6 +88,19 @@ describe("turns", () => {
     expect(talk.machine.isDue).toBe(false);
   });
 
+  test("are given to a stream ahead of the others if it waits for one", () => {
+    const talk = new Conversation();
+    talk.put(plain("a"));
+    for (const stream of [1, 2]) {
+      talk.open(stream, "delta");
+      talk.receive(stream, delta(CLUSTER, {}));
+    }
+    const isSent = (stream: number): boolean | undefined =>
+      talk.machine.flushAhead(stream)?.some((effect) => effect.kind === "send" && effect.stream === stream);
+    expect([isSent(2), isSent(2), isSent(9)]).toEqual([true, undefined, undefined]);
+    expect([talk.turns().map(({ stream }) => stream), isSent(1)]).toEqual([[1], undefined]);
+  });
+
   test("that meet a bug name its stream", () => {
     const boom = (): Uint8Array => {
       throw new Error("boom");
