@@ -136,6 +136,19 @@ describe("a comparison of many names", () => {
     ]);
   });
 
+  test("S-SUB-02 is done anew for what changed meanwhile, by whichever alias it is subscribed to", () => {
+    const route = (label: string, ...aliases: readonly string[]): ReturnType<typeof resource> =>
+      resource(ROUTE, "r", label, { aliases });
+    const base = new WrittenLayer("base", [route("1", "x")]);
+    const steps = { trustsVersions: true, namesPerStep: 1 };
+    const terms = subscriptionTo("x", "y");
+    const is = new Comparison({ view: viewOf(base), revision: 1 }, ROUTE, terms, initialVersions([]), steps);
+    is.step(1);
+    base.put(2, route("2", "y"));
+    while (!is.isDone) is.step(2);
+    expect([[...is.puts].map(shown), [...is.removed], is.missing]).toEqual([["r@2"], [], ["x"]]);
+  });
+
   test("says nothing more however often it is asked once it is done", () => {
     const view = viewOf(new WrittenLayer("base", [cluster("c1", "1")]));
     const is = new Comparison({ view, revision: 1 }, CLUSTER, subscriptionTo("c1"), initialVersions([]), trusting);

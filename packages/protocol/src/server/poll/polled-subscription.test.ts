@@ -61,6 +61,13 @@ describe("S-RST-13: what all who poll for the same names are sent", () => {
     expect(polled.layers).toEqual(["base"]);
   });
 
+  test("S-RST-11: takes memory for its names, and for an error of each name where missing ones are reported", () => {
+    const bytes = (["off", "failed", "failed-and-missing"] as const).map(
+      (errors) => new Polls().withErrors(errors, ["a", "none"]).bytes,
+    );
+    expect(bytes).toEqual([2 * 128 + 5, 2 * 128 + 5, 2 * 640 + 5]);
+  });
+
   test("is the same object while none of its names changes", () => {
     const polls = new Polls("a", "none");
     const first = polls.response;
