@@ -2,7 +2,7 @@ import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { WireError } from "./wire-error.ts";
 
 /** The longest type URL of a request: a stream keeps each type that it asked for, known or not. */
-export const MAX_TYPE_CHARACTERS = 1_024;
+const MAX_TYPE_CHARACTERS = 1_024;
 
 /**
  * Parses the type URL of a request; undefined: there is none.
