@@ -70,8 +70,8 @@ export interface XdsClient extends OwnStatus, AsyncDisposable {
    */
   get<Json>(type: TypeOrUrl<Json>, name: string, options?: GetOptions): Promise<XdsResource<Json>>;
   /**
-   * Resolves with all resources of a type after the first response. In delta, where a response may come in parts, it
-   * waits for a short pause after the last part. Throws as `get` does.
+   * Resolves with all resources of a type after the first response. In delta, where a response may come in parts of which
+   * none is marked as the last, it waits for another as long as for the slowest before, 0.1 to 5 s. Throws as `get` does.
    */
   list<Json>(type: TypeOrUrl<Json>, options?: GetOptions): Promise<readonly XdsResource<Json>[]>;
   /**

@@ -40,7 +40,8 @@ export interface FetchSetting extends FetchOptions {
 
 const TIMEOUT_MS = 20_000;
 /**
- * A large delta response comes in parts and nothing marks the last: the fetch ends after this long without another one.
+ * A large delta response comes in parts and nothing marks the last: the fetch ends after this long without another one,
+ * or after the longest time that one was waited for, whichever is longer.
  */
 const QUIET_MS = 100;
 /** The limit of that wait, for resources that change all the time. */
@@ -62,9 +63,12 @@ export async function fetchAll(setting: FetchSetting): Promise<readonly XdsResou
   const { driver, source, views } = setting;
   const found = new Map<string, XdsResource>();
   const isWhole = source.kind !== "grpc" || source.variant === "sotw";
-  let heardAtMs = 0;
+  let heardAtMs = performance.now();
+  let quietMs = QUIET_MS;
   const keepAll = (news: WatchEvent): void => {
-    heardAtMs = performance.now();
+    const now = performance.now();
+    quietMs = Math.max(quietMs, now - heardAtMs);
+    heardAtMs = now;
     if (news.kind === "changed") found.set(news.name, views.of(news.resource));
     else if (news.kind === "absent") found.delete(news.name);
   };
@@ -77,7 +81,7 @@ export async function fetchAll(setting: FetchSetting): Promise<readonly XdsResou
     async () => {
       const latestMs = performance.now() + LONGEST_SETTLING_MS;
       const isSettled = (): boolean =>
-        isWhole || (performance.now() - heardAtMs >= QUIET_MS && !driver.isJudging(source.id));
+        isWhole || (performance.now() - heardAtMs >= quietMs && !driver.isJudging(source.id));
       while (!isSettled() && performance.now() < latestMs)
         await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 2));
     },
