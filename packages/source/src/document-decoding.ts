@@ -1,5 +1,4 @@
 import { contentDigest, type FieldProblem } from "@xdskit/envoy-api";
-import { usesJsonSpelling } from "@xdskit/envoy-api/internal";
 import { createResourceError } from "@xdskit/protocol";
 import { formatPath } from "@xdskit/protocol/internal";
 import { CandidateReader, type KnownResources } from "./candidate-reader.ts";
@@ -60,16 +59,16 @@ class DecodedDocuments implements FileContent {
   }
 
   read(candidate: Candidate, document: number, reader: CandidateReader): void {
-    const { resource, problems } = reader.read(candidate);
-    for (const problem of problems) {
+    const item = reader.read(candidate);
+    for (const problem of item.problems) {
       const place = { document, path: [...candidate.path, ...problem.path], part: partOf(problem) };
       const { code, severity, message, hint } = problem;
       this.note({ code, severity, message, ...optionalHint(hint) }, place);
     }
-    if (resource === undefined) this.refused.push(...identify(candidate));
+    if (item.resource === undefined) this.refused.push(...identify(candidate));
     else {
       const place = { document, path: candidate.bodyPath, part: "value" } as const;
-      this.resources.push({ resource, place, isJsonSpelled: usesJsonSpelling(candidate.value) });
+      this.resources.push({ resource: item.resource, place, isJsonSpelled: item.isJsonSpelled });
     }
   }
 
