@@ -3,11 +3,11 @@ import { contentDigest, type FieldProblem } from "@xdskit/envoy-api";
 import { usesJsonSpelling } from "@xdskit/envoy-api/internal";
 import { createResource, type Resource } from "@xdskit/protocol";
 import type { Candidate } from "./document/envelope.ts";
-import { ItemMemory, knownItem } from "./document/item-memory.ts";
+import { ItemMemory, type KnownItem, knownItem } from "./document/item-memory.ts";
 import { type Decoding, readValue } from "./read-resource.ts";
 
 /** A resource, its warnings and how its fields are spelled. */
-interface ReadItem {
+export interface ReadItem extends Pick<KnownItem, "decoded"> {
   readonly resource: Resource;
   readonly problems: readonly FieldProblem[];
   readonly isJsonSpelled: boolean;
@@ -69,8 +69,8 @@ export class CandidateReader {
     const { input, problems } = readValue(value, this.#decoding, inner);
     if (input === undefined) return { resource: undefined, problems };
     const read = { resource: createResource(input, contentDigest), problems, isJsonSpelled: usesJsonSpelling(value) };
-    if (digest === undefined) items.remember(value, { ...read, bodyPath: inner });
-    else this.#digests.set(digest, read);
+    if (digest === undefined) return items.remember(value, { ...read, bodyPath: inner }) ?? read;
+    this.#digests.set(digest, read);
     return read;
   }
 

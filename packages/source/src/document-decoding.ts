@@ -1,8 +1,9 @@
 import { contentDigest, type FieldProblem } from "@xdskit/envoy-api";
 import { createResourceError } from "@xdskit/protocol";
-import { formatPath } from "@xdskit/protocol/internal";
-import { CandidateReader, type KnownResources } from "./candidate-reader.ts";
+import { formatPath, type ValuePath } from "@xdskit/protocol/internal";
+import { CandidateReader, type KnownResources, type ReadItem } from "./candidate-reader.ts";
 import { type Candidate, type Identity, identify, unfold } from "./document/envelope.ts";
+import { knownItem } from "./document/item-memory.ts";
 import type { DocumentPlace } from "./document/parsed-text.ts";
 import type { PlacedText } from "./document/placed-text.ts";
 import type { StatedError } from "./document/response-errors.ts";
@@ -19,6 +20,9 @@ export interface DocumentsToDecode {
   readonly known: KnownResources;
 }
 
+/** How many known resources are taken without a look at the clock. */
+const KNOWN_AT_ONCE = 64;
+
 /** Decodes all documents of a text, with positions. Pauses for other work between resources. */
 export async function decodeDocuments(
   { file, documents, text, known }: DocumentsToDecode,
@@ -34,8 +38,9 @@ export async function decodeDocuments(
     }
     if (troubles.length > 0) decoded.refused.push(...anythingRefused);
     for (const error of errors) decoded.readError(error, document);
-    for (const candidate of candidates) {
-      const pause = reader.pauseIfDue();
+    for (const [index, candidate] of candidates.entries()) {
+      const isDue = index % KNOWN_AT_ONCE === 0 || knownItem(candidate.value) === undefined;
+      const pause = isDue ? reader.pauseIfDue() : undefined;
       if (pause !== undefined) await pause;
       decoded.read(candidate, document, reader);
     }
@@ -66,10 +71,7 @@ class DecodedDocuments implements FileContent {
       this.note({ code, severity, message, ...optionalHint(hint) }, place);
     }
     if (item.resource === undefined) this.refused.push(...identify(candidate));
-    else {
-      const place = { document, path: candidate.bodyPath, part: "value" } as const;
-      this.resources.push({ resource: item.resource, place, isJsonSpelled: item.isJsonSpelled });
-    }
+    else this.resources.push(decodedAt(item, document, candidate.bodyPath));
   }
 
   readError({ type, name, error, path }: StatedError, document: number): void {
@@ -91,6 +93,15 @@ class DecodedDocuments implements FileContent {
   finish(): void {
     this.problems.push(...this.#bound.summary(this.#file));
   }
+}
+
+/** The same object as before for a known item at the same place, because a file may hold 100,000. */
+function decodedAt(item: ReadItem, document: number, path: ValuePath): DecodedResource {
+  const before = item.decoded;
+  if (before?.place?.path === path && before.place.document === document) return before;
+  const { resource, isJsonSpelled } = item;
+  item.decoded = { resource, place: { document, path, part: "value" }, isJsonSpelled };
+  return item.decoded;
 }
 
 /** An unknown field is wrong in its key, anything else in its value. */

@@ -1,6 +1,8 @@
 import type { FieldProblem } from "@xdskit/envoy-api";
 import type { Resource } from "@xdskit/protocol";
 import type { ValuePath } from "@xdskit/protocol/internal";
+import type { DecodedResource } from "../file-content.ts";
+import type { Candidate } from "./envelope.ts";
 import { type TextChange, textChange } from "./text-change.ts";
 
 /** A resource recognised by its text, in place of the parsed value. */
@@ -12,6 +14,9 @@ export interface KnownItem {
   readonly bodyPath: ValuePath;
   /** Its fields are spelled as in ProtoJSON. */
   readonly isJsonSpelled: boolean;
+  /** What was last made of it; used again while it stands at the same index of the same list. */
+  candidate?: Candidate;
+  decoded?: DecodedResource;
 }
 
 /** Where an item of a list stands in its text. */
@@ -37,12 +42,15 @@ export class ItemMemory {
   #before: readonly RememberedItem[] = [];
   #byText: ReadonlyMap<string, number> | undefined;
   #expected = 0;
+  /** Counts the texts. */
+  #round = 0;
   #now: RememberedItem[] = [];
   #extents = new Map<unknown, ItemExtent>();
 
   /** Sets the text that items are recalled of, and whose items are noted. Returns how it differs from the one before. */
   begin(text: string): TextChange {
     this.#text = text;
+    this.#round++;
     this.#change = textChange(this.#textBefore, text);
     this.#byText = undefined;
     this.#expected = 0;
@@ -69,18 +77,19 @@ export class ItemMemory {
     if (beginBefore >= endBefore) while (this.#isBefore(this.#expected, beginBefore)) this.#expected++;
     const next = this.#before[this.#expected];
     if (next?.level !== level || !this.#continuesWith(next, begin)) return undefined;
-    return next.at(begin);
+    return next.at(begin, this.#round);
   }
 
   #isBefore(index: number, begin: number): boolean {
     const item = this.#before[index];
-    return item !== undefined && item.begin < begin;
+    return item !== undefined && item.beginBefore < begin;
   }
 
   #continuesWith(item: RememberedItem, begin: number): boolean {
     const { begin: from, endBefore, shift } = this.#change;
-    if (item.begin === begin && item.end <= from) return true;
-    if (item.begin === begin - shift && item.begin >= endBefore) return true;
+    const { beginBefore, length } = item;
+    if (beginBefore === begin && begin + length <= from) return true;
+    if (beginBefore === begin - shift && beginBefore >= endBefore) return true;
     return this.#text.startsWith(this.#textOf(item), begin);
   }
 
@@ -92,7 +101,7 @@ export class ItemMemory {
     const item = index === undefined ? undefined : this.#before[index];
     if (index === undefined || item?.level !== level) return undefined;
     this.#expected = index;
-    return item.at(begin);
+    return item.at(begin, this.#round);
   }
 
   /** The items that the change touched; the others are where they are expected. */
@@ -100,7 +109,8 @@ export class ItemMemory {
     const { begin, endBefore } = this.#change;
     const byText = new Map<string, number>();
     for (const [index, item] of this.#before.entries()) {
-      if (item.end > begin && item.begin < endBefore) byText.set(this.#textOf(item), index);
+      const { beginBefore, length } = item;
+      if (beginBefore + length > begin && beginBefore < endBefore) byText.set(this.#textOf(item), index);
     }
     return byText;
   }
@@ -123,16 +133,20 @@ export class ItemMemory {
     return value instanceof RememberedItem ? value : this.#extents.get(value);
   }
 
-  /** Assigns a resource to the text of this item. */
-  remember(value: unknown, known: KnownItem): void {
+  /** Assigns a resource to the text of this item, if it was noted. */
+  remember(value: unknown, known: KnownItem): KnownItem | undefined {
     const extent = this.#extents.get(value);
-    if (extent !== undefined) this.#now.push(new RememberedItem(known, extent));
+    if (extent === undefined) return undefined;
+    const item = new RememberedItem(known, extent, this.#round);
+    this.#now.push(item);
+    return item;
   }
 
   /** Keeps the current items for the next read. A single item is not worth its memory. */
   finish(): void {
     const isWorthIt = this.#now.length > 1;
     this.#before = isWorthIt ? this.#now.sort((a, b) => a.begin - b.begin) : [];
+    for (const item of this.#before) item.beginBefore = item.begin;
     this.#textBefore = isWorthIt ? this.#text : "";
     this.#text = "";
     this.#byText = undefined;
@@ -141,8 +155,8 @@ export class ItemMemory {
     this.#extents = new Map();
   }
 
-  #textOf({ begin, end }: RememberedItem): string {
-    return this.#textBefore.slice(begin, end);
+  #textOf({ beginBefore, length }: RememberedItem): string {
+    return this.#textBefore.slice(beginBefore, beginBefore + length);
   }
 }
 
@@ -151,24 +165,40 @@ class RememberedItem implements KnownItem, ItemExtent {
   readonly problems: readonly FieldProblem[];
   readonly bodyPath: ValuePath;
   readonly isJsonSpelled: boolean;
-  readonly begin: number;
-  readonly end: number;
   readonly level: number;
+  readonly length: number;
+  candidate?: Candidate;
+  decoded?: DecodedResource;
+  begin: number;
+  /** Where it stood in the text before. */
+  beginBefore: number;
+  /** The text that it was last found in. */
+  #round: number;
 
-  constructor({ resource, problems, bodyPath, isJsonSpelled }: KnownItem, { begin, end, level }: ItemExtent) {
+  constructor({ resource, problems, bodyPath, isJsonSpelled }: KnownItem, extent: ItemExtent, round: number) {
     this.resource = resource;
     this.problems = problems;
     this.bodyPath = bodyPath;
     this.isJsonSpelled = isJsonSpelled;
-    this.begin = begin;
-    this.end = end;
-    this.level = level;
+    this.level = extent.level;
+    this.length = extent.end - extent.begin;
+    this.begin = extent.begin;
+    this.beginBefore = extent.begin;
+    this.#round = round;
   }
 
-  /** The same item at this place; each place has its own, because a text may hold an item twice. */
-  at(begin: number): RememberedItem {
-    if (begin === this.begin) return this;
-    return new RememberedItem(this, { begin, end: begin + this.end - this.begin, level: this.level });
+  get end(): number {
+    return this.begin + this.length;
+  }
+
+  /** The item at this place; each has its own, because a text may hold an item twice. */
+  at(begin: number, round: number): RememberedItem {
+    if (this.#round === round) {
+      return new RememberedItem(this, { begin, end: begin + this.length, level: this.level }, round);
+    }
+    this.#round = round;
+    this.begin = begin;
+    return this;
   }
 }
 
