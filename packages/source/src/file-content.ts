@@ -24,22 +24,6 @@ export interface FileContent {
 /** For an unreadable text, which may contain anything. */
 export const anythingRefused: readonly Identity[] = [{ type: undefined, name: undefined }];
 
-/**
- * Remembers something for each content, so that a change of one file costs nothing for the others. A single resource is
- * looked at faster than remembered.
- */
-export function rememberFor<T>(derive: (content: FileContent) => T): (content: FileContent) => T {
-  const known = new WeakMap<FileContent, T>();
-  return (content) => {
-    if (content.resources.length < 2) return derive(content);
-    const before = known.get(content);
-    if (before !== undefined) return before;
-    const now = derive(content);
-    known.set(content, now);
-    return now;
-  };
-}
-
 /** A resource file and its layer. The same object while its content stays the same. */
 export interface LayerFile {
   readonly file: string;
