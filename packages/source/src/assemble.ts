@@ -1,8 +1,9 @@
 import { messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { findAmbiguity, quote, shownName } from "@xdskit/protocol/internal";
 import { changedRange } from "./changed-range.ts";
+import type { DecodedResource } from "./decoded-resource.ts";
 import { type FileChunk, rememberFor } from "./file-chunks.ts";
-import type { CrossProblem, DecodedResource, LayerFile, Origin } from "./file-content.ts";
+import type { CrossProblem, LayerFile, Origin } from "./file-content.ts";
 
 /** The resources of each layer, in the order of files, and problems between files. */
 export interface Assembly {

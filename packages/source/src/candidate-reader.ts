@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { contentDigest, type FieldProblem } from "@xdskit/envoy-api";
 import { usesJsonSpelling } from "@xdskit/envoy-api/internal";
 import { createResource, type Resource } from "@xdskit/protocol";
-import type { Candidate } from "./document/envelope.ts";
+import type { Candidate } from "./document/candidate.ts";
 import { ItemMemory, type KnownItem, knownItem } from "./document/item-memory.ts";
 import { type Decoding, readValue } from "./read-resource.ts";
 

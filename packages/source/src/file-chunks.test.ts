@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { DecodedResource } from "./decoded-resource.ts";
 import { type FileChunk, SortedFiles } from "./file-chunks.ts";
-import type { DecodedResource, LayerFile } from "./file-content.ts";
+import type { LayerFile } from "./file-content.ts";
 
 function fileOf(file: string, resources: number): LayerFile {
   const content = { resources: Array.from<DecodedResource>({ length: resources }), problems: [], refused: [] };

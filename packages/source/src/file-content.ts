@@ -1,17 +1,8 @@
-import type { Resource } from "@xdskit/protocol";
 import type { BaseProblem } from "@xdskit/protocol/internal";
+import type { DecodedResource } from "./decoded-resource.ts";
+import type { DocumentPlace } from "./document/document-place.ts";
 import type { Identity } from "./document/envelope.ts";
-import type { DocumentPlace } from "./document/parsed-text.ts";
 import type { Problem } from "./problem.ts";
-
-/** A resource and its place in the file. */
-export interface DecodedResource {
-  readonly resource: Resource;
-  /** The path of the message inside its wrappers. Undefined for formats without positions. */
-  readonly place: DocumentPlace | undefined;
-  /** Its fields are spelled as in ProtoJSON, and so are texts about it. */
-  readonly isJsonSpelled?: boolean;
-}
 
 /** The content of a file, and its problems. */
 export interface FileContent {

@@ -2,9 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import { type EnvoyApi, MalformedMessageError } from "@xdskit/envoy-api";
 import type { Resource, TypeUrl } from "@xdskit/protocol";
 import { quote } from "@xdskit/protocol/internal";
+import type { DecodedResource } from "./decoded-resource.ts";
 import { entryOf } from "./document/places.ts";
 import { type FileChunk, rememberFor } from "./file-chunks.ts";
-import type { CrossProblem, DecodedResource, LayerFile, Origin } from "./file-content.ts";
+import type { CrossProblem, LayerFile, Origin } from "./file-content.ts";
 
 /** The longest time to check without a pause for other work, in milliseconds. */
 const PAUSE_AFTER_MS = 15;

@@ -1,8 +1,9 @@
 import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
 import { expect, test } from "vitest";
+import type { DecodedResource } from "./decoded-resource.ts";
 import { SortedFiles } from "./file-chunks.ts";
-import type { DecodedResource, LayerFile } from "./file-content.ts";
+import type { LayerFile } from "./file-content.ts";
 import { LoadAssembly } from "./load-assembly.ts";
 import type { Load } from "./loaded-state.ts";
 import { noSettings } from "./settings/settings-file.ts";

@@ -11,9 +11,10 @@ import {
   typeKindTable,
 } from "@xdskit/protocol/internal";
 import { originOf } from "./assemble.ts";
+import type { DecodedResource } from "./decoded-resource.ts";
 import type { Identity } from "./document/envelope.ts";
 import type { FileChunk } from "./file-chunks.ts";
-import type { CrossProblem, DecodedResource, LayerFile } from "./file-content.ts";
+import type { CrossProblem, LayerFile } from "./file-content.ts";
 import { onDemandFolder } from "./layout.ts";
 
 /**

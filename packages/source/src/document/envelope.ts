@@ -1,17 +1,10 @@
 import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { nearestName, quote, type ValuePath } from "@xdskit/protocol/internal";
+import type { Candidate } from "./candidate.ts";
 import { type KnownItem, knownItem } from "./item-memory.ts";
 import type { Part } from "./places.ts";
 import { describeKind, entryOf, isMapping } from "./places.ts";
 import { readResponseErrors, type StatedError } from "./response-errors.ts";
-
-/** A value that should be a resource: it has "@type", explicit or implied by its place. */
-export interface Candidate {
-  readonly path: ValuePath;
-  readonly value: unknown;
-  /** The path from the document to the message; inside a `discovery.v3.Resource` one step longer. */
-  readonly bodyPath: ValuePath;
-}
 
 /** The type and name of something that is not a valid resource; undefined where unknown. */
 export interface Identity {

@@ -1,8 +1,8 @@
 import type { FieldProblem } from "@xdskit/envoy-api";
 import type { Resource } from "@xdskit/protocol";
 import type { ValuePath } from "@xdskit/protocol/internal";
-import type { DecodedResource } from "../file-content.ts";
-import type { Candidate } from "./envelope.ts";
+import type { DecodedResource } from "../decoded-resource.ts";
+import type { Candidate } from "./candidate.ts";
 import { type TextChange, textChange } from "./text-change.ts";
 
 /** A resource recognised by its text, in place of the parsed value. */
