@@ -1,13 +1,21 @@
 import { setImmediate } from "node:timers/promises";
 import { contentDigest, type FieldProblem } from "@xdskit/envoy-api";
+import { usesJsonSpelling } from "@xdskit/envoy-api/internal";
 import { createResource, type Resource } from "@xdskit/protocol";
-import type { Candidate } from "./document/envelope.ts";
-import { ItemMemory, knownItem } from "./document/item-memory.ts";
+import type { Candidate } from "./document/candidate.ts";
+import { ItemMemory, type KnownItem, knownItem } from "./document/item-memory.ts";
 import { type Decoding, readValue } from "./read-resource.ts";
 
-/** A resource and its warnings. */
-interface ReadItem {
+/** A resource, its warnings and how its fields are spelled. */
+export interface ReadItem extends Pick<KnownItem, "decoded"> {
   readonly resource: Resource;
+  readonly problems: readonly FieldProblem[];
+  readonly isJsonSpelled: boolean;
+}
+
+/** The problems of what is no resource. */
+interface RefusedItem {
+  readonly resource: undefined;
   readonly problems: readonly FieldProblem[];
 }
 
@@ -46,7 +54,7 @@ export class CandidateReader {
   }
 
   /** Reads a candidate, or recalls it, with its problems. */
-  read({ value, path, bodyPath }: Candidate): { resource: Resource | undefined; problems: readonly FieldProblem[] } {
+  read({ value, path, bodyPath }: Candidate): ReadItem | RefusedItem {
     const known = knownItem(value);
     if (known !== undefined) return known;
     const { items, digests } = this.#known;
@@ -60,10 +68,10 @@ export class CandidateReader {
     const inner = bodyPath.slice(path.length);
     const { input, problems } = readValue(value, this.#decoding, inner);
     if (input === undefined) return { resource: undefined, problems };
-    const resource = createResource(input, contentDigest);
-    if (digest === undefined) items.remember(value, { resource, problems, bodyPath: inner });
-    else this.#digests.set(digest, { resource, problems });
-    return { resource, problems };
+    const read = { resource: createResource(input, contentDigest), problems, isJsonSpelled: usesJsonSpelling(value) };
+    if (digest === undefined) return items.remember(value, { ...read, bodyPath: inner }) ?? read;
+    this.#digests.set(digest, read);
+    return read;
   }
 
   /** Keeps what this file has now for the next read. */

@@ -2,6 +2,7 @@
 // between two states.
 
 export { formatPath } from "@xdskit/protocol/internal";
+export type { FileChunk } from "./file-chunks.ts";
 export type { CrossProblem, LayerFile } from "./file-content.ts";
 export { ListenerAddresses } from "./listener-addresses.ts";
 export { layerChangesInSteps } from "./loaded-state.ts";

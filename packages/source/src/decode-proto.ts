@@ -3,9 +3,10 @@ import { contentDigest } from "@xdskit/envoy-api";
 import type { ResourceErrorMessage } from "@xdskit/envoy-api/internal";
 import { decodeResource, decodeSotwResponse, WireError } from "@xdskit/envoy-api/internal";
 import { createResource, createResourceError, messageNameOf, parseTypeUrl } from "@xdskit/protocol";
+import type { DecodedResource } from "./decoded-resource.ts";
 import { emptyFile } from "./document/file-text.ts";
 import { readResponseErrors } from "./document/response-errors.ts";
-import { anythingRefused, type DecodedResource, type FileContent } from "./file-content.ts";
+import { anythingRefused, type FileContent } from "./file-content.ts";
 import { type Problem, unplacedProblem } from "./problem.ts";
 import { type Decoding, readEncoded } from "./read-resource.ts";
 

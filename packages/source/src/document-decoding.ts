@@ -1,13 +1,15 @@
 import { contentDigest, type FieldProblem } from "@xdskit/envoy-api";
-import { usesJsonSpelling } from "@xdskit/envoy-api/internal";
 import { createResourceError } from "@xdskit/protocol";
-import { formatPath } from "@xdskit/protocol/internal";
-import { CandidateReader, type KnownResources } from "./candidate-reader.ts";
-import { type Candidate, type Identity, identify, unfold } from "./document/envelope.ts";
-import type { DocumentPlace } from "./document/parsed-text.ts";
+import { formatPath, type ValuePath } from "@xdskit/protocol/internal";
+import { CandidateReader, type KnownResources, type ReadItem } from "./candidate-reader.ts";
+import type { DecodedResource } from "./decoded-resource.ts";
+import type { Candidate } from "./document/candidate.ts";
+import type { DocumentPlace } from "./document/document-place.ts";
+import { type Identity, identify, unfold } from "./document/envelope.ts";
+import { knownItem } from "./document/item-memory.ts";
 import type { PlacedText } from "./document/placed-text.ts";
 import type { StatedError } from "./document/response-errors.ts";
-import { anythingRefused, type DecodedResource, type FileContent } from "./file-content.ts";
+import { anythingRefused, type FileContent } from "./file-content.ts";
 import { optionalHint, type Problem } from "./problem.ts";
 import { mostInFile, ProblemBound } from "./problem-bound.ts";
 import type { Decoding } from "./read-resource.ts";
@@ -19,6 +21,9 @@ export interface DocumentsToDecode {
   readonly text: PlacedText;
   readonly known: KnownResources;
 }
+
+/** How many known resources are taken without a look at the clock. */
+const KNOWN_AT_ONCE = 64;
 
 /** Decodes all documents of a text, with positions. Pauses for other work between resources. */
 export async function decodeDocuments(
@@ -35,8 +40,9 @@ export async function decodeDocuments(
     }
     if (troubles.length > 0) decoded.refused.push(...anythingRefused);
     for (const error of errors) decoded.readError(error, document);
-    for (const candidate of candidates) {
-      const pause = reader.pauseIfDue();
+    for (const [index, candidate] of candidates.entries()) {
+      const isDue = index % KNOWN_AT_ONCE === 0 || knownItem(candidate.value) === undefined;
+      const pause = isDue ? reader.pauseIfDue() : undefined;
       if (pause !== undefined) await pause;
       decoded.read(candidate, document, reader);
     }
@@ -60,17 +66,14 @@ class DecodedDocuments implements FileContent {
   }
 
   read(candidate: Candidate, document: number, reader: CandidateReader): void {
-    const { resource, problems } = reader.read(candidate);
-    for (const problem of problems) {
+    const item = reader.read(candidate);
+    for (const problem of item.problems) {
       const place = { document, path: [...candidate.path, ...problem.path], part: partOf(problem) };
       const { code, severity, message, hint } = problem;
       this.note({ code, severity, message, ...optionalHint(hint) }, place);
     }
-    if (resource === undefined) this.refused.push(...identify(candidate));
-    else {
-      const place = { document, path: candidate.bodyPath, part: "value" } as const;
-      this.resources.push({ resource, place, isJsonSpelled: usesJsonSpelling(candidate.value) });
-    }
+    if (item.resource === undefined) this.refused.push(...identify(candidate));
+    else this.resources.push(decodedAt(item, document, candidate.bodyPath));
   }
 
   readError({ type, name, error, path }: StatedError, document: number): void {
@@ -92,6 +95,15 @@ class DecodedDocuments implements FileContent {
   finish(): void {
     this.problems.push(...this.#bound.summary(this.#file));
   }
+}
+
+/** The same object as before for a known item at the same place, because a file may hold 100,000. */
+function decodedAt(item: ReadItem, document: number, path: ValuePath): DecodedResource {
+  const before = item.decoded;
+  if (before?.place?.path === path && before.place.document === document) return before;
+  const { resource, isJsonSpelled } = item;
+  item.decoded = { resource, place: { document, path, part: "value" }, isJsonSpelled };
+  return item.decoded;
 }
 
 /** An unknown field is wrong in its key, anything else in its value. */

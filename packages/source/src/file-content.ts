@@ -1,17 +1,8 @@
-import type { Resource } from "@xdskit/protocol";
 import type { BaseProblem } from "@xdskit/protocol/internal";
+import type { DecodedResource } from "./decoded-resource.ts";
+import type { DocumentPlace } from "./document/document-place.ts";
 import type { Identity } from "./document/envelope.ts";
-import type { DocumentPlace } from "./document/parsed-text.ts";
 import type { Problem } from "./problem.ts";
-
-/** A resource and its place in the file. */
-export interface DecodedResource {
-  readonly resource: Resource;
-  /** The path of the message inside its wrappers. Undefined for formats without positions. */
-  readonly place: DocumentPlace | undefined;
-  /** Its fields are spelled as in ProtoJSON, and so are texts about it. */
-  readonly isJsonSpelled?: boolean;
-}
 
 /** The content of a file, and its problems. */
 export interface FileContent {
@@ -23,22 +14,6 @@ export interface FileContent {
 
 /** For an unreadable text, which may contain anything. */
 export const anythingRefused: readonly Identity[] = [{ type: undefined, name: undefined }];
-
-/**
- * Remembers something for each content, so that a change of one file costs nothing for the others. A single resource is
- * looked at faster than remembered.
- */
-export function rememberFor<T>(derive: (content: FileContent) => T): (content: FileContent) => T {
-  const known = new WeakMap<FileContent, T>();
-  return (content) => {
-    if (content.resources.length < 2) return derive(content);
-    const before = known.get(content);
-    if (before !== undefined) return before;
-    const now = derive(content);
-    known.set(content, now);
-    return now;
-  };
-}
 
 /** A resource file and its layer. The same object while its content stays the same. */
 export interface LayerFile {

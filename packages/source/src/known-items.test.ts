@@ -21,7 +21,9 @@ async function decode(
 }
 
 function shown({ resources, problems, refused }: FileContent): unknown {
-  const read = resources.map(({ resource, place }) => [resource.type, resource.name, resource.version, place]);
+  const read = resources.map(({ resource, place, isJsonSpelled }) => {
+    return [resource.type, resource.name, resource.version, place, isJsonSpelled];
+  });
   return { read, problems, refused };
 }
 
@@ -52,6 +54,7 @@ const items: readonly string[] = [
   `-\n  "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster\n  name: below\n`,
   cluster("anchored", "  metadata: &m {}\n"),
   cluster("dashes", "---\n"),
+  cluster("tabbed", "  # a\ttab\n"),
   "  - too deep\n",
 ];
 
@@ -205,6 +208,20 @@ test.each(shapes)("one change is one resource read, however many there are (%s)"
       written: 0,
     });
   }
+});
+
+test.each(shapes)("one change is one item looked up, however many there are (%s)", async (_, format, textOf) => {
+  const looked: unknown[] = [];
+  for (const count of [500, 1_000]) {
+    const known = new KnownResources();
+    await decode(textOf(count, 7, 1000), known, format);
+    const spies = { set: vi.spyOn(Map.prototype, "set"), search: vi.spyOn(String.prototype, "search") };
+    await decode(textOf(count, 7, 2500), known, format);
+    const searched = spies.search.mock.contexts.reduce<number>((sum, text) => sum + String(text).length, 0);
+    looked.push({ set: spies.set.mock.calls.length, searched });
+    for (const spy of Object.values(spies)) spy.mockRestore();
+  }
+  expect(looked[1]).toEqual(looked[0]);
 });
 
 test.each(shapes)("a problem is placed by its item alone, however many there are (%s)", async (_, format, textOf) => {

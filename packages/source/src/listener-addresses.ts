@@ -2,15 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import { type EnvoyApi, MalformedMessageError } from "@xdskit/envoy-api";
 import type { Resource, TypeUrl } from "@xdskit/protocol";
 import { quote } from "@xdskit/protocol/internal";
+import type { DecodedResource } from "./decoded-resource.ts";
 import { entryOf } from "./document/places.ts";
-import {
-  type CrossProblem,
-  type DecodedResource,
-  type FileContent,
-  type LayerFile,
-  type Origin,
-  rememberFor,
-} from "./file-content.ts";
+import { type FileChunk, rememberFor } from "./file-chunks.ts";
+import type { CrossProblem, LayerFile, Origin } from "./file-content.ts";
 
 /** The longest time to check without a pause for other work, in milliseconds. */
 const PAUSE_AFTER_MS = 15;
@@ -29,6 +24,11 @@ interface Holder {
   readonly address: BoundAddress;
 }
 
+interface PlacedListener {
+  readonly file: LayerFile;
+  readonly decoded: DecodedResource;
+}
+
 /** The listeners of one type in one layer. */
 interface LayerListeners {
   readonly layer: string;
@@ -45,7 +45,7 @@ interface LayerListeners {
 export class ListenerAddresses {
   readonly #api: EnvoyApi;
   readonly #addresses = new WeakMap<Resource, BoundAddress | undefined>();
-  readonly #listenersOf: (content: FileContent) => readonly DecodedResource[];
+  readonly #listenersOf: (chunk: FileChunk) => readonly PlacedListener[];
 
   constructor(api: EnvoyApi) {
     this.#api = api;
@@ -54,16 +54,20 @@ export class ListenerAddresses {
         .filter(({ kind }) => kind === "lds")
         .flatMap(({ type, v2Twin }) => (v2Twin === undefined ? [type] : [type, v2Twin])),
     );
-    this.#listenersOf = rememberFor(({ resources }) =>
-      resources.filter(({ resource }) => listenerTypes.has(resource.type)),
+    this.#listenersOf = rememberFor(({ files }) =>
+      files.flatMap((file) =>
+        file.content.resources.flatMap((decoded) =>
+          listenerTypes.has(decoded.resource.type) ? [{ file, decoded }] : [],
+        ),
+      ),
     );
   }
 
   /** The problems of the listeners in these files, in order. Pauses for other work between listeners. */
-  async check(files: readonly LayerFile[]): Promise<readonly CrossProblem[]> {
+  async check(chunks: readonly FileChunk[]): Promise<readonly CrossProblem[]> {
     let pausedAt = performance.now();
     const problems: CrossProblem[] = [];
-    for (const _ of this.#steps(files, problems)) {
+    for (const _ of this.#steps(chunks, problems)) {
       if (performance.now() - pausedAt < PAUSE_AFTER_MS) continue;
       await setImmediate();
       pausedAt = performance.now();
@@ -72,17 +76,17 @@ export class ListenerAddresses {
   }
 
   /** The same at once. */
-  checkNow(files: readonly LayerFile[]): readonly CrossProblem[] {
+  checkNow(chunks: readonly FileChunk[]): readonly CrossProblem[] {
     const problems: CrossProblem[] = [];
-    for (const _ of this.#steps(files, problems));
+    for (const _ of this.#steps(chunks, problems));
     return problems;
   }
 
   /** A step for each listener. */
-  *#steps(files: readonly LayerFile[], problems: CrossProblem[]): Iterable<undefined> {
+  *#steps(chunks: readonly FileChunk[], problems: CrossProblem[]): Iterable<undefined> {
     const layers = new Map<string, LayerListeners>();
-    for (const file of files) {
-      for (const decoded of this.#listenersOf(file.content)) {
+    for (const chunk of chunks) {
+      for (const { file, decoded } of this.#listenersOf(chunk)) {
         this.#add(layers, file, decoded, problems);
         yield undefined;
       }

@@ -2,7 +2,8 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import { formatTypeUrl, type GroupRule } from "@xdskit/protocol";
 import { nearestName, quote } from "@xdskit/protocol/internal";
 import { Assembler } from "./assemble.ts";
-import type { CrossProblem, LayerFile } from "./file-content.ts";
+import { type FileChunk, rememberFor } from "./file-chunks.ts";
+import type { CrossProblem } from "./file-content.ts";
 import { baseLayer, settingsFile } from "./layout.ts";
 import { ListenerAddresses } from "./listener-addresses.ts";
 import type { Load, LoadedState } from "./loaded-state.ts";
@@ -16,7 +17,7 @@ import { checkTtls } from "./ttls.ts";
 /** The input of a load. */
 export interface LoadParts {
   /** The files, in the order of the resulting lists of resources. */
-  readonly files: readonly LayerFile[];
+  readonly chunks: readonly FileChunk[];
   readonly settings: SettingsContent;
   /** Problems found before any file was read. */
   readonly problems: readonly Problem[];
@@ -51,15 +52,14 @@ export class LoadAssembly {
     this.#listenerAddresses = new ListenerAddresses(options.api);
   }
 
-  async assemble({ files, settings: content, problems: before, crossProblems: known = [] }: LoadParts): Promise<Load> {
+  async assemble({ chunks, settings: content, problems: before, crossProblems: known = [] }: LoadParts): Promise<Load> {
     const { api, place } = this.#options;
-    const { layers, problems: duplicates, hasSameShape } = this.#assembler.assemble(files);
+    const { layers, problems: duplicates, hasSameShape } = this.#assembler.assemble(chunks);
     // Problems found before are checked again, because they may have moved to other lines.
     const isKnownGood = hasSameShape && this.#hasGoodReferences;
-    const references = isKnownGood ? [] : checkReferences(files, api);
+    const references = isKnownGood ? [] : checkReferences(chunks, api);
     // Rejected resources satisfy references only until they are fixed or removed.
-    this.#hasGoodReferences =
-      references.length === 0 && files.every(({ content: { refused } }) => refused.length === 0);
+    this.#hasGoodReferences = references.length === 0 && !chunks.some(hasRefused);
     const bound = new ProblemBound(mostInLoad);
     const { severities = noSeverities } = content;
     const counted = <P extends Pick<Problem, "code" | "severity">>(problem: P): readonly P[] => {
@@ -70,8 +70,8 @@ export class LoadAssembly {
       ...known,
       ...duplicates,
       ...references,
-      ...(await this.#listenerAddresses.check(files)),
-      ...checkTtls(files, api),
+      ...(await this.#listenerAddresses.check(chunks)),
+      ...checkTtls(chunks, api),
     ].flatMap(counted);
     const resources = [...layers.values()].reduce((sum, { length }) => sum + length, 0);
     const otherProblems = [
@@ -79,7 +79,7 @@ export class LoadAssembly {
       ...content.problems,
       ...this.#groupProblems(content.groups, layers),
       ...findUnknownNames(content.accessNames ?? [], layers, api),
-      ...files.flatMap((file) => file.content.problems),
+      ...chunks.flatMap(problemsOf),
     ].flatMap(counted);
     const found = [...otherProblems, ...(await place(crossProblems)), ...bound.summary(".")];
     if (resources === 0 && !hasErrors(found) && !this.#mayBeEmpty(content)) found.push(this.#options.nothingFound);
@@ -94,7 +94,7 @@ export class LoadAssembly {
       access,
       listeners,
       groups,
-      files: files.length,
+      files: chunks.reduce((sum, { files }) => sum + files.length, 0),
       resources,
     };
     return { state, problems };
@@ -133,6 +133,9 @@ export class LoadAssembly {
     return problems;
   }
 }
+
+const hasRefused = rememberFor(({ files }) => files.some(({ content }) => content.refused.length > 0));
+const problemsOf = rememberFor(({ files }) => files.flatMap(({ content }) => content.problems));
 
 /** Finds types and layers in access rules that do not exist: most likely they are misspelt. */
 function findUnknownNames(

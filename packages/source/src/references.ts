@@ -11,8 +11,10 @@ import {
   typeKindTable,
 } from "@xdskit/protocol/internal";
 import { originOf } from "./assemble.ts";
+import type { DecodedResource } from "./decoded-resource.ts";
 import type { Identity } from "./document/envelope.ts";
-import type { CrossProblem, DecodedResource, LayerFile } from "./file-content.ts";
+import type { FileChunk } from "./file-chunks.ts";
+import type { CrossProblem, LayerFile } from "./file-content.ts";
 import { onDemandFolder } from "./layout.ts";
 
 /**
@@ -24,7 +26,8 @@ import { onDemandFolder } from "./layout.ts";
  * files could be read and there is a resource of a kind that could refer to them, so that a directory of endpoints
  * alone has no warnings.
  */
-export function checkReferences(files: readonly LayerFile[], api: EnvoyApi): readonly CrossProblem[] {
+export function checkReferences(chunks: readonly FileChunk[], api: EnvoyApi): readonly CrossProblem[] {
+  const files = chunks.flatMap((chunk) => chunk.files);
   const survey = new Survey(api);
   for (const file of files) {
     for (const decoded of file.content.resources) survey.add(file, decoded);

@@ -1,5 +1,6 @@
 import type { TypeUrl } from "@xdskit/protocol";
 import { originOf } from "./assemble.ts";
+import type { FileChunk } from "./file-chunks.ts";
 import type { LayerFile, Origin } from "./file-content.ts";
 
 /** A resource of which the place is asked for. */
@@ -19,10 +20,10 @@ export interface ResourcePlace {
 }
 
 /** The origins of resources in files; undefined: no file has them. Looks at every file of these layers. */
-export function findOrigins(asked: readonly AskedResource[], files: readonly LayerFile[]): (Origin | undefined)[] {
+export function findOrigins(asked: readonly AskedResource[], chunks: readonly FileChunk[]): (Origin | undefined)[] {
   const byLayer = new Map<string, LayerFile[]>();
   const wanted = new Set(asked.flatMap(({ layers }) => layers));
-  for (const file of files) {
+  for (const file of chunks.flatMap(({ files }) => files)) {
     if (!wanted.has(file.layer)) continue;
     const together = byLayer.get(file.layer) ?? [];
     byLayer.set(file.layer, together);

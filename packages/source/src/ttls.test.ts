@@ -17,7 +17,7 @@ function fileOf(message: string, more: { readonly ttlMs?: number } = { ttlMs: 3_
 }
 
 function messages(...files: readonly LayerFile[]): readonly string[] {
-  return checkTtls(files, api).map(({ message }) => message);
+  return checkTtls([{ files }], api).map(({ message }) => message);
 }
 
 test.each([

@@ -1,7 +1,8 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { anonymousNode, messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
 import { dialectFor, judgeTtl, opaqueTraits, quote, shownName, type TtlStream } from "@xdskit/protocol/internal";
-import { type CrossProblem, type LayerFile, rememberFor } from "./file-content.ts";
+import { type FileChunk, rememberFor } from "./file-chunks.ts";
+import type { CrossProblem } from "./file-content.ts";
 
 const envoy: Node = { ...anonymousNode, userAgentName: "envoy" };
 const STREAMS: Readonly<Record<TtlStream, string>> = {
@@ -10,16 +11,20 @@ const STREAMS: Readonly<Record<TtlStream, string>> = {
   "aggregated-sotw": "on an aggregated State of the World stream",
 };
 
-const resourcesWithTtl = rememberFor(({ resources }) =>
-  resources.filter(({ resource }) => resource.ttlMs !== undefined),
+const resourcesWithTtl = rememberFor(({ files }) =>
+  files.flatMap((file) =>
+    file.content.resources.flatMap(({ resource, place }) =>
+      resource.ttlMs === undefined ? [] : [{ file, resource, place }],
+    ),
+  ),
 );
 
 /** Warns, once per type, of TTLs that clients do not receive although they support TTLs (client-behaviours E6). */
-export function checkTtls(files: readonly LayerFile[], api: EnvoyApi): readonly CrossProblem[] {
+export function checkTtls(chunks: readonly FileChunk[], api: EnvoyApi): readonly CrossProblem[] {
   const problems: CrossProblem[] = [];
   const looked = new Set<TypeUrl>();
-  for (const file of files) {
-    for (const { resource, place } of resourcesWithTtl(file.content)) {
+  for (const chunk of chunks) {
+    for (const { file, resource, place } of resourcesWithTtl(chunk)) {
       const { type, name } = resource;
       if (looked.has(type)) continue;
       looked.add(type);

@@ -36,10 +36,11 @@ export class StateCheck {
       files.push(file);
       resources.set(file, resource);
     }
+    const chunks = [{ files }];
     const between = [
-      ...checkReferences(files, this.#api),
-      ...this.#addresses.checkNow(files),
-      ...checkTtls(files, this.#api),
+      ...checkReferences(chunks, this.#api),
+      ...this.#addresses.checkNow(chunks),
+      ...checkTtls(chunks, this.#api),
     ];
     const identityOf = (file: LayerFile): Required<NonNullable<ResourceProblem["related"]>>[] => {
       const resource = resources.get(file);

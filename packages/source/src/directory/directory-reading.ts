@@ -97,7 +97,7 @@ export class DirectoryReading {
     const newSettings = await this.#cache.refreshSettings(this.tree, maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
     const { settings } = this.#cache.settings;
     const level = validation ?? levelIn(settings) ?? "warn";
-    if (level !== this.#validation) this.#cache.clear();
+    if (level !== this.#validation) this.#cache.clear(this.tree);
     this.#validation = level;
     const maxBytes = maxFileBytes ?? numberIn(settings, "limits.max-file-bytes") ?? DEFAULT_MAX_FILE_BYTES;
     const { changed, changing } = await this.#cache.refresh(this.tree, {
@@ -107,8 +107,8 @@ export class DirectoryReading {
       onProgress: how.onProgress,
     });
     const mode = this.#options.secretFiles ?? settings["secret-files"];
-    const resourceFiles = mode === "leave" ? [] : this.#cache.files;
-    const filled = await this.#secretFiles.fill(resourceFiles, { paths, maxBytes });
+    const { chunks } = this.#cache;
+    const filled = await this.#secretFiles.fill(mode === "leave" ? [] : chunks, { paths, maxBytes });
     const treeProblems = this.tree.problems;
     const isSame =
       !newSettings &&
@@ -118,7 +118,7 @@ export class DirectoryReading {
       sameProblems(treeProblems, this.#treeProblems);
     this.#treeProblems = treeProblems;
     if (this.#load === undefined || !isSame) {
-      this.#load = await this.#assemble(mode === "leave" ? { ...filled, files: this.#cache.files } : filled);
+      this.#load = await this.#assemble(mode === "leave" ? { ...filled, chunks } : filled);
     }
     this.#cache.forgetBytes();
     return { load: this.#load, changing: [...changing, ...filled.changing] };
@@ -126,7 +126,7 @@ export class DirectoryReading {
 
   /** Where resources are in the files as they were read last, whether or not that could take effect. */
   placesOf(asked: readonly AskedResource[]): Promise<readonly (ResourcePlace | undefined)[]> {
-    const origins = findOrigins(asked, this.#cache.files);
+    const origins = findOrigins(asked, this.#cache.chunks);
     return this.#placer.placesOf(origins, this.#cache);
   }
 
@@ -154,9 +154,9 @@ export class DirectoryReading {
     return this.#load;
   }
 
-  #assemble({ files, problems: crossProblems }: FilledFiles): Promise<Load> {
+  #assemble({ chunks, problems: crossProblems }: FilledFiles): Promise<Load> {
     const { settings } = this.#cache;
-    return this.#assembly.assemble({ files, settings, problems: this.tree.problems, crossProblems });
+    return this.#assembly.assemble({ chunks, settings, problems: this.tree.problems, crossProblems });
   }
 }
 

@@ -19,6 +19,8 @@ export interface TreeFile {
  */
 export class DirectoryTree {
   readonly files: Map<string, TreeFile> = new Map();
+  /** The paths of files that were checked or are gone, until the reader takes them out: only these are to be read. */
+  readonly unread: Set<string> = new Set();
   /** Real paths of folders by path, for watching them. */
   readonly folders: Map<string, string> = new Map();
   readonly #problems = new Map<string, Problem>();
@@ -36,6 +38,7 @@ export class DirectoryTree {
 
   /** Forgets everything. */
   clear(): void {
+    for (const path of this.files.keys()) this.unread.add(path);
     this.files.clear();
     this.folders.clear();
     this.#problems.clear();
@@ -67,7 +70,7 @@ export class DirectoryTree {
     const known = this.files.get(path);
     if (known !== undefined) before.set(path, known);
     if (this.folders.has(path)) this.#forgetFolder(path, before);
-    this.files.delete(path);
+    if (this.files.delete(path)) this.unread.add(path);
     this.#problems.delete(path);
     const slash = path.lastIndexOf("/");
     const parent = this.folders.get(path.slice(0, Math.max(0, slash)));
@@ -81,6 +84,7 @@ export class DirectoryTree {
       if (!path.startsWith(prefix)) continue;
       before.set(path, file);
       this.files.delete(path);
+      this.unread.add(path);
     }
     for (const path of [...this.folders.keys()])
       if (path === folder || path.startsWith(prefix)) this.folders.delete(path);
@@ -144,8 +148,10 @@ export class DirectoryTree {
 
   #noteFile(path: string, stamp: string | undefined): void {
     const role = roleOf(path);
-    if (role.kind === "resources" || role.kind === "settings") this.files.set(path, { role, stamp });
-    else if (role.kind === "misplaced") {
+    if (role.kind === "resources" || role.kind === "settings") {
+      this.files.set(path, { role, stamp });
+      this.unread.add(path);
+    } else if (role.kind === "misplaced") {
       this.#problems.set(path, problem("FOLDER_MISPLACED", path, role.why, { hint: role.hint }));
     } else if (role.meant !== undefined) this.#problems.set(path, ignored(path, role.meant));
   }

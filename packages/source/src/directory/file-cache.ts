@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { contentDigest } from "@xdskit/envoy-api";
 import { KnownResources } from "../candidate-reader.ts";
 import { decodeFile } from "../decode.ts";
+import { type FileChunk, SortedFiles } from "../file-chunks.ts";
 import { anythingRefused, type FileContent, type LayerFile } from "../file-content.ts";
 import { settingsFile } from "../layout.ts";
-import { compareText } from "../problem.ts";
 import type { Decoding } from "../read-resource.ts";
 import { noSettings, readSettingsFile, type SettingsContent } from "../settings/settings-file.ts";
 import type { DirectoryTree, TreeFile } from "./directory-tree.ts";
@@ -63,8 +63,7 @@ export class FileCache implements KnownFiles {
   /** The bytes of files that were read since `forgetBytes`, up to `KEPT_BYTES`. */
   readonly #kept = new Map<string, Uint8Array>();
   #keptBytes = 0;
-  /** All paths, sorted; rebuilt when a file is added or removed. */
-  #order: readonly string[] | undefined;
+  readonly #sorted = new SortedFiles();
   #settings: { readonly stamp: string | undefined; readonly content: SettingsContent } | undefined;
 
   constructor(directory: string, maxTotalBytes: number, fileSystem: FileSystem = asyncFileSystem) {
@@ -78,9 +77,8 @@ export class FileCache implements KnownFiles {
   }
 
   /** All resource files sorted by path, independent of the order on disk. */
-  get files(): readonly LayerFile[] {
-    this.#order ??= [...this.#files.keys()].sort(compareText);
-    return this.#order.flatMap((path) => this.#files.get(path)?.layerFile ?? []);
+  get chunks(): readonly FileChunk[] {
+    return this.#sorted.chunks;
   }
 
   stampOf(file: string): string | undefined {
@@ -98,10 +96,11 @@ export class FileCache implements KnownFiles {
   }
 
   /** Forgets all resources, so that they are read with other options. */
-  clear(): void {
+  clear(tree: DirectoryTree): void {
+    for (const path of this.#files.keys()) tree.unread.add(path);
     this.#files.clear();
+    this.#sorted.clear();
     this.#totalBytes = 0;
-    this.#order = undefined;
   }
 
   /** Reads the settings again if they changed, and returns whether it did. */
@@ -124,14 +123,17 @@ export class FileCache implements KnownFiles {
     return true;
   }
 
-  /** Reads new and changed files, and forgets removed ones. */
+  /** Reads new and changed files, and forgets removed ones. Takes what it has read out of `tree.unread`. */
   async refresh(tree: DirectoryTree, reading: Reading): Promise<Refreshed> {
-    let changed = this.#forgetGone(tree);
+    let changed = false;
     const changing: string[] = [];
-    const toRead = [...tree.files].filter(
-      ([path, { role, stamp }]) =>
-        role.kind === "resources" && (stamp === undefined || stamp !== this.#files.get(path)?.stamp),
-    );
+    const toRead: [path: string, file: TreeFile][] = [];
+    for (const path of tree.unread) {
+      const file = tree.files.get(path);
+      if (file === undefined && this.#drop(path)) changed = true;
+      if (file?.role.kind === "resources" && !this.#isCurrent(path, file)) toRead.push([path, file]);
+      else tree.unread.delete(path);
+    }
     const progress = new ProgressReport(toRead.length, reading.onProgress);
     const waiting = toRead.values();
     const readOn = async (): Promise<void> => {
@@ -139,7 +141,9 @@ export class FileCache implements KnownFiles {
         const outcome = await this.#readOne(path, file, reading);
         if (outcome === "changing") changing.push(path);
         else if (outcome === "changed") changed = true;
-        tree.files.set(path, { role: file.role, stamp: outcome === "changing" ? undefined : this.stampOf(path) });
+        const stamp = outcome === "changing" ? undefined : this.stampOf(path);
+        tree.files.set(path, { role: file.role, stamp });
+        if (stamp !== undefined) tree.unread.delete(path);
         progress.note(this.#files.get(path)?.layerFile.content.resources.length ?? 0);
       }
     };
@@ -148,19 +152,13 @@ export class FileCache implements KnownFiles {
     return { changed, changing };
   }
 
-  #forgetGone(tree: DirectoryTree): boolean {
-    let changed = false;
-    for (const path of this.#files.keys()) {
-      if (tree.files.has(path)) continue;
-      this.#drop(path);
-      changed = true;
-    }
-    return changed;
+  #isCurrent(path: string, { stamp }: TreeFile): boolean {
+    return stamp !== undefined && stamp === this.#files.get(path)?.stamp;
   }
 
   #keep(path: string, file: CachedFile): void {
-    if (!this.#files.has(path)) this.#order = undefined;
     this.#files.set(path, file);
+    this.#sorted.set(file.layerFile);
   }
 
   #keepBytes(path: string, bytes: Uint8Array): void {
@@ -173,7 +171,7 @@ export class FileCache implements KnownFiles {
     this.#firstSeen.delete(path);
     this.#totalBytes -= this.#sizeOf(path);
     if (!this.#files.delete(path)) return false;
-    this.#order = undefined;
+    this.#sorted.delete(path);
     return true;
   }
 

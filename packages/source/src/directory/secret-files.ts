@@ -4,7 +4,9 @@ import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import { spellText } from "@xdskit/envoy-api/internal";
 import { createResource, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { quote } from "@xdskit/protocol/internal";
-import type { CrossProblem, DecodedResource, LayerFile } from "../file-content.ts";
+import type { DecodedResource } from "../decoded-resource.ts";
+import { type FileChunk, rememberFor } from "../file-chunks.ts";
+import type { CrossProblem, LayerFile } from "../file-content.ts";
 import { checkContents } from "../secret/pem-check.ts";
 import { findSources, inlineSources, type SecretJson, type SecretSource } from "../secret/secret-sources.ts";
 import { stampOf } from "./file-stamp.ts";
@@ -12,7 +14,7 @@ import { readWholeFile } from "./read-file.ts";
 
 /** The files of a directory with the content of what its Secrets name in place of the paths. */
 export interface FilledFiles {
-  readonly files: readonly LayerFile[];
+  readonly chunks: readonly FileChunk[];
   readonly problems: readonly CrossProblem[];
   /** Whether files of Secrets changed. */
   readonly changed: boolean;
@@ -60,7 +62,9 @@ export class SecretFiles {
   readonly #named = new WeakMap<Resource, Named | false>();
   readonly #filled = new WeakMap<Resource, Filled>();
   readonly #layerFiles = new WeakMap<LayerFile, LayerFile>();
-  readonly #paths = new WeakMap<LayerFile, readonly string[]>();
+  readonly #filledChunks = new WeakMap<FileChunk, FileChunk>();
+  /** Found once for each chunk: most hold many resources and no Secret. */
+  readonly #pathsOf = rememberFor(({ files }) => files.flatMap((file) => this.#pathsIn(file)));
   #known: ReadonlyMap<string, KnownFile> = new Map();
   #folders: ReadonlyMap<string, string> = new Map();
 
@@ -80,10 +84,10 @@ export class SecretFiles {
 
   /** Reads the files below these paths again if they changed (all, if "" is among them), and new ones. */
   async fill(
-    files: readonly LayerFile[],
+    chunks: readonly FileChunk[],
     { paths, maxBytes }: { readonly paths: ReadonlySet<string>; readonly maxBytes: number },
   ): Promise<FilledFiles> {
-    const wanted = new Set(files.flatMap((file) => this.#pathsIn(file)));
+    const wanted = new Set(chunks.flatMap(this.#pathsOf));
     const changing: string[] = [];
     const known = new Map<string, KnownFile>();
     const waiting = wanted.values();
@@ -104,20 +108,14 @@ export class SecretFiles {
       this.#folders = await this.#foldersOf(known.keys());
     this.#known = known;
     const problems: CrossProblem[] = [];
-    return { files: files.map((file) => this.#fillFile(file, problems)), problems, changed, changing };
+    return { chunks: chunks.map((chunk) => this.#fillChunk(chunk, problems)), problems, changed, changing };
   }
 
-  /** Found once for each reading of a file: most hold many resources and no Secret. */
-  #pathsIn(layerFile: LayerFile): readonly string[] {
-    const known = this.#paths.get(layerFile);
-    if (known !== undefined) return known;
-    const { file, content } = layerFile;
-    const paths = content.resources.flatMap(({ resource }) => {
+  #pathsIn({ file, content }: LayerFile): readonly string[] {
+    return content.resources.flatMap(({ resource }) => {
       const named = this.#namedBy(resource);
       return named === false ? [] : named.sources.map(({ filename }) => pathFrom(file, filename));
     });
-    this.#paths.set(layerFile, paths);
-    return paths;
   }
 
   #namedBy(resource: Resource): Named | false {
@@ -156,6 +154,16 @@ export class SecretFiles {
       if (real !== undefined) folders.set(path, real);
     }
     return folders;
+  }
+
+  #fillChunk(chunk: FileChunk, problems: CrossProblem[]): FileChunk {
+    if (this.#pathsOf(chunk).length === 0) return chunk;
+    const files = chunk.files.map((file) => this.#fillFile(file, problems));
+    const before = this.#filledChunks.get(chunk);
+    if (before?.files.every((file, index) => file === files[index]) === true) return before;
+    const filled = { files };
+    this.#filledChunks.set(chunk, filled);
+    return filled;
   }
 
   #fillFile(file: LayerFile, problems: CrossProblem[]): LayerFile {

@@ -1,17 +1,10 @@
 import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { nearestName, quote, type ValuePath } from "@xdskit/protocol/internal";
-import { knownItem } from "./item-memory.ts";
+import type { Candidate } from "./candidate.ts";
+import { type KnownItem, knownItem } from "./item-memory.ts";
 import type { Part } from "./places.ts";
 import { describeKind, entryOf, isMapping } from "./places.ts";
 import { readResponseErrors, type StatedError } from "./response-errors.ts";
-
-/** A value that should be a resource: it has "@type", explicit or implied by its place. */
-export interface Candidate {
-  readonly path: ValuePath;
-  readonly value: unknown;
-  /** The path from the document to the message; inside a `discovery.v3.Resource` one step longer. */
-  readonly bodyPath: ValuePath;
-}
 
 /** The type and name of something that is not a valid resource; undefined where unknown. */
 export interface Identity {
@@ -152,12 +145,21 @@ function unfoldBootstrap(document: Readonly<Record<string, unknown>>, found: Fou
 function unfoldList(list: readonly unknown[], path: ValuePath, impliedType: string | undefined, found: Found): void {
   for (const [index, item] of list.entries()) {
     const known = knownItem(item);
-    if (known !== undefined) {
-      const itemPath = [...path, index];
-      found.candidates.push({ path: itemPath, value: item, bodyPath: [...itemPath, ...known.bodyPath] });
-    } else if (isMapping(item)) unfoldItem(item, [...path, index], impliedType, found);
+    if (known !== undefined) found.candidates.push(knownCandidate(known, path, index));
+    else if (isMapping(item)) unfoldItem(item, [...path, index], impliedType, found);
     else found.troubles.push(wrongType([...path, index], "a resource", item));
   }
+}
+
+/** The same object as before for an item that has not moved. */
+function knownCandidate(item: KnownItem, path: ValuePath, index: number): Candidate {
+  const before = item.candidate?.path;
+  const isThere =
+    before?.at(-1) === index && before.length === path.length + 1 && path.every((step, i) => step === before[i]);
+  if (item.candidate !== undefined && isThere) return item.candidate;
+  const itemPath = [...path, index];
+  item.candidate = { path: itemPath, value: item, bodyPath: [...itemPath, ...item.bodyPath] };
+  return item.candidate;
 }
 
 function unfoldItem(

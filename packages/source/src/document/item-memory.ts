@@ -1,6 +1,9 @@
 import type { FieldProblem } from "@xdskit/envoy-api";
 import type { Resource } from "@xdskit/protocol";
 import type { ValuePath } from "@xdskit/protocol/internal";
+import type { DecodedResource } from "../decoded-resource.ts";
+import type { Candidate } from "./candidate.ts";
+import { type TextChange, textChange } from "./text-change.ts";
 
 /** A resource recognised by its text, in place of the parsed value. */
 export interface KnownItem {
@@ -9,6 +12,11 @@ export interface KnownItem {
   readonly problems: readonly FieldProblem[];
   /** The path from the item to the message: one step inside a `discovery.v3.Resource`. */
   readonly bodyPath: ValuePath;
+  /** Its fields are spelled as in ProtoJSON. */
+  readonly isJsonSpelled: boolean;
+  /** What was last made of it; used again while it stands at the same index of the same list. */
+  candidate?: Candidate;
+  decoded?: DecodedResource;
 }
 
 /** Where an item of a list stands in its text. */
@@ -23,22 +31,37 @@ export interface ItemExtent {
  * The resources of a list in a file by their text, so that unchanged ones are not read again. An item means the same at
  * any position, because texts of the quick readers have no anchors.
  *
- * Most items follow the same item as before. So the text is first compared with the item expected next; all items are
- * indexed by their text only for one that is not.
+ * Most of a text is as before. So the text is compared with the one before as a whole; items in its equal beginning and
+ * end are the same by their place. The others are first compared with the item expected next, and only those that the
+ * change touched are indexed by their text.
  */
 export class ItemMemory {
   #text = "";
   #textBefore = "";
+  #change: TextChange = textChange("", "");
   #before: readonly RememberedItem[] = [];
   #byText: ReadonlyMap<string, number> | undefined;
   #expected = 0;
+  /** Counts the texts. */
+  #round = 0;
   #now: RememberedItem[] = [];
   #extents = new Map<unknown, ItemExtent>();
 
-  /** Sets the text that items are recalled of, and whose items are noted. */
-  begin(text: string): void {
+  /** Sets the text that items are recalled of, and whose items are noted. Returns how it differs from the one before. */
+  begin(text: string): TextChange {
     this.#text = text;
+    this.#round++;
+    this.#change = textChange(this.#textBefore, text);
+    this.#byText = undefined;
     this.#expected = 0;
+    this.#now = [];
+    this.#extents = new Map();
+    return this.#change;
+  }
+
+  /** Forgets the text of `begin`, which a quick reader cannot read as a whole. */
+  abandon(): void {
+    this.#text = "";
     this.#now = [];
     this.#extents = new Map();
   }
@@ -48,20 +71,48 @@ export class ItemMemory {
    * there.
    */
   recallNext(begin: number, level: number): (KnownItem & ItemExtent) | undefined {
+    const { shift, endBefore } = this.#change;
+    const beginBefore = begin - shift;
+    // In the equal end, what comes next is what stood there.
+    if (beginBefore >= endBefore) while (this.#isBefore(this.#expected, beginBefore)) this.#expected++;
     const next = this.#before[this.#expected];
-    if (next?.level !== level || !this.#text.startsWith(this.#textOf(next), begin)) return undefined;
-    return next.at(begin);
+    if (next?.level !== level || !this.#continuesWith(next, begin)) return undefined;
+    return next.at(begin, this.#round);
+  }
+
+  #isBefore(index: number, begin: number): boolean {
+    const item = this.#before[index];
+    return item !== undefined && item.beginBefore < begin;
+  }
+
+  #continuesWith(item: RememberedItem, begin: number): boolean {
+    const { begin: from, endBefore, shift } = this.#change;
+    const { beginBefore, length } = item;
+    if (beginBefore === begin && begin + length <= from) return true;
+    if (beginBefore === begin - shift && beginBefore >= endBefore) return true;
+    return this.#text.startsWith(this.#textOf(item), begin);
   }
 
   /** The item with the text at this place. */
   recall({ begin, end, level }: ItemExtent): (KnownItem & ItemExtent) | undefined {
     if (this.#before.length === 0) return undefined;
-    this.#byText ??= new Map(this.#before.map((item, index) => [this.#textOf(item), index]));
+    this.#byText ??= this.#indexTouched();
     const index = this.#byText.get(this.#text.slice(begin, end));
     const item = index === undefined ? undefined : this.#before[index];
     if (index === undefined || item?.level !== level) return undefined;
     this.#expected = index;
-    return item.at(begin);
+    return item.at(begin, this.#round);
+  }
+
+  /** The items that the change touched; the others are where they are expected. */
+  #indexTouched(): ReadonlyMap<string, number> {
+    const { begin, endBefore } = this.#change;
+    const byText = new Map<string, number>();
+    for (const [index, item] of this.#before.entries()) {
+      const { beginBefore, length } = item;
+      if (beginBefore + length > begin && beginBefore < endBefore) byText.set(this.#textOf(item), index);
+    }
+    return byText;
   }
 
   /** Takes a recalled item as part of the text. */
@@ -82,25 +133,30 @@ export class ItemMemory {
     return value instanceof RememberedItem ? value : this.#extents.get(value);
   }
 
-  /** Assigns a resource to the text of this item. */
-  remember(value: unknown, known: KnownItem): void {
+  /** Assigns a resource to the text of this item, if it was noted. */
+  remember(value: unknown, known: KnownItem): KnownItem | undefined {
     const extent = this.#extents.get(value);
-    if (extent !== undefined) this.#now.push(new RememberedItem(known, extent));
+    if (extent === undefined) return undefined;
+    const item = new RememberedItem(known, extent, this.#round);
+    this.#now.push(item);
+    return item;
   }
 
   /** Keeps the current items for the next read. A single item is not worth its memory. */
   finish(): void {
     const isWorthIt = this.#now.length > 1;
     this.#before = isWorthIt ? this.#now.sort((a, b) => a.begin - b.begin) : [];
+    for (const item of this.#before) item.beginBefore = item.begin;
     this.#textBefore = isWorthIt ? this.#text : "";
     this.#text = "";
     this.#byText = undefined;
+    this.#change = textChange("", "");
     this.#now = [];
     this.#extents = new Map();
   }
 
-  #textOf({ begin, end }: RememberedItem): string {
-    return this.#textBefore.slice(begin, end);
+  #textOf({ beginBefore, length }: RememberedItem): string {
+    return this.#textBefore.slice(beginBefore, beginBefore + length);
   }
 }
 
@@ -108,22 +164,41 @@ class RememberedItem implements KnownItem, ItemExtent {
   readonly resource: Resource;
   readonly problems: readonly FieldProblem[];
   readonly bodyPath: ValuePath;
-  readonly begin: number;
-  readonly end: number;
+  readonly isJsonSpelled: boolean;
   readonly level: number;
+  readonly length: number;
+  candidate?: Candidate;
+  decoded?: DecodedResource;
+  begin: number;
+  /** Where it stood in the text before. */
+  beginBefore: number;
+  /** The text that it was last found in. */
+  #round: number;
 
-  constructor({ resource, problems, bodyPath }: KnownItem, { begin, end, level }: ItemExtent) {
+  constructor({ resource, problems, bodyPath, isJsonSpelled }: KnownItem, extent: ItemExtent, round: number) {
     this.resource = resource;
     this.problems = problems;
     this.bodyPath = bodyPath;
-    this.begin = begin;
-    this.end = end;
-    this.level = level;
+    this.isJsonSpelled = isJsonSpelled;
+    this.level = extent.level;
+    this.length = extent.end - extent.begin;
+    this.begin = extent.begin;
+    this.beginBefore = extent.begin;
+    this.#round = round;
   }
 
-  /** The same item elsewhere; each place has its own, because a text may hold an item twice. */
-  at(begin: number): RememberedItem {
-    return new RememberedItem(this, { begin, end: begin + this.end - this.begin, level: this.level });
+  get end(): number {
+    return this.begin + this.length;
+  }
+
+  /** The item at this place; each has its own, because a text may hold an item twice. */
+  at(begin: number, round: number): RememberedItem {
+    if (this.#round === round) {
+      return new RememberedItem(this, { begin, end: begin + this.length, level: this.level }, round);
+    }
+    this.#round = round;
+    this.begin = begin;
+    return this;
   }
 }
 

@@ -1,7 +1,7 @@
 import { nestedTooDeep } from "@xdskit/envoy-api/internal";
-import type { BaseProblem, ValuePath } from "@xdskit/protocol/internal";
+import type { BaseProblem } from "@xdskit/protocol/internal";
 import type { ItemMemory } from "./item-memory.ts";
-import type { Part, Places } from "./places.ts";
+import type { Places } from "./places.ts";
 
 /** A mistake that makes a text unreadable, or its meaning deceptive. */
 export interface TextTrouble extends Omit<BaseProblem, "severity"> {
@@ -42,11 +42,4 @@ export function nestingTrouble(offset: number): TextTrouble {
     message: nestedTooDeep,
     hint: "no resource needs so many; a bracket or an indentation is probably wrong",
   };
-}
-
-/** A path in a document of the text. */
-export interface DocumentPlace {
-  readonly document: number;
-  readonly path: ValuePath;
-  readonly part: Part;
 }

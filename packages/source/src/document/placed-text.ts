@@ -1,6 +1,6 @@
 import type { ValuePath } from "@xdskit/protocol/internal";
 import type { Place } from "../problem.ts";
-import type { DocumentPlace } from "./parsed-text.ts";
+import type { DocumentPlace } from "./document-place.ts";
 
 /** A position and its line, unless the line may contain a secret. */
 export interface ShownPlace extends Place {

@@ -1,9 +1,10 @@
 import type { ValuePath } from "@xdskit/protocol/internal";
 import type { FileFormat } from "../layout.ts";
 import { readBlockYaml } from "./block-yaml.ts";
+import type { DocumentPlace } from "./document-place.ts";
 import type { ItemExtent, ItemMemory } from "./item-memory.ts";
 import { readJson } from "./json.ts";
-import type { DocumentPlace, ParsedDocument, ParsedText, TextReader } from "./parsed-text.ts";
+import type { ParsedDocument, ParsedText, TextReader } from "./parsed-text.ts";
 import type { PlacedText, ShownPlace } from "./placed-text.ts";
 import { entryOf, isMapping, Places } from "./places.ts";
 import { leadsToSecret, mayHoldSecret, mentionsSecrets } from "./secrecy.ts";

@@ -1,5 +1,5 @@
 import type { ValuePath } from "@xdskit/protocol/internal";
-import type { DocumentPlace } from "./parsed-text.ts";
+import type { DocumentPlace } from "./document-place.ts";
 import type { PlacedText, ShownPlace } from "./placed-text.ts";
 import { leadsToSecret, mayHoldSecret, mentionsSecrets } from "./secrecy.ts";
 import { findInTextFormat } from "./text-format-places.ts";

@@ -185,7 +185,7 @@ export class ModuleReading {
   async #assemble(): Promise<Load> {
     if (this.#settings === undefined) throw new Error("nothing was read");
     const files = [...this.#layers.values()].map(({ file }) => file);
-    const load = await this.#assembly.assemble({ files, settings: this.#settings, problems: [] });
+    const load = await this.#assembly.assemble({ chunks: [{ files }], settings: this.#settings, problems: [] });
     return load.state === undefined ? load : { ...load, state: { ...load.state, files: this.#files.size } };
   }
 

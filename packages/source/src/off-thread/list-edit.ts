@@ -1,3 +1,5 @@
+import { changedRange } from "../changed-range.ts";
+
 /** A run of a list: consecutive items of the previous list, or of the new items. */
 export interface Run {
   readonly of: "before" | "new";
@@ -10,20 +12,16 @@ export interface Run {
  * lies between the equal beginnings and the equal ends is looked up.
  */
 export function runsBetween<T>(before: readonly T[], after: readonly T[], fresh: T[]): readonly Run[] {
-  const shorter = Math.min(before.length, after.length);
-  let begin = 0;
-  while (begin < shorter && before[begin] === after[begin]) begin++;
-  let equalEnd = 0;
-  while (equalEnd < shorter - begin && before.at(-1 - equalEnd) === after.at(-1 - equalEnd)) equalEnd++;
-  const places = new Map(before.slice(begin, before.length - equalEnd).map((item, index) => [item, begin + index]));
+  const { begin, endBefore, end } = changedRange(before, after);
+  const places = new Map(before.slice(begin, endBefore).map((item, index) => [item, begin + index]));
   const runs = new Runs();
   runs.add("before", 0, begin);
-  for (const item of after.slice(begin, after.length - equalEnd)) {
+  for (const item of after.slice(begin, end)) {
     const place = places.get(item);
     if (place !== undefined) runs.add("before", place, place + 1);
     else runs.add("new", fresh.push(item) - 1, fresh.length);
   }
-  runs.add("before", before.length - equalEnd, before.length);
+  runs.add("before", endBefore, before.length);
   return runs.list;
 }
 
