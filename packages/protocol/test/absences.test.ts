@@ -163,3 +163,24 @@ test("S-NEX-06 S-ORD-01 a client whose endpoints come back first is told what is
   alone.ack(2, ENDPOINTS);
   expect(news(alone.pass(30_000))).toEqual(["-y"]);
 });
+
+test("S-NEX-06 S-ORD-01 on one stream it is told what its Clusters lack once it asked for those, or after the limit", () => {
+  const held = { node: node("n", "envoy"), initialVersions: initialVersionsOf([["x", "1"]]) };
+  const cluster = owning(CLUSTER, "c", { type: ENDPOINTS, name: "y" });
+  const comesBack = (): Conversation => {
+    const talk = new Conversation();
+    talk.put(cluster);
+    talk.open(1, "delta");
+    expect(news(talk.subscribe(1, ENDPOINTS, ["x", "y"], held))).toEqual([]);
+    talk.ack(1, ENDPOINTS);
+    return talk;
+  };
+  const listed = { initialVersions: initialVersionsOf([["c", cluster.version]]) };
+  expect(news(comesBack().subscribe(1, CLUSTER, [], listed))).toEqual(["-y"]);
+  const silent = comesBack();
+  expect([news(silent.pass(1_000)), news(silent.pass(30_000))]).toEqual([[], ["-y"]]);
+  // It gets its Clusters elsewhere, so it is not waited for again.
+  silent.close(1);
+  silent.open(2, "delta");
+  expect(news(silent.subscribe(2, ENDPOINTS, ["x", "y"], held))).toEqual(["-y"]);
+});

@@ -121,6 +121,13 @@ const rules: readonly Rule[] = [
     neededBy: ["delta on a stream for each type"],
   },
   {
+    is: "who lists no endpoints of a Cluster has none",
+    remove: () => vi.spyOn(Order.prototype, "lacksEndpoints").mockReturnValue(),
+    trouble: { lateEndpoints: true, renamesEndpoints: true },
+    isOfReturns: true,
+    neededBy: ["delta on ADS"],
+  },
+  {
     is: "the next server knows who asked for Clusters",
     remove: () => vi.spyOn(ClusterSources.prototype, "takeNews").mockReturnValue([]),
     isOfReturns: true,

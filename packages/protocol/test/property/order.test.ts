@@ -24,6 +24,7 @@ describe.each(meshClients)("a client that warms what it is given ($is)", (client
   test.each([
     ["", {}],
     [", which name endpoints otherwise", { renamesEndpoints: true }],
+    [", which name endpoints that are late", { lateEndpoints: true, renamesEndpoints: true }],
   ])("nor when its connection breaks, and the server is started anew with other files%s", (_, trouble) => {
     fc.assert(
       fc.property(brokenMeshScript, (steps) => {
@@ -42,19 +43,6 @@ describe.each(meshClients)("a client that warms what it is given ($is)", (client
     fc.assert(
       fc.property(script, (steps) => {
         expect(playMesh(client, { makeBeforeBreak: true, refusals: true }, steps).envoy.lost).toEqual([]);
-      }),
-      tries,
-    );
-  });
-
-  // Delta on ADS is told of absences before it may ask for Clusters: docs/decisions/0134.
-  test.runIf(client.is !== "delta on ADS")("nor when its connection breaks while such endpoints are late", () => {
-    fc.assert(
-      fc.property(brokenMeshScript, (steps) => {
-        const late = { lateEndpoints: true, renamesEndpoints: true };
-        const mesh = playMesh(client, { makeBeforeBreak: true, ...late }, steps);
-        expect(mesh.envoy.lost).toEqual([]);
-        expect(mesh.envoy.holdings).toEqual(mesh.target);
       }),
       tries,
     );

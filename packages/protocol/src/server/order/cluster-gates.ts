@@ -47,6 +47,7 @@ export class ClusterGates {
   waitOf(user: TypeStream, current: CurrentView, isReturning: boolean): WaitOf | undefined {
     const { members, warmingClusters, unready } = this.#parts;
     const clusters = [...members.clusters.keys()];
+    for (const { current: ofEndpoints } of members.endpoints.values()) warmingClusters.forgetThere(ofEndpoints.view);
     const isKnown = warmingClusters.isEmpty && !warmingClusters.mayBeAny && !this.#mayWarm(isReturning);
     // If the client has every Cluster, only newly used ones need a check.
     const hasAll = isKnown && !clusters.some((type) => type.hasNews(current.view));
@@ -110,7 +111,7 @@ export class ClusterGates {
       // Traffic that went there before goes on doing so.
       if (anew?.has(name) === false) return undefined;
       if (isInDoubt(name)) return "cluster";
-      const isNewUse = anew !== undefined || warmingClusters.isVacant(name);
+      const isNewUse = anew !== undefined || warmingClusters.isVacant(found);
       if (isNewUse && current.isVacant(found, owes)) return "endpoints";
       if (anew !== undefined && this.#lacksSecret(found, current.view)) return "secret";
       const asked = found.references.filter((reference) => owes.includes(reference.type));

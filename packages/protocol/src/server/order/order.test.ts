@@ -192,7 +192,7 @@ describe("S-ORD-06: a client that may subscribe to Clusters soon", () => {
     expect(client.order.isReturning).toBe(false);
   });
 
-  test("is not told what is absent of what Clusters refer to before it asked for them, on streams of their own", () => {
+  test("is not told what is absent of what Clusters refer to before it asked for them", () => {
     const toldTo = (isAggregated: boolean, ...joined: readonly TypeUrl[]): unknown => {
       const client = new Client({ isAggregated });
       client.order.returns(true);
@@ -201,8 +201,23 @@ describe("S-ORD-06: a client that may subscribe to Clusters soon", () => {
     };
     expect([toldTo(false), toldTo(true), toldTo(false, CLUSTER)]).toEqual([
       [undefined, Infinity],
-      [Infinity, Infinity],
+      [undefined, Infinity],
       [0, Infinity],
+    ]);
+  });
+
+  test("is not told before it asked for them, on one stream or more, what is absent that the newest ones refer to", () => {
+    const isUnmet = (isAggregated: boolean, ...joined: readonly TypeUrl[]): unknown => {
+      const client = new Client({ isAggregated });
+      client.order.returns(true);
+      client.order.endReturn();
+      for (const type of joined) client.has(type);
+      return [ENDPOINTS, ROUTE].map((type) => client.order.absencesOf(client.join(type, "x")).isUnmet("x"));
+    };
+    expect([isUnmet(true), isUnmet(false), isUnmet(true, CLUSTER)]).toEqual([
+      [true, false],
+      [false, false],
+      [false, false],
     ]);
   });
 

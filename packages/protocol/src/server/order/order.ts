@@ -126,14 +126,19 @@ export class Order {
   }
 
   /**
-   * A client subscribed to endpoints on a stream of their own while nothing is subscribed to Clusters: if theirs are from
-   * here, it reconnected. `holdsSome`: it listed versions.
+   * A client subscribed to endpoints while nothing is subscribed to Clusters: if theirs are from here, it reconnected.
+   * `holdsSome`: it listed versions.
    */
   meetsEndpoints(asksForAll: boolean, holdsSome: boolean): void {
     const { isKnownHere, isElsewhere } = this.#clusterSource;
     if (!asksForAll || this.hasClusters || isElsewhere || !(holdsSome || isKnownHere)) return;
     this.#isReturning = true;
     this.#awaitClusters("came-back");
+  }
+
+  /** A reconnected client subscribed to endpoints on an aggregated stream, and did not list these. */
+  lacksEndpoints(type: TypeUrl, names: ReadonlySet<string>): void {
+    this.#warmingClusters.lack(type, names);
   }
 
   /** On an aggregated stream the short wait costs little, and protects a client that was noted by mistake. */
@@ -259,12 +264,15 @@ export class Order {
     const waiting = new Map<string, PendingResource>();
     const takeovers = user.traits.terms && new Takeovers(current.view);
     let first: Wait | undefined;
+    let listed: ReadonlySet<string> | undefined;
     for (const pending of this.#pendingOf(user, current)) {
       const wait = overruled?.has(pending.resource.name) === true ? undefined : waitOf(pending);
       if (wait === undefined) {
         takeovers?.add(pending);
         continue;
       }
+      listed ??= user.listedIn?.(current.view);
+      if (listed?.has(pending.resource.name) === true) continue;
       first ??= wait;
       waiting.set(pending.resource.name, pending);
       if (!user.canHoldBack && !user.canTellTargets) break;
@@ -343,10 +351,10 @@ export class Order {
   }
 
   /** Whether any Cluster may warm that refers to resources of this type, because the client may have any state of it. */
-  #mayAnyWarm({ traits: { kind } }: TypeStream): boolean {
-    if (!typeKindTable[kind].usedBy.includes("cds")) return false;
+  #mayAnyWarm(type: TypeStream): boolean {
+    if (!typeKindTable[type.traits.kind].usedBy.includes("cds")) return false;
     // Each per-type stream reconnects in its own time.
-    if (this.#isReturning && !this.#clusterSource.isAggregated) return true;
+    if ((this.#isReturning && !this.#clusterSource.isAggregated) || this.#awaitsOwnersOf(type)) return true;
     for (const [clusters, stream] of this.#members.clusters)
       if (isUnderWay(clusters, stream) || clusters.hasNews(stream.current.view)) return true;
     return false;
@@ -371,13 +379,11 @@ export class Order {
     return undefined;
   }
 
-  /**
-   * Whether a reconnected client may hold Clusters that refer to resources of this type, and has yet to subscribe to
-   * them. On an aggregated stream it does so only once what warms was answered.
-   */
+  /** Whether a reconnected client may hold Clusters that refer to resources of this type, and has yet to subscribe to them. */
   #awaitsOwnersOf({ traits: { kind } }: TypeStream): boolean {
-    if (this.#clusterSource.isAggregated || !typeKindTable[kind].usedBy.includes("cds")) return false;
-    return this.#isReturning && this.awaitsClusters === "came-back";
+    if (!typeKindTable[kind].usedBy.includes("cds") || this.awaitsClusters !== "came-back") return false;
+    // On an aggregated stream Envoy subscribes to Clusters only once none warms.
+    return this.#isReturning || this.#clusterSource.isAggregated;
   }
 
   /** The types in the order that refer to resources of this type. */

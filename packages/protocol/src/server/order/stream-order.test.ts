@@ -88,7 +88,7 @@ describe("S-REC-09: the first request of a type", () => {
   test("with versions is that of a client that returns, if the type has to do with Clusters", () => {
     const types = [CLUSTER, ROUTE, LISTENER, ENDPOINTS];
     expect(types.map((type) => met(delta(type, { initialVersions })))).toEqual([
-      ...[returning, returning, returning, nothing],
+      ...[returning, returning, returning, returning],
     ]);
     expect(types.map((type) => met(sotw(type, { versionInfo: "1" })))).toEqual([
       ...[returning, returning, returning, nothing],
@@ -101,10 +101,10 @@ describe("S-REC-09: the first request of a type", () => {
     expect([CLUSTER, ...types].map((type) => met(sotw(type, {})))).toEqual(Array(4).fill(nothing));
   });
 
-  test("of endpoints, in delta on a stream of their own, is that of a client that returns if it lists versions", () => {
-    const onItsOwn = (request: DiscoveryRequest, onlyType: TypeUrl | undefined = ENDPOINTS): boolean => {
+  test("of endpoints, in delta, is that of a client that returns if it lists versions", () => {
+    const onItsOwn = (request: DiscoveryRequest): boolean => {
       const { order } = new Client();
-      const stream = new StreamOrder(order, { variant: request.kind, onlyType }, dialect);
+      const stream = new StreamOrder(order, { variant: request.kind, onlyType: ENDPOINTS }, dialect);
       stream.meet(request, traits(ENDPOINTS) ?? opaqueTraits(ENDPOINTS));
       return order.isReturning;
     };
@@ -113,6 +113,21 @@ describe("S-REC-09: the first request of a type", () => {
       onItsOwn(delta(ENDPOINTS, {})),
       onItsOwn(sotw(ENDPOINTS, { versionInfo: "1" })),
     ]).toEqual([true, false, false]);
+  });
+
+  test("of endpoints, in delta on an aggregated stream, says which of them a client that returns lacks", () => {
+    const lacked = (onlyType: TypeUrl | undefined, what: Partial<Parameters<typeof delta>[1]>): unknown => {
+      const { order } = new Client();
+      const lacks = vi.spyOn(order, "lacksEndpoints");
+      const stream = new StreamOrder(order, { variant: "delta", onlyType }, dialect);
+      stream.meet(delta(ENDPOINTS, { subscribe: ["x", "y"], ...what }), traits(ENDPOINTS) ?? opaqueTraits(ENDPOINTS));
+      return lacks.mock.calls;
+    };
+    expect([
+      lacked(undefined, { initialVersions }),
+      lacked(ENDPOINTS, { initialVersions }),
+      lacked(undefined, {}),
+    ]).toEqual([[[ENDPOINTS, new Set(["y"])]], [], []]);
   });
 
   test("does not say that all Clusters will be asked for where clients name them", () => {

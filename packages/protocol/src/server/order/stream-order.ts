@@ -1,7 +1,9 @@
 import { type Dialect, forKind, isWildcardType } from "../../dialect/dialect.ts";
-import type { DiscoveryRequest } from "../../message/request.ts";
+import type { DeltaRequest, DiscoveryRequest } from "../../message/request.ts";
+import { canonicalName } from "../../resource/resource-name.ts";
 import { type TypeKind, typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Position } from "../../state/difference.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
@@ -43,18 +45,28 @@ export class StreamOrder {
    * Handles the first request of a type: a client that was connected before, here or elsewhere, may hold resources that
    * the order has to protect.
    */
-  meet(request: DiscoveryRequest, { kind }: TypeTraits): void {
+  meet(request: DiscoveryRequest, { kind, type }: TypeTraits): void {
     if (!this.takesPart("cds")) return;
     const asksForAll = this.asksForAllClusters;
     if (kind === "eds") {
-      const mayEndWarming = request.kind === "delta" && this.#opened.onlyType !== undefined;
-      if (mayEndWarming) this.#order.meetsEndpoints(asksForAll, bringsVersions(request));
+      if (request.kind === "delta") this.#meetEndpoints(request, type);
       return;
     }
     if (kind !== "cds" && !typeKindTable[kind].usesClusters) return;
     if (bringsVersions(request)) this.#order.returns(asksForAll);
     // In State of the World, a reconnecting client sends the version of every type that it ever held.
     else if (request.kind === "delta" && kind !== "lds") this.#order.meetsUnannounced(asksForAll);
+  }
+
+  /** In State of the World, nothing ends the warming of a Cluster but its endpoints. */
+  #meetEndpoints(request: DeltaRequest, type: TypeUrl): void {
+    this.#order.meetsEndpoints(this.asksForAllClusters, bringsVersions(request));
+    // A stream of its own may list nothing although the client has endpoints (client-behaviours A16).
+    if (this.#opened.onlyType !== undefined || !this.#order.isReturning) return;
+    const { subscribe, initialVersions } = request;
+    const lacking = new Set(subscribe.map(canonicalName));
+    for (const [name] of initialVersions) lacking.delete(canonicalName(name));
+    this.#order.lacksEndpoints(type, lacking);
   }
 
   /** Reports a response that was sent. Returns whether the client is unprotected, because what it holds is unknown. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { delta, node } from "../../../test/support/conversation.ts";
 import { cluster } from "../../../test/support/layers.ts";
-import { CLUSTER, LISTENER, ROUTE, resource } from "../../../test/support/resources.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource } from "../../../test/support/resources.ts";
 import { streamWith, toldAtOnce, typeStream } from "../../../test/support/type-streams.ts";
 import type { Dialect } from "../../dialect/dialect.ts";
 import { dialectFor } from "../../dialect/presets.ts";
@@ -34,6 +34,7 @@ class Ordering {
   awaitsClusters: Order["awaitsClusters"];
   awaitsReturn = false;
   removalWait: Wait | undefined;
+  absenceWait: Wait = forClusters;
   isOverruled = true;
 
   waitsOf(type: TypeStream): Waits | undefined {
@@ -47,7 +48,7 @@ class Ordering {
   }
 
   absenceWaitOf({ untoldAbsences }: TypeStream): Wait | undefined {
-    return untoldAbsences.isEmpty ? undefined : forClusters;
+    return untoldAbsences.isEmpty ? undefined : this.absenceWait;
   }
 
   stopAwaitingClusters(): void {
@@ -190,6 +191,25 @@ describe("S-ORD-06: a wait may last", () => {
     expect(clustersFor("came-back")).toEqual(each(7, 100, 70, 70));
     expect(clustersFor("unannounced")).toEqual(each(7, 7, 7, 7));
     expect(limitsOf(awaits("came-back", forUsers))).toEqual([["order", 100]]);
+  });
+
+  test("so long, too, before what they may refer to is told to be absent", () => {
+    const untold = (options: Parameters<typeof waitsWith>[0], isEmpty = false): unknown =>
+      limitsOf(
+        (order, type) => {
+          order.awaitsClusters = "came-back";
+          order.absenceWait = { for: "return" };
+          order.waits.set(type, order.absenceWait);
+        },
+        options,
+        Object.assign(typeStream(ENDPOINTS), { untoldAbsences: { isEmpty } }),
+      );
+    expect([untold({}), untold({ dialect: withheld }), untold({ isAggregated: false }), untold({}, true)]).toEqual([
+      [["clusters", 7]],
+      [["clusters", 100]],
+      [["order", 70]],
+      [["order", 7]],
+    ]);
   });
 
   test("for a reconnected client as long as it has to subscribe, whether or not anything waits", () => {

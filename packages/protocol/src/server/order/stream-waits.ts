@@ -116,7 +116,7 @@ export class StreamWaits {
       const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);
       // Only a new version ends the wait for a resource that was NACKed.
       if (wait === undefined || (wait.for === "users" && wait.isNacked)) continue;
-      if (wait.for === "cluster" && this.#order.awaitsClusters !== undefined)
+      if (this.#order.awaitsClusters !== undefined && this.#isForClusters(type, wait))
         add({ type, what: "clusters", limitMs: this.#patienceForClusters(this.#order.awaitsClusters) });
       else add({ type, what: "order", limitMs: this.#patienceWith(wait) });
     }
@@ -192,6 +192,11 @@ export class StreamWaits {
   get #grace(): number {
     const { resumeGraceMs, separateResumeGraceMs } = this.#dialect;
     return this.#isAggregated ? resumeGraceMs : separateResumeGraceMs;
+  }
+
+  /** Whether a wait ends when the client subscribes to Clusters. */
+  #isForClusters({ untoldAbsences }: TypeStream, wait: Wait): boolean {
+    return wait.for === "cluster" || (wait.for === "return" && this.#isAggregated && !untoldAbsences.isEmpty);
   }
 
   /** The period after which the ACK of Clusters counts as withheld; undefined: the client does not withhold it. */

@@ -58,7 +58,7 @@ describe("S-ORD-03: a new Cluster is in use", () => {
       const all = warming(withEndpoints("a"), plain("b"));
       all.accept(clusters, stream, answer(CLUSTER, 5, [withEndpoints("a"), plain("b")]), 9);
       end(all);
-      return [all.isVacant("a"), all.isVacant("b"), all.isEmpty];
+      return [all.isVacant(withEndpoints("a")), all.isVacant(plain("b")), all.isEmpty];
     };
     const gone = [false, false, true];
     const bringsAgain = (all: WarmingClusters): void =>
@@ -72,6 +72,19 @@ describe("S-ORD-03: a new Cluster is in use", () => {
       isVacant((all) => all.clear()),
       isVacant(bringsAgain),
     ]).toEqual([[true, false, false], gone, gone, gone, gone, gone, gone]);
+  });
+
+  test("that came back without endpoints, until there are some", () => {
+    const lacking = (...there: readonly Resource[]): readonly boolean[] => {
+      const all = new WarmingClusters();
+      all.lack(ENDPOINTS, new Set(["a"]));
+      all.forgetThere(streamWith(true, ...there).current.view);
+      return [...[withEndpoints("a"), withEndpoints("b"), plain("a")].map((one) => all.isVacant(one)), all.isEmpty];
+    };
+    expect([lacking(), lacking(assignment("a"))]).toEqual([
+      [true, false, false, false],
+      [false, false, false, true],
+    ]);
   });
 
   test("in its former state, which it has while it waits for what it references", () => {

@@ -6,6 +6,9 @@ import type { Delivery } from "../ack/delivery.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { OrderedStream } from "./order-members.ts";
 
+/** How many missing endpoints of one client are remembered; beyond that they are not waited for. */
+const MOST_NAMES = 10_000;
+
 /**
  * What a Cluster is to the client that is sent it: `new`, it held none of that name; `changed`, it reconnected with another
  * state, which may be without endpoints: on an aggregated stream Envoy subscribes to Clusters only once nothing warms, and
@@ -32,12 +35,17 @@ export class WarmingClusters {
   readonly #newcomers = new Map<string, Newcomer>();
   /** New Clusters that were ACKed without endpoints, as there were none: nothing at the client uses them. */
   readonly #vacant = new Set<string>();
+  /**
+   * Endpoints that a reconnected client did not list, by type: its Clusters that reference them are without hosts, and
+   * stay so until there are some.
+   */
+  readonly #lacking = new Map<TypeUrl, Set<string>>();
   /** A response with Clusters to a client that holds an unknown set of them: each may be new. */
   #unknown: Delivery | undefined;
   #owed = new Map<TypeUrl, Set<string>>();
 
   get isEmpty(): boolean {
-    return this.#newcomers.size + this.#vacant.size === 0;
+    return this.#newcomers.size + this.#vacant.size + this.#lacking.size === 0;
   }
 
   /** Whether any Cluster may be warming. */
@@ -54,9 +62,10 @@ export class WarmingClusters {
     return this.#newcomers.get(name)?.news === "new";
   }
 
-  /** Whether a Cluster was new to the client, and was ACKed without endpoints. */
-  isVacant(name: string): boolean {
-    return this.#vacant.has(name);
+  /** Whether a Cluster was new to the client, and was ACKed without endpoints, or came back without those that it needs. */
+  isVacant({ name, references }: Resource): boolean {
+    if (this.#vacant.has(name)) return true;
+    return this.#lacking.size > 0 && references.some((one) => this.#lacking.get(one.type)?.has(one.name) === true);
   }
 
   /** Whether a Cluster that may be in use has another state, which warms until the client has this resource. */
@@ -64,6 +73,19 @@ export class WarmingClusters {
     for (const { news, references } of this.#newcomers.values())
       if (news === "changed" && references.some((one) => one.type === type && one.name === name)) return true;
     return false;
+  }
+
+  /** A reconnected client did not list these endpoints. */
+  lack(type: TypeUrl, names: ReadonlySet<string>): void {
+    if (names.size > 0) this.#lacking.set(type, new Set([...names].slice(0, MOST_NAMES)));
+  }
+
+  /** Forgets what the client lacked and is there by now. */
+  forgetThere(view: View): void {
+    for (const [type, names] of this.#lacking) {
+      for (const name of names) if (isThere({ type, name }, view)) names.delete(name);
+      if (names.size === 0) this.#lacking.delete(type);
+    }
   }
 
   /** Clusters were sent. */
@@ -144,6 +166,7 @@ export class WarmingClusters {
   clear(): void {
     this.#newcomers.clear();
     this.#vacant.clear();
+    this.#lacking.clear();
     this.#unknown = undefined;
   }
 

@@ -1,6 +1,8 @@
 import { type InitialVersions, noInitialVersions } from "../../message/request.ts";
+import { canonicalName } from "../../resource/resource-name.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { Position } from "../../state/difference.ts";
+import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import { Comparison } from "../cache/resume.ts";
 import { bytesOfVersions } from "../memory/request-cost.ts";
@@ -44,6 +46,18 @@ export class DeltaResume {
   /** The position where a paused comparison began; changes since then are still needed. */
   get start(): Position | undefined {
     return this.#comparison?.start;
+  }
+
+  /** The names that the client lists at their current version, before they were compared. */
+  listedIn(view: View): ReadonlySet<string> {
+    const { type, terms } = this.#traits;
+    if (!this.isOpen || !this.#trustsVersions || terms !== undefined) return nothing;
+    const listed = new Set<string>();
+    for (const [given, version] of this.#initial) {
+      const name = canonicalName(given);
+      if (view.find(type, name)?.version === version) listed.add(name);
+    }
+    return listed;
   }
 
   bring(versions: InitialVersions): void {
@@ -90,3 +104,5 @@ export class DeltaResume {
     return comparisons.get(key, initial.size, make);
   }
 }
+
+const nothing: ReadonlySet<string> = new Set();

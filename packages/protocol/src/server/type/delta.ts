@@ -146,6 +146,10 @@ export class DeltaTypeStream implements TypeStream {
     return this.sentState.pendingResources(current);
   }
 
+  listedIn(view: View): ReadonlySet<string> {
+    return this.#resume.listedIn(view);
+  }
+
   next(current: CurrentView, { heldBack, absences }: FlushBounds): readonly PendingResponse[] {
     const { revision } = current;
     const isUnused = (name: string): boolean => !current.view.refersTo(this.traits.type, name);

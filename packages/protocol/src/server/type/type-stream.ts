@@ -142,6 +142,8 @@ export interface TypeStream {
   isSent(name: string, current: CurrentView): boolean;
   /** What `next` would send now; may contain more. */
   pendingResources(current: CurrentView): Iterable<PendingResource>;
+  /** Delta: the names that a reconnected client lists at their current version, and is not sent; until they were compared. */
+  listedIn?(view: View): ReadonlySet<string>;
   /** Whether something that the client holds is to be removed. */
   removesAny(current: CurrentView): boolean;
   /** Whether `next` held back newer content until a response is settled. */
