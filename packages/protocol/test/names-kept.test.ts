@@ -4,7 +4,7 @@ import { type Body, type ServerEffect, statusCode } from "@xdskit/protocol/inter
 import { describe, expect, test } from "vitest";
 import { type Conversation, delta, type Said, sotw, talkWith } from "./support/conversation.ts";
 import { initialVersionsOf } from "./support/model-client.ts";
-import { ENDPOINTS, LISTENER, resource } from "./support/resources.ts";
+import { ENDPOINTS, LISTENER, resource, UNKNOWN } from "./support/resources.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -52,7 +52,8 @@ describe("what a client that ACKs nothing makes its responses keep ends its stre
     const talk = talkWith("delta", [], limits);
     const end = endOf(talk, () => {
       const initialVersions = initialVersionsOf([1, 2, 3, 4, 5].flatMap(namesOf).map((name) => [name, "1"]));
-      talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"], initialVersions }));
+      // Absent endpoints would wait until Clusters are asked for.
+      talk.hear(1, delta(UNKNOWN, { subscribe: ["*"], initialVersions }));
     });
     expect(end).toEqual({ rounds: 1, message: kept(50) });
   });
@@ -204,10 +205,10 @@ test.each([
   };
   const initialVersions = initialVersionsOf(namesOf(1).map((name) => [name, "1"]));
   const said = [1, 2, 3].flatMap((round) =>
-    talk.hear(1, delta(ENDPOINTS, { subscribe: namesOf(round), ...(round === 1 && { initialVersions }) })),
+    talk.hear(1, delta(UNKNOWN, { subscribe: namesOf(round), ...(round === 1 && { initialVersions }) })),
   );
   expect(await left(bodies)).toBe(3);
   for (const nonce of error === undefined ? nonces(said).slice(-1) : nonces(said))
-    talk.hear(1, delta(ENDPOINTS, { nonce, error }));
+    talk.hear(1, delta(UNKNOWN, { nonce, error }));
   expect(await left(bodies)).toBe(0);
 });
