@@ -111,8 +111,8 @@ describe.each(["v3", "v2"] as const)("load reports of %s", (apiVersion) => {
     await expect.poll(() => served.loads(), { timeout: 5_000 }).toEqual(sums(0, 2));
     const [report] = served.reports.slice(-1);
     const passedMs = performance.now() - startedAt;
-    // A timer of Node may be a millisecond early.
-    expect(report?.clusters.map(({ intervalMs }) => intervalMs).filter((ms) => ms < 999 || ms > passedMs)).toEqual([]);
+    // A timer of Node may be a millisecond early, and its clock is rounded.
+    expect(report?.clusters.map(({ intervalMs }) => intervalMs).filter((ms) => ms < 998 || ms > passedMs)).toEqual([]);
   });
 });
 
