@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { format, median } from "./figures.ts";
-import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
+import { quiet, tell } from "./peer.ts";
+import { type Served, startServed } from "./served.ts";
 
 /** What changes cost with a history on disk, and without. */
 export interface LedgerCost {
@@ -84,30 +84,17 @@ interface Setup {
   readonly load: readonly string[];
 }
 
-async function start(tools: string, { ledger, flags, load }: Setup): Promise<AsyncDisposable & Pair> {
+async function start(tools: string, { ledger, flags, load }: Setup): Promise<Served> {
   const directory = mkdtempSync(join(tmpdir(), "xds-ledger-"));
-  const program = fileURLToPath(new URL("./served-by-xdskit.js", import.meta.url));
-  const args = [program, String(RESOURCES), ...flags, ...(ledger === "on" ? ["--ledger", directory] : [])];
-  const server = new Peer(process.execPath, args, SERVER_CPU);
-  const { address } = await server.hears("listening");
-  await server.hears("ready");
-  const client = new Peer(`${tools}/load`, ["-address", String(address), ...load], CLIENT_CPU);
-  await tell(client, "connect", "synced");
-  await quiet(server);
+  const ledgerFlags = ledger === "on" ? ["--ledger", directory] : [];
+  const served = await startServed({ tools, resources: RESOURCES, flags: [...flags, ...ledgerFlags], load });
   return {
-    server,
-    client,
+    ...served,
     async [Symbol.asyncDispose]() {
-      await client[Symbol.asyncDispose]();
-      await server[Symbol.asyncDispose]();
+      await served[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true });
     },
   };
-}
-
-interface Pair {
-  readonly server: Peer;
-  readonly client: Peer;
 }
 
 /** Formats medians and their ratios as a Markdown table. */

@@ -1,6 +1,6 @@
-import { fileURLToPath } from "node:url";
 import { format, median } from "./figures.ts";
-import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
+import { quiet, tell } from "./peer.ts";
+import { type Served, startServed } from "./served.ts";
 
 /** The cost of changes with and without make before break. */
 export interface OrderCost {
@@ -47,28 +47,9 @@ export async function measureOrder(rounds: number, tools: string): Promise<Order
   return costs;
 }
 
-interface Served extends AsyncDisposable {
-  readonly server: Peer;
-  readonly client: Peer;
-}
-
-async function start(tools: string, flags: readonly string[]): Promise<Served> {
-  const program = fileURLToPath(new URL("./served-by-xdskit.js", import.meta.url));
-  const server = new Peer(process.execPath, [program, String(RESOURCES), "--endpoints", ...flags], SERVER_CPU);
-  const { address } = await server.hears("listening");
-  await server.hears("ready");
-  const args = ["-address", String(address), "-streams", String(STREAMS), "-endpoints", String(RESOURCES)];
-  const client = new Peer(`${tools}/load`, args, CLIENT_CPU);
-  await tell(client, "connect", "synced");
-  await quiet(server);
-  return {
-    server,
-    client,
-    async [Symbol.asyncDispose]() {
-      await client[Symbol.asyncDispose]();
-      await server[Symbol.asyncDispose]();
-    },
-  };
+function start(tools: string, flags: readonly string[]): Promise<Served> {
+  const load = ["-streams", String(STREAMS), "-endpoints", String(RESOURCES)];
+  return startServed({ tools, resources: RESOURCES, flags: ["--endpoints", ...flags], load });
 }
 
 async function change({ server, client }: Served): Promise<{ readonly ms: number; readonly cpuMs: number }> {
