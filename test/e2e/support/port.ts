@@ -1,20 +1,28 @@
-import { type AddressInfo, createServer } from "node:net";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+
+const LOWEST = 10_000;
+/** Linux: the ports from which the kernel takes one for each outgoing connection. */
+const RANGE_FILE = "/proc/sys/net/ipv4/ip_local_port_range";
 
 const given = new Set<number>();
 
-/** Test files run in two processes; the system may offer both the same port until somebody listens there. */
-const LANES = 2;
+/** Test files run in several processes, all of which find the same port free until somebody listens there. */
+const LANES = 8;
 const lane = Number(process.env["VITEST_POOL_ID"] ?? "0") % LANES;
 
-/** A free port of 127.0.0.1 that neither this process nor the other lane has been given before. */
+/**
+ * A port of 127.0.0.1, for a process that must be told where to listen, or that listens there again after a restart.
+ * Nobody listens at it, no process that runs tests has been given it before, and no outgoing connection
+ * gets it: one that a client opens elsewhere would keep the server from listening.
+ */
 export async function freePort(): Promise<number> {
+  const highest = lowestOutgoing() - 1;
   for (;;) {
-    const port = await askForPort();
-    // Linux prefers odd ports here, so the lanes divide pairs.
-    if (!given.has(port) && (port >> 1) % LANES === lane) {
-      given.add(port);
-      return port;
-    }
+    const port = LOWEST + Math.floor(Math.random() * (highest - LOWEST + 1));
+    if (given.has(port) || port % LANES !== lane) continue;
+    given.add(port);
+    if (await isFree(port)) return port;
   }
 }
 
@@ -25,13 +33,21 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-function askForPort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+function lowestOutgoing(): number {
+  try {
+    const lowest = Number(readFileSync(RANGE_FILE, "utf8").split("\t")[0]);
+    // A range that leaves too few is a machine's own choice, and then chance has to do.
+    if (lowest > LOWEST + 1_000) return lowest;
+  } catch {
+    // Other systems begin no lower.
+  }
+  return 32_768;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
+    server.on("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }

@@ -6,8 +6,8 @@ import { formatPastLine, type NodePastLine, parsePastLine } from "@xdskit/protoc
 
 /** The lines of the past, as far back as there is room. */
 export interface NodePastStore {
-  /** All lines, oldest first. */
-  read(): AsyncIterable<NodePastLine>;
+  /** The lines of a node, oldest first. */
+  read(id: string): AsyncIterable<NodePastLine>;
   /** Appends lines; `present` is what each node has, those of the lines included. */
   append(lines: readonly NodePastLine[], present: Iterable<NodePastLine>): Promise<void>;
 }
@@ -40,14 +40,26 @@ export class NodePastFiles implements NodePastStore {
     return files;
   }
 
-  async *read(): AsyncIterable<NodePastLine> {
+  async *read(id: string): AsyncIterable<NodePastLine> {
+    const quoted = JSON.stringify(id);
+    for await (const written of this.#written()) {
+      const line = written.includes(quoted) ? parsePastLine(written) : undefined;
+      if (line?.id === id) yield line;
+    }
+  }
+
+  /** The lines of all nodes, oldest first. */
+  async *readAll(): AsyncIterable<NodePastLine> {
+    for await (const written of this.#written()) {
+      const line = parsePastLine(written);
+      if (line !== undefined) yield line;
+    }
+  }
+
+  async *#written(): AsyncIterable<string> {
     for (const name of [OLDER, NEWEST]) {
       if ((await sizeOf(this.#path(name))) === 0) continue;
-      const lines = createInterface({ input: createReadStream(this.#path(name)), crlfDelay: Number.POSITIVE_INFINITY });
-      for await (const line of lines) {
-        const past = parsePastLine(line);
-        if (past !== undefined) yield past;
-      }
+      yield* createInterface({ input: createReadStream(this.#path(name)), crlfDelay: Number.POSITIVE_INFINITY });
     }
   }
 

@@ -6,8 +6,8 @@ import { NodePastMemory } from "./node-past-memory.ts";
 
 /** The bytes of the files, together. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** The lines in memory, where there are no files. */
-const MAX_LINES = 100_000;
+/** The lines in memory, where there are no files, in UTF-16 code units. */
+const MAX_LENGTH = 4 * 1024 * 1024;
 /** So many rejections are kept until they are written; of more the first are. */
 const MAX_REJECTIONS = 10_000;
 /** A node gets at most one line in this time. */
@@ -53,7 +53,7 @@ export class NodePastRecorder {
   readonly #past = new NodePast();
   /** By node and type: what it NACKed since the last sweep. */
   readonly #rejections = new Map<string, AnswerOfNode>();
-  #store: NodePastStore = new NodePastMemory(MAX_LINES);
+  #store: NodePastStore = new NodePastMemory(MAX_LENGTH, () => this.#past.last);
   #timer: NodeJS.Timeout | undefined;
   /** The last sweep that was begun or is to follow; never rejects. */
   #sweeping: Promise<void> | undefined;
@@ -68,7 +68,7 @@ export class NodePastRecorder {
   /** Reads what was written to a directory before, and goes on there. Rejects with the system's error. */
   async open({ directory, maxBytes = MAX_BYTES }: NodePastDirectory): Promise<void> {
     const files = await NodePastFiles.open(directory, maxBytes);
-    for await (const line of files.read()) this.#past.know(line);
+    for await (const line of files.readAll()) this.#past.know(line);
     this.#store = files;
   }
 
@@ -116,8 +116,7 @@ export class NodePastRecorder {
     if (this.#timer !== undefined) await this.#sweepNow();
     const found: NodePastLine[] = [];
     let had: number | undefined;
-    for await (const line of this.#store.read()) {
-      if (line.id !== id) continue;
+    for await (const line of this.#store.read(id)) {
       // A file begins with what the one before it ends with.
       if (line.nacked === undefined && had === line.number) continue;
       if (line.nacked === undefined) had = line.number;

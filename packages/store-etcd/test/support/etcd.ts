@@ -1,23 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { peerCommand } from "../../../../test/e2e/support/peers.ts";
+import { freePort } from "../../../../test/e2e/support/port.ts";
 
 const [program = ""] = peerCommand("etcd") ?? [];
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("expected an address with a port");
-  return address.port;
-}
 
 /** Runs etcdctl or etcdutl and returns what it prints. */
 export function etcdTool(tool: "etcdctl" | "etcdutl", ...args: readonly string[]): string {
