@@ -96,3 +96,21 @@ test("the nodes of reporters take no more memory than their address may; one tha
   loads.close(first);
   expect(loads.countNode(open(loads), node)).toBeUndefined();
 });
+
+test("a reporter is the node of its first report; another that comes later was not counted, and is not kept", async () => {
+  const reported: ServerReport[] = [];
+  const loads = reporting(reported);
+  const late = { ...anonymousNode, id: "late", metadata: { filler: "m".repeat(1_000) } };
+  const id = open(loads);
+  await receive(loads, id, reportOf("a", 1));
+  await receive(loads, id, { ...reportOf("a", 1), node: late });
+  loads.close(id);
+  const told = reported.map((report) => [report.kind, "node" in report ? report.node : "none"]);
+  expect(told).toEqual([
+    ["load-reporter-connected", anonymousNode],
+    ["load-reported", anonymousNode],
+    ["load-reported", anonymousNode],
+    ["load-reporter-disconnected", anonymousNode],
+  ]);
+  expect([...loads.view.reporters]).toEqual([]);
+});

@@ -1,4 +1,4 @@
-import type { LoadReport, Node, Peer, Status } from "@xdskit/protocol";
+import { anonymousNode, type LoadReport, type Node, type Peer, type Status } from "@xdskit/protocol";
 import {
   AccountUsage,
   bytesOfNode,
@@ -159,9 +159,10 @@ export class LoadReporting {
     const effects = await new Slices().finish(steps);
     if (!this.#reporters.has(id)) return;
     this.#reports++;
-    if (reporter.node === undefined && report.node !== undefined) {
-      reporter.node = report.node;
-      this.#options.report({ kind: "load-reporter-connected", reporter: id, peer, node: report.node });
+    if (reporter.node === undefined) {
+      // Only that of the first report was counted; a later one is not kept.
+      reporter.node = report.node ?? anonymousNode;
+      this.#options.report({ kind: "load-reporter-connected", reporter: id, peer, node: reporter.node });
     }
     this.#options.report({ kind: "load-reported", reporter: id, peer, node: reporter.node, report });
     this.#perform(effects);

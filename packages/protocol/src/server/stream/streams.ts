@@ -9,6 +9,7 @@ import type { StreamEvent, StreamId, StreamOpened } from "../contract/event.ts";
 import type { ResourceState, StreamState } from "../contract/inspect.ts";
 import { InvariantError } from "../contract/invariant-error.ts";
 import { excessOf, namesIn, noUsage } from "../contract/stream-limits.ts";
+import { bytesOfLongVersion } from "../memory/kept-version.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
 import { type HeartbeatDue, HeartbeatSchedule } from "./heartbeat-schedule.ts";
@@ -266,7 +267,8 @@ export class Streams {
 
 /** Whether a request says more of its client than its node and names. */
 function saysMore(request: DiscoveryRequest): boolean {
-  return request.error !== undefined || (request.kind === "delta" && request.initialVersions.size > 0);
+  if (request.error !== undefined) return true;
+  return request.kind === "delta" ? request.initialVersions.size > 0 : bytesOfLongVersion(request.versionInfo) > 0;
 }
 
 function flushOf(stream: Stream): FlushResult {

@@ -335,6 +335,21 @@ describe("a client that comes back", () => {
     expect(says(skipping.hear(3, sotw(CLUSTER, { versionInfo: version, names: ["a"] })))).toEqual([["a@1"]]);
   });
 
+  test("with a long version that the caller set is in sync by it, and it takes memory only until the answer", () => {
+    const [short, long] = ["v".repeat(256), "v".repeat(1_000)].map((version) => {
+      const talk = talkWith("sotw", [], { dialect: { resumeSkip: { otherwise: true } } });
+      talk.commit([{ layer: "base", puts: [c("a", "1")], typeVersions: new Map([[CLUSTER, version]]) }]);
+      talk.on({ kind: "request-received", stream: 1, request: sotw(CLUSTER, { versionInfo: version }) });
+      const asked = talk.machine.clientBytes;
+      return { asked, said: talk.turns(), answered: talk.machine.clientBytes };
+    });
+    const answered = short?.asked ?? 0;
+    expect([short, long]).toEqual([
+      { asked: answered, said: [], answered },
+      { asked: answered + 2_000, said: [], answered },
+    ]);
+  });
+
   test("and names what is gone by now is told so where an empty answer tells it", () => {
     const talk = talkWith("sotw", []);
     expect(says(talk.hear(1, sotw(CLUSTER, { versionInfo: "old", names: ["a"] })))).toEqual([[]]);

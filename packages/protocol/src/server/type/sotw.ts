@@ -13,7 +13,7 @@ import { Deliveries, type Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import { noPendingRemovals, type PendingRemovals } from "../cache/pending-removals.ts";
 import type { PendingResource } from "../cache/shared-selections.ts";
-import { keptVersion } from "../memory/kept-version.ts";
+import { bytesOfLongVersion, NO_SUCH_VERSION } from "../memory/kept-version.ts";
 import { SotwSubscription } from "../subscription/sotw-subscription.ts";
 import { classifyChange, Subscription } from "../subscription/subscription.ts";
 import { FirstSelection } from "./first-selection.ts";
@@ -39,6 +39,7 @@ export class SotwTypeStream implements TypeStream {
   readonly #terms: SotwTerms;
   readonly #replacements = new Replacements();
   #isOpen = false;
+  /** The version of the request that opened the type; once that is answered, only whether there was one. */
   #resumedVersion: string | undefined;
   /**
    * A response in flight contains a name that was unsubscribed from and subscribed to again; it may be deleted by now.
@@ -71,7 +72,7 @@ export class SotwTypeStream implements TypeStream {
   }
 
   get saidBytes(): number {
-    return this.deliveries.reasonBytes;
+    return this.deliveries.reasonBytes + bytesOfLongVersion(this.#resumedVersion);
   }
 
   get isPaused(): boolean {
@@ -161,7 +162,7 @@ export class SotwTypeStream implements TypeStream {
   /** The first request of a type on a stream is a new subscription whatever it carries (S-REC-04). */
   #open(request: SotwRequest): ClassifiedRequest {
     this.#isOpen = true;
-    this.#resumedVersion = this.#options.dialect.resumeVersion ? keptVersion(request.versionInfo) : undefined;
+    this.#resumedVersion = this.#options.dialect.resumeVersion ? request.versionInfo : undefined;
     this.#rename(request);
     this.sentState.resendsAll = this.subscription.asksForAll;
     return { as: "initial" };
@@ -440,6 +441,7 @@ export class SotwTypeStream implements TypeStream {
   /** Advances the position: the answers bring the client up to it, or there is nothing to send. */
   #advance(current: CurrentView, answers: readonly PendingResponse[]): readonly PendingResponse[] {
     this.sentState.advance(current.toPosition());
+    if (this.#resumedVersion !== undefined) this.#resumedVersion = NO_SUCH_VERSION;
     this.#first.abandon();
     this.#mayArriveGone = false;
     return answers;
