@@ -122,8 +122,11 @@ export {
   type DeltaRequest,
   type DiscoveryRequest,
   type InitialVersions,
+  type ListedVersion,
+  type NumberedVersions,
   noInitialVersions,
   type SotwRequest,
+  type VersionCursor,
 } from "./message/request.ts";
 export type {
   DeltaResponse,

@@ -244,7 +244,7 @@ func connect(first, step int, initial []heldResource) (*connection, error) {
 
 func (c *connection) open(index int, encoder *hpack.Encoder, headers *bytes.Buffer, initial []heldResource) {
 	one := &call{index: index, id: uint32(2*len(c.calls) + 1), window: defaultWindow}
-	one.reader.capture = index == 0 && held == nil
+	one.reader.capture = index == 0
 	one.awaited = *names - len(initial)
 	c.calls = append(c.calls, one)
 	headers.Reset()
@@ -374,9 +374,6 @@ func (c *connection) received(one *call, version, nonce, answered []byte) {
 		c.send(one, endpointRequest(*endpoints))
 	}
 	one.awaited -= one.reader.resources
-	if one.reader.capture && one.awaited <= 0 && len(pending) > 0 {
-		held, one.reader.capture = pending, false
-	}
 	responses.Add(1)
 	newest.Store(time.Now().UnixNano())
 	if one.awaited <= 0 && (*endpoints == 0 || string(answered) == endpointType) {

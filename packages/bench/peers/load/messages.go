@@ -8,8 +8,19 @@ import (
 // heldResource is what the first stream was told, for streams that come back.
 type heldResource struct{ name, version []byte }
 
-// held is what the first stream of the first connect was told; pending, while more of it is awaited.
-var held, pending []heldResource
+// held is what the first stream was told last of each resource, in however many responses.
+var held []heldResource
+
+var heldAt = map[string]int{}
+
+func hold(one heldResource) {
+	if at, isHeld := heldAt[string(one.name)]; isHeld {
+		held[at] = one
+		return
+	}
+	heldAt[string(one.name)] = len(held)
+	held = append(held, one)
+}
 
 func field(out []byte, number int, value []byte) []byte {
 	out = binary.AppendUvarint(out, uint64(number)<<3|2)
@@ -190,7 +201,7 @@ func (r *responseReader) endField() {
 	}
 	r.resources++
 	if len(r.resource) > 0 {
-		pending = append(pending, parseHeld(r.resource))
+		hold(parseHeld(r.resource))
 		r.resource = r.resource[:0]
 	}
 }

@@ -2,7 +2,8 @@
  * `initial_resource_versions` of a delta request, decoded during iteration: a reconnecting client may list 100,000 of
  * them in 8 MB (client-behaviours D8), and most are compared once and dropped.
  */
-import type { InitialVersions } from "@xdskit/protocol/internal";
+import type { InitialVersions, ListedVersion, NumberedVersions, VersionCursor } from "@xdskit/protocol/internal";
+import { ListedPairs } from "./listed-pairs.ts";
 import { lengthTag, WireReader } from "./reader.ts";
 
 /** The tag of one pair in `DeltaDiscoveryRequest`. */
@@ -10,6 +11,41 @@ export const VERSION_ENTRY: number = lengthTag(5);
 
 const KEY = lengthTag(1);
 const VALUE = lengthTag(2);
+
+/** The pairs of shorter lists have no numbers: those are not worth their memory. */
+const SHORTEST_NUMBERED = 256;
+/** A length that takes one byte is below it. */
+const TWO_BYTES = 0x80;
+
+/**
+ * Where an entry ends that begins at a position, if it has nothing but a name and a version, and its lengths take one byte
+ * each; -1: it has not.
+ */
+function endOfPlain(bytes: Uint8Array, start: number): number {
+  if (bytes[start] !== VERSION_ENTRY) return -1;
+  const length = bytes[start + 1] ?? TWO_BYTES;
+  const nameLength = bytes[start + 3] ?? TWO_BYTES;
+  if (bytes[start + 2] !== KEY || length >= TWO_BYTES || nameLength >= TWO_BYTES) return -1;
+  const value = start + 4 + nameLength;
+  const end = start + 2 + length;
+  const isPlain = bytes[value] === VALUE && (bytes[value + 1] ?? TWO_BYTES) === end - value - 2;
+  return isPlain && end <= bytes.length ? end : -1;
+}
+
+/** Returns how many such entries there are from `start` on, at most `most`, and where they end. */
+export function findPlainEntries(
+  bytes: Uint8Array,
+  start: number,
+  most: number,
+): { readonly count: number; readonly end: number } {
+  let end = start;
+  for (let count = 0; count < most; count++) {
+    const next = endOfPlain(bytes, end);
+    if (next < 0) return { count, end };
+    end = next;
+  }
+  return { count: most, end };
+}
 
 /** Skips an entry to check that it can be decoded, because the later iteration must not throw. */
 export function checkVersionEntry(entry: WireReader): void {
@@ -24,6 +60,7 @@ export class EncodedVersions implements InitialVersions {
   readonly size: number;
   readonly byteLength: number;
   readonly #bytes: Uint8Array;
+  readonly #pairs: ListedPairs | undefined;
   #key: string | undefined;
 
   /**
@@ -32,6 +69,7 @@ export class EncodedVersions implements InitialVersions {
    */
   constructor(bytes: Uint8Array, size: number, keptBytes: number) {
     this.#bytes = bytes;
+    this.#pairs = size < SHORTEST_NUMBERED ? undefined : ListedPairs.shared;
     this.size = size;
     this.byteLength = keptBytes;
   }
@@ -47,13 +85,61 @@ export class EncodedVersions implements InitialVersions {
     return this.size === other.size && Buffer.compare(this.#bytes, other.#bytes) === 0;
   }
 
-  *[Symbol.iterator](): Iterator<readonly [name: string, version: string]> {
-    const reader = new WireReader(this.#bytes);
+  *[Symbol.iterator](): Iterator<ListedVersion> {
+    const cursor = new EncodedCursor(this.#bytes, undefined);
+    while (cursor.next()) yield cursor.pair;
+  }
+
+  get numbered(): NumberedVersions | undefined {
+    const pairs = this.#pairs;
+    return pairs && { numbering: pairs, read: () => new EncodedCursor(this.#bytes, pairs) };
+  }
+}
+
+class EncodedCursor implements VersionCursor {
+  readonly #bytes: Uint8Array;
+  readonly #pairs: ListedPairs | undefined;
+  /** Where the present entry begins and ends. */
+  #start = 0;
+  #end = 0;
+  #number = -1;
+
+  constructor(bytes: Uint8Array, pairs: ListedPairs | undefined) {
+    this.#bytes = bytes;
+    this.#pairs = pairs;
+  }
+
+  get number(): number {
+    return this.#number;
+  }
+
+  get pair(): ListedVersion {
+    const reader = new WireReader(this.#bytes, this.#start, this.#end);
+    reader.tag();
+    return readEntry(reader.message());
+  }
+
+  next(): boolean {
+    const start = this.#end;
+    const end = endOfPlain(this.#bytes, start);
+    if (end < 0) return this.#findNext();
+    this.#start = start;
+    this.#end = end;
+    this.#number = this.#pairs?.numberOf(this.#bytes, start, end) ?? -1;
+    return true;
+  }
+
+  #findNext(): boolean {
+    const reader = new WireReader(this.#bytes, this.#end);
+    this.#number = -1;
     while (reader.hasMore) {
+      this.#start = reader.position;
       const tag = reader.tag();
-      if (tag === VERSION_ENTRY) yield readEntry(reader.message());
-      else reader.skip(tag);
+      reader.skip(tag);
+      this.#end = reader.position;
+      if (tag === VERSION_ENTRY) return true;
     }
+    return false;
   }
 }
 
@@ -71,7 +157,7 @@ function keyOf(list: EncodedVersions): string {
   return key;
 }
 
-function readEntry(entry: WireReader): readonly [name: string, version: string] {
+function readEntry(entry: WireReader): ListedVersion {
   let name = "";
   let version = "";
   while (entry.hasMore) {

@@ -123,6 +123,11 @@ export class WireReader {
     this.#end = outerEnd;
   }
 
+  /** Goes on at a position between fields, which has been checked. */
+  goTo(position: number): void {
+    this.#position = position;
+  }
+
   /** Skips an unknown field (B-MSC-09). */
   skip(tag: number): void {
     this.#skip(tag, 0);

@@ -2,6 +2,8 @@ import type { Node } from "@xdskit/protocol";
 import {
   type DeltaRequest,
   finish,
+  type InitialVersions,
+  type ListedVersion,
   locatedTerm,
   noInitialVersions,
   type SotwRequest,
@@ -255,6 +257,49 @@ describe("initial versions", () => {
       false,
       false,
     ]);
+  });
+
+  /** The pairs in the order of a list, with their numbers. */
+  function numbersIn(list: InitialVersions): readonly (readonly [number, ListedVersion])[] {
+    const cursor = list.numbered?.read();
+    const found: (readonly [number, ListedVersion])[] = [];
+    while (cursor?.next() === true) found.push([cursor.number, cursor.pair]);
+    return found;
+  }
+
+  test("have numbers: the same for the same pair in any list, and no other pair has it", () => {
+    const lists = [
+      pairs,
+      [...pairs].reverse(),
+      [...pairs, ["cluster-1", "version-2"] as const, ["cluster-", "1version-1"] as const],
+    ].map((list) => delta({ typeUrl: cds, initialResourceVersions: list }).initialVersions);
+    const found = lists.flatMap((list) => numbersIn(list).map(([number, pair]) => `${number} ${pair.join(" ")}`));
+    expect([found.length, new Set(found).size]).toEqual([3_002, 1_002]);
+    expect(new Set(lists.map((list) => list.numbered?.numbering)).size).toBe(1);
+    expect([...(lists[1] ?? [])]).toEqual([...pairs].reverse());
+  });
+
+  test("have no number in a short list, and if they are long, not plain, or too many", () => {
+    const short = delta({ typeUrl: cds, initialResourceVersions: pairs.slice(0, 255) }).initialVersions;
+    expect(short.numbered).toBeUndefined();
+    const odd = new WireWriter();
+    for (const [name, version] of pairs) odd.message(5, (entry) => entry.string(1, name).string(2, version));
+    odd.message(5, (entry) => entry.string(2, "1").string(1, "turned"));
+    odd.message(5, (entry) => entry.string(1, "more").string(2, "1").integer(9, 1));
+    odd.message(5, (entry) => entry.string(1, "n".repeat(200)).string(2, "1"));
+    odd.string(2, cds);
+    const { initialVersions } = createRequestReader("delta").read(odd.finish()) as DeltaRequest;
+    expect(numbersIn(initialVersions).slice(1_000)).toEqual([
+      [-1, ["turned", "1"]],
+      [-1, ["more", "1"]],
+      [-1, ["n".repeat(200), "1"]],
+    ]);
+    const many = Array.from({ length: 140_000 }, (_, i) => [`name-${i}`, "1"] as const);
+    const large = delta({ typeUrl: cds, initialResourceVersions: many }).initialVersions;
+    const numbers = numbersIn(large).flatMap(([number]) => (number < 0 ? [] : [number]));
+    expect([large.size, new Set(numbers).size]).toEqual([140_000, numbers.length]);
+    expect(numbers.length).toBeLessThanOrEqual(131_072);
+    expect(numbersIn(large).map(([number]) => number)).toEqual(numbersIn(large).map(([number]) => number));
   });
 
   test("may stand between other fields, and in any order inside", () => {

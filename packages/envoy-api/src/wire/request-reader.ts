@@ -10,7 +10,7 @@ import {
   type SotwRequest,
   type Steps,
 } from "@xdskit/protocol/internal";
-import { checkVersionEntry, EncodedVersions, VERSION_ENTRY } from "./initial-versions.ts";
+import { checkVersionEntry, EncodedVersions, findPlainEntries, VERSION_ENTRY } from "./initial-versions.ts";
 import { MAX_NODE_BYTES, NodeMemory } from "./node.ts";
 import { lengthTag, WireReader } from "./reader.ts";
 import { MAX_NAMES, NameRanges, RESOURCE_LOCATORS, RESOURCE_NAMES, RequestedNames } from "./requested-names.ts";
@@ -35,6 +35,8 @@ export interface RequestReader {
 
 /** How many fields of a message are one step: a single one costs less than the step itself. */
 const FIELDS_PER_STEP = 8;
+/** So many listed versions are read as one field. */
+const VERSIONS_AT_ONCE = 64;
 
 /**
  * Creates a reader for a stream of this variant. It throws a `NodeSizeError` for a node of more than `maxNodeBytes`.
@@ -154,10 +156,16 @@ class DeltaFields {
     return this.#reader.hasMore;
   }
 
-  /** Reads one field. */
+  /** Reads one field, or several listed versions. */
   next(): void {
     const reader = this.#reader;
     const start = reader.position;
+    const { count, end } = findPlainEntries(this.#message, start, VERSIONS_AT_ONCE);
+    if (count > 0) {
+      this.#countVersions(start, end, count);
+      reader.goTo(end);
+      return;
+    }
     const tag = reader.tag();
     switch (tag) {
       case lengthTag(1):
@@ -174,9 +182,7 @@ class DeltaFields {
         break;
       case VERSION_ENTRY:
         checkVersionEntry(reader.message());
-        if (this.#versions.size === 0) this.#versions.start = start;
-        this.#versions.end = reader.position;
-        this.#versions.size++;
+        this.#countVersions(start, reader.position, 1);
         break;
       case lengthTag(6):
         this.#nonce = present(reader.string());
@@ -195,6 +201,12 @@ class DeltaFields {
       default:
         reader.skip(tag);
     }
+  }
+
+  #countVersions(start: number, end: number, count: number): void {
+    if (this.#versions.size === 0) this.#versions.start = start;
+    this.#versions.end = end;
+    this.#versions.size += count;
   }
 
   /** The request, once all fields were read. */

@@ -43,16 +43,38 @@ export interface DeltaRequest extends RequestCommon {
 
 export type DiscoveryRequest = SotwRequest | DeltaRequest;
 
+/** What a client holds. */
+export type ListedVersion = readonly [name: string, version: string];
+
+/** Reads listed versions one after another. */
+export interface VersionCursor {
+  /** Goes to the next pair; false: there is none. */
+  next(): boolean;
+  /** The number of the present pair, which every list with the same numbering has for it; -1: it has none. */
+  readonly number: number;
+  /** The present pair, decoded. */
+  readonly pair: ListedVersion;
+}
+
+/** Listed versions whose pairs have numbers, by which what was found out about one need not be found out again. */
+export interface NumberedVersions {
+  /** Whose numbers they are. They mean nothing once nobody holds it. */
+  readonly numbering: object;
+  read(): VersionCursor;
+}
+
 /**
  * The `initial_resource_versions` of a delta request: pairs of name and version, decoded lazily during iteration,
  * because a reconnecting client may list 100,000 of them.
  */
-export interface InitialVersions extends Iterable<readonly [name: string, version: string]> {
+export interface InitialVersions extends Iterable<ListedVersion> {
   readonly size: number;
   /** Equal for requests with equal bytes, so that streams can share the response; undefined if unknown. */
   readonly key: string | undefined;
   /** The bytes that are kept until the versions are dropped; undefined: they were not received. */
   readonly byteLength?: number;
+  /** Undefined: the pairs have no numbers. */
+  readonly numbered?: NumberedVersions | undefined;
 }
 
 /** The empty map, for a stream that starts afresh. */

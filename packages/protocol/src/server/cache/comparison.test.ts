@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CLUSTER, resource } from "../../../test/support/resources.ts";
-import type { InitialVersions } from "../../message/request.ts";
+import type { InitialVersions, ListedVersion, VersionCursor } from "../../message/request.ts";
 import { type Constraints, canonicalConstraints } from "../../resource/constraints.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { locatedTerm, shownName } from "../../resource/variant-name.ts";
 import { LayerSet } from "../../state/layer-set.ts";
 import type { View } from "../../state/view.ts";
 import { Subscription } from "../subscription/subscription.ts";
+import { SharedCurrentPairs } from "./current-pairs.ts";
 import { Comparison, type ComparisonOptions, mayBeHeldUnder } from "./resume.ts";
 
 const GLOB = "xdstp://x/envoy.config.cluster.v3.Cluster/g";
@@ -16,6 +17,39 @@ const TERMS = ["*", "a", "b", "c", "alias", `${GLOB}/*`, `${GLOB}/m`, "none"];
 
 function initialVersions(pairs: readonly (readonly [string, string])[]): InitialVersions {
   return { size: pairs.length, key: undefined, [Symbol.iterator]: () => pairs[Symbol.iterator]() };
+}
+
+/** The pairs of several lists, by number; and how many were decoded. */
+class Numbering {
+  readonly #numbers = new Map<string, number>();
+  decoded = 0;
+
+  list(pairs: readonly (readonly [string, string])[]): InitialVersions {
+    const read = (): VersionCursor => {
+      let at = -1;
+      const present = (): ListedVersion => pairs[at] ?? ["", ""];
+      const next = (): boolean => ++at < pairs.length;
+      const numberOf = (key: string): number => {
+        if (!this.#numbers.has(key)) this.#numbers.set(key, this.#numbers.size);
+        return this.#numbers.get(key) ?? 0;
+      };
+      const decode = (): ListedVersion => {
+        this.decoded++;
+        return present();
+      };
+      return {
+        next,
+        get number() {
+          // Now and then a pair has none.
+          return present()[1].endsWith("7") ? -1 : numberOf(present().join(" "));
+        },
+        get pair() {
+          return decode();
+        },
+      };
+    };
+    return { ...initialVersions(pairs), numbered: { numbering: this, read } };
+  }
 }
 
 function subscribed(...terms: readonly string[]): Subscription {
@@ -143,6 +177,63 @@ describe("S-REC-09, S-REC-10: a comparison", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test("has the same result if others found out before what is current", () => {
+    const listed = fc.array(fc.tuple(fc.constantFrom(...NAMES, "gone"), fc.constantFrom("1", "2")), { maxLength: 8 });
+    const turn = fc.record({ list: listed, changes: fc.array(one, { maxLength: 2 }), at: fc.nat(6) });
+    fc.assert(
+      fc.property(fc.array(one, { maxLength: 6 }), fc.array(turn, { maxLength: 6 }), (first, turns) => {
+        const written = new Written();
+        const numbering = new Numbering();
+        const shared = new SharedCurrentPairs();
+        write(written, first);
+        for (const { list, changes, at } of turns) {
+          const pairs = list.map(([name, label]) => [name, resource(CLUSTER, name, label).version] as const);
+          const knowing = written.compare(subscribed("*"), numbering.list(pairs), {
+            currentPairs: shared.of(numbering, "*"),
+          });
+          const alone = written.compare(subscribed("*"), initialVersions(pairs));
+          for (let steps = 0; !alone.isDone; steps++) {
+            if (steps === at) {
+              write(written, changes);
+              shared.clear();
+            }
+            alone.step(written.revision);
+            knowing.step(written.revision);
+          }
+          expect([knowing.isDone, resultOf(knowing)]).toEqual([true, resultOf(alone)]);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("decodes a pair that many list once, in whatever order, and again after a change", () => {
+    const written = new Written();
+    const all = Array.from({ length: 100 }, (_, i) => resource(CLUSTER, `c${i}`, "1"));
+    written.apply(all);
+    const pairs = all.map(({ name, version }) => [name, version] as const);
+    const numbering = new Numbering();
+    const shared = new SharedCurrentPairs();
+    const decodedBy = (list: readonly (readonly [string, string])[]): unknown => {
+      const before = numbering.decoded;
+      const currentPairs = shared.of(numbering, "*");
+      const comparison = written.compare(subscribed("*"), numbering.list(list), { namesPerStep: 1_000, currentPairs });
+      comparison.step(written.revision);
+      return [numbering.decoded - before, resultOf(comparison)];
+    };
+    const nothing = { puts: [], removed: [], missing: [], newcomers: [] };
+    const unnumbered = pairs.filter(([, version]) => version.endsWith("7")).length;
+    expect([decodedBy(pairs), decodedBy([...pairs].reverse()), decodedBy(pairs.slice(1))]).toEqual([
+      [100, nothing],
+      [unnumbered, nothing],
+      [unnumbered, { ...nothing, puts: [`c0 ${all[0]?.version}`], newcomers: ["c0"] }],
+    ]);
+    const now = resource(CLUSTER, "c5", "2");
+    written.apply([now]);
+    shared.clear();
+    expect(decodedBy(pairs)).toEqual([100, { ...nothing, puts: [`c5 ${now.version}`] }]);
   });
 
   test("sends what was listed, did not exist when it was compared, and exists at the end", () => {

@@ -1,4 +1,4 @@
-import type { InitialVersions } from "../../message/request.ts";
+import type { InitialVersions, ListedVersion, VersionCursor } from "../../message/request.ts";
 import { matches, noParameters } from "../../resource/constraints.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { canonicalName } from "../../resource/resource-name.ts";
@@ -10,6 +10,8 @@ import type { View } from "../../state/view.ts";
 import type { Locators } from "../subscription/locators.ts";
 import { isAsked } from "../subscription/selection.ts";
 import { isNamed, type Scope, type Subscription } from "../subscription/subscription.ts";
+import { type CurrentPairs, NONE } from "./current-pairs.ts";
+import { NameMarks, Ordinals } from "./name-marks.ts";
 
 /** Options of a comparison. */
 export interface ComparisonOptions {
@@ -22,6 +24,8 @@ export interface ComparisonOptions {
   readonly ttls?: Ttls;
   /** How many names are compared in one step. */
   readonly namesPerStep: number;
+  /** What other comparisons of this view found out; undefined: it does not count for this one. */
+  readonly currentPairs?: CurrentPairs | undefined;
 }
 
 /**
@@ -48,11 +52,14 @@ export class Comparison {
   readonly #scope: Scope;
   readonly #initial: InitialVersions;
   readonly #options: ComparisonOptions;
-  #rest: Iterator<void> | undefined;
+  /** What the client listed and was not compared yet. */
+  #unread: VersionCursor | undefined;
+  /** Adds what the client did not list. */
+  #adding: Iterator<void> | undefined;
   /** The revision of the last step; undefined while there are names left to compare. */
   #doneAt: number | undefined;
   /** Names that the client listed and that are there. */
-  readonly #present = new Set<string>();
+  readonly #present: NameMarks;
   /** How many of them a wildcard covers. */
   #covered = 0;
   /** What a client that uses parameters listed: versions by name, because it cannot say which variant it holds. */
@@ -67,7 +74,8 @@ export class Comparison {
     this.#scope = scope;
     this.#initial = initial;
     this.#options = options;
-    this.#rest = this.#compareAll();
+    this.#unread = initial.numbered?.read() ?? new PlainCursor(initial);
+    this.#present = new NameMarks(options.currentPairs?.ordinals ?? new Ordinals());
     this.#mayBeHeld = mayBeHeldUnder(scope);
   }
 
@@ -97,25 +105,50 @@ export class Comparison {
 
   /** Compares the next names with the view at this revision. */
   step(revision: number): void {
-    for (let i = 0; i < this.#options.namesPerStep && this.#rest !== undefined; i++)
-      if (this.#rest.next().done === true) this.#finish(revision);
+    const { currentPairs, namesPerStep } = this.#options;
+    // They hold at the revision of the first step.
+    const known = revision === this.start.revision ? currentPairs : undefined;
+    for (let i = 0; i < namesPerStep && !this.isDone; i++) if (!this.#next(known)) this.#finish(revision);
   }
 
-  /** Compares what the client listed, then adds what it did not list; yields after each name. */
-  *#compareAll(): Generator<void, void, void> {
-    for (const [name, version] of this.#initial) {
-      this.#take(canonicalName(name), version);
-      yield;
+  /** Compares one that the client listed, or adds one that it did not list; false: there is none left. */
+  #next(known: CurrentPairs | undefined): boolean {
+    if (this.#unread !== undefined) {
+      if (this.#unread.next()) {
+        this.#takeNext(this.#unread, known);
+        return true;
+      }
+      this.#unread = undefined;
+      if (this.#scope.locators === undefined && !this.#isWhole) this.#adding = this.#addUnknown();
     }
-    if (this.#scope.locators !== undefined) return;
-    // If anything changes meanwhile, the last step adds it all again.
-    const { names } = this.#scope;
-    const isAll = names.size === 0 && this.#covered === this.#view.coveredBy(this.#type);
-    if (!isAll) yield* this.#addUnknown();
+    return this.#adding?.next().done === false;
+  }
+
+  /** Whether the client listed all that it should hold. If anything changes meanwhile, the last step adds it all again. */
+  get #isWhole(): boolean {
+    return this.#scope.names.size === 0 && this.#covered === this.#view.coveredBy(this.#type);
+  }
+
+  #takeNext(unread: VersionCursor, known: CurrentPairs | undefined): void {
+    const { number } = unread;
+    const ordinal = known === undefined || number < 0 ? NONE : known.ordinalOf(number);
+    // A name that is listed again is compared again.
+    if (ordinal !== NONE && this.#present.mark(ordinal)) {
+      this.#covered++;
+      return;
+    }
+    const [given, version] = unread.pair;
+    const name = canonicalName(given);
+    if (this.#scope.locators !== undefined) {
+      this.#listed.set(name, (this.#listed.get(name) ?? new Set()).add(version));
+      return;
+    }
+    this.#compare(name, version);
+    if (known !== undefined && number >= 0 && this.#isCurrent(name)) known.learn(number, name);
   }
 
   #finish(revision: number): void {
-    this.#rest = undefined;
+    this.#adding = undefined;
     this.#doneAt = revision;
     const { locators } = this.#scope;
     if (locators !== undefined) this.#compareLocated(locators);
@@ -185,11 +218,6 @@ export class Comparison {
     }
   }
 
-  #take(name: string, version: string): void {
-    if (this.#scope.locators === undefined) this.#compare(name, version);
-    else this.#listed.set(name, (this.#listed.get(name) ?? new Set()).add(version));
-  }
-
   /** The version tells which variant of a name the client holds: its constraints are part of it. */
   #compareLocated(locators: Locators): void {
     const found = new Map<string, Resource>();
@@ -237,18 +265,16 @@ export class Comparison {
     this.#puts.delete(name);
     this.#removed.delete(name);
     const now = this.#view.holder(this.#type, name);
-    this.#notePresent(name, now);
+    if (now === undefined) this.#present.delete(name);
+    else if (this.#present.add(name) && !now.onDemand) this.#covered++;
     if (now !== undefined && isAsked(now, this.#view, this.#scope)) {
       if (!this.#options.trustsVersions || now.version !== version || this.#mayExpire(name)) this.#puts.set(name, now);
     } else if (this.#mayBeHeld(name)) this.#removed.add(name);
   }
 
-  #notePresent(name: string, now: Resource | undefined): void {
-    if (now === undefined) this.#present.delete(name);
-    else if (!this.#present.has(name)) {
-      this.#present.add(name);
-      if (!now.onDemand) this.#covered++;
-    }
+  /** Whether a name that was just compared counts as covered, and the client has it as it is. */
+  #isCurrent(name: string): boolean {
+    return !this.#puts.has(name) && this.#view.holder(this.#type, name)?.onDemand === false;
   }
 
   #mayExpire(name: string): boolean {
@@ -294,4 +320,26 @@ export function mayBeHeldUnder({ isWildcard, names, terms }: Scope): (name: stri
     collections ??= new Set([...names].flatMap((term) => terms.collectionOf(term) ?? []));
     return collections.has(collection);
   };
+}
+
+/** Listed versions whose pairs have no numbers. */
+class PlainCursor implements VersionCursor {
+  readonly number = -1;
+  readonly #rest: Iterator<ListedVersion>;
+  #pair: ListedVersion = ["", ""];
+
+  constructor(initial: InitialVersions) {
+    this.#rest = initial[Symbol.iterator]();
+  }
+
+  get pair(): ListedVersion {
+    return this.#pair;
+  }
+
+  next(): boolean {
+    const next = this.#rest.next();
+    if (next.done === true) return false;
+    this.#pair = next.value;
+    return true;
+  }
 }

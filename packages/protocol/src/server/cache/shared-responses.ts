@@ -7,6 +7,7 @@ import { createResource, type Digest } from "../../resource/version.ts";
 import type { View } from "../../state/view.ts";
 import { memo } from "../memory/memo.ts";
 import { NameSets } from "../subscription/name-set.ts";
+import { SharedCurrentPairs } from "./current-pairs.ts";
 import { SharedErrors } from "./error-difference.ts";
 import { ServedVersions } from "./served.ts";
 import { SharedBodies } from "./shared-bodies.ts";
@@ -45,6 +46,8 @@ export class SharedResponses {
   readonly pendingRemovals: SharedPendingRemovals;
   /** Comparisons of what reconnecting clients hold with what they should hold. */
   readonly comparisons: SharedComparisons = new SharedComparisons();
+  /** What these found out about single pairs of name and version. */
+  readonly currentPairs: SharedCurrentPairs = new SharedCurrentPairs();
   /** Resource errors, and how they change. */
   readonly errors: SharedErrors = new SharedErrors();
   /** Whether bodies made here carry TTLs. */
@@ -113,6 +116,7 @@ export class SharedResponses {
     this.bodies.advance(systemVersion);
     this.pendingRemovals.advance(revision);
     this.comparisons.clear();
+    this.currentPairs.clear();
     this.#placeholders.clear();
     this.#newUses.clear();
   }
