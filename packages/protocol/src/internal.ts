@@ -212,6 +212,7 @@ export type { Anomaly, Report, RequestKind, ServerEffect } from "./server/contra
 export type { ServerEvent, StreamId, StreamOpened, TransactionCommitted } from "./server/contract/event.ts";
 export type {
   DeliveryState,
+  PlacedStream,
   ResourceErrorState,
   ResourceState,
   ResourceStatus,

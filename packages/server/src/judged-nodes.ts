@@ -7,6 +7,7 @@ import {
   type LedgerEffect,
   type LedgerState,
   layersFor,
+  type PlacedStream,
   type StreamState,
 } from "@xdskit/protocol/internal";
 import type { HubView } from "./hub/hub-view.ts";
@@ -26,7 +27,7 @@ export interface JudgedWith {
 /** The connected nodes with their layers. */
 export function* connectedNodes(view: HubView): Iterable<ConnectedNode> {
   const known = new Set<string>();
-  for (const { node, peer, layers } of countedStreams(view)) {
+  for (const { node, peer, layers } of counted(view.placedStreams())) {
     const key = keyOf(node, peer);
     if (known.has(key)) continue;
     known.add(key);
@@ -39,10 +40,10 @@ export function judgedNodes(change: LedgerEffect, judgedWith: JudgedWith): Itera
   return judgedByKey(change, judgedWith).values();
 }
 
-/** The connected nodes as `judgedNodes`, with the types to which they subscribe. Looks at every stream twice. */
+/** The connected nodes as `judgedNodes`, with the types to which they subscribe: describes every stream, as a plan may. */
 export function subscribedNodes(change: LedgerEffect, judgedWith: JudgedWith): Iterable<SubscribedNode> {
   const types = new Map<string, Set<TypeUrl> | "any">();
-  for (const { node, peer, types: ofStream, apiVersion } of countedStreams(judgedWith.view)) {
+  for (const { node, peer, types: ofStream, apiVersion } of counted(judgedWith.view.streams())) {
     const key = keyOf(node, peer);
     const known = types.get(key) ?? new Set();
     types.set(key, known);
@@ -61,7 +62,7 @@ function judgedByKey(
   const exists = layersAfter(change, state);
   const placement = change.placement ?? state.placement;
   const nodes = new Map<string, JudgedNode>();
-  for (const { node, peer, onlyType, isPoller, layers: before } of countedStreams(view)) {
+  for (const { node, peer, onlyType, isPoller, layers: before } of counted(view.placedStreams())) {
     const key = keyOf(node, peer);
     const known = nodes.get(key);
     if (known !== undefined && (policy === undefined || known.isCutOff)) continue;
@@ -81,13 +82,11 @@ function judgedByKey(
 }
 
 /** The streams of connected nodes: neither an observer nor a single request by hand, as with curl, is one. */
-function* countedStreams(view: HubView): Iterable<CountedStream> {
-  for (const state of view.streams()) if (isCounted(state)) yield state;
+function* counted<S extends StreamState | PlacedStream>(states: Iterable<S>): Iterable<S & { readonly node: Node }> {
+  for (const state of states) if (isCounted(state)) yield state;
 }
 
-type CountedStream = StreamState & { readonly node: Node };
-
-function isCounted(state: StreamState): state is CountedStream {
+function isCounted<S extends StreamState | PlacedStream>(state: S): state is S & { readonly node: Node } {
   return state.node !== undefined && state.isUnconfirmed !== true && !isObserver(state.node);
 }
 

@@ -14,7 +14,7 @@ import { ServedVersions } from "./cache/served.ts";
 import { SharedResponses } from "./cache/shared-responses.ts";
 import type { ServerEffect } from "./contract/effect.ts";
 import type { ServerEvent, StreamId, TransactionCommitted } from "./contract/event.ts";
-import type { ResourceState, StreamState } from "./contract/inspect.ts";
+import type { PlacedStream, ResourceState, StreamState } from "./contract/inspect.ts";
 import type { PreparedCommit } from "./contract/prepared-commit.ts";
 import type { Remembered } from "./contract/remembered.ts";
 import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
@@ -250,6 +250,12 @@ export class ServerMachine {
   *streams(): Iterable<StreamState> {
     yield* this.#streams.describe();
     yield* this.#polls.describe();
+  }
+
+  /** Every stream whose node is known, and every recent poller, with their layers. */
+  *placedStreams(): Iterable<PlacedStream> {
+    yield* this.#streams.placed();
+    yield* this.#polls.placed();
   }
 
   /** The current state of one stream or recent poller; undefined if there is no such one. */

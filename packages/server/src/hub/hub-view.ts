@@ -16,6 +16,7 @@ import {
   type AskedResource,
   isVisible,
   type LayerState,
+  type PlacedStream,
   type Remembered,
   type ResourceState,
   type ServerMachine,
@@ -67,6 +68,11 @@ export class HubView {
 
   streams(): Iterable<StreamState> {
     return this.#parts.machine.streams();
+  }
+
+  /** As `streams`, without what they subscribe to, and without those whose node is not known. */
+  placedStreams(): Iterable<PlacedStream> {
+    return this.#parts.machine.placedStreams();
   }
 
   streamState(stream: StreamId): StreamState | undefined {

@@ -37,6 +37,11 @@ export interface StreamState {
   readonly types: readonly TypeState[];
 }
 
+/** A stream or poller whose node is known, without what it subscribes to, which is costly to describe. */
+export type PlacedStream = Pick<StreamState, "peer" | "onlyType" | "layers" | "isPoller" | "isUnconfirmed"> & {
+  readonly node: Node;
+};
+
 /** The state of one type on one stream. */
 export interface TypeState {
   readonly type: TypeUrl;

@@ -7,7 +7,7 @@ import type { Node } from "../../node/node.ts";
 import type { Peer } from "../../node/node-mapping.ts";
 import type { ApiVersion } from "../../resource/api-version.ts";
 import type { Report, RequestKind } from "../contract/effect.ts";
-import type { DeliveryState, StreamState, TypeState } from "../contract/inspect.ts";
+import type { DeliveryState, PlacedStream, StreamState, TypeState } from "../contract/inspect.ts";
 import type { PollId } from "../contract/poll.ts";
 import type { Standing, StragglerType } from "../contract/progress.ts";
 import { bytesOfNode } from "../memory/node-cost.ts";
@@ -187,21 +187,24 @@ export class Poller implements ProgressMember {
     return { kind: "response-sent", stream, node, type, nonce, version, revision, resources, removed };
   }
 
-  describe(): StreamState {
-    const { id, peer, node, apiVersion, choices, polled } = this;
+  get placed(): PlacedStream {
+    const { peer, node, polled } = this;
     return {
+      ...{ onlyType: polled.traits.type, peer, node, layers: polled.layers, isPoller: true },
+      ...(!this.answers && { isUnconfirmed: true }),
+    };
+  }
+
+  describe(): StreamState {
+    const { id, peer, node, apiVersion, choices } = this;
+    return {
+      ...this.placed,
       stream: id,
       apiVersion,
       variant: "sotw",
-      onlyType: polled.traits.type,
-      peer,
-      isPoller: true,
-      ...(!this.answers && { isUnconfirmed: true }),
-      node,
       // All polls as that node from that address.
       client: `polls ${hostOf(peer.address)} ${node.id}`,
       dialect: explainDialect(node, choices),
-      layers: polled.layers,
       types: [this.#describeType()],
     };
   }

@@ -10,7 +10,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import { type Admission, type Placed, type RejectedStream, typeDenied } from "../admission.ts";
 import type { Report, ServerEffect } from "../contract/effect.ts";
-import type { StreamState } from "../contract/inspect.ts";
+import type { PlacedStream, StreamState } from "../contract/inspect.ts";
 import type { PollEvent, PollId, PollReceived } from "../contract/poll.ts";
 import type { Eviction, PassedLimit, PollerLimits } from "../contract/stream-limits.ts";
 import type { AccountUsage } from "../memory/account-usage.ts";
@@ -61,6 +61,10 @@ export class Polls {
   /** What the remembered pollers without a poll cost, in bytes. */
   get rememberedBytes(): number {
     return this.#pollers.bytes;
+  }
+
+  *placed(): Iterable<PlacedStream> {
+    for (const poller of this.#pollers) yield poller.placed;
   }
 
   /** Describes all remembered pollers, each as a stream of one type. */

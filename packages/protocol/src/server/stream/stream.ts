@@ -15,7 +15,7 @@ import type { Removable } from "../cache/pending-removals.ts";
 import type { Conversion } from "../contract/conversion.ts";
 import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamId, StreamOpened } from "../contract/event.ts";
-import type { ResourceState, StreamState } from "../contract/inspect.ts";
+import type { PlacedStream, ResourceState, StreamState } from "../contract/inspect.ts";
 import type { Standing, StragglerType } from "../contract/progress.ts";
 import { DeferredRemovals } from "../order/deferred-removals.ts";
 import type { Order } from "../order/order.ts";
@@ -377,18 +377,20 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     for (const type of this.#inOrder) yield* resourceStates(type, this.current);
   }
 
+  get placed(): PlacedStream {
+    const { onlyType, peer } = this.opened;
+    return { onlyType, peer, node: this.identity.node, layers: this.view.layers.map((layer) => layer.name) };
+  }
+
   describe(client: string): StreamState {
-    const { stream, variant, onlyType, apiVersion, peer } = this.opened;
+    const { stream, variant, apiVersion } = this.opened;
     return {
+      ...this.placed,
       stream,
       variant,
-      onlyType,
       apiVersion,
-      peer,
-      node: this.identity.node,
       client,
       dialect: explainDialect(this.identity.node, this.identity.choices),
-      layers: this.view.layers.map((layer) => layer.name),
       types: this.#inOrder.map((type) => typeState(type, this.view, this.#waits, this.#errors)),
     };
   }

@@ -6,7 +6,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamEvent, StreamId, StreamOpened } from "../contract/event.ts";
-import type { ResourceState, StreamState } from "../contract/inspect.ts";
+import type { PlacedStream, ResourceState, StreamState } from "../contract/inspect.ts";
 import { InvariantError } from "../contract/invariant-error.ts";
 import { excessOf, namesIn, noUsage } from "../contract/stream-limits.ts";
 import { bytesOfLongVersion } from "../memory/kept-version.ts";
@@ -68,6 +68,10 @@ export class Streams {
 
   *members(): Iterable<ProgressMember> {
     for (const stream of this.#open.known.values()) yield this.#upToDate(stream);
+  }
+
+  *placed(): Iterable<PlacedStream> {
+    for (const stream of this.#open.known.values()) yield stream.placed;
   }
 
   *describe(): Iterable<StreamState> {
