@@ -191,6 +191,27 @@ function* placesAfter(published: readonly PublishedChange[]): Iterable<PlaceAfte
   }
 }
 
+/** What changes, one after the other, come to: one change for each place. */
+export function* joinChanges(all: readonly ResourceChanges[]): Steps<ResourceChanges> {
+  const joined = new Map<string, { readonly change: EntryChange; readonly resource: Resource | undefined }>();
+  for (const { changes, resources } of all) {
+    for (const change of changes) {
+      const key = placeKey(change);
+      const earlier = joined.get(key);
+      const { before } = earlier?.change ?? change;
+      joined.set(key, { change: { ...change, before }, resource: resources.get(change) });
+      yield;
+    }
+  }
+  const together = { changes: [] as EntryChange[], resources: new Map<EntryChange, Resource>() };
+  for (const { change, resource } of joined.values()) {
+    together.changes.push(change);
+    if (resource !== undefined) together.resources.set(change, resource);
+    yield;
+  }
+  return together;
+}
+
 /** The changes as the server applies them. */
 export function* layerChanges({ changes, resources }: ResourceChanges): Steps<readonly LayerChange[]> {
   const layers = new Map<string, { puts: Resource[]; deletes: { type: EntryChange["type"]; name: string }[] }>();

@@ -11,6 +11,7 @@ import {
   start,
 } from "../../test/ledger/support/publishing.ts";
 import { MemoryLedgerStore } from "./memory-store.ts";
+import type { Publisher } from "./publisher.ts";
 import type { Appended, LedgerHead, LedgerStore } from "./store.ts";
 
 /** A store that lets appends through one at a time, or refuses them. */
@@ -90,6 +91,33 @@ describe("operations that wait during an append", () => {
     const results = await Promise.all([first, publish("b"), publish("c"), publish("d")]);
     expect(results.map((result) => "number" in result && result.number)).toEqual([1, 2, 3, 4]);
     expect(store.sizes).toEqual([1, 3]);
+  });
+
+  const live = (publisher: Publisher, name: string, text: string) =>
+    publisher.publish({ changes: [{ layer: "base", puts: [resource(ENDPOINTS, name, text)] }], origin });
+
+  test("are one commit if they change live data, with the newest of each name", async () => {
+    const { publisher, inForce, recorded } = await start();
+    const changes = [{ layer: "base", puts: [cluster("a")] }];
+    const results = await Promise.all([
+      ...[live(publisher, "a", "1"), live(publisher, "b", "1"), live(publisher, "a", "2")],
+      ...[publisher.publish({ changes, origin }), live(publisher, "a", "3")],
+    ]);
+    expect(results.map((one) => "revision" in one && `${one.number} by ${one.revision}`)).toEqual([
+      ...["1 by 1", "2 by 1", "3 by 1", "4 by 2", "5 by 3"],
+    ]);
+    expect(inForce).toEqual(["+base a=2 +base b=1", "+base a=", "+base a=3"]);
+    expect(recorded).toEqual(["1 live 1", "2 live 1", "3 live 1", "4 revision 1", "5 live 1"]);
+    expect([1, 2, 3].map((revision) => publisher.numberOf(revision))).toEqual([3, 4, 5]);
+    expect([1, 2, 3].map((revision) => publisher.stableChangeOf(revision))).toEqual([undefined, 4, 4]);
+  });
+
+  test("do not keep each other back if one of them cannot be put in force", async () => {
+    const { publisher, inForce, problems } = await start();
+    const results = await Promise.allSettled(["1", "unfit", "3"].map((text) => live(publisher, text, text)));
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(inForce).toEqual(["+base 1=1", "+base 3=3"]);
+    expect(problems).toEqual(["what is recorded cannot be put in force: it does not fit"]);
   });
 
   test("are not told of before they are durable and in force", async () => {

@@ -14,7 +14,7 @@ import type {
 import { Slices } from "../slices.ts";
 import type { SubscribedNode } from "./affected-nodes.ts";
 import { DecisionPlanner } from "./decision-planner.ts";
-import { EntryMaker } from "./entries.ts";
+import { EntryMaker, joinChanges } from "./entries.ts";
 import { HeldContent } from "./held-content.ts";
 import { isChange, isInForce, LedgerHistory } from "./history.ts";
 import { type PublishTarget, StateInForce } from "./in-force.ts";
@@ -74,13 +74,15 @@ export interface Resumed {
   readonly missing: number;
 }
 
+interface PlannedOperation {
+  readonly operation: Operation;
+  readonly plan: OperationPlan;
+  readonly records: readonly LedgerRecord[];
+}
+
 /** Operations that are recorded together. */
 interface PlannedGroup {
-  readonly planned: {
-    readonly operation: Operation;
-    readonly plan: OperationPlan;
-    readonly records: readonly LedgerRecord[];
-  }[];
+  readonly planned: PlannedOperation[];
   readonly records: LedgerRecord[];
   readonly bodies: Map<string, Uint8Array>;
   lease: HeldLease | undefined;
@@ -371,15 +373,23 @@ export class Publisher {
   async #finish(planned: PlannedGroup["planned"], unrecorded: Unrecorded | undefined): Promise<void> {
     // What was planned upon a change that is not recorded is not true either.
     let isLost = false;
-    for (const { operation, plan, records } of planned) {
-      isLost ||= records.length > 0;
+    let live: PlannedOperation[] = [];
+    for (const one of planned) {
+      isLost ||= one.records.length > 0;
+      if (unrecorded === undefined && isLive(one)) {
+        live.push(one);
+        continue;
+      }
+      await this.#performLive(live);
+      live = [];
       if (unrecorded === undefined || !isLost) {
         const { held } = unrecorded === undefined ? this.#reader.state : this.#inForce;
-        await this.#perform(operation, plan, { records, held });
+        await this.#perform(one, held);
       } else if (unrecorded.kind === "away")
-        await this.#flow([{ ...operation, live: () => plan.live ?? noResourceChanges }], unrecorded.reason);
-      else operation.settle({ kind: "refused", reason: unrecorded.reason });
+        await this.#flow([{ ...one.operation, live: () => one.plan.live ?? noResourceChanges }], unrecorded.reason);
+      else one.operation.settle({ kind: "refused", reason: unrecorded.reason });
     }
+    await this.#performLive(live);
   }
 
   /** Numbers a record and takes it into the state. */
@@ -428,31 +438,52 @@ export class Publisher {
     this.#options.onRecorded(record, changes);
   }
 
-  async #perform(
-    { settle, fail }: Operation,
-    { effect, result }: OperationPlan,
-    { records, held }: { readonly records: readonly LedgerRecord[]; readonly held: HeldRecord | undefined },
-  ): Promise<void> {
-    const { onRecorded, onProblem } = this.#options;
-    try {
-      const revision = effect === undefined ? this.#inForce.revision : await this.#inForce.put(effect);
-      this.#inForce.setHeld(held);
-      for (const record of records) {
-        this.#inForce.reached(record.number - 1, record.number, revision);
-        this.#noteDecision(record);
-        const approved = record.kind === "approved" ? (effect?.changes.changes ?? []) : [];
-        onRecorded(record, "changes" in record ? record.changes : approved);
+  /** Puts changes of live data in force by one commit. */
+  async #performLive(live: readonly PlannedOperation[]): Promise<void> {
+    const { held } = this.#reader.state;
+    if (live.length > 1) {
+      const changes = live.map(({ plan }) => plan.effect?.changes ?? noResourceChanges);
+      try {
+        const together = await this.#slices.finish(joinChanges(changes));
+        const revision = await this.#inForce.put({ changes: together, placement: undefined });
+        this.#answer(live, revision, held);
+        return;
+      } catch {
+        // One that cannot be put in force does not keep the others back.
       }
-      const made = records.findLast(isInForce);
-      const stable = records.findLast(isChange);
-      if (effect !== undefined && made !== undefined) this.#inForce.changed(made.number, revision, stable?.number);
-      settle(result(records.at(-1)?.number ?? this.number, revision));
+    }
+    for (const one of live) await this.#perform(one, held);
+  }
+
+  async #perform(one: PlannedOperation, held: HeldRecord | undefined): Promise<void> {
+    const { operation, plan, records } = one;
+    try {
+      const revision = plan.effect === undefined ? this.#inForce.revision : await this.#inForce.put(plan.effect);
+      this.#answer([one], revision, held);
     } catch (cause) {
       this.#inForce.setHeld(held);
       const why = cause instanceof Error ? cause.message : String(cause);
-      if (records.length > 0) onProblem(`what is recorded cannot be put in force: ${why}`);
-      fail(cause);
+      if (records.length > 0) this.#options.onProblem(`what is recorded cannot be put in force: ${why}`);
+      operation.fail(cause);
     }
+  }
+
+  /** Operations are in force by a revision. */
+  #answer(planned: readonly PlannedOperation[], revision: number, held: HeldRecord | undefined): void {
+    this.#inForce.setHeld(held);
+    for (const { plan, records } of planned) {
+      for (const record of records) {
+        this.#inForce.reached(record.number - 1, record.number, revision);
+        this.#noteDecision(record);
+        const approved = record.kind === "approved" ? (plan.effect?.changes.changes ?? []) : [];
+        this.#options.onRecorded(record, "changes" in record ? record.changes : approved);
+      }
+    }
+    const records = planned.flatMap(({ plan, records }) => (plan.effect === undefined ? [] : records));
+    const made = records.findLast(isInForce);
+    if (made !== undefined) this.#inForce.changed(made.number, revision, records.findLast(isChange)?.number);
+    for (const { operation, plan, records } of planned)
+      operation.settle(plan.result(records.at(-1)?.number ?? this.number, revision));
   }
 
   async #resume(state: LedgerState): Promise<void> {
@@ -502,6 +533,11 @@ export class Publisher {
     const due = await this.#publications.takeDueDeletions(this.#reader.state);
     for (const publication of due) void this.publish(publication).catch(() => undefined);
   }
+}
+
+/** Whether an operation changes live data, and nothing else. */
+function isLive({ plan, records }: PlannedOperation): boolean {
+  return plan.effect?.placement === undefined && records.length === 1 && records[0]?.kind === "live";
 }
 
 function whyNot(result: Exclude<AppendResult, { readonly kind: "appended" }>): string {

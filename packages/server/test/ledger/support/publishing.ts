@@ -60,7 +60,9 @@ export async function start(
       },
       check: ({ changes }) => (changes.some(({ layer }) => layer === "bad") ? "bad layer" : undefined),
       apply(change) {
-        inForce.push(textOf(change));
+        const text = textOf(change);
+        if (text.includes("=unfit")) throw new Error("it does not fit");
+        inForce.push(text);
         for (const { layer, puts = [], deletes = [] } of change.changes) {
           for (const resource of puts) placed.set(`${layer} ${resource.type} ${resource.name}`, { layer, resource });
           for (const { type, name } of deletes) placed.delete(`${layer} ${type} ${name}`);
