@@ -8,8 +8,9 @@ export class ChangeNumbers {
     this.#limit = limit;
   }
 
-  /** `revision` is larger than any before. */
+  /** `revision` and `number` are no smaller than any before. Of several changes that led to one revision the newest counts. */
   add(revision: number, number: number): void {
+    if (this.#known.at(-1)?.revision === revision) this.#known.pop();
     this.#known.push({ revision, number });
     if (this.#known.length >= 2 * this.#limit) this.#known = this.#known.slice(-this.#limit);
   }

@@ -109,6 +109,7 @@ describe("operations that wait during an append", () => {
     expect(inForce).toEqual(["+base a=2 +base b=1", "+base a=", "+base a=3"]);
     expect(recorded).toEqual(["1 live 1", "2 live 1", "3 live 1", "4 revision 1", "5 live 1"]);
     expect([1, 2, 3].map((revision) => publisher.numberOf(revision))).toEqual([3, 4, 5]);
+    expect([1, 2, 3].map((revision) => publisher.changeOf(revision))).toEqual([3, 4, 5]);
     expect([1, 2, 3].map((revision) => publisher.stableChangeOf(revision))).toEqual([undefined, 4, 4]);
   });
 

@@ -14,12 +14,13 @@ import type {
 import { Slices } from "../slices.ts";
 import type { SubscribedNode } from "./affected-nodes.ts";
 import { DecisionPlanner } from "./decision-planner.ts";
-import { EntryMaker, joinChanges } from "./entries.ts";
+import { EntryMaker } from "./entries.ts";
 import { HeldContent } from "./held-content.ts";
 import { isChange, isInForce, LedgerHistory } from "./history.ts";
 import { type PublishTarget, StateInForce } from "./in-force.ts";
 import type { HeldLease } from "./lease.ts";
 import { LedgerReader, type ReaderStop } from "./ledger-reader.ts";
+import { isLive, OperationPerformer, type PlannedOperation } from "./operation-performer.ts";
 import { type NewRecord, noResourceChanges, type OperationPlan, refuse, unchanged } from "./operation-plan.ts";
 import { type Operation, OperationQueue } from "./operation-queue.ts";
 import type { ChangePlan, PlannedEntries } from "./plan.ts";
@@ -74,12 +75,6 @@ export interface Resumed {
   readonly missing: number;
 }
 
-interface PlannedOperation {
-  readonly operation: Operation;
-  readonly plan: OperationPlan;
-  readonly records: readonly LedgerRecord[];
-}
-
 /** Operations that are recorded together. */
 interface PlannedGroup {
   readonly planned: PlannedOperation[];
@@ -113,6 +108,7 @@ export class Publisher {
   readonly #inForce: StateInForce;
   readonly #reader: LedgerReader;
   readonly #content: HeldContent;
+  readonly #performer: OperationPerformer;
   readonly #publications: PublicationPlanner;
   readonly #decisions: DecisionPlanner;
   readonly #status: StoreStatus;
@@ -136,6 +132,13 @@ export class Publisher {
     this.#entries = new EntryMaker({ ...options, slices });
     this.#compactor = compactor;
     this.#inForce = new StateInForce(target, options.kindOf, this.#slices);
+    this.#performer = new OperationPerformer({
+      ...{ inForce: this.#inForce, slices, onProblem: options.onProblem },
+      onRecorded: (record, changes) => {
+        this.#noteDecision(record);
+        options.onRecorded(record, changes);
+      },
+    });
     this.#content = new HeldContent(store, digest);
     const planning = { ...options, slices, inForce: this.#inForce, content: this.#content };
     this.#publications = new PublicationPlanner({ ...planning, entries: this.#entries, history: this.history });
@@ -374,22 +377,21 @@ export class Publisher {
     // What was planned upon a change that is not recorded is not true either.
     let isLost = false;
     let live: PlannedOperation[] = [];
+    const { held } = unrecorded === undefined ? this.#reader.state : this.#inForce;
     for (const one of planned) {
       isLost ||= one.records.length > 0;
       if (unrecorded === undefined && isLive(one)) {
         live.push(one);
         continue;
       }
-      await this.#performLive(live);
+      await this.#performer.performLive(live, held);
       live = [];
-      if (unrecorded === undefined || !isLost) {
-        const { held } = unrecorded === undefined ? this.#reader.state : this.#inForce;
-        await this.#perform(one, held);
-      } else if (unrecorded.kind === "away")
+      if (unrecorded === undefined || !isLost) await this.#performer.perform(one, held);
+      else if (unrecorded.kind === "away")
         await this.#flow([{ ...one.operation, live: () => one.plan.live ?? noResourceChanges }], unrecorded.reason);
       else one.operation.settle({ kind: "refused", reason: unrecorded.reason });
     }
-    await this.#performLive(live);
+    await this.#performer.performLive(live, held);
   }
 
   /** Numbers a record and takes it into the state. */
@@ -436,54 +438,6 @@ export class Publisher {
     // What this process has of the same source may be older.
     if ("origin" in record) this.#publications.distrust(record.origin.writer);
     this.#options.onRecorded(record, changes);
-  }
-
-  /** Puts changes of live data in force by one commit. */
-  async #performLive(live: readonly PlannedOperation[]): Promise<void> {
-    const { held } = this.#reader.state;
-    if (live.length > 1) {
-      const changes = live.map(({ plan }) => plan.effect?.changes ?? noResourceChanges);
-      try {
-        const together = await this.#slices.finish(joinChanges(changes));
-        const revision = await this.#inForce.put({ changes: together, placement: undefined });
-        this.#answer(live, revision, held);
-        return;
-      } catch {
-        // One that cannot be put in force does not keep the others back.
-      }
-    }
-    for (const one of live) await this.#perform(one, held);
-  }
-
-  async #perform(one: PlannedOperation, held: HeldRecord | undefined): Promise<void> {
-    const { operation, plan, records } = one;
-    try {
-      const revision = plan.effect === undefined ? this.#inForce.revision : await this.#inForce.put(plan.effect);
-      this.#answer([one], revision, held);
-    } catch (cause) {
-      this.#inForce.setHeld(held);
-      const why = cause instanceof Error ? cause.message : String(cause);
-      if (records.length > 0) this.#options.onProblem(`what is recorded cannot be put in force: ${why}`);
-      operation.fail(cause);
-    }
-  }
-
-  /** Operations are in force by a revision. */
-  #answer(planned: readonly PlannedOperation[], revision: number, held: HeldRecord | undefined): void {
-    this.#inForce.setHeld(held);
-    for (const { plan, records } of planned) {
-      for (const record of records) {
-        this.#inForce.reached(record.number - 1, record.number, revision);
-        this.#noteDecision(record);
-        const approved = record.kind === "approved" ? (plan.effect?.changes.changes ?? []) : [];
-        this.#options.onRecorded(record, "changes" in record ? record.changes : approved);
-      }
-    }
-    const records = planned.flatMap(({ plan, records }) => (plan.effect === undefined ? [] : records));
-    const made = records.findLast(isInForce);
-    if (made !== undefined) this.#inForce.changed(made.number, revision, records.findLast(isChange)?.number);
-    for (const { operation, plan, records } of planned)
-      operation.settle(plan.result(records.at(-1)?.number ?? this.number, revision));
   }
 
   async #resume(state: LedgerState): Promise<void> {
@@ -533,11 +487,6 @@ export class Publisher {
     const due = await this.#publications.takeDueDeletions(this.#reader.state);
     for (const publication of due) void this.publish(publication).catch(() => undefined);
   }
-}
-
-/** Whether an operation changes live data, and nothing else. */
-function isLive({ plan, records }: PlannedOperation): boolean {
-  return plan.effect?.placement === undefined && records.length === 1 && records[0]?.kind === "live";
 }
 
 function whyNot(result: Exclude<AppendResult, { readonly kind: "appended" }>): string {
