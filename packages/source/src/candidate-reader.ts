@@ -69,6 +69,7 @@ export class CandidateReader {
     const { input, problems } = readValue(value, this.#decoding, inner);
     if (input === undefined) return { resource: undefined, problems };
     const read = { resource: createResource(input, contentDigest), problems, isJsonSpelled: usesJsonSpelling(value) };
+    this.#decoding.onResource?.(read.resource);
     if (digest === undefined) return items.remember(value, { ...read, bodyPath: inner }) ?? read;
     this.#digests.set(digest, read);
     return read;

@@ -46,7 +46,7 @@ export interface DirectorySourceOptions {
   readonly secretFiles?: SecretFilesMode;
   /**
    * How long to wait for further changes.
-   * @default 50 ms without a change, 1 s in all
+   * @default 30 ms without a change, 1 s in all
    */
   readonly patience?: Patience;
   /**
@@ -158,7 +158,7 @@ class WatchedDirectory implements DirectorySource {
       folders.follow(this.#reader.folders);
       attention.call(""); // catches changes between the last load and now
       const poll = (): (() => void) => this.#poll(attention, folders);
-      yield* watchLoads(attention, signal, this.#last, { poll, look, isSame: sameLoad });
+      yield* watchLoads(attention, signal, this.#last, { isEager: true, poll, look, isSame: sameLoad });
     } finally {
       signal.removeEventListener("abort", close);
       close();

@@ -8,10 +8,10 @@ import { baseLayer, settingsFile } from "./layout.ts";
 import { ListenerAddresses } from "./listener-addresses.ts";
 import type { Load, LoadedState } from "./loaded-state.ts";
 import { hasErrors, type Problem, sortProblems } from "./problem.ts";
-import { mostInLoad, ProblemBound } from "./problem-bound.ts";
+import { type CountedProblems, countProblems, mostInLoad, ProblemBound } from "./problem-bound.ts";
 import { checkReferences } from "./references.ts";
 import type { AccessName, PlacedRule, SettingsContent } from "./settings/settings-file.ts";
-import { noSeverities, withSeverity } from "./settings/severity.ts";
+import { noSeverities, type Severities, withSeverity } from "./settings/severity.ts";
 import { checkTtls } from "./ttls.ts";
 
 /** The input of a load. */
@@ -45,6 +45,7 @@ export class LoadAssembly {
   readonly #assembler = new Assembler();
   readonly #listenerAddresses: ListenerAddresses;
   #groups: { readonly of: SettingsContent; readonly rules: readonly GroupRule[] } | undefined;
+  #counting: { readonly severities: Severities; readonly of: (chunk: FileChunk) => CountedProblems } | undefined;
   #hasGoodReferences = false;
 
   constructor(options: LoadAssemblyOptions) {
@@ -79,8 +80,9 @@ export class LoadAssembly {
       ...content.problems,
       ...this.#groupProblems(content.groups, layers),
       ...findUnknownNames(content.accessNames ?? [], layers, api),
-      ...chunks.flatMap(problemsOf),
     ].flatMap(counted);
+    const countedOf = this.#countingBy(severities);
+    for (const chunk of chunks) for (const problem of bound.admitted(countedOf(chunk))) otherProblems.push(problem);
     const found = [...otherProblems, ...(await place(crossProblems)), ...bound.summary(".")];
     if (resources === 0 && !hasErrors(found) && !this.#mayBeEmpty(content)) found.push(this.#options.nothingFound);
     const problems = sortProblems(found);
@@ -105,6 +107,21 @@ export class LoadAssembly {
     if (this.#groups?.of !== content)
       this.#groups = { of: content, rules: content.groups.map(({ name, match }) => ({ name, match })) };
     return this.#groups.rules;
+  }
+
+  /** The problems of a chunk are judged once, because each of 100,000 resources may have one. */
+  #countingBy(severities: Severities): (chunk: FileChunk) => CountedProblems {
+    if (this.#counting?.severities !== severities) {
+      const of = rememberFor(({ files }) =>
+        countProblems(
+          files.flatMap(({ content }) =>
+            content.problems.flatMap((problem) => withSeverity(problem, severities) ?? []),
+          ),
+        ),
+      );
+      this.#counting = { severities, of };
+    }
+    return this.#counting.of;
   }
 
   #mayBeEmpty({ settings }: SettingsContent): boolean {
@@ -135,7 +152,6 @@ export class LoadAssembly {
 }
 
 const hasRefused = rememberFor(({ files }) => files.some(({ content }) => content.refused.length > 0));
-const problemsOf = rememberFor(({ files }) => files.flatMap(({ content }) => content.problems));
 
 /** Finds types and layers in access rules that do not exist: most likely they are misspelt. */
 function findUnknownNames(

@@ -26,7 +26,7 @@ export interface ModuleSourceOptions {
   readonly timeoutMs?: number;
   /** Called with the module's output. @default ignores it */
   readonly onOutput?: (text: string) => void;
-  /** How long to wait for further changes before a load. @default until 50 ms without a change, at most 1 s */
+  /** How long to wait for further changes before a load. @default until 30 ms without a change, at most 1 s */
   readonly patience?: Patience;
   /** Interval for checking files for changes that the system did not report, in milliseconds. @default `5_000` */
   readonly pollMs?: number;
@@ -88,6 +88,7 @@ class WatchedModule implements ResourceSource {
       if (this.#last === undefined) attention.call("");
       else await follow();
       yield* watchLoads(attention, signal, this.#last, {
+        isEager: false, // a module may do anything when it runs
         poll: () => {
           const timer = setInterval(() => void files.look(), this.#pollMs);
           return () => clearInterval(timer);

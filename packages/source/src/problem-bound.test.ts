@@ -1,9 +1,10 @@
 import { createEnvoyApi } from "@xdskit/envoy-api";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { KnownResources } from "./candidate-reader.ts";
 import { decodeFile } from "./decode.ts";
-import { hasErrors } from "./problem.ts";
-import { ProblemBound, problemCounts } from "./problem-bound.ts";
+import { hasErrors, type Problem } from "./problem.ts";
+import { countProblems, ProblemBound, problemCounts } from "./problem-bound.ts";
 
 const cut = (errors: number, warnings: number, severity: "error" | "warning", message: string): unknown => ({
   code: "PROBLEMS_CUT",
@@ -43,4 +44,24 @@ test("a file with more errors than are told still has an error", async () => {
     cut(5, 0, "error", "and 5 more errors"),
     true,
   ]);
+});
+
+test("many problems at once are admitted as they are one by one", () => {
+  const problem = fc.record({
+    severity: fc.constantFrom("error" as const, "warning" as const),
+    omitted: fc.option(fc.record({ errors: fc.nat({ max: 3 }), warnings: fc.nat({ max: 3 }) }), { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(fc.array(fc.array(problem, { maxLength: 5 })), (groups) => {
+      const [atOnce, oneByOne] = [new ProblemBound(4), new ProblemBound(4)];
+      const given = groups.map((group) =>
+        group.map(({ severity, omitted }): Problem => {
+          return { ...{ code: "X", severity, file: "f.yaml", message: "" }, ...(omitted && { omitted }) };
+        }),
+      );
+      const admitted = given.flatMap((group) => atOnce.admitted(countProblems(group)));
+      expect(admitted).toEqual(given.flat().filter((one) => oneByOne.admits(one)));
+      expect(atOnce.summary("f.yaml")).toEqual(oneByOne.summary("f.yaml"));
+    }),
+  );
 });

@@ -22,10 +22,23 @@ export function problemCounts(problems: readonly Pick<Problem, "severity" | "omi
   return { errors, warnings };
 }
 
+/** Problems, and how many they are, so that those beyond a limit need not be looked at. */
+export interface CountedProblems {
+  readonly problems: readonly Problem[];
+  readonly has: Readonly<Record<Problem["severity"], boolean>>;
+  readonly counts: ProblemCounts;
+}
+
+export function countProblems(problems: readonly Problem[]): CountedProblems {
+  const has = { error: false, warning: false };
+  for (const { severity } of problems) has[severity] = true;
+  return { problems, has, counts: problemCounts(problems) };
+}
+
 /** Limits the number of problems, and counts those beyond. */
 export class ProblemBound {
   readonly #most: number;
-  readonly #admitted = { error: 0, warning: 0 };
+  readonly #admitted: Record<Problem["severity"], number> = { error: 0, warning: 0 };
   #errors = 0;
   #warnings = 0;
 
@@ -37,10 +50,25 @@ export class ProblemBound {
   /** Whether the limit admits another problem. */
   admits(problem: Pick<Problem, "severity" | "omitted">): boolean {
     if (++this.#admitted[problem.severity] <= this.#most) return true;
-    const { errors, warnings } = problemCounts([problem]);
+    this.#leaveOut(problemCounts([problem]));
+    return false;
+  }
+
+  /** The problems that the limit admits. */
+  admitted({ problems, has, counts }: CountedProblems): readonly Problem[] {
+    if (problems.length === 0) return problems;
+    if (this.#mayAdmit(has)) return problems.filter((problem) => this.admits(problem));
+    this.#leaveOut(counts);
+    return [];
+  }
+
+  #mayAdmit(has: CountedProblems["has"]): boolean {
+    return (["error", "warning"] as const).some((severity) => has[severity] && this.#admitted[severity] < this.#most);
+  }
+
+  #leaveOut({ errors, warnings }: ProblemCounts): void {
     this.#errors += errors;
     this.#warnings += warnings;
-    return false;
   }
 
   /** One problem for all that were left out, with the severity of the worst; empty if there are none. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Burst, burstEndsAtMs, extendBurst, type Patience } from "./quiet.ts";
+import { type Burst, burstEndsAtMs, extendBurst, type Patience, readableAtMs } from "./quiet.ts";
 
 const patience: Patience = { quietMs: 50, longestMs: 1000 };
 
@@ -58,4 +58,25 @@ test.each<[string, readonly (readonly [number, "new" | "known"])[], number]>([
 ])("%s", (_, changes, endsAtMs) => {
   const burst = burstOf(changes);
   expect(burst && burstEndsAtMs(burst, patience)).toBe(endsAtMs);
+});
+
+test.each([
+  [[[0, "new"]], 25],
+  [
+    [
+      [0, "new"],
+      [40, "known"],
+    ],
+    65,
+  ],
+  [
+    [
+      [0, "new"],
+      [800, "new"],
+    ],
+    900,
+  ],
+] as const)("files are read after half of the wait (%j)", (changes, readAtMs) => {
+  const burst = burstOf(changes);
+  expect(burst && readableAtMs(burst, patience)).toBe(readAtMs);
 });

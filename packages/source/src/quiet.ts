@@ -21,10 +21,12 @@ export interface Patience {
 }
 
 /** Enough for a file that is written in place, too short for an operator to notice. */
-export const usualPatience: Patience = { quietMs: 50, longestMs: 1000 };
+export const usualPatience: Patience = { quietMs: 30, longestMs: 1000 };
 
 const LIMIT_FACTOR = 10;
 const QUIET_SHARE = 1 / 4;
+/** The part of the wait after which what was written is read. */
+const READABLE_SHARE = 1 / 2;
 
 /** The burst with one more change. */
 export function extendBurst(burst: Burst | undefined, isNewPath: boolean, atMs: number): Burst {
@@ -34,8 +36,16 @@ export function extendBurst(burst: Burst | undefined, isNewPath: boolean, atMs: 
 
 /** When the burst ends if there is no further change. */
 export function burstEndsAtMs(burst: Burst, patience: Patience): number {
-  const quietMs = Math.max(patience.quietMs, (burst.lastAtMs - burst.firstAtMs) * QUIET_SHARE);
-  return Math.min(burst.lastAtMs + quietMs, burstLimitMs(burst, patience));
+  return Math.min(burst.lastAtMs + quietMsOf(burst, patience), burstLimitMs(burst, patience));
+}
+
+/** When the files are worth reading if there is no further change; the burst goes on meanwhile. */
+export function readableAtMs(burst: Burst, patience: Patience): number {
+  return burst.lastAtMs + quietMsOf(burst, patience) * READABLE_SHARE;
+}
+
+function quietMsOf({ firstAtMs, lastAtMs }: Burst, { quietMs }: Patience): number {
+  return Math.max(quietMs, (lastAtMs - firstAtMs) * QUIET_SHARE);
 }
 
 /** When the burst ends unless a new path joins it. */

@@ -5,7 +5,7 @@ import {
   type ResourceWrapper,
   resolveJsonPath,
 } from "@xdskit/envoy-api";
-import type { ResourceInput, TypeUrl } from "@xdskit/protocol";
+import type { Resource, ResourceInput, TypeUrl } from "@xdskit/protocol";
 import { quote } from "@xdskit/protocol/internal";
 import { entryOf } from "./document/places.ts";
 
@@ -20,6 +20,8 @@ export interface Decoding {
   readonly findsVersionLoss?: boolean;
   /** The resources are on demand: sent only on request by name. */
   readonly isOnDemand?: boolean;
+  /** Called with each resource of a text that is read, unless it is recognised. */
+  readonly onResource?: (resource: Resource) => void;
 }
 
 /**

@@ -239,7 +239,7 @@ describe("nothing is told when", () => {
 describe("what belongs together takes effect together", () => {
   test("a thousand writes are one load and one transaction", async () => {
     const directory = temporaryDirectory({ "a.yaml": cluster("a") });
-    // A busy machine stops the writer for longer than the usual 50 ms.
+    // A busy machine stops the writer for longer than the usual 30 ms.
     const { first, watching } = await watchFrom(directory, { patience: { quietMs: 400, longestMs: 2000 } });
     const writer = spawn(process.execPath, [
       "-e",

@@ -16,8 +16,8 @@ import type { Slices } from "../slices.ts";
 import { encodeBody, type StoredBody } from "./body.ts";
 import type { Publication, PublishedChange } from "./publication.ts";
 
-/** So many bodies are kept from their digest to their append. */
-const MOST_ENCODED = 256;
+/** So many bytes of bodies are kept from their digest to their append. */
+const MOST_ENCODED_BYTES = 64 * 1024 * 1024;
 
 /** How the entry of a resource is made. */
 export interface EntryRules {
@@ -41,8 +41,9 @@ export interface ResourceChanges {
 export class EntryMaker {
   readonly #options: EntryMakerOptions;
   readonly #entries = new WeakMap<Resource, Entry>();
-  /** Bodies that were encoded for their digests and are about to be added, of small changes. */
+  /** Bodies that were encoded for their digests and are about to be added. */
   readonly #encoded = new Map<Resource, StoredBody>();
+  #encodedBytes = 0;
   readonly #sums = new WeakMap<readonly Resource[], string>();
 
   constructor(options: EntryMakerOptions) {
@@ -55,8 +56,17 @@ export class EntryMaker {
     const body = bodyOf(resource, this.#options);
     const entry = entryWith(body, resource);
     this.#entries.set(resource, entry);
-    if (body !== undefined && this.#encoded.size < MOST_ENCODED) this.#encoded.set(resource, body);
+    if (body !== undefined && this.#encodedBytes < MOST_ENCODED_BYTES) {
+      this.#encodedBytes += body.bytes.byteLength;
+      this.#encoded.set(resource, body);
+    }
     return entry;
+  }
+
+  /** Nothing is added of what was encoded. */
+  forgetBodies(): void {
+    this.#encoded.clear();
+    this.#encodedBytes = 0;
   }
 
   /** Takes the entry of a resource whose content is not here. */
@@ -73,7 +83,7 @@ export class EntryMaker {
       bodies.set(id, bytes);
       if (slices.count(bytes.byteLength)) await slices.next();
     }
-    this.#encoded.clear();
+    this.forgetBodies();
   }
 
   /** What changes if these are all resources of all layers of a writer. */
@@ -83,13 +93,13 @@ export class EntryMaker {
     state: LedgerState,
   ): Promise<ResourceChanges> {
     const { slices } = this.#options;
-    const wanted = new Map<string, Resource>();
+    const wanted = new Map<Entry, Resource>();
     const desired: PlacedEntry[] = [];
     for (const [layer, list] of layers) {
       for (const resource of list) {
-        const place = { layer, type: resource.type, name: resource.name };
-        wanted.set(placeKey(place), resource);
-        desired.push({ ...place, entry: this.entryOf(resource) });
+        const entry = this.entryOf(resource);
+        wanted.set(entry, resource);
+        desired.push({ layer, type: resource.type, name: resource.name, entry });
         if (slices.count(resource.bytes.byteLength)) await slices.next();
       }
     }
@@ -97,7 +107,7 @@ export class EntryMaker {
     const changes = await slices.finish(changesBetween(state, desired, own));
     const resources = new Map<EntryChange, Resource>();
     for (const change of changes) {
-      const resource = change.after && wanted.get(placeKey(change));
+      const resource = change.after && wanted.get(change.after);
       if (resource !== undefined) resources.set(change, resource);
       if (slices.count()) await slices.next();
     }

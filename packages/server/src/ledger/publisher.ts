@@ -227,6 +227,7 @@ export class Publisher {
 
   async #describeDifference(source: Publication): Promise<string | undefined> {
     const { result } = await this.#publications.preview(source, this.#reader.state);
+    this.#entries.forgetBodies();
     if (result === "unchanged") return undefined;
     const isWanted = ({ kind }: LedgerRecord): boolean => kind === "rolled-back" || kind === "rejected";
     const [decision] = await this.history.newest({ before: this.number + 1, limit: 1, isWanted });
@@ -245,7 +246,11 @@ export class Publisher {
   async plan(given: Publication, entries: PlannedEntries = []): Promise<ChangePlan> {
     await this.catchUp();
     for (const [resource, entry] of entries) this.#entries.know(resource, entry);
-    return await this.#operations.look(() => this.#publications.preview(given, this.#reader.state));
+    return await this.#operations.look(async () => {
+      const plan = await this.#publications.preview(given, this.#reader.state);
+      this.#entries.forgetBodies();
+      return plan;
+    });
   }
 
   /** What a decision would do if it were made now. Records nothing. */

@@ -20,8 +20,8 @@ export interface Retention {
 export const DEFAULT_RETENTION: Retention = { revisions: 1_000, days: 30 };
 
 /**
- * A snapshot is written after so many changes, and not before there are as many as the state has entries, and as the
- * compaction before copied.
+ * A snapshot is written after so many changes beyond the entries of the state, and not before those are as many as the
+ * entries, and as the compaction before copied. A first load alone is none: a snapshot would hold as much as its record.
  */
 const COMPACTED_AFTER_CHANGES = 10_000;
 const DAY_MS = 24 * 60 * 60_000;
@@ -111,7 +111,7 @@ export class Compactor {
   }
 
   #isDue({ size }: LedgerState): boolean {
-    return this.#changes >= Math.max(COMPACTED_AFTER_CHANGES, this.#copied, size);
+    return this.#changes >= size + Math.max(COMPACTED_AFTER_CHANGES, this.#copied, size);
   }
 
   async #compact(head: LedgerHead, snapshot: LedgerSnapshot): Promise<void> {

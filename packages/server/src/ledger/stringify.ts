@@ -7,15 +7,16 @@ const ITEMS_AT_ONCE = 100;
 export async function stringify(value: object, slices: Slices): Promise<string> {
   if (isShort(value)) return JSON.stringify(value);
   const written: string[] = [];
-  let text = "";
+  let parts: string[] = [];
   for (const part of partsOf(value)) {
-    text += part;
+    parts.push(part);
     if (!slices.count()) continue;
-    written.push(text);
-    text = "";
+    // Joined at the end of each slice, so that at the end of all there is little left to copy.
+    written.push(parts.join(""));
+    parts = [];
     await slices.next();
   }
-  return `${written.join("")}${text}`;
+  return [...written, ...parts].join("");
 }
 
 /** Whether no list is long, as in most records. */

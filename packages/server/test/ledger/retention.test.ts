@@ -189,3 +189,21 @@ describe("a ledger under live changes without end", () => {
     expect(before).toEqual(revisions.slice(-5));
   });
 });
+
+test("a first load is not compacted; what replaces as much of it is", async () => {
+  const store = new MemoryLedgerStore();
+  const state = LedgerState.empty();
+  const onProblem = (message: string): void => expect.unreachable(message);
+  const compactor = new Compactor({ store, retention: DEFAULT_RETENTION, onProblem });
+  const add = async (before: string | undefined, after: string): Promise<number | undefined> => {
+    const changes = Array.from({ length: 12_000 }, (_, i) => change(`cluster-${i}`, before, after));
+    const record = revision(state.number + 1, ...changes);
+    expect(state.apply(record).applied).toBe(true);
+    await store.append(store.head, { records: [JSON.stringify(record)], bodies: new Map() });
+    compactor.count(record);
+    await compactor.compactIfDue(state, new Slices());
+    await compactor.settled();
+    return (await store.snapshot())?.head.number;
+  };
+  expect([await add(undefined, "1"), await add("1", "2")]).toEqual([undefined, 2]);
+});

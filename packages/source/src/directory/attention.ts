@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Burst, burstEndsAtMs, burstLimitMs, extendBurst, type Patience } from "../quiet.ts";
+import { type Burst, burstEndsAtMs, burstLimitMs, extendBurst, type Patience, readableAtMs } from "../quiet.ts";
 
 /** Collects paths that may have changed. */
 export class Attention {
   readonly #patience: Patience;
   readonly #signal: AbortSignal;
   #paths = new Set<string>();
-  /** All paths of this burst, including those already returned. */
+  /** All paths of this burst, including those already taken. */
   #known = new Set<string>();
   #burst: Burst | undefined;
   #wake: (() => void) | undefined;
@@ -17,18 +17,19 @@ export class Attention {
     signal.addEventListener("abort", () => this.#wake?.(), { once: true });
   }
 
-  /** Whether the burst went on after its paths were returned: changes of several files should take effect together. */
-  get isContinued(): boolean {
-    const { size } = this.#paths;
-    return size > 0 && this.#burst !== undefined && performance.now() < burstLimitMs(this.#burst, this.#patience);
-  }
-
   /** Records that this path may have changed; "" stands for everything. */
   call(path: string): void {
     this.#burst = extendBurst(this.#burst, !this.#known.has(path), performance.now());
     this.#paths.add(path);
     this.#known.add(path);
     this.#wake?.();
+  }
+
+  /** Takes the paths of the burst until now. */
+  takePaths(): ReadonlySet<string> {
+    const paths = this.#paths;
+    this.#paths = new Set();
+    return paths;
   }
 
   /** Later changes start a new burst. */
@@ -47,15 +48,31 @@ export class Attention {
     this.#wake = undefined;
   }
 
-  /** Waits for the end of the burst, or for the signal, and returns its paths. */
-  async untilQuiet(): Promise<ReadonlySet<string>> {
-    for (;;) {
-      const waitMs = this.#burst === undefined ? 0 : burstEndsAtMs(this.#burst, this.#patience) - performance.now();
-      if (waitMs <= 0 || this.#signal.aborted) {
-        const paths = this.#paths;
-        this.#paths = new Set();
-        return paths;
-      }
+  /** Waits until nothing was written for a moment, the end of the burst, or the signal. */
+  async untilReadable(): Promise<void> {
+    await this.#until((burst) => Math.min(readableAtMs(burst, this.#patience), burstEndsAtMs(burst, this.#patience)));
+  }
+
+  /** Waits for the end of the burst, or for the signal. */
+  async untilQuiet(): Promise<void> {
+    await this.#until((burst) => burstEndsAtMs(burst, this.#patience));
+  }
+
+  /**
+   * Waits for the end of the burst, or for the signal. Returns whether the burst went on instead, after its paths were
+   * taken: changes of several files should take effect together.
+   */
+  async isContinued(): Promise<boolean> {
+    await this.#until((burst) => (this.#paths.size > 0 ? 0 : burstEndsAtMs(burst, this.#patience)));
+    const burst = this.#burst;
+    return this.#paths.size > 0 && burst !== undefined && performance.now() < burstLimitMs(burst, this.#patience);
+  }
+
+  /** Waits until a time that each change moves, or for the signal. */
+  async #until(atMs: (burst: Burst) => number): Promise<void> {
+    while (!this.#signal.aborted) {
+      const waitMs = this.#burst === undefined ? 0 : atMs(this.#burst) - performance.now();
+      if (waitMs <= 0) return;
       await sleep(waitMs, undefined, { signal: this.#signal }).catch(ignoreAbort);
     }
   }

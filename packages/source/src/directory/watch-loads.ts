@@ -3,6 +3,8 @@ import type { Attention } from "./attention.ts";
 
 /** What a source does in each round of a watch. */
 export interface WatchSteps {
+  /** Whether to load while it is still quiet for too short a time, and to load again if the burst goes on. */
+  readonly isEager: boolean;
   /** Starts checks for changes that the system does not report; returns how to end them. */
   readonly poll: () => () => void;
   /** Loads what may have changed and follows what it read; undefined once the watch ends. */
@@ -10,23 +12,29 @@ export interface WatchSteps {
   readonly isSame: (a: Load, b: Load) => boolean;
 }
 
+/** What `watchLoads` asks of an `Attention`. */
+export type BurstAttention = Pick<
+  Attention,
+  "untilCalled" | "untilReadable" | "untilQuiet" | "takePaths" | "isContinued" | "endBurst"
+>;
+
 /** Yields a load for each burst of changes that led to another one than `last`. Ends with the signal. */
 export async function* watchLoads(
-  attention: Attention,
+  attention: BurstAttention,
   signal: AbortSignal,
   last: Load | undefined,
-  { poll, look, isSame }: WatchSteps,
+  { isEager, poll, look, isSame }: WatchSteps,
 ): AsyncIterable<Load> {
   let yielded = last;
   while (!signal.aborted) {
     const endPoll = poll();
     await attention.untilCalled();
     endPoll();
-    const paths = await attention.untilQuiet();
+    await (isEager ? attention.untilReadable() : attention.untilQuiet());
     if (signal.aborted) return;
-    const load = await look(paths);
-    if (load === undefined || signal.aborted) return;
-    if (attention.isContinued) continue;
+    const load = await look(attention.takePaths());
+    if (load === undefined || (await attention.isContinued())) continue;
+    if (signal.aborted) return;
     attention.endBurst();
     if (yielded !== undefined && isSame(yielded, load)) continue;
     yielded = load;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { columnInExcerpt, TextPosition } from "./text-position.ts";
 
 test("of a line of any length a window is shown, and the column in it", () => {
@@ -42,4 +42,33 @@ test("what is asked of a line is asked once, however many places in it are shown
   );
   expect([answers, position.isOfLine(1, ask), position.isOfLine(3, ask)]).toEqual([new Set([true]), false, false]);
   expect(askedCharacters).toBe("first".length + line.length + "last".length);
+});
+
+test("a place is the same in whatever order places are asked for", () => {
+  const text = fc.string({ unit: fc.constantFrom("a", "b", "\n"), maxLength: 40 });
+  fc.assert(
+    fc.property(text, fc.array(fc.nat({ max: 45 })), (given, offsets) => {
+      const position = new TextPosition(given);
+      const expected = offsets.map((offset) => {
+        const lines = given.slice(0, offset).split("\n");
+        return { line: lines.length, column: (lines.at(-1) ?? "").length + 1 };
+      });
+      expect(offsets.map((offset) => position.placeOf(offset))).toEqual(expected);
+    }),
+  );
+});
+
+test("for a place in the first lines of a text the others are not looked for", () => {
+  const searching = vi.spyOn(String.prototype, "indexOf");
+  const counts = [1_000, 100_000].map((lines) => {
+    const position = new TextPosition("line\n".repeat(lines));
+    searching.mockClear();
+    const place = position.placeOf(52);
+    return [place, position.excerptOf(place), searching.mock.calls.length];
+  });
+  searching.mockRestore();
+  expect(counts).toEqual([
+    [{ line: 11, column: 3 }, "line", 11],
+    [{ line: 11, column: 3 }, "line", 11],
+  ]);
 });

@@ -15,10 +15,12 @@ export function columnInExcerpt(column: number): number {
   return from === 0 ? column : column - from + 1;
 }
 
-/** Converts offsets to lines and columns. Builds the index of lines on first use. */
+/** Converts offsets to lines and columns. Indexes lines as far as they are asked for: problems are told of the first items. */
 export class TextPosition {
   readonly #text: string;
-  #lineStarts: readonly number[] | undefined;
+  readonly #lineStarts = [0];
+  /** Where the next line break is looked for; -1: all lines are indexed. */
+  #indexedTo = 0;
   #trimmed: { readonly line: number; readonly start: number; readonly end: number } | undefined;
   readonly #answers = new Map<(text: string) => boolean, Map<number, boolean>>();
 
@@ -28,8 +30,8 @@ export class TextPosition {
 
   /** The line and column of an offset; an offset past the end counts as the end. */
   placeOf(offset: number): Place {
-    const starts = this.#starts();
     const within = Math.min(Math.max(offset, 0), this.#text.length);
+    const starts = this.#startsUntil((last) => last > within);
     let low = 0;
     let high = starts.length - 1;
     while (low < high) {
@@ -71,7 +73,7 @@ export class TextPosition {
   /** The start of a line and its end without trailing space. Empty past the last line. */
   #trimmedLine(line: number): { readonly start: number; readonly end: number } {
     if (this.#trimmed?.line === line) return this.#trimmed;
-    const starts = this.#starts();
+    const starts = this.#startsUntil((_, lines) => lines > line);
     const start = starts[line - 1] ?? this.#text.length;
     let end = starts[line] ?? this.#text.length;
     while (end > start && SPACE.test(this.#text.charAt(end - 1))) end--;
@@ -79,14 +81,14 @@ export class TextPosition {
     return this.#trimmed;
   }
 
-  #starts(): readonly number[] {
-    this.#lineStarts ??= findLineStarts(this.#text);
-    return this.#lineStarts;
+  /** The starts of lines, at least until one is enough, by its offset and the number of lines with it. */
+  #startsUntil(isEnough: (last: number, lines: number) => boolean): readonly number[] {
+    const starts = this.#lineStarts;
+    while (this.#indexedTo !== -1 && !isEnough(starts.at(-1) ?? 0, starts.length)) {
+      const newline = this.#text.indexOf("\n", this.#indexedTo);
+      this.#indexedTo = newline === -1 ? -1 : newline + 1;
+      if (newline !== -1) starts.push(newline + 1);
+    }
+    return starts;
   }
-}
-
-function findLineStarts(text: string): readonly number[] {
-  const starts = [0];
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  return starts;
 }

@@ -7,19 +7,39 @@ export interface Run {
   readonly end: number;
 }
 
+/** New items of lists, some of which were sent before it was known where they belong. */
+export class FreshItems<T> {
+  readonly list: T[];
+  readonly #sent: ReadonlyMap<T, number>;
+
+  constructor(sent: readonly T[] = []) {
+    this.list = [...sent];
+    this.#sent = new Map(sent.map((item, index) => [item, index]));
+  }
+
+  get unsent(): readonly T[] {
+    return this.list.slice(this.#sent.size);
+  }
+
+  /** Where an item is in the list, to which it is added unless it was sent. */
+  add(item: T): number {
+    return this.#sent.get(item) ?? this.list.push(item) - 1;
+  }
+}
+
 /**
  * The edit from one list to the next, by identity; appends new items to `fresh`. No item is in a list twice. Only what
  * lies between the equal beginnings and the equal ends is looked up.
  */
-export function runsBetween<T>(before: readonly T[], after: readonly T[], fresh: T[]): readonly Run[] {
+export function runsBetween<T>(before: readonly T[], after: readonly T[], fresh: FreshItems<T>): readonly Run[] {
   const { begin, endBefore, end } = changedRange(before, after);
   const places = new Map(before.slice(begin, endBefore).map((item, index) => [item, begin + index]));
   const runs = new Runs();
   runs.add("before", 0, begin);
   for (const item of after.slice(begin, end)) {
     const place = places.get(item);
-    if (place !== undefined) runs.add("before", place, place + 1);
-    else runs.add("new", fresh.push(item) - 1, fresh.length);
+    const at = place ?? fresh.add(item);
+    runs.add(place === undefined ? "new" : "before", at, at + 1);
   }
   runs.add("before", endBefore, before.length);
   return runs.list;

@@ -2,7 +2,7 @@ import type { Resource } from "@xdskit/protocol";
 import { noteEdit } from "../known-edits.ts";
 import type { Load, LoadedState } from "../loaded-state.ts";
 import type { Problem } from "../problem.ts";
-import { applyRuns, leftOut, type Run, runsBetween } from "./list-edit.ts";
+import { applyRuns, FreshItems, leftOut, type Run, runsBetween } from "./list-edit.ts";
 import { type PackedResources, packInParts } from "./packed-resources.ts";
 
 /** A new part of a load, small enough to process in one turn of the event loop. */
@@ -32,23 +32,26 @@ export class LoadTeller {
   /** The last state without errors. */
   #state: LoadedState | undefined;
 
-  /** All parts must be sent, in order, before the returned change. */
-  *tell({ state, problems }: Load): Generator<LoadPart, LoadChange> {
-    const newResources: Resource[] = [];
-    const newProblems: Problem[] = [];
+  /**
+   * All parts must be sent, in order, before the returned change; `sent` are resources that were sent before as parts of
+   * this load, in order, whether or not they are in it.
+   */
+  *tell({ state, problems }: Load, sent: readonly Resource[] = []): Generator<LoadPart, LoadChange> {
+    const newResources = new FreshItems(sent);
+    const newProblems = new FreshItems<Problem>();
     const runs = runsBetween(this.#problems, problems, newProblems);
     const stateChange = state === undefined ? undefined : changeBetween(this.#state, state, newResources);
     this.#problems = problems;
     this.#state = state ?? this.#state;
-    for (const packed of packInParts(newResources)) yield { kind: "resources", packed };
-    for (let begin = 0; begin < newProblems.length; begin += PART_PROBLEMS) {
-      yield { kind: "problems", problems: newProblems.slice(begin, begin + PART_PROBLEMS) };
+    for (const packed of packInParts(newResources.unsent)) yield { kind: "resources", packed };
+    for (let begin = 0; begin < newProblems.list.length; begin += PART_PROBLEMS) {
+      yield { kind: "problems", problems: newProblems.list.slice(begin, begin + PART_PROBLEMS) };
     }
     return { problems: runs, state: stateChange };
   }
 }
 
-function changeBetween(before: LoadedState | undefined, after: LoadedState, fresh: Resource[]): StateChange {
+function changeBetween(before: LoadedState | undefined, after: LoadedState, fresh: FreshItems<Resource>): StateChange {
   const { settings, groups, clients, access, listeners, files, resources } = after;
   const hasSameSettings =
     before?.settings === settings &&
@@ -112,7 +115,7 @@ function layerAfter(
   fresh: readonly Resource[],
 ): readonly Resource[] {
   const after = applyRuns(runs, before, fresh);
-  const added = runs.flatMap(({ of, begin, end }) => (of === "new" ? fresh.slice(begin, end) : []));
-  noteEdit(before, after, { added, removed: leftOut(runs, before) });
+  const newRuns = runs.filter(({ of }) => of === "new");
+  noteEdit(before, after, { added: applyRuns(newRuns, before, fresh), removed: leftOut(runs, before) });
   return after;
 }

@@ -4,7 +4,7 @@ import type { AskedResource, ResourcePlace } from "../resource-places.ts";
 import type { LoadChange, LoadPart } from "./load-change.ts";
 
 /** The input of the worker thread. */
-export interface WorkerInput extends Omit<ReadingOptions, "api" | "maxTotalBytes" | "fileSystem"> {
+export interface WorkerInput extends Omit<ReadingOptions, "api" | "maxTotalBytes" | "fileSystem" | "onResource"> {
   /** Descriptors of the API beyond Envoy's. */
   readonly descriptors: readonly Uint8Array[];
 }
@@ -25,7 +25,8 @@ export type WorkerRequest =
 /** An answer of the worker thread; "looked" or "threw" ends a look. */
 export type WorkerAnswer =
   | { readonly kind: "progress"; readonly progress: Progress }
-  | { readonly kind: "part"; readonly part: LoadPart }
+  /** `isAwaited`: the thread goes on when it is processed. */
+  | { readonly kind: "part"; readonly part: LoadPart; readonly isAwaited: boolean }
   | { readonly kind: "placed"; readonly id: number; readonly places: readonly (ResourcePlace | undefined)[] }
   | {
       readonly kind: "looked";

@@ -84,6 +84,7 @@ class ReadingThread {
   readonly #follower = new LoadFollower();
   /** Called when the thread ends, with the problem unless a look already got it. */
   readonly #onEnd: (untold: Problem | undefined) => void;
+  readonly #received: WorkerAnswer[] = [];
   #load: Load | undefined;
   #waiting: Waiting | undefined;
   /** Who waits for places. */
@@ -96,7 +97,7 @@ class ReadingThread {
   constructor(input: WorkerInput, onEnd: (untold: Problem | undefined) => void) {
     this.#onEnd = onEnd;
     this.#worker = new Worker(entryOfThread(), { name: "xdskit-source", workerData: input, execArgv: [] });
-    this.#worker.on("message", (answer: WorkerAnswer) => this.#take(answer));
+    this.#worker.on("message", (answer: WorkerAnswer) => this.#receive(answer));
     this.#worker.on("error", (error) => {
       this.#reason = error instanceof Error ? error.message : String(error);
     });
@@ -138,6 +139,20 @@ class ReadingThread {
     this.#places.clear();
   }
 
+  /** Node.js delivers available messages without a pause, so each is taken in a turn of its own. */
+  #receive(answer: WorkerAnswer): void {
+    this.#received.push(answer);
+    if (this.#received.length === 1) setImmediate(() => this.#takeNext());
+  }
+
+  #takeNext(): void {
+    const answer = this.#received[0];
+    if (answer === undefined) return;
+    this.#take(answer);
+    this.#received.shift();
+    if (this.#received.length > 0) setImmediate(() => this.#takeNext());
+  }
+
   #take(answer: WorkerAnswer): void {
     if (answer.kind === "placed") {
       this.#places.get(answer.id)?.(answer.places);
@@ -153,8 +168,7 @@ class ReadingThread {
       case "part":
         if (answer.part.kind === "resources") for (const one of unpack(answer.part.packed)) waiting.resources.push(one);
         else waiting.problems.push(...answer.part.problems);
-        // Node.js delivers available messages without a pause, so the next part is requested only after one.
-        setImmediate(() => this.#ask({ kind: "next" }));
+        if (answer.isAwaited) this.#ask({ kind: "next" });
         return;
       case "looked":
         this.folders = answer.folders ?? this.folders;

@@ -1,10 +1,15 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { createEnvoyApi } from "@xdskit/envoy-api";
+import type { Resource } from "@xdskit/protocol";
 import { DirectoryReading } from "../directory/directory-reading.ts";
 import { syncFileSystem } from "../directory/file-system.ts";
 import type { Load } from "../loaded-state.ts";
-import { type LoadChange, LoadTeller } from "./load-change.ts";
+import { type LoadChange, type LoadPart, LoadTeller } from "./load-change.ts";
 import type { WorkerAnswer, WorkerInput, WorkerRequest } from "./messages.ts";
+import { packInParts } from "./packed-resources.ts";
+
+/** So many resources are sent together while others are read. */
+const SENT_AHEAD = 500;
 
 /** Reads a directory for another thread, which receives the changes part by part so that it has time for other work. */
 class Worker {
@@ -14,6 +19,10 @@ class Worker {
   #told: Load | undefined;
   #toldFolders: ReadonlyMap<string, string> = new Map();
   #goOn: (() => void) | undefined;
+  /** What this look has read and sent so far. */
+  #sent: Resource[] = [];
+  /** What it has read and not sent. */
+  #read: Resource[] = [];
 
   constructor(port: MessagePort, { descriptors, ...options }: WorkerInput) {
     this.#port = port;
@@ -21,11 +30,16 @@ class Worker {
       ...options,
       api: createEnvoyApi({ descriptors }),
       fileSystem: syncFileSystem,
+      onResource: (resource) => this.#sendAhead(resource),
     });
     port.on("message", (request: WorkerRequest) => {
       if (request.kind === "next") this.#goOn?.();
       else if (request.kind === "places") void this.#place(request);
-      else void this.#look(request).catch((error: unknown) => this.#tell({ kind: "threw", error }));
+      else
+        void this.#look(request).catch((error: unknown) => {
+          this.#forgetRead();
+          this.#tell({ kind: "threw", error });
+        });
     });
   }
 
@@ -36,6 +50,7 @@ class Worker {
     });
     const change = load === this.#told ? undefined : await this.#tellParts(load);
     this.#told = load;
+    this.#forgetRead();
     this.#tell({ kind: "looked", changing, change, folders: this.#newFolders() });
   }
 
@@ -44,17 +59,35 @@ class Worker {
     this.#tell({ kind: "placed", id, places });
   }
 
+  /** Resources are received and unpacked while others are read; what takes effect of them comes with the load. */
+  #sendAhead(resource: Resource): void {
+    this.#read.push(resource);
+    if (this.#read.length < SENT_AHEAD) return;
+    for (const packed of packInParts(this.#read)) this.#tellPart({ kind: "resources", packed }, false);
+    for (const one of this.#read) this.#sent.push(one);
+    this.#read = [];
+  }
+
+  #forgetRead(): void {
+    this.#sent = [];
+    this.#read = [];
+  }
+
   async #tellParts(load: Load): Promise<LoadChange> {
-    const parts = this.#teller.tell(load);
+    const parts = this.#teller.tell(load, this.#sent);
     for (;;) {
       const { done, value } = parts.next();
       if (done === true) return value;
       const taken = new Promise<void>((resolve) => {
         this.#goOn = resolve;
       });
-      this.#tell({ kind: "part", part: value }, value.kind === "resources" ? [value.packed.bytes.buffer] : []);
+      this.#tellPart(value, true);
       await taken;
     }
+  }
+
+  #tellPart(part: LoadPart, isAwaited: boolean): void {
+    this.#tell({ kind: "part", part, isAwaited }, part.kind === "resources" ? [part.packed.bytes.buffer] : []);
   }
 
   #newFolders(): ReadonlyMap<string, string> | undefined {
