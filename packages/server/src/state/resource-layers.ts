@@ -72,10 +72,11 @@ export class ResourceLayers {
     const held = new HeldLayer();
     const keys: (string | undefined)[] = [];
     const indexOf = firstIndices(keys);
+    const reading = { ...this.#settings, problems };
     for (const [index, value] of resources.entries()) {
       const digest = plainDigest(value);
       const place = { layer, path: `resources[${index}]` };
-      const read = before.recall(digest) ?? readInput(value, place, { ...this.#settings, problems }, digest);
+      const read = before.recall(digest) ?? readInput(value, place, reading, digest);
       keys.push(read?.key);
       if (read === undefined) continue;
       if (held.put(read) !== undefined)
@@ -153,14 +154,14 @@ interface DraftLayer {
 class Draft implements Update {
   readonly problems: ResourceProblem[] = [];
   readonly layers = new Map<string, DraftLayer>();
-  readonly #settings: ReadingSettings;
+  readonly #reading: Reading;
   readonly #before: ReadonlyMap<string, HeldLayer>;
   /** Where each resource was put, by layer and key. */
   readonly #putAt = new Map<string, Map<string, string>>();
   #puts = 0;
 
   constructor(settings: ReadingSettings, before: ReadonlyMap<string, HeldLayer>) {
-    this.#settings = settings;
+    this.#reading = { ...settings, problems: this.problems };
     this.#before = before;
   }
 
@@ -206,8 +207,7 @@ class Draft implements Update {
 
   #put(value: AnyMessage, place: InputPlace, { before, puts, deletes }: DraftLayer, putAt: Map<string, string>): void {
     const digest = plainDigest(value);
-    const reading = { ...this.#settings, problems: this.problems };
-    const read = before.recall(digest) ?? readInput(value, place, reading, digest);
+    const read = before.recall(digest) ?? readInput(value, place, this.#reading, digest);
     if (read === undefined) return;
     const firstPath = putAt.get(read.key);
     if (firstPath !== undefined) this.problems.push(duplicateProblem(read.resource, place, firstPath));
