@@ -85,9 +85,8 @@ export class ResourceReader {
     checkTtl(wrapper, problems);
     if (isTypedAsWrapper(value)) return this.#readWrapped(value, wrapper, problems);
     const encoded = problems.hasErrors ? undefined : this.#encoder.encode(value);
-    const type = encoded && parseTypeUrl(encoded.typeUrl);
-    if (encoded !== undefined && type !== undefined) {
-      const { bytes, decoded } = encoded;
+    if (encoded !== undefined) {
+      const { type, bytes, decoded } = encoded;
       return this.#finish({ type, bytes, decoded, wrapper, json: value, path: [] }, problems);
     }
     const any = this.#readAny(value, problems);

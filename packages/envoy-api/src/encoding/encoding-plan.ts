@@ -1,5 +1,6 @@
 /** How plain data of a message is encoded. Compiled from the descriptor, once per message type, on first use. */
 import { create, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { type Representation, representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import type { Content } from "../format/content.ts";
@@ -54,6 +55,7 @@ export interface EncodingFieldPlan {
 /** The plan of one message type. */
 export interface EncodingPlan {
   readonly message: DescMessage;
+  readonly type: TypeUrl;
   readonly representation: Representation;
   /** By proto name and by JSON name. */
   readonly fields: ReadonlyMap<string, EncodingFieldPlan>;
@@ -93,7 +95,8 @@ export class EncodingPlans {
       const plan = ofField.get(field);
       if (plan !== undefined) fields.set(key, plan);
     }
-    return { message, representation: representationOf(message), fields, empty: create(message) as Content };
+    const type = formatTypeUrl(message.typeName);
+    return { message, type, representation: representationOf(message), fields, empty: create(message) as Content };
   }
 }
 

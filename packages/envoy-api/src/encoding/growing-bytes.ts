@@ -1,11 +1,13 @@
 /**
  * Protobuf's wire format in a buffer that is used again and again. Unlike `WireWriter` it works in browsers, too, and
- * writes the tags that a plan has made.
+ * writes tags that were made before.
  */
 export class GrowingBytes {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(LEAST);
   #view = new DataView(this.#bytes.buffer);
   #end = 0;
+  #sheet = new ArrayBuffer(0);
+  #used = 0;
 
   /** Starts anew. */
   clear(): void {
@@ -14,9 +16,21 @@ export class GrowingBytes {
     if (this.#bytes.length > MOST_KEPT) this.#use(new Uint8Array(LEAST));
   }
 
-  /** Returns a copy of the bytes written. */
+  /**
+   * Returns a copy of the bytes written. Small ones share memory, because a buffer of its own costs more than what is in it.
+   */
   finish(): Uint8Array<ArrayBuffer> {
-    return this.#bytes.slice(0, this.#end);
+    const length = this.#end;
+    const written = this.#bytes.subarray(0, length);
+    if (length > SHEET / 4) return new Uint8Array(written);
+    if (length > this.#sheet.byteLength - this.#used) {
+      this.#sheet = new ArrayBuffer(SHEET);
+      this.#used = 0;
+    }
+    const copy = new Uint8Array(this.#sheet, this.#used, length);
+    copy.set(written);
+    this.#used += length;
+    return copy;
   }
 
   get length(): number {
@@ -140,6 +154,8 @@ export class GrowingBytes {
 
 const LEAST = 4 * 1024;
 const MOST_KEPT = 256 * 1024;
+/** What one small message keeps in memory at most, if it outlives those beside it. */
+const SHEET = 1024;
 const MOST_VARINT = 10;
 /** A platform call costs as much as a copy of some characters; their number fits a length of one byte. */
 const LONGEST_BY_CHARACTER = 48;

@@ -1,4 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import type { TypeUrl } from "@xdskit/protocol";
 import type { Schema } from "../descriptor/schema.ts";
 import { type AnyContent, type Content, type Decoded, rememberDecoded } from "../format/content.ts";
 import { ProblemList } from "../format/problem-list.ts";
@@ -10,8 +11,7 @@ import { GrowingBytes } from "./growing-bytes.ts";
 
 /** A message from plain data, encoded and decoded. */
 export interface Encoded {
-  /** As it is given. */
-  readonly typeUrl: string;
+  readonly type: TypeUrl;
   readonly bytes: Uint8Array<ArrayBuffer>;
   /**
    * The content, for visits and checks only: fields that are not set are inherited, an `Any` holds its content but no bytes,
@@ -57,11 +57,14 @@ export class PlainEncoder {
   /** By type URL. */
   readonly #types = new Map<string, EncodingPlan>();
   readonly #bytes = new GrowingBytes();
+  /** What functions of the reader report; nobody reads it. */
   readonly #problems = new ProblemList();
   /** The fields of the messages being written, in order of their numbers, and their values. */
   readonly #fields: EncodingFieldPlan[] = [];
   readonly #values: unknown[] = [];
+  /** Where the fields of the next message begin. */
   #top = 0;
+  /** How many there have been at once. */
   #most = 0;
 
   constructor(schema: Schema) {
@@ -78,10 +81,11 @@ export class PlainEncoder {
     this.#bytes.clear();
     this.#top = 0;
     const content = this.#object(plan, value, true, 0);
-    // Values must not be kept by what has once been written.
+    // Nothing of a value is kept.
     this.#values.fill(undefined, 0, this.#most);
     this.#most = 0;
-    return content && { typeUrl, bytes: this.#bytes.finish(), decoded: { message: plan.message, content } };
+    this.#problems.problems.length = 0;
+    return content && { type: plan.type, bytes: this.#bytes.finish(), decoded: { message: plan.message, content } };
   }
 
   #planOfType(typeUrl: string): EncodingPlan | undefined {
@@ -292,7 +296,7 @@ export class PlainEncoder {
   }
 
   #any(plan: EncodingPlan, raw: unknown, depth: number): AnyContent | undefined {
-    const typeUrl = isPlainObject(raw) ? typeUrlOf(raw) : undefined;
+    const typeUrl = isPlainObject(raw) && depth <= DEEPEST ? typeUrlOf(raw) : undefined;
     const inner = typeUrl === undefined ? undefined : this.#planOfType(typeUrl);
     if (typeUrl === undefined || inner === undefined) return undefined;
     const bytes = this.#bytes;
@@ -318,10 +322,7 @@ export class PlainEncoder {
   }
 
   #time(plan: EncodingPlan, time: ReturnType<typeof readDuration>): Content | undefined {
-    if (time === undefined) {
-      this.#problems.problems.length = 0;
-      return undefined;
-    }
+    if (time === undefined) return undefined;
     const seconds = Number(time.seconds);
     if (seconds !== 0) {
       this.#bytes.varint32(inTime.SECONDS);
