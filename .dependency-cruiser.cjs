@@ -56,6 +56,7 @@ const orders = {
     "format",
     "validation",
     "wire",
+    "encoding",
     "soundness",
     "conversion",
     "catalog",

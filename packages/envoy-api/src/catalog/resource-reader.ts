@@ -3,6 +3,7 @@ import { parseTypeUrl, type Reference, type ResourceInput, type TypeUrl } from "
 import { type Dependency, type DependencySource, isOfV2 } from "@xdskit/protocol/internal";
 import type { Converter } from "../conversion/converter.ts";
 import type { Schema } from "../descriptor/schema.ts";
+import { PlainEncoder } from "../encoding/plain-encoder.ts";
 import {
   type AnyContent,
   type Content,
@@ -56,6 +57,7 @@ type Path = readonly (string | number)[];
 export class ResourceReader {
   readonly #schema: Schema;
   readonly #converter: Converter;
+  readonly #encoder: PlainEncoder;
   readonly #visits: MessageVisits<AskedReference>;
   readonly #dependencies: DependencyReader;
   readonly #any: DescMessage;
@@ -66,6 +68,7 @@ export class ResourceReader {
   constructor(schema: Schema, converter: Converter) {
     this.#schema = schema;
     this.#converter = converter;
+    this.#encoder = new PlainEncoder(schema);
     this.#visits = new MessageVisits(schema, referenceReaders(schema, catalog), [
       ...catalog,
       ...tlsContextChecks,
@@ -81,6 +84,11 @@ export class ResourceReader {
     const problems = new ProblemList();
     checkTtl(wrapper, problems);
     if (isTypedAsWrapper(value)) return this.#readWrapped(value, wrapper, problems);
+    const encoded = problems.hasErrors ? undefined : this.#encoder.encode(value);
+    if (encoded !== undefined) {
+      const { type, bytes, decoded } = encoded;
+      return this.#finish({ type, bytes, decoded, wrapper, json: value, path: [] }, problems);
+    }
     const any = this.#readAny(value, problems);
     return any === undefined ? refused(problems) : this.#finishAny(any, { wrapper, json: value, path: [] }, problems);
   }
@@ -351,8 +359,8 @@ function resourceInput(
   { bytes, wrapper }: Pick<Arrival, "bytes" | "wrapper">,
   { name, aliases, references }: Required<Pick<ResourceInput, "name" | "aliases" | "references">>,
 ): ResourceInput {
-  const input = { type, name, bytes };
-  const said = references.length > 0 ? { ...input, references } : input;
+  // Not spread: that costs as much as the whole message does to encode.
+  const said = references.length > 0 ? { type, name, bytes, references } : { type, name, bytes };
   if (aliases.length === 0 && !isSaidMore(wrapper)) return said;
   return {
     ...said,

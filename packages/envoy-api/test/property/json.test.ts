@@ -6,7 +6,7 @@ import { JsonReader } from "../../src/format/json-reader.ts";
 import { JsonWriter } from "../../src/format/json-writer.ts";
 import { ProblemList } from "../../src/format/problem-list.ts";
 import { api, url, V3 } from "../support/api.ts";
-import { arbitraryJson, reversed } from "../support/arbitrary-json.ts";
+import { arbitraryJson, replaceOne, reversed } from "../support/arbitrary-json.ts";
 
 const schema = createSchema();
 const messages = [
@@ -140,12 +140,4 @@ function shortFloats(theirs: unknown, ours: unknown): unknown {
     Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true });
   }
   return copy;
-}
-
-function replaceOne(value: unknown, noise: unknown, counter: { at: number }): unknown {
-  counter.at--;
-  if (counter.at === 0) return noise;
-  if (Array.isArray(value)) return value.map((each) => replaceOne(each, noise, counter));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, replaceOne(each, noise, counter)]));
 }

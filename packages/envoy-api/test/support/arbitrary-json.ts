@@ -149,3 +149,12 @@ export function reversed(value: unknown): unknown {
   }
   return copy;
 }
+
+/** The same JSON value with one value in it replaced by another, the one that is met as number `counter.at`. */
+export function replaceOne(value: unknown, noise: unknown, counter: { at: number }): unknown {
+  counter.at--;
+  if (counter.at === 0) return noise;
+  if (Array.isArray(value)) return value.map((each) => replaceOne(each, noise, counter));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, replaceOne(each, noise, counter)]));
+}

@@ -1,46 +1,70 @@
+import type { Resource, TypeUrl } from "@xdskit/protocol";
 import type { ReadInput } from "./resource-input.ts";
 
-/** The resources of one layer, in the order in which they were given. */
+/** What identifies a resource in its layer. */
+export type ResourceId = Pick<Resource, "type" | "name">;
+
+/** The resources of one layer: by type, then in the order in which they were given. */
 export class HeldLayer {
-  readonly #byKey = new Map<string, ReadInput>();
-  readonly #byDigest = new Map<bigint, ReadInput>();
+  readonly #byType = new Map<TypeUrl, Map<string, ReadInput>>();
+  /** Made when something is first looked for, because a layer that is set once needs none. */
+  #byDigest: Map<bigint, ReadInput> | undefined;
 
-  get size(): number {
-    return this.#byKey.size;
+  get isEmpty(): boolean {
+    return this.all.next().done === true;
   }
 
-  get all(): Iterable<ReadInput> {
-    return this.#byKey.values();
+  get all(): IterableIterator<ReadInput> {
+    return this.#all();
   }
 
-  get(key: string): ReadInput | undefined {
-    return this.#byKey.get(key);
+  get({ type, name }: ResourceId): ReadInput | undefined {
+    return this.#byType.get(type)?.get(name);
   }
 
   /** Returns the resource that was read from equal input, so that it need not be read again. */
   recall(digest: bigint | undefined): ReadInput | undefined {
-    return digest === undefined ? undefined : this.#byDigest.get(digest);
+    if (digest === undefined || this.#byType.size === 0) return undefined;
+    this.#byDigest ??= byDigest(this.#all());
+    return this.#byDigest.get(digest);
   }
 
   /** Returns the resource that it replaces. */
   put(read: ReadInput): ReadInput | undefined {
-    const replaced = this.#byKey.get(read.key);
+    const { type, name } = read.resource;
+    let ofType = this.#byType.get(type);
+    if (ofType === undefined) {
+      ofType = new Map();
+      this.#byType.set(type, ofType);
+    }
+    const replaced = ofType.get(name);
     this.#forget(replaced);
-    this.#byKey.set(read.key, read);
-    if (read.digest !== undefined) this.#byDigest.set(read.digest, read);
+    ofType.set(name, read);
+    if (read.digest !== undefined) this.#byDigest?.set(read.digest, read);
     return replaced;
   }
 
-  delete(key: string): void {
-    this.#forget(this.#byKey.get(key));
-    this.#byKey.delete(key);
+  delete({ type, name }: ResourceId): void {
+    const ofType = this.#byType.get(type);
+    this.#forget(ofType?.get(name));
+    ofType?.delete(name);
   }
 
-  *keysNotIn(other: HeldLayer): Iterable<string> {
-    for (const key of this.#byKey.keys()) if (other.get(key) === undefined) yield key;
+  *notIn(other: HeldLayer): Iterable<ResourceId> {
+    for (const { resource } of this.#all()) if (other.get(resource) === undefined) yield resource;
+  }
+
+  *#all(): IterableIterator<ReadInput> {
+    for (const ofType of this.#byType.values()) for (const read of ofType.values()) yield read;
   }
 
   #forget(read: ReadInput | undefined): void {
-    if (read?.digest !== undefined) this.#byDigest.delete(read.digest);
+    if (read?.digest !== undefined) this.#byDigest?.delete(read.digest);
   }
+}
+
+function byDigest(all: Iterable<ReadInput>): Map<bigint, ReadInput> {
+  const found = new Map<bigint, ReadInput>();
+  for (const read of all) if (read.digest !== undefined) found.set(read.digest, read);
+  return found;
 }

@@ -9,8 +9,6 @@ import type { ResourceProblem } from "../error.ts";
 
 /** A resource read from the program's input; its warnings have paths relative to the resource. */
 export interface ReadInput {
-  /** Identifies the resource in its layer: its type and name. */
-  readonly key: string;
   readonly resource: Resource;
   readonly warnings: readonly ResourceProblem[];
   /** Its fields are spelled as in ProtoJSON. */
@@ -22,8 +20,13 @@ export interface ReadInput {
 /** The position of a value in the input. */
 export interface InputPlace {
   readonly layer: string;
-  /** Path of the value, such as `resources[2]`. */
-  readonly path: string;
+  readonly list: "resources" | "put";
+  readonly index: number;
+}
+
+/** The path of a value, such as `resources[2]`. */
+export function pathOf({ list, index }: InputPlace): string {
+  return `${list}[${index}]`;
 }
 
 /** What reading depends on, and where the errors of one call are gathered. */
@@ -39,11 +42,13 @@ export interface Reading {
  */
 export function readInput(
   value: AnyMessage,
-  { layer, path }: InputPlace,
+  place: InputPlace,
   { api, validation, problems }: Reading,
   digest: bigint | undefined,
 ): ReadInput | undefined {
+  const { layer } = place;
   if (value instanceof Promise) {
+    const path = pathOf(place);
     const message = `expected a resource, got ${describeKind(value)}`;
     problems.push({ layer, path, code: "ARGUMENT_INVALID", severity: "error", message });
     return undefined;
@@ -52,31 +57,27 @@ export function readInput(
   const isWrong = found.some((one) => fieldProblem(one, "").severity === "error");
   if (input === undefined || isWrong) {
     const identity = { layer, ...identityIn(value) };
+    const path = pathOf(place);
     const all = found.map((one) => ({ ...identity, ...fieldProblem(one, path) }));
     problems.push(...all.filter(({ severity }) => severity === "error"));
     return undefined;
   }
   const { type, name } = input;
-  const warnings = found.map((one) => ({ layer, type, name, ...fieldProblem(one, "") }));
+  const warnings =
+    found.length === 0 ? noWarnings : found.map((one) => ({ layer, type, name, ...fieldProblem(one, "") }));
   const resource = createResource(input, contentDigest);
-  return { key: keyOf(resource), resource, warnings, digest, isJsonSpelled: usesJsonSpelling(value) };
+  return { resource, warnings, digest, isJsonSpelled: usesJsonSpelling(value) };
 }
 
-export function keyOf({ type, name }: Pick<Resource, "type" | "name">): string {
-  return `${type} ${name}`;
-}
+const noWarnings: readonly ResourceProblem[] = [];
 
 /** The problem of a resource that occurs twice in one input. */
-export function duplicateProblem(
-  { type, name }: Resource,
-  { layer, path }: InputPlace,
-  firstPath: string,
-): ResourceProblem {
+export function duplicateProblem({ type, name }: Resource, place: InputPlace, firstPath: string): ResourceProblem {
   return {
-    layer,
+    layer: place.layer,
     type,
     name,
-    path,
+    path: pathOf(place),
     code: "RESOURCE_DUPLICATE",
     severity: "error",
     message: `expected one ${messageNameOf(type)} named ${JSON.stringify(name)}, got another at ${firstPath}`,

@@ -2,9 +2,16 @@ import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Deletion, LayerChange, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
 import { canonicalName, describeKind, describeProblems } from "@xdskit/protocol/internal";
 import { type ResourceProblem, XdsError } from "../error.ts";
-import { HeldLayer } from "./held-layer.ts";
+import { HeldLayer, type ResourceId } from "./held-layer.ts";
 import { plainDigest } from "./plain-digest.ts";
-import { duplicateProblem, type InputPlace, keyOf, type ReadInput, type Reading, readInput } from "./resource-input.ts";
+import {
+  duplicateProblem,
+  type InputPlace,
+  pathOf,
+  type ReadInput,
+  type Reading,
+  readInput,
+} from "./resource-input.ts";
 
 /** A resource type: a constructor such as `Cluster`, or a type URL. */
 export type TypeReference = TypeUrl | { readonly typeUrl: TypeUrl };
@@ -70,19 +77,20 @@ export class ResourceLayers {
     refuse(problems);
     const before = this.#layers.get(layer) ?? new HeldLayer();
     const held = new HeldLayer();
-    const keys: (string | undefined)[] = [];
-    const indexOf = firstIndices(keys);
-    for (const [index, value] of resources.entries()) {
+    const reads: (ReadInput | undefined)[] = [];
+    const indexOf = firstIndices(reads);
+    const reading = { ...this.#settings, problems };
+    for (let index = 0; index < resources.length; index++) {
+      const value = resources[index] as AnyMessage;
       const digest = plainDigest(value);
-      const place = { layer, path: `resources[${index}]` };
-      const read = before.recall(digest) ?? readInput(value, place, { ...this.#settings, problems }, digest);
-      keys.push(read?.key);
-      if (read === undefined) continue;
-      if (held.put(read) !== undefined)
-        problems.push(duplicateProblem(read.resource, place, `resources[${indexOf(read.key)}]`));
+      const place: InputPlace = { layer, list: "resources", index };
+      const read = before.recall(digest) ?? readInput(value, place, reading, digest);
+      reads.push(read);
+      if (read !== undefined && held.put(read) !== undefined)
+        problems.push(duplicateProblem(read.resource, place, `resources[${indexOf(read.resource)}]`));
     }
     refuse(problems);
-    const change = changeOf(layer, before, held.all, before.keysNotIn(held));
+    const change = changeOf(layer, before, held.all, before.notIn(held));
     this.#commit(change === undefined ? [] : [change]);
     this.#layers.set(layer, held);
     return this.#resultOf(change === undefined ? [] : [change]);
@@ -97,12 +105,12 @@ export class ResourceLayers {
       draft.problems.push(misuse("", "update", "a function that is not async", "an async one"));
     refuse(draft.problems);
     const changes = [...draft.layers].flatMap(([layer, { before, puts, deletes }]) => {
-      const one = changeOf(layer, before, puts.values(), deletes);
+      const one = changeOf(layer, before, puts.values(), deletes.values());
       return one === undefined ? [] : [one];
     });
     this.#commit(changes);
     for (const [layer, { before, puts, deletes }] of draft.layers) {
-      for (const key of deletes) before.delete(key);
+      for (const id of deletes.values()) before.delete(id);
       for (const read of puts.values()) before.put(read);
       this.#layers.set(layer, before);
     }
@@ -111,7 +119,7 @@ export class ResourceLayers {
 
   /** The layers with resources, except one. */
   namesBeside(usual: string): readonly string[] {
-    return [...this.#layers].flatMap(([layer, held]) => (layer === usual || held.size === 0 ? [] : [layer]));
+    return [...this.#layers].flatMap(([layer, held]) => (layer === usual || held.isEmpty ? [] : [layer]));
   }
 
   /** Every resource of every layer. */
@@ -130,37 +138,42 @@ export class ResourceLayers {
   }
 }
 
-/** Returns a function that finds the first index of a key, in constant time although keys are still added. */
-function firstIndices(keys: readonly (string | undefined)[]): (key: string) => number | undefined {
+/** Returns a function that finds the first index of a resource, in constant time although more are still added. */
+function firstIndices(reads: readonly (ReadInput | undefined)[]): (id: ResourceId) => number | undefined {
   const indices = new Map<string, number>();
   let known = 0;
-  return (key) => {
-    for (; known < keys.length; known++) {
-      const one = keys[known];
-      if (one !== undefined && !indices.has(one)) indices.set(one, known);
+  return (id) => {
+    for (; known < reads.length; known++) {
+      const read = reads[known];
+      const key = read && keyOf(read.resource);
+      if (key !== undefined && !indices.has(key)) indices.set(key, known);
     }
-    return indices.get(key);
+    return indices.get(keyOf(id));
   };
+}
+
+function keyOf({ type, name }: ResourceId): string {
+  return `${type} ${name}`;
 }
 
 /** What an update changes in one layer. */
 interface DraftLayer {
   readonly before: HeldLayer;
   readonly puts: Map<string, ReadInput>;
-  readonly deletes: Set<string>;
+  readonly deletes: Map<string, ResourceId>;
 }
 
 class Draft implements Update {
   readonly problems: ResourceProblem[] = [];
   readonly layers = new Map<string, DraftLayer>();
-  readonly #settings: ReadingSettings;
+  readonly #reading: Reading;
   readonly #before: ReadonlyMap<string, HeldLayer>;
   /** Where each resource was put, by layer and key. */
   readonly #putAt = new Map<string, Map<string, string>>();
   #puts = 0;
 
   constructor(settings: ReadingSettings, before: ReadonlyMap<string, HeldLayer>) {
-    this.#settings = settings;
+    this.#reading = { ...settings, problems: this.problems };
     this.#before = before;
   }
 
@@ -170,7 +183,7 @@ class Draft implements Update {
     const draft = known ?? {
       before: this.#before.get(layer) ?? new HeldLayer(),
       puts: new Map(),
-      deletes: new Set(),
+      deletes: new Map(),
     };
     this.layers.set(layer, draft);
     const { puts, deletes } = draft;
@@ -178,7 +191,7 @@ class Draft implements Update {
     this.#putAt.set(layer, putAt);
     const update: LayerUpdate = {
       put: (...values) => {
-        for (const value of values) this.#put(value, { layer, path: `put[${this.#puts++}]` }, draft, putAt);
+        for (const value of values) this.#put(value, { layer, list: "put", index: this.#puts++ }, draft, putAt);
         return update;
       },
       delete: (type, ...names) => {
@@ -193,9 +206,10 @@ class Draft implements Update {
             this.problems.push(misuse(layer, "delete", "names one by one", describeKind(name)));
             continue;
           }
-          const key = keyOf({ type: typeUrl, name: canonicalName(name) });
+          const id = { type: typeUrl, name: canonicalName(name) };
+          const key = keyOf(id);
           puts.delete(key);
-          deletes.add(key);
+          deletes.set(key, id);
           putAt.delete(key);
         }
         return update;
@@ -206,14 +220,14 @@ class Draft implements Update {
 
   #put(value: AnyMessage, place: InputPlace, { before, puts, deletes }: DraftLayer, putAt: Map<string, string>): void {
     const digest = plainDigest(value);
-    const reading = { ...this.#settings, problems: this.problems };
-    const read = before.recall(digest) ?? readInput(value, place, reading, digest);
+    const read = before.recall(digest) ?? readInput(value, place, this.#reading, digest);
     if (read === undefined) return;
-    const firstPath = putAt.get(read.key);
+    const key = keyOf(read.resource);
+    const firstPath = putAt.get(key);
     if (firstPath !== undefined) this.problems.push(duplicateProblem(read.resource, place, firstPath));
-    putAt.set(read.key, place.path);
-    deletes.delete(read.key);
-    puts.set(read.key, read);
+    putAt.set(key, pathOf(place));
+    deletes.delete(key);
+    puts.set(key, read);
   }
 }
 
@@ -222,17 +236,17 @@ function changeOf(
   layer: string,
   before: HeldLayer,
   candidates: Iterable<ReadInput>,
-  deletedKeys: Iterable<string>,
+  deleted: Iterable<ResourceId>,
 ): LayerChange | undefined {
   const puts: Resource[] = [];
   const deletes: Deletion[] = [];
-  for (const { key, resource } of candidates) {
-    const old = before.get(key)?.resource;
+  for (const { resource } of candidates) {
+    const old = before.get(resource)?.resource;
     // A changed TTL is sent although the version stays the same.
     if (old?.version !== resource.version || old.ttlMs !== resource.ttlMs) puts.push(resource);
   }
-  for (const key of deletedKeys) {
-    const old = before.get(key)?.resource;
+  for (const id of deleted) {
+    const old = before.get(id)?.resource;
     if (old !== undefined) deletes.push({ type: old.type, name: old.name });
   }
   return puts.length + deletes.length === 0 ? undefined : { layer, puts, deletes };
