@@ -15,12 +15,13 @@ import { measureOrder, orderTable } from "./order-cost.ts";
 import { measurePolls, pollTable } from "./polls.ts";
 import { measureStatus } from "./status-cost.ts";
 import { table } from "./table.ts";
+import { measureWait } from "./wait-cost.ts";
 
 // Compares xdskit with go-control-plane, cell by
 // cell; with `--before`, a built checkout of an earlier version, with that alone. Then
 // measures make before break (`--long --only order`), many changes in a row (`--only churn`), a history on disk
 // (`--only ledger`), the server's API (`--only intake`), conversion to v2 (`--only conversion`), REST polls (`--only
-// polls`), client status and load reports (`--only status`), our client beside others (`--only client`), its calls
+// polls`), client status and load reports (`--only status`), ACKs while somebody waits for a revision (`--only wait`), our client beside others (`--only client`), its calls
 // (`--only calls`), and `xds serve` on directories (`--only files`).
 
 const USAGE = "npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]";
@@ -33,6 +34,11 @@ const options = readOptions(USAGE, {
 const runs = positive(USAGE, "runs", options.runs);
 const { only, before, long: isLong } = options;
 
+const WAIT_ROUNDS = 500;
+if (only === "wait") {
+  process.stdout.write(`${measureWait(WAIT_ROUNDS)}\n`);
+  process.exit();
+}
 if (only === "status") {
   process.stdout.write(`${await measureStatus()}\n`);
   process.exit();

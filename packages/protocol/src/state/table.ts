@@ -10,6 +10,7 @@ import { Collections } from "./collections.ts";
 import { Journal, type Past, type PastNames } from "./journal.ts";
 import { finish, type Steps } from "./steps.ts";
 import { Variants } from "./variants.ts";
+import { type FormerParts, noParts, WholeParts } from "./whole-parts.ts";
 
 /** The changes of one table since a revision: the earlier states, and the segment that leads to now. */
 export interface TableChange {
@@ -64,7 +65,9 @@ export class Table {
   #isCanary = false;
   #hasHadAliases = false;
   #changes = new Map<number, TableChange>();
-  #whole: Segment | undefined;
+  #whole: WholeParts | undefined;
+  /** What is left of it in use since something changed. */
+  #formerWhole: FormerParts = noParts;
   /** The names and aliases of the last change, if they were prepared and not taken yet. */
   #changedNames: ReadonlySet<string> | undefined;
   /** Counts what was done to it. */
@@ -168,7 +171,7 @@ export class Table {
     this.#account(before, -1);
     this.#account(resource, 1);
     this.#noteVariant(resource);
-    this.#whole = undefined;
+    this.#dropWhole();
     this.#edits++;
   }
 
@@ -311,6 +314,7 @@ export class Table {
     next.#hasHadAliases ||= this.#hasHadAliases;
     next.#knowsTtls ||= this.#knowsTtls;
     next.#changedAt = this.#changedAt;
+    next.#formerWhole = this.#whole?.kept() ?? this.#formerWhole;
     for (const edit of edits) {
       if ("put" in edit) next.put(edit.put, revision);
       else next.delete(edit.delete, revision);
@@ -341,16 +345,19 @@ export class Table {
   }
 
   /** Every resource that a wildcard covers. */
-  get whole(): Segment {
-    this.#whole ??= {
-      puts:
-        this.#onDemand === 0
-          ? [...this.#resources.values()]
-          : [...this.#resources.values()].filter((resource) => !resource.onDemand),
-      removed: [],
-      missing: [],
-    };
+  get whole(): WholeParts {
+    if (this.#whole !== undefined) return this.#whole;
+    const resources = [...this.#resources.values()];
+    const covered = this.#onDemand === 0 ? resources : resources.filter((resource) => !resource.onDemand);
+    this.#whole = WholeParts.of(covered, this.#formerWhole);
+    this.#formerWhole = noParts;
     return this.#whole;
+  }
+
+  #dropWhole(): void {
+    if (this.#whole === undefined) return;
+    this.#formerWhole = this.#whole.kept();
+    this.#whole = undefined;
   }
 
   *#changeFrom(past: PastNames): Steps<TableChange> {
@@ -382,7 +389,7 @@ export class Table {
     if (before !== undefined && (this.#keepsBodies || before.ttlMs !== undefined))
       this.#journal.append(revision, name, before, before.bytes.length);
     else this.#journal.append(revision, name, before && slim(before), 0);
-    this.#whole = undefined;
+    this.#dropWhole();
     if (this.#changes.size > 0) this.#changes = new Map();
     this.#changedNames = undefined;
     this.#changedAt = revision;

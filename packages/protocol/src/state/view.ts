@@ -270,8 +270,8 @@ export class View {
   }
 
   /**
-   * Returns what a wildcard covers. A layer in which nothing is hidden contributes its own segment, shared with every
-   * other view.
+   * Returns what a wildcard covers. What is not hidden is shared with every other view, and what is left of a part in
+   * which something is hidden with those that hide the same.
    */
   whole(type: TypeUrl): readonly Segment[] {
     const changedAt = this.changedAt(type);
@@ -280,7 +280,7 @@ export class View {
     if (held !== undefined) return held;
     const segments = this.layers.flatMap((layer, depth) => {
       const table = layer.table(type);
-      return table === undefined || table.resources.size === 0 ? [] : [this.#wholeOf(type, table, depth)];
+      return table === undefined || table.resources.size === 0 ? [] : this.#wholeOf(type, table, depth);
     });
     this.#wholes.set(type, { changedAt, segments: new WeakRef(segments) });
     return segments;
@@ -290,11 +290,12 @@ export class View {
     return this.layers[0]?.timedNames.of(type) ?? new Set();
   }
 
-  #wholeOf(type: TypeUrl, table: Table, depth: number): Segment {
-    const above = this.#tablesAbove(type, depth);
-    if (!above.some((upper) => overlap(upper, table))) return table.whole;
-    const isHidden = (resource: Resource): boolean => above.some((upper) => upper.resources.has(resource.name));
-    return { puts: table.whole.puts.filter((resource) => !isHidden(resource)), removed: [], missing: [] };
+  #wholeOf(type: TypeUrl, table: Table, depth: number): readonly Segment[] {
+    let { whole } = table;
+    // The nearest layer first: more views have it above this one.
+    for (const upper of [...this.#tablesAbove(type, depth)].reverse())
+      if (overlap(upper, table)) whole = whole.without(upper);
+    return whole.segments;
   }
 
   #tablesAbove(type: TypeUrl, depth: number): readonly Table[] {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { collectGarbage } from "../../../test/support/garbage.ts";
+import { collectGarbage } from "../../test/support/garbage.ts";
 import { SharedWhileUsed } from "./shared-while-used.ts";
 
 test("a value is shared under its key as long as somebody has it", async () => {
