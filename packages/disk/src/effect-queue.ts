@@ -13,14 +13,17 @@ export class EffectQueue<Effect> {
 
   /** Performs the effects and whatever they lead to. Called from within `perform`, it only appends. */
   add(effects: readonly Effect[]): void {
-    for (const effect of effects) this.#waiting.push(effect);
-    if (this.#isPerforming) return;
+    if (this.#isPerforming) {
+      for (const effect of effects) this.#waiting.push(effect);
+      return;
+    }
     this.#isPerforming = true;
     try {
+      for (const effect of effects) this.#perform(effect);
       // The array grows while it is walked.
       for (const effect of this.#waiting) this.#perform(effect);
     } finally {
-      this.#waiting.length = 0;
+      if (this.#waiting.length > 0) this.#waiting.length = 0;
       this.#isPerforming = false;
     }
   }

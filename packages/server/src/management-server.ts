@@ -233,12 +233,12 @@ class WiredServer implements ManagementServer {
     if (log === undefined) logFaults(telemetry, consoleLog());
     else attachLog(telemetry, guardLog(log, logFailed));
     const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
-    const fleet = new Fleet(telemetry);
+    const deliveries = createDeliveryTimes(telemetry);
+    const fleet = new Fleet(telemetry, deliveries);
     hub = createHub(options, encoder, telemetry);
     this.#hub = hub;
     this.#rulesContext = rulesContextOf(options, (fault) => this.#hub.report(fault));
     this.#ledger = options.ledger === undefined ? undefined : new ServerLedger(options, hub, this.#rulesContext);
-    const deliveries = createDeliveryTimes(telemetry);
     this.#nodePast = createNodePast(hub, { telemetry, deliveries }, this.#ledger);
     this.#loads = createLoadReporting(options, this.#hub);
     const clientStatus = createClientStatus(options, this.#hub, deliveries);

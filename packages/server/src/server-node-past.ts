@@ -8,7 +8,7 @@ import type { ServerLedger } from "./server-ledger.ts";
 /** What tells of the nodes of a server. */
 export interface Observed {
   readonly telemetry: ObservedTelemetry;
-  readonly deliveries: Pick<DeliveryTimes, "onAnswered">;
+  readonly deliveries: Pick<DeliveryTimes, "onNacked">;
 }
 
 /** Records what the nodes of a server have and reject: in memory until `openNodePast`. */
@@ -28,10 +28,7 @@ export function createNodePast(
   hub.deployments.onAdvanced(() => past.advanced());
   telemetry.observe("node-connected", () => past.found());
   // A client quotes what it rejects, and that may be a Secret: nothing of it reaches the disk.
-  deliveries.onAnswered((answered) => {
-    const { reason } = answered;
-    past.answered(reason === undefined ? answered : { ...answered, reason: printableReason(reason) });
-  });
+  deliveries.onNacked((nacked) => past.nacked({ ...nacked, reason: printableReason(nacked.reason) }));
   return past;
 }
 

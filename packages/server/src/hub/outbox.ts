@@ -50,7 +50,8 @@ export class Outbox {
   /** Adds a message. It leaves with the next `flush`. */
   push({ pieces, byteLength }: OutgoingMessage): void {
     if (this.#isOver || this.#endWith !== undefined) return;
-    for (const piece of pieces) this.#pieces.push(piece);
+    if (this.#pieces.length === 0) this.#pieces = [...pieces];
+    else for (const piece of pieces) this.#pieces.push(piece);
     this.#pendingBytes += byteLength;
   }
 
@@ -111,6 +112,11 @@ export class Outbox {
   }
 
   #takeSlice(): OutgoingMessage {
+    if (this.#first === 0 && this.#pendingBytes <= SLICE_BYTES) {
+      const pieces = joinSmall(this.#pieces);
+      this.#pieces = [];
+      return { pieces, byteLength: this.#pendingBytes };
+    }
     const taken: Uint8Array[] = [];
     let room = SLICE_BYTES;
     while (room > 0) {

@@ -29,16 +29,16 @@ export interface NodePastOptions {
   readonly onProblem: (message: string) => void;
 }
 
-/** An ACK or a NACK of a node. */
-export interface AnswerOfNode {
+/** A NACK of a node. */
+export interface NackOfNode {
   readonly node: string;
   readonly type: TypeUrl;
   /** The revision of the response. */
   readonly revision: number;
   /** In milliseconds since 1970. */
   readonly at: number;
-  /** Why it is a NACK, without secrets; undefined: an ACK. */
-  readonly reason: string | undefined;
+  /** The error message, without secrets. */
+  readonly reason: string;
 }
 
 /** Where lines are written. */
@@ -52,7 +52,7 @@ export class NodePastRecorder {
   readonly #options: NodePastOptions;
   readonly #past = new NodePast();
   /** By node and type: what it NACKed since the last sweep. */
-  readonly #rejections = new Map<string, AnswerOfNode>();
+  readonly #rejections = new Map<string, NackOfNode>();
   #store: NodePastStore = new NodePastMemory(MAX_LENGTH, () => this.#past.last);
   #timer: NodeJS.Timeout | undefined;
   /** The last sweep that was begun or is to follow; never rejects. */
@@ -80,13 +80,13 @@ export class NodePastRecorder {
     this.#sweepSoon();
   }
 
-  /** A client ACKed or NACKed something. */
-  answered(answered: AnswerOfNode): void {
-    const { node, type, reason } = answered;
-    if (reason === undefined || this.#isClosed) return;
+  /** A client NACKed something. */
+  nacked(nacked: NackOfNode): void {
+    const { node, type } = nacked;
+    if (this.#isClosed) return;
     const key = `${type} ${node}`;
     if (this.#rejections.size >= MAX_REJECTIONS && !this.#rejections.has(key)) return;
-    this.#rejections.set(key, answered);
+    this.#rejections.set(key, nacked);
     this.#sweepSoon();
   }
 
@@ -161,7 +161,7 @@ export class NodePastRecorder {
 
   #takeRejections(): NodePastLine[] {
     const lines: NodePastLine[] = [];
-    for (const { node: id, type, revision, at: time, reason = "" } of this.#rejections.values()) {
+    for (const { node: id, type, revision, at: time, reason } of this.#rejections.values()) {
       const number = this.#options.rejectedNumberOf(revision);
       const line = this.#past.add({ time, number, id, nacked: { type, reason } });
       if (line !== undefined) lines.push(line);

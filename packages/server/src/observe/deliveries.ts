@@ -1,5 +1,6 @@
-import type { TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl, Variant } from "@xdskit/protocol";
 import type { StreamId } from "@xdskit/protocol/internal";
+import type { NodeCondition } from "./node-condition.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
 
 /** Responses awaiting an ACK whose send time is kept, per stream and type; older ones are dropped. */
@@ -20,11 +21,22 @@ export interface TypeTimes {
   sentAtOf(nonce: string): number | undefined;
 }
 
-/** When a stream opened and was last active. */
+/** Counts in which condition the types of a node are. */
+export interface ConditionCounter {
+  add(condition: NodeCondition, by: 1 | -1): void;
+  /** The condition of one type changed. */
+  move(before: NodeCondition, after: NodeCondition): void;
+}
+
+/** A stream: when it opened and was last active, and how its types stand. */
 export interface StreamTimes {
+  /** The polls of a poller are State of the World. */
+  readonly variant: Variant;
   readonly openedAt: number;
   readonly lastRequestAt: number | undefined;
   readonly lastResponseAt: number | undefined;
+  /** Has the conditions of the types counted by one counter, and no longer by that before; undefined: by none. */
+  countWith(counter: ConditionCounter | undefined): void;
 }
 
 /** Latency of one ACK, in milliseconds. */
@@ -46,12 +58,12 @@ export interface DeliveryTimes {
   revisionMadeAt(revision: number): number | undefined;
   /** Called for every ACK of a response whose time is known. */
   onAcked(listener: (latency: Latency) => void): void;
-  /** Called for every ACK and NACK of a response whose revision is known. */
-  onAnswered(listener: (answered: AnsweredResponse) => void): void;
+  /** Called for every NACK of a response whose revision is known. */
+  onNacked(listener: (nacked: NackedResponse) => void): void;
 }
 
-/** An ACK or a NACK. */
-export interface AnsweredResponse {
+/** A response that was NACKed. */
+export interface NackedResponse {
   /** The id of the node. */
   readonly node: string;
   readonly type: TypeUrl;
@@ -59,16 +71,16 @@ export interface AnsweredResponse {
   readonly revision: number;
   /** In milliseconds since 1970. */
   readonly at: number;
-  /** The error message of a NACK, as the client sent it; undefined: an ACK. */
-  readonly reason: string | undefined;
+  /** The error message, as the client sent it. */
+  readonly reason: string;
 }
 
 /** Records delivery times from the telemetry. */
 export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes {
-  const streams = new Map<StreamId, StreamRecord>();
+  const streams = new StreamRecords();
   const revisions = new Map<number, number>();
-  const listeners: ((latency: Latency) => void)[] = [];
-  const answerListeners: ((answered: AnsweredResponse) => void)[] = [];
+  const ackListeners: ((latency: Latency) => void)[] = [];
+  const nackListeners: ((nacked: NackedResponse) => void)[] = [];
 
   let newest = 0;
 
@@ -77,93 +89,156 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
     revisions.set(revision, at.getTime());
     if (revisions.size > MAX_REVISIONS) forgetOldest(revisions);
   });
-  const open = (stream: StreamId, at: Date): void => {
-    streams.set(stream, {
-      openedAt: at.getTime(),
-      openedAtRevision: newest,
-      lastRequestAt: undefined,
-      lastResponseAt: undefined,
-      types: new Map(),
-    });
-  };
-  telemetry.observe("stream-opened", ({ stream }, at) => open(stream, at));
-  telemetry.observe("poller-met", ({ stream }, at) => open(stream, at));
-  telemetry.observe("stream-closed", ({ stream }) => {
-    streams.delete(stream);
-  });
-  telemetry.observe("poller-forgotten", ({ stream }) => {
-    streams.delete(stream);
-  });
+  telemetry.observe("stream-opened", ({ stream, variant }, at) => streams.open(stream, variant, at, newest));
+  telemetry.observe("poller-met", ({ stream }, at) => streams.open(stream, "sotw", at, newest));
+  telemetry.observe("stream-closed", ({ stream }) => streams.forget(stream));
+  telemetry.observe("poller-forgotten", ({ stream }) => streams.forget(stream));
   telemetry.observe("request-classified", ({ stream, type }, at) => {
     const record = streams.get(stream);
     if (record === undefined) return;
     record.lastRequestAt = at.getTime();
-    typeRecord(record, type).requestedAt = at.getTime();
+    record.type(type).requestedAt = at.getTime();
   });
-  telemetry.observe("wait-began", ({ stream, type }, at) => {
-    const record = streams.get(stream);
-    if (record !== undefined) typeRecord(record, type).waitsSince = at.getTime();
-  });
-  telemetry.observe("wait-ended", ({ stream, type }) => {
-    const record = streams.get(stream);
-    if (record !== undefined) typeRecord(record, type).waitsSince = undefined;
-  });
+  telemetry.observe("wait-began", ({ stream, type }, at) => streams.get(stream)?.wait(type, at.getTime()));
+  telemetry.observe("wait-ended", ({ stream, type }) => streams.get(stream)?.wait(type, undefined));
   telemetry.observe("response-sent", ({ stream, type, nonce, revision }, at) => {
-    const record = streams.get(stream);
-    if (record === undefined) return;
-    record.lastResponseAt = at.getTime();
-    typeRecord(record, type).send(nonce, revision, at.getTime());
+    streams.get(stream)?.send(type, { nonce, revision, at: at.getTime() });
   });
-  telemetry.observe("response-acked", ({ stream, node, type, nonce }, at) => {
+  telemetry.observe("response-acked", ({ stream, type, nonce }, at) => {
     const record = streams.get(stream);
-    if (record === undefined) return;
-    const times = typeRecord(record, type);
-    times.ackedAt = at.getTime();
-    const sent = times.settle(nonce);
-    if (sent === undefined) return;
-    const answered = { node: node.id, type, revision: sent.revision, at: at.getTime(), reason: undefined };
-    for (const listener of answerListeners) listener(answered);
+    const now = at.getTime();
+    const sent = record?.ack(type, nonce, now);
+    if (record === undefined || sent === undefined) return;
     const madeAt = revisions.get(sent.revision);
     const stood = madeAt !== undefined && sent.revision > record.openedAtRevision;
-    const now = at.getTime();
     const latency = {
       type,
       revision: sent.revision,
       sendToAckMs: now - sent.at,
       propagationMs: stood ? now - madeAt : undefined,
     };
-    for (const listener of listeners) listener(latency);
+    for (const listener of ackListeners) listener(latency);
   });
   telemetry.observe("response-nacked", ({ stream, node, type, nonce, error }, at) => {
-    const record = streams.get(stream);
-    if (record === undefined) return;
-    const times = typeRecord(record, type);
-    times.nackedAt = at.getTime();
-    const sent = times.settle(nonce);
+    const sent = streams.get(stream)?.nack(type, nonce, at.getTime());
     if (sent === undefined) return;
-    const answered = { node: node.id, type, revision: sent.revision, at: at.getTime(), reason: error.message };
-    for (const listener of answerListeners) listener(answered);
+    const nacked = { node: node.id, type, revision: sent.revision, at: at.getTime(), reason: error.message };
+    for (const listener of nackListeners) listener(nacked);
   });
 
   return {
     stream: (stream) => streams.get(stream),
-    type: (stream, type) => streams.get(stream)?.types.get(type),
+    type: (stream, type) => streams.get(stream)?.knownType(type),
     revisionMadeAt: (revision) => revisions.get(revision),
     onAcked: (listener) => {
-      listeners.push(listener);
+      ackListeners.push(listener);
     },
-    onAnswered: (listener) => {
-      answerListeners.push(listener);
+    onNacked: (listener) => {
+      nackListeners.push(listener);
     },
   };
 }
 
-interface StreamRecord extends StreamTimes {
+/** The open streams and the pollers. */
+class StreamRecords {
+  readonly #records = new Map<StreamId, StreamRecord>();
+  /** The one that was looked up last: what is reported of a request or a response comes in a row. */
+  #last: StreamRecord | undefined;
+
+  get(id: StreamId): StreamRecord | undefined {
+    if (this.#last?.id !== id) this.#last = this.#records.get(id);
+    return this.#last;
+  }
+
+  open(id: StreamId, variant: Variant, at: Date, revision: number): void {
+    this.#records.set(id, new StreamRecord(id, variant, at.getTime(), revision));
+  }
+
+  forget(id: StreamId): void {
+    this.#records.delete(id);
+    this.#last = undefined;
+  }
+}
+
+class StreamRecord implements StreamTimes {
+  readonly id: StreamId;
+  readonly variant: Variant;
+  readonly openedAt: number;
   /** Earlier revisions do not count as propagated to this stream. */
   readonly openedAtRevision: number;
-  lastRequestAt: number | undefined;
-  lastResponseAt: number | undefined;
-  readonly types: Map<TypeUrl, TypeRecord>;
+  lastRequestAt: number | undefined = undefined;
+  lastResponseAt: number | undefined = undefined;
+  /** Few: `maxTypesPerStream`. */
+  readonly #types: TypeRecord[] = [];
+  #counter: ConditionCounter | undefined;
+
+  constructor(id: StreamId, variant: Variant, openedAt: number, openedAtRevision: number) {
+    this.id = id;
+    this.variant = variant;
+    this.openedAt = openedAt;
+    this.openedAtRevision = openedAtRevision;
+  }
+
+  countWith(counter: ConditionCounter | undefined): void {
+    for (const { condition } of this.#types) {
+      this.#counter?.add(condition, -1);
+      counter?.add(condition, 1);
+    }
+    this.#counter = counter;
+  }
+
+  knownType(type: TypeUrl): TypeRecord | undefined {
+    for (const known of this.#types) if (known.type === type) return known;
+    return undefined;
+  }
+
+  type(type: TypeUrl): TypeRecord {
+    const known = this.knownType(type);
+    if (known !== undefined) return known;
+    const met = new TypeRecord(type);
+    this.#types.push(met);
+    this.#counter?.add(met.condition, 1);
+    return met;
+  }
+
+  wait(type: TypeUrl, since: number | undefined): void {
+    const record = this.type(type);
+    record.waitsSince = since;
+    this.#recount(record);
+  }
+
+  send(type: TypeUrl, sent: Sent): void {
+    const record = this.type(type);
+    this.lastResponseAt = sent.at;
+    record.send(sent);
+    this.#recount(record);
+  }
+
+  /** Returns the response, if it awaited an ACK and is known. */
+  ack(type: TypeUrl, nonce: string, at: number): Sent | undefined {
+    const record = this.type(type);
+    record.ackedAt = at;
+    record.isNacked = false;
+    const sent = record.settle(nonce);
+    this.#recount(record);
+    return sent;
+  }
+
+  /** As `ack`. */
+  nack(type: TypeUrl, nonce: string, at: number): Sent | undefined {
+    const record = this.type(type);
+    record.nackedAt = at;
+    record.isNacked = true;
+    const sent = record.settle(nonce);
+    this.#recount(record);
+    return sent;
+  }
+
+  #recount(type: TypeRecord): void {
+    const { condition: before } = type;
+    type.judge();
+    if (type.condition !== before) this.#counter?.move(before, type.condition);
+  }
 }
 
 interface Sent {
@@ -173,16 +248,31 @@ interface Sent {
 }
 
 class TypeRecord implements TypeTimes {
+  readonly type: TypeUrl;
   sentAt: number | undefined = undefined;
   ackedAt: number | undefined = undefined;
   nackedAt: number | undefined = undefined;
   waitsSince: number | undefined = undefined;
   requestedAt: number | undefined = undefined;
+  /** The last ACK or NACK was a NACK. */
+  isNacked = false;
+  /** As of `judge`. */
+  condition: NodeCondition = "acked";
   #unanswered: Sent[] = [];
 
-  send(nonce: string, revision: number, at: number): void {
-    this.sentAt = at;
-    this.#unanswered.push({ nonce, revision, at });
+  constructor(type: TypeUrl) {
+    this.type = type;
+  }
+
+  judge(): void {
+    if (this.isNacked) this.condition = "nacked";
+    else if (this.waitsSince !== undefined) this.condition = "waiting";
+    else this.condition = this.#unanswered.length > 0 ? "pending" : "acked";
+  }
+
+  send(sent: Sent): void {
+    this.sentAt = sent.at;
+    this.#unanswered.push(sent);
     if (this.#unanswered.length > MAX_UNANSWERED) this.#unanswered.shift();
   }
 
@@ -200,15 +290,6 @@ class TypeRecord implements TypeTimes {
   sentAtOf(nonce: string): number | undefined {
     return this.#unanswered.find((sent) => sent.nonce === nonce)?.at;
   }
-}
-
-function typeRecord(record: StreamRecord, type: TypeUrl): TypeRecord {
-  let times = record.types.get(type);
-  if (times === undefined) {
-    times = new TypeRecord();
-    record.types.set(type, times);
-  }
-  return times;
 }
 
 function forgetOldest(map: Map<number, number>): void {

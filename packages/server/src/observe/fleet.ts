@@ -1,17 +1,9 @@
-import type { Node, TypeUrl } from "@xdskit/protocol";
+import type { Node } from "@xdskit/protocol";
 import type { StreamId } from "@xdskit/protocol/internal";
+import type { ConditionCounter, DeliveryTimes, StreamTimes } from "./deliveries.ts";
+import type { NodeCondition } from "./node-condition.ts";
 import { printable } from "./printable.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
-
-/** The conditions of a node, the worst first. */
-export const NODE_CONDITIONS = ["nacked", "waiting", "pending", "acked"] as const;
-
-/**
- * How a node stands with what it was sent, over all its streams and types. `nacked`: a NACK is in force. `waiting`:
- * something is held back until something else has been ACKed. `pending`: a response awaits its ACK. `acked`: none of
- * these.
- */
-export type NodeCondition = (typeof NODE_CONDITIONS)[number];
 
 /** How long the name of a build may be, in UTF-16 code units. */
 const MAX_BUILD = 128;
@@ -43,19 +35,16 @@ export class Fleet {
   readonly #all = new Group();
   readonly #clusters = new Groups();
   readonly #builds = new Groups();
+  readonly #deliveries: Pick<DeliveryTimes, "stream">;
   #sorted: readonly string[] | undefined;
   #changes = 0;
 
-  constructor(telemetry: ObservedTelemetry) {
+  constructor(telemetry: ObservedTelemetry, deliveries: Pick<DeliveryTimes, "stream">) {
+    this.#deliveries = deliveries;
     telemetry.observe("node-connected", ({ stream, node, layers }) => this.#identify(stream, node, layers));
     telemetry.observe("node-moved", ({ stream, node, layers }) => this.#identify(stream, node, layers));
     telemetry.observe("stream-closed", ({ stream }) => this.#forget(stream));
     telemetry.observe("poller-forgotten", ({ stream }) => this.#forget(stream));
-    telemetry.observe("response-sent", ({ stream, type, nonce }) => this.#change(stream, type, send, nonce));
-    telemetry.observe("response-acked", ({ stream, type, nonce }) => this.#change(stream, type, accept, nonce));
-    telemetry.observe("response-nacked", ({ stream, type, nonce }) => this.#change(stream, type, reject, nonce));
-    telemetry.observe("wait-began", ({ stream, type }) => this.#change(stream, type, hold, ""));
-    telemetry.observe("wait-ended", ({ stream, type }) => this.#change(stream, type, release, ""));
   }
 
   /** Grows with every change of a node or its condition. */
@@ -92,14 +81,14 @@ export class Fleet {
   }
 
   #identify(id: StreamId, node: Node, layers: readonly string[]): void {
-    const stream = this.#streams.get(id) ?? { member: undefined, node, layers, deliveries: new Map() };
-    this.#streams.set(id, stream);
+    const stream = this.#streams.get(id) ?? this.#meet(id, node, layers);
+    if (stream === undefined) return;
     stream.node = node;
     stream.layers = layers;
     if (stream.member?.node.id !== node.id) this.#leave(id, stream);
     let member = this.#nodes.get(node.id);
     if (member === undefined) {
-      member = new Member(node, layers);
+      member = new Member(node, layers, this.#moved);
       this.#nodes.set(node.id, member);
       this.#sorted = undefined;
     } else {
@@ -108,10 +97,18 @@ export class Fleet {
     }
     if (stream.member === undefined) {
       member.streams.add(id);
-      for (const delivery of stream.deliveries.values()) member.add(delivery, 1);
+      stream.times.countWith(member);
     }
     stream.member = member;
     this.#count(member);
+  }
+  /** Undefined: no such stream was opened. */
+  #meet(id: StreamId, node: Node, layers: readonly string[]): FleetStream | undefined {
+    const times = this.#deliveries.stream(id);
+    if (times === undefined) return undefined;
+    const stream = { member: undefined, node, layers, times };
+    this.#streams.set(id, stream);
+    return stream;
   }
 
   #forget(id: StreamId): void {
@@ -128,7 +125,7 @@ export class Fleet {
     stream.member = undefined;
     this.#count(member, -1);
     member.streams.delete(id);
-    for (const delivery of stream.deliveries.values()) member.add(delivery, -1);
+    stream.times.countWith(undefined);
     const [other] = member.streams;
     const left = other === undefined ? undefined : this.#streams.get(other);
     if (left === undefined) {
@@ -141,30 +138,13 @@ export class Fleet {
     this.#count(member);
   }
 
-  #change(id: StreamId, type: TypeUrl, change: (delivery: Delivery, nonce: string) => void, nonce: string): void {
-    const stream = this.#streams.get(id);
-    if (stream === undefined) return;
-    let delivery = stream.deliveries.get(type);
-    if (delivery === undefined) {
-      delivery = new Delivery();
-      stream.deliveries.set(type, delivery);
-    }
-    const { member } = stream;
-    if (member === undefined) {
-      change(delivery, nonce);
-      return;
-    }
-    const before = member.condition;
-    member.add(delivery, -1);
-    change(delivery, nonce);
-    member.add(delivery, 1);
-    const after = member.condition;
-    if (after === before) return;
+  /** A member has another condition. */
+  readonly #moved = ({ node, build }: Member, before: NodeCondition, after: NodeCondition): void => {
     this.#changes++;
     this.#all.move(before, after);
-    this.#clusters.move(member.node.cluster, before, after);
-    this.#builds.move(member.build, before, after);
-  }
+    this.#clusters.move(node.cluster, before, after);
+    this.#builds.move(build, before, after);
+  };
 
   #count(member: Member, by: 1 | -1 = 1): void {
     const { condition } = member;
@@ -181,57 +161,25 @@ interface FleetStream {
   /** What it said of that node, and where it is mapped to. */
   node: Node;
   layers: readonly string[];
-  readonly deliveries: Map<TypeUrl, Delivery>;
+  readonly times: StreamTimes;
 }
 
-/** What is known of one type on one stream. */
-class Delivery {
-  /** The nonce of the newest response, until it is answered. */
-  unanswered: string | undefined = undefined;
-  isRejected = false;
-  isWaiting = false;
+type Moved = (member: Member, before: NodeCondition, after: NodeCondition) => void;
 
-  /** Clients may answer only the newest response. */
-  answer(nonce: string): void {
-    if (this.unanswered === nonce) this.unanswered = undefined;
-  }
-}
-
-function send(delivery: Delivery, nonce: string): void {
-  delivery.unanswered = nonce;
-}
-
-function accept(delivery: Delivery, nonce: string): void {
-  delivery.answer(nonce);
-  delivery.isRejected = false;
-}
-
-function reject(delivery: Delivery, nonce: string): void {
-  delivery.answer(nonce);
-  delivery.isRejected = true;
-}
-
-function hold(delivery: Delivery): void {
-  delivery.isWaiting = true;
-}
-
-function release(delivery: Delivery): void {
-  delivery.isWaiting = false;
-}
-
-class Member implements FleetNode {
+class Member implements FleetNode, ConditionCounter {
   node: Node;
   layers: readonly string[];
   build: string;
   readonly streams = new Set<StreamId>();
-  #nacked = 0;
-  #waiting = 0;
-  #pending = 0;
+  readonly #moved: Moved;
+  /** The types of its streams. */
+  readonly #types: Record<NodeCondition, number> = { nacked: 0, waiting: 0, pending: 0, acked: 0 };
 
-  constructor(node: Node, layers: readonly string[]) {
+  constructor(node: Node, layers: readonly string[], moved: Moved) {
     this.node = node;
     this.layers = layers;
     this.build = buildOf(node);
+    this.#moved = moved;
   }
 
   identify(node: Node, layers: readonly string[]): void {
@@ -241,16 +189,24 @@ class Member implements FleetNode {
     if (!isSameBuild) this.build = buildOf(node);
   }
 
+  /** The worst of its types counts. */
   get condition(): NodeCondition {
-    if (this.#nacked > 0) return "nacked";
-    if (this.#waiting > 0) return "waiting";
-    return this.#pending > 0 ? "pending" : "acked";
+    const { nacked, waiting, pending } = this.#types;
+    if (nacked > 0) return "nacked";
+    if (waiting > 0) return "waiting";
+    return pending > 0 ? "pending" : "acked";
   }
 
-  add({ isRejected, isWaiting, unanswered }: Delivery, by: 1 | -1): void {
-    if (isRejected) this.#nacked += by;
-    if (isWaiting) this.#waiting += by;
-    if (unanswered !== undefined) this.#pending += by;
+  add(condition: NodeCondition, by: 1 | -1): void {
+    this.#types[condition] += by;
+  }
+
+  move(before: NodeCondition, after: NodeCondition): void {
+    const was = this.condition;
+    this.#types[before]--;
+    this.#types[after]++;
+    const { condition } = this;
+    if (condition !== was) this.#moved(this, was, condition);
   }
 }
 

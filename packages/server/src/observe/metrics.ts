@@ -47,7 +47,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   countStreams(options.telemetry, registry);
   countRequests(options.telemetry, registry, nameOf);
-  countResponses(options.telemetry, registry, nameOf);
+  countResponses(options, registry, nameOf);
   countAnswers(options, registry, nameOf);
   countRest(options.telemetry, registry);
   readGauges(options, registry, nameOf);
@@ -135,7 +135,7 @@ interface ResponseCells {
   readonly resources: HistogramCell;
 }
 
-function countResponses(telemetry: ObservedTelemetry, registry: Registry, nameOf: NameOf): void {
+function countResponses({ telemetry, deliveries }: MetricsOptions, registry: Registry, nameOf: NameOf): void {
   const responses = new CounterFamily("xds_server_responses_total", registry);
   const bytes = new HistogramFamily("xds_server_response_bytes", registry);
   const resources = new HistogramFamily("xds_server_response_resources", registry);
@@ -155,16 +155,13 @@ function countResponses(telemetry: ObservedTelemetry, registry: Registry, nameOf
     return made;
   }
 
-  const variants = new Map<number, "sotw" | "delta">();
-  telemetry.observe("stream-opened", ({ stream, variant }) => variants.set(stream, variant));
-  telemetry.observe("stream-closed", ({ stream }) => variants.delete(stream));
   telemetry.observe("response-queued", (report) => {
     const { responses: sent, bytes: size } = cellsOf(report.type, report.variant);
     sent.value++;
     size.observe(report.bytes);
   });
   telemetry.observe("response-sent", ({ stream, type, resources: puts, removed }) => {
-    cellsOf(type, variants.get(stream) ?? "sotw").resources.observe(puts + removed);
+    cellsOf(type, deliveries.stream(stream)?.variant ?? "sotw").resources.observe(puts + removed);
   });
 }
 

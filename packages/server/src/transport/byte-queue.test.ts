@@ -45,3 +45,16 @@ test("a chunk that is taken at once is not copied", () => {
   expect(queue.keptBytes).toBe(0);
   expect(queue.take(10).buffer).toBe(bytes.buffer);
 });
+
+test.each([true, false])("bytes are read in place and thrown away (kept: %s)", (isKept) => {
+  const queue = new ByteQueue();
+  queue.push(bytes.subarray(0, 4));
+  if (isKept) queue.keep();
+  expect([queue.at(0), queue.at(3), queue.length]).toEqual([0, 3, 4]);
+  queue.skip(3);
+  expect([queue.at(0), queue.length]).toEqual([3, 1]);
+  queue.skip(1);
+  expect([queue.length, queue.keptBytes]).toEqual([0, 0]);
+  queue.push(bytes.subarray(7, 9));
+  expect(queue.take(2)).toEqual(bytes.subarray(7, 9));
+});

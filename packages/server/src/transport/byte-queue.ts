@@ -52,6 +52,17 @@ export class ByteQueue {
     return taken;
   }
 
+  /** A byte that must be there; it is not taken. */
+  at(index: number): number {
+    return this.#memory[this.#start + index] ?? 0;
+  }
+
+  /** Throws away the first bytes, which must be there. */
+  skip(byteLength: number): void {
+    this.#start += byteLength;
+    if (this.#isOwn && this.length === 0) this.clear();
+  }
+
   clear(): void {
     this.#memory = NOTHING;
     this.#start = 0;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { NODE_CONDITIONS, type NodeCondition } from "../../src/observe/fleet.ts";
+import { NODE_CONDITIONS, type NodeCondition } from "../../src/observe/node-condition.ts";
 import { CDS, EDS, node, RealMachine, resource } from "./real-machine.ts";
 
 /** The condition of every node, from the state of the protocol. */

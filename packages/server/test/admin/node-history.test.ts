@@ -10,7 +10,7 @@ test("the history of a node has the numbers that it had and NACKed, also of a no
   });
   const origin = `http://127.0.0.1:${(await world.admin.start())?.port}`;
   const stream = world.open();
-  world.deliveries.onAnswered((answered) => world.nodePast.answered(answered));
+  world.deliveries.onNacked((nacked) => world.nodePast.nacked(nacked));
   world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
   world.receive(stream, { kind: "delta", type: CDS, node: node("n/1") });
   const about = { kind: "delta", type: CDS } as const;

@@ -65,7 +65,7 @@ export function resource(
 export class RealMachine {
   readonly telemetry: ObservedTelemetry = createTelemetry();
   readonly deliveries: DeliveryTimes = createDeliveryTimes(this.telemetry);
-  readonly fleet = new Fleet(this.telemetry);
+  readonly fleet = new Fleet(this.telemetry, this.deliveries);
   readonly sent: Extract<ServerEffect, { kind: "send" }>[] = [];
   now = Date.UTC(2026, 0, 1);
   readiness: Readiness = { isReady: true, isDraining: false, reasons: [] };

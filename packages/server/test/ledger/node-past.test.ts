@@ -92,15 +92,14 @@ test("the files stay within their bytes, and what a node has had for long stays 
 
 test.each([undefined, "memory"] as const)("what a node NACKed is known, with its reason (%s)", async (where) => {
   const { recorder, sweep } = await open(where);
-  const answer = (revision: number, reason: string | undefined, type: TypeUrl = CDS): void =>
-    recorder.answered({ node: "a", type, revision, at: revision, reason });
+  const nack = (revision: number, reason: string, type: TypeUrl = CDS): void =>
+    recorder.nacked({ node: "a", type, revision, at: revision, reason });
   await sweep({ clients: [{ id: "a", reached: 1 }] });
-  answer(2, undefined);
-  answer(2, "no");
-  answer(3, "no");
-  answer(3, "never", LDS);
+  nack(2, "no");
+  nack(3, "no");
+  nack(3, "never", LDS);
   await sweep({ now: 3_000 });
-  answer(3, "no");
+  nack(3, "no");
   await sweep({ clients: [{ id: "a", reached: 4 }], revision: 4, now: 4_000 });
   expect(await recorder.of("a")).toEqual([
     { time: 1_000, number: 11, id: "a" },
@@ -113,7 +112,7 @@ test.each([undefined, "memory"] as const)("what a node NACKed is known, with its
 test("who asks is told what was NACKed a moment ago, and during a sweep", async () => {
   const { recorder, world } = await open("memory");
   const reject = (revision: number): void =>
-    recorder.answered({ node: "a", type: CDS, revision, at: revision, reason: "no" });
+    recorder.nacked({ node: "a", type: CDS, revision, at: revision, reason: "no" });
   const numbers = async (): Promise<readonly number[]> => (await recorder.of("a")).map(({ number }) => number);
   reject(1);
   expect(await numbers()).toEqual([11]);

@@ -20,19 +20,24 @@ import { Recent } from "../memory/recent.ts";
  */
 const ELEMENTS_KEPT = 200_000;
 
+/** A difference, and what was derived from it when somebody asked. */
+interface Way {
+  readonly is: Difference;
+  names?: ReadonlySet<string>;
+  newcomers?: ReadonlySet<string>;
+  retargeted?: ReadonlySet<string>;
+  byTerm?: ReadonlyMap<string, readonly Change[]>;
+}
+
 /**
  * What changed between a position and now; computed once for all clients at that position. Dropped with the next
  * transaction.
  */
 export class SharedChanges {
   readonly #ttls: Ttls;
-  readonly #differences = new Recent<Difference>(ELEMENTS_KEPT, ({ changes }) => changes.length);
-  readonly #names = new Recent<ReadonlySet<string>>(ELEMENTS_KEPT, ({ size }) => size);
-  readonly #newcomers = new Recent<ReadonlySet<string>>(ELEMENTS_KEPT, ({ size }) => size);
-  readonly #retargeted = new Recent<ReadonlySet<string>>(ELEMENTS_KEPT, ({ size }) => size);
-  /** The difference that was asked for last: most streams stand at one position. */
-  #last: { readonly from: Position; readonly view: View; readonly type: TypeUrl; readonly is: Difference } | undefined;
-  readonly #byTerm = new Recent<ReadonlyMap<string, readonly Change[]>>(ELEMENTS_KEPT, ({ size }) => size);
+  readonly #ways = new Recent<Way>(ELEMENTS_KEPT, ({ is }) => is.changes.length);
+  /** The one that was asked for last: most streams stand at one position. */
+  #last: { readonly from: Position; readonly view: View; readonly type: TypeUrl; readonly way: Way } | undefined;
 
   constructor(ttls: Ttls) {
     this.#ttls = ttls;
@@ -40,59 +45,53 @@ export class SharedChanges {
 
   clear(): void {
     this.#last = undefined;
-    for (const made of [this.#differences, this.#names, this.#newcomers, this.#retargeted, this.#byTerm]) made.clear();
+    this.#ways.clear();
   }
 
   /** The whole difference. */
   between(from: Position, view: View, type: TypeUrl): Difference {
-    const last = this.#last;
-    if (last?.view === view && last.type === type && isSamePosition(last.from, from)) return last.is;
-    const is = this.#differences.get(wayKey(from, view, type), () => differenceBetween(from, view, type, this.#ttls));
-    this.#last = { from, view, type, is };
-    return is;
+    return this.#way(from, view, type).is;
   }
 
   /** The names that changed since a position. */
   names(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
-    return this.#names.get(wayKey(from, view, type), () => {
-      return new Set(this.between(from, view, type).changes.map(({ name }) => name));
-    });
+    const way = this.#way(from, view, type);
+    way.names ??= new Set(way.is.changes.map(({ name }) => name));
+    return way.names;
   }
 
   /** The names that had no resource at a position and have one now. */
   newcomers(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
-    return this.#newcomers.get(wayKey(from, view, type), () => {
-      const { changes } = this.between(from, view, type);
-      return new Set(changes.flatMap(({ name, then, now }) => (then === undefined && now !== undefined ? [name] : [])));
-    });
+    const way = this.#way(from, view, type);
+    way.newcomers ??= new Set(
+      way.is.changes.flatMap(({ name, then, now }) => (then === undefined && now !== undefined ? [name] : [])),
+    );
+    return way.newcomers;
   }
 
   /** The names that had a resource at a position and have one now that references something else. */
   retargeted(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
-    return this.#retargeted.get(wayKey(from, view, type), () => {
-      const names = new Set<string>();
-      for (const { name, then, now } of this.between(from, view, type).changes)
-        if (
-          then !== undefined &&
-          now !== undefined &&
-          JSON.stringify(then.references) !== JSON.stringify(now.references)
-        )
-          names.add(name);
-      return names;
-    });
+    const way = this.#way(from, view, type);
+    way.retargeted ??= new Set(way.is.changes.flatMap((change) => (isRetargeted(change) ? [change.name] : [])));
+    return way.retargeted;
   }
 
   /**
    * The difference by every term that a change may match: present and former names and aliases, and their collections.
    */
   byTerm(from: Position, view: View, type: TypeUrl): ReadonlyMap<string, readonly Change[]> {
-    return this.#byTerm.get(wayKey(from, view, type), () => {
-      const byTerm = new Map<string, Change[]>();
-      for (const change of this.between(from, view, type).changes) {
-        for (const term of termsFor(change)) memo(byTerm, term, (): Change[] => []).push(change);
-      }
-      return byTerm;
-    });
+    const way = this.#way(from, view, type);
+    way.byTerm ??= changesByTerm(way.is);
+    return way.byTerm;
+  }
+
+  #way(from: Position, view: View, type: TypeUrl): Way {
+    const last = this.#last;
+    if (last?.view === view && last.type === type && isSamePosition(last.from, from)) return last.way;
+    const make = (): Way => ({ is: differenceBetween(from, view, type, this.#ttls) });
+    const way = this.#ways.get(wayKey(from, view, type), make);
+    this.#last = { from, view, type, way };
+    return way;
   }
 
   /** The former states with a TTL of names that changed since a position; undefined: none. */
@@ -102,6 +101,18 @@ export class SharedChanges {
     const timed = changes.flatMap(({ name, then }) => (then?.ttlMs === undefined ? [] : [[name, then] as const]));
     return timed.length === 0 ? undefined : new Map(timed);
   }
+}
+
+function isRetargeted({ then, now }: Change): boolean {
+  return then !== undefined && now !== undefined && JSON.stringify(then.references) !== JSON.stringify(now.references);
+}
+
+function changesByTerm({ changes }: Difference): ReadonlyMap<string, readonly Change[]> {
+  const byTerm = new Map<string, Change[]>();
+  for (const change of changes) {
+    for (const term of termsFor(change)) memo(byTerm, term, (): Change[] => []).push(change);
+  }
+  return byTerm;
 }
 
 function termsFor({ name, then, now }: Change): ReadonlySet<string> {

@@ -38,10 +38,9 @@ function collect(
   news: readonly Resource[],
   { here, isShared = false }: { readonly here?: TypeStream; readonly isShared?: boolean } = {},
 ): unknown {
-  const owed = new Map<TypeUrl, Set<string>>();
   const types = new Map(here === undefined ? [] : [[here.traits.type, here]]);
-  resends.collect(clusters, [news], { types, isShared, owed });
-  return [...owed].map(([type, names]) => [type, [...names]]);
+  resends.collect(clusters, [news], { types, isShared });
+  return [...resends.takeOwed()].map(([type, names]) => [type, [...names]]);
 }
 
 const pending = ({ sentState }: TypeStream): readonly string[] => [...sentState.pendingNames.keys()];
@@ -76,9 +75,12 @@ describe("S-WRM-08: the endpoints of new and changed Clusters", () => {
   });
 
   test("are added to what other types make resent", () => {
-    const owed = new Map([[ENDPOINTS, new Set(["x"])]]);
-    resends.collect(clusters, [[a], [b]], { types: new Map(), isShared: true, owed });
-    expect([...owed]).toEqual([[ENDPOINTS, new Set(["x", "a", "b"])]]);
+    const others = typeStream(ROUTE, [], { owes: [ENDPOINTS] });
+    const route = resource(ROUTE, "r", "1", { references: [{ type: ENDPOINTS, name: "x" }] });
+    resends.collect(others, [[route]], { types: new Map(), isShared: true });
+    resends.collect(clusters, [[a], [b]], { types: new Map(), isShared: true });
+    expect([...resends.takeOwed()]).toEqual([[ENDPOINTS, new Set(["x", "a", "b"])]]);
+    expect(resends.takeOwed().size).toBe(0);
   });
 
   test("are not sent again where that is switched off; what other types make resent is", () => {
@@ -91,9 +93,8 @@ describe("S-WRM-08: the endpoints of new and changed Clusters", () => {
 
   test("are of no interest to a type that makes nothing resent", () => {
     const routes = typeStream(ROUTE);
-    const owed = new Map<TypeUrl, Set<string>>();
-    resends.collect(routes, [[a]], { types: new Map(), isShared: true, owed });
-    expect(owed.size).toBe(0);
+    resends.collect(routes, [[a]], { types: new Map(), isShared: true });
+    expect(resends.takeOwed().size).toBe(0);
   });
 });
 

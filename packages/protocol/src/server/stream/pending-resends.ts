@@ -3,9 +3,9 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 
 const none: readonly string[] = [];
+const nothing: ReadonlyMap<TypeUrl, ReadonlySet<string>> = new Map();
 
-/** Names to be resent, by type, on other streams of the client. */
-export type ResendNames = Map<TypeUrl, Set<string>>;
+type ResendNames = Map<TypeUrl, Set<string>>;
 
 /**
  * What an answer of one type makes resent of other types: a client that is sent a changed Cluster needs its endpoints
@@ -18,6 +18,8 @@ export class PendingResends {
   readonly #resumed = new Set<TypeUrl>();
   /** Names to be resent to such a client, of types that it has not subscribed to yet. */
   readonly #beforehand: ResendNames = new Map();
+  /** Names to be resent on other streams of the client; undefined: none, as after most flushes. */
+  #owed: ResendNames | undefined;
 
   constructor(dialect: Dialect) {
     this.#dialect = dialect;
@@ -40,14 +42,21 @@ export class PendingResends {
     return names;
   }
 
+  /** Takes the names to be resent on other streams of the client, by type, since the last call. */
+  takeOwed(): ReadonlyMap<TypeUrl, ReadonlySet<string>> {
+    const owed = this.#owed ?? nothing;
+    this.#owed = undefined;
+    return owed;
+  }
+
   /**
-   * Marks what the new resources of a type make resent on this stream, and adds the names to `owed`. `isShared`: other
+   * Marks what the new resources of a type make resent on this stream, and notes it for others. `isShared`: other
    * streams of the client may subscribe to the dependent types.
    */
   collect(
     type: TypeStream,
     news: PendingResponse["news"],
-    { types, isShared, owed }: { types: ReadonlyMap<TypeUrl, TypeStream>; isShared: boolean; owed: ResendNames },
+    { types, isShared }: { types: ReadonlyMap<TypeUrl, TypeStream>; isShared: boolean },
   ): void {
     const { kind, owes } = type.traits;
     if (owes.length === 0 || (kind === "cds" && !this.#dialect.resendEdsOnClusterChange)) return;
@@ -56,14 +65,15 @@ export class PendingResends {
       const here = types.get(owedType);
       // The first sync of many streams skips the scan where it cannot find anything.
       if (!isResumed && here?.position === undefined && !isShared) continue;
-      const names = owed.get(owedType) ?? new Set();
+      this.#owed ??= new Map();
+      const names = this.#owed.get(owedType) ?? new Set();
       for (const resources of news) {
         for (const { references } of resources)
           for (const reference of references) if (reference.type === owedType) names.add(reference.name);
       }
       here?.resend(names);
       if (here === undefined && isResumed) this.#oweBeforehand(owedType, names);
-      owed.set(owedType, names);
+      this.#owed.set(owedType, names);
     }
   }
 

@@ -24,14 +24,13 @@ import { StreamOrder } from "../order/stream-order.ts";
 import { StreamWaits, type WaitingType } from "../order/stream-waits.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { Subscriber } from "../subscription/subscriber-index.ts";
-import type { Subscription } from "../subscription/subscription.ts";
 import { DeltaTypeStream } from "../type/delta.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import { SotwTypeStream } from "../type/sotw.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { AbsenceBounds } from "../type/untold-absences.ts";
 import { Heartbeats } from "./heartbeat.ts";
-import { PendingResends, type ResendNames } from "./pending-resends.ts";
+import { PendingResends } from "./pending-resends.ts";
 import { resourceStates } from "./resource-states.ts";
 import { Sending } from "./sending.ts";
 import { StreamErrors } from "./stream-errors.ts";
@@ -109,6 +108,10 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     return this.#types;
   }
 
+  get subscribed(): readonly TypeStream[] {
+    return this.#inOrder;
+  }
+
   get view(): View {
     return this.current.view;
   }
@@ -119,7 +122,9 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
 
   /** The newest revision up to which the client has everything; infinite: it has everything. */
   get reached(): number {
-    return Math.min(Number.POSITIVE_INFINITY, ...this.#inOrder.map((type) => reachedBy(this.#progressOf(type))));
+    let reached = Number.POSITIVE_INFINITY;
+    for (const type of this.#inOrder) reached = Math.min(reached, reachedBy(this.#progressOf(type)));
+    return reached;
   }
 
   standing(revision: number): Standing {
@@ -174,10 +179,6 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
   /** The next flush has something to do. */
   unsettle(): void {
     this.#isSettled = false;
-  }
-
-  *subscriptions(): Iterable<readonly [TypeUrl, Subscription]> {
-    for (const [url, { subscription }] of this.#types) yield [url, subscription];
   }
 
   /**
@@ -243,21 +244,20 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
    */
   flush(): FlushResult {
     const effects: ServerEffect[] = [];
-    const owed: ResendNames = new Map();
     const { streams } = this.identity.siblings;
     const positions = streams.size > 1 ? this.#inOrder.map((type) => type.position) : [];
     this.#waits.begin();
     let isUnfinished = false;
     for (const type of this.#inOrder) {
       const waits = this.#waits.find(type, this.current);
-      if (waits === undefined || waits.maySpeak) this.#speak(type, effects, owed, waits?.names);
+      if (waits === undefined || waits.maySpeak) this.#speak(type, effects, waits?.names);
       // A paused answer that has to wait goes on when the wait ends.
       isUnfinished = type.isPaused && waits?.maySpeak !== false;
       if (isUnfinished) break;
     }
     for (const type of this.#inOrder) {
       if (isUnfinished || (type.pendingRemovals.isEmpty && type.untoldAbsences.isEmpty)) continue;
-      this.#speak(type, effects, owed);
+      this.#speak(type, effects);
       this.#waits.findOfRemovals(type);
     }
     if (this.#beats.isDue && !isUnfinished) this.#beat(effects);
@@ -265,7 +265,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
       streams.size > 1 && (effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]));
     effects.push(...this.#reportWaits());
     this.#isSettled = !isUnfinished && this.#findSettled();
-    return { effects, owed, isUnfinished, hasMoved };
+    return { effects, owed: this.#owed.takeOwed(), isUnfinished, hasMoved };
   }
 
   #findSettled(): boolean {
@@ -327,7 +327,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     return { stream: this.opened.stream, node: this.identity.node, type: traits.type };
   }
 
-  #speak(type: TypeStream, effects: ServerEffect[], owed: ResendNames, heldBack = nothingHeldBack): void {
+  #speak(type: TypeStream, effects: ServerEffect[], heldBack = nothingHeldBack): void {
     const { position: from, pendingRemovals } = type;
     const before = { position: from, pendingRemovals: pendingRemovals };
     // Of a resource that was held back, the client still has the state from before the wait.
@@ -345,13 +345,14 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
     for (const answer of answers) {
       const moment = { revision: current.revision, toldTo, at: this.identity.siblings.order.count() };
       for (const body of this.#sending.partsOf(answer.body, type.traits, current.shared.parts)) {
-        const delivery = this.#sending.respond(type, { ...answer, body }, moment, effects);
+        const part = body === answer.body ? answer : { ...answer, body };
+        const delivery = this.#sending.respond(type, part, moment, effects);
         const isWhole = toldTo === undefined || (type.traits.isFullState && this.opened.variant === "sotw");
         if (isWhole && body.ttls === "told") this.#beats.confirm(type);
         const isUnprotected = this.#ordering.sent(type, delivery, answer, before, this.current);
         if (isUnprotected) effects.push(report({ kind: "client-unprotected", ...this.#about(type) }));
       }
-      this.#owed.collect(type, answer.news, { types: this.#types, isShared, owed });
+      this.#owed.collect(type, answer.news, { types: this.#types, isShared });
     }
   }
 

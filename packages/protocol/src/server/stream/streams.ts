@@ -159,27 +159,31 @@ export class Streams {
   }
 
   #receive(id: StreamId, request: DiscoveryRequest): readonly ServerEffect[] {
-    const opened = this.#open.openedAs(id);
+    const known = this.#open.get(id);
+    const opened = known?.opened ?? this.#open.openedAs(id);
     if (opened === undefined) return [];
     const { admission, layers, traits: traitsOf, takeServed, progress } = this.#options;
-    const known = this.#open.get(id);
     const type = admission.typeOf(opened, request, known?.types);
     if (typeof type !== "string") return this.#open.end(id, type.refused);
     const identified =
       known === undefined ? this.#admission.identify(opened, request) : this.#admission.checkNode(known, request);
-    const stream = this.#open.get(id);
+    const stream = identified.length > 0 ? this.#open.get(id) : known;
     if (stream === undefined) return identified;
-    const denied = stream.types.has(type) ? [] : this.#admission.denyType(stream, type);
-    const effects = [...identified, ...denied];
-    if (isEnded(denied)) return effects;
+    const effects = [...identified];
     const traits = traitsOf(type);
     const isUnknown = traits === undefined && !layers.holdsAny(type);
-    const unknown = isUnknown && !stream.types.has(type) ? this.#admission.meetUnknown(stream, type) : [];
-    effects.push(...unknown);
-    if (isEnded(unknown)) return effects;
+    if (!stream.types.has(type)) {
+      const denied = this.#admission.denyType(stream, type);
+      effects.push(...denied);
+      if (isEnded(denied)) return effects;
+      const unknown = isUnknown ? this.#admission.meetUnknown(stream, type) : [];
+      effects.push(...unknown);
+      if (isEnded(unknown)) return effects;
+    }
     // Before the names are subscribed to, which costs most.
     const { maxSubscriptionsPerStream: most = Number.POSITIVE_INFINITY } = this.#options;
-    const excess = excessOf({ ...noUsage, subscriptions: namesIn(request, most) }, this.#options);
+    const subscriptions = namesIn(request, most);
+    const excess = subscriptions === 0 ? undefined : excessOf({ ...noUsage, subscriptions }, this.#options);
     if (excess !== undefined) return [...effects, ...this.#open.endBeyond(stream, excess)];
     this.#open.catchUp(stream);
     effects.push(...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown));

@@ -43,9 +43,9 @@ export function describeBehind(
 }
 
 /** The highest reach of the types of a client, all of which were left as they are now. */
-export function reachedBy({ type, ...rest }: TypeProgress): number {
-  const { deliveries, pendingRemovals } = type;
-  return Math.min(deliveries.answeredTo, deliveries.refusedFrom, pendingRemovals.oldest - 1, sentTo({ type, ...rest }));
+export function reachedBy(progress: TypeProgress): number {
+  const { deliveries, pendingRemovals } = progress.type;
+  return Math.min(deliveries.answeredTo, deliveries.refusedFrom, pendingRemovals.oldest - 1, sentTo(progress));
 }
 
 /** The revision up to which everything was sent. Infinite: there is nothing to send. */

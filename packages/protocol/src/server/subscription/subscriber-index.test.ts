@@ -8,25 +8,25 @@ import type { View } from "../../state/view.ts";
 import { ChangedNames } from "./changed-names.ts";
 import { NameSets } from "./name-set.ts";
 import { Names } from "./names.ts";
-import { type Subscriber, SubscriberIndex } from "./subscriber-index.ts";
+import { type SubscribedType, type Subscriber, SubscriberIndex } from "./subscriber-index.ts";
 import { Subscription } from "./subscription.ts";
 
 class OneAsker implements Subscriber {
   view: View;
-  readonly asked: ReadonlyMap<TypeUrl, Subscription> = new Map(
-    [CLUSTER, ENDPOINTS].map((type) => [type, new Subscription({ legacyWildcard: true, wildcardSticky: false })]),
-  );
+  readonly subscribed: readonly SubscribedType[] = [CLUSTER, ENDPOINTS].map((type) => {
+    return { traits: { type }, subscription: new Subscription({ legacyWildcard: true, wildcardSticky: false }) };
+  });
 
   constructor(view: View) {
     this.view = view;
   }
 
-  subscriptions(): Iterable<readonly [TypeUrl, Subscription]> {
-    return this.asked;
+  ask(type: TypeUrl, subscribe: readonly string[], unsubscribe: readonly string[] = []): void {
+    this.subscriptionTo(type)?.update(subscribe, unsubscribe);
   }
 
-  ask(type: TypeUrl, subscribe: readonly string[], unsubscribe: readonly string[] = []): void {
-    this.asked.get(type)?.update(subscribe, unsubscribe);
+  subscriptionTo(type: TypeUrl): Subscription | undefined {
+    return this.subscribed.find(({ traits }) => traits.type === type)?.subscription;
   }
 }
 
@@ -97,7 +97,7 @@ test("S-RES-03 exactly those are concerned who ask for what changed, and those w
             isWildcard || asked.hasCollections || changed.some((name) => asked.has(name) || asked.has(`${name}!`));
           for (const [view, concerned] of world.change(b % 3 === 0 ? "own" : "base", type, changed)) {
             const expected = open.filter((one) => {
-              const subscription = one.asked.get(type);
+              const subscription = one.subscriptionTo(type);
               return one.view === view && (unsettled.has(one) || (subscription !== undefined && asks(subscription)));
             });
             expect(concerned).toEqual(new Set(expected));

@@ -9,8 +9,13 @@ import type { Subscription } from "./subscription.ts";
 /** What the index reads of a stream. */
 export interface Subscriber {
   readonly view: View;
-  /** Its subscriptions by type. */
-  subscriptions(): Iterable<readonly [TypeUrl, Subscription]>;
+  /** Its types with their subscriptions. */
+  readonly subscribed: readonly SubscribedType[];
+}
+
+export interface SubscribedType {
+  readonly traits: { readonly type: TypeUrl };
+  readonly subscription: Subscription;
 }
 
 /** Up to so many streams are checked one by one. */
@@ -45,8 +50,8 @@ export class SubscriberIndex<S extends Subscriber> {
   settle(stream: S): void {
     const { unsettled, ofType } = this.#enter(stream);
     unsettled.delete(stream);
-    for (const [type, subscription] of stream.subscriptions())
-      memo(ofType, type, () => new AskersOfType<S>(this.#sets, this.#room)).put(stream, subscription);
+    for (const { traits, subscription } of stream.subscribed)
+      memo(ofType, traits.type, () => new AskersOfType<S>(this.#sets, this.#room)).put(stream, subscription);
   }
 
   /** Removes a stream that is closed or has moved to another view. */

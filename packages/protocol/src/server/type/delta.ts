@@ -440,7 +440,7 @@ export class DeltaTypeStream implements TypeStream {
   #advance(current: CurrentView, answers: readonly PendingResponse[]): readonly PendingResponse[] {
     this.sentState.advance(current.toPosition());
     this.#first.abandon();
-    this.#terms.unsubscribed.clear();
+    if (this.#terms.unsubscribed.size > 0) this.#terms.unsubscribed.clear();
     this.#leftOver = 0;
     return answers;
   }

@@ -148,6 +148,7 @@ export class SentState implements ReadonlySentState {
   advance(to: Position): void {
     this.sentUpTo = to;
     this.resendsAll = false;
+    if (this.isPlain) return; // to clear an empty collection costs as much as to make one
     this.clearAsked();
     this.sentOutOfOrder.clear();
     this.unansweredNames.clear();

@@ -1,6 +1,7 @@
 import type { Node } from "@xdskit/protocol";
 import { globMatches, type StreamState, type TypeState } from "@xdskit/protocol/internal";
-import { type FleetNode, NODE_CONDITIONS } from "../../observe/fleet.ts";
+import type { FleetNode } from "../../observe/fleet.ts";
+import { NODE_CONDITIONS } from "../../observe/node-condition.ts";
 import type { NodeAnswer } from "../answers/nodes.ts";
 import { type Describer, describeDialect, time, userAgentOf } from "../describe.ts";
 import type { Query } from "../query.ts";

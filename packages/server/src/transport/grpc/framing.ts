@@ -101,12 +101,13 @@ export class MessageParser {
 
   #readPrefix(): { isCompressed: boolean; byteLength: number } | undefined {
     if (this.#queue.length < PREFIX_BYTES) return undefined;
-    const prefix = this.#queue.take(PREFIX_BYTES);
-    const flag = prefix[0];
+    const queue = this.#queue;
+    const flag = queue.at(0);
     if (flag !== 0 && flag !== 1) {
       throw new FramingError(statusCode.INTERNAL, `expected a compressed flag of 0 or 1, got ${flag}`);
     }
-    const byteLength = readUint32(prefix, 1);
+    const byteLength = queue.at(1) * 2 ** 24 + ((queue.at(2) << 16) | (queue.at(3) << 8) | queue.at(4));
+    queue.skip(PREFIX_BYTES);
     const { maxBytes } = this.#limits;
     if (byteLength > maxBytes) {
       const message = `a request of ${byteLength} bytes; at most ${maxBytes} are taken (maxRequestBytes)`;
@@ -114,8 +115,4 @@ export class MessageParser {
     }
     return { isCompressed: flag === 1, byteLength };
   }
-}
-
-function readUint32(bytes: Uint8Array, at: number): number {
-  return (bytes[at] ?? 0) * 2 ** 24 + ((bytes[at + 1] ?? 0) << 16) + ((bytes[at + 2] ?? 0) << 8) + (bytes[at + 3] ?? 0);
 }

@@ -33,12 +33,13 @@ export function receiveMessage<T>(
   reader: MessageReader<T>,
   bytes: Uint8Array,
   options: ReadingOptions,
-  receive: (message: T | Status) => Promise<void> | void,
+  receive: (message: T | Status, byteLength: number) => Promise<void> | void,
 ): Promise<void> | void {
-  if (bytes.byteLength < LARGE_BYTES) return receive(readMessage(reader, bytes, options));
+  const { byteLength } = bytes;
+  if (byteLength < LARGE_BYTES) return receive(readMessage(reader, bytes, options), byteLength);
   return inSlices(reader.readInSteps(bytes))
     .catch((error: unknown) => statusOf(error, options))
-    .then(receive);
+    .then((message) => receive(message, byteLength));
 }
 
 async function inSlices<T>(steps: Steps<T>): Promise<T> {

@@ -26,14 +26,13 @@ function serve(call: GrpcCall, ports: MethodPorts, opening: Omit<NewStream, "con
     call.end(stream);
     return () => undefined;
   }
+  const reading = { says: DISCOVERY_REQUEST, ports };
+  const receive = (request: DiscoveryRequest | Status, byteLength: number): void => {
+    if ("code" in request) hub.endStream(stream, request, "malformed");
+    else hub.receive(stream, request, byteLength);
+  };
   call.accept({
-    onMessage: (bytes) => {
-      const receive = (request: DiscoveryRequest | Status): void => {
-        if ("code" in request) hub.endStream(stream, request, "malformed");
-        else hub.receive(stream, request, bytes.byteLength);
-      };
-      return receiveMessage<DiscoveryRequest>(reader, bytes, { says: DISCOVERY_REQUEST, ports }, receive);
-    },
+    onMessage: (bytes) => receiveMessage<DiscoveryRequest>(reader, bytes, reading, receive),
     onHalfClose: () => hub.finish(stream),
     onFailure: (status, reason) => hub.endStream(stream, status, reason),
     onClose: (reason) => hub.abandon(stream, reason),
