@@ -32,7 +32,7 @@ test("streams and pollers whose node is known are told with their layers as they
   talk.open(2, "sotw", CLUSTER);
   talk.poll(CLUSTER, { node: node("p") });
   const poll = talk.poll(CLUSTER, { node: node("q") });
-  talk.poll(CLUSTER, { node: node("q"), versionInfo: talk.answers.get(poll)?.version ?? "" });
+  talk.poll(CLUSTER, { node: node("q"), versionInfo: talk.answers.get(poll)?.body?.version });
   const described = [...talk.machine.streams()];
   expect(described.map(({ node: of, isPoller, isUnconfirmed }) => [of?.id, isPoller, isUnconfirmed])).toEqual([
     ["n", undefined, undefined],
