@@ -9,7 +9,7 @@ const packages = {
   "envoy-api": { workspace: ["protocol"], npm: ["@bufbuild/protobuf"] },
   disk: { workspace: [], npm: [] },
   source: { workspace: ["protocol", "envoy-api"], npm: ["typescript", "yaml"] },
-  server: { workspace: ["protocol", "envoy-api", "disk", "source"], npm: ["prom-client"] },
+  server: { workspace: ["protocol", "envoy-api", "disk", "source"], npm: ["@opentelemetry/api", "prom-client"] },
   "store-etcd": { workspace: ["server"], npm: ["@grpc/grpc-js"] },
   // Types of the admin API only; what is built is one script without imports.
   console: { workspace: ["server"], npm: ["preact"] },

@@ -142,6 +142,7 @@ export type {
   PublishedChange,
   PublishResult,
   RollbackOptions,
+  SourceReading,
   WaitingDeletion,
 } from "./ledger/publication.ts";
 export type { LedgerRole } from "./ledger/source-role.ts";

@@ -1,6 +1,6 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
-import type { AccessFunction, AccessRules, Commit, NodeMapping } from "@xdskit/protocol";
+import type { AccessFunction, AccessRules, Commit, NodeMapping, Transaction, TypeUrl } from "@xdskit/protocol";
 import { at, describeProblems, problemsIn } from "@xdskit/protocol/internal";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
@@ -24,6 +24,7 @@ import type { Publisher } from "./ledger/publisher.ts";
 import type { StoreState } from "./ledger/store-state.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import { loadReportMethods } from "./load/methods.ts";
+import type { ChangeTraces } from "./observe/change-traces.ts";
 import { consoleLog } from "./observe/console-log.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "./observe/deliveries.ts";
 import { Fleet } from "./observe/fleet.ts";
@@ -36,7 +37,14 @@ import { drainOptions, loadReports } from "./option-rules.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
 import { ServerLedger } from "./server-ledger.ts";
 import { createNodePast, openNodePast } from "./server-node-past.ts";
-import { createClientStatus, createExporter, createHub, createLoadReporting, rulesContextOf } from "./server-parts.ts";
+import {
+  createChangeTraces,
+  createClientStatus,
+  createExporter,
+  createHub,
+  createLoadReporting,
+  rulesContextOf,
+} from "./server-parts.ts";
 import { createServerView } from "./server-view.ts";
 import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
 import { StateCheck, unseenLayer } from "./state/state-check.ts";
@@ -206,6 +214,7 @@ export function createServer(options: ManagementServerOptions = {}): ManagementS
 class WiredServer implements ManagementServer {
   readonly #hub: Hub;
   readonly #loads: LoadReporting;
+  readonly #traces: ChangeTraces;
   readonly #transports: readonly Transport[];
   readonly #admin: AdminServer | undefined;
   readonly #exporters: readonly FileExporter[];
@@ -238,7 +247,9 @@ class WiredServer implements ManagementServer {
     hub = createHub(options, encoder, telemetry);
     this.#hub = hub;
     this.#rulesContext = rulesContextOf(options, (fault) => this.#hub.report(fault));
-    this.#ledger = options.ledger === undefined ? undefined : new ServerLedger(options, hub, this.#rulesContext);
+    this.#traces = createChangeTraces(options, hub);
+    const ledgerParts = { hub, rulesContext: this.#rulesContext, traces: this.#traces };
+    this.#ledger = options.ledger === undefined ? undefined : new ServerLedger(options, ledgerParts);
     this.#nodePast = createNodePast(hub, { telemetry, deliveries }, this.#ledger);
     this.#loads = createLoadReporting(options, this.#hub);
     const clientStatus = createClientStatus(options, this.#hub, deliveries);
@@ -333,13 +344,15 @@ class WiredServer implements ManagementServer {
   set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
     this.#requireOpen();
     this.#requireNoLedger();
-    return this.#layers.set(layer, resources);
+    const typesOf = ({ changed }: ChangeResult): TypeUrl[] => changed.map(({ type }) => type);
+    return this.#traces.plain({ kind: "set", typesOf }, () => this.#layers.set(layer, resources));
   }
 
   update(change: (update: Update) => unknown): ChangeResult {
     this.#requireOpen();
     this.#requireNoLedger();
-    return this.#layers.update(change);
+    const typesOf = ({ changed }: ChangeResult): TypeUrl[] => changed.map(({ type }) => type);
+    return this.#traces.plain({ kind: "update", typesOf }, () => this.#layers.update(change));
   }
 
   check(): readonly ResourceProblem[] {
@@ -358,7 +371,9 @@ class WiredServer implements ManagementServer {
       const { problems } = commit;
       throw new XdsError("TRANSACTION_INVALID", describeProblems("nothing was committed", problems), { problems });
     }
-    const revision = this.#hub.commit(commit.transaction, commit.rules);
+    const { transaction, rules } = commit;
+    const typesOf = (): TypeUrl[] | undefined => (Object.keys(rules).length === 0 ? typesIn(transaction) : undefined);
+    const revision = this.#traces.plain({ kind: "commit", typesOf }, () => this.#hub.commit(transaction, rules));
     this.#nodeMapping = given.nodeMapping ?? this.#nodeMapping;
     return revision;
   }
@@ -416,7 +431,8 @@ class WiredServer implements ManagementServer {
     this.#requireNoLedger();
     const rules = readRules(given, this.#rulesContext);
     if ("problems" in rules) throw optionsError(rules.problems);
-    const revision = this.#hub.replace(rules);
+    const change = { kind: "rules", typesOf: () => undefined } as const;
+    const revision = this.#traces.plain(change, () => this.#hub.replace(rules));
     this.#nodeMapping = given.nodeMapping ?? this.#nodeMapping;
     return revision;
   }
@@ -517,6 +533,10 @@ class WiredServer implements ManagementServer {
 }
 
 const noAdmin: CheckedAdmin = { host: "", port: 0, names: [], viewers: [], operators: [] };
+
+function typesIn({ changes }: Transaction): TypeUrl[] {
+  return changes.flatMap(({ puts = [], deletes = [] }) => [...puts, ...deletes].map(({ type }) => type));
+}
 
 async function elapsed(ms: number): Promise<void> {
   await new Promise<void>((resolve) => {

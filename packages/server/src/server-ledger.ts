@@ -34,6 +34,7 @@ import { secretsOf } from "./ledger/secrets.ts";
 import { SourceRole } from "./ledger/source-role.ts";
 import type { LedgerStore, StoreOutage } from "./ledger/store.ts";
 import type { StoreState } from "./ledger/store-state.ts";
+import type { ChangeTraces } from "./observe/change-traces.ts";
 import { Slices } from "./slices.ts";
 
 /** The lease of the server that publishes. */
@@ -46,6 +47,7 @@ export class ServerLedger {
   readonly #options: CheckedOptions;
   readonly #hub: Hub;
   readonly #rulesContext: RulesContext;
+  readonly #traces: ChangeTraces;
   readonly #target: PublishTarget;
   readonly #role: SourceRole;
   #opening: Promise<Publisher> | undefined;
@@ -55,7 +57,15 @@ export class ServerLedger {
   #directory: string | undefined;
   #connected: ConnectedNodes | undefined;
 
-  constructor(options: CheckedOptions, hub: Hub, rulesContext: RulesContext) {
+  constructor(
+    options: CheckedOptions,
+    {
+      hub,
+      rulesContext,
+      traces,
+    }: { readonly hub: Hub; readonly rulesContext: RulesContext; readonly traces: ChangeTraces },
+  ) {
+    this.#traces = traces;
     this.#options = options;
     this.#hub = hub;
     this.#rulesContext = rulesContext;
@@ -226,6 +236,7 @@ export class ServerLedger {
         nodesBy: (change, state) => subscribedNodes(change, { ...this.#judgedWith(change, state), absent: [] }),
         target: this.#target,
         mayPublish: () => this.#role.mayPublish,
+        observe: (operation, run) => this.#traces.operation(operation, run),
         onRecorded: (record, changes) => this.#tellRecorded(record, changes),
         onResumed: (resumed) => this.#hub.report({ kind: "ledger-resumed", ...resumed }),
         onProblem: (message) => this.#tellProblem(message),

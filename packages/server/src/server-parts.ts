@@ -1,7 +1,8 @@
 /** Creates the parts of a server from its options. */
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
-import { type AccessPolicy, isVisible, type Remembered } from "@xdskit/protocol/internal";
+import type { TypeUrl } from "@xdskit/protocol";
+import { type AccessPolicy, isVisible, type Remembered, typeKindTable } from "@xdskit/protocol/internal";
 import type { CheckedOptions } from "./check-options.ts";
 import type { RulesContext } from "./commit-check.ts";
 import { optionsError } from "./error.ts";
@@ -10,10 +11,18 @@ import { readAccess } from "./hub/access.ts";
 import { Hub } from "./hub/hub.ts";
 import type { ServerReport, Telemetry } from "./hub/port.ts";
 import { LoadReporting } from "./load/load-reporting.ts";
+import { ChangeTraces } from "./observe/change-traces.ts";
 import type { DeliveryTimes } from "./observe/deliveries.ts";
 import { ClientStatus } from "./status/client-status.ts";
 import { FileHistory } from "./store/file-history.ts";
 import { FileExporter } from "./transport/files/exporter.ts";
+
+export function createChangeTraces({ api }: CheckedOptions, hub: Hub): ChangeTraces {
+  const { listeners, deployments } = hub;
+  const isLiveType = (type: TypeUrl): boolean => typeKindTable[api.traits(type)?.kind ?? "opaque"].isLive;
+  const failed = (error: unknown): void => hub.report({ kind: "listener-failed", event: "trace", error });
+  return new ChangeTraces({ listeners, deployments, revision: () => hub.revision, isLiveType, failed });
+}
 
 export function createClientStatus(options: CheckedOptions, hub: Hub, deliveries: DeliveryTimes): ClientStatus {
   return new ClientStatus({

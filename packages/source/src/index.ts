@@ -7,7 +7,13 @@ export {
 } from "./directory-source.ts";
 export { columnInExcerpt } from "./document/text-position.ts";
 export { type FileFormat, type FileRole, roleOf, settingsFile } from "./layout.ts";
-export { type Load, type LoadedState, layerChangesBetween, transactionBetween } from "./loaded-state.ts";
+export {
+  type Load,
+  type LoadedState,
+  layerChangesBetween,
+  type ReadingTimes,
+  transactionBetween,
+} from "./loaded-state.ts";
 export { createModuleSource, type ModuleSourceOptions, type ResourceSource } from "./module-source.ts";
 export type { Place, Problem, SourceProblemCode } from "./problem.ts";
 export { type ProblemCounts, problemCounts } from "./problem-bound.ts";

@@ -42,6 +42,19 @@ export interface Load {
   readonly state: LoadedState | undefined;
   /** Ordered by file and line. */
   readonly problems: readonly Problem[];
+  /** Of a watch: when the change was noticed, and when it was read. */
+  readonly reading?: ReadingTimes;
+}
+
+/** When a change was noticed, and when it was read. */
+export interface ReadingTimes {
+  /**
+   * When the first of the changes was reported that were read together; where the system reports none, when the check
+   * began that found them.
+   */
+  readonly noticedAt: Date;
+  readonly beganAt: Date;
+  readonly endedAt: Date;
 }
 
 /**

@@ -308,12 +308,12 @@ export type ShellReport =
   | { readonly kind: "ready" }
   | { readonly kind: "draining"; readonly graceMs: number }
   /**
-   * A listener or the log of the program threw, or its promise rejected; or its node mapping threw or answered what is
+   * A listener, the log or the traces of the program threw, or its promise rejected; or its node mapping threw or answered what is
    * no list of layers, and the node is rejected.
    */
   | {
       readonly kind: "listener-failed";
-      readonly event: ServerReport["kind"] | "access" | "health-discovery" | "log" | "node-mapping";
+      readonly event: ServerReport["kind"] | "access" | "health-discovery" | "log" | "node-mapping" | "trace";
       readonly error: unknown;
     }
   /** Internal error: an invariant of the server is broken. Always a bug; an affected stream ends with INTERNAL. */

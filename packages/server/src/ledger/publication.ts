@@ -1,6 +1,14 @@
 import type { Deletion, Resource, TypeUrl } from "@xdskit/protocol";
 import type { FuseTrip, Placement, PublishOrigin } from "@xdskit/protocol/internal";
 
+/** When a source noticed a change, and when it read it. */
+export interface SourceReading {
+  readonly noticedAt: Date;
+  /** Later than `noticedAt` where a source waits for further changes. */
+  readonly beganAt: Date;
+  readonly endedAt: Date;
+}
+
 /** Who asks for a change, and why. */
 export interface Authorship {
   readonly author?: string | undefined;
@@ -31,6 +39,8 @@ export interface Publication extends Authorship {
   /** Undefined: unchanged. */
   readonly placement?: Placement;
   readonly origin: PublishOrigin;
+  /** When its source noticed the change and read it, for traces. */
+  readonly reading?: SourceReading | undefined;
 }
 
 /** What became of a publication or a decision. */

@@ -20,6 +20,7 @@ import { isChange, isInForce, LedgerHistory } from "./history.ts";
 import { type PublishTarget, StateInForce } from "./in-force.ts";
 import type { HeldLease } from "./lease.ts";
 import { LedgerReader, type ReaderStop } from "./ledger-reader.ts";
+import type { ObservedOperation, OperationObserver } from "./operation-observer.ts";
 import { isLive, OperationPerformer, type PlannedOperation } from "./operation-performer.ts";
 import { type NewRecord, noResourceChanges, type OperationPlan, refuse, unchanged } from "./operation-plan.ts";
 import { type Operation, OperationQueue } from "./operation-queue.ts";
@@ -61,6 +62,11 @@ export interface PublisherOptions {
    * @default always
    */
   readonly mayPublish?: () => HeldLease | boolean;
+  /**
+   * Runs the operations that may put something in force.
+   * @default just runs them
+   */
+  readonly observe?: OperationObserver;
   /** Called with each record that is durable and in force, and what it changes. */
   readonly onRecorded: (record: LedgerRecord, changes: readonly EntryChange[]) => void;
   readonly onResumed: (resumed: Resumed) => void;
@@ -236,9 +242,11 @@ export class Publisher {
   }
 
   publish(publication: Publication): Promise<PublishResult> {
-    return this.#operations.add(
-      (state) => this.#planPublication(publication, state),
-      () => this.#publications.liveOf(publication, this.#reader.state),
+    return this.#observe("publish", publication, () =>
+      this.#operations.add(
+        (state) => this.#planPublication(publication, state),
+        () => this.#publications.liveOf(publication, this.#reader.state),
+      ),
     );
   }
 
@@ -260,12 +268,13 @@ export class Publisher {
 
   /** Puts the held change `number` in force. */
   approve(number: number, by: Authorship = {}): Promise<PublishResult> {
-    return this.#operations.add(async (state) => {
-      const plan = await this.#decisions.approval(number, by, state);
+    const plan = async (state: LedgerState): Promise<OperationPlan> => {
+      const planned = await this.#decisions.approval(number, by, state);
       this.#publications.forgetLast();
-      if (plan.effect !== undefined && state.held !== undefined) this.#publications.trust(state.held.origin.writer);
-      return plan;
-    });
+      if (planned.effect !== undefined && state.held !== undefined) this.#publications.trust(state.held.origin.writer);
+      return planned;
+    };
+    return this.#observe("approve", by, () => this.#operations.add(plan));
   }
 
   /** Drops the held change `number`. */
@@ -275,10 +284,22 @@ export class Publisher {
 
   /** Brings back everything but live data as it was at a number, and pins what that takes away, unless a fuse stops that. */
   rollback(to: number, options: RollbackOptions = {}): Promise<PublishResult> {
-    return this.#operations.add((state) => {
+    const plan = (state: LedgerState): OperationPlan | Promise<OperationPlan> => {
       this.#publications.forgetLast();
       return this.#decisions.rollback(to, options, state);
-    });
+    };
+    return this.#observe("rollback", options, () => this.#operations.add(plan));
+  }
+
+  #observe(
+    kind: ObservedOperation["kind"],
+    { author, message, reading }: Authorship & Pick<Publication, "reading">,
+    run: () => Promise<PublishResult>,
+  ): Promise<PublishResult> {
+    const { observe } = this.#options;
+    if (observe === undefined) return run();
+    const isLive: ObservedOperation["isLive"] = ({ number, revision }) => this.stableChangeOf(revision) !== number;
+    return observe({ kind, author, message, reading, isLive }, run);
   }
 
   /** Applies what the store has now. Returns why that cannot be read, or is not applied. */

@@ -9,6 +9,7 @@ export class Attention {
   /** All paths of this burst, including those already taken. */
   #known = new Set<string>();
   #burst: Burst | undefined;
+  #noticedAtMs: number | undefined;
   #wake: (() => void) | undefined;
 
   constructor(patience: Patience, signal: AbortSignal) {
@@ -17,9 +18,16 @@ export class Attention {
     signal.addEventListener("abort", () => this.#wake?.(), { once: true });
   }
 
+  /** When the first change of this burst was reported; undefined: none was, and everything is checked. */
+  get noticedAtMs(): number | undefined {
+    return this.#noticedAtMs;
+  }
+
   /** Records that this path may have changed; "" stands for everything. */
   call(path: string): void {
-    this.#burst = extendBurst(this.#burst, !this.#known.has(path), performance.now());
+    const nowMs = performance.now();
+    this.#burst = extendBurst(this.#burst, !this.#known.has(path), nowMs);
+    if (path !== "") this.#noticedAtMs ??= nowMs;
     this.#paths.add(path);
     this.#known.add(path);
     this.#wake?.();
@@ -37,6 +45,7 @@ export class Attention {
     this.#known = new Set(this.#paths);
     const nowMs = performance.now();
     this.#burst = this.#paths.size === 0 ? undefined : extendBurst(undefined, true, nowMs);
+    this.#noticedAtMs = this.#paths.size === 0 ? undefined : nowMs;
   }
 
   /** Waits for a change, or for the signal. */

@@ -16,7 +16,8 @@ export interface WatchSteps {
 export type BurstAttention = Pick<
   Attention,
   "untilCalled" | "untilReadable" | "untilQuiet" | "takePaths" | "isContinued" | "endBurst"
->;
+> &
+  Partial<Pick<Attention, "noticedAtMs">>;
 
 /** Yields a load for each burst of changes that led to another one than `last`. Ends with the signal. */
 export async function* watchLoads(
@@ -32,12 +33,20 @@ export async function* watchLoads(
     endPoll();
     await (isEager ? attention.untilReadable() : attention.untilQuiet());
     if (signal.aborted) return;
+    const beganAtMs = performance.now();
     const load = await look(attention.takePaths());
     if (load === undefined || (await attention.isContinued())) continue;
     if (signal.aborted) return;
+    const endedAtMs = performance.now();
+    const { noticedAtMs = beganAtMs } = attention;
     attention.endBurst();
     if (yielded !== undefined && isSame(yielded, load)) continue;
     yielded = load;
-    yield load;
+    const [noticedAt, beganAt, endedAt] = [dateOf(noticedAtMs), dateOf(beganAtMs), dateOf(endedAtMs)];
+    yield { ...load, reading: { noticedAt, beganAt, endedAt } };
   }
+}
+
+function dateOf(performanceMs: number): Date {
+  return new Date(Date.now() - (performance.now() - performanceMs));
 }

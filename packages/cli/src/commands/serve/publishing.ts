@@ -1,12 +1,25 @@
 import type { ManagementServer, PublishResult } from "@xdskit/server";
-import { type LoadedState, type Problem, type SourceProblemCode, transactionBetween } from "@xdskit/source";
+import {
+  type LoadedState,
+  type Problem,
+  type ReadingTimes,
+  type SourceProblemCode,
+  transactionBetween,
+} from "@xdskit/source";
 import { plural } from "../../output/problems.ts";
 import type { SourceOrigin } from "../../settings/git-origin.ts";
 
 /** Puts what a source has in force. */
 export interface Publishing {
-  /** `before`: what the source had before, if it was published. Problems: why it is not in force. */
-  publish(state: LoadedState, before: LoadedState | undefined): Promise<readonly Problem[]> | readonly Problem[];
+  /**
+   * `before`: what the source had before, if it was published; `reading`: when it was read. Problems: why it is not in
+   * force.
+   */
+  publish(
+    state: LoadedState,
+    before: LoadedState | undefined,
+    reading?: ReadingTimes,
+  ): Promise<readonly Problem[]> | readonly Problem[];
   /** What is in force while the source has errors; undefined: nothing. */
   describeInForce(last: LoadedState | undefined): string | undefined;
 }
@@ -32,11 +45,12 @@ export function recording(
   originOf: () => Promise<SourceOrigin>,
 ): Publishing {
   return {
-    async publish({ layers, groups, clients, access }) {
+    async publish({ layers, groups, clients, access }, _before, reading) {
       const { author, message, git } = await originOf();
       const result = await server.publish({
         ...{ layers, placement: { groups, clients, access }, author, message },
         origin: { writer: "directory", ...(git !== undefined && { git }) },
+        reading,
       });
       return problemsOf(result);
     },

@@ -68,10 +68,12 @@ export class Service {
   async load(): Promise<void> {
     const { source, context } = this.#parts;
     const line = createStatusLine(context.io);
+    const beganAt = new Date();
     const startedAt = performance.now();
     const load = await source.load((progress) => line.update(() => describeLoad(progress)));
     line.clear();
-    await this.#take(load, performance.now() - startedAt);
+    const tookMs = performance.now() - startedAt;
+    await this.#take({ ...load, reading: { noticedAt: beganAt, beganAt, endedAt: new Date() } }, tookMs);
   }
 
   /** Loads again without a change, as on SIGHUP. The signal cancels it without an error. */
@@ -145,7 +147,7 @@ export class Service {
     }
     const before = this.#inForce;
     this.#tellSettings(state);
-    const refusals = await publishing.publish(state, before);
+    const refusals = await publishing.publish(state, before, load.reading);
     if (refusals.length > 0) {
       this.#tellProblems([...refusals, ...problems]);
       server.reportSource({ state: "failed", problems: [...refusals, ...problems] });
