@@ -57,7 +57,9 @@ export class HostileClient {
     this.#random = random;
     this.#topics = types.map((type) => ({
       type,
-      names: new Set(names.slice(0, 4)),
+      // As many as random actions lead to: four of eight add one, one removes one. Fewer would grow for an hour, and the
+      // server's memory with them.
+      names: new Set(names.filter(() => random(5) > 0)),
       isWildcard: isFullState(type) && number % 4 < 2,
       isOpen: false,
       held: new Map(),
