@@ -158,7 +158,8 @@ class WatchedDirectory implements DirectorySource {
       folders.follow(this.#reader.folders);
       attention.call(""); // catches changes between the last load and now
       const poll = (): (() => void) => this.#poll(attention, folders);
-      yield* watchLoads(attention, signal, this.#last, { isEager: true, poll, look, isSame: sameLoad });
+      const steps = { isEager: true, poll, look, isSame: sameLoad, mustTell: isReaderEnded };
+      yield* watchLoads(attention, signal, this.#last, steps);
     } finally {
       signal.removeEventListener("abort", close);
       close();
@@ -172,8 +173,7 @@ class WatchedDirectory implements DirectorySource {
     const isMissing = this.#reader.folders.size === 0;
     const share = folders.refused.size > 0 ? POLL_SHARE * 5 : POLL_SHARE;
     const usualMs = folders.refused.size > 0 ? POLL_UNWATCHED_MS : POLL_MS;
-    const isReaderEnded = this.#last?.problems[0]?.code === "SOURCE_READER_ENDED";
-    const afterMs = isReaderEnded
+    const afterMs = isReaderEnded(this.#last)
       ? Math.max(RESTART_MS, this.#lookMs / RESTART_SHARE)
       : (this.#pollMs ?? (isMissing ? POLL_MISSING_MS : Math.max(usualMs, this.#lookMs / share)));
     const timer = setTimeout(() => attention.call(""), afterMs);
@@ -250,4 +250,9 @@ function withWatchProblem(load: Load, refused: ReadonlyMap<string, string>): Loa
     ...(first === "ENOSPC" ? { hint: "raise fs.inotify.max_user_watches" } : {}),
   };
   return { ...load, problems: sortProblems([...load.problems, unwatched]) };
+}
+
+/** Whether a load found nothing but the end of the thread that reads. */
+function isReaderEnded(load: Load | undefined): boolean {
+  return load?.problems[0]?.code === "SOURCE_READER_ENDED";
 }

@@ -42,3 +42,21 @@ test.each([
     ...["until called", until, "look at b", "is continued", "end of the burst"],
   ]);
 });
+
+test("a load that must be told is told while the burst goes on, and what follows is another one", async () => {
+  const asked: string[] = [];
+  const ending = new AbortController();
+  const look = (taken: ReadonlySet<string>): Promise<Load> =>
+    Promise.resolve({
+      state: undefined,
+      problems: [{ code: "X", severity: "error", file: [...taken].join(), message: "" }],
+    });
+  const mustTell = ({ problems }: Load): boolean => problems[0]?.file === "a";
+  const steps = { isEager: true, poll: () => () => undefined, look, isSame: (a: Load, b: Load) => a === b, mustTell };
+  const files: unknown[] = [];
+  for await (const { problems } of watchLoads(attentionOf(asked), ending.signal, undefined, steps)) {
+    files.push(problems[0]?.file);
+    if (files.length === 2) ending.abort();
+  }
+  expect(files).toEqual(["a", "b"]);
+});

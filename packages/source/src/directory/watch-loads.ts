@@ -10,6 +10,8 @@ export interface WatchSteps {
   /** Loads what may have changed and follows what it read; undefined once the watch ends. */
   readonly look: (paths: ReadonlySet<string>) => Promise<Load | undefined>;
   readonly isSame: (a: Load, b: Load) => boolean;
+  /** Whether a load is told although the burst goes on, because the next one does not say it again. */
+  readonly mustTell?: (load: Load) => boolean;
 }
 
 /** What `watchLoads` asks of an `Attention`. */
@@ -24,7 +26,7 @@ export async function* watchLoads(
   attention: BurstAttention,
   signal: AbortSignal,
   last: Load | undefined,
-  { isEager, poll, look, isSame }: WatchSteps,
+  { isEager, poll, look, isSame, mustTell = never }: WatchSteps,
 ): AsyncIterable<Load> {
   let yielded = last;
   while (!signal.aborted) {
@@ -35,7 +37,7 @@ export async function* watchLoads(
     if (signal.aborted) return;
     const beganAtMs = performance.now();
     const load = await look(attention.takePaths());
-    if (load === undefined || (await attention.isContinued())) continue;
+    if (load === undefined || (!mustTell(load) && (await attention.isContinued()))) continue;
     if (signal.aborted) return;
     const endedAtMs = performance.now();
     const { noticedAtMs = beganAtMs } = attention;
@@ -45,6 +47,10 @@ export async function* watchLoads(
     const [noticedAt, beganAt, endedAt] = [dateOf(noticedAtMs), dateOf(beganAtMs), dateOf(endedAtMs)];
     yield { ...load, reading: { noticedAt, beganAt, endedAt } };
   }
+}
+
+function never(): boolean {
+  return false;
 }
 
 function dateOf(performanceMs: number): Date {
