@@ -181,6 +181,11 @@ describeWith("envoy", "Envoy", () => {
         { says: "the first route is back", withinMs: 3_000 },
         async () => (await httpGet({ port })).body === "blue",
       );
+      // The next step begins when this one is over: the cluster goes once nothing uses it any more.
+      await until(
+        { says: "the swapped clusters are gone", withinMs: 3_000 },
+        async () => !(await clusterNames(envoy)).some((each) => each.startsWith("swap-")),
+      );
       expect(await quietly()).toEqual(quiet);
     });
 
