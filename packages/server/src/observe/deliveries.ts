@@ -218,17 +218,18 @@ class StreamRecord implements StreamTimes {
   ack(type: TypeUrl, nonce: string, at: number): Sent | undefined {
     const record = this.type(type);
     record.ackedAt = at;
-    record.isNacked = false;
-    const sent = record.settle(nonce);
-    this.#recount(record);
-    return sent;
+    return this.#settle(record, nonce, false);
   }
 
   /** As `ack`. */
   nack(type: TypeUrl, nonce: string, at: number): Sent | undefined {
     const record = this.type(type);
     record.nackedAt = at;
-    record.isNacked = true;
+    return this.#settle(record, nonce, true);
+  }
+
+  #settle(record: TypeRecord, nonce: string, isNacked: boolean): Sent | undefined {
+    record.isNacked = isNacked;
     const sent = record.settle(nonce);
     this.#recount(record);
     return sent;
