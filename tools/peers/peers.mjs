@@ -113,6 +113,39 @@ export const peers = [
     proof: (at) => present(join(at, "etcd")),
     command: (proof) => [proof],
   },
+  {
+    name: "toxiproxy",
+    says: "github.com/Shopify/toxiproxy, through which links fail",
+    version: "2.5.0",
+    at: join(cache, "toxiproxy"),
+    inputs: [join(root, "test/chaos/toxiproxy/go.mod"), join(root, "test/chaos/toxiproxy/go.sum")],
+    install: [
+      {
+        run: [
+          ...["go", "build", "-trimpath", "-o", join(cache, "toxiproxy/toxiproxy")],
+          "github.com/Shopify/toxiproxy/v2/cmd/server",
+        ],
+        in: join(root, "test/chaos/toxiproxy"),
+      },
+    ],
+    proof: (at) => present(join(at, "toxiproxy")),
+    command: (proof) => [proof],
+  },
+  {
+    name: "porcupine",
+    says: "github.com/anishathalye/porcupine, in a program that checks whether a history is linearizable",
+    version: "1.3.1",
+    at: join(cache, "porcupine"),
+    inputs: ["go.mod", "go.sum", "main.go"].map((file) => join(root, "test/chaos/checker", file)),
+    install: [
+      {
+        run: ["go", "build", "-trimpath", "-o", join(cache, "porcupine/checker"), "."],
+        in: join(root, "test/chaos/checker"),
+      },
+    ],
+    proof: (at) => present(join(at, "checker")),
+    command: (proof) => [proof],
+  },
   javaClient({ name: "grpc-java", says: "io.grpc:grpc-xds, a client in Java", version: "1.85.1" }),
   javaClient({ name: "grpc-java-v2", says: "io.grpc:grpc-xds while it spoke v2", version: "1.50.2" }),
   {

@@ -26,7 +26,9 @@ export type PeerName =
   | "testssl"
   | "buildah"
   | "promtool"
-  | "etcd";
+  | "etcd"
+  | "toxiproxy"
+  | "porcupine";
 
 export function speaksV2(name: PeerName): name is GrpcV2ClientName {
   return grpcV2Clients.some((one) => one === name);

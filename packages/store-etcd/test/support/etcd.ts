@@ -18,6 +18,8 @@ export class EtcdMember {
   readonly endpoint: string;
   readonly name: string;
   readonly peerUrl: string;
+  /** Where the other members reach it. */
+  advertisedPeerUrl: string;
   readonly directory: string;
   readonly #args: readonly string[];
   readonly #scheme: string;
@@ -28,6 +30,7 @@ export class EtcdMember {
     this.name = name;
     this.endpoint = `127.0.0.1:${ports[0]}`;
     this.peerUrl = `http://127.0.0.1:${ports[1]}`;
+    this.advertisedPeerUrl = this.peerUrl;
     this.directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-"));
     this.#args = args;
     this.#scheme = scheme;
@@ -44,14 +47,14 @@ export class EtcdMember {
   }
 
   /** Resolves when clients are served. */
-  async start(cluster: string = `${this.name}=${this.peerUrl}`): Promise<void> {
+  async start(cluster: string = clusterOf([this])): Promise<void> {
     const url = `${this.#scheme}://${this.endpoint}`;
     const child = spawn(
       program,
       [
         ...["--name", this.name, "--data-dir", this.data, "--logger", "zap", "--log-level", "info"],
         ...["--listen-client-urls", url, "--advertise-client-urls", url],
-        ...["--listen-peer-urls", this.peerUrl, "--initial-advertise-peer-urls", this.peerUrl],
+        ...["--listen-peer-urls", this.peerUrl, "--initial-advertise-peer-urls", this.advertisedPeerUrl],
         ...["--initial-cluster", cluster, "--initial-cluster-state", "new"],
         // Tests end processes and not machines.
         ...["--unsafe-no-fsync", ...this.#args],
@@ -92,8 +95,10 @@ export class EtcdMember {
   }
 }
 
-/** Three members of one cluster. */
-export async function startCluster(): Promise<readonly EtcdMember[]> {
+/** Three members of one cluster; `reach` returns where a member is reached by the others. */
+export async function startCluster(
+  reach: (member: EtcdMember) => Promise<string> = ({ peerUrl }) => Promise.resolve(peerUrl),
+): Promise<readonly EtcdMember[]> {
   const members: EtcdMember[] = [];
   for (const name of ["a", "b", "c"]) {
     members.push(
@@ -104,11 +109,12 @@ export async function startCluster(): Promise<readonly EtcdMember[]> {
       ),
     );
   }
+  for (const member of members) member.advertisedPeerUrl = await reach(member);
   const cluster = clusterOf(members);
   await Promise.all(members.map((member) => member.start(cluster)));
   return members;
 }
 
 export function clusterOf(members: readonly EtcdMember[]): string {
-  return members.map(({ name, peerUrl }) => `${name}=${peerUrl}`).join(",");
+  return members.map(({ name, advertisedPeerUrl }) => `${name}=${advertisedPeerUrl}`).join(",");
 }

@@ -1,0 +1,69 @@
+import { createRequire } from "node:module";
+
+const require = createRequire(import.meta.url);
+
+import { afterAll, expect, test } from "vitest";
+import { note } from "../e2e/support/measure.ts";
+import { describeWith, peerCommand } from "../e2e/support/peers.ts";
+import { createStack } from "../e2e/support/stack.ts";
+import { strike } from "./support/faults.ts";
+import { judge } from "./support/judge.ts";
+import { Random } from "./support/random.ts";
+import { startWorld } from "./support/world.ts";
+
+// The long form: npm run chaos.
+const seconds = Number(process.env["XDS_CHAOS_SECONDS"] ?? 60);
+const seed = Number(process.env["XDS_CHAOS_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const CLIENTS = 200;
+/** How soon after the last repair everybody has the newest publication. */
+const AGREE_MS = 5_000;
+/** Streams for each type come back one by one, and nothing is removed while one of a node may still do. */
+const TIDY_MS = 60_000;
+const needed = (["envoy", "toxiproxy", "porcupine", "etcd"] as const).find((name) => peerCommand(name) === undefined);
+
+describeWith(needed ?? "etcd", `chaos (seed ${seed})`, () => {
+  const stack = createStack();
+  afterAll(() => stack[Symbol.asyncDispose]());
+
+  test(
+    "no request is lost, no publication is lost, and no client is set back, whatever fails",
+    async () => {
+      const random = new Random(seed);
+      const world = await startWorld(stack, { random, clients: CLIENTS });
+      const log = await strike(world, new Random(seed), seconds * 1_000);
+      const ledger = await world.end();
+      const agreedMs = await world.agreement(AGREE_MS).catch((error: unknown) => error);
+      const tidyMs = await world.tidiness(TIDY_MS).catch((error: unknown) => error);
+      for (const { is } of world.servers) {
+        require("node:fs").writeFileSync(`/tmp/chaos-s${is.index}.log`, is.log);
+      }
+      require("node:fs").writeFileSync(
+        "/tmp/chaos-hist.json",
+        JSON.stringify({ origin: performance.timeOrigin, ...world.history, ledger: [...ledger] }),
+      );
+      const losses = (await Promise.all(world.envoys.map((one) => one.losses()))).flat();
+      const verdict = judge(world.history, ledger);
+      const { appends, sightings, reads } = world.history;
+      const faults = log.filter((line) => !line.includes("no more")).length;
+      note(
+        "chaos",
+        "all",
+        "faults, publications, responses, reads",
+        [faults, appends.length, sightings.length, reads.length].join(", "),
+      );
+      note("chaos", "all", "milliseconds until all agree", String(agreedMs));
+      expect(
+        {
+          ...verdict,
+          losses,
+          agreed: typeof agreedMs === "number" ? true : agreedMs,
+          tidy: typeof tidyMs === "number" ? true : tidyMs,
+          ledger: world.linearizable(ledger),
+        },
+        log.join("\n"),
+      ).toEqual({ lost: [], invented: [], setBack: [], losses: [], agreed: true, tidy: true, ledger: "Ok" });
+      expect(Math.min(faults, ledger.size, sightings.length)).toBeGreaterThan(seconds / 10);
+    },
+    (seconds + 180) * 1_000,
+  );
+});

@@ -1,0 +1,123 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { clusterOf } from "../../../packages/store-etcd/test/support/etcd.ts";
+import type { Random } from "./random.ts";
+import type { Ailment, Link } from "./toxiproxy.ts";
+import type { World } from "./world.ts";
+
+/** A fault that lasts until it is ended. */
+export interface Fault {
+  readonly is: string;
+  /** What no other fault may strike meanwhile. */
+  readonly strikes: readonly object[];
+  begin(): Promise<unknown> | undefined;
+  end(): Promise<unknown> | undefined;
+}
+
+type Kind = (world: World, random: Random) => Fault | undefined | Promise<Fault | undefined>;
+
+const ailments: readonly Ailment[] = [
+  { kind: "silent" },
+  { kind: "closed" },
+  { kind: "slow", ms: 300, jitterMs: 200 },
+  { kind: "narrow", kilobytesPerSecond: 20 },
+];
+
+/** All kinds of faults; each returns undefined if it cannot strike now. */
+export const kinds: readonly Kind[] = [
+  function killServer({ servers, kill }, random) {
+    const { is } = random.pick(servers);
+    return { is: `server ${is.index} is killed`, strikes: [is], begin: () => kill(is), end: () => is.start() };
+  },
+  function stopServer({ servers }, random) {
+    const { is } = random.pick(servers);
+    return stopped(`server ${is.index}`, is, (signal) => is.signal(signal));
+  },
+  function cutServerOff({ servers }, random) {
+    const { is, links } = random.pick(servers);
+    return ailing(`the links of server ${is.index}`, links, random.pick(ailments));
+  },
+  function killMember({ members }, random) {
+    const { etcd } = random.pick(members);
+    return restarted(`member ${etcd.name}`, etcd, members);
+  },
+  async function killLeader({ members, leader }) {
+    const etcd = (await leader())?.etcd;
+    return etcd && restarted(`the leader, ${etcd.name},`, etcd, members);
+  },
+  function stopMember({ members }, random) {
+    const { etcd } = random.pick(members);
+    return stopped(`member ${etcd.name}`, etcd, (signal) => etcd.signal(signal));
+  },
+  function cutMemberOff({ members }, random) {
+    const { etcd, peerLink } = random.pick(members);
+    return ailing(`the link to member ${etcd.name}`, [peerLink], random.pick(ailments));
+  },
+  function killPublisher({ publishers }, random) {
+    const { is } = random.pick(publishers);
+    return { is: "a publisher is killed", strikes: [is], begin: async () => is.kill(), end: () => undefined };
+  },
+  function stopPublisher({ publishers }, random) {
+    const { is } = random.pick(publishers);
+    return stopped("a publisher", is, (signal) => is.signal(signal));
+  },
+  function cutPublisherOff({ publishers }, random) {
+    const { links } = random.pick(publishers);
+    return ailing("the links of a publisher", links, random.pick(ailments));
+  },
+];
+
+function stopped(who: string, strikes: object, signal: (signal: "SIGSTOP" | "SIGCONT") => void): Fault {
+  return {
+    is: `${who} is stopped`,
+    strikes: [strikes],
+    begin: async () => signal("SIGSTOP"),
+    end: async () => signal("SIGCONT"),
+  };
+}
+
+function restarted(who: string, etcd: World["members"][number]["etcd"], members: World["members"]): Fault {
+  const cluster = clusterOf(members.map((one) => one.etcd));
+  return { is: `${who} is killed`, strikes: [etcd], begin: () => etcd.kill(), end: () => etcd.start(cluster) };
+}
+
+function ailing(who: string, links: readonly Link[], ailment: Ailment): Fault {
+  const all = (does: (link: Link) => Promise<void>): Promise<unknown> => Promise.all(links.map(does));
+  return {
+    is: `${who}: ${ailment.kind}`,
+    strikes: [links[0] as Link],
+    begin: () => all((link) => link.ail(ailment)),
+    end: () => all((link) => link.heal(ailment)),
+  };
+}
+
+/** How many faults there may be at the same time. */
+const LANES = 2;
+
+/** Faults at random, for so long. Everything is repaired when it resolves, with what there was. */
+export async function strike(world: World, random: Random, forMs: number): Promise<readonly string[]> {
+  const until = performance.now() + forMs;
+  const struck = new Set<object>();
+  const log: string[] = [];
+  const lane = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const fault = await random.pick(
+        kinds.filter(({ name }) => new RegExp(process.env["XDS_CHAOS_ONLY"] ?? ".").test(name)),
+      )(world, random);
+      if (fault === undefined || fault.strikes.some((one) => struck.has(one))) {
+        await pause(10);
+        continue;
+      }
+      const lastsMs = 500 + random.below(3_500);
+      for (const one of fault.strikes) struck.add(one);
+      log.push(`${Math.round(performance.now())}: ${fault.is} for ${lastsMs} ms`);
+      await fault.begin();
+      await pause(lastsMs);
+      await fault.end();
+      log.push(`${Math.round(performance.now())}: no more: ${fault.is}`);
+      for (const one of fault.strikes) struck.delete(one);
+      await pause(random.below(1_000));
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return log;
+}

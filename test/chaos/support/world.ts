@@ -1,0 +1,326 @@
+import { execFile, spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import type { LedgerStore } from "@xdskit/server";
+import { openEtcdStore } from "@xdskit/store-etcd";
+import { type EtcdMember, startCluster } from "../../../packages/store-etcd/test/support/etcd.ts";
+import { createAccessLog, lossesIn } from "../../e2e/support/access-log.ts";
+import { type Envoy, startEnvoy } from "../../e2e/support/envoy.ts";
+import { type Backend, startHttpBackend } from "../../e2e/support/http-backend.ts";
+import { type HttpLoad, httpGet, startHttpLoad } from "../../e2e/support/http-load.ts";
+import { clusterNames } from "../../e2e/support/loaded-envoy.ts";
+import { configSource, type Mode, modes } from "../../e2e/support/mode.ts";
+import { peerCommand } from "../../e2e/support/peers.ts";
+import { freePort, freePorts } from "../../e2e/support/port.ts";
+import { cluster, endpoints, listener, routes } from "../../e2e/support/resource.ts";
+import { xdsCommand } from "../../e2e/support/server.ts";
+import type { FileContent } from "../../e2e/support/site.ts";
+import type { Stack } from "../../e2e/support/stack.ts";
+import { startTcpProxy, type TcpProxy } from "../../e2e/support/tcp-proxy.ts";
+import { until } from "../../e2e/support/wait.ts";
+import { Clients, markerOf } from "./clients.ts";
+import { emptyHistory, type History, type Ledger } from "./history.ts";
+import { checkerLines } from "./judge.ts";
+import { Publisher } from "./publisher.ts";
+import type { Random } from "./random.ts";
+import { Follower } from "./servers.ts";
+import { type Link, Toxiproxy } from "./toxiproxy.ts";
+
+const SERVERS = 3;
+const PREFIX = "chaos";
+const READS_EVERY_MS = 200;
+const LOAD = { keptPerSecond: 20, newPerSecond: 5 };
+
+export interface WorldSettings {
+  readonly random: Random;
+  readonly clients: number;
+  /** Runs `xds`. @default what was built */
+  readonly command?: readonly string[];
+  /** For servers and publishers. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A member of the engine, and the link on which others reach it. */
+export interface Member {
+  readonly etcd: EtcdMember;
+  readonly peerLink: Link;
+}
+
+/** Somebody who uses the engine, with a link to each member. */
+export interface User<T> {
+  readonly is: T;
+  readonly links: readonly Link[];
+}
+
+/** An Envoy in one of the modes under load, which reaches one server at a time. */
+export interface Proxied {
+  readonly mode: Mode;
+  readonly envoy: Envoy;
+  readonly way: TcpProxy;
+  readonly load: HttpLoad;
+  /** What the load and the access log have of lost requests, as text. */
+  losses(): Promise<readonly string[]>;
+}
+
+/** An engine of three members, servers that follow it, two publishers, Envoys under load and simulated clients. */
+export interface World {
+  readonly history: History;
+  readonly members: readonly Member[];
+  readonly servers: readonly User<Follower>[];
+  readonly publishers: readonly User<Publisher>[];
+  readonly envoys: readonly Proxied[];
+  readonly clients: Clients;
+  /** Kills a server, and leads the Envoys elsewhere. */
+  kill(server: Follower): Promise<void>;
+  /** Where the engine leads; undefined while nobody does. */
+  leader(): Promise<Member | undefined>;
+  /** Stops publishing; resolves with what the ledger has in the end. */
+  end(): Promise<Ledger>;
+  /** Resolves when everybody uses the newest publication, with the milliseconds that it took. */
+  agreement(withinMs: number): Promise<number>;
+  /** Resolves when Envoys have nothing older, with the milliseconds that it took. */
+  tidiness(withinMs: number): Promise<number>;
+  /** What the linearizability checker says. */
+  linearizable(ledger: Ledger): unknown;
+}
+
+export async function startWorld(stack: Stack, settings: WorldSettings): Promise<World> {
+  const { random, env = {}, command = xdsCommand() } = settings;
+  const history = emptyHistory();
+  const proxy = stack.use(await Toxiproxy.start());
+  const peerLinks = new Map<EtcdMember, Link>();
+  const members = (
+    await startCluster(async (member) => {
+      const link = await proxy.link(Number(new URL(member.peerUrl).port));
+      peerLinks.set(member, link);
+      return `http://127.0.0.1:${link.port}`;
+    })
+  ).map((etcd): Member => ({ etcd, peerLink: peerLinks.get(etcd) as Link }));
+  for (const { etcd } of members) stack.use({ [Symbol.asyncDispose]: () => etcd.end() });
+
+  const connected = async (): Promise<{ readonly links: readonly Link[]; readonly store: string }> => {
+    const links: Link[] = [];
+    for (const { etcd } of members) links.push(await proxy.link(Number(etcd.endpoint.split(":")[1])));
+    return { links, store: `etcd://${links.map(({ port }) => `127.0.0.1:${port}`).join(",")}/${PREFIX}` };
+  };
+  const backend = stack.use(await startHttpBackend("backend"));
+  const listeners = await Promise.all(
+    modes.map(async (mode) => ({ mode, port: await freePort(), log: stack.use(createAccessLog()) })),
+  );
+  const files = (content: string): Readonly<Record<string, FileContent>> => ({
+    "xdskit.yaml": mapping(),
+    "marker.json": [markerOf(content)],
+    ...Object.fromEntries(
+      listeners.map(({ mode, port, log }) => {
+        const source = configSource(mode);
+        const name = `swap-${content}`;
+        return [
+          `groups/${mode.name}/all.json`,
+          [
+            cluster({ name, source }),
+            endpoints(name, [backend.port]),
+            routes("routes", [{ cluster: name }]),
+            listener({ name: "http", port, routes: "routes", source, accessLog: log.field }),
+          ],
+        ];
+      }),
+    ),
+  });
+
+  const publishers: User<Publisher>[] = [];
+  for (const name of ["a", "b"]) {
+    const { links, store } = await connected();
+    publishers.push({ links, is: stack.use(new Publisher({ name, command, store, env, files }, history, random)) });
+  }
+  if ((await publishers[0]?.is.publish()) === undefined) throw new Error("nothing could be published");
+
+  const servers: User<Follower>[] = [];
+  for (let index = 0; index < SERVERS; index++) {
+    const { links, store } = await connected();
+    const [port = 0, adminPort = 0] = await freePorts(2);
+    servers.push({ links, is: stack.use(new Follower(index, { command, store, port, adminPort, env })) });
+  }
+  await Promise.all(servers.map(({ is }) => is.start()));
+  for (const { is } of servers) is.watch(history);
+
+  const down = new Set<Follower>();
+  const reached = new Map<TcpProxy, Follower>();
+  const lead = (way: TcpProxy): void => {
+    const up = servers.map(({ is }) => is).filter((server) => !down.has(server));
+    const next = random.pick(up.length === 0 ? servers.map(({ is }) => is) : up);
+    reached.set(way, next);
+    way.target(next.port);
+    console.log(Math.round(performance.now()), "lead", [...reached.values()].map(({ index }) => index).join());
+  };
+  const envoys = await Promise.all(listeners.map((one) => startProxied(stack, one, backend, servers[0]?.is.port ?? 0)));
+  for (const { way } of envoys) lead(way);
+  const clients = stack.use(
+    new Clients(
+      settings.clients,
+      servers.map(({ is }) => is.port),
+      history,
+      random,
+    ),
+  );
+
+  const direct = await openEtcdStore({ endpoints: members.map(({ etcd }) => etcd.endpoint), prefix: PREFIX });
+  const reader = new Reader(direct, history);
+  stack.use(reader);
+  for (const { is } of publishers) is.start();
+
+  const newest = (): string => history.appends.findLast(({ outcome }) => outcome !== undefined)?.content ?? "";
+  let last = newest();
+  return {
+    ...{ history, members, servers, publishers, envoys, clients },
+    async kill(server) {
+      down.add(server);
+      await server.kill();
+      for (const { way } of envoys) if (reached.get(way) === server) lead(way);
+      down.delete(server);
+    },
+    async leader() {
+      const leading = await Promise.all(members.map(({ etcd }) => leads(etcd)));
+      return members.find((_, index) => leading[index]);
+    },
+    async end() {
+      await Promise.all(publishers.map(({ is }) => is.stop()));
+      const ledger = await reader.end();
+      last = [...ledger].at(-1)?.[0] ?? "";
+      return ledger;
+    },
+    async agreement(withinMs) {
+      clients.settle();
+      return everybody(`has ${last}`, withinMs, async () => {
+        const leading = await Promise.all(envoys.map(({ envoy }) => routedTo(envoy)));
+        const others = leading.flatMap((name, index) =>
+          name === `swap-${last}` ? [] : [`${envoys[index]?.mode.name}: ${name}`],
+        );
+        return [...clients.without(last), ...others];
+      });
+    },
+    tidiness: (withinMs) =>
+      everybody(`has only ${last}`, withinMs, async () => {
+        const names = await Promise.all(envoys.map(({ envoy }) => clusterNames(envoy)));
+        return names.flatMap((all, index) =>
+          all.join() === `swap-${last}` ? [] : [`${envoys[index]?.mode.name}: ${all.join(", ")}`],
+        );
+      }),
+    linearizable(ledger) {
+      const [checker = "checker"] = peerCommand("porcupine") ?? [];
+      const { stdout, stderr } = spawnSync(checker, { input: checkerLines(history, ledger), encoding: "utf8" });
+      if (stderr !== "") throw new Error(stderr);
+      return (JSON.parse(stdout) as { readonly result: unknown }).result;
+    },
+  };
+}
+
+/** Resolves when `missing` finds nobody. */
+async function everybody(does: string, withinMs: number, missing: () => Promise<readonly string[]>): Promise<number> {
+  let last: readonly string[] = [];
+  try {
+    const { ms } = await until({ says: `everybody ${does}`, withinMs, everyMs: 50 }, async () => {
+      last = await missing();
+      return last.length === 0;
+    });
+    return ms;
+  } catch (cause) {
+    throw new Error(`not within ${withinMs} ms: everybody ${does}, but ${last.slice(0, 10).join("; ")}`, { cause });
+  }
+}
+
+/** The cluster of the only route. */
+async function routedTo(envoy: Envoy): Promise<string | undefined> {
+  const [table] = await envoy.dumped("dynamic_route_configs");
+  return /"cluster":"([^"]+)"/.exec(JSON.stringify(table))?.[1];
+}
+
+async function startProxied(
+  stack: Stack,
+  { mode, port, log }: { readonly mode: Mode; readonly port: number; readonly log: ReturnType<typeof createAccessLog> },
+  backend: Backend,
+  firstServer: number,
+): Promise<Proxied> {
+  const way = stack.use(await startTcpProxy(firstServer));
+  const envoy = stack.use(await startEnvoy({ mode, xdsPort: way.port, node: { id: mode.name } }));
+  await envoy.ready(30_000);
+  const load = stack.use(startHttpLoad({ port, ...LOAD }));
+  await load.answeredBy(backend.name, 30_000);
+  return {
+    ...{ mode, envoy, way, load },
+    async losses() {
+      const { failed } = await load.stop();
+      await httpGet({ port, path: "/end" });
+      const lines = await log.upTo("/end", 10_000);
+      for (const l of lines)
+        if (/NC|NR|UH/.test(l.flags)) console.log(mode.name, Number(l.at) - performance.timeOrigin, JSON.stringify(l));
+      return [failed, ...Object.values(lossesIn(lines))].flatMap((counts) =>
+        Object.entries(counts).map(([what, times]) => `${mode.name}: ${what}: ${times}`),
+      );
+    },
+  };
+}
+
+/** One group of nodes for each mode. */
+function mapping(): string {
+  return `groups:\n${modes.map(({ name }) => `  - name: ${name}\n    match: { id: ["${name}"] }\n`).join("")}`;
+}
+
+async function leads({ endpoint }: EtcdMember): Promise<boolean> {
+  const [program = ""] = peerCommand("etcd") ?? [];
+  try {
+    const { stdout } = await promisify(execFile)(join(dirname(program), "etcdctl"), [
+      ...["--endpoints", `http://${endpoint}`, "--command-timeout", "500ms"],
+      ...["endpoint", "status", "--write-out", "json"],
+    ]);
+    const [status] = JSON.parse(stdout) as { Status: { header: { member_id: number }; leader: number } }[];
+    return status !== undefined && status.Status.header.member_id === status.Status.leader;
+  } catch {
+    return false; // it is down, or stopped
+  }
+}
+
+/** Asks the engine for its head, over links that never fail, and reads the ledger in the end. */
+class Reader implements AsyncDisposable {
+  readonly #store: LedgerStore;
+  readonly #history: History;
+  readonly #over = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(store: LedgerStore, history: History) {
+    this.#store = store;
+    this.#history = history;
+    this.#running = this.#run();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#over.signal.aborted) {
+      const calledAt = performance.now();
+      try {
+        const head = await this.#store.refresh?.();
+        if (head !== undefined)
+          this.#history.reads.push({ calledAt, returnedAt: performance.now(), number: head.number });
+      } catch {
+        // The engine is away, so there is no answer to judge.
+      }
+      await new Promise((resolve) => setTimeout(resolve, READS_EVERY_MS));
+    }
+  }
+
+  async end(): Promise<Ledger> {
+    this.#over.abort();
+    await this.#running;
+    await this.#store.refresh?.();
+    const ledger = new Map<string, number>();
+    for await (const { number, text } of this.#store.read(0)) {
+      const { message } = JSON.parse(text) as { readonly message?: string };
+      if (message !== undefined) ledger.set(message, number);
+    }
+    return ledger;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over.abort();
+    await this.#running;
+    await this.#store.close();
+  }
+}
