@@ -238,6 +238,11 @@ export class View {
     return this.#summary(type).covered;
   }
 
+  /** Returns the sum behind the type version. */
+  typeSum(type: TypeUrl): bigint {
+    return this.#summary(type).sum;
+  }
+
   /** Returns the type version as clients see it (S-VER-01). */
   typeVersion(type: TypeUrl): string {
     return this.printedVersion(type) ?? this.#summary(type).version;
