@@ -1,76 +1,79 @@
 import { withoutError } from "../../resource/resource-error.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
-import { addSums, formatVersion, subtractSums } from "../../resource/version.ts";
+import { addSums, formatMark, formatVersion, subtractSums } from "../../resource/version.ts";
 import type { Past } from "../../state/journal.ts";
-import type { Table } from "../../state/table.ts";
 import type { View } from "../../state/view.ts";
-import { noPendingRemovals, type PendingRemoval, PendingRemovals } from "./pending-removals.ts";
+import { marksIn, noPendingRemovals, type PendingRemoval, PendingRemovals } from "./pending-removals.ts";
 import type { Served } from "./served.ts";
 
-/** How many changes of a type are gone back over. */
+/** How many changes of a type are gone back over, and how many changed names. */
 const CHANGES = 64;
-/** How many in a row a client may be behind with what it removes. */
-const UNIONS = 16;
-/** How many changed names are looked at for one view. */
 const NAMES = 16_384;
 
-/** A name that a change touched, and what a view showed under it. */
-interface Touched {
-  readonly name: string;
-  readonly before: Past | undefined;
-  readonly after: Past | undefined;
-}
-
-/** The state of a type in a view after a change, and what that change touched. */
+/** A former state of a type in a view. */
 interface PastState {
   readonly revision: number;
   readonly sum: bigint;
-  readonly touched: readonly Touched[];
+}
+
+/** What is known of the past of a type in a view. */
+interface KnownPast {
+  readonly changedAt: number;
+  /** The newest first. */
+  readonly states: readonly PastState[];
+  /** What these had and the next one had not, by its mark. */
+  readonly removed: ReadonlyMap<string, readonly Past[]>;
 }
 
 /**
- * The versions under which clients of a view may hold Clusters that this server had lately, and sent to none of them:
- * clients of another server that is told of the same changes. A version is a sum, so that of a former state follows from
- * the present one and what changed since. Beside each state are those that still list what was removed lately.
+ * What clients of a view may hold that this server had lately, and sent to none of them: clients of another server that
+ * is told of the same changes. A version is a sum, so that of a former state follows from the present one and what
+ * changed since. A version of a state that still lists what was removed before it ends with marks of that.
  */
 export class PastVersions {
-  readonly #byView = new WeakMap<View, Map<TypeUrl, { changedAt: number; versions: ReadonlyMap<string, Served> }>>();
+  readonly #byView = new WeakMap<View, Map<TypeUrl, KnownPast>>();
 
   /** What clients of the view hold under a version; undefined if it is that of no state that is still known. */
   find(type: TypeUrl, version: string, view: View): Served | undefined {
-    const byType = this.#byView.get(view) ?? new Map();
-    this.#byView.set(view, byType);
-    const changedAt = view.changedAt(type);
+    const { states, removed } = this.#pastOf(type, view);
+    const marks = marksIn(version);
+    // Names whose marks are equal by chance are not told apart: one pair in 16 million.
+    const listed = marks.flatMap((mark) => removed.get(mark)?.[0] ?? []);
+    if (listed.length < marks.length) return undefined;
+    const more = listed.reduce((sum, past) => addSums(sum, past.sum), 0n);
+    const digest = marks.length === 0 ? version : version.slice(0, version.indexOf("."));
+    const state = states.find(({ sum }) => formatVersion(addSums(sum, more)) === digest);
+    if (state === undefined) return undefined;
+    const { revision } = state;
+    const names = listed.map((was): [string, PendingRemoval] => [was.name, { was, since: revision }]);
+    const pendingRemovals = names.length === 0 ? noPendingRemovals : new PendingRemovals(new Map(names));
+    return { type, version, position: { view, revision }, pendingRemovals };
+  }
+
+  #pastOf(type: TypeUrl, view: View): KnownPast {
+    let byType = this.#byView.get(view);
+    if (byType === undefined) {
+      byType = new Map();
+      this.#byView.set(view, byType);
+    }
     let known = byType.get(type);
-    if (known?.changedAt !== changedAt) {
-      known = { changedAt, versions: versionsOf(type, view) };
+    if (known?.changedAt !== view.changedAt(type)) {
+      known = goBack(type, view);
       byType.set(type, known);
     }
-    return known.versions.get(version);
+    return known;
   }
 }
 
-function versionsOf(type: TypeUrl, view: View): ReadonlyMap<string, Served> {
-  const versions = new Map<string, Served>();
+/** Goes back from the present state, as far as is known. */
+function goBack(type: TypeUrl, view: View): KnownPast {
+  const changedAt = view.changedAt(type);
+  const states: PastState[] = [];
+  const removed = new Map<string, Past[]>();
+  const known: KnownPast = { changedAt, states, removed };
   const tables = view.layers.flatMap((layer) => layer.table(type) ?? []);
   // A version of the caller's says nothing of the content, and which variant a client holds depends on its parameters.
-  if (tables.some((one) => one.printedVersion !== undefined || one.variants !== undefined)) return versions;
-  const note = (sum: bigint, revision: number, pendingRemovals: PendingRemovals): void => {
-    const version = formatVersion(sum);
-    if (!versions.has(version)) versions.set(version, { type, version, position: { view, revision }, pendingRemovals });
-  };
-  const states = [...statesBefore(tables, view.typeSum(type), view.changedAt(type))];
-  for (const { revision, sum } of states.slice(1)) note(sum, revision, noPendingRemovals);
-  for (const [index, { revision, sum }] of states.entries()) {
-    for (const removed of removedBy(states.slice(index, index + UNIONS), revision))
-      note(addSums(sum, removed.sum), revision, removed);
-  }
-  return versions;
-}
-
-/** The state after the last change, and then those before it, as far as they are known. */
-function* statesBefore(tables: readonly Table[], present: bigint, changedAt: number): Iterable<PastState> {
-  const trimmedTo = Math.max(0, ...tables.map(({ journal }) => journal.trimmedTo));
+  if (tables.some((one) => one.printedVersion !== undefined || one.variants !== undefined)) return known;
   const former = tables.map((table) => ({
     table,
     lines: table.journal.backwards(),
@@ -84,10 +87,12 @@ function* statesBefore(tables: readonly Table[], present: bigint, changedAt: num
     }
     return undefined;
   };
-  let sum = present;
+  const trimmedTo = Math.max(0, ...tables.map(({ journal }) => journal.trimmedTo));
+  let sum = view.typeSum(type);
   let looked = 0;
   let revision = changedAt;
-  for (let count = 0; count < CHANGES && revision > trimmedTo && looked < NAMES; count++) {
+  while (states.length < CHANGES && revision > trimmedTo && looked < NAMES) {
+    states.push({ revision, sum });
     const changed = new Map<string, Past | undefined>();
     for (const [at, { names, lines }] of former.entries()) {
       for (let head = heads[at]; head?.done === false && head.value.revision === revision; head = heads[at]) {
@@ -98,30 +103,22 @@ function* statesBefore(tables: readonly Table[], present: bigint, changedAt: num
         looked++;
       }
     }
-    const touched = [...changed].map(([name, after]): Touched => ({ name, before: shown(name), after }));
-    yield { revision, sum, touched };
-    for (const { before, after } of touched) {
+    for (const [name, after] of changed) {
+      const before = shown(name);
       if (after !== undefined) sum = subtractSums(sum, after.sum);
-      if (before !== undefined) sum = addSums(sum, before.sum);
+      if (before === undefined) continue;
+      sum = addSums(sum, before.sum);
+      if (withoutError(before) !== undefined && !before.onDemand) note(removed, before);
     }
     revision = Math.max(0, ...heads.map((head) => (head.done === true ? 0 : head.value.revision)));
   }
-  yield { revision: Math.max(revision, trimmedTo), sum, touched: [] };
+  states.push({ revision: Math.max(revision, trimmedTo), sum });
+  return known;
 }
 
-/** What the newest of these states no longer has, of the last change alone, of the last two, and so on. */
-function* removedBy(states: readonly PastState[], since: number): Iterable<PendingRemovals> {
-  const names = new Map<string, PendingRemoval>();
-  const seen = new Set<string>();
-  for (const { touched } of states) {
-    const before = names.size;
-    for (const { name, before: was, after } of touched) {
-      // What the newest state has of a name is told by the last change of it.
-      if (seen.has(name)) continue;
-      seen.add(name);
-      if (withoutError(after) === undefined && withoutError(was) !== undefined && was?.onDemand === false)
-        names.set(name, { was, since });
-    }
-    if (names.size > before) yield new PendingRemovals(new Map(names));
-  }
+function note(removed: Map<string, Past[]>, past: Past): void {
+  const mark = formatMark(past.sum);
+  const known = removed.get(mark);
+  if (known === undefined) removed.set(mark, [past]);
+  else if (!known.some(({ sum }) => sum === past.sum)) known.push(past);
 }
