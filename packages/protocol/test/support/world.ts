@@ -61,6 +61,10 @@ export interface Trouble {
   readonly stalls?: boolean;
   /** The flushes that the server leaves out are made, too; it throws if one has an effect. */
   readonly flushesInVain?: boolean;
+  /** Moved nodes are given their layers one at a time, and nothing is left of that for the commit. */
+  readonly placesLater?: boolean;
+  /** Which stream is flushed next is up to the script, so that it does not depend on which became due first. */
+  readonly flushesByName?: boolean;
   /** Clients ask for a name, give it up and ask for it again before anything was answered. */
   readonly wavers?: boolean;
 }
@@ -112,6 +116,7 @@ export class World {
     this.dialect = dialectOf(speaking);
     this.machine = new ServerMachine({
       editedAtOnce: 1,
+      ...(trouble.placesLater === true ? { placedAtOnce: 0 } : {}),
       digest,
       traits,
       nodeMapping: (node) => VIEWS[Number(node.id)] ?? [],
@@ -155,6 +160,7 @@ export class World {
   step([what, a, b, c]: Step): void {
     const client = this.clients[a % this.clients.length];
     if (client === undefined) return;
+    if (this.#trouble.placesLater === true && (a + b + c) % 3 === 0) this.#perform(this.machine.placeNext());
     const type = TYPES[b % 4] ?? CLUSTER;
     const asksByAlias = this.#trouble.aliases === true && client.variant === "delta" && c % 2 === 0;
     const name = `${this.#nameOf(c)}${asksByAlias ? "!" : ""}`;
@@ -191,7 +197,7 @@ export class World {
       case 9:
         if (this.#trouble.breaks && b % 2 === 0) this.#connect(client);
         else if (this.#trouble.stalls === true && b % 4 === 1) this.#stall(client, c % 2 === 0);
-        else this.#turns(1 + (b % 3));
+        else this.#turns(1 + (b % 3), c);
         break;
       case 10:
         if (this.#trouble.moves) this.#move(client, b);
@@ -199,7 +205,7 @@ export class World {
         break;
       default:
         if (b % 4 === 0) this.#fireTimer();
-        else this.#turns(1 + (b % 5));
+        else this.#turns(1 + (b % 5), c);
     }
   }
 
@@ -360,8 +366,17 @@ export class World {
     if (this.#trouble.flushesInVain === true && !this.#stalled.has(stream)) flushIfLeftOut(this.machine, stream);
   }
 
-  #turns(budget: number): void {
-    this.#perform(this.machine.next(budget));
+  /** Flushes up to so many streams; `first`: where to begin, if the script says which. */
+  #turns(budget: number, first = 0): void {
+    if (this.#trouble.flushesByName !== true) {
+      this.#perform(this.machine.next(budget));
+      return;
+    }
+    const streams = [...new Set(this.clients.flatMap((client) => [...(this.#streamsOf.get(client)?.values() ?? [])]))];
+    for (let i = 0; i < Math.min(budget, streams.length); i++) {
+      const stream = streams[(first + i) % streams.length];
+      if (stream !== undefined) this.#perform(this.machine.flushAhead(stream) ?? []);
+    }
   }
 
   #showViews(): void {
