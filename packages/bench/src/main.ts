@@ -11,6 +11,7 @@ import { cellName, type DirectoryMeasurement, directoryCells, directoryTable, me
 import { intakeTable, measureIntake } from "./intake.ts";
 import { ledgerTable, measureLedger } from "./ledger-cost.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
+import { measureMoves } from "./move-cost.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
 import { measurePolls, pollTable } from "./polls.ts";
 import { measureStatus } from "./status-cost.ts";
@@ -21,7 +22,8 @@ import { measureWait } from "./wait-cost.ts";
 // cell; with `--before`, a built checkout of an earlier version, with that alone. Then
 // measures make before break (`--long --only order`), many changes in a row (`--only churn`), a history on disk
 // (`--only ledger`), the server's API (`--only intake`), conversion to v2 (`--only conversion`), REST polls (`--only
-// polls`), client status and load reports (`--only status`), ACKs while somebody waits for a revision (`--only wait`), our client beside others (`--only client`), its calls
+// polls`), client status and load reports (`--only status`), ACKs while somebody waits for a revision (`--only wait`),
+// nodes that move (`--only moves`), our client beside others (`--only client`), its calls
 // (`--only calls`), and `xds serve` on directories (`--only files`).
 
 const USAGE = "npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]";
@@ -34,6 +36,11 @@ const options = readOptions(USAGE, {
 const runs = positive(USAGE, "runs", options.runs);
 const { only, before, long: isLong } = options;
 
+const MOVE_ROUNDS = 5;
+if (only === "moves") {
+  process.stdout.write(`${measureMoves([1_000, 10_000], MOVE_ROUNDS)}\n`);
+  process.exit();
+}
 const WAIT_ROUNDS = 500;
 if (only === "wait") {
   process.stdout.write(`${measureWait(WAIT_ROUNDS)}\n`);

@@ -10,6 +10,7 @@ import {
   type TypeState,
 } from "@xdskit/protocol/internal";
 import { isWildcardType } from "../../src/dialect/dialect.ts";
+import { sotw } from "./conversation.ts";
 import { dialectOf, nodeOf, type Speaking } from "./dialects.ts";
 import { flushIfLeftOut } from "./left-out-flush.ts";
 import { ModelClient } from "./model-client.ts";
@@ -24,6 +25,13 @@ const VIEWS = [["base"], ["group/1", "base"], ["group/2", "base"], ["node/1", "g
 const TYPES: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
 const NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
+
+/** The ids of pollers that stay in a view begin so. */
+const KEPT = "keeps ";
+
+function keptView(id: string): readonly string[] | undefined {
+  return id.startsWith(KEPT) ? VIEWS[Number(id.slice(KEPT.length))] : undefined;
+}
 
 /** What goes wrong, and what is out of the ordinary. */
 export interface Trouble {
@@ -63,7 +71,10 @@ export interface Trouble {
   readonly flushesInVain?: boolean;
   /** Moved nodes are given their layers one at a time, and nothing is left of that for the commit. */
   readonly placesLater?: boolean;
-  /** Which stream is flushed next is up to the script, so that it does not depend on which became due first. */
+  /**
+   * Which stream is flushed next is up to the script, and does not depend on which became due first; nor is a view another
+   * one after the last node left it.
+   */
   readonly flushesByName?: boolean;
   /** Clients ask for a name, give it up and ask for it again before anything was answered. */
   readonly wavers?: boolean;
@@ -119,7 +130,7 @@ export class World {
       ...(trouble.placesLater === true ? { placedAtOnce: 0 } : {}),
       digest,
       traits,
-      nodeMapping: (node) => VIEWS[Number(node.id)] ?? [],
+      nodeMapping: (node) => keptView(node.id) ?? VIEWS[Number(node.id)] ?? [],
       ...(speaking?.edition !== undefined && { edition: speaking.edition }),
       dialect: {
         ...speaking?.dialect,
@@ -146,6 +157,7 @@ export class World {
         new ModelClient(variant, [...named, ...children], opening),
       ];
     });
+    if (trouble.flushesByName === true) this.#keepViews();
     for (const client of this.clients) {
       this.#viewOf.set(client, this.#nodeOf(client));
       this.#connect(client);
@@ -207,6 +219,11 @@ export class World {
         if (b % 4 === 0) this.#fireTimer();
         else this.#turns(1 + (b % 5), c);
     }
+  }
+
+  /** Every node is given the layers that it is to have. */
+  placeAll(): void {
+    while (this.machine.isPlacementDue) this.#perform(this.machine.placeNext());
   }
 
   /** Everything arrives and is accepted, until nobody has anything to say. */
@@ -308,6 +325,16 @@ export class World {
     this.#showViews();
   }
 
+  /** Polls once in each view, which is remembered. */
+  #keepViews(): void {
+    for (const poll of VIEWS.keys()) {
+      const request = sotw(CLUSTER, { node: nodeOf(`${KEPT}${poll}`, this.#trouble.speaking) });
+      const event = { kind: "poll-received", poll: -1 - poll, peer, type: CLUSTER, apiVersion: "v3" } as const;
+      this.machine.on({ ...event, holdMs: 0, request });
+    }
+    this.machine.next(VIEWS.length);
+  }
+
   /** Naming nothing at first is everything. */
   #meansAll(type: TypeUrl, variant: Variant): boolean {
     const kind = traits(type)?.kind;
@@ -330,7 +357,7 @@ export class World {
 
   #mapping(): NodeMapping {
     const views = new Map([...this.clients].map((one, i) => [String(i), VIEWS[this.#viewOf.get(one) ?? 0] ?? []]));
-    return (node) => views.get(node.id) ?? [];
+    return (node) => keptView(node.id) ?? views.get(node.id) ?? [];
   }
 
   #connect(client: ModelClient): void {
