@@ -111,6 +111,15 @@ describe.each(["delta", "sotw"] as const)("a node that is not placed, in %s", (v
     expect(fleet.layers).toEqual([["two"]]);
   });
 
+  test("that is due for a flush is placed by it", () => {
+    const fleet = new Fleet();
+    fleet.join(1, "n", variant);
+    fleet.change({ layer: "one", puts: [plain("a", "3")] });
+    fleet.map("two");
+    expect(says(fleet.turns(1))).toEqual([changed]);
+    expect(fleet.machine.isDue).toBe(false);
+  });
+
   test("does not have what is new, however little it would be sent, until it is placed", () => {
     const fleet = unplaced("one");
     const { revision, progress } = fleet.machine;
