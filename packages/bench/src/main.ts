@@ -41,9 +41,9 @@ if (only === "moves") {
   process.stdout.write(`${measureMoves([1_000, 10_000], MOVE_ROUNDS)}\n`);
   process.exit();
 }
-const WAIT_SWEEPS = 6;
+const WAIT_ROUNDS = 500;
 if (only === "wait") {
-  process.stdout.write(`${measureWait(WAIT_SWEEPS)}\n`);
+  process.stdout.write(`${measureWait(WAIT_ROUNDS)}\n`);
   process.exit();
 }
 if (only === "status") {

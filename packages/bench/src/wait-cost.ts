@@ -1,6 +1,6 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import { anonymousNode, createResource, formatTypeUrl } from "@xdskit/protocol";
-import { noInitialVersions, type RevisionFollower, ServerMachine } from "@xdskit/protocol/internal";
+import { noInitialVersions, ServerMachine } from "@xdskit/protocol/internal";
 import { format, median } from "./figures.ts";
 
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
@@ -13,22 +13,19 @@ const BATCH = FEW;
 class Fleet {
   readonly #machine: ServerMachine;
   readonly #nodes: number;
-  #follower: RevisionFollower | undefined;
   #changes = 0;
   #unanswered: (readonly [stream: number, nonce: string])[] = [];
 
-  /** `active`: so many nodes are sent the changes that are measured. */
-  constructor(nodes: number, active: number) {
+  constructor(nodes: number) {
     this.#nodes = nodes;
     this.#machine = new ServerMachine({
       digest: contentDigest,
       traits: (type) => ({ type, kind: "cds", isFullState: true, owes: [] }),
-      nodeMapping: ({ id }) => [Number(id) < active ? "base" : "idle"],
+      nodeMapping: () => ["base"],
     });
     const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
     const opened = { variant: "delta", onlyType: undefined, apiVersion: "v3", peer } as const;
-    this.#commit("idle");
-    this.#commit("base");
+    this.#commit();
     for (let stream = 0; stream < nodes; stream++) {
       this.#machine.on({ kind: "stream-opened", stream, connection: stream, ...opened });
       this.#hear(stream);
@@ -39,31 +36,30 @@ class Fleet {
 
   /**
    * ACKs some responses of the newest change, after another one if there are none left; returns the processor time for
-   * each, in microseconds. `isAwaited`: while the newest revision is followed on every node, as `xds wait` has it; takes
-   * effect with the next change.
+   * each, in microseconds. `isAwaited`: while the newest revision is followed on every node, as `xds wait` has it.
    */
   acknowledge(isAwaited: boolean): number {
-    if (this.#unanswered.length === 0) this.#change(isAwaited);
+    if (this.#unanswered.length === 0) this.#change();
+    const { progress, revision } = this.#machine;
+    const follower = isAwaited ? progress.follow(revision, () => true) : undefined;
     const answered = this.#unanswered.splice(0, BATCH);
     const before = process.cpuUsage();
     for (const [stream, nonce] of answered) this.#hear(stream, nonce);
     const { user, system } = process.cpuUsage(before);
+    if (follower !== undefined) progress.unfollow(follower);
     return (user + system) / answered.length;
   }
 
-  /** Sends a changed Cluster to every active client. */
-  #change(isAwaited: boolean): void {
-    const { progress } = this.#machine;
-    if (this.#follower !== undefined) progress.unfollow(this.#follower);
-    this.#commit("base");
+  /** Sends a changed Cluster to every client. */
+  #change(): void {
+    this.#commit();
     this.#takeSends();
-    this.#follower = isAwaited ? progress.follow(this.#machine.revision, () => true) : undefined;
   }
 
-  #commit(layer: string): void {
+  #commit(): void {
     const bytes = Buffer.from(String(++this.#changes));
     const put = createResource({ type: CLUSTER, name: "a", bytes }, contentDigest);
-    this.#machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer, puts: [put] }] } });
+    this.#machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts: [put] }] } });
   }
 
   #takeSends(): void {
@@ -72,7 +68,7 @@ class Fleet {
   }
 
   #hear(stream: number, nonce?: string): void {
-    const node = { ...anonymousNode, id: String(stream) };
+    const node = { ...anonymousNode, id: `node-${stream}` };
     const request = { kind: "delta", type: CLUSTER, node, nonce, error: undefined } as const;
     const names = { subscribe: [], unsubscribe: [], initialVersions: noInitialVersions };
     this.#machine.on({ kind: "request-received", stream, request: { ...request, ...names } });
@@ -81,31 +77,23 @@ class Fleet {
 
 /**
  * Measures what an ACK costs the server machine among few and among many nodes, while nobody waits for a revision and
- * while somebody does: each a sweep over all nodes, in turn. Where 200 of many nodes are sent a change, an ACK does the
- * same work in as little memory as with few. Returns a Markdown table.
+ * while somebody does, in turn. Returns a Markdown table.
  */
-export function measureWait(sweeps: number): string {
-  const fleets = [
-    { is: FEW.toLocaleString("en"), fleet: new Fleet(FEW, FEW) },
-    { is: MANY.toLocaleString("en"), fleet: new Fleet(MANY, MANY) },
-    { is: `${MANY.toLocaleString("en")}, of which ${FEW} are sent a change`, fleet: new Fleet(MANY, FEW) },
-  ].map((each) => ({ ...each, costs: [[], []] as [number[], number[]] }));
-  for (let sweep = 0; sweep < sweeps; sweep++) {
-    for (const isAwaited of [false, true])
-      for (const { fleet, costs } of fleets)
-        for (let batch = 0; batch < MANY / BATCH; batch++) costs[isAwaited ? 1 : 0].push(fleet.acknowledge(isAwaited));
+export function measureWait(rounds: number): string {
+  const fleets = [new Fleet(FEW), new Fleet(MANY)] as const;
+  const costs = fleets.map(() => ({ alone: [] as number[], followed: [] as number[] }));
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, fleet] of fleets.entries()) {
+      costs[index]?.alone.push(fleet.acknowledge(false));
+      costs[index]?.followed.push(fleet.acknowledge(true));
+    }
   }
-  const [few] = fleets;
-  const rows = fleets.map(({ is, costs }) => {
-    const figures = costs.map((each, i) => {
-      const ratio = median(each) / median(few?.costs[i === 0 ? 0 : 1] ?? [1]);
-      return `${format(median(each))} (${ratio.toFixed(2)})`;
-    });
-    return `| ${is} | ${figures.join(" | ")} |`;
-  });
+  const rows = costs.map(({ alone, followed }) => [median(alone), median(followed)] as const);
+  const [few = [0, 0], many = [0, 0]] = rows;
   return [
-    "| nodes | an ACK, nobody waits, µs (ratio) | an ACK, somebody waits, µs (ratio) |",
+    "| nodes | an ACK, nobody waits, µs | an ACK, somebody waits, µs |",
     "| --- | --- | --- |",
-    ...rows,
+    ...[FEW, MANY].map((nodes, i) => `| ${nodes.toLocaleString("en")} | ${(rows[i] ?? []).map(format).join(" | ")} |`),
+    `| ratio | ${many.map((cost, i) => (cost / (few[i] ?? 1)).toFixed(2)).join(" | ")} |`,
   ].join("\n");
 }
