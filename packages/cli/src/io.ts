@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { isatty } from "node:tty";
 import { openScreen, type Screen } from "./screen.ts";
 import { watchTerminals } from "./terminals.ts";
@@ -5,6 +6,8 @@ import { watchTerminals } from "./terminals.ts";
 /** An output stream for text. */
 export interface Output {
   write(text: string): void;
+  /** Resolves when the reader has kept up with what was written. */
+  drained(): Promise<void>;
   readonly isTerminal: boolean;
   /** The width of the terminal. */
   readonly columns: number;
@@ -18,6 +21,8 @@ export interface Io {
   readonly stderr: Output;
   /** Reads standard input to its end. */
   readInput(): Promise<Uint8Array>;
+  /** Standard input, part by part. */
+  input(): AsyncIterable<Uint8Array>;
   /** Takes the whole terminal; undefined if stdout is none. */
   openScreen(): Screen | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -62,6 +67,7 @@ export function createProcessIo(): Io {
       for await (const chunk of process.stdin) chunks.push(chunk);
       return Buffer.concat(chunks);
     },
+    input: () => process.stdin,
     openScreen: () => (process.stdout.isTTY ? openScreen(process.stdout, process.stdin) : undefined),
     env: process.env,
     cwd: process.cwd(),
@@ -80,6 +86,9 @@ export function createProcessIo(): Io {
 function outputTo(stream: NodeJS.WriteStream): Output {
   return {
     write: (text) => void stream.write(text),
+    drained: async () => {
+      if (stream.writableNeedDrain) await once(stream, "drain");
+    },
     isTerminal: stream.isTTY === true,
     get columns(): number {
       return stream.columns ?? DEFAULT_COLUMNS;

@@ -15,6 +15,10 @@ export class CapturedOutput implements Output {
   write(text: string): void {
     this.text += text;
   }
+
+  drained(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 export interface CapturedIoOptions {
@@ -57,6 +61,10 @@ export class CapturedIo implements Io {
 
   async readInput(): Promise<Uint8Array> {
     return Buffer.from(this.#input);
+  }
+
+  async *input(): AsyncIterable<Uint8Array> {
+    yield Buffer.from(this.#input);
   }
 
   needNoReader(): void {}

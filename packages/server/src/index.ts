@@ -133,6 +133,7 @@ export type {
   StreamEnd,
 } from "./hub/port.ts";
 export { type DirectoryLedgerOptions, openDirectoryLedger } from "./ledger/directory-store.ts";
+export type { LedgerExport, LedgerProgress } from "./ledger/export-file.ts";
 export type { HeldLease, LedgerLease } from "./ledger/lease.ts";
 export type { ReaderStop } from "./ledger/ledger-reader.ts";
 export { planLines } from "./ledger/plan-lines.ts";
@@ -155,8 +156,16 @@ export type {
   StoredRecord,
   StoredSnapshot,
   StoreOutage,
+  WholeLedger,
 } from "./ledger/store.ts";
 export type { StoreState } from "./ledger/store-state.ts";
+export {
+  type ExportedLedger,
+  exportLedger,
+  type ImportOptions,
+  type ImportResult,
+  importLedger,
+} from "./ledger/transfer.ts";
 export {
   createServer,
   type LedgerStatus,

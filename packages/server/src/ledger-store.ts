@@ -11,4 +11,5 @@ export type {
   StoredRecord,
   StoredSnapshot,
   StoreOutage,
+  WholeLedger,
 } from "./ledger/store.ts";

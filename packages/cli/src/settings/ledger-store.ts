@@ -13,6 +13,8 @@ export interface StoreParts {
   readonly cwd: string;
   /** Called with what was mended when the store was opened. */
   readonly onProblem: (message: string) => void;
+  /** Needs no lock, so it works beside a server. @default false */
+  readonly isReadOnly?: boolean;
 }
 
 /** The package of the store on etcd, which is installed beside this one. */
@@ -39,7 +41,7 @@ const schemes: readonly StoreScheme[] = [
   {
     prefix: "file:",
     form: "DIR",
-    open: (rest, { cwd, onProblem }) => openDirectoryLedger({ directory: resolve(cwd, rest), onProblem }),
+    open: (rest, { cwd, ...options }) => openDirectoryLedger({ directory: resolve(cwd, rest), ...options }),
   },
 ];
 

@@ -48,6 +48,19 @@ export interface Kept {
   readonly bodies: ReadonlySet<string>;
 }
 
+/** All that a store has of a ledger. */
+export interface WholeLedger {
+  readonly head: LedgerHead;
+  /** Undefined: there is none, and the records are all there ever were. */
+  readonly snapshot: StoredSnapshot | undefined;
+  /** The past is complete after this number, but for live records. */
+  readonly completeAfter: number;
+  /** The records that are kept, in order: some of those up to the snapshot, and each after it up to the head. */
+  records(): AsyncIterable<StoredRecord>;
+  /** What the snapshot and the records name, by digest; one may come twice. */
+  bodies(): AsyncIterable<readonly [digest: string, bytes: Uint8Array]>;
+}
+
 /** That the engine of a store cannot be reached. */
 export interface StoreOutage {
   readonly since: Date;
@@ -77,6 +90,13 @@ export interface LedgerStore {
    * of the bodies that came with them those in `keep.bodies` do, and others may go.
    */
   compact(snapshot: StoredSnapshot, keep: Kept): Promise<void>;
+  /**
+   * Begins with what another store has, if there is no record here: all of it or nothing, with the same numbers and ids.
+   * The epoch stays this store's. Rejects if the ledger cannot be read.
+   */
+  begin(ledger: WholeLedger): Promise<AppendResult>;
+  /** Lets go of all records, all bodies and the snapshot, if `expected` is the head. The epoch stays. */
+  clear(expected: LedgerHead): Promise<AppendResult>;
   /** Resolves when the head moves past the number, or the signal aborts. */
   whenPast(number: number, signal: AbortSignal): Promise<void>;
   /**

@@ -10,6 +10,7 @@ import type {
   StoredRecord,
   StoredSnapshot,
   StoreOutage,
+  WholeLedger,
 } from "../../../src/ledger/store.ts";
 
 /** An engine in memory that several servers reach over connections that can lag and break. */
@@ -161,6 +162,16 @@ export class LedgerConnection implements LedgerStore {
   async compact(snapshot: StoredSnapshot, keep: Kept): Promise<void> {
     await this.#ask();
     await this.#ledger.store.compact(snapshot, keep);
+  }
+
+  async begin(ledger: WholeLedger): Promise<AppendResult> {
+    await this.#ask();
+    return await this.#ledger.store.begin(ledger);
+  }
+
+  async clear(expected: LedgerHead): Promise<AppendResult> {
+    await this.#ask();
+    return await this.#ledger.store.clear(expected);
   }
 
   async whenPast(number: number, signal: AbortSignal): Promise<void> {
