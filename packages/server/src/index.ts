@@ -117,6 +117,7 @@ export type {
   ServerAnswer,
   SourceAnswer,
   StoreAnswer,
+  StoreCopyAnswer,
 } from "./admin/answers/server.ts";
 export { certificateNames } from "./certificate-names.ts";
 export { type ResourceProblem, XdsError, type XdsErrorCode } from "./error.ts";
@@ -132,6 +133,7 @@ export type {
   ShellReport,
   StreamEnd,
 } from "./hub/port.ts";
+export { type CopiedStoreOptions, openCopiedStore } from "./ledger/copied-store.ts";
 export { type DirectoryLedgerOptions, openDirectoryLedger } from "./ledger/directory-store.ts";
 export type { LedgerExport, LedgerProgress } from "./ledger/export-file.ts";
 export type { HeldLease, LedgerLease } from "./ledger/lease.ts";
@@ -153,6 +155,7 @@ export type {
   Kept,
   LedgerHead,
   LedgerStore,
+  StoreCopyState,
   StoredRecord,
   StoredSnapshot,
   StoreOutage,

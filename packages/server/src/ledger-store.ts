@@ -8,6 +8,7 @@ export type {
   Kept,
   LedgerHead,
   LedgerStore,
+  StoreCopyState,
   StoredRecord,
   StoredSnapshot,
   StoreOutage,

@@ -100,9 +100,9 @@ export class ServerLedger {
     const publisher = this.#publisher;
     if (publisher?.store.refresh === undefined) return undefined;
     const { number, stop } = publisher;
-    const { head, outage } = publisher.store;
+    const { head, outage, copy } = publisher.store;
     const { role, since: roleSince } = this.#role;
-    return { role, roleSince, head: head.number, lag: Math.max(0, head.number - number), outage, stop };
+    return { role, roleSince, head: head.number, lag: Math.max(0, head.number - number), outage, copy, stop };
   }
 
   /**
@@ -179,6 +179,8 @@ export class ServerLedger {
       this.#hub.report({ kind: "client-unchecked", reason }),
     );
     if (store.refresh !== undefined) this.#hub.setFreshness(freshness);
+    if (store.copy?.isInPlace === true)
+      this.#hub.report({ kind: "store-copy-in-place", number: this.#publisher.number });
     this.#stopWatching = store.onOutage?.(() => this.#tellOutage(store));
     this.#tellOutage(store);
     this.#role.start();

@@ -73,13 +73,16 @@ function describeStore(
   { colors, now }: { readonly colors: Colors; readonly now: Date },
 ): readonly (readonly [string, string])[] {
   if (store === undefined) return [];
-  const { role, roleSince, head, lag, awaySince, awayReason, stoppedSince, stopReason } = store;
+  const { role, roleSince, head, lag, awaySince, awayReason, copy, stoppedSince, stopReason } = store;
   const behind = lag === 0 ? "all applied" : colors.yellow(`${plural(lag, "record")} behind`);
   const facts: (readonly [string, string])[] = [
     ["store", `${role} for ${formatAge(roleSince, now)}, head ${head}, ${behind}`],
   ];
   if (awaySince !== undefined)
     facts.push(["", colors.red(`unreachable for ${formatAge(awaySince, now)}: ${awayReason ?? ""}`)]);
+  if (copy?.inPlace === true)
+    facts.push(["", colors.yellow(`serving the local copy, up to record ${copy.number}, since the start`)]);
+  if (copy?.problem !== undefined) facts.push(["", colors.yellow(`the local copy cannot be written: ${copy.problem}`)]);
   if (stoppedSince !== undefined)
     facts.push(["", colors.red(`not applied for ${formatAge(stoppedSince, now)}: ${stopReason ?? ""}`)]);
   return facts;

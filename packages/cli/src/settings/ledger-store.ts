@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type LedgerStore, openDirectoryLedger } from "@xdskit/server";
+import { type LedgerStore, openCopiedStore, openDirectoryLedger } from "@xdskit/server";
 import { CommandError, exitCode } from "../exit-code.ts";
 
 interface StoreScheme {
@@ -13,6 +13,8 @@ export interface StoreParts {
   readonly cwd: string;
   /** Called with what was mended when the store was opened. */
   readonly onProblem: (message: string) => void;
+  /** Where a server keeps a copy of a store with an engine. @default none is kept */
+  readonly copyDirectory?: string | undefined;
   /** Needs no lock, so it works beside a server. @default false */
   readonly isReadOnly?: boolean;
 }
@@ -30,18 +32,24 @@ const schemes: readonly StoreScheme[] = [
   {
     prefix: "etcd://",
     form: "HOST:PORT,…/PREFIX",
-    async open(rest) {
+    async open(rest, { copyDirectory, onProblem }) {
       const [hosts = "", ...path] = rest.split("/");
       const endpoints = hosts.split(",").filter((host) => host !== "");
       if (endpoints.length === 0) throw unknownStore(`etcd://${rest}`);
       const { openEtcdStore } = await importEtcd();
-      return await openEtcdStore({ endpoints: endpoints.map((host) => `http://${host}`), prefix: path.join("/") });
+      const prefix = path.join("/");
+      const open = (): Promise<LedgerStore> =>
+        openEtcdStore({ endpoints: endpoints.map((host) => `http://${host}`), prefix });
+      if (copyDirectory === undefined) return await open();
+      const url = `etcd://${endpoints.toSorted().join(",")}/${prefix}`;
+      return await openCopiedStore({ directory: copyDirectory, url, open, onProblem });
     },
   },
   {
     prefix: "file:",
     form: "DIR",
-    open: (rest, { cwd, ...options }) => openDirectoryLedger({ directory: resolve(cwd, rest), ...options }),
+    open: (rest, { cwd, onProblem, isReadOnly = false }) =>
+      openDirectoryLedger({ directory: resolve(cwd, rest), onProblem, isReadOnly }),
   },
 ];
 

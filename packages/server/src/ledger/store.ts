@@ -67,6 +67,16 @@ export interface StoreOutage {
   readonly reason: string;
 }
 
+/** The copy of a store's ledger that a server keeps to start from while the engine is away. */
+export interface StoreCopyState {
+  /** The newest record in it; 0: there is none yet. */
+  readonly number: number;
+  /** The engine was away when this server started and is so since: what is in force comes from the copy. */
+  readonly isInPlace: boolean;
+  /** Why it cannot be written; undefined: it can. */
+  readonly problem: string | undefined;
+}
+
 /**
  * A ledger's records and bodies. Everything that was answered is durable. Every implementation passes the same contract
  * suite.
@@ -110,5 +120,9 @@ export interface LedgerStore {
   onOutage?(listener: () => void): () => void;
   /** The lease of that name. Absent: only this process writes, and needs none. */
   lease?(name: string): LedgerLease;
+  /** Absent: no copy is kept. */
+  readonly copy?: StoreCopyState;
+  /** Called with the newest record that this process has in force; a copy follows it. */
+  putInForce?(head: LedgerHead): void;
   close(): Promise<void>;
 }

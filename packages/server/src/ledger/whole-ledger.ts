@@ -14,16 +14,24 @@ export interface ReadWhole extends WholeLedger {
   readonly absent: number;
 }
 
-/** What a store has now. Nothing is read twice but its snapshot, and no more is in memory than that and a record. */
-export async function wholeOf(store: LedgerStore): Promise<ReadWhole> {
+export interface WholeOptions {
+  /** Up to which record. @default the newest */
+  readonly head?: LedgerHead;
+  /** Reads a body. @default from the store */
+  readonly body?: (digest: string) => Promise<Uint8Array | undefined>;
+}
+
+/** What a store has now. No more of it is in memory than the snapshot and a record. */
+export async function wholeOf(store: LedgerStore, options: WholeOptions = {}): Promise<ReadWhole> {
   await store.refresh?.();
-  const [head, completeAfter, snapshot] = [store.head, store.completeAfter, await store.snapshot()];
+  const { head = store.head, body = (digest) => store.body(digest) } = options;
+  const [completeAfter, snapshot] = [store.completeAfter, await store.snapshot()];
   if (snapshot !== undefined && snapshot.head.number > head.number) throw compactedMeanwhile();
   const records = (): AsyncIterable<StoredRecord> => whole(store.read(0), snapshot?.head, head);
   const absent = { count: 0 };
   const bodies = (): AsyncIterable<readonly [string, Uint8Array]> => {
     absent.count = 0;
-    return readBodies(namesIn(snapshot, records()), store, absent);
+    return readBodies(namesIn(snapshot, records()), body, absent);
   };
   return {
     ...{ head, completeAfter, snapshot, records, bodies },
@@ -68,13 +76,13 @@ async function* namesIn(
 
 async function* readBodies(
   names: AsyncIterable<string>,
-  store: LedgerStore,
+  readBody: (digest: string) => Promise<Uint8Array | undefined>,
   absent: { count: number },
 ): AsyncIterable<readonly [string, Uint8Array]> {
   const read = new Set<string>();
   let group: string[] = [];
   const flush = async function* (): AsyncIterable<readonly [string, Uint8Array]> {
-    const bytes = await Promise.all(group.map((digest) => store.body(digest)));
+    const bytes = await Promise.all(group.map((digest) => readBody(digest)));
     for (const [index, digest] of group.entries()) {
       const body = bytes[index];
       if (body === undefined) absent.count++;

@@ -245,6 +245,8 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
     const since = gauges.store()?.outage?.since;
     set(since === undefined ? 0 : Math.max(0, now() - since.getTime()) / 1000);
   });
+  gauge("xds_server_store_copy_number", registry, (set) => set(gauges.store()?.copy?.number ?? 0));
+  gauge("xds_server_store_copy_in_place", registry, (set) => set(gauges.store()?.copy?.isInPlace === true ? 1 : 0));
   gauge("xds_server_store_stopped", registry, (set) => set(gauges.store()?.stop === undefined ? 0 : 1));
   gauge("xds_server_store_publisher", registry, (set) => set(gauges.store()?.role === "publisher" ? 1 : 0));
   gauge("xds_server_missing_resources", registry, (set) => set(gauges.ledger()?.missing.length ?? 0));

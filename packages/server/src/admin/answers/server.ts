@@ -61,9 +61,20 @@ export interface StoreAnswer {
   /** Since when the engine is unreachable; absent: it is there. */
   readonly awaySince?: string;
   readonly awayReason?: string;
+  /** The copy that this server starts from while the engine is away; absent: none is kept. */
+  readonly copy?: StoreCopyAnswer;
   /** Since when nothing of the store is applied any more; absent: it is. */
   readonly stoppedSince?: string;
   readonly stopReason?: string;
+}
+
+export interface StoreCopyAnswer {
+  /** The newest record in it. */
+  readonly number: number;
+  /** The engine has been away since this server started: what is in force comes from the copy. */
+  readonly inPlace: boolean;
+  /** Why it cannot be written. */
+  readonly problem?: string;
 }
 
 /** A resource of which clients keep what they have, because the server does not have it. */

@@ -47,10 +47,16 @@ async function describeLedger(view: AdminView, describe: Describer): Promise<Ser
   };
 }
 
-function describeStore({ role, roleSince, head, lag, outage, stop }: StoreState): StoreAnswer {
+function describeStore({ role, roleSince, head, lag, outage, copy, stop }: StoreState): StoreAnswer {
   return {
     ...{ role, roleSince: roleSince.toISOString(), head, lag },
     ...(outage !== undefined && { awaySince: outage.since.toISOString(), awayReason: outage.reason }),
+    ...(copy !== undefined && {
+      copy: {
+        ...{ number: copy.number, inPlace: copy.isInPlace },
+        ...(copy.problem !== undefined && { problem: copy.problem }),
+      },
+    }),
     ...(stop !== undefined && { stoppedSince: stop.since.toISOString(), stopReason: stop.reason }),
   };
 }

@@ -74,6 +74,7 @@ import type {
   ServerAnswer,
   SourceAnswer,
   StoreAnswer,
+  StoreCopyAnswer,
 } from "../answers/server.ts";
 import {
   anything,
@@ -263,6 +264,7 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
           object<StoreAnswer>({
             ...{ role: text, roleSince: time, head: count, lag: count },
             ...{ awaySince: optional(time), awayReason: optional(text) },
+            copy: optional(object<StoreCopyAnswer>({ number: count, inPlace: truth, problem: optional(text) })),
             ...{ stoppedSince: optional(time), stopReason: optional(text) },
           }),
         ),
