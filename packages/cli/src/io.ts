@@ -6,8 +6,6 @@ import { watchTerminals } from "./terminals.ts";
 /** An output stream for text. */
 export interface Output {
   write(text: string): void;
-  /** Resolves when the reader has kept up with what was written. */
-  drained(): Promise<void>;
   readonly isTerminal: boolean;
   /** The width of the terminal. */
   readonly columns: number;
@@ -17,6 +15,8 @@ export interface Output {
 export interface Io {
   /** Results. */
   readonly stdout: Output;
+  /** Resolves when the reader of stdout has kept up with what was written. */
+  drained(): Promise<void>;
   /** Problems, progress and logs. */
   readonly stderr: Output;
   /** Reads standard input to its end. */
@@ -68,6 +68,9 @@ export function createProcessIo(): Io {
       return Buffer.concat(chunks);
     },
     input: () => process.stdin,
+    drained: async () => {
+      if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");
+    },
     openScreen: () => (process.stdout.isTTY ? openScreen(process.stdout, process.stdin) : undefined),
     env: process.env,
     cwd: process.cwd(),
@@ -86,9 +89,6 @@ export function createProcessIo(): Io {
 function outputTo(stream: NodeJS.WriteStream): Output {
   return {
     write: (text) => void stream.write(text),
-    drained: async () => {
-      if (stream.writableNeedDrain) await once(stream, "drain");
-    },
     isTerminal: stream.isTTY === true,
     get columns(): number {
       return stream.columns ?? DEFAULT_COLUMNS;

@@ -15,10 +15,6 @@ export class CapturedOutput implements Output {
   write(text: string): void {
     this.text += text;
   }
-
-  drained(): Promise<void> {
-    return Promise.resolve();
-  }
 }
 
 export interface CapturedIoOptions {
@@ -65,6 +61,10 @@ export class CapturedIo implements Io {
 
   async *input(): AsyncIterable<Uint8Array> {
     yield Buffer.from(this.#input);
+  }
+
+  drained(): Promise<void> {
+    return Promise.resolve();
   }
 
   needNoReader(): void {}

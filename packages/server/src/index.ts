@@ -114,11 +114,14 @@ export type {
   LimitAnswer,
   MissingAnswer,
   ReadyAnswer,
+  ReplicaAnswer,
+  ReplicasAnswer,
   ServerAnswer,
   SourceAnswer,
   StoreAnswer,
   StoreCopyAnswer,
 } from "./admin/answers/server.ts";
+export { replicasOf } from "./admin/describe-replicas.ts";
 export { certificateNames } from "./certificate-names.ts";
 export { type ResourceProblem, XdsError, type XdsErrorCode } from "./error.ts";
 export { createFileExport, type FileExport, type FileExportOptions } from "./file-export.ts";
@@ -158,6 +161,7 @@ export type {
   StoreCopyState,
   StoredRecord,
   StoredSnapshot,
+  StoreMembers,
   StoreOutage,
   WholeLedger,
 } from "./ledger/store.ts";

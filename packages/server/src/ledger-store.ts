@@ -11,6 +11,7 @@ export type {
   StoreCopyState,
   StoredRecord,
   StoredSnapshot,
+  StoreMembers,
   StoreOutage,
   WholeLedger,
 } from "./ledger/store.ts";

@@ -60,7 +60,7 @@ async function exportStore(file: string, flags: StoreFlags, context: CommandCont
             ledger,
             async (bytes) => {
               io.stdout.write(Buffer.from(bytes).toString("utf8"));
-              await io.stdout.drained();
+              await io.drained();
             },
             onProgress,
           )

@@ -10,6 +10,7 @@ import type {
   StoreCopyState,
   StoredRecord,
   StoredSnapshot,
+  StoreMembers,
   StoreOutage,
   WholeLedger,
 } from "./store.ts";
@@ -117,6 +118,10 @@ class CopiedStore implements LedgerStore {
 
   get outage(): StoreOutage | undefined {
     return this.#store === undefined ? this.#outage : this.#store.outage;
+  }
+
+  get members(): StoreMembers | undefined {
+    return this.#store?.members;
   }
 
   get copy(): StoreCopyState {

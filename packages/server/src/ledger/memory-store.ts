@@ -14,6 +14,7 @@ import type {
   LedgerStore,
   StoredRecord,
   StoredSnapshot,
+  StoreMembers,
   WholeLedger,
 } from "./store.ts";
 
@@ -22,6 +23,7 @@ export class MemoryLedgerStore implements LedgerStore {
   readonly epoch: string = randomBytes(16).toString("hex");
   readonly #waiters = new HeadWaiters();
   readonly #leases = new MemoryLeases();
+  readonly #told = new Map<string, string>();
   #head = NO_RECORDS;
   #snapshot: StoredSnapshot | undefined;
   #records: StoredRecord[] = [];
@@ -113,6 +115,17 @@ export class MemoryLedgerStore implements LedgerStore {
     this.#bodies.clear();
     this.#head = NO_RECORDS;
     return Promise.resolve({ kind: "appended", head: this.#head });
+  }
+
+  /** Of all servers of this process. */
+  get members(): StoreMembers {
+    return {
+      announce: (id, text) => {
+        this.#told.set(id, text);
+        return Promise.resolve();
+      },
+      list: () => Promise.resolve(new Map(this.#told)),
+    };
   }
 
   async whenPast(number: number, signal: AbortSignal): Promise<void> {

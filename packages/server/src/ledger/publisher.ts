@@ -192,7 +192,7 @@ export class Publisher {
   }
 
   /** What this process has seen of the store. */
-  get store(): Pick<LedgerStore, "head" | "outage" | "refresh" | "copy"> {
+  get store(): Pick<LedgerStore, "head" | "outage" | "refresh" | "copy" | "members"> {
     return this.#options.store;
   }
 

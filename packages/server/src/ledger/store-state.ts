@@ -11,6 +11,8 @@ export interface StoreState {
   readonly head: number;
   /** How many records of the store are not in force here yet. */
   readonly lag: number;
+  /** Since when there are such records; undefined: there are none. */
+  readonly lagSince: Date | undefined;
   /** Undefined: the engine is there. */
   readonly outage: StoreOutage | undefined;
   /** Undefined: no copy of it is kept. */

@@ -67,6 +67,14 @@ export interface StoreOutage {
   readonly reason: string;
 }
 
+/** What the processes that share a store tell of themselves. It goes with the process, some seconds after it is gone. */
+export interface StoreMembers {
+  /** Puts this process's text in place of what it told before. Rejects if the engine is away. */
+  announce(id: string, text: string): Promise<void>;
+  /** The texts of all processes by their ids. Rejects if the engine is away. */
+  list(): Promise<ReadonlyMap<string, string>>;
+}
+
 /** The copy of a store's ledger that a server keeps to start from while the engine is away. */
 export interface StoreCopyState {
   /** The newest record in it; 0: there is none yet. */
@@ -120,6 +128,8 @@ export interface LedgerStore {
   onOutage?(listener: () => void): () => void;
   /** The lease of that name. Absent: only this process writes, and needs none. */
   lease?(name: string): LedgerLease;
+  /** Absent: only this process uses it. Undefined: the engine was not reached yet. */
+  readonly members?: StoreMembers | undefined;
   /** Absent: no copy is kept. */
   readonly copy?: StoreCopyState;
   /** Called with the newest record that this process has in force; a copy follows it. */

@@ -78,6 +78,7 @@ export type MetricName =
   | "xds_server_ledger_held"
   | "xds_server_store_head"
   | "xds_server_store_lag_records"
+  | "xds_server_store_lag_seconds"
   | "xds_server_store_away_seconds"
   | "xds_server_store_copy_number"
   | "xds_server_store_copy_in_place"
@@ -356,6 +357,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   xds_server_store_lag_records: {
     kind: "gauge",
     help: "Records of the shared store that this server has not applied yet.",
+    labels: [],
+  },
+  xds_server_store_lag_seconds: {
+    kind: "gauge",
+    help: "Time since there are records of the shared store that this server has not applied; 0 if there are none.",
     labels: [],
   },
   xds_server_store_away_seconds: {

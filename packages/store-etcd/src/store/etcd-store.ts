@@ -22,6 +22,7 @@ import { beginLedger } from "./beginning.ts";
 import { BodyWriter, eachOf, groupsOf } from "./body-writer.ts";
 import { type CompactionOptions, compact, encodeRecords, newBlob } from "./compaction.ts";
 import { EtcdLeases } from "./etcd-lease.ts";
+import { EtcdMembers } from "./etcd-members.ts";
 import { encodeHead, HeadFollower } from "./head-follower.ts";
 import { RecordReader } from "./record-reader.ts";
 
@@ -40,6 +41,7 @@ export interface EtcdLedger {
  */
 export class EtcdLedgerStore implements LedgerStore {
   readonly epoch: string;
+  readonly members: EtcdMembers;
   readonly #ledger: EtcdLedger;
   readonly #follower: HeadFollower;
   readonly #leases: EtcdLeases;
@@ -53,6 +55,7 @@ export class EtcdLedgerStore implements LedgerStore {
     this.#ledger = ledger;
     this.#follower = new HeadFollower(ledger);
     this.#leases = new EtcdLeases(client, keys);
+    this.members = new EtcdMembers(client, keys, seal);
     this.#reader = new RecordReader(client, keys, seal);
     this.#bodies = new BodyWriter(client, keys, seal);
   }
@@ -173,10 +176,10 @@ export class EtcdLedgerStore implements LedgerStore {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#leases.close();
+    await Promise.all([this.#leases.close(), this.members.close()]);
     const closed = this.#follower.close();
     this.#ledger.client.close();
-    await closed;
+    await Promise.all([closed, this.members.ended]);
   }
 
   async #append(

@@ -9,6 +9,7 @@ import type {
   LedgerStore,
   StoredRecord,
   StoredSnapshot,
+  StoreMembers,
   StoreOutage,
   WholeLedger,
 } from "../../../src/ledger/store.ts";
@@ -172,6 +173,20 @@ export class LedgerConnection implements LedgerStore {
   async clear(expected: LedgerHead): Promise<AppendResult> {
     await this.#ask();
     return await this.#ledger.store.clear(expected);
+  }
+
+  get members(): StoreMembers {
+    const { members } = this.#ledger.store;
+    return {
+      announce: async (id, text) => {
+        await this.#ask();
+        await members.announce(id, text);
+      },
+      list: async () => {
+        await this.#ask();
+        return await members.list();
+      },
+    };
   }
 
   async whenPast(number: number, signal: AbortSignal): Promise<void> {
