@@ -58,7 +58,8 @@ export async function serve(
   const log = createServeLog(values, context);
   const onProblem = (text: string): void => log.write("ledger-problem", { reason: text });
   const copyDirectory = stateDir === undefined ? undefined : join(stateDir, "store-copy");
-  const store = url === undefined ? undefined : await openStore(url, { cwd: io.cwd, onProblem, copyDirectory });
+  const store =
+    url === undefined ? undefined : await openStore(url, { cwd: io.cwd, env: io.env, onProblem, copyDirectory });
   const server = create({
     ...options,
     ...{ api, log, refreshSource: async () => await service?.refresh(io.interrupted) },

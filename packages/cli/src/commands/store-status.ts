@@ -9,7 +9,7 @@ import { formatReplicas } from "./replicas-table.ts";
 export async function storeStatus(url: string, output: "text" | "json", context: CommandContext): Promise<ExitCode> {
   const { io, colorsOf } = context;
   const onProblem = (text: string): void => io.stderr.write(`xds: ${text}\n`);
-  const store = await openStore(url, { cwd: io.cwd, onProblem, isReadOnly: true });
+  const store = await openStore(url, { cwd: io.cwd, env: io.env, onProblem, isReadOnly: true });
   try {
     const replicas = await replicasOf(store);
     if (output === "json") io.stdout.write(formatJson(replicas));

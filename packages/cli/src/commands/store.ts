@@ -127,7 +127,7 @@ async function withStore(
   const url = flags.store ?? io.env["XDS_STORE"];
   if (url === undefined) throw new CommandError(exitCode.usage, "expected a store", "give --store");
   const onProblem = (text: string): void => io.stderr.write(`xds: ${text}\n`);
-  const opened = await openStore(url, { cwd: io.cwd, onProblem, isReadOnly });
+  const opened = await openStore(url, { cwd: io.cwd, env: io.env, onProblem, isReadOnly });
   try {
     return await work(opened);
   } catch (cause) {

@@ -1,5 +1,5 @@
 import type { StoreMembers } from "@xdskit/server/ledger-store";
-import type { EtcdClient } from "../client/etcd-client.ts";
+import { type EtcdClient, EtcdError } from "../client/etcd-client.ts";
 import { endOf, type Keys } from "../layout/keys.ts";
 import type { Seal } from "../layout/seal.ts";
 import { pause } from "./head-follower.ts";
@@ -37,8 +37,8 @@ export class EtcdMembers implements StoreMembers {
       const value = this.#seal.close(Buffer.from(text), key);
       await this.#client.transaction({ success: [{ put: key, value, lease }] });
     } catch (cause) {
-      // etcd may have let go of the lease: the next time there is a new one.
-      this.#lease = undefined;
+      // Then there is a new one the next time.
+      if (cause instanceof EtcdError && cause.isLeaseGone) this.#lease = undefined;
       throw cause;
     }
   }
