@@ -122,6 +122,7 @@ export type {
   StoreCopyAnswer,
 } from "./admin/answers/server.ts";
 export { replicasOf } from "./admin/describe-replicas.ts";
+export { certificateFault } from "./certificate-fault.ts";
 export { certificateNames } from "./certificate-names.ts";
 export { type ResourceProblem, XdsError, type XdsErrorCode } from "./error.ts";
 export { createFileExport, type FileExport, type FileExportOptions } from "./file-export.ts";

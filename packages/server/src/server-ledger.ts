@@ -59,6 +59,7 @@ export class ServerLedger {
   #stopWatching: (() => void) | undefined;
   #directory: string | undefined;
   #connected: ConnectedNodes | undefined;
+  #inMemoryReason: string | undefined;
 
   constructor(
     options: CheckedOptions,
@@ -116,6 +117,11 @@ export class ServerLedger {
     return this.#directory;
   }
 
+  /** Why it is kept in memory only; undefined: it is where the options say. */
+  get inMemoryReason(): string | undefined {
+    return this.#inMemoryReason;
+  }
+
   /** Where the past of the nodes is written; undefined: the ledger is not on disk, whose lock keeps others away. */
   get nodePastDirectory(): string | undefined {
     const { stateDir } = this.#options;
@@ -169,7 +175,8 @@ export class ServerLedger {
       this.#directory = this.#options.ledger?.directory;
       await this.#openConnected();
     } catch (cause) {
-      this.#tellProblem(cause instanceof Error ? cause.message : String(cause));
+      this.#inMemoryReason = cause instanceof Error ? cause.message : String(cause);
+      this.#tellProblem(this.#inMemoryReason);
       this.#target.setMissing([]);
       this.#publisher = await this.#openInMemory();
     }

@@ -57,6 +57,7 @@ export function createServerView({
     ledger: () => ledger?.publisher,
     store: () => ledger?.store,
     replicas: ledger === undefined ? undefined : { list: () => ledger.replicas(), own: () => ledger.replica },
+    inMemoryReason: () => ledger?.inMemoryReason,
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),

@@ -45,6 +45,8 @@ export interface AdminView extends Gauges {
   readonly nodePast: Pick<NodePastRecorder, "of">;
   /** The servers of the store, and this one. Undefined: there is no ledger. */
   readonly replicas: { list(): Promise<readonly ReplicaState[]>; own(): ReplicaState } | undefined;
+  /** Why the ledger is kept in memory only, although the options say where; undefined: it is not. */
+  inMemoryReason(): string | undefined;
   /** Who has which revision. */
   readonly deployments: Deployments;
   /**
