@@ -13,7 +13,7 @@ export interface EtcdOptions {
 
 /** A password is none: a URL is seen in lists of processes. */
 const PARAMETERS = ["ca", "cert", "key", "encryption-key", "user", "password-file"] as const;
-type Parameter = (typeof PARAMETERS)[number];
+type EtcdParameter = (typeof PARAMETERS)[number];
 
 export interface EtcdUrlContext {
   readonly cwd: string;
@@ -30,7 +30,7 @@ export function readEtcdUrl(rest: string, { cwd, env }: EtcdUrlContext): EtcdOpt
   const endpoints = hosts.split(",").filter((host) => host !== "");
   if (endpoints.length === 0) return undefined;
   const given = readParameters(query);
-  const file = (name: Parameter): string | undefined => {
+  const file = (name: EtcdParameter): string | undefined => {
     const value = given.get(name);
     return value === undefined ? undefined : resolve(cwd, value);
   };
@@ -54,8 +54,8 @@ export function readEtcdUrl(rest: string, { cwd, env }: EtcdUrlContext): EtcdOpt
   };
 }
 
-function readParameters(query: string): ReadonlyMap<Parameter, string> {
-  const read = new Map<Parameter, string>();
+function readParameters(query: string): ReadonlyMap<EtcdParameter, string> {
+  const read = new Map<EtcdParameter, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     const known = PARAMETERS.find((parameter) => parameter === name);
     if (name === "password") throw usage("a password does not belong in a URL");

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { CachedBodies } from "./cached-bodies.ts";
 import type { HeldLease, LedgerLease } from "./lease.ts";
-import { RecentBodies } from "./recent-bodies.ts";
 import type {
   Appended,
   AppendResult,
@@ -77,7 +77,7 @@ class CopiedStore implements LedgerStore {
   readonly #copy: StoreCopy;
   readonly #closing = new AbortController();
   readonly #listeners = new Set<() => void>();
-  readonly #recent = new RecentBodies();
+  readonly #cached = new CachedBodies();
   /** Undefined: it could not be opened yet, and the copy takes its place. */
   #store: LedgerStore | undefined;
   readonly #opened: Promise<LedgerStore | undefined>;
@@ -154,14 +154,14 @@ class CopiedStore implements LedgerStore {
   }
 
   async body(digest: string): Promise<Uint8Array | undefined> {
-    const bytes = this.#recent.get(digest) ?? (await this.#source.body(digest));
-    if (bytes !== undefined) this.#recent.add(digest, bytes);
+    const bytes = this.#cached.get(digest) ?? (await this.#source.body(digest));
+    if (bytes !== undefined) this.#cached.add(digest, bytes);
     return bytes;
   }
 
   async append(expected: LedgerHead, appended: Appended): Promise<AppendResult> {
     if (this.#store === undefined) return { kind: "unavailable", reason: this.#outage?.reason ?? "" };
-    for (const [digest, bytes] of appended.bodies) this.#recent.add(digest, bytes);
+    for (const [digest, bytes] of appended.bodies) this.#cached.add(digest, bytes);
     return await this.#store.append(expected, appended);
   }
 
@@ -255,7 +255,7 @@ class CopiedStore implements LedgerStore {
         if (store.outage === undefined && failures > 1) this.#tell(cause);
       }
     }
-    this.#recent.clear();
+    this.#cached.clear();
     this.#copying = undefined;
   }
 

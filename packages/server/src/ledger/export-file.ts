@@ -1,5 +1,4 @@
-import { createHash, type Hash } from "node:crypto";
-import { open } from "node:fs/promises";
+import { createHash } from "node:crypto";
 import { basename, dirname } from "node:path";
 import { contentDigest } from "@xdskit/envoy-api";
 import { headOf, isSameHead, NO_RECORDS, recordAfter } from "./chain.ts";
@@ -20,6 +19,7 @@ import {
 import type { LedgerHead, StoredRecord, WholeLedger } from "./store.ts";
 
 const WRITTEN_AT_ONCE = 64 * 1024;
+const READ_AT_ONCE = 1024 * 1024;
 /** The most that stands in front of a version in the first line of a file that is ours. */
 const LONGEST_HEADER = 64;
 
@@ -103,7 +103,7 @@ export async function readLedgerExport(
     await requireHeader(file);
     const check = new ExportCheck(onProgress);
     for await (const line of linesOf(file)) check.add(line);
-    const { ledger, ...counts } = check.result(await digestOf(path, check.endsAt));
+    const { ledger, ...counts } = check.result(await digestOf(file, check.endsAt));
     return {
       ...counts,
       ledger: {
@@ -130,16 +130,9 @@ async function requireHeader(file: LedgerFile): Promise<void> {
 }
 
 /** The digest of the first bytes of a file. */
-async function digestOf(path: string, bytes: number): Promise<string> {
-  const hash: Hash = createHash("sha256");
-  const handle = await open(path);
-  try {
-    if (bytes > 0)
-      for await (const part of handle.createReadStream({ end: bytes - 1, autoClose: false }))
-        hash.update(part as Buffer);
-  } finally {
-    await handle.close();
-  }
+async function digestOf(file: LedgerFile, bytes: number): Promise<string> {
+  const hash = createHash("sha256");
+  for (let at = 0; at < bytes; at += READ_AT_ONCE) hash.update(await file.read(at, Math.min(READ_AT_ONCE, bytes - at)));
   return hash.digest("hex");
 }
 

@@ -1,13 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory } from "@xdskit/disk";
 import type { LedgerRecord } from "@xdskit/protocol/internal";
 import { headOf, isSameHead, recordAfter } from "./chain.ts";
 import { openDirectoryLedger } from "./directory-store.ts";
-import { diskFiles } from "./ledger-files.ts";
 import { bodiesOf } from "./retention.ts";
 import type { LedgerHead, LedgerStore, StoredRecord } from "./store.ts";
+import { readTextFile, removeDirectory, removeOthers, replaceTextFile } from "./store-copy-files.ts";
 import { wholeOf } from "./whole-ledger.ts";
 
 const IDENTITY = "copy.json";
@@ -17,7 +16,7 @@ const BEGUN_AGAIN_AFTER = 10_000;
 const COPIED_AT_ONCE = 1_000;
 
 /** Of which ledger a copy is, and where it stands. */
-interface Identity {
+interface CopyIdentity {
   readonly form: 1;
   /** The URL of the store. */
   readonly store: string;
@@ -40,7 +39,7 @@ export class StoreCopy {
   readonly #directory: string;
   readonly #url: string;
   readonly #onProblem: (message: string) => void;
-  #identity: Identity | undefined;
+  #identity: CopyIdentity | undefined;
   #ledger: LedgerStore | undefined;
   /** Since it was begun, or since the store's snapshot was looked at. */
   #copied = 0;
@@ -129,7 +128,7 @@ export class StoreCopy {
 
   async #begin(head: LedgerHead, { store, body }: CopiedFrom): Promise<void> {
     const before = this.#ledger;
-    const identity: Identity = {
+    const identity: CopyIdentity = {
       ...{ form: 1, store: this.#url, epoch: store.epoch },
       ledger: `ledger-${randomBytes(6).toString("hex")}`,
     };
@@ -141,42 +140,25 @@ export class StoreCopy {
         (await before?.body(digest)) ?? (await body(digest));
       const begun = await ledger.begin(await wholeOf(store, { head, body: known }));
       if (begun.kind !== "appended") throw new Error("reason" in begun ? begun.reason : begun.kind);
-      await this.#replaceIdentity(identity);
+      await replaceTextFile(this.#directory, IDENTITY, `${JSON.stringify(identity)}\n`);
     } catch (cause) {
       await ledger.close();
-      await rm(directory, { recursive: true, force: true });
+      await removeDirectory(directory);
       throw cause;
     }
     this.#identity = identity;
     this.#ledger = ledger;
     this.#copied = 0;
     await before?.close();
-    for (const name of await readdir(this.#directory))
-      if (name.startsWith("ledger-") && name !== identity.ledger)
-        await rm(join(this.#directory, name), { recursive: true, force: true });
-  }
-
-  async #replaceIdentity(identity: Identity): Promise<void> {
-    const files = diskFiles(this.#directory);
-    const file = await files.create(`${IDENTITY}.new`);
-    try {
-      await file.append(Buffer.from(`${JSON.stringify(identity)}\n`));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await files.rename(`${IDENTITY}.new`, IDENTITY);
+    await removeOthers(this.#directory, "ledger-", identity.ledger);
   }
 }
 
-async function readIdentity(path: string): Promise<Identity | undefined> {
-  const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === "ENOENT") return undefined;
-    throw cause;
-  });
+async function readIdentity(path: string): Promise<CopyIdentity | undefined> {
+  const text = await readTextFile(path);
   if (text === undefined) return undefined;
   try {
-    const { form, store, epoch, ledger } = JSON.parse(text) as Identity;
+    const { form, store, epoch, ledger } = JSON.parse(text) as CopyIdentity;
     if (form === 1 && typeof store === "string" && typeof epoch === "string" && /^ledger-[0-9a-f]+$/.test(ledger))
       return { form, store, epoch, ledger };
   } catch {

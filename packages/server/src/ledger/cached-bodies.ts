@@ -1,7 +1,7 @@
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Bodies that passed by, so that a copy does not ask for them again; the oldest go first. */
-export class RecentBodies {
+export class CachedBodies {
   readonly #bodies = new Map<string, Uint8Array>();
   #bytes = 0;
 
