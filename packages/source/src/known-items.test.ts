@@ -208,6 +208,21 @@ test("a text in which anything is exchanged is read as if nothing was known of i
   );
 });
 
+test.each(["yaml", "json"] as const)(
+  "a text that was wrong and longer for a while is known as it was (%s)",
+  async (format) => {
+    const textOf = (...names: readonly string[]): string =>
+      format === "yaml"
+        ? names.map((name) => cluster(name)).join("")
+        : `[${names.map((name) => jsonCluster(name)).join()}]`;
+    const known = new KnownResources();
+    await decode(textOf("a", "b", "c"), known, format);
+    await decode(`${textOf("d", "a", "b", "c")}%`, known, format);
+    const text = textOf("a", "e", "c");
+    expect(shown(await decode(text, known, format))).toEqual(shown(await decode(text, new KnownResources(), format)));
+  },
+);
+
 /** Lists of clusters in each shape; cluster `at` has a timeout of its own. */
 const shapes: readonly (readonly [string, Format, (count: number, at: number, ms: number) => string])[] = [
   ["block YAML", "yaml", (count, at, ms) => listOf(count, (i) => cluster(`c${i}`, i === at ? timeoutLine(ms) : ""))],

@@ -48,12 +48,15 @@ export class ItemMemory {
   #expected = 0;
   /** Counts the texts. */
   #round = 0;
+  /** Whether a text was begun and not finished. */
+  #isUnfinished = false;
   #now: RememberedItem[] = [];
   #extents = new Map<unknown, ItemExtent>();
 
   /** Sets the text that items are recalled of, and whose items are noted. Returns how it differs from the one before. */
   begin(text: string): TextChange {
     this.#text = text;
+    this.#isUnfinished = true;
     this.#round++;
     if (typeof this.#textBefore !== "string") this.#textBefore = this.#textBefore.toString("latin1");
     this.#change = textChange(this.#textBefore, text);
@@ -152,6 +155,7 @@ export class ItemMemory {
     const isWorthIt = this.#now.length > 1;
     this.#before = isWorthIt ? this.#now.sort((a, b) => a.begin - b.begin) : [];
     for (const item of this.#before) item.beginBefore = item.begin;
+    this.#isUnfinished = false;
     this.#textBefore = isWorthIt ? this.#text : "";
     this.#text = "";
     this.#byText = undefined;
@@ -166,8 +170,10 @@ export class ItemMemory {
     return typeof text === "string" ? text.slice(beginBefore, end) : text.toString("latin1", beginBefore, end);
   }
 
-  /** The items as they were read last, in order. */
+  /** The items as they were read last, in order. A text with mistakes moved some, and then nothing of it was kept. */
   get items(): readonly (KnownItem & ItemExtent)[] {
+    if (this.#isUnfinished) for (const item of this.#before) item.begin = item.beginBefore;
+    this.#isUnfinished = false;
     return this.#before;
   }
 
