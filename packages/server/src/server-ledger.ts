@@ -56,6 +56,7 @@ export class ServerLedger {
   #stopWatching: (() => void) | undefined;
   #directory: string | undefined;
   #connected: ConnectedNodes | undefined;
+  #inMemoryReason: string | undefined;
 
   constructor(
     options: CheckedOptions,
@@ -87,6 +88,11 @@ export class ServerLedger {
   /** Where it is on disk, locked against other servers; undefined: it is in memory or in a store, or not open yet. */
   get directory(): string | undefined {
     return this.#directory;
+  }
+
+  /** Why it is kept in memory only; undefined: it is where the options say. */
+  get inMemoryReason(): string | undefined {
+    return this.#inMemoryReason;
   }
 
   /** Where the past of the nodes is written; undefined: the ledger is not on disk, whose lock keeps others away. */
@@ -129,7 +135,8 @@ export class ServerLedger {
       this.#directory = this.#options.ledger?.directory;
       await this.#openConnected();
     } catch (cause) {
-      this.#tellProblem(cause instanceof Error ? cause.message : String(cause));
+      this.#inMemoryReason = cause instanceof Error ? cause.message : String(cause);
+      this.#tellProblem(this.#inMemoryReason);
       this.#target.setMissing([]);
       this.#publisher = await this.#openInMemory();
     }
