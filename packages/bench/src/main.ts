@@ -10,6 +10,7 @@ import { conversionTable, measureConversion } from "./conversion.ts";
 import { cellName, type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { intakeTable, measureIntake } from "./intake.ts";
 import { ledgerTable, measureLedger } from "./ledger-cost.ts";
+import { loadingTable, measureLoading } from "./loading.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureMoves } from "./move-cost.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
@@ -23,8 +24,8 @@ import { measureWait } from "./wait-cost.ts";
 // measures make before break (`--long --only order`), many changes in a row (`--only churn`), a history on disk
 // (`--only ledger`), the server's API (`--only intake`), conversion to v2 (`--only conversion`), REST polls (`--only
 // polls`), client status and load reports (`--only status`), ACKs while somebody waits for a revision (`--only wait`),
-// nodes that move (`--only moves`), our client beside others (`--only client`), its calls
-// (`--only calls`), and `xds serve` on directories (`--only files`).
+// nodes that move (`--only moves`), our client beside others (`--only client`), its calls (`--only calls`), `xds serve`
+// on directories (`--only files`), and what a client waits while it takes in a large file (`--only loading`).
 
 const USAGE = "npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]";
 const options = readOptions(USAGE, {
@@ -48,6 +49,10 @@ if (only === "wait") {
 }
 if (only === "status") {
   process.stdout.write(`${await measureStatus()}\n`);
+  process.exit();
+}
+if (only === "loading") {
+  process.stdout.write(`${loadingTable(await measureLoading(before))}\n`);
   process.exit();
 }
 if (only === "calls") {
