@@ -129,7 +129,7 @@ export const logTable: LogTable = {
     message: "client reconnected with an unknown version of its clusters",
     fields: ["node", "stream", "type"],
     means:
-      "its clusters are unknown to this server, so clusters removed while it was disconnected are removed at once, and requests may be lost. Keep a state directory, and let clients reconnect to the same server",
+      "its clusters are unknown to this server, so clusters removed while it was disconnected are removed at once, and requests may be lost. Keep a state directory, and let clients reconnect to the same server or to one that follows the same store",
   },
   "history-restored": {
     level: "info",
@@ -187,6 +187,13 @@ export const logTable: LogTable = {
     means:
       "clients are served what was in force, and endpoints and secrets of this server's own source; other changes are refused until the store is back",
   },
+  "store-copy-in-place": {
+    level: "warn",
+    message: "store unreachable at the start; serving its local copy",
+    fields: ["number"],
+    means:
+      "clients are served what this server had in force up to record number, which may be older than what others serve; they are counted as unchecked. What was published since is applied when the store is back",
+  },
   "store-back": {
     level: "info",
     message: "store reachable again",
@@ -228,16 +235,16 @@ export const logTable: LogTable = {
   "admin-refused": {
     level: "warn",
     message: "caller of the admin API rejected",
-    fields: ["peer", "path", "certificate", "suppressed"],
+    fields: ["peer", "method", "path", "certificate", "suppressed"],
     means:
-      "beyond loopback, the admin API answers certificates in `admin-viewers` and `admin-operators` only; health and metrics everybody. At most one line per host in 10 s; suppressed is the number of lines left out",
+      "beyond loopback, the admin API answers certificates in `admin-viewers` and `admin-operators` only; health and metrics everybody. At most one line per host, certificate and method in 10 s; suppressed is the number of lines left out",
   },
   "admin-change": {
     level: "info",
     message: "change requested through the admin API",
     fields: ["peer", "caller", "role", "method", "path", "status", "suppressed"],
     means:
-      "the audit of the admin API: one line for each request that is not a read, with the names of the caller's certificate (or local socket, loopback) and the HTTP status. Of failed ones at most one line per host and status in 10 s; suppressed is the number of lines left out",
+      "the audit of the admin API: one line for each request that is not a read, with the names of the caller's certificate (or local socket, loopback) and the HTTP status. Of failed ones at most one line per host, caller and status in 10 s; suppressed is the number of lines left out",
   },
   "page-refused": {
     level: "warn",
