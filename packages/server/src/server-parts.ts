@@ -9,13 +9,14 @@ import { optionsError } from "./error.ts";
 import type { CheckedFileOutput } from "./file-output.ts";
 import { readAccess } from "./hub/access.ts";
 import { Hub } from "./hub/hub.ts";
-import type { ServerReport, Telemetry } from "./hub/port.ts";
+import type { Memory, ServerReport, Telemetry } from "./hub/port.ts";
 import { LoadReporting } from "./load/load-reporting.ts";
 import { ChangeTraces } from "./observe/change-traces.ts";
 import type { DeliveryTimes } from "./observe/deliveries.ts";
-import { ClientStatus } from "./status/client-status.ts";
+import { ClientStatus, type ClientStatusOptions } from "./status/client-status.ts";
 import { FileHistory } from "./store/file-history.ts";
 import { FileExporter } from "./transport/files/exporter.ts";
+import type { WorkerStart } from "./workers/messages.ts";
 
 export function createChangeTraces({ api }: CheckedOptions, hub: Hub): ChangeTraces {
   const { listeners, deployments } = hub;
@@ -24,8 +25,13 @@ export function createChangeTraces({ api }: CheckedOptions, hub: Hub): ChangeTra
   return new ChangeTraces({ listeners, deployments, revision: () => hub.revision, isLiveType, failed });
 }
 
-export function createClientStatus(options: CheckedOptions, hub: Hub, deliveries: DeliveryTimes): ClientStatus {
+export function createClientStatus(
+  options: CheckedOptions,
+  hub: Hub,
+  { deliveries, askOthers }: { readonly deliveries: DeliveryTimes } & Pick<ClientStatusOptions, "askOthers">,
+): ClientStatus {
   return new ClientStatus({
+    ...(askOthers !== undefined && { askOthers }),
     api: options.api,
     maxBytes: options.limits.maxStatusBytes,
     view: hub.view,
@@ -64,9 +70,14 @@ export function createLoadReporting({ loadReports, limits, api }: CheckedOptions
   });
 }
 
-export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
+/** `start`: the server is a worker, and its past is that of the primary. */
+export function createHub(
+  options: CheckedOptions,
+  { encoder, telemetry, start }: { readonly encoder: BodyEncoder; readonly telemetry: Telemetry; readonly start: WorkerStart | undefined },
+): Hub {
   const { api, nodeMapping, limits, edition, dialect, clients, stateDir, v2, convertForStructs } = options;
-  const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.view.clusters(), telemetry);
+  const own = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.view.clusters(), telemetry);
+  const memory = start === undefined ? own : rememberedBy(start);
   const hub: Hub = new Hub({
     digest: contentDigest,
     traits: (type) => api.traits(type),
@@ -82,8 +93,13 @@ export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemet
     limits,
     telemetry,
     ...(memory !== undefined && { memory }),
+    ...(start !== undefined && { streamsAfter: start.streamsAfter }),
   });
   return hub;
+}
+
+function rememberedBy({ remembered: restored }: WorkerStart): Memory {
+  return { restored, remember: () => undefined, flush: () => undefined, close: () => undefined };
 }
 
 /** What the meaning of access rules of a server depends on. */

@@ -10,7 +10,9 @@ import type { Fleet } from "./observe/fleet.ts";
 import type { Readiness } from "./observe/gauges.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
 import type { ServerLedger } from "./server-ledger.ts";
+import type { LedgerNumbers } from "./server-node-past.ts";
 import { VERSION } from "./version.ts";
+import type { Workers } from "./workers/workers.ts";
 
 /** The parts of a server that its admin API and metrics read. */
 export interface ServerViewParts {
@@ -23,6 +25,10 @@ export interface ServerViewParts {
   address(): string | undefined;
   source(): SourceStatus;
   readonly ledger: ServerLedger | undefined;
+  /** Undefined: revisions are the numbers. */
+  readonly numbers: (() => LedgerNumbers | undefined) | undefined;
+  /** Undefined: this process serves all clients. */
+  readonly workers: Workers | undefined;
 }
 
 /** Creates the read-only view of a server, computed on access. */
@@ -36,6 +42,8 @@ export function createServerView({
   address,
   source,
   ledger,
+  numbers,
+  workers,
 }: ServerViewParts): AdminView {
   return {
     version: VERSION,
@@ -47,13 +55,18 @@ export function createServerView({
     placesOf: options.placesOf,
     deployments: hub.deployments,
     types: options.api,
-    readiness: () => describeReadiness(hub, source()),
+    readiness: () => describeReadiness(hub, source(), workers),
+    workers,
     revision: () => hub.revision,
     nodeStates: () => hub.deployments.states(hub.revision),
-    head: () => ledger?.publisher?.changeOf(hub.revision) ?? hub.revision,
-    revisionOf: (number) => (ledger?.publisher === undefined ? number : ledger.publisher.revisionOf(number)),
-    numberOf: (revision) => ledger?.publisher?.numberOf(revision) ?? revision,
-    changeOf: (revision) => ledger?.publisher?.changeOf(revision) ?? revision,
+    head: () => numbers?.()?.changeOf(hub.revision) ?? hub.revision,
+    newest: () => numbers?.()?.number ?? hub.revision,
+    revisionOf(number) {
+      const known = numbers?.();
+      return known === undefined ? number : known.revisionOf(number);
+    },
+    numberOf: (revision) => numbers?.()?.numberOf(revision) ?? revision,
+    changeOf: (revision) => numbers?.()?.changeOf(revision) ?? revision,
     ledger: () => ledger?.publisher,
     store: () => ledger?.store,
     connections: () => hub.view.connections,
@@ -86,7 +99,13 @@ function describeAccess(
   return { kind: insecure ? "insecure" : "default", clientStatus };
 }
 
-function describeReadiness({ readiness: { state } }: Hub, source: SourceStatus): Readiness {
+function describeReadiness(
+  { readiness: { state } }: Hub,
+  source: SourceStatus,
+  workers: Workers | undefined,
+): Readiness {
+  if (state === "ready" && workers?.isReady === false)
+    return { isReady: false, isDraining: false, reasons: ["no worker is ready"] };
   if (state === "ready") return { isReady: true, isDraining: false, reasons: [] };
   if (state === "draining") return { isReady: false, isDraining: true, reasons: ["the server is shutting down"] };
   const errors = source.problems.filter(({ severity }) => severity === "error").length;

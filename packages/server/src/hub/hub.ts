@@ -70,6 +70,11 @@ export interface HubOptions extends ServerMachineOptions {
   readonly telemetry: Telemetry;
   /** State that outlives this server. */
   readonly memory?: Memory;
+  /**
+   * Stream ids are above it.
+   * @default 0
+   */
+  readonly streamsAfter?: number;
 }
 
 /**
@@ -99,12 +104,13 @@ export class Hub implements HubPort {
   /** The poll that is being processed. */
   #arriving: PollId | undefined;
   readonly #accessWatchers = new Set<() => void>();
-  #lastStream = 0;
+  #lastStream: number;
   #isListening = false;
 
   constructor(options: HubOptions) {
     const { limits, encoder, refusesV2 = false } = options;
     this.#options = options;
+    this.#lastStream = options.streamsAfter ?? 0;
     this.#driver = new Driver(
       {
         ...options,

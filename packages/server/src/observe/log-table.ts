@@ -292,6 +292,19 @@ export const logTable: LogTable = {
     fields: ["directory", "type", "name", "reason"],
     means: "the client receives an incomplete resource or rejects the file: add descriptors, or export as pb",
   },
+  "worker-ready": {
+    level: "info",
+    message: "worker ready",
+    fields: ["worker", "pid", "took_ms"],
+    means: "the process has the state in force and serves clients",
+  },
+  "worker-ended": {
+    level: "error",
+    message: "worker ended",
+    fields: ["worker", "pid", "how", "restart_ms"],
+    means:
+      "its clients reconnect to the other workers; another process takes its place after restart_ms, which grows if that ends soon too",
+  },
   "tls-reloaded": {
     level: "info",
     message: "certificates reloaded",

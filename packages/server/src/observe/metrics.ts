@@ -8,6 +8,7 @@ import type { DeliveryTimes } from "./deliveries.ts";
 import type { Gauges } from "./gauges.ts";
 import { readLoads } from "./load-metrics.ts";
 import type { MetricName } from "./metric-table.ts";
+import { type MetricReading, readMetrics } from "./metric-readings.ts";
 import { gauge } from "./prom-gauge.ts";
 import { ReadSummary } from "./prom-summary.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
@@ -28,6 +29,8 @@ export interface Metrics {
   readonly contentType: string;
   /** The current metrics in Prometheus text format. */
   scrape(): Promise<string>;
+  /** The current metrics as values. */
+  read(): Promise<readonly MetricReading[]>;
   /** Stops sampling the event loop. */
   close(): void;
 }
@@ -58,6 +61,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   return {
     contentType: registry.contentType,
     scrape: () => registry.metrics(),
+    read: async () => readMetrics(await registry.getMetricsAsJSON()),
     close: () => lag.disable(),
   };
 }

@@ -100,7 +100,7 @@ export function readRevision(view: AdminView, text: string): number {
   if (!/^\d{1,15}$/.test(text))
     throw new QueryError(400, `expected a revision, head or source, got ${JSON.stringify(text)}`);
   const revision = Number(text);
-  const newest = view.ledger()?.number ?? view.head();
+  const newest = view.newest();
   if (revision > newest) throw new QueryError(404, `there is no revision ${revision} yet`, `the newest is ${newest}`);
   return revision;
 }

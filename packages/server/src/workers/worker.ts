@@ -1,0 +1,52 @@
+import { forkWorker, type WorkerProcess } from "./fork.ts";
+import type { ReportedStream, ToPrimary, WorkerQuestions } from "./messages.ts";
+import { type AnswerOf, type AskedOf, Questions } from "./questions.ts";
+
+export type WorkerState = "starting" | "ready" | "draining" | "ended";
+
+/** The primary's side of its connection to one worker. */
+export class Worker {
+  readonly process: WorkerProcess;
+  /** From 1; a worker that takes the place of another has its number. */
+  readonly number: number;
+  /** It takes the place of one that ended unasked, and so does the next one if it cannot start. */
+  readonly isReplacement: boolean;
+  readonly startedAt: Date = new Date();
+  /** The streams of connected nodes. */
+  readonly streams: Map<number, ReportedStream> = new Map();
+  readonly #questions: Questions<WorkerQuestions>;
+  state: WorkerState = "starting";
+  /** Connections that it has, or that are on their way to it. */
+  connections = 0;
+
+  constructor(number: number, { entry, isReplacement }: { readonly entry: string; readonly isReplacement: boolean }) {
+    this.number = number;
+    this.isReplacement = isReplacement;
+    this.process = forkWorker(entry);
+    this.#questions = new Questions<WorkerQuestions>((question) => this.process.channel.send(question));
+  }
+
+  /** Rejects with a `GoneError` if the worker ends first. */
+  ask<K extends keyof WorkerQuestions>(
+    what: K,
+    asked: AskedOf<WorkerQuestions, K>,
+  ): Promise<AnswerOf<WorkerQuestions, K>> {
+    return this.#questions.ask(what, asked);
+  }
+
+  settle(answer: Extract<ToPrimary, { readonly kind: "answer" }>): void {
+    this.#questions.settle(answer);
+  }
+
+  noteStreams({ placed, gone }: Extract<ToPrimary, { readonly kind: "streams" }>): void {
+    for (const one of placed) this.streams.set(one.stream, one);
+    for (const stream of gone) this.streams.delete(stream);
+  }
+
+  ended(): void {
+    this.state = "ended";
+    this.streams.clear();
+    this.connections = 0;
+    this.#questions.end();
+  }
+}
