@@ -5,7 +5,8 @@ import { at, describeProblems, problemsIn } from "@xdskit/protocol/internal";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
 import { Describer } from "./admin/describe.ts";
-import { describeProgress } from "./admin/describe-progress.ts";
+import { describeProgress, NODES_NAMED } from "./admin/describe-progress.ts";
+import { progressOfAll } from "./admin/merge/progress.ts";
 import { everyNode, findNodes } from "./admin/routes/nodes.ts";
 import { type AdminServer, createAdminServer, createAdminSources } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
@@ -466,6 +467,15 @@ class WiredServer implements PrimaryServer {
     const { deployments } = this.#hub;
     const { describe, view } = this.#nodeSources;
     const inForce = view.revisionOf(revision) ?? this.revision;
+    if (this.#pool !== undefined) {
+      const describeOwn = (): ProgressAnswer =>
+        describeProgress(
+          { ...deployments.progress(inForce, { isWanted }), revision },
+          { head: view.head(), minNodes, describe },
+        );
+      const wait = { nodes: options.nodes, named: NODES_NAMED, minNodes, waitMs: Number.POSITIVE_INFINITY, signal };
+      return await progressOfAll(this.#pool, describeOwn, { number: revision, ...wait });
+    }
     await deployments.whenSettled(inForce, { isWanted, minNodes }, signal);
     const progress = { ...deployments.progress(inForce, { isWanted }), revision };
     return describeProgress(progress, { head: view.head(), minNodes, describe });

@@ -57,6 +57,7 @@ export function createServerView({
     types: options.api,
     readiness: () => describeReadiness(hub, source(), workers),
     workers,
+    readyWorkers: () => workers?.describe().filter(({ state }) => state === "ready").length ?? 0,
     revision: () => hub.revision,
     nodeStates: () => hub.deployments.states(hub.revision),
     head: () => numbers?.()?.changeOf(hub.revision) ?? hub.revision,

@@ -82,5 +82,6 @@ export function createLink(
   const answers = new WorkerAnswers(parts);
   const link = new WorkerLink({ start, channel, hub, target, numbers, accept, answerers: answers.answerers });
   nodePast.use(link.pastStore);
+  parts.sources.samples.start();
   return link;
 }

@@ -227,6 +227,8 @@ function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
   const certificates = new CounterFamily("xds_server_certificates_ended_total", registry);
   telemetry.observe("certificate-ended", ({ reason }) => certificates.cell(reason).value++);
   telemetry.observe("listener-failed", () => faults.value++);
+  const workerEnds = new CounterFamily("xds_server_worker_ends_total", registry).cell();
+  telemetry.observe("worker-ended", () => workerEnds.value++);
   telemetry.observe("invariant-broken", () => invariants.value++);
 }
 
@@ -257,6 +259,9 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
   gauge("xds_server_streams_stalled", registry, (set) => set(gauges.writes().stalledStreams));
   gauge("xds_server_write_buffer_bytes", registry, (set) => set(gauges.writes().bufferedBytes));
   gauge("xds_server_conversions_incomplete", registry, (set) => set(gauges.conversionFindings().size));
+  gauge("xds_server_workers", registry, (set) => set(gauges.readyWorkers()));
+  // Read of the workers' own metrics.
+  gauge("xds_server_worker_resident_memory_bytes", registry);
   gauge("xds_server_layers", registry, (set) => set([...gauges.layers()].length));
   gauge("xds_server_snapshot_resources", registry, (set) => {
     const sums = new Map<string, number>();

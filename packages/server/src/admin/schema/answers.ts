@@ -74,6 +74,7 @@ import type {
   ServerAnswer,
   SourceAnswer,
   StoreAnswer,
+  WorkerAnswer,
 } from "../answers/server.ts";
 import {
   anything,
@@ -287,6 +288,14 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
       bodiesEncoded: count,
       bytesEncoded: count,
     }),
+    workers: optional(
+      list(
+        object<WorkerAnswer>({
+          ...{ worker: count, pid: count, state: text, startedAt: time },
+          ...{ connections: count, streams: count, residentBytes: count },
+        }),
+      ),
+    ),
     process: object<ServerAnswer["process"]>({ pid: count, node: text, residentBytes: count }),
   }),
 );
