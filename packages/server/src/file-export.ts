@@ -43,7 +43,7 @@ export function createFileExport({ files, ...options }: FileExportOptions): File
   // With one stream to flush there is nothing to gather, and `whenInSync` counts on changes that are sent at once.
   const checked = checkOptions({ ...options, files: [files], requireNode: false, limits: { maxDebounceMs: 0 } });
   const hub = createHub(checked, {
-    ...{ encoder: createBodyEncoder({ controlPlane: "" }), telemetry: createTelemetry(), start: undefined },
+    ...{ encoder: createBodyEncoder({ controlPlane: "" }), telemetry: createTelemetry() },
   });
   return new PortlessExport(hub, createExporter(checkFileOutput(files), checked.api, hub));
 }

@@ -41,7 +41,7 @@ export class HubTarget implements PublishTarget {
     const { transaction, rules } = this.#read(change);
     await this.#slices.next();
     const revision = await this.#slices.finish(this.#hub.commitInSteps(transaction, rules));
-    this.#feed?.changed(change);
+    this.#feed?.changed(change, revision);
     return revision;
   }
 

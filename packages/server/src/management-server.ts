@@ -49,7 +49,7 @@ import {
 } from "./server-parts.ts";
 import { allStreams } from "./server-streams.ts";
 import { createServerView } from "./server-view.ts";
-import { createFeed, createLink, createPool, numbersOf, type Sharing } from "./server-workers.ts";
+import { createFeed, createLink, createPool, numbersOf, SharedMemory, type Sharing } from "./server-workers.ts";
 import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
 import { StateCheck, unseenLayer } from "./state/state-check.ts";
 import { clientStatusMethods } from "./status/methods.ts";
@@ -275,19 +275,26 @@ class WiredServer implements PrimaryServer {
     const deliveries = createDeliveryTimes(telemetry);
     const fleet = new Fleet(telemetry, deliveries);
     const start = sharing?.kind === "worker" ? sharing.start : undefined;
-    hub = createHub(options, { encoder, telemetry, start });
+    const memory = new SharedMemory(sharing);
+    hub = createHub(options, {
+      ...{ encoder, telemetry, streamsAfter: start?.streamsAfter },
+      ...(memory.share !== undefined && { share: memory.share }),
+    });
     this.#hub = hub;
     this.#rulesContext = rulesContextOf(options, (fault) => this.#hub.report(fault));
     this.#traces = createChangeTraces(options, hub);
     const { numbers, told } = numbersOf(sharing, () => this.#ledger, options.ledger !== undefined);
-    const feed = sharing?.kind === "primary" ? createFeed(hub, () => numbers?.()) : undefined;
+    const { ofPrimary, ofWorker } = memory;
+    const feed = ofPrimary && createFeed(hub, ofPrimary, () => numbers?.());
     const target = new HubTarget(hub, this.#rulesContext, feed);
     const streams = allStreams(hub.view, () => this.#pool);
     const ledgerParts = { hub, rulesContext: this.#rulesContext, traces: this.#traces, target, streams };
     this.#ledger = options.ledger === undefined ? undefined : new ServerLedger(options, ledgerParts);
     this.#nodePast = createNodePast(hub, { telemetry, deliveries }, numbers);
-    if (sharing?.kind === "primary" && feed !== undefined)
-      this.#pool = createPool(options, sharing, { hub, feed, ledger: this.#ledger, nodePast: this.#nodePast });
+    if (sharing?.kind === "primary" && feed !== undefined && ofPrimary !== undefined) {
+      const parts = { hub, feed, history: ofPrimary, ledger: this.#ledger, nodePast: this.#nodePast };
+      this.#pool = createPool(options, sharing, parts);
+    }
     this.#loads = createLoadReporting(options, this.#hub);
     const clientStatus = createClientStatus(options, this.#hub, {
       deliveries,
@@ -328,11 +335,12 @@ class WiredServer implements PrimaryServer {
       ledger: this.#ledger,
       numbers,
       workers: this.#pool,
+      placed: streams,
     });
-    if (sharing?.kind === "worker") {
+    if (sharing?.kind === "worker" && ofWorker !== undefined) {
       const metrics = createServerMetrics(telemetry, deliveries, view);
       this.#link = createLink(sharing, {
-        ...{ hub, target, numbers: told, nodePast: this.#nodePast, clientStatus },
+        ...{ hub, target, numbers: told, history: ofWorker, nodePast: this.#nodePast, clientStatus },
         sources: createAdminSources({ view, deliveries, metrics }),
         accept: (listener, socket) => this.#transports[listener]?.take(socket),
         drain: async (graceMs) => await this.drain({ graceMs }),

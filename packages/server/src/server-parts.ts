@@ -16,7 +16,6 @@ import type { DeliveryTimes } from "./observe/deliveries.ts";
 import { ClientStatus, type ClientStatusOptions } from "./status/client-status.ts";
 import { FileHistory } from "./store/file-history.ts";
 import { FileExporter } from "./transport/files/exporter.ts";
-import type { WorkerStart } from "./workers/messages.ts";
 
 export function createChangeTraces({ api }: CheckedOptions, hub: Hub): ChangeTraces {
   const { listeners, deployments } = hub;
@@ -70,14 +69,23 @@ export function createLoadReporting({ loadReports, limits, api }: CheckedOptions
   });
 }
 
-/** `start`: the server is a worker, and its past is that of the primary. */
+/** What a hub tells of, and remembers. */
+export interface HubParts {
+  readonly encoder: BodyEncoder;
+  readonly telemetry: Telemetry;
+  /** Makes another memory of that in the state directory; undefined: that one. */
+  readonly share?: (own: Memory | undefined, snapshot: () => Iterable<Remembered>) => Memory;
+  readonly streamsAfter?: number | undefined;
+}
+
 export function createHub(
   options: CheckedOptions,
-  { encoder, telemetry, start }: { readonly encoder: BodyEncoder; readonly telemetry: Telemetry; readonly start: WorkerStart | undefined },
+  { encoder, telemetry, share, streamsAfter }: HubParts,
 ): Hub {
   const { api, nodeMapping, limits, edition, dialect, clients, stateDir, v2, convertForStructs } = options;
-  const own = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.view.clusters(), telemetry);
-  const memory = start === undefined ? own : rememberedBy(start);
+  const snapshot = (): Iterable<Remembered> => hub.view.clusters();
+  const own = stateDir === undefined ? undefined : openHistory(stateDir, api, snapshot, telemetry);
+  const memory = share === undefined ? own : share(own, snapshot);
   const hub: Hub = new Hub({
     digest: contentDigest,
     traits: (type) => api.traits(type),
@@ -93,13 +101,9 @@ export function createHub(
     limits,
     telemetry,
     ...(memory !== undefined && { memory }),
-    ...(start !== undefined && { streamsAfter: start.streamsAfter }),
+    ...(streamsAfter !== undefined && { streamsAfter }),
   });
   return hub;
-}
-
-function rememberedBy({ remembered: restored }: WorkerStart): Memory {
-  return { restored, remember: () => undefined, flush: () => undefined, close: () => undefined };
 }
 
 /** What the meaning of access rules of a server depends on. */

@@ -4,6 +4,7 @@ import type { AdminView } from "./admin/view.ts";
 import type { CheckedOptions } from "./check-options.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { HubView } from "./hub/hub-view.ts";
+import type { PlacedStreams } from "./judged-nodes.ts";
 import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import type { Fleet } from "./observe/fleet.ts";
@@ -29,6 +30,7 @@ export interface ServerViewParts {
   readonly numbers: (() => LedgerNumbers | undefined) | undefined;
   /** Undefined: this process serves all clients. */
   readonly workers: Workers | undefined;
+  readonly placed: PlacedStreams;
 }
 
 /** Creates the read-only view of a server, computed on access. */
@@ -44,6 +46,7 @@ export function createServerView({
   ledger,
   numbers,
   workers,
+  placed,
 }: ServerViewParts): AdminView {
   return {
     version: VERSION,
@@ -73,6 +76,7 @@ export function createServerView({
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),
+    placedStreams: () => placed.placedStreams(),
     streamState: (stream) => hub.view.streamState(stream),
     resourceStates: (stream) => hub.view.resourceStates(stream),
     fleet,

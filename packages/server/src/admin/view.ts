@@ -4,6 +4,7 @@ import type {
   AccessVerdict,
   AskedResource,
   LayerState,
+  PlacedStream,
   ResourceState,
   StreamId,
   StreamState,
@@ -52,6 +53,8 @@ export interface AdminView extends Gauges {
    * missing, all others appear once.
    */
   streams(): Iterable<StreamState>;
+  /** The streams of the nodes that are known, in this process and its workers. */
+  placedStreams(): Iterable<PlacedStream>;
   /** The state of one stream or poller; undefined if there is none. */
   streamState(stream: StreamId): StreamState | undefined;
   /** The resources that a stream subscribes to, with their states. */

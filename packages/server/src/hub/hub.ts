@@ -21,6 +21,7 @@ import {
   nodeDenied,
   type PollEffect,
   type PollId,
+  type Remembered,
   type ServerEffect,
   type ServerMachineOptions,
   type Steps,
@@ -355,6 +356,11 @@ export class Hub implements HubPort {
   /** Without it the state is always new enough for every client. */
   setFreshness(freshness: Freshness): void {
     this.#waiting.setFreshness(freshness);
+  }
+
+  /** Notes what another process with the same state served: its clients may come here. */
+  noteElsewhere(remembered: readonly Remembered[]): void {
+    this.#driver.take({ kind: "served-elsewhere", remembered });
   }
 
   #peerOf(id: StreamId | PollId): AccountHolder {

@@ -1,3 +1,5 @@
+import type { Registry } from "prom-client";
+
 /** A metric with its values, for another process. */
 export interface MetricReading {
   readonly name: string;
@@ -13,10 +15,19 @@ export interface MetricValue {
   readonly metricName?: string;
 }
 
-/** What prom-client says of its metrics, without its types. */
-export function readMetrics(metrics: readonly object[]): readonly MetricReading[] {
-  return metrics.map((metric) => {
-    const { name, help, type, values } = metric as MetricReading;
-    return { name, help, type: String(type), values };
+/** What the registry would print. */
+export async function readMetrics(registry: Registry): Promise<readonly MetricReading[]> {
+  const metrics = registry.getMetricsAsArray() as readonly ReadableMetric[];
+  const readings = await Promise.all(metrics.map((metric) => metric.getForPromString?.() ?? metric.get?.()));
+  return readings.flatMap((reading) => {
+    if (reading === undefined) return [];
+    const { name, help, type, values } = reading as MetricReading;
+    return [{ name, help, type: String(type), values }];
   });
+}
+
+/** A metric of prom-client; its types leave out how it prints histograms. */
+interface ReadableMetric {
+  getForPromString?(): Promise<unknown>;
+  get?(): Promise<unknown>;
 }

@@ -61,7 +61,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   return {
     contentType: registry.contentType,
     scrape: () => registry.metrics(),
-    read: async () => readMetrics(await registry.getMetricsAsJSON()),
+    read: async () => await readMetrics(registry),
     close: () => lag.disable(),
   };
 }

@@ -19,6 +19,8 @@ export interface WorkerStart {
   readonly addresses: readonly BoundAddress[];
   /** Whether clients may be served: there is a configuration. */
   readonly isReady: boolean;
+  /** The revision of the primary. */
+  readonly revision: number;
   readonly placement: Placement | undefined;
   readonly missing: readonly MissingContent[];
   readonly numbers: Extract<NumbersReached, { readonly kind: "resumed" }> | undefined;
@@ -108,7 +110,9 @@ export type ToWorker =
   | { readonly kind: "resources"; readonly changes: readonly LayerChange[] }
   /** The state at the start is complete. */
   | { readonly kind: "begin" }
-  | ({ readonly kind: "change" } & StateChange)
+  | ({ readonly kind: "change"; readonly revision: number } & StateChange)
+  /** What clients of any worker were served, by the revisions of the primary. */
+  | { readonly kind: "remembered"; readonly what: Remembered }
   | { readonly kind: "missing"; readonly missing: readonly MissingContent[] }
   | { readonly kind: "numbers"; readonly numbers: NumbersReached }
   /** With the connection of a client that came in at a listener. */
@@ -124,6 +128,7 @@ export type ToPrimary =
   /** So many connections that were handed to it are closed. */
   | { readonly kind: "closed"; readonly connections: number }
   | { readonly kind: "streams"; readonly placed: readonly ReportedStream[]; readonly gone: readonly number[] }
+  | { readonly kind: "remembered"; readonly what: Remembered }
   | { readonly kind: "past"; readonly lines: readonly NodePastLine[] }
   | Question<PrimaryQuestions>
   | Answered;

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { NodePastLine } from "@xdskit/protocol/internal";
+import type { NodePastLine, Remembered } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { WorkerReport } from "../hub/port.ts";
 import type { BoundAddress } from "../transport/transport.ts";
@@ -13,7 +13,7 @@ import type {
 import { type AnswerOf, type AskedOf, type Answerers, answerQuestion } from "./questions.ts";
 import { Restarts } from "./restarts.ts";
 import type { StateFeed } from "./state-feed.ts";
-import { Worker } from "./worker.ts";
+import { Worker, type WorkerState } from "./worker.ts";
 
 /** Connections that wait for a worker while none is ready; the client of one more has to come again. */
 const MAX_WAITING = 4_096;
@@ -38,6 +38,7 @@ export interface WorkerPoolOptions extends WorkersOptions {
   readonly feed: StateFeed;
   readonly report: (report: WorkerReport) => void;
   readonly onStreams: () => void;
+  readonly onRemembered: (what: Remembered) => void;
   readonly onPast: (lines: readonly NodePastLine[]) => void;
   /** Resolves when everything that a client must not be set back behind was passed to the feed. */
   readonly whenFresh: (bringsVersions: boolean) => Promise<void>;
@@ -46,9 +47,10 @@ export interface WorkerPoolOptions extends WorkersOptions {
 /** What the admin API shows of a worker. */
 export interface WorkerDescription {
   readonly worker: number;
-  readonly pid: number;
-  readonly state: string;
-  readonly startedAt: Date;
+  readonly pid: number | undefined;
+  /** `ended`: another is about to take its place. */
+  readonly state: WorkerState;
+  readonly startedAt: Date | undefined;
   readonly connections: number;
 }
 
@@ -71,13 +73,8 @@ export class WorkerPool {
     this.#setup = options.setup;
   }
 
-  get size(): number {
-    return this.#options.count;
-  }
-
-  /** How often a worker ended unasked. */
-  get restarts(): number {
-    return this.#restarts.total;
+  get #numbers(): readonly number[] {
+    return Array.from({ length: this.#options.count }, (_, index) => index + 1);
   }
 
   get isReady(): boolean {
@@ -93,8 +90,7 @@ export class WorkerPool {
       addresses.push(address);
     }
     this.#addresses = addresses;
-    const numbers = Array.from({ length: this.size }, (_, index) => index + 1);
-    await Promise.all(numbers.map((number) => this.#startWorker(number)));
+    await Promise.all(this.#numbers.map((number) => this.#startWorker(number)));
     return addresses;
   }
 
@@ -152,9 +148,14 @@ export class WorkerPool {
   }
 
   describe(): readonly WorkerDescription[] {
-    return this.#serving(true).map(({ number, process, state, startedAt, connections }) => {
-      return { worker: number, pid: process.pid ?? 0, state, startedAt, connections };
+    const running = [...this.#workers].map(({ number, process, state, startedAt, connections }) => {
+      return { worker: number, pid: process.pid, state, startedAt, connections };
     });
+    const known = new Set(running.map(({ worker }) => worker));
+    const missing = this.#numbers
+      .filter((worker) => !known.has(worker))
+      .map((worker) => ({ worker, pid: undefined, state: "ended" as const, startedAt: undefined, connections: 0 }));
+    return [...running, ...missing].sort((a, b) => a.worker - b.worker);
   }
 
   /** Accepts no more connections and ends those of the workers. */
@@ -179,9 +180,9 @@ export class WorkerPool {
     return [...this.#workers].filter(({ state }) => state === "ready");
   }
 
-  #serving(withStarting = false): readonly Worker[] {
-    const wanted = [...this.#workers].filter(({ state }) => state !== "ended" && (withStarting || state !== "starting"));
-    return wanted.sort((a, b) => a.number - b.number);
+  #serving(): readonly Worker[] {
+    const serving = [...this.#workers].filter(({ state }) => state === "ready" || state === "draining");
+    return serving.sort((a, b) => a.number - b.number);
   }
 
   /** Resolves when the worker serves clients. Rejects if it ends before. */
@@ -232,6 +233,9 @@ export class WorkerPool {
       case "streams":
         worker.noteStreams(message);
         this.#options.onStreams();
+        return;
+      case "remembered":
+        this.#options.onRemembered(message.what);
         return;
       case "past":
         this.#options.onPast(message.lines);

@@ -6,16 +6,9 @@ const GOOD_AFTER_MS = 30_000;
 /** How soon workers that end are started again: the more often one fails, the later. */
 export class Restarts {
   readonly #failures = new Map<number, number>();
-  #total = 0;
-
-  /** How often a worker ended unasked. */
-  get total(): number {
-    return this.#total;
-  }
 
   /** The pause before a worker that ran for so long is started again, in milliseconds. */
   next(worker: number, ranMs: number): number {
-    this.#total++;
     const before = ranMs >= GOOD_AFTER_MS ? 0 : (this.#failures.get(worker) ?? 0);
     this.#failures.set(worker, before + 1);
     return Math.min(PAUSES_MS.most, PAUSES_MS.first * 2 ** before);

@@ -11,6 +11,7 @@ const PART_BYTES = 256 * 1024;
 /** The state of the primary, as the feed reads it. */
 export interface FeedSource {
   isReady(): boolean;
+  revision(): number;
   resources(): Iterable<PlacedResource>;
   numbers(): WorkerStart["numbers"];
   remembered(): Iterable<Remembered>;
@@ -20,7 +21,7 @@ export interface FeedSource {
 type Send = (message: ToWorker, onLeft?: () => void) => void;
 
 /** The state at the start of a follower. */
-export type FeedStart = Pick<WorkerStart, "isReady" | "placement" | "missing" | "numbers" | "remembered">;
+export type FeedStart = Pick<WorkerStart, "isReady" | "revision" | "placement" | "missing" | "numbers" | "remembered">;
 
 /**
  * Passes what the primary puts in force on to the workers: to each one the whole state first, and then every change in
@@ -37,9 +38,14 @@ export class StateFeed {
   }
 
   /** Told after each change that came in force, before anything else can. */
-  changed(change: StateChange): void {
+  changed(change: StateChange, revision: number): void {
     this.#placement = change.placement ?? this.#placement;
-    this.#send({ kind: "change", ...change });
+    this.#send({ kind: "change", ...change, revision });
+  }
+
+  /** A worker served something that clients may bring to any other. */
+  remembered(what: Remembered): void {
+    this.#send({ kind: "remembered", what });
   }
 
   setMissing(missing: readonly MissingContent[]): void {
@@ -53,11 +59,12 @@ export class StateFeed {
 
   /** Sends the state and then its changes, until the returned function is called. `begin` is sent the start first. */
   follow(send: Send, begin: (start: FeedStart) => void): () => void {
-    const { isReady, resources, numbers, remembered } = this.#source;
+    const { isReady, revision, resources, numbers, remembered } = this.#source;
     // All of it is read at one instant: resources do not change, only which ones are in force.
     const state = [...resources.call(this.#source)];
     begin({
       isReady: isReady.call(this.#source),
+      revision: revision.call(this.#source),
       placement: this.#placement,
       missing: this.#missing,
       numbers: numbers.call(this.#source),

@@ -9,6 +9,7 @@ import type { NodePastStore } from "../ledger/node-past-files.ts";
 import type { NumbersInForce } from "../ledger/numbers-in-force.ts";
 import type { Channel } from "./channel.ts";
 import type { AskedClientStatus, PrimaryQuestions, ReportedStream, ToPrimary, ToWorker, WorkerQuestions, WorkerStart } from "./messages.ts";
+import type { WorkerHistory } from "./worker-history.ts";
 import { type AnswerOf, type Answerers, answerQuestion, Questions } from "./questions.ts";
 
 /** How long the streams that changed are gathered before the primary is told, in milliseconds. */
@@ -23,6 +24,7 @@ export interface WorkerLinkParts {
   readonly hub: Hub;
   readonly target: HubTarget;
   readonly numbers: NumbersInForce;
+  readonly history: WorkerHistory;
   /** Takes in a connection at a listener. */
   readonly accept: (listener: number, socket: Socket) => void;
   readonly answerers: Answerers<WorkerQuestions>;
@@ -141,7 +143,7 @@ export class WorkerLink implements Freshness {
   }
 
   async #apply(message: Exclude<ToWorker, { readonly kind: "connection" | "question" | "answer" }>): Promise<void> {
-    const { target, numbers, hub, channel } = this.#parts;
+    const { target, numbers, hub, channel, history } = this.#parts;
     switch (message.kind) {
       case "setup":
         return;
@@ -153,10 +155,16 @@ export class WorkerLink implements Freshness {
         channel.send({ kind: "ready" });
         return;
       case "change":
-        await target.apply({
-          changes: message.changes.map((change) => this.#intern.change(change)),
-          placement: message.placement,
+        history.reached({
+          own: await target.apply({
+            changes: message.changes.map((change) => this.#intern.change(change)),
+            placement: message.placement,
+          }),
+          primary: message.revision,
         });
+        return;
+      case "remembered":
+        hub.noteElsewhere([history.ofPrimary(message.what)]);
         return;
       case "missing":
         target.setMissing(message.missing);
@@ -168,8 +176,8 @@ export class WorkerLink implements Freshness {
   }
 
   async #begin(): Promise<void> {
-    const { target, numbers, hub, start } = this.#parts;
-    const { missing, placement, isReady } = start;
+    const { target, numbers, hub, history, start } = this.#parts;
+    const { missing, placement, isReady, revision: primary } = start;
     const layers = new Map<string, Resource[]>();
     for (const { layer, puts = [] } of this.#atStart ?? []) {
       const all = layers.get(layer);
@@ -178,7 +186,10 @@ export class WorkerLink implements Freshness {
     }
     this.#atStart = undefined;
     if (missing.length > 0) target.setMissing(missing);
-    if (isReady) await target.apply({ changes: [...layers].map(([layer, puts]) => ({ layer, puts })), placement });
+    if (isReady) {
+      const changes = [...layers].map(([layer, puts]) => ({ layer, puts }));
+      history.reached({ own: await target.apply({ changes, placement }), primary });
+    }
     if (start.numbers !== undefined) reach(numbers, start.numbers, hub.revision);
   }
 

@@ -6,9 +6,6 @@ import type { AnswerOf, AskedOf } from "./questions.ts";
 export interface Workers {
   /** Whether any of them serves clients. */
   readonly isReady: boolean;
-  readonly size: number;
-  /** How often one ended unasked. */
-  readonly restarts: number;
   describe(): readonly WorkerDescription[];
   /** The answers of all workers that serve, in the order of their numbers; one that ends meanwhile is left out. */
   askAll<K extends keyof WorkerQuestions>(

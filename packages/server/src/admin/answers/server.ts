@@ -54,11 +54,12 @@ export interface ServerAnswer {
 
 /** A process that serves clients. */
 export interface WorkerAnswer {
+  /** From 1. */
   readonly worker: number;
-  readonly pid: number;
-  /** `starting`, `ready`, or `draining`. */
+  readonly pid?: number;
+  /** `starting`, `ready`, `draining`, or `ended`: another process is about to take its place. */
   readonly state: string;
-  readonly startedAt: string;
+  readonly startedAt?: string;
   readonly connections: number;
   readonly streams: number;
   readonly residentBytes: number;

@@ -110,7 +110,11 @@ async function readUsage(view: AdminView): Promise<ServerUsage> {
   const shown = view.workers?.describe().map(({ worker, pid, state, startedAt, connections }): WorkerAnswer => {
     const usage = asked?.find((one) => one.worker === worker)?.answer;
     const { streams = 0, residentBytes = 0 } = usage ?? {};
-    return { worker, pid, state, startedAt: startedAt.toISOString(), connections, streams, residentBytes };
+    return {
+      ...{ worker, state, connections, streams, residentBytes },
+      ...(pid !== undefined && { pid }),
+      ...(startedAt !== undefined && { startedAt: startedAt.toISOString() }),
+    };
   });
   return {
     connections: sum((usage) => usage.connections),

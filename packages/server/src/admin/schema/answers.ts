@@ -291,7 +291,7 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
     workers: optional(
       list(
         object<WorkerAnswer>({
-          ...{ worker: count, pid: count, state: text, startedAt: time },
+          ...{ worker: count, pid: optional(count), state: text, startedAt: optional(time) },
           ...{ connections: count, streams: count, residentBytes: count },
         }),
       ),
