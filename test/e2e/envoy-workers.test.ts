@@ -39,7 +39,7 @@ describeWith("envoy", "Envoy", () => {
         await onlyCluster(world, `killed-${round}`, 90_000);
       }
       expect(noteLosses("killed workers", world, rounds, await world.losses())).toEqual(NO_LOSS);
-    });
+    }, 300_000);
 
     test("loses no request while SIGHUP replaces the workers", async () => {
       await using stack = createStack();
@@ -58,6 +58,6 @@ describeWith("envoy", "Envoy", () => {
         await onlyCluster(world, `replaced-${round}`, 90_000);
       }
       expect(noteLosses("replaced workers", world, rounds, await world.losses())).toEqual(NO_LOSS);
-    });
+    }, 300_000);
   });
 });
