@@ -20,8 +20,8 @@ export class Peer implements AsyncDisposable {
   }[] = [];
   #errors = "";
 
-  /** `cpu` is the core that it is bound to; `says` is the stream of its JSON lines. */
-  constructor(command: string, args: readonly string[], cpu: number, says: "stdout" | "stderr" = "stdout") {
+  /** `cpu` is the core that it is bound to, or a list of them; `says` is the stream of its JSON lines. */
+  constructor(command: string, args: readonly string[], cpu: number | string, says: "stdout" | "stderr" = "stdout") {
     this.#process = spawn("taskset", ["-c", String(cpu), command, ...args]);
     this.#process.stderr.on("data", (text: Buffer) => {
       this.#errors = `${this.#errors}${text.toString()}`.slice(-2_000);

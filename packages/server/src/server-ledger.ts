@@ -64,16 +64,7 @@ export class ServerLedger {
   #connected: ConnectedNodes | undefined;
   #freshness: StoreFreshness | undefined;
 
-  constructor(
-    options: CheckedOptions,
-    {
-      hub,
-      rulesContext,
-      traces,
-      target,
-      streams,
-    }: ServerLedgerParts,
-  ) {
+  constructor(options: CheckedOptions, { hub, rulesContext, traces, target, streams }: ServerLedgerParts) {
     this.#traces = traces;
     this.#options = options;
     this.#hub = hub;
@@ -177,7 +168,11 @@ export class ServerLedger {
     const { listeners } = this.#hub;
     const onProblem = (message: string): void => this.#tellProblem(message);
     try {
-      const connected = await ConnectedNodes.open({ directory, connected: () => connectedNodes(this.#streams), onProblem });
+      const connected = await ConnectedNodes.open({
+        directory,
+        connected: () => connectedNodes(this.#streams),
+        onProblem,
+      });
       listeners.on("node-connected", () => connected.changed());
       listeners.on("stream-closed", () => connected.changed());
       this.#followPollers(() => connected.changed());

@@ -1,9 +1,9 @@
 import type { Hub } from "./hub/hub.ts";
 import { NodePastRecorder } from "./ledger/node-past-recorder.ts";
+import type { NumbersInForce } from "./ledger/numbers-in-force.ts";
 import type { DeliveryTimes } from "./observe/deliveries.ts";
 import { printableReason } from "./observe/printable.ts";
 import type { ObservedTelemetry } from "./observe/telemetry.ts";
-import type { NumbersInForce } from "./ledger/numbers-in-force.ts";
 import type { ServerLedger } from "./server-ledger.ts";
 
 /** What tells of the nodes of a server. */

@@ -78,10 +78,7 @@ export interface HubParts {
   readonly streamsAfter?: number | undefined;
 }
 
-export function createHub(
-  options: CheckedOptions,
-  { encoder, telemetry, share, streamsAfter }: HubParts,
-): Hub {
+export function createHub(options: CheckedOptions, { encoder, telemetry, share, streamsAfter }: HubParts): Hub {
   const { api, nodeMapping, limits, edition, dialect, clients, stateDir, v2, convertForStructs } = options;
   const snapshot = (): Iterable<Remembered> => hub.view.clusters();
   const own = stateDir === undefined ? undefined : openHistory(stateDir, api, snapshot, telemetry);

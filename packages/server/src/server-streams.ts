@@ -24,7 +24,8 @@ export function allStreams(view: HubView, workers: () => WorkerStreams | undefin
         const subscribedTypes = apiVersion === "v3" ? types.map(({ type }) => type) : "any";
         yield { node, peer, ...(isUnconfirmed && { isUnconfirmed }), subscribedTypes };
       }
-      for (const { types: subscribedTypes, ...stream } of workers()?.streams() ?? []) yield { ...stream, subscribedTypes };
+      for (const { types: subscribedTypes, ...stream } of workers()?.streams() ?? [])
+        yield { ...stream, subscribedTypes };
     },
   };
 }

@@ -1,19 +1,19 @@
 import type { Socket } from "node:net";
 import type { CheckedOptions } from "./check-options.ts";
-import { WorkerAnswers, type WorkerAnswersParts } from "./worker-answers.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { HubTarget } from "./hub-target.ts";
 import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
 import { NumbersInForce } from "./ledger/numbers-in-force.ts";
 import type { ServerLedger } from "./server-ledger.ts";
-import type { HubParts } from "./server-parts.ts";
 import type { LedgerNumbers } from "./server-node-past.ts";
-import { type WorkerChannel, WorkerLink } from "./workers/worker-link.ts";
+import type { HubParts } from "./server-parts.ts";
+import { WorkerAnswers, type WorkerAnswersParts } from "./worker-answers.ts";
 import type { WorkerStart } from "./workers/messages.ts";
-import { WorkerHistory } from "./workers/worker-history.ts";
 import { WorkerPool, type WorkersOptions } from "./workers/pool.ts";
 import { SharedHistory } from "./workers/shared-history.ts";
 import { StateFeed } from "./workers/state-feed.ts";
+import { WorkerHistory } from "./workers/worker-history.ts";
+import { type WorkerChannel, WorkerLink } from "./workers/worker-link.ts";
 
 /** How a server shares its work with other processes; undefined: it does all of it. */
 export type Sharing =
@@ -54,11 +54,7 @@ export function numbersOf(
 }
 
 /** Passes the state of a hub on to workers. */
-export function createFeed(
-  hub: Hub,
-  history: SharedHistory,
-  numbers: () => LedgerNumbers | undefined,
-): StateFeed {
+export function createFeed(hub: Hub, history: SharedHistory, numbers: () => LedgerNumbers | undefined): StateFeed {
   return new StateFeed({
     isReady: () => hub.readiness.state !== "starting",
     revision: () => hub.revision,
@@ -93,6 +89,9 @@ export function createPool(
     ...{ count: workers.count, entry: workers.entry, setup: workers.setup, listen, feed },
     report: (report) => hub.report(report),
     onStreams: () => ledger?.nodesChanged(),
+    onDivided({ stream, node, onlyType: type }) {
+      if (type !== undefined) hub.report({ kind: "client-unprotected", stream, node, type });
+    },
     onRemembered(what) {
       history.remember(what);
       hub.noteElsewhere([what]);

@@ -44,7 +44,11 @@ export class WorkerAnswers {
         const isWanted = (id: string): boolean => nodes === undefined || globMatches(nodes, id);
         const inForce = view.revisionOf(number) ?? view.revision();
         if (waitMs > 0)
-          await view.deployments.whenSettled(inForce, { isWanted, minNodes: 0 }, AbortSignal.timeout(Math.ceil(waitMs)));
+          await view.deployments.whenSettled(
+            inForce,
+            { isWanted, minNodes: 0 },
+            AbortSignal.timeout(Math.ceil(waitMs)),
+          );
         const found = { ...view.deployments.progress(inForce, { isWanted }), revision: number };
         return describeProgress(found, { head: view.head(), minNodes: 0, describe, named });
       },

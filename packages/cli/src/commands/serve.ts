@@ -79,7 +79,8 @@ export async function serve(
         : stateDir !== undefined && { directory: join(stateDir, "ledger") }),
     },
   };
-  const divided = workers === undefined ? undefined : create(() => createPrimary(serverOptions, workersOf(workers, setupOf(file))));
+  const divided =
+    workers === undefined ? undefined : create(() => createPrimary(serverOptions, workersOf(workers, setupOf(file))));
   const server = divided ?? create(() => createServer(serverOptions));
   const histories = stateDir === undefined || store !== undefined ? undefined : await findHistories(stateDir, served);
   const started = await start(server);
@@ -138,7 +139,8 @@ export async function serve(
   io.onHangup(() => {
     log.write("hangup", {});
     void Promise.all([server.reloadCertificates(), service?.reload(io.interrupted)]);
-    if (divided !== undefined) void renewWorkers(divided, { sources: { flags, env: io.env, cwd: io.cwd, directory }, setupOf, log });
+    if (divided !== undefined)
+      void renewWorkers(divided, { sources: { flags, env: io.env, cwd: io.cwd, directory }, setupOf, log });
   });
   try {
     if (service === undefined) {

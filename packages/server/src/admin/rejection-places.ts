@@ -67,7 +67,6 @@ function isNamedIn(text: string, name: string): boolean {
 /** The layers of nodes. Looks at every stream. */
 function layersOf(ids: ReadonlySet<string>, view: PlaceView): ReadonlyMap<string, readonly string[]> {
   const layers = new Map<string, readonly string[]>();
-  for (const { node, layers: ofStream } of view.placedStreams())
-    if (ids.has(node.id)) layers.set(node.id, ofStream);
+  for (const { node, layers: ofStream } of view.placedStreams()) if (ids.has(node.id)) layers.set(node.id, ofStream);
   return layers;
 }

@@ -129,7 +129,7 @@ export const logTable: LogTable = {
     message: "client reconnected with an unknown version of its clusters",
     fields: ["node", "stream", "type"],
     means:
-      "its clusters are unknown to this server, so clusters removed while it was disconnected are removed at once, and requests may be lost. Keep a state directory, and let clients reconnect to the same server",
+      "its clusters are unknown to this server, so clusters removed while it was disconnected are removed at once, and requests may be lost. Keep a state directory, and let clients reconnect to the same server. With `--workers` also: its streams of single types are at several workers, where they are in no common order; use ADS",
   },
   "history-restored": {
     level: "info",

@@ -4,8 +4,8 @@ import type { LiveEvents } from "../admin/answers/live.ts";
 import type { ProgressAnswer } from "../admin/answers/progress.ts";
 import type { NumbersReached, StateChange } from "../ledger/in-force.ts";
 import type { MissingContent } from "../ledger/publication.ts";
-import type { MetricReading } from "../observe/metric-readings.ts";
 import type { EncoderCounters, WriteState } from "../observe/gauges.ts";
+import type { MetricReading } from "../observe/metric-readings.ts";
 import type { ClientParts } from "../status/client-status.ts";
 import type { BoundAddress } from "../transport/transport.ts";
 import type { Question } from "./questions.ts";
@@ -40,7 +40,10 @@ export interface WorkerQuestions {
   readonly past: { readonly asked: Record<never, never>; readonly answer: undefined };
   /** Ends its clients, and answers when they are gone. */
   readonly drain: { readonly asked: { readonly graceMs: number }; readonly answer: undefined };
-  readonly "client-status": { readonly asked: AskedClientStatus; readonly answer: readonly ClientParts[] | { readonly refused: Status } };
+  readonly "client-status": {
+    readonly asked: AskedClientStatus;
+    readonly answer: readonly ClientParts[] | { readonly refused: Status };
+  };
 }
 
 /** A question of a worker to its primary. */

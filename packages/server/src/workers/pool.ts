@@ -4,13 +4,8 @@ import { XdsError } from "../error.ts";
 import type { WorkerReport } from "../hub/port.ts";
 import type { BoundAddress } from "../transport/transport.ts";
 import { ConnectionSource } from "./connection-source.ts";
-import type {
-  PrimaryQuestions,
-  ReportedStream,
-  ToPrimary,
-  WorkerQuestions,
-} from "./messages.ts";
-import { type AnswerOf, type AskedOf, type Answerers, answerQuestion } from "./questions.ts";
+import type { PrimaryQuestions, ReportedStream, ToPrimary, WorkerQuestions } from "./messages.ts";
+import { type Answerers, type AnswerOf, type AskedOf, answerQuestion } from "./questions.ts";
 import { Restarts } from "./restarts.ts";
 import type { StateFeed } from "./state-feed.ts";
 import { Worker, type WorkerState } from "./worker.ts";
@@ -38,6 +33,8 @@ export interface WorkerPoolOptions extends WorkersOptions {
   readonly feed: StateFeed;
   readonly report: (report: WorkerReport) => void;
   readonly onStreams: () => void;
+  /** A stream of a single type came, of a node that has others in another process. */
+  readonly onDivided: (stream: ReportedStream) => void;
   readonly onRemembered: (what: Remembered) => void;
   readonly onPast: (lines: readonly NodePastLine[]) => void;
   /** Resolves when everything that a client must not be set back behind was passed to the feed. */
@@ -202,7 +199,12 @@ export class WorkerPool {
         if (message.kind === "ready") {
           clearTimeout(timeout);
           worker.state = "ready";
-          report({ kind: "worker-ready", worker: number, pid: process.pid ?? 0, tookMs: Math.round(performance.now() - beganAt) });
+          report({
+            kind: "worker-ready",
+            worker: number,
+            pid: process.pid ?? 0,
+            tookMs: Math.round(performance.now() - beganAt),
+          });
           this.#handWaiting();
           resolve();
         } else if (message.kind === "failed") reject(new XdsError("WORKER_FAILED", message.reason));
@@ -231,7 +233,7 @@ export class WorkerPool {
         worker.connections = Math.max(0, worker.connections - message.connections);
         return;
       case "streams":
-        worker.noteStreams(message);
+        for (const stream of worker.noteStreams(message)) this.#warnIfDivided(worker, stream);
         this.#options.onStreams();
         return;
       case "remembered":
@@ -250,6 +252,12 @@ export class WorkerPool {
       case "failed":
         return;
     }
+  }
+
+  /** The streams of one node in several processes are in no common order. */
+  #warnIfDivided(worker: Worker, stream: ReportedStream): void {
+    const others = this.#ready().filter((other) => other !== worker);
+    if (others.some((other) => other.serves(stream.node.id))) this.#options.onDivided(stream);
   }
 
   #answerersOf(worker: Worker): Answerers<PrimaryQuestions> {

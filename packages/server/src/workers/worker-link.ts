@@ -8,9 +8,17 @@ import type { NumbersReached } from "../ledger/in-force.ts";
 import type { NodePastStore } from "../ledger/node-past-files.ts";
 import type { NumbersInForce } from "../ledger/numbers-in-force.ts";
 import type { Channel } from "./channel.ts";
-import type { AskedClientStatus, PrimaryQuestions, ReportedStream, ToPrimary, ToWorker, WorkerQuestions, WorkerStart } from "./messages.ts";
+import type {
+  AskedClientStatus,
+  PrimaryQuestions,
+  ReportedStream,
+  ToPrimary,
+  ToWorker,
+  WorkerQuestions,
+  WorkerStart,
+} from "./messages.ts";
+import { type Answerers, type AnswerOf, answerQuestion, Questions } from "./questions.ts";
 import type { WorkerHistory } from "./worker-history.ts";
-import { type AnswerOf, type Answerers, answerQuestion, Questions } from "./questions.ts";
 
 /** How long the streams that changed are gathered before the primary is told, in milliseconds. */
 const GATHER_MS = 20;

@@ -15,6 +15,8 @@ export class Worker {
   /** The streams of connected nodes. */
   readonly streams: Map<number, ReportedStream> = new Map();
   readonly #questions: Questions<WorkerQuestions>;
+  /** How many streams of a single type each node has. */
+  readonly #ofOneType = new Map<string, number>();
   state: WorkerState = "starting";
   /** Connections that it has, or that are on their way to it. */
   connections = 0;
@@ -38,14 +40,38 @@ export class Worker {
     this.#questions.settle(answer);
   }
 
-  noteStreams({ placed, gone }: Extract<ToPrimary, { readonly kind: "streams" }>): void {
-    for (const one of placed) this.streams.set(one.stream, one);
-    for (const stream of gone) this.streams.delete(stream);
+  /** Takes in which streams there are; returns those of a single type that it did not know. */
+  noteStreams({ placed, gone }: Extract<ToPrimary, { readonly kind: "streams" }>): readonly ReportedStream[] {
+    const fresh: ReportedStream[] = [];
+    for (const stream of gone) this.#forget(stream);
+    for (const one of placed) {
+      const isKnown = this.streams.has(one.stream);
+      this.streams.set(one.stream, one);
+      if (isKnown || one.onlyType === undefined || one.node.id === "") continue;
+      this.#ofOneType.set(one.node.id, (this.#ofOneType.get(one.node.id) ?? 0) + 1);
+      fresh.push(one);
+    }
+    return fresh;
+  }
+
+  /** Whether it has a stream of a single type of that node. */
+  serves(node: string): boolean {
+    return this.#ofOneType.has(node);
+  }
+
+  #forget(stream: number): void {
+    const known = this.streams.get(stream);
+    this.streams.delete(stream);
+    if (known?.onlyType === undefined || known.node.id === "") return;
+    const left = (this.#ofOneType.get(known.node.id) ?? 0) - 1;
+    if (left > 0) this.#ofOneType.set(known.node.id, left);
+    else this.#ofOneType.delete(known.node.id);
   }
 
   ended(): void {
     this.state = "ended";
     this.streams.clear();
+    this.#ofOneType.clear();
     this.connections = 0;
     this.#questions.end();
   }

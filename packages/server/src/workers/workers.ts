@@ -1,5 +1,5 @@
-import type { WorkerDescription } from "./pool.ts";
 import type { WorkerQuestions } from "./messages.ts";
+import type { WorkerDescription } from "./pool.ts";
 import type { AnswerOf, AskedOf } from "./questions.ts";
 
 /** The worker processes of a server, as its admin API asks them. */

@@ -84,7 +84,9 @@ function readCount(given: unknown): ValueResult {
 
 function readPositive(given: unknown): ValueResult {
   const read = readCount(given);
-  return read.value === 0 ? bad("SETTING_INVALID", `expected a whole number from 1, or auto, got ${show(given)}`) : read;
+  return read.value === 0
+    ? bad("SETTING_INVALID", `expected a whole number from 1, or auto, got ${show(given)}`)
+    : read;
 }
 
 function readShare(given: unknown): ValueResult {

@@ -34,10 +34,7 @@ export interface WorkersToRenew {
 }
 
 /** Restarts the workers one by one with the settings as they are now. If those have errors, the workers stay. */
-export async function renewWorkers(
-  server: PrimaryServer,
-  { sources, setupOf, log }: WorkersToRenew,
-): Promise<void> {
+export async function renewWorkers(server: PrimaryServer, { sources, setupOf, log }: WorkersToRenew): Promise<void> {
   const startedAt = performance.now();
   try {
     const file = await readSettings(sources.directory);

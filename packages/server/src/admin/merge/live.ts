@@ -1,5 +1,11 @@
 import type { LiveReading } from "../../workers/messages.ts";
-import type { NodeCountsAnswer, NodeGroupAnswer, RevisionTimeAnswer, SampleAnswer, SamplesAnswer } from "../answers/live.ts";
+import type {
+  NodeCountsAnswer,
+  NodeGroupAnswer,
+  RevisionTimeAnswer,
+  SampleAnswer,
+  SamplesAnswer,
+} from "../answers/live.ts";
 import type { Merge } from "./merge.ts";
 
 /** How many groups are told. */
@@ -23,7 +29,10 @@ export function mergeProgressParts(
 }
 
 /** The nodes of all processes; one with streams in several of them counts in each. */
-export function mergeNodeParts(own: LiveReading["nodes"], others: readonly LiveReading["nodes"][]): LiveReading["nodes"] {
+export function mergeNodeParts(
+  own: LiveReading["nodes"],
+  others: readonly LiveReading["nodes"][],
+): LiveReading["nodes"] {
   return others.reduce(
     (sum, one) => ({
       ...addCounts(sum, one),
@@ -89,7 +98,5 @@ function addGroups(groups: readonly NodeGroupAnswer[], others: readonly NodeGrou
     const known = byName.get(group.name);
     byName.set(group.name, known === undefined ? group : { name: group.name, ...addCounts(known, group) });
   }
-  return [...byName.values()]
-    .sort((a, b) => b.total - a.total || (a.name < b.name ? -1 : 1))
-    .slice(0, MAX_GROUPS);
+  return [...byName.values()].sort((a, b) => b.total - a.total || (a.name < b.name ? -1 : 1)).slice(0, MAX_GROUPS);
 }

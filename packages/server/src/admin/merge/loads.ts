@@ -2,7 +2,10 @@ import type { LoadAnswer, LocalityLoadAnswer } from "../answers/loads.ts";
 import { byKey, type Merge } from "./merge.ts";
 
 /** Clients of several processes report load of the same cluster. */
-export const mergeLoads: Merge = byKey<LoadAnswer>(({ cluster, service = "" }) => `${cluster}\u0000${service}`, joinLoads);
+export const mergeLoads: Merge = byKey<LoadAnswer>(
+  ({ cluster, service = "" }) => `${cluster}\u0000${service}`,
+  joinLoads,
+);
 
 function joinLoads(one: LoadAnswer, other: LoadAnswer): LoadAnswer {
   const localities = new Map<string, LocalityLoadAnswer>();

@@ -66,7 +66,12 @@ export function printMetrics(metrics: readonly MetricReading[]): string {
   return metrics
     .map(({ name, help, type, values }) => {
       const lines = values.map((value) => `${value.metricName ?? name}${labelsOf(value)} ${print(value.value)}`);
-      return [`# HELP ${name} ${help.replace(/\\/g, "\\\\").replace(/\n/g, "\\n")}`, `# TYPE ${name} ${type}`, ...lines, ""];
+      return [
+        `# HELP ${name} ${help.replace(/\\/g, "\\\\").replace(/\n/g, "\\n")}`,
+        `# TYPE ${name} ${type}`,
+        ...lines,
+        "",
+      ];
     })
     .map((lines) => lines.join("\n"))
     .join("\n");

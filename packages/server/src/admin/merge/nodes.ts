@@ -1,5 +1,5 @@
-import type { HolderAnswer } from "../answers/resources.ts";
 import type { NodeAnswer } from "../answers/nodes.ts";
+import type { HolderAnswer } from "../answers/resources.ts";
 import { byKey, type Merge } from "./merge.ts";
 
 /** A node may have streams in several processes. */

@@ -70,11 +70,13 @@ export class GrpcTransport implements Transport {
   async start(hub: HubPort): Promise<BoundAddress> {
     this.#listener = await this.#createListener(hub);
     const { handedAt } = this.#options;
-    const address = handedAt ?? (await listen(this.#listener, this.#options).catch((cause: unknown) => {
-      this.#tls?.close();
-      const { host, port } = this.#options;
-      throw listenError(`at ${host}:${port}`, cause);
-    }));
+    const address =
+      handedAt ??
+      (await listen(this.#listener, this.#options).catch((cause: unknown) => {
+        this.#tls?.close();
+        const { host, port } = this.#options;
+        throw listenError(`at ${host}:${port}`, cause);
+      }));
     const { name = formatAddress(address), edition, dialect } = this.#options.choice ?? {};
     this.#choice = { name, edition, dialect };
     return address;
