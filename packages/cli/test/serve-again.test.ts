@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -92,6 +92,27 @@ test("a held change is told by its reason, waits are told so, and it is in force
   expect(await approved.json()).toEqual({ result: "applied", number: 3 });
   expect(await served(serving)).toBe(1);
   expect((await serving.ask("/api/v1/revisions/3"))["author"]).toBe("loopback");
+});
+
+test("a history that cannot be used is told by the status, as long as it is kept in memory only", async () => {
+  await start();
+  await stop();
+  const ledger = join(state, "s", "ledger", "records-0.log");
+  await writeFile(ledger, (await readFile(ledger, "utf8")).replace("xdskit ledger 1", "xdskit ledger 9"));
+  const again = await start();
+  await until("the source is read", () => again.logged("loaded").length === 1);
+  const reason = expect.stringMatching(/ledger cannot be used: .*version/) as string;
+  expect(await again.ask("/api/v1/server")).toMatchObject({ ledger: { number: 1, inMemoryReason: reason } });
+  const { stdout } = await again.xds("status");
+  expect(stdout).toMatch(/^history {3}in memory only, lost at the next restart: .*ledger cannot be used: .*version/m);
+});
+
+test("without anything in force, the status of a broken source does not say that anything is", async () => {
+  await site.write("clusters.yaml", "- {");
+  const serving = await start();
+  await until("the source is read", () => serving.logged("load-failed").length === 1);
+  const { stdout } = await serving.xds("status");
+  expect(stdout).toMatch(/^source {4}failed for \d+s, 1 error, nothing is in force$/m);
 });
 
 test("a change after a restart is published as a difference", async () => {

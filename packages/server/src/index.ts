@@ -118,6 +118,7 @@ export type {
   SourceAnswer,
   StoreAnswer,
 } from "./admin/answers/server.ts";
+export { certificateFault } from "./certificate-fault.ts";
 export { certificateNames } from "./certificate-names.ts";
 export { type ResourceProblem, XdsError, type XdsErrorCode } from "./error.ts";
 export { createFileExport, type FileExport, type FileExportOptions } from "./file-export.ts";

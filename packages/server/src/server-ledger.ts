@@ -63,6 +63,7 @@ export class ServerLedger {
   #directory: string | undefined;
   #connected: ConnectedNodes | undefined;
   #freshness: StoreFreshness | undefined;
+  #inMemoryReason: string | undefined;
 
   constructor(options: CheckedOptions, { hub, rulesContext, traces, target, streams }: ServerLedgerParts) {
     this.#traces = traces;
@@ -88,6 +89,11 @@ export class ServerLedger {
   /** Where it is on disk, locked against other servers; undefined: it is in memory or in a store, or not open yet. */
   get directory(): string | undefined {
     return this.#directory;
+  }
+
+  /** Why it is kept in memory only; undefined: it is where the options say. */
+  get inMemoryReason(): string | undefined {
+    return this.#inMemoryReason;
   }
 
   /** Where the past of the nodes is written; undefined: the ledger is not on disk, whose lock keeps others away. */
@@ -140,7 +146,8 @@ export class ServerLedger {
       this.#directory = this.#options.ledger?.directory;
       await this.#openConnected();
     } catch (cause) {
-      this.#tellProblem(cause instanceof Error ? cause.message : String(cause));
+      this.#inMemoryReason = cause instanceof Error ? cause.message : String(cause);
+      this.#tellProblem(this.#inMemoryReason);
       this.#target.setMissing([]);
       this.#publisher = await this.#openInMemory();
     }

@@ -159,13 +159,16 @@ function findUnknownNames(
   layers: ReadonlyMap<string, unknown>,
   api: EnvoyApi,
 ): readonly Problem[] {
-  return names.flatMap(({ kind, name, path, line, column }): readonly Problem[] => {
+  return names.flatMap(({ kind, name, deny, path, line, column }): readonly Problem[] => {
     if (kind === "layers" ? name === baseLayer || layers.has(name) : isKnownType(name, api)) return [];
     const known = kind === "layers" ? [baseLayer, ...layers.keys()] : api.types.map(({ type }) => lastPart(type));
     const meant = nearestName(name, known);
     const message = kind === "layers" ? `there is no layer ${quote(name)}` : `there is no type ${quote(name)}`;
-    const hint = meant === undefined ? "the rule gives nothing of it" : `did you mean ${quote(meant)}?`;
+    const idle = deny ? "the rule denies nothing of it" : "the rule gives nothing of it";
+    const hint = meant === undefined ? idle : `did you mean ${quote(meant)}?`;
     const at = { file: settingsFile, line, column, path };
+    // What was to be denied would be given. A layer may come later, a type does not.
+    if (deny && kind === "types") return [{ code: "SETTING_INVALID", severity: "error", ...at, message, hint }];
     return [{ code: "ACCESS_NAME_UNKNOWN", severity: "warning", ...at, message, hint }];
   });
 }

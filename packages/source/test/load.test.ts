@@ -237,3 +237,27 @@ test("of unknown settings, the hint lists those of the same group", async () => 
   ]);
   expect(hints[2]).toMatch(/^there are listen, .*, groups, listeners, clients, access, severity$/);
 });
+
+test("a type that does not exist is an error in an access rule that denies, and a warning in one that allows", async () => {
+  const rules = (deny: boolean): string =>
+    JSON.stringify({
+      access: { rules: [{ identities: ["anyone"], types: ["Secrets", "Secret"], layers: ["group/later"], deny }] },
+    });
+  const at = async (deny: boolean) => {
+    const directory = temporaryDirectory({ "a.yaml": cluster("a"), "xdskit.yaml": rules(deny) });
+    const { problems, state } = await createDirectorySource({ directory, api }).load();
+    const found = problems.filter(({ path }) => path?.startsWith("access") === true);
+    return [state !== undefined, ...codes(found), ...found.map(({ hint }) => hint)];
+  };
+  const layer = "warning ACCESS_NAME_UNKNOWN xdskit.yaml access.rules[0].layers[0]";
+  const type = "xdskit.yaml access.rules[0].types[0]";
+  const meant = 'did you mean "Secret"?';
+  expect(await at(true)).toEqual([
+    ...[false, `error SETTING_INVALID ${type}`, layer],
+    ...[meant, "the rule denies nothing of it"],
+  ]);
+  expect(await at(false)).toEqual([
+    ...[true, `warning ACCESS_NAME_UNKNOWN ${type}`, layer],
+    ...[meant, "the rule gives nothing of it"],
+  ]);
+});

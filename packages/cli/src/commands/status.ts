@@ -54,11 +54,11 @@ function describeServer(
   progress: ProgressAnswer,
   { colors, now }: { readonly colors: Colors; readonly now: Date },
 ): string {
-  const { version, address, startedAt, ready, draining, reasons, source, streams } = server;
+  const { version, address, startedAt, ready, draining, reasons, streams } = server;
   const state = ready ? colors.green("ready") : colors.red(draining ? "draining" : `not ready: ${reasons.join("; ")}`);
   const facts: readonly (readonly [string, string])[] = [
     ["server", `${version}${address === undefined ? "" : ` at ${address}`}, up ${formatAge(startedAt, now)}, ${state}`],
-    ["source", describeSource(source, { colors, now })],
+    ["source", describeSource(server, { colors, now })],
     ["revision", `${progress.revision}: ${countNodes(progress)}`],
     ["streams", `${streams}`],
     ...describeWorkers(server.workers, colors),
@@ -100,8 +100,10 @@ function describeStore(
 
 /** What is held, and what the server has no content of. */
 function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonly (readonly [string, string])[] {
-  const { held, missing, waiting } = ledger ?? {};
+  const { held, inMemoryReason, missing, waiting } = ledger ?? {};
   const facts: (readonly [string, string])[] = [];
+  if (inMemoryReason !== undefined)
+    facts.push(["history", colors.red(`in memory only, lost at the next restart: ${oneLine(inMemoryReason)}`)]);
   if (held !== undefined) {
     const why = (held.fuses ?? []).map(({ message }) => message).join("; ");
     facts.push(["held", `${held.number}: ${colors.red(why)}; \`xds approve ${held.number}\` puts it in force`]);
@@ -113,20 +115,22 @@ function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonl
   if (waiting !== undefined) {
     const names = waiting.deletions.map(({ name, type, shortName = type }) => `${shortName} ${name}`).join(", ");
     const more = waiting.total > waiting.deletions.length ? " and more" : "";
-    facts.push(["waiting", colors.yellow(`to be deleted once nothing refers to it: ${names}${more}`)]);
+    const decided = held === undefined ? "" : " and what is held is decided";
+    facts.push(["waiting", colors.yellow(`to be deleted once nothing refers to it${decided}: ${names}${more}`)]);
   }
   return facts;
 }
 
 function describeSource(
-  { state, since, errors, warnings, differs }: ServerAnswer["source"],
+  { source: { state, since, errors, warnings, differs }, revision }: ServerAnswer,
   { colors, now }: { readonly colors: Colors; readonly now: Date },
 ): string {
   const counts = [
     ...(errors === 0 ? [] : [plural(errors, "error")]),
     ...(warnings === 0 ? [] : [plural(warnings, "warning")]),
   ];
-  const kept = state === "failed" ? ["the last valid configuration is in force"] : [];
+  const inForce = revision === 0 ? "nothing is in force" : "the last valid configuration is in force";
+  const kept = state === "failed" ? [inForce] : [];
   const shown = state === "failed" ? colors.red(state) : state;
   return [
     `${shown} for ${formatAge(since, now)}`,

@@ -14,6 +14,7 @@ import { refuse, writeAnswer } from "./write-answer.ts";
 export interface AdminRefusal {
   /** `host:port` of the caller. */
   readonly address: string;
+  readonly method: string;
   /** Its beginning, without the query. */
   readonly path: string;
   /** The names of its certificate, by kind. */
@@ -160,7 +161,8 @@ function refuseCaller(
   { entryPoint, options }: { readonly entryPoint: AdminEntryPoint; readonly options: AdminAdmissionOptions },
 ): void {
   const names = caller.kind === "tls" ? caller.names : [];
-  options.onRefused?.({ address: addressOf(request.socket) ?? "", path: pathOf(request), names });
+  const { method = "" } = request;
+  options.onRefused?.({ address: addressOf(request.socket) ?? "", method, path: pathOf(request), names });
   const hint =
     caller.kind === "tls"
       ? "name your client certificate in admin-viewers or admin-operators"

@@ -46,6 +46,8 @@ export interface AdminView extends Gauges {
   changeOf(revision: number): number;
   /** What each node had and NACKed. */
   readonly nodePast: Pick<NodePastRecorder, "of">;
+  /** Why the ledger is kept in memory only, although the options say where; undefined: it is not. */
+  inMemoryReason(): string | undefined;
   /** Who has which revision. */
   readonly deployments: Deployments;
   /**

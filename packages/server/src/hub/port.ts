@@ -189,6 +189,7 @@ export type ShellReport =
   | {
       readonly kind: "admin-refused";
       readonly address: string;
+      readonly method: string;
       readonly path: string;
       /** The names of its verified certificate, by kind. */
       readonly names: readonly string[];

@@ -228,16 +228,16 @@ export const logTable: LogTable = {
   "admin-refused": {
     level: "warn",
     message: "caller of the admin API rejected",
-    fields: ["peer", "path", "certificate", "suppressed"],
+    fields: ["peer", "method", "path", "certificate", "suppressed"],
     means:
-      "beyond loopback, the admin API answers certificates in `admin-viewers` and `admin-operators` only; health and metrics everybody. At most one line per host in 10 s; suppressed is the number of lines left out",
+      "beyond loopback, the admin API answers certificates in `admin-viewers` and `admin-operators` only; health and metrics everybody. At most one line per host, certificate and method in 10 s; suppressed is the number of lines left out",
   },
   "admin-change": {
     level: "info",
     message: "change requested through the admin API",
     fields: ["peer", "caller", "role", "method", "path", "status", "suppressed"],
     means:
-      "the audit of the admin API: one line for each request that is not a read, with the names of the caller's certificate (or local socket, loopback) and the HTTP status. Of failed ones at most one line per host and status in 10 s; suppressed is the number of lines left out",
+      "the audit of the admin API: one line for each request that is not a read, with the names of the caller's certificate (or local socket, loopback) and the HTTP status. Of failed ones at most one line per host, caller and status in 10 s; suppressed is the number of lines left out",
   },
   "page-refused": {
     level: "warn",

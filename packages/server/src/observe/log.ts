@@ -189,16 +189,20 @@ function logRejections(lines: Lines): void {
     const certificate = printable(peer.names.join(","), 500);
     return { key: [certificate, reason], fields: { peer: peer.address, certificate, reason } };
   });
-  lines.eachLimited("admin-refused", limit, ({ address, path, names }) => {
-    const fields = { peer: address, path: printable(path, 200), certificate: printable(names.join(","), 500) };
-    return { key: [hostOf(address)], fields };
+  lines.eachLimited("admin-refused", limit, ({ address, method, path, names }) => {
+    const certificate = printable(names.join(","), 500);
+    // Who only reads, or has no certificate, does not hide another's attempt to change something.
+    return {
+      key: [hostOf(address), certificate, method],
+      fields: { peer: address, method, path: printable(path, 200), certificate },
+    };
   });
   lines.some("admin-change", ({ address, caller, role, method, path, status }, log, at) => {
     const who = printable(caller, 500);
     const fields = { peer: address, caller: who, role, method, path: printable(path, 200), status };
     // What changed something is never left out.
     if (status < 400) log.write("admin-change", fields);
-    else lines.writeLimited("admin-change", limit, { key: [hostOf(address ?? who), status], fields }, at);
+    else lines.writeLimited("admin-change", limit, { key: [hostOf(address ?? ""), who, status], fields }, at);
   });
   lines.eachLimited("page-refused", limit, ({ address, host, origin }) => {
     const fields = { peer: address, host: printable(host, 200), origin: origin && printable(origin, 200) };

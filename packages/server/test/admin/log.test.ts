@@ -83,7 +83,13 @@ test.each<{ readonly event: LogEvent; readonly of: (address: string) => ServerRe
   },
   {
     event: "admin-refused",
-    of: (address) => ({ kind: "admin-refused", address, path: "/api/v1/nodes", names: ["dns:a.example"] }),
+    of: (address) => ({
+      kind: "admin-refused",
+      address,
+      method: "GET",
+      path: "/api/v1/nodes",
+      names: ["dns:a.example"],
+    }),
   },
   {
     event: "admin-change",
@@ -130,6 +136,39 @@ test.each<{ readonly event: LogEvent; readonly of: (address: string) => ServerRe
     [event, "10.0.0.1:6", 4],
   ]);
   for (const { fields } of lines) expect(Object.keys(fields)).toEqual(logTable[event].fields);
+});
+
+test("who is refused without a certificate, or reads, does not hide who tried to change something", () => {
+  const world = new RealMachine();
+  const lines = listen(world);
+  const names = ["dns:a.example"];
+  const [read, change] = ["/api/v1/nodes", "/api/v1/rollback/1"];
+  const address = "10.0.0.1:1";
+  for (const one of [
+    { method: "GET", path: read, names: [] },
+    { method: "GET", path: read, names },
+    { method: "POST", path: change, names },
+    { method: "POST", path: change, names },
+  ])
+    world.telemetry.report({ kind: "admin-refused", address, ...one }, new Date(0));
+  const failed = {
+    kind: "admin-change",
+    address,
+    role: "operator",
+    method: "POST",
+    path: change,
+    status: 409,
+  } as const;
+  for (const caller of ["dns:a.example", "dns:b.example"]) world.telemetry.report({ ...failed, caller }, new Date(0));
+  world.metrics.close();
+  const told = lines.map(({ fields }) => [fields["method"], fields["path"], fields["certificate"] ?? fields["caller"]]);
+  expect(told).toEqual([
+    ["GET", read, ""],
+    ["GET", read, "dns:a.example"],
+    ["POST", change, "dns:a.example"],
+    ["POST", change, "dns:a.example"],
+    ["POST", change, "dns:b.example"],
+  ]);
 });
 
 test("a limit of lines forgets the oldest of very many keys", () => {

@@ -165,6 +165,7 @@ export class RealMachine {
     conversionFindings: () => this.findings,
     ledger: () => undefined,
     store: () => undefined,
+    inMemoryReason: () => undefined,
   };
   readonly metrics: Metrics = createMetrics({
     telemetry: this.telemetry,

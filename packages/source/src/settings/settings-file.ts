@@ -42,6 +42,8 @@ export type SettingPlaces = Partial<Readonly<Record<SettingKey, SettingPlace>>>;
 export interface AccessName extends SettingPlace {
   readonly kind: "types" | "layers";
   readonly name: string;
+  /** Whether the rule denies. */
+  readonly deny: boolean;
   readonly path: string;
 }
 
@@ -113,7 +115,10 @@ class SettingsReading {
   #accessNames(): readonly AccessName[] {
     const lists = (this.#access?.rules ?? []).flatMap((rule, index) =>
       (["types", "layers"] as const).flatMap((kind) =>
-        (rule[kind] ?? []).map((name, at) => ({ kind, name, path: ["access", "rules", index, kind, at] })),
+        (rule[kind] ?? []).map((name, at) => ({
+          ...{ kind, name, deny: rule.deny === true },
+          path: ["access", "rules", index, kind, at],
+        })),
       ),
     );
     return lists.flatMap(({ path, ...named }): readonly AccessName[] =>

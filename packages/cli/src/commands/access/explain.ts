@@ -2,17 +2,16 @@ import { readClaim } from "@xdskit/protocol/internal";
 import { CommandError, exitCode } from "../../exit-code.ts";
 import type { CommandContext } from "../context.ts";
 import type { AccessAsked, ExplainAnswer } from "./flags.ts";
-import { layersIn, loadRules } from "./rules.ts";
+import { layersIn, type RulesInFiles } from "./rules.ts";
 
 /** What the rules of a directory say. */
-export async function explainByFiles(
-  directory: string,
+export function explainByFiles(
+  { api, state, policy, places }: RulesInFiles,
   { identities, entry, node, cluster, type: typeName, name }: AccessAsked,
   context: CommandContext,
-): Promise<ExplainAnswer> {
+): ExplainAnswer {
   const claim = readClaim({ entryPoint: entry, identities, node, cluster, validTo: context.io.now() });
   if ("problem" in claim) throw new CommandError(exitCode.usage, `--${claim.problem}`);
-  const { api, state, policy, places } = await loadRules(directory, context);
   const type = typeName === undefined ? undefined : api.typeNamed(typeName);
   if (typeName !== undefined && type === undefined)
     throw new CommandError(exitCode.usage, `--type: unknown type "${typeName}"`);

@@ -21,6 +21,8 @@ export interface AccessAsked extends Pick<AccessFlags, "node" | "cluster" | "typ
 export interface ExplainAnswer extends Omit<AccessAnswer, "misses"> {
   /** `xdskit.yaml:7` */
   readonly at?: string;
+  /** Why the certificate of `--cert` counts for nothing. */
+  readonly certificate?: "expired" | "untrusted" | "revoked";
   readonly misses?: readonly PlacedMiss[];
 }
 

@@ -17,6 +17,15 @@ export interface RulesInFiles {
   readonly policy: AccessPolicy;
   /** `xdskit.yaml:7` of each rule. */
   readonly places: readonly string[];
+  /** The CAs of clients and their revocation lists, on the xDS port. */
+  readonly trust: TrustFiles;
+  /** On the admin port. */
+  readonly adminTrust: TrustFiles;
+}
+
+interface TrustFiles {
+  readonly ca: string | undefined;
+  readonly crl: string | undefined;
 }
 
 /** Loads a directory and compiles its rules. Throws a `CommandError` if it has errors. */
@@ -39,7 +48,11 @@ export async function loadRules(given: string, { io }: CommandContext): Promise<
   });
   const prefix = place.shownDirectory === "." ? "" : `${place.shownDirectory}/`;
   const places = (file.accessPlaces ?? []).map(({ line }) => `${prefix}${settingsFile}:${line}`);
-  return { api, state, policy, places };
+  return {
+    ...{ api, state, policy, places },
+    trust: { ca: values.text("tls.ca"), crl: values.text("tls.crl") },
+    adminTrust: { ca: values.text("admin-tls.ca"), crl: values.text("admin-tls.crl") },
+  };
 }
 
 /** The layers that a node would see. */

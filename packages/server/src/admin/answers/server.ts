@@ -29,6 +29,8 @@ export interface ServerAnswer {
   readonly ledger?: {
     /** Of the newest record. */
     readonly number: number;
+    /** Why the history is in memory only, and lost at the next restart; absent where it is kept as set. */
+    readonly inMemoryReason?: string;
     /** Absent where no store is shared. */
     readonly store?: StoreAnswer;
     /** The change that a fuse holds. */

@@ -37,8 +37,10 @@ async function describeLedger(view: AdminView, describe: Describer): Promise<Ser
   const { number, held, missing, waiting } = ledger;
   const named = ({ layer, type, name }: MissingContent): MissingAnswer => ({ layer, ...describe.type(type), name });
   const store = view.store();
+  const inMemoryReason = view.inMemoryReason();
   return {
     number,
+    ...(inMemoryReason !== undefined && { inMemoryReason }),
     ...(store !== undefined && { store: describeStore(store) }),
     ...(held !== undefined && { held: await describeRecord(ledger, held) }),
     missing: { total: missing.length, resources: missing.slice(0, MISSING_NAMED).map(named) },

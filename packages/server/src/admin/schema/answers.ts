@@ -260,6 +260,7 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
     ledger: optional(
       object<NonNullable<ServerAnswer["ledger"]>>({
         number: count,
+        inMemoryReason: optional(text),
         store: optional(
           object<StoreAnswer>({
             ...{ role: text, roleSince: time, head: count, lag: count },
