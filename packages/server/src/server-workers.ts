@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { CheckedOptions } from "./check-options.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { HubTarget } from "./hub-target.ts";
@@ -13,7 +12,7 @@ import { WorkerPool, type WorkersOptions } from "./workers/pool.ts";
 import { SharedHistory } from "./workers/shared-history.ts";
 import { StateFeed } from "./workers/state-feed.ts";
 import { WorkerHistory } from "./workers/worker-history.ts";
-import { type WorkerChannel, WorkerLink } from "./workers/worker-link.ts";
+import { type WorkerChannel, WorkerLink, type WorkerLinkParts } from "./workers/worker-link.ts";
 
 /** How a server shares its work with other processes; undefined: it does all of it. */
 export type Sharing =
@@ -107,7 +106,7 @@ export interface LinkParts extends WorkerAnswersParts {
   readonly target: HubTarget;
   readonly numbers: NumbersInForce;
   readonly history: WorkerHistory;
-  readonly accept: (listener: number, socket: Socket) => void;
+  readonly accept: WorkerLinkParts["accept"];
 }
 
 export function createLink(

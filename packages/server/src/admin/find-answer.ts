@@ -1,6 +1,6 @@
 import type { ErrorAnswer } from "./answers/page.ts";
 import { CONSOLE_PATH, type ConsoleFiles } from "./console.ts";
-import { mergedAnswer } from "./merge/merge.ts";
+import { mergedAnswer } from "./merged-answer.ts";
 import { Query, QueryError } from "./query.ts";
 import type { AdminAnswer, AdminSources, Route } from "./route.ts";
 import { findRoute, routes } from "./route-table.ts";

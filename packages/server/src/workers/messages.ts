@@ -8,7 +8,7 @@ import type { EncoderCounters, WriteState } from "../observe/gauges.ts";
 import type { MetricReading } from "../observe/metric-readings.ts";
 import type { ClientParts } from "../status/client-status.ts";
 import type { BoundAddress } from "../transport/transport.ts";
-import type { Question } from "./questions.ts";
+import type { Answered, Question } from "./questions.ts";
 
 /** What is known when a worker starts; the resources follow. */
 export interface WorkerStart {
@@ -97,14 +97,6 @@ export interface ReportedStream {
   readonly isUnconfirmed?: true;
   /** To which it subscribes; `any`: they are not told apart. */
   readonly types: readonly TypeUrl[] | "any";
-}
-
-export interface Answered {
-  readonly kind: "answer";
-  readonly id: number;
-  readonly answer?: unknown;
-  /** Why there is no answer. */
-  readonly failed?: string;
 }
 
 export type ToWorker =

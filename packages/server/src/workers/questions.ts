@@ -1,5 +1,3 @@
-import type { Answered } from "./messages.ts";
-
 type QuestionTable<Table> = {
   readonly [K in keyof Table]: { readonly asked: unknown; readonly answer: unknown };
 };
@@ -20,12 +18,21 @@ export interface Question<Table> {
   readonly asked: unknown;
 }
 
+/** The answer to a question as it is sent. */
+export interface Answered {
+  readonly kind: "answer";
+  readonly id: number;
+  readonly answer?: unknown;
+  /** Why there is no answer. */
+  readonly failed?: string;
+}
+
 /** The other process ended before it answered. */
-export class GoneError extends Error {
+class GoneError extends Error {
   override readonly name = "GoneError";
 }
 
-interface Waiting {
+interface UnansweredQuestion {
   readonly resolve: (answer: unknown) => void;
   readonly reject: (cause: Error) => void;
 }
@@ -33,7 +40,7 @@ interface Waiting {
 /** The questions of this process that the other one has not answered. */
 export class Questions<Table extends QuestionTable<Table>> {
   readonly #send: (question: Question<Table>) => void;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, UnansweredQuestion>();
   #last = 0;
   #isGone = false;
 

@@ -18,7 +18,7 @@ export interface FeedSource {
 }
 
 /** What is sent to a worker about the state. Calls back when the message has left this process. */
-type Send = (message: ToWorker, onLeft?: () => void) => void;
+type SendToWorker = (message: ToWorker, onLeft?: () => void) => void;
 
 /** The state at the start of a follower. */
 export type FeedStart = Pick<WorkerStart, "isReady" | "revision" | "placement" | "missing" | "numbers" | "remembered">;
@@ -58,7 +58,7 @@ export class StateFeed {
   }
 
   /** Sends the state and then its changes, until the returned function is called. `begin` is sent the start first. */
-  follow(send: Send, begin: (start: FeedStart) => void): () => void {
+  follow(send: SendToWorker, begin: (start: FeedStart) => void): () => void {
     const { isReady, revision, resources, numbers, remembered } = this.#source;
     // All of it is read at one instant: resources do not change, only which ones are in force.
     const state = [...resources.call(this.#source)];
@@ -86,11 +86,11 @@ export class StateFeed {
 
 /** One worker. Until the state has left this process, changes wait behind it. */
 class Follower {
-  readonly #send: Send;
+  readonly #send: SendToWorker;
   #behind: ToWorker[] | undefined = [];
   #isStopped = false;
 
-  constructor(send: Send) {
+  constructor(send: SendToWorker) {
     this.#send = send;
   }
 

@@ -5,7 +5,7 @@ import type { WorkerStart } from "./messages.ts";
 /** How many revisions are kept with those of the primary. */
 const KEPT = 20_000;
 
-interface Pair {
+interface RevisionPair {
   readonly own: number;
   readonly primary: number;
 }
@@ -14,7 +14,7 @@ interface Pair {
 export class WorkerHistory implements Memory {
   readonly restored: readonly Remembered[];
   readonly #send: (what: Remembered) => void;
-  #pairs: Pair[] = [];
+  #pairs: RevisionPair[] = [];
 
   constructor({ remembered }: WorkerStart, send: (what: Remembered) => void) {
     this.restored = remembered;
@@ -22,7 +22,7 @@ export class WorkerHistory implements Memory {
   }
 
   /** What the primary has at its revision is in force here by this one. */
-  reached(pair: Pair): void {
+  reached(pair: RevisionPair): void {
     this.#pairs.push(pair);
     if (this.#pairs.length >= 2 * KEPT) this.#pairs = this.#pairs.slice(-KEPT);
   }
@@ -49,7 +49,7 @@ export class WorkerHistory implements Memory {
   }
 
   /** Up to the start of the worker both count alike. */
-  #convert(revision: number, from: keyof Pair, to: keyof Pair): number {
+  #convert(revision: number, from: keyof RevisionPair, to: keyof RevisionPair): number {
     return this.#pairs.findLast((pair) => pair[from] <= revision)?.[to] ?? revision;
   }
 }

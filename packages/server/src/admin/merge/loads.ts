@@ -17,7 +17,7 @@ function joinLoads(one: LoadAnswer, other: LoadAnswer): LoadAnswer {
   }
   return {
     ...added({ ...one, localities: [] }, { ...other, localities: [] }),
-    lastReportAt: one.lastReportAt > other.lastReportAt ? one.lastReportAt : other.lastReportAt,
+    lastReportAt: [one.lastReportAt, other.lastReportAt].sort().at(-1) ?? "",
     localities: [...localities.values()],
   };
 }

@@ -1,7 +1,7 @@
-import type { ManagementServer } from "../management-server.ts";
-import { ipcChannel } from "./channel.ts";
-import type { ToPrimary, ToWorker, WorkerStart } from "./messages.ts";
-import type { WorkerChannel } from "./worker-link.ts";
+import type { ManagementServer } from "./management-server.ts";
+import { ipcChannel } from "./workers/channel.ts";
+import type { ToPrimary, ToWorker, WorkerStart } from "./workers/messages.ts";
+import type { WorkerChannel } from "./workers/worker-link.ts";
 
 /** What a worker process is told when it starts. */
 export interface WorkerToRun {
