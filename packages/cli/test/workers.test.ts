@@ -157,6 +157,10 @@ test("the admin API answers for the clients of all workers", async () => {
   expect([second.items.map(({ id }) => id), second.total, second.next]).toEqual([ids.slice(1, 3), 4, 3]);
   const streams = nodes.items.flatMap((node) => node.streams.map(({ stream }) => stream));
   expect(new Set(streams).size).toBe(4);
+  const asked = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
+  const status = await fetch(`http://${divided.address}/v3/discovery:client_status`, asked);
+  const { config } = (await status.json()) as { config: readonly { node: { id: string } }[] };
+  expect(config.map(({ node }) => node.id).sort()).toEqual(ids);
   const waited = await divided.xds("wait", "--min-nodes", "4", "--timeout", "20s");
   expect(waited.code).toBe(0);
   const more = await divided.ask("/api/v1/progress/head?min-nodes=5&wait=1");
@@ -166,9 +170,9 @@ test("the admin API answers for the clients of all workers", async () => {
   expect(await divided.ask("/api/v1/progress/head")).toMatchObject({ revision: 2, nodes: 4, deployed: 4 });
   expect([await divided.metric("xds_server_nodes"), await divided.metric("xds_server_streams_active")]).toEqual([4, 4]);
   expect([await divided.metric("xds_server_workers"), await divided.metric("xds_server_revision")]).toEqual([2, 2]);
-  const { stdout: status } = await divided.xds("status");
-  expect(status).toMatch(/revision +2: 4 of 4 nodes have it/);
-  expect(status).toMatch(/workers +2 of 2 ready/);
+  const { stdout: shown } = await divided.xds("status");
+  expect(shown).toMatch(/revision +2: 4 of 4 nodes have it/);
+  expect(shown).toMatch(/workers +2 of 2 ready/);
   for (const id of ids) {
     const { code, stdout } = await divided.xds("get", "cds", "--node", id);
     expect([code, stdout.match(/^name: .*$/gm)?.sort()]).toEqual([0, ["name: one", "name: two"]]);
