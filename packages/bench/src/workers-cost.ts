@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as elapsed } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { ServerAnswer } from "@xdskit/server";
 import { format, median } from "./figures.ts";
@@ -70,7 +71,7 @@ async function serve(directory: string, cell: WorkersCell, tools: string): Promi
   const args = [program, "serve", directory, ...listen, "--workers", String(cell.workers)];
   await using server = new Peer(process.execPath, args, CPUS, "stderr");
   const { address, admin } = await server.hears("serving");
-  await server.hears("loaded");
+  while (!(await fetch(`http://${String(admin)}/readyz`)).ok) await elapsed(50);
   const load = ["-address", String(address), "-streams", String(STREAMS), "-variant", "delta"];
   await using client = new Peer(`${tools}/load`, load, CPUS);
   const first = await tell(client, "connect", "synced");

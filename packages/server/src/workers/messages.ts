@@ -118,6 +118,8 @@ export type ToWorker =
 export type ToPrimary =
   /** The state is in force, and connections may come. */
   | { readonly kind: "ready" }
+  /** There is a configuration: clients are served, and not sent away. */
+  | { readonly kind: "serving" }
   /** It cannot start. */
   | { readonly kind: "failed"; readonly reason: string }
   /** So many connections that were handed to it are closed. */

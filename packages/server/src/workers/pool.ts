@@ -75,7 +75,7 @@ export class WorkerPool {
   }
 
   get isReady(): boolean {
-    return this.#ready().length > 0;
+    return this.#ready().some(({ isServing }) => isServing);
   }
 
   /** Listens and starts the workers; resolves when all of them are ready. Throws an `XdsError` (LISTEN_FAILED). */
@@ -236,6 +236,9 @@ export class WorkerPool {
         for (const stream of worker.noteStreams(message)) this.#warnIfDivided(worker, stream);
         this.#options.onStreams();
         return;
+      case "serving":
+        worker.isServing = true;
+        return;
       case "remembered":
         this.#options.onRemembered(message.what);
         return;
@@ -322,10 +325,12 @@ export class WorkerPool {
 
   /** Connections last long, so that taking turns would leave a new worker with few for long. */
   #leastBusy(): Worker | undefined {
-    let least: Worker | undefined;
-    for (const worker of this.#workers)
-      if (worker.state === "ready" && (least === undefined || worker.connections < least.connections)) least = worker;
-    return least;
+    const ready = this.#ready();
+    const serving = ready.filter(({ isServing }) => isServing);
+    return (serving.length > 0 ? serving : ready).reduce<Worker | undefined>(
+      (least, worker) => (least === undefined || worker.connections < least.connections ? worker : least),
+      undefined,
+    );
   }
 }
 

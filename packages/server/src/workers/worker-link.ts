@@ -57,6 +57,8 @@ export class WorkerLink implements Freshness {
     this.#parts = parts;
     this.#questions = new Questions<PrimaryQuestions>((question) => parts.channel.send(question));
     parts.hub.setFreshness(this);
+    const { readiness } = parts.hub;
+    readiness.watch(() => readiness.state === "ready" && parts.channel.send({ kind: "serving" }));
     this.#followStreams();
   }
 

@@ -18,6 +18,8 @@ export class Worker {
   /** How many streams of a single type each node has. */
   readonly #ofOneType = new Map<string, number>();
   state: WorkerState = "starting";
+  /** It has a configuration. */
+  isServing = false;
   /** Connections that it has, or that are on their way to it. */
   connections = 0;
 
