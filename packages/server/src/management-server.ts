@@ -283,12 +283,13 @@ class WiredServer implements PrimaryServer {
     this.#hub = hub;
     this.#rulesContext = rulesContextOf(options, (fault) => this.#hub.report(fault));
     this.#traces = createChangeTraces(options, hub);
+    const address = (): string | undefined => (this.#address === undefined ? undefined : formatAddress(this.#address));
     const { numbers, told } = numbersOf(sharing, () => this.#ledger, options.ledger !== undefined);
     const { ofPrimary, ofWorker } = memory;
     const feed = ofPrimary && createFeed(hub, ofPrimary, () => numbers?.());
     const target = new HubTarget(hub, this.#rulesContext, feed);
     const streams = allStreams(hub.view, () => this.#pool);
-    const ledgerParts = { hub, rulesContext: this.#rulesContext, traces: this.#traces, target, streams };
+    const ledgerParts = { hub, rulesContext: this.#rulesContext, traces: this.#traces, target, streams, address };
     this.#ledger = options.ledger === undefined ? undefined : new ServerLedger(options, ledgerParts);
     this.#nodePast = createNodePast(hub, { telemetry, deliveries }, numbers);
     if (sharing?.kind === "primary" && feed !== undefined && ofPrimary !== undefined) {
@@ -330,7 +331,7 @@ class WiredServer implements PrimaryServer {
       fleet,
       nodePast: this.#nodePast,
       loads: this.#loads,
-      address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
+      address,
       source: () => this.#source,
       ledger: this.#ledger,
       numbers,

@@ -25,12 +25,14 @@ import { StoreFreshness } from "./ledger/freshness.ts";
 import type { PublishTarget } from "./ledger/in-force.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import { Publisher } from "./ledger/publisher.ts";
+import { type ReplicaFacts, type ReplicaState, Replicas } from "./ledger/replicas.ts";
 import { DEFAULT_RETENTION } from "./ledger/retention.ts";
 import { secretsOf } from "./ledger/secrets.ts";
 import { SourceRole } from "./ledger/source-role.ts";
 import type { LedgerStore, StoreOutage } from "./ledger/store.ts";
 import type { StoreState } from "./ledger/store-state.ts";
 import type { ChangeTraces } from "./observe/change-traces.ts";
+import { VERSION } from "./version.ts";
 
 /** The lease of the server that publishes. */
 const SOURCE_LEASE = "source";
@@ -45,6 +47,8 @@ export interface ServerLedgerParts {
   readonly target: PublishTarget;
   /** The streams of all connected nodes. */
   readonly streams: PlacedStreams;
+  /** Where the server listens. */
+  readonly address: () => string | undefined;
 }
 
 /** The ledger of a server, opened when it is first needed. */
@@ -56,6 +60,7 @@ export class ServerLedger {
   readonly #target: PublishTarget;
   readonly #streams: PlacedStreams;
   readonly #role: SourceRole;
+  readonly #replicas: Replicas;
   #opening: Promise<Publisher> | undefined;
   #publisher: Publisher | undefined;
   #outage: StoreOutage | undefined;
@@ -65,7 +70,7 @@ export class ServerLedger {
   #freshness: StoreFreshness | undefined;
   #inMemoryReason: string | undefined;
 
-  constructor(options: CheckedOptions, { hub, rulesContext, traces, target, streams }: ServerLedgerParts) {
+  constructor(options: CheckedOptions, { hub, rulesContext, traces, target, streams, address }: ServerLedgerParts) {
     this.#traces = traces;
     this.#options = options;
     this.#hub = hub;
@@ -79,6 +84,24 @@ export class ServerLedger {
       prepare: async () => await this.#publisher?.catchUp(),
       onChanged: (role) => this.#hub.report({ kind: "ledger-role", role }),
     });
+    this.#replicas = new Replicas({
+      version: VERSION,
+      facts: () => this.#replicaFacts(address),
+      countNodes: () => {
+        const { deployed, pending, waiting, nacked } = hub.deployments.states(hub.revision);
+        return { nodes: deployed + pending + waiting + nacked, deployed };
+      },
+    });
+  }
+
+  #replicaFacts(address: () => string | undefined): ReplicaFacts {
+    const publisher = this.#publisher;
+    const { head, members, outage } = publisher?.store ?? {};
+    return {
+      ...{ address: address(), role: this.#role.role, number: publisher?.number ?? 0 },
+      ...{ head: head?.number ?? 0, stoppedSince: publisher?.stop?.since },
+      members: outage === undefined ? members : undefined,
+    };
   }
 
   /** The publisher, once it is open. */
@@ -107,9 +130,21 @@ export class ServerLedger {
     const publisher = this.#publisher;
     if (publisher?.store.refresh === undefined) return undefined;
     const { number, stop } = publisher;
-    const { head, outage } = publisher.store;
+    const { head, outage, copy } = publisher.store;
     const { role, since: roleSince } = this.#role;
-    return { role, roleSince, head: head.number, lag: Math.max(0, head.number - number), outage, stop };
+    const lag = Math.max(0, head.number - number);
+    const lagSince = lag === 0 ? undefined : this.#replicas.behindSince;
+    return { role, roleSince, head: head.number, lag, lagSince, outage, copy, stop };
+  }
+
+  /** The servers of the store. Rejects if it cannot be asked. */
+  async replicas(): Promise<readonly ReplicaState[]> {
+    return await this.#replicas.list();
+  }
+
+  /** This server among those of the store. */
+  get replica(): ReplicaState {
+    return this.#replicas.own;
   }
 
   /**
@@ -134,6 +169,7 @@ export class ServerLedger {
   async close(): Promise<void> {
     this.#stopWatching?.();
     await this.#connected?.close();
+    this.#replicas.close();
     await this.#role.close();
     await (await this.#opening?.catch(() => undefined))?.close();
   }
@@ -204,9 +240,12 @@ export class ServerLedger {
       this.#freshness = freshness;
       this.#hub.setFreshness(freshness);
     }
+    if (store.copy?.isInPlace === true)
+      this.#hub.report({ kind: "store-copy-in-place", number: this.#publisher.number });
     this.#stopWatching = store.onOutage?.(() => this.#tellOutage(store));
     this.#tellOutage(store);
     this.#role.start();
+    if (store.refresh !== undefined) this.#replicas.start();
     return this.#publisher;
   }
 

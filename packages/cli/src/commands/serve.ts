@@ -59,7 +59,9 @@ export async function serve(
   const api = createApi(descriptorFiles, descriptors);
   const log = createServeLog(values, context);
   const onProblem = (text: string): void => log.write("ledger-problem", { reason: text });
-  const store = url === undefined ? undefined : await openStore(url, { cwd: io.cwd, onProblem });
+  const copyDirectory = stateDir === undefined ? undefined : join(stateDir, "store-copy");
+  const store =
+    url === undefined ? undefined : await openStore(url, { cwd: io.cwd, env: io.env, onProblem, copyDirectory });
   const setupOf = (read: WorkerSetup["file"]): WorkerSetup => ({
     ...{ flags, cwd: io.cwd, directory },
     file: { settings: read.settings, places: read.places, listeners: read.listeners },
