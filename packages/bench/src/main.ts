@@ -18,13 +18,15 @@ import { measurePolls, pollTable } from "./polls.ts";
 import { measureStatus } from "./status-cost.ts";
 import { table } from "./table.ts";
 import { measureWait } from "./wait-cost.ts";
+import { measureWorkers } from "./workers-cost.ts";
 
 // Compares xdskit with go-control-plane, cell by
 // cell; with `--before`, a built checkout of an earlier version, with that alone. Then
 // measures make before break (`--long --only order`), many changes in a row (`--only churn`), a history on disk
 // (`--only ledger`), the server's API (`--only intake`), conversion to v2 (`--only conversion`), REST polls (`--only
 // polls`), client status and load reports (`--only status`), ACKs while somebody waits for a revision (`--only wait`),
-// nodes that move (`--only moves`), our client beside others (`--only client`), its calls (`--only calls`), `xds serve`
+// nodes that move (`--only moves`), our client beside others (`--only client`), its calls (`--only calls`), worker
+// processes (`--only workers`), `xds serve`
 // on directories (`--only files`), and what a client waits while it takes in a large file (`--only loading`).
 
 const USAGE = "npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]";
@@ -71,6 +73,11 @@ if (only === "client") {
   const said = (text: string): boolean => process.stderr.write(text);
   for await (const text of measureClients({ isLong, runs, rounds: CLIENT_ROUNDS, tools, said }))
     process.stdout.write(`${text}\n\n`);
+  process.exit();
+}
+
+if (only === "workers") {
+  process.stdout.write(`${await measureWorkers(runs, tools, isLong)}\n`);
   process.exit();
 }
 

@@ -40,6 +40,8 @@ export type LogEvent =
   | "files-problem"
   | "files-source-kept"
   | "files-unfaithful"
+  | "worker-ready"
+  | "worker-ended"
   | "tls-reloaded"
   | "tls-refused"
   | "listener-failed"

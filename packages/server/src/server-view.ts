@@ -4,13 +4,16 @@ import type { AdminView } from "./admin/view.ts";
 import type { CheckedOptions } from "./check-options.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { HubView } from "./hub/hub-view.ts";
+import type { PlacedStreams } from "./judged-nodes.ts";
 import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import type { Fleet } from "./observe/fleet.ts";
 import type { Readiness } from "./observe/gauges.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
 import type { ServerLedger } from "./server-ledger.ts";
+import type { LedgerNumbers } from "./server-node-past.ts";
 import { VERSION } from "./version.ts";
+import type { Workers } from "./workers/workers.ts";
 
 /** The parts of a server that its admin API and metrics read. */
 export interface ServerViewParts {
@@ -23,6 +26,11 @@ export interface ServerViewParts {
   address(): string | undefined;
   source(): SourceStatus;
   readonly ledger: ServerLedger | undefined;
+  /** Undefined: revisions are the numbers. */
+  readonly numbers: (() => LedgerNumbers | undefined) | undefined;
+  /** Undefined: this process serves all clients. */
+  readonly workers: Workers | undefined;
+  readonly placed: PlacedStreams;
 }
 
 /** Creates the read-only view of a server, computed on access. */
@@ -36,6 +44,9 @@ export function createServerView({
   address,
   source,
   ledger,
+  numbers,
+  workers,
+  placed,
 }: ServerViewParts): AdminView {
   return {
     version: VERSION,
@@ -47,13 +58,19 @@ export function createServerView({
     placesOf: options.placesOf,
     deployments: hub.deployments,
     types: options.api,
-    readiness: () => describeReadiness(hub, source()),
+    readiness: () => describeReadiness(hub, source(), workers),
+    workers,
+    readyWorkers: () => workers?.describe().filter(({ state }) => state === "ready").length ?? 0,
     revision: () => hub.revision,
     nodeStates: () => hub.deployments.states(hub.revision),
-    head: () => ledger?.publisher?.changeOf(hub.revision) ?? hub.revision,
-    revisionOf: (number) => (ledger?.publisher === undefined ? number : ledger.publisher.revisionOf(number)),
-    numberOf: (revision) => ledger?.publisher?.numberOf(revision) ?? revision,
-    changeOf: (revision) => ledger?.publisher?.changeOf(revision) ?? revision,
+    head: () => numbers?.()?.changeOf(hub.revision) ?? hub.revision,
+    newest: () => numbers?.()?.number ?? hub.revision,
+    revisionOf(number) {
+      const known = numbers?.();
+      return known === undefined ? number : known.revisionOf(number);
+    },
+    numberOf: (revision) => numbers?.()?.numberOf(revision) ?? revision,
+    changeOf: (revision) => numbers?.()?.changeOf(revision) ?? revision,
     ledger: () => ledger?.publisher,
     store: () => ledger?.store,
     replicas: ledger === undefined ? undefined : { list: () => ledger.replicas(), own: () => ledger.replica },
@@ -61,6 +78,7 @@ export function createServerView({
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),
+    placedStreams: () => placed.placedStreams(),
     streamState: (stream) => hub.view.streamState(stream),
     resourceStates: (stream) => hub.view.resourceStates(stream),
     fleet,
@@ -88,7 +106,13 @@ function describeAccess(
   return { kind: insecure ? "insecure" : "default", clientStatus };
 }
 
-function describeReadiness({ readiness: { state } }: Hub, source: SourceStatus): Readiness {
+function describeReadiness(
+  { readiness: { state } }: Hub,
+  source: SourceStatus,
+  workers: Workers | undefined,
+): Readiness {
+  if (state === "ready" && workers?.isReady === false)
+    return { isReady: false, isDraining: false, reasons: ["no worker is ready"] };
   if (state === "ready") return { isReady: true, isDraining: false, reasons: [] };
   if (state === "draining") return { isReady: false, isDraining: true, reasons: ["the server is shutting down"] };
   const errors = source.problems.filter(({ severity }) => severity === "error").length;

@@ -77,10 +77,23 @@ function describeServer(
     ["source", describeSource(server, { colors, now })],
     ["revision", `${progress.revision}: ${countNodes(progress)}`],
     ["streams", `${streams}`],
+    ...describeWorkers(server.workers, colors),
     ...describeStore(server.ledger?.store, { colors, now }),
     ...describeLedger(server.ledger, colors),
   ];
   return facts.map(([name, value]) => `${colors.bold(name.padEnd(9))} ${value}\n`).join("");
+}
+
+/** The processes that serve the clients. */
+function describeWorkers(workers: ServerAnswer["workers"], colors: Colors): readonly (readonly [string, string])[] {
+  if (workers === undefined) return [];
+  const ready = workers.filter(({ state }) => state === "ready").length;
+  const states = `${ready} of ${workers.length} ready`;
+  const bytes = workers.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+  const memory = `${Math.round(bytes / 2 ** 20)} MiB in all`;
+  return [
+    ["workers", `${ready < workers.length ? colors.yellow(states) : states}, ${memory}; limits hold for each of them`],
+  ];
 }
 
 /** The role of the server among those that share its store, and how far it has applied that. */

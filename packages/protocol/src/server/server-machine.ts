@@ -111,6 +111,8 @@ export class ServerMachine {
       case "history-restored":
         this.#history.restore(event.remembered);
         return [];
+      case "served-elsewhere":
+        return this.#history.noteElsewhere(event.remembered);
       default:
         return event satisfies never;
     }

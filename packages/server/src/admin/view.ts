@@ -4,6 +4,7 @@ import type {
   AccessVerdict,
   AskedResource,
   LayerState,
+  PlacedStream,
   ResourceState,
   StreamId,
   StreamState,
@@ -18,6 +19,7 @@ import type { Fleet } from "../observe/fleet.ts";
 import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
 import type { PlacesOf } from "../source-places.ts";
+import type { Workers } from "../workers/workers.ts";
 import type { AccessRulesAnswer } from "./answers/access.ts";
 
 /** The data of the admin API, read anew on every request; nothing is cached. */
@@ -35,6 +37,8 @@ export interface AdminView extends Gauges {
   readonly placesOf: PlacesOf | undefined;
   /** The number of the newest change that is in force; without a ledger, the newest revision. */
   head(): number;
+  /** The newest number of the ledger, whatever it is of; without a ledger, the newest revision. */
+  newest(): number;
   /** The revision of the server that a number is; undefined if that is not known any more. */
   revisionOf(number: number): number | undefined;
   /** The newest number of the ledger at a revision; without a ledger the revision. */
@@ -54,6 +58,8 @@ export interface AdminView extends Gauges {
    * missing, all others appear once.
    */
   streams(): Iterable<StreamState>;
+  /** The streams of the nodes that are known, in this process and its workers. */
+  placedStreams(): Iterable<PlacedStream>;
   /** The state of one stream or poller; undefined if there is none. */
   streamState(stream: StreamId): StreamState | undefined;
   /** The resources that a stream subscribes to, with their states. */
@@ -75,6 +81,8 @@ export interface AdminView extends Gauges {
   explainAccess(claim: AccessClaim, asked: AskedResource | undefined): AccessVerdict;
   conversionFindings(): ReadonlyMap<unknown, ConversionFindings>;
   readonly types: ResourceTypes;
+  /** The processes that serve the clients; undefined: this one does. */
+  readonly workers: Workers | undefined;
 }
 
 /** Resource types, as the admin API needs them; `EnvoyApi` is one. */

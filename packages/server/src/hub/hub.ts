@@ -21,6 +21,7 @@ import {
   nodeDenied,
   type PollEffect,
   type PollId,
+  type Remembered,
   type ServerEffect,
   type ServerMachineOptions,
   type Steps,
@@ -70,6 +71,11 @@ export interface HubOptions extends ServerMachineOptions {
   readonly telemetry: Telemetry;
   /** State that outlives this server. */
   readonly memory?: Memory;
+  /**
+   * Stream ids are above it.
+   * @default 0
+   */
+  readonly streamsAfter?: number;
 }
 
 /**
@@ -99,12 +105,13 @@ export class Hub implements HubPort {
   /** The poll that is being processed. */
   #arriving: PollId | undefined;
   readonly #accessWatchers = new Set<() => void>();
-  #lastStream = 0;
+  #lastStream: number;
   #isListening = false;
 
   constructor(options: HubOptions) {
     const { limits, encoder, refusesV2 = false } = options;
     this.#options = options;
+    this.#lastStream = options.streamsAfter ?? 0;
     this.#driver = new Driver(
       {
         ...options,
@@ -349,6 +356,11 @@ export class Hub implements HubPort {
   /** Without it the state is always new enough for every client. */
   setFreshness(freshness: Freshness): void {
     this.#waiting.setFreshness(freshness);
+  }
+
+  /** Notes what another process with the same state served: its clients may come here. */
+  noteElsewhere(remembered: readonly Remembered[]): void {
+    this.#driver.take({ kind: "served-elsewhere", remembered });
   }
 
   #peerOf(id: StreamId | PollId): AccountHolder {

@@ -13,6 +13,8 @@ export interface Gauges {
   revision(): number;
   /** How many nodes are how far with the newest revision. Costs a look at every client. */
   nodeStates(): NodeStates;
+  /** How many worker processes serve clients. */
+  readyWorkers(): number;
   /** Undefined: there is none, or it is not open yet. */
   ledger(): Publisher | undefined;
   /** Undefined: no store is shared. */

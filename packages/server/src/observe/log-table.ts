@@ -129,7 +129,7 @@ export const logTable: LogTable = {
     message: "client reconnected with an unknown version of its clusters",
     fields: ["node", "stream", "type"],
     means:
-      "its clusters are unknown to this server, so clusters removed while it was disconnected are removed at once, and requests may be lost. Keep a state directory, and let clients reconnect to the same server or to one that follows the same store",
+      "its clusters are unknown to this server, so clusters removed while it was disconnected are removed at once, and requests may be lost. Keep a state directory, and let clients reconnect to the same server or to one that follows the same store. With `--workers` also: its streams of single types are at several workers, where they are in no common order; use ADS",
   },
   "history-restored": {
     level: "info",
@@ -298,6 +298,19 @@ export const logTable: LogTable = {
     message: "resource not representable in the file format",
     fields: ["directory", "type", "name", "reason"],
     means: "the client receives an incomplete resource or rejects the file: add descriptors, or export as pb",
+  },
+  "worker-ready": {
+    level: "info",
+    message: "worker ready",
+    fields: ["worker", "pid", "took_ms"],
+    means: "the process has the state in force and serves clients",
+  },
+  "worker-ended": {
+    level: "error",
+    message: "worker ended",
+    fields: ["worker", "pid", "how", "restart_ms"],
+    means:
+      "its clients reconnect to the other workers; another process takes its place after restart_ms, which grows if that ends soon too",
   },
   "tls-reloaded": {
     level: "info",

@@ -162,6 +162,8 @@ function logServer(lines: Lines): void {
     age_ms: Math.round(ageMs),
   }));
   logRejections(lines);
+  lines.each("worker-ready", ({ worker, pid, tookMs }) => ({ worker, pid, took_ms: tookMs }));
+  lines.each("worker-ended", ({ worker, pid, how, restartMs }) => ({ worker, pid, how, restart_ms: restartMs }));
   lines.each("tls-reloaded", ({ files }) => ({ files: files.join(",") }));
   lines.each("tls-refused", ({ files, error }) => {
     return { files: files.join(","), reason: printableReason(error.message, 500) };

@@ -53,6 +53,9 @@ export type MetricName =
   | "xds_server_nodes"
   | "xds_server_snapshot_resources"
   | "xds_server_layers"
+  | "xds_server_workers"
+  | "xds_server_worker_ends_total"
+  | "xds_server_worker_resident_memory_bytes"
   | "xds_server_ready"
   | "xds_server_draining"
   | "xds_server_source_state"
@@ -268,6 +271,21 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "gauge",
     help: "Resources by type, summed over all layers.",
     labels: ["type"],
+  },
+  xds_server_workers: {
+    kind: "gauge",
+    help: "Worker processes that serve clients; 0 without workers",
+    labels: [],
+  },
+  xds_server_worker_ends_total: {
+    kind: "counter",
+    help: "Worker processes that ended although nobody asked them to",
+    labels: [],
+  },
+  xds_server_worker_resident_memory_bytes: {
+    kind: "gauge",
+    help: "Resident memory of each worker process; process_resident_memory_bytes has the sum with the primary's",
+    labels: ["worker"],
   },
   xds_server_layers: { kind: "gauge", help: "Layers that exist.", labels: [] },
   xds_server_ready: { kind: "gauge", help: "1 if the server is ready.", labels: [] },

@@ -8,6 +8,8 @@ export type SettingKind =
   | "duration-or-off"
   /** A whole number, at least 0 (number). */
   | "count"
+  /** A whole number, at least 1 (number), or `auto` (string). */
+  | "count-or-auto"
   /** A share in percent, such as `50%`, which may be above 100 (a part of 1), or `off` (string). */
   | "share-or-off"
   /** A whole number, at least 0, optionally with `KiB`, `MiB` or `GiB` (bytes). */
@@ -84,6 +86,7 @@ export type SettingKey =
   | "rest.names"
   | "state-dir"
   | "store"
+  | "workers"
   | "tls.cert"
   | "tls.key"
   | "tls.ca"
@@ -236,6 +239,12 @@ export const settingTable: readonly Setting[] = [
     "text",
     undefined,
     "Store that several servers share, etcd://HOST:PORT,…/PREFIX or file:DIR; one of them publishes its source.",
+  ),
+  row(
+    "workers",
+    "count-or-auto",
+    "1",
+    "Processes that serve the clients; auto for one per core. Limits hold for each of them.",
   ),
   row("tls.cert", "path", undefined, "PEM file with the server certificate and its chain."),
   row("tls.key", "path", undefined, "PEM file with the server's private key."),

@@ -24,7 +24,9 @@ export type ServerEvent =
    * The `remember` effects of the previous server, in their order. Comes before the first transaction, which then
    * replaces that server's Clusters in every layer.
    */
-  | { readonly kind: "history-restored"; readonly remembered: Iterable<Remembered> };
+  | { readonly kind: "history-restored"; readonly remembered: Iterable<Remembered> }
+  /** The `remember` effects of another server with the same resources, by the revisions of this one. */
+  | { readonly kind: "served-elsewhere"; readonly remembered: Iterable<Remembered> };
 
 /** An event about one stream. */
 export type StreamEvent =

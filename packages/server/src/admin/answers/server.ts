@@ -40,6 +40,7 @@ export interface ServerAnswer {
     /** Live data that is deleted once nothing in force or held refers to it; the first of it. */
     readonly waiting?: { readonly total: number; readonly deletions: readonly MissingAnswer[] };
   };
+  /** With workers, each of them has these limits of its own; `used` is that of the fullest one. */
   readonly limits: readonly LimitAnswer[];
   readonly writes: { readonly stalledStreams: number; readonly bufferedBytes: number };
   readonly encoder: {
@@ -48,7 +49,22 @@ export interface ServerAnswer {
     readonly bodiesEncoded: number;
     readonly bytesEncoded: number;
   };
+  /** The processes that serve the clients; absent: this one does. */
+  readonly workers?: readonly WorkerAnswer[];
   readonly process: { readonly pid: number; readonly node: string; readonly residentBytes: number };
+}
+
+/** A process that serves clients. */
+export interface WorkerAnswer {
+  /** From 1. */
+  readonly worker: number;
+  readonly pid?: number;
+  /** `starting`, `ready`, `draining`, or `ended`: another process is about to take its place. */
+  readonly state: string;
+  readonly startedAt?: string;
+  readonly connections: number;
+  readonly streams: number;
+  readonly residentBytes: number;
 }
 
 /** How this server stands to the store that it shares with others. */

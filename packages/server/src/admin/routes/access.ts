@@ -1,6 +1,7 @@
 import type { EntryPoint, Peer } from "@xdskit/protocol";
 import { entryPoints, hostOf, readClaim, type StreamState } from "@xdskit/protocol/internal";
 import type { AccessAnswer, AccessClientAnswer } from "../answers/access.ts";
+import { inTurn } from "../merge/merge.ts";
 import { QueryError } from "../query.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
 import { accessAnswer, accessClientsAnswer, accessRulesAnswer } from "../schema/answers.ts";
@@ -64,6 +65,7 @@ export const accessClients: Route = {
   says: "connected clients, with what access rules know them by",
   parameters: pageParameters,
   kinds: pageKinds,
+  merge: inTurn,
   answers: { 200: accessClientsAnswer },
   answer: ({ view }, query) => page(query, findClients(view)),
 };

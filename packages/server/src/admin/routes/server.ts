@@ -10,6 +10,7 @@ import type {
   ServerAnswer,
   SourceAnswer,
   StoreAnswer,
+  WorkerAnswer,
 } from "../answers/server.ts";
 import type { Describer } from "../describe.ts";
 import { describeReplicas } from "../describe-replicas.ts";
@@ -72,6 +73,7 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
   const { state, since, problems } = view.source();
   const differs = await view.ledger()?.sourceDifference();
   const address = view.address();
+  const all = await readUsage(view);
   return {
     version: view.version,
     controlPlane: view.controlPlane,
@@ -82,20 +84,69 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
     ready: isReady,
     draining: isDraining,
     reasons,
-    connections: view.connections(),
-    streams: view.openStreams(),
+    connections: all.connections,
+    streams: all.streams,
     source: {
       ...{ state, since: since.toISOString(), ...problemCounts(problems) },
       ...(differs !== undefined && { differs }),
     },
     ...(ledger !== undefined && { ledger }),
-    limits: view.limits().map(({ name, value, used, hits }): LimitAnswer => {
-      return { name, value, ...(used !== undefined && { used }), hits };
-    }),
-    writes: view.writes(),
-    encoder: { ...view.encoder() },
+    limits: all.limits,
+    writes: all.writes,
+    encoder: all.encoder,
+    ...(all.workers !== undefined && { workers: all.workers }),
     process: { pid: process.pid, node: process.version, residentBytes: process.memoryUsage.rss() },
   };
+}
+
+/** What the clients of all processes use. */
+async function readUsage(view: AdminView): Promise<ServerUsage> {
+  const asked = await view.workers?.askEach("usage", {});
+  const own = {
+    connections: view.connections(),
+    streams: view.openStreams(),
+    writes: view.writes(),
+    encoder: view.encoder(),
+    limits: view.limits(),
+  };
+  const all = [own, ...(asked ?? []).map(({ answer }) => answer)];
+  const sum = (numberOf: (usage: (typeof all)[number]) => number): number =>
+    all.reduce((total, usage) => total + numberOf(usage), 0);
+  const limits = own.limits.map(({ name, value, used }): LimitAnswer => {
+    const ofAll = all.flatMap((usage) => usage.limits.filter((limit) => limit.name === name));
+    const most = Math.max(...ofAll.map((limit) => limit.used ?? 0));
+    const hits = ofAll.reduce((total, limit) => total + limit.hits, 0);
+    return { name, value, ...(used !== undefined && { used: most }), hits };
+  });
+  const shown = view.workers?.describe().map(({ worker, pid, state, startedAt, connections }): WorkerAnswer => {
+    const usage = asked?.find((one) => one.worker === worker)?.answer;
+    const { streams = 0, residentBytes = 0 } = usage ?? {};
+    return {
+      ...{ worker, state, connections, streams, residentBytes },
+      ...(pid !== undefined && { pid }),
+      ...(startedAt !== undefined && { startedAt: startedAt.toISOString() }),
+    };
+  });
+  return {
+    connections: sum((usage) => usage.connections),
+    streams: sum((usage) => usage.streams),
+    writes: {
+      stalledStreams: sum(({ writes }) => writes.stalledStreams),
+      bufferedBytes: sum(({ writes }) => writes.bufferedBytes),
+    },
+    encoder: {
+      segmentsEncoded: sum(({ encoder }) => encoder.segmentsEncoded),
+      framesEncoded: sum(({ encoder }) => encoder.framesEncoded),
+      bodiesEncoded: sum(({ encoder }) => encoder.bodiesEncoded),
+      bytesEncoded: sum(({ encoder }) => encoder.bytesEncoded),
+    },
+    limits,
+    workers: shown,
+  };
+}
+
+interface ServerUsage extends Pick<ServerAnswer, "connections" | "streams" | "writes" | "encoder" | "limits"> {
+  readonly workers: readonly WorkerAnswer[] | undefined;
 }
 
 /** The servers that follow the same store. */

@@ -77,6 +77,7 @@ import type {
   SourceAnswer,
   StoreAnswer,
   StoreCopyAnswer,
+  WorkerAnswer,
 } from "../answers/server.ts";
 import {
   anything,
@@ -293,6 +294,14 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
       bodiesEncoded: count,
       bytesEncoded: count,
     }),
+    workers: optional(
+      list(
+        object<WorkerAnswer>({
+          ...{ worker: count, pid: optional(count), state: text, startedAt: optional(time) },
+          ...{ connections: count, streams: count, residentBytes: count },
+        }),
+      ),
+    ),
     process: object<ServerAnswer["process"]>({ pid: count, node: text, residentBytes: count }),
   }),
 );

@@ -43,6 +43,8 @@ export interface GrpcTransportOptions {
   /** Shared by all ports. */
   readonly callStarts: CallStarts;
   readonly http2: Http2Engine;
+  /** Where another process listens, and hands the connections to this one. */
+  readonly handedAt?: BoundAddress | undefined;
 }
 
 /** gRPC and REST on one port, plaintext or TLS. */
@@ -67,14 +69,23 @@ export class GrpcTransport implements Transport {
 
   async start(hub: HubPort): Promise<BoundAddress> {
     this.#listener = await this.#createListener(hub);
-    const address = await listen(this.#listener, this.#options).catch((cause: unknown) => {
-      this.#tls?.close();
-      const { host, port } = this.#options;
-      throw listenError(`at ${host}:${port}`, cause);
-    });
+    const { handedAt } = this.#options;
+    const address =
+      handedAt ??
+      (await listen(this.#listener, this.#options).catch((cause: unknown) => {
+        this.#tls?.close();
+        const { host, port } = this.#options;
+        throw listenError(`at ${host}:${port}`, cause);
+      }));
     const { name = formatAddress(address), edition, dialect } = this.#options.choice ?? {};
     this.#choice = { name, edition, dialect };
     return address;
+  }
+
+  /** Takes a connection that another process accepted. */
+  take(socket: Socket): void {
+    socket.setNoDelay(true);
+    this.#listener?.emit("connection", socket);
   }
 
   drain(): void {
