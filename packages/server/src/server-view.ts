@@ -1,10 +1,12 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
+import { messageNameOf, type TypeUrl } from "@xdskit/protocol";
 import type { AccessRulesAnswer } from "./admin/answers/access.ts";
 import type { AdminView } from "./admin/view.ts";
 import type { CheckedOptions } from "./check-options.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { HubView } from "./hub/hub-view.ts";
 import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
+import type { MissingContent } from "./ledger/publication.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import type { Fleet } from "./observe/fleet.ts";
 import type { Readiness } from "./observe/gauges.ts";
@@ -47,7 +49,7 @@ export function createServerView({
     placesOf: options.placesOf,
     deployments: hub.deployments,
     types: options.api,
-    readiness: () => describeReadiness(hub, source()),
+    readiness: () => describeReadiness(hub, source(), withoutContent(ledger?.publisher?.missing ?? [], options.api)),
     revision: () => hub.revision,
     nodeStates: () => hub.deployments.states(hub.revision),
     head: () => ledger?.publisher?.changeOf(hub.revision) ?? hub.revision,
@@ -87,8 +89,20 @@ function describeAccess(
   return { kind: insecure ? "insecure" : "default", clientStatus };
 }
 
-function describeReadiness({ readiness: { state } }: Hub, source: SourceStatus): Readiness {
-  if (state === "ready") return { isReady: true, isDraining: false, reasons: [] };
+/** Of which types resources exist whose content is not at hand: clients of these get nothing of the type. */
+function withoutContent(missing: readonly MissingContent[], { traits }: CheckedOptions["api"]): readonly string[] {
+  const counts = new Map<TypeUrl, number>();
+  for (const { type } of missing) counts.set(type, (counts.get(type) ?? 0) + 1);
+  return [...counts].map(([type, count]) => {
+    const kind = traits(type)?.kind ?? "opaque";
+    const name = kind === "opaque" ? messageNameOf(type) : kind.toUpperCase();
+    return `not ready for ${name}: the content of ${count} ${count === 1 ? "resource" : "resources"} is not at hand`;
+  });
+}
+
+/** Without content a server is ready all the same: a client that is sent away would get nothing instead of the rest. */
+function describeReadiness({ readiness: { state } }: Hub, source: SourceStatus, lacks: readonly string[]): Readiness {
+  if (state === "ready") return { isReady: true, isDraining: false, reasons: lacks };
   if (state === "draining") return { isReady: false, isDraining: true, reasons: ["the server is shutting down"] };
   const errors = source.problems.filter(({ severity }) => severity === "error").length;
   const failed = `no configuration yet: the first load failed with ${errors} ${errors === 1 ? "error" : "errors"}`;

@@ -5,7 +5,7 @@ import { opaqueTraits, type TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import type { ServerEffect } from "../contract/effect.ts";
-import type { StreamEvent, StreamId, StreamOpened } from "../contract/event.ts";
+import type { RequestWithheld, StreamEvent, StreamId, StreamOpened } from "../contract/event.ts";
 import type { PlacedStream, ResourceState, StreamState } from "../contract/inspect.ts";
 import { InvariantError } from "../contract/invariant-error.ts";
 import { excessOf, namesIn, noUsage } from "../contract/stream-limits.ts";
@@ -95,6 +95,8 @@ export class Streams {
         return [];
       case "request-received":
         return this.#receive(event.stream, event.request);
+      case "request-withheld":
+        return this.#withhold(event);
       case "stream-closed":
         return this.#open.close(event.stream);
       case "stream-stalled":
@@ -158,17 +160,33 @@ export class Streams {
     return effects;
   }
 
-  #receive(id: StreamId, request: DiscoveryRequest): readonly ServerEffect[] {
+  /** Who sends a request, and of which type; without a stream it is not served. */
+  #identify(id: StreamId, request: DiscoveryRequest): Identified {
     const known = this.#open.get(id);
     const opened = known?.opened ?? this.#open.openedAs(id);
-    if (opened === undefined) return [];
-    const { admission, layers, traits: traitsOf, takeServed, progress } = this.#options;
-    const type = admission.typeOf(opened, request, known?.types);
-    if (typeof type !== "string") return this.#open.end(id, type.refused);
-    const identified =
+    if (opened === undefined) return { effects: none };
+    const type = this.#options.admission.typeOf(opened, request, known?.types);
+    if (typeof type !== "string") return { effects: this.#open.end(id, type.refused) };
+    const effects =
       known === undefined ? this.#admission.identify(opened, request) : this.#admission.checkNode(known, request);
-    const stream = identified.length > 0 ? this.#open.get(id) : known;
-    if (stream === undefined) return identified;
+    const stream = effects.length > 0 ? this.#open.get(id) : known;
+    return stream === undefined ? { effects } : { effects, sender: { stream, type } };
+  }
+
+  /** The client is known from here on, and has nothing of the type until its request comes through. */
+  #withhold({ stream: id, request, missing }: RequestWithheld): readonly ServerEffect[] {
+    const { effects, sender } = this.#identify(id, request);
+    if (sender === undefined) return effects;
+    sender.stream.withhold(sender.type, request, missing);
+    this.#open.awaken(sender.stream);
+    return effects;
+  }
+
+  #receive(id: StreamId, request: DiscoveryRequest): readonly ServerEffect[] {
+    const { effects: identified, sender } = this.#identify(id, request);
+    if (sender === undefined) return identified;
+    const { stream, type } = sender;
+    const { layers, traits: traitsOf, takeServed, progress } = this.#options;
     const effects = [...identified];
     const traits = traitsOf(type);
     const isUnknown = traits === undefined && !layers.holdsAny(type);
@@ -272,6 +290,13 @@ export class Streams {
     return { stream: id, variant, onlyType, apiVersion, peer, ...unknown, layers: [], types: [] };
   }
 }
+
+interface Identified {
+  readonly effects: readonly ServerEffect[];
+  readonly sender?: { readonly stream: Stream; readonly type: TypeUrl };
+}
+
+const none: readonly ServerEffect[] = [];
 
 /** Whether a request says more of its client than its node and names. */
 function saysMore(request: DiscoveryRequest): boolean {

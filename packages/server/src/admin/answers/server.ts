@@ -13,7 +13,7 @@ export interface ServerAnswer {
   readonly revision: number;
   readonly ready: boolean;
   readonly draining: boolean;
-  /** Why it is not ready. */
+  /** Why it is not ready; of a server that is, what it cannot serve. */
   readonly reasons: readonly string[];
   readonly connections: number;
   readonly streams: number;
@@ -112,5 +112,6 @@ export interface SourceAnswer {
 export interface ReadyAnswer {
   readonly ready: boolean;
   readonly draining: boolean;
+  /** Why it is not ready; of a server that is, what it cannot serve. */
   readonly reasons: readonly string[];
 }

@@ -521,7 +521,7 @@ const fate: SchemaOf<DeliveryFate> = choice("acked", "pending", "nacked", "sent"
 const wait: SchemaOf<WaitAnswer> = named(
   "Wait",
   object<WaitAnswer>({
-    for: choice("cluster", "endpoints", "secret", "users", "release", "return"),
+    for: choice("cluster", "endpoints", "secret", "content", "users", "release", "return"),
     name: optional(text),
     resources: optional(list(text)),
     type: optional(text),
