@@ -39,6 +39,8 @@ export interface ServerAnswer {
     readonly missing: { readonly total: number; readonly resources: readonly MissingAnswer[] };
     /** Live data that is deleted once nothing in force or held refers to it; the first of it. */
     readonly waiting?: { readonly total: number; readonly deletions: readonly MissingAnswer[] };
+    /** Endpoints that became empty, and are held back, each by itself; the first of them. */
+    readonly emptied?: { readonly total: number; readonly resources: readonly EmptiedAnswer[] };
   };
   readonly limits: readonly LimitAnswer[];
   readonly writes: { readonly stalledStreams: number; readonly bufferedBytes: number };
@@ -66,6 +68,14 @@ export interface StoreAnswer {
   /** Since when nothing of the store is applied any more; absent: it is. */
   readonly stoppedSince?: string;
   readonly stopReason?: string;
+}
+
+/** Endpoints of a cluster that became empty, and of which clients keep what they have. */
+export interface EmptiedAnswer extends MissingAnswer {
+  /** The record by which they are approved. */
+  readonly number: number;
+  /** When clients are sent that there are none, unless endpoints come back. */
+  readonly until: string;
 }
 
 /** A resource of which clients keep what they have, because the server does not have it. */

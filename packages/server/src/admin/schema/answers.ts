@@ -66,6 +66,7 @@ import type {
   RevisionsAnswer,
 } from "../answers/revisions.ts";
 import type {
+  EmptiedAnswer,
   LayerAnswer,
   LayersAnswer,
   LimitAnswer,
@@ -276,6 +277,12 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
           object<NonNullable<NonNullable<ServerAnswer["ledger"]>["waiting"]>>({
             total: count,
             deletions: list(object<MissingAnswer>({ layer: text, ...typed, name: text })),
+          }),
+        ),
+        emptied: optional(
+          object<NonNullable<NonNullable<ServerAnswer["ledger"]>["emptied"]>>({
+            total: count,
+            resources: list(object<EmptiedAnswer>({ layer: text, ...typed, name: text, number: count, until: time })),
           }),
         ),
       }),
