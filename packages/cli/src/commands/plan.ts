@@ -29,7 +29,7 @@ export type PlanOutput =
 export async function plan(directory: string, flags: PlanFlags, context: CommandContext): Promise<ExitCode> {
   const { io, colorsOf } = context;
   const { fields: withFields = false, limit, output, admin, adminCa, adminCert, adminKey, ...settings } = flags;
-  const source = await loadSource(directory, settings, io);
+  const source = await loadSource(directory, settings, io, exitCode.sourceBroken);
   const { state, problems, place } = source;
   if (state === undefined) return tellBroken(source, flags, context);
   const query = { limit, ...(withFields && { body: "true", "field-names": "proto" }) };

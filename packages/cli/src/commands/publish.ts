@@ -25,9 +25,9 @@ export interface PublishFlags {
 /** Publishes a directory to a store. */
 export async function publish(given: string, flags: PublishFlags, context: CommandContext): Promise<ExitCode> {
   const { io, colorsOf } = context;
-  const place = await sourcePlaceOf(given, io.cwd);
+  const place = await sourcePlaceOf(given, io.cwd, exitCode.sourceBroken);
   const { directory } = place;
-  await requireDirectory(place);
+  await requireDirectory(place, exitCode.sourceBroken);
   const file = await readSettings(directory);
   const { message, author, output, ...settings } = flags;
   const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory });
