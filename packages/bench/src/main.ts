@@ -10,6 +10,7 @@ import { conversionTable, measureConversion } from "./conversion.ts";
 import { cellName, type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { intakeTable, measureIntake } from "./intake.ts";
 import { ledgerTable, measureLedger } from "./ledger-cost.ts";
+import { measureLedgerSize } from "./ledger-size.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
 import { measurePolls, pollTable } from "./polls.ts";
@@ -20,7 +21,7 @@ import { measureWait } from "./wait-cost.ts";
 // Compares xdskit with go-control-plane, cell by
 // cell; with `--before`, a built checkout of an earlier version, with that alone. Then
 // measures make before break (`--long --only order`), many changes in a row (`--only churn`), a history on disk
-// (`--only ledger`), the server's API (`--only intake`), conversion to v2 (`--only conversion`), REST polls (`--only
+// (`--only ledger`), one of a million records (`--only ledger-size`), the server's API (`--only intake`), conversion to v2 (`--only conversion`), REST polls (`--only
 // polls`), client status and load reports (`--only status`), ACKs while somebody waits for a revision (`--only wait`), our client beside others (`--only client`), its calls
 // (`--only calls`), and `xds serve` on directories (`--only files`).
 
@@ -38,6 +39,11 @@ const WAIT_ROUNDS = 500;
 if (only === "wait") {
   process.stdout.write(`${measureWait(WAIT_ROUNDS)}\n`);
   process.exit();
+}
+if (only === "ledger-size") {
+  const { text, isGood } = await measureLedgerSize((line) => process.stderr.write(`${line}\n`));
+  process.stdout.write(`${text}\n`);
+  process.exit(isGood ? 0 : 1);
 }
 if (only === "status") {
   process.stdout.write(`${await measureStatus()}\n`);
