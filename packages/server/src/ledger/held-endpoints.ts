@@ -61,6 +61,8 @@ export class HeldEndpoints {
     this.#timer = setTimeout(
       () => {
         this.#timerAt = at;
+        // Unless what is held back changes: it may not be recorded.
+        this.#wake(AGAIN_MS, at);
         this.#options.release((state) => this.#release(state));
       },
       Math.min(ms, LONGEST_MS),

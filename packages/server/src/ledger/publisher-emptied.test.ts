@@ -1,3 +1,4 @@
+import { LedgerState } from "@xdskit/protocol/internal";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   base,
@@ -11,6 +12,7 @@ import {
 } from "../../test/ledger/support/publishing.ts";
 import { MemoryLedgerStore } from "./memory-store.ts";
 import type { Publisher, PublisherOptions } from "./publisher.ts";
+import { bodiesIn } from "./retention.ts";
 
 const MINUTE = 60_000;
 const START = 1_750_000_000_000;
@@ -167,4 +169,22 @@ describe("endpoints that become empty", () => {
     expect(await publisher.publish({ layers, origin })).toMatchObject({ kind: "rejected" });
     expect([inForce, heldBack(publisher)]).toEqual([["+base b=2"], ["base a by 3 for 10 min"]]);
   });
+});
+
+test("the bodies of endpoints that are held back are kept as long as they are", () => {
+  const state = LedgerState.empty();
+  const entry = (body: string) => ({ version: body, body, size: 1 });
+  const place = { layer: "base", type: ENDPOINTS, name: "a" };
+  const change = { ...place, before: entry("full"), after: { ...entry("empty"), isEmpty: true as const } };
+  state.apply({
+    kind: "live",
+    number: 1,
+    time: 1,
+    origin,
+    changes: [{ ...place, before: undefined, after: entry("full") }],
+  });
+  state.apply({ kind: "emptied", number: 2, time: 2, origin, changes: [change] });
+  expect([...new Set(bodiesIn(state.toSnapshot()))].sort()).toEqual(["empty", "full"]);
+  state.apply({ kind: "emptied", number: 3, time: 3, origin, changes: [] });
+  expect([...bodiesIn(state.toSnapshot())]).toEqual(["full"]);
 });

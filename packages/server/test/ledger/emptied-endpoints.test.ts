@@ -57,9 +57,7 @@ describe("a server whose source empties endpoints", () => {
     const full = assignment("a", { lbEndpoints });
     const empty = assignment("a");
     await server.publish({ layers: layersWith(full), placement, origin });
-    const lines = [
-      ...planLines({ layers: layersWith(empty), placement }, api),
-    ];
+    const lines = [...planLines({ layers: layersWith(empty), placement }, api)];
     expect(await ask("/api/v1/plan", { method: "POST", body: lines.join("") })).toMatchObject({
       ...{ result: "held", fuses: [{ fuse: "endpoints-emptied", layer: "base", type: ENDPOINTS }] },
     });

@@ -161,7 +161,7 @@ export class Streams {
   }
 
   /** Who sends a request, and of which type; without a stream it is not served. */
-  #identify(id: StreamId, request: DiscoveryRequest): Identified {
+  #identify(id: StreamId, request: DiscoveryRequest): IdentifiedSender {
     const known = this.#open.get(id);
     const opened = known?.opened ?? this.#open.openedAs(id);
     if (opened === undefined) return { effects: none };
@@ -291,7 +291,7 @@ export class Streams {
   }
 }
 
-interface Identified {
+interface IdentifiedSender {
   readonly effects: readonly ServerEffect[];
   readonly sender?: { readonly stream: Stream; readonly type: TypeUrl };
 }
