@@ -11,7 +11,9 @@ import { cellName, type DirectoryMeasurement, directoryCells, directoryTable, me
 import { intakeTable, measureIntake } from "./intake.ts";
 import { ledgerTable, measureLedger } from "./ledger-cost.ts";
 import { measureLedgerSize } from "./ledger-size.ts";
+import { loadingTable, measureLoading } from "./loading.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
+import { measureMoves } from "./move-cost.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
 import { measurePolls, pollTable } from "./polls.ts";
 import { measureStatus } from "./status-cost.ts";
@@ -21,9 +23,10 @@ import { measureWait } from "./wait-cost.ts";
 // Compares xdskit with go-control-plane, cell by
 // cell; with `--before`, a built checkout of an earlier version, with that alone. Then
 // measures make before break (`--long --only order`), many changes in a row (`--only churn`), a history on disk
-// (`--only ledger`), one of a million records (`--only ledger-size`), the server's API (`--only intake`), conversion to v2 (`--only conversion`), REST polls (`--only
-// polls`), client status and load reports (`--only status`), ACKs while somebody waits for a revision (`--only wait`), our client beside others (`--only client`), its calls
-// (`--only calls`), and `xds serve` on directories (`--only files`).
+// (`--only ledger`), one of a million records (`--only ledger-size`), the server's API (`--only intake`), conversion to
+// v2 (`--only conversion`), REST polls (`--only polls`), client status and load reports (`--only status`), ACKs while somebody waits for a revision (`--only wait`),
+// nodes that move (`--only moves`), our client beside others (`--only client`), its calls (`--only calls`), `xds serve`
+// on directories (`--only files`), and what a client waits while it takes in a large file (`--only loading`).
 
 const USAGE = "npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]";
 const options = readOptions(USAGE, {
@@ -35,6 +38,11 @@ const options = readOptions(USAGE, {
 const runs = positive(USAGE, "runs", options.runs);
 const { only, before, long: isLong } = options;
 
+const MOVE_ROUNDS = 5;
+if (only === "moves") {
+  process.stdout.write(`${measureMoves([1_000, 10_000], MOVE_ROUNDS)}\n`);
+  process.exit();
+}
 const WAIT_ROUNDS = 500;
 if (only === "wait") {
   process.stdout.write(`${measureWait(WAIT_ROUNDS)}\n`);
@@ -47,6 +55,10 @@ if (only === "ledger-size") {
 }
 if (only === "status") {
   process.stdout.write(`${await measureStatus()}\n`);
+  process.exit();
+}
+if (only === "loading") {
+  process.stdout.write(`${loadingTable(await measureLoading(before))}\n`);
   process.exit();
 }
 if (only === "calls") {

@@ -58,6 +58,7 @@ export function createServerView({
     changeOf: (revision) => ledger?.publisher?.changeOf(revision) ?? revision,
     ledger: () => ledger?.publisher,
     store: () => ledger?.store,
+    replicas: ledger === undefined ? undefined : { list: () => ledger.replicas(), own: () => ledger.replica },
     inMemoryReason: () => ledger?.inMemoryReason,
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,

@@ -196,6 +196,13 @@ export const logTable: LogTable = {
     means:
       "clients are served what was in force, and endpoints and secrets of this server's own source; other changes are refused until the store is back",
   },
+  "store-copy-in-place": {
+    level: "warn",
+    message: "store unreachable at the start; serving its local copy",
+    fields: ["number"],
+    means:
+      "clients are served what this server had in force up to record number, which may be older than what others serve; they are counted as unchecked. What was published since is applied when the store is back",
+  },
   "store-back": {
     level: "info",
     message: "store reachable again",
