@@ -130,7 +130,7 @@ export const logTable: LogTable = {
     message: "client reconnected with an unknown version of its clusters",
     fields: ["node", "stream", "type"],
     means:
-      "its clusters are unknown to this server, so clusters removed while it was disconnected are removed at once, and requests may be lost. Keep a state directory, and let clients reconnect to the same server",
+      "its clusters are unknown to this server, so clusters removed while it was disconnected are removed at once, and requests may be lost. Keep a state directory, and let clients reconnect to the same server or to one that follows the same store",
   },
   "history-restored": {
     level: "info",
