@@ -22,6 +22,7 @@ export type LogEvent =
   | "ledger-resumed"
   | "ledger-recorded"
   | "change-held"
+  | "endpoints-held"
   | "ledger-problem"
   | "ledger-role"
   | "store-away"

@@ -21,6 +21,7 @@ import type { RecordedChange } from "./hub/port.ts";
 import { connectedNodes, type JudgedWith, judgedNodes, type PlacedStreams, subscribedNodes } from "./judged-nodes.ts";
 import { ConnectedNodes } from "./ledger/connected-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
+import { lackingEndpoints } from "./ledger/endpoints.ts";
 import { StoreFreshness } from "./ledger/freshness.ts";
 import type { PublishTarget } from "./ledger/in-force.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
@@ -295,6 +296,8 @@ export class ServerLedger {
         retention: { ...DEFAULT_RETENTION, ...this.#options.ledger?.retention },
         digest: contentDigest,
         holdsSecret: secretsOf(api),
+        lacksEndpoints: lackingEndpoints(api),
+        endpointsEmptiedMs: fuses.endpointsEmptiedMs,
         kindOf,
         judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), fuses),
         nodesBy: (change, state) => subscribedNodes(change, { ...this.#judgedWith(change, state), absent: [] }),

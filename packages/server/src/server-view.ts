@@ -1,4 +1,5 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
+import { messageNameOf, type TypeUrl } from "@xdskit/protocol";
 import type { AccessRulesAnswer } from "./admin/answers/access.ts";
 import type { AdminView } from "./admin/view.ts";
 import type { CheckedOptions } from "./check-options.ts";
@@ -6,6 +7,7 @@ import type { Hub } from "./hub/hub.ts";
 import type { HubView } from "./hub/hub-view.ts";
 import type { PlacedStreams } from "./judged-nodes.ts";
 import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
+import type { MissingContent } from "./ledger/publication.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import type { Fleet } from "./observe/fleet.ts";
 import type { Readiness } from "./observe/gauges.ts";
@@ -58,7 +60,8 @@ export function createServerView({
     placesOf: options.placesOf,
     deployments: hub.deployments,
     types: options.api,
-    readiness: () => describeReadiness(hub, source(), workers),
+    readiness: () =>
+      describeReadiness(hub, source(), workers, withoutContent(ledger?.publisher?.missing ?? [], options.api)),
     workers,
     readyWorkers: () => workers?.describe().filter(({ state }) => state === "ready").length ?? 0,
     revision: () => hub.revision,
@@ -106,14 +109,27 @@ function describeAccess(
   return { kind: insecure ? "insecure" : "default", clientStatus };
 }
 
+/** Of which types resources exist whose content is not at hand: clients of these get nothing of the type. */
+function withoutContent(missing: readonly MissingContent[], { traits }: CheckedOptions["api"]): readonly string[] {
+  const counts = new Map<TypeUrl, number>();
+  for (const { type } of missing) counts.set(type, (counts.get(type) ?? 0) + 1);
+  return [...counts].map(([type, count]) => {
+    const kind = traits(type)?.kind ?? "opaque";
+    const name = kind === "opaque" ? messageNameOf(type) : kind.toUpperCase();
+    return `not ready for ${name}: the content of ${count} ${count === 1 ? "resource" : "resources"} is not at hand`;
+  });
+}
+
+/** Without content a server is ready all the same: a client that is sent away would get nothing instead of the rest. */
 function describeReadiness(
   { readiness: { state } }: Hub,
   source: SourceStatus,
   workers: Workers | undefined,
+  lacks: readonly string[],
 ): Readiness {
   if (state === "ready" && workers?.isReady === false)
     return { isReady: false, isDraining: false, reasons: ["no worker is ready"] };
-  if (state === "ready") return { isReady: true, isDraining: false, reasons: [] };
+  if (state === "ready") return { isReady: true, isDraining: false, reasons: lacks };
   if (state === "draining") return { isReady: false, isDraining: true, reasons: ["the server is shutting down"] };
   const errors = source.problems.filter(({ severity }) => severity === "error").length;
   const failed = `no configuration yet: the first load failed with ${errors} ${errors === 1 ? "error" : "errors"}`;

@@ -26,7 +26,7 @@ export async function decide(
 ): Promise<ExitCode> {
   if (number !== undefined && !/^\d{1,15}$/.test(number))
     throw new CommandError(exitCode.usage, `expected a number of xds history, got "${number}"`);
-  const of = number ?? (await heldNumber(flags, io));
+  const of = number ?? (await heldNumber(decision, flags, io));
   const { message, output } = flags;
   const query = { message, ...(flags.force === true && { force: "true" }) };
   const answer = await changeByAdmin<DecisionAnswer>(`/api/v1/${decision}/${of}`, query, flags, io);
@@ -62,10 +62,13 @@ function hintOf(decision: Decision, { fuses = [] }: DecisionAnswer): string | un
   return decision === "rollback" && fuses.length > 0 ? "--force rolls back all the same" : undefined;
 }
 
-async function heldNumber(flags: AdminFlags, io: CommandContext["io"]): Promise<string> {
+async function heldNumber(decision: Decision, flags: AdminFlags, io: CommandContext["io"]): Promise<string> {
   const { ledger } = await askAdmin<ServerAnswer>("/api/v1/server", {}, flags, io);
-  if (ledger?.held === undefined) throw new CommandError(exitCode.problems, "nothing is held");
-  return `${ledger.held.number}`;
+  const emptied = new Set(decision === "approve" ? ledger?.emptied?.resources.map(({ number }) => number) : []);
+  const found = [...(ledger?.held === undefined ? emptied : [ledger.held.number])];
+  if (found.length > 1) throw new CommandError(exitCode.problems, `which one? ${found.join(" and ")} are held`);
+  if (found[0] === undefined) throw new CommandError(exitCode.problems, "nothing is held");
+  return `${found[0]}`;
 }
 
 function describeDone(decision: Decision, of: string, { result, number }: DecisionAnswer): string {

@@ -124,7 +124,7 @@ function describeSince(since: string | undefined, now: Date): string {
 
 /** What is held, and what the server has no content of. */
 function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonly (readonly [string, string])[] {
-  const { held, inMemoryReason, missing, waiting } = ledger ?? {};
+  const { held, inMemoryReason, missing, waiting, emptied } = ledger ?? {};
   const facts: (readonly [string, string])[] = [];
   if (inMemoryReason !== undefined)
     facts.push(["history", colors.red(`in memory only, lost at the next restart: ${oneLine(inMemoryReason)}`)]);
@@ -132,6 +132,7 @@ function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonl
     const why = (held.fuses ?? []).map(({ message }) => message).join("; ");
     facts.push(["held", `${held.number}: ${colors.red(why)}; \`xds approve ${held.number}\` puts it in force`]);
   }
+  if (emptied !== undefined) facts.push(["emptied", describeEmptied(emptied, colors)]);
   if (missing !== undefined && missing.total > 0) {
     const what = plural(missing.total, "resource");
     facts.push(["missing", colors.yellow(`${what} until the source is good; clients keep theirs, new ones wait`)]);
@@ -143,6 +144,18 @@ function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonl
     facts.push(["waiting", colors.yellow(`to be deleted once nothing refers to it${decided}: ${names}${more}`)]);
   }
   return facts;
+}
+
+/** The endpoints that a fuse holds back, and until when. */
+function describeEmptied(
+  { resources, total }: NonNullable<NonNullable<ServerAnswer["ledger"]>["emptied"]>,
+  colors: Colors,
+): string {
+  const named = resources.map(({ layer, name, until }) => `${name} (${layer}) until ${until}`);
+  const more = total > named.length ? [`and ${total - named.length} more`] : [];
+  const numbers = [...new Set(resources.map(({ number }) => number))];
+  const approve = numbers.map((number) => `\`xds approve ${number}\``).join(" or ");
+  return `${colors.red(`no endpoints any more, held back: ${[...named, ...more].join(", ")}`)}; ${approve} sends that`;
 }
 
 function describeSource(

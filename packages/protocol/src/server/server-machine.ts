@@ -98,6 +98,7 @@ export class ServerMachine {
         return this.#commit(event);
       case "stream-opened":
       case "request-received":
+      case "request-withheld":
       case "stream-closed":
       case "stream-stalled":
       case "stream-drained":

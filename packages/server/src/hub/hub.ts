@@ -59,7 +59,7 @@ import { RequestRate } from "./request-rate.ts";
 import { spread } from "./spread.ts";
 import { cancelled, type OpenStream, StreamRegistry } from "./stream-registry.ts";
 import { type Unanswerable, WaitingRequests } from "./waiting-requests.ts";
-import type { MissingNames, Sees } from "./withheld-requests.ts";
+import type { MissingNames, Sees, WaitingType } from "./withheld-requests.ts";
 
 export interface HubOptions extends ServerMachineOptions {
   readonly encoder: BodyEncoder;
@@ -173,6 +173,7 @@ export class Hub implements HubPort {
       open: (id) => this.budget.open(accountOf(this.#peerOf(id))),
       viewOf: (stream, node) => this.#viewOf(stream, node),
       process: (stream, request) => this.#process(stream, request),
+      withheld: (waiting) => this.#withhold(waiting),
       refuse: (id, reason) => this.#turnAway(id, unanswerable[reason], "not-ready"),
       commit: (transaction) => this.#driver.take({ kind: "transaction-committed", transaction }),
       failed: (id, cause) => this.#fail(id, "conversion", cause),
@@ -369,6 +370,11 @@ export class Hub implements HubPort {
 
   #process(id: StreamId, request: DiscoveryRequest): void {
     if (this.#streams.get(id) !== undefined) this.#driver.take({ kind: "request-received", stream: id, request }, id);
+  }
+
+  #withhold(waiting: WaitingType): void {
+    const { stream } = waiting;
+    if (this.#streams.get(stream) !== undefined) this.#driver.take({ kind: "request-withheld", ...waiting }, stream);
   }
 
   /**

@@ -20,6 +20,7 @@ interface PartialLines {
   readonly "stream-ended": "stream-closed";
   readonly "conversion-incomplete": "converted";
   readonly "change-held": "ledger-recorded";
+  readonly "endpoints-held": "ledger-recorded";
   readonly "files-source-kept": "files-source";
 }
 
@@ -156,7 +157,7 @@ export const logTable: LogTable = {
     message: "change recorded",
     fields: ["number", "as", "author", "reason", "changes", "names"],
     means:
-      "number is what the history calls it; as is revision, live (endpoints and secrets only), approved, rejected, withdrawn, rolled-back or unpinned. names are the first of the changed resources: + added, ~ changed, - deleted, with layer and type",
+      "number is what the history calls it; as is revision, live (endpoints and secrets only), approved, rejected, withdrawn, rolled-back, unpinned or emptied (nothing is held back as empty any more). names are the first of the changed resources: + added, ~ changed, - deleted, with layer and type",
   },
   "change-held": {
     of: "ledger-recorded",
@@ -165,6 +166,14 @@ export const logTable: LogTable = {
     fields: ["number", "author", "fuses", "changes", "names"],
     means:
       "a fuse stopped it, for the reasons in fuses; clients keep what they have. Approve or reject it by its number, or correct the source: a change that trips no fuse takes its place",
+  },
+  "endpoints-held": {
+    of: "ledger-recorded",
+    level: "error",
+    message: "endpoints became empty and are held back",
+    fields: ["number", "author", "changes", "names"],
+    means:
+      "clusters would lose all their endpoints; clients keep what they have for the time of fuses.endpoints-emptied, and everything else is sent. These are all that the writer has emptied now. Approve them by the number, or bring endpoints back",
   },
   "ledger-problem": {
     level: "error",

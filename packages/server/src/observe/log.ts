@@ -250,6 +250,7 @@ function logLedger(lines: Lines): void {
     const by = author && printable(author, 200);
     const names = changes.map(describeChange);
     if (as === "held") log.write("change-held", { number, author: by, fuses: reasons, changes: total, names });
+    else if (as === "emptied" && total > 0) log.write("endpoints-held", { number, author: by, changes: total, names });
     else
       log.write("ledger-recorded", {
         ...{ number, as, author: by, reason: message && printable(message, 500) },

@@ -88,6 +88,7 @@ export type MetricName =
   | "xds_server_store_stopped"
   | "xds_server_store_publisher"
   | "xds_server_store_unchecked_total"
+  | "xds_server_emptied_endpoints"
   | "xds_server_missing_resources"
   | "xds_server_files_total"
   | "xds_server_file_problems_total"
@@ -411,6 +412,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "counter",
     help: "Clients that were served although another server may have sent them a newer state, by reason: away or timeout.",
     labels: ["reason"],
+  },
+  xds_server_emptied_endpoints: {
+    help: "Endpoints of clusters that became empty, and are held back by a fuse; clients keep their copies.",
+    kind: "gauge",
+    labels: [],
   },
   xds_server_missing_resources: {
     kind: "gauge",

@@ -101,6 +101,7 @@ export type SettingKey =
   | "fuses.size-grown"
   | "fuses.size-shrunk"
   | "fuses.size-floor"
+  | "fuses.endpoints-emptied"
   | "history.revisions"
   | "history.days"
   | "export.directory"
@@ -290,6 +291,12 @@ export const settingTable: readonly Setting[] = [
     "Hold a change by which a layer's resources of a type shrink by this share or more.",
   ),
   row("fuses.size-floor", "bytes", "16KiB", "A difference in size up to this is never held."),
+  row(
+    "fuses.endpoints-emptied",
+    "duration-or-off",
+    "10m",
+    "How long to hold back endpoints of a cluster that become empty, each by itself.",
+  ),
   row("history.revisions", "count", "1000", "Maximum revisions and decisions kept in the history."),
   row("history.days", "count", "30", "Days to keep revisions in the history."),
   row(

@@ -13,7 +13,7 @@ export interface ServerAnswer {
   readonly revision: number;
   readonly ready: boolean;
   readonly draining: boolean;
-  /** Why it is not ready. */
+  /** Why it is not ready; of a server that is, what it cannot serve. */
   readonly reasons: readonly string[];
   readonly connections: number;
   readonly streams: number;
@@ -39,6 +39,8 @@ export interface ServerAnswer {
     readonly missing: { readonly total: number; readonly resources: readonly MissingAnswer[] };
     /** Live data that is deleted once nothing in force or held refers to it; the first of it. */
     readonly waiting?: { readonly total: number; readonly deletions: readonly MissingAnswer[] };
+    /** Endpoints that became empty, and are held back, each by itself; the first of them. */
+    readonly emptied?: { readonly total: number; readonly resources: readonly EmptiedAnswer[] };
   };
   /** With workers, each of them has these limits of its own; `used` is that of the fullest one. */
   readonly limits: readonly LimitAnswer[];
@@ -86,6 +88,14 @@ export interface StoreAnswer {
   /** Since when nothing of the store is applied any more; absent: it is. */
   readonly stoppedSince?: string;
   readonly stopReason?: string;
+}
+
+/** Endpoints of a cluster that became empty, and of which clients keep what they have. */
+export interface EmptiedAnswer extends MissingAnswer {
+  /** The record by which they are approved. */
+  readonly number: number;
+  /** When clients are sent that there are none, unless endpoints come back. */
+  readonly until: string;
 }
 
 /** `GET /api/v1/replicas` */
@@ -173,5 +183,6 @@ export interface SourceAnswer {
 export interface ReadyAnswer {
   readonly ready: boolean;
   readonly draining: boolean;
+  /** Why it is not ready; of a server that is, what it cannot serve. */
   readonly reasons: readonly string[];
 }

@@ -30,13 +30,15 @@ export const server: Route = {
 
 /** How many missing resources are named. */
 const MISSING_NAMED = 20;
+/** How many of the endpoints that became empty are named. */
+const EMPTIED_NAMED = 20;
 /** How many deletions that wait are named. */
 const WAITING_NAMED = 20;
 
 async function describeLedger(view: AdminView, describe: Describer): Promise<ServerAnswer["ledger"]> {
   const ledger = view.ledger();
   if (ledger === undefined) return undefined;
-  const { number, held, missing, waiting } = ledger;
+  const { number, held, missing, waiting, emptied } = ledger;
   const named = ({ layer, type, name }: MissingContent): MissingAnswer => ({ layer, ...describe.type(type), name });
   const store = view.store();
   const inMemoryReason = view.inMemoryReason();
@@ -48,6 +50,14 @@ async function describeLedger(view: AdminView, describe: Describer): Promise<Ser
     missing: { total: missing.length, resources: missing.slice(0, MISSING_NAMED).map(named) },
     ...(waiting.length > 0 && {
       waiting: { total: waiting.length, deletions: waiting.slice(0, WAITING_NAMED).map(named) },
+    }),
+    ...(emptied.length > 0 && {
+      emptied: {
+        total: emptied.length,
+        resources: emptied.slice(0, EMPTIED_NAMED).map((one) => {
+          return { ...named(one), number: one.number, until: one.until.toISOString() };
+        }),
+      },
     }),
   };
 }

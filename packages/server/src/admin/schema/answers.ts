@@ -66,6 +66,7 @@ import type {
   RevisionsAnswer,
 } from "../answers/revisions.ts";
 import type {
+  EmptiedAnswer,
   LayerAnswer,
   LayersAnswer,
   LimitAnswer,
@@ -282,6 +283,12 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
           object<NonNullable<NonNullable<ServerAnswer["ledger"]>["waiting"]>>({
             total: count,
             deletions: list(object<MissingAnswer>({ layer: text, ...typed, name: text })),
+          }),
+        ),
+        emptied: optional(
+          object<NonNullable<NonNullable<ServerAnswer["ledger"]>["emptied"]>>({
+            total: count,
+            resources: list(object<EmptiedAnswer>({ layer: text, ...typed, name: text, number: count, until: time })),
           }),
         ),
       }),
@@ -550,7 +557,7 @@ const fate: SchemaOf<DeliveryFate> = choice("acked", "pending", "nacked", "sent"
 const wait: SchemaOf<WaitAnswer> = named(
   "Wait",
   object<WaitAnswer>({
-    for: choice("cluster", "endpoints", "secret", "users", "release", "return"),
+    for: choice("cluster", "endpoints", "secret", "content", "users", "release", "return"),
     name: optional(text),
     resources: optional(list(text)),
     type: optional(text),
