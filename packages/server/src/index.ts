@@ -111,6 +111,7 @@ export type {
 export type {
   LayerAnswer,
   LayersAnswer,
+  HeldTrustAnswer,
   LimitAnswer,
   MissingAnswer,
   ReadyAnswer,

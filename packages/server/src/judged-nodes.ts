@@ -13,6 +13,7 @@ import {
 import type { HubView } from "./hub/hub-view.ts";
 import type { SubscribedNode } from "./ledger/affected-nodes.ts";
 import type { ConnectedNode } from "./ledger/connected-node-files.ts";
+import type { CertificateFault } from "./transport/grpc/client-trust.ts";
 
 /** What is known beside a change. */
 export interface JudgedWith {
@@ -33,6 +34,25 @@ export function* connectedNodes(view: HubView): Iterable<ConnectedNode> {
     known.add(key);
     yield { key, id: node.id, layers };
   }
+}
+
+/** How many nodes are connected, and how many would not be; by why. */
+export interface CutOffCount {
+  readonly connected: number;
+  readonly untrusted: number;
+  readonly revoked: number;
+}
+
+/** Counts the nodes that connections with such faults, by their address, are of. A node is cut off if any of its streams is. */
+export function countCutOff(view: HubView, faulty: ReadonlyMap<string, CertificateFault>): CutOffCount {
+  const nodes = new Map<string, CertificateFault | undefined>();
+  for (const { node, peer } of counted(view.placedStreams())) {
+    const key = keyOf(node, peer);
+    nodes.set(key, nodes.get(key) ?? faulty.get(peer.address));
+  }
+  const faults = [...nodes.values()];
+  const count = (fault: CertificateFault): number => faults.filter((one) => one === fault).length;
+  return { connected: nodes.size, untrusted: count("untrusted"), revoked: count("revoked") };
 }
 
 /** The connected nodes, with their layers before and after a change; one is cut off if any of its streams is. */

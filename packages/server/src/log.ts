@@ -41,6 +41,7 @@ export type LogEvent =
   | "files-unfaithful"
   | "tls-reloaded"
   | "tls-refused"
+  | "tls-held"
   | "listener-failed"
   | "invariant-broken";
 

@@ -43,6 +43,7 @@ import {
   createExporter,
   createHub,
   createLoadReporting,
+  createTrustHolds,
   rulesContextOf,
 } from "./server-parts.ts";
 import { createServerView } from "./server-view.ts";
@@ -57,6 +58,7 @@ import { GrpcTransport } from "./transport/grpc/server.ts";
 import { DEFAULT_HTTP2_ENGINE } from "./transport/http2/engines.ts";
 import { createRestServer } from "./transport/rest/services.ts";
 import { type BoundAddress, formatAddress, type Transport } from "./transport/transport.ts";
+import type { TrustHolds } from "./trust-holds.ts";
 
 /** Default of the time over which a drain ends the streams, in milliseconds. */
 const DRAIN_GRACE_MS = 10_000;
@@ -170,6 +172,11 @@ export interface ManagementServer extends AsyncDisposable {
    */
   reloadCertificates(): Promise<void>;
   /**
+   * Puts in force the CAs and revocation lists that a fuse holds, by the `id` of the event `tls-held`. Returns whether
+   * they were held.
+   */
+  approveTrust(id: string): Promise<boolean>;
+  /**
    * Sets the state of the source that the admin API and readiness show. Without it the source is the program itself: good
    * once it set something, unless `refreshSource` is given.
    */
@@ -219,6 +226,7 @@ class WiredServer implements ManagementServer {
   readonly #admin: AdminServer | undefined;
   readonly #exporters: readonly FileExporter[];
   readonly #ledger: ServerLedger | undefined;
+  readonly #trustHolds: TrustHolds | undefined;
   readonly #nodePast: NodePastRecorder;
   readonly #layers: ResourceLayers;
   readonly #check: StateCheck;
@@ -269,9 +277,11 @@ class WiredServer implements ManagementServer {
     });
     const http2 = options.http2 ?? DEFAULT_HTTP2_ENGINE;
     const shared = { decompression: new Decompression(), callStarts: new CallStarts(), http2 };
+    this.#trustHolds = createTrustHolds(options, hub);
+    const trustFuse = this.#trustHolds;
     this.#transports = listen.map(({ host, port, tls = usual, ...choice }) => {
       const secured = tls === false ? undefined : tls;
-      return new GrpcTransport({ api, host, port, tls: secured, limits, choice, methods, rest, ...shared });
+      return new GrpcTransport({ api, host, port, tls: secured, limits, choice, methods, rest, trustFuse, ...shared });
     });
     const view = createServerView({
       options,
@@ -283,6 +293,7 @@ class WiredServer implements ManagementServer {
       address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
       source: () => this.#source,
       ledger: this.#ledger,
+      trustHolds: this.#trustHolds,
     });
     const hasAdmin = options.admin !== false || options.adminSocket !== undefined;
     this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
@@ -435,6 +446,10 @@ class WiredServer implements ManagementServer {
     const revision = this.#traces.plain(change, () => this.#hub.replace(rules));
     this.#nodeMapping = given.nodeMapping ?? this.#nodeMapping;
     return revision;
+  }
+
+  async approveTrust(id: string): Promise<boolean> {
+    return (await this.#trustHolds?.approve(id)) ?? false;
   }
 
   async reloadCertificates(): Promise<void> {

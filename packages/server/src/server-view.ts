@@ -10,6 +10,7 @@ import type { Fleet } from "./observe/fleet.ts";
 import type { Readiness } from "./observe/gauges.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
 import type { ServerLedger } from "./server-ledger.ts";
+import type { TrustHolds } from "./trust-holds.ts";
 import { VERSION } from "./version.ts";
 
 /** The parts of a server that its admin API and metrics read. */
@@ -23,6 +24,7 @@ export interface ServerViewParts {
   address(): string | undefined;
   source(): SourceStatus;
   readonly ledger: ServerLedger | undefined;
+  readonly trustHolds: TrustHolds | undefined;
 }
 
 /** Creates the read-only view of a server, computed on access. */
@@ -36,6 +38,7 @@ export function createServerView({
   address,
   source,
   ledger,
+  trustHolds,
 }: ServerViewParts): AdminView {
   return {
     version: VERSION,
@@ -57,6 +60,8 @@ export function createServerView({
     ledger: () => ledger?.publisher,
     store: () => ledger?.store,
     inMemoryReason: () => ledger?.inMemoryReason,
+    heldTrust: () => trustHolds?.held ?? [],
+    approveTrust: async (id) => (await trustHolds?.approve(id)) ?? false,
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),

@@ -63,6 +63,7 @@ function describeServer(
     ["streams", `${streams}`],
     ...describeStore(server.ledger?.store, { colors, now }),
     ...describeLedger(server.ledger, colors),
+    ...describeHeldTrust(server.heldTrust, { colors, now }),
   ];
   return facts.map(([name, value]) => `${colors.bold(name.padEnd(9))} ${value}\n`).join("");
 }
@@ -106,6 +107,17 @@ function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonl
     facts.push(["waiting", colors.yellow(`to be deleted once nothing refers to it${decided}: ${names}${more}`)]);
   }
   return facts;
+}
+
+/** New CAs and revocation lists that wait for an approval. */
+function describeHeldTrust(
+  held: ServerAnswer["heldTrust"],
+  { colors, now }: { readonly colors: Colors; readonly now: Date },
+): readonly (readonly [string, string])[] {
+  return (held ?? []).map(({ id, files, message, since }) => {
+    const what = `${id} (${files.join(", ")}) for ${formatAge(since, now)}: ${colors.red(message)}`;
+    return ["held", `${what}; \`xds approve ${id}\` puts it in force`];
+  });
 }
 
 function describeSource(

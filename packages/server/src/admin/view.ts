@@ -44,6 +44,8 @@ export interface AdminView extends Gauges {
   readonly nodePast: Pick<NodePastRecorder, "of">;
   /** Why the ledger is kept in memory only, although the options say where; undefined: it is not. */
   inMemoryReason(): string | undefined;
+  /** Puts in force the CAs and revocation lists that are held under an id. Returns whether they were held. */
+  approveTrust(id: string): Promise<boolean>;
   /** Who has which revision. */
   readonly deployments: Deployments;
   /**

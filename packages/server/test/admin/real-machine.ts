@@ -162,6 +162,8 @@ export class RealMachine {
     ledger: () => undefined,
     store: () => undefined,
     inMemoryReason: () => undefined,
+    heldTrust: () => [],
+    approveTrust: async () => false,
   };
   readonly metrics: Metrics = createMetrics({
     telemetry: this.telemetry,

@@ -40,6 +40,8 @@ export interface ServerAnswer {
     /** Live data that is deleted once nothing in force or held refers to it; the first of it. */
     readonly waiting?: { readonly total: number; readonly deletions: readonly MissingAnswer[] };
   };
+  /** CAs and revocation lists that a fuse holds; absent: none. */
+  readonly heldTrust?: readonly HeldTrustAnswer[];
   readonly limits: readonly LimitAnswer[];
   readonly writes: { readonly stalledStreams: number; readonly bufferedBytes: number };
   readonly encoder: {
@@ -49,6 +51,16 @@ export interface ServerAnswer {
     readonly bytesEncoded: number;
   };
   readonly process: { readonly pid: number; readonly node: string; readonly residentBytes: number };
+}
+
+/** New CAs and revocation lists that would cut off too many nodes: those of before stay in force. */
+export interface HeldTrustAnswer {
+  /** What `POST /api/v1/approve/{number}` takes in place of a number. */
+  readonly id: string;
+  readonly files: readonly string[];
+  /** Whom they would cut off. */
+  readonly message: string;
+  readonly since: string;
 }
 
 /** How this server stands to the store that it shares with others. */

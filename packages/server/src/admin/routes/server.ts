@@ -63,6 +63,7 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
   const { state, since, problems } = view.source();
   const differs = await view.ledger()?.sourceDifference();
   const address = view.address();
+  const heldTrust = view.heldTrust().map((held) => ({ ...held, since: held.since.toISOString() }));
   return {
     version: view.version,
     controlPlane: view.controlPlane,
@@ -80,6 +81,7 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
       ...(differs !== undefined && { differs }),
     },
     ...(ledger !== undefined && { ledger }),
+    ...(heldTrust.length > 0 && { heldTrust }),
     limits: view.limits().map(({ name, value, used, hits }): LimitAnswer => {
       return { name, value, ...(used !== undefined && { used }), hits };
     }),

@@ -68,6 +68,7 @@ import type {
 import type {
   LayerAnswer,
   LayersAnswer,
+  HeldTrustAnswer,
   LimitAnswer,
   MissingAnswer,
   ReadyAnswer,
@@ -279,6 +280,9 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
           }),
         ),
       }),
+    ),
+    heldTrust: optional(
+      list(object<HeldTrustAnswer>({ id: text, files: list(text), message: text, since: time })),
     ),
     limits: list(limit),
     writes: object<ServerAnswer["writes"]>({ stalledStreams: count, bufferedBytes: count }),
