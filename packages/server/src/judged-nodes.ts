@@ -106,7 +106,8 @@ function* counted<S extends StreamState | PlacedStream>(states: Iterable<S>): It
   for (const state of states) if (isCounted(state)) yield state;
 }
 
-function isCounted<S extends StreamState | PlacedStream>(state: S): state is S & { readonly node: Node } {
+/** Whether a stream is that of a connected node, as fuses, plans and `xds access check` count them. */
+export function isCounted<S extends StreamState | PlacedStream>(state: S): state is S & { readonly node: Node } {
   return state.node !== undefined && state.isUnconfirmed !== true && !isObserver(state.node);
 }
 

@@ -1,4 +1,5 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
+import { type AdminRole, roleOfIdentities } from "./admin/access.ts";
 import type { AccessRulesAnswer } from "./admin/answers/access.ts";
 import type { AdminView } from "./admin/view.ts";
 import type { CheckedOptions } from "./check-options.ts";
@@ -74,6 +75,7 @@ export function createServerView({
     nodeView: (node, peer) => hub.view.nodeView(node, peer),
     place: (node, peer) => hub.view.layersOf(node, peer),
     accessRules: () => describeAccess(hub.view, options),
+    adminRole: (identities) => adminRole(identities, options),
     explainAccess: (claim, asked) => hub.view.explainAccess(claim, asked),
     limits: () => hub.view.limits(),
     writes: () => hub.view.backlog,
@@ -90,6 +92,12 @@ function describeAccess(
   if (typeof rules === "function") return { kind: "function", clientStatus };
   if (rules !== undefined) return { kind: "rules", rules, clientStatus };
   return { kind: insecure ? "insecure" : "default", clientStatus };
+}
+
+function adminRole(identities: readonly string[], { admin, insecure }: CheckedOptions): AdminRole | undefined {
+  if (admin === false) return undefined;
+  const { viewers, operators, tls } = admin;
+  return roleOfIdentities(identities, { hasTls: tls !== undefined, rules: { viewers, operators, insecure } });
 }
 
 function describeReadiness({ readiness: { state } }: Hub, source: SourceStatus): Readiness {

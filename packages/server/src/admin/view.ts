@@ -17,6 +17,7 @@ import type { Fleet } from "../observe/fleet.ts";
 import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
 import type { PlacesOf } from "../source-places.ts";
+import type { AdminRole } from "./access.ts";
 import type { AccessRulesAnswer } from "./answers/access.ts";
 
 /** The data of the admin API, read anew on every request; nothing is cached. */
@@ -70,6 +71,8 @@ export interface AdminView extends Gauges {
   /** The layers of a node, or why the node mapping rejects it. */
   place(node: Node, peer: Peer): readonly string[] | NodeMappingRejection;
   accessRules(): AccessRulesAnswer;
+  /** The role that a caller with such identities has at the admin port; undefined: none. */
+  adminRole(identities: readonly string[]): AdminRole | undefined;
   /** What the access rules in force say to a caller. */
   explainAccess(claim: AccessClaim, asked: AskedResource | undefined): AccessVerdict;
   conversionFindings(): ReadonlyMap<unknown, ConversionFindings>;

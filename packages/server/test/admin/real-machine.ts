@@ -162,6 +162,7 @@ export class RealMachine {
     ledger: () => undefined,
     store: () => undefined,
     inMemoryReason: () => undefined,
+    adminRole: () => undefined,
     heldTrust: () => [],
     approveTrust: async () => false,
   };

@@ -66,9 +66,9 @@ import type {
   RevisionsAnswer,
 } from "../answers/revisions.ts";
 import type {
+  HeldTrustAnswer,
   LayerAnswer,
   LayersAnswer,
-  HeldTrustAnswer,
   LimitAnswer,
   MissingAnswer,
   ReadyAnswer,
@@ -281,9 +281,7 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
         ),
       }),
     ),
-    heldTrust: optional(
-      list(object<HeldTrustAnswer>({ id: text, files: list(text), message: text, since: time })),
-    ),
+    heldTrust: optional(list(object<HeldTrustAnswer>({ id: text, files: list(text), message: text, since: time }))),
     limits: list(limit),
     writes: object<ServerAnswer["writes"]>({ stalledStreams: count, bufferedBytes: count }),
     encoder: object<ServerAnswer["encoder"]>({
