@@ -114,9 +114,9 @@ function story(): void {
     const revokedAt = Date.now();
     writeList();
     await until({ says: "the revoked one is off", withinMs: WITHIN_MS }, async () => !(await isConnected(envoy)));
-    // By the clock of the server: looking at Envoy takes time of its own.
-    const { value: endedAt } = await until({ says: "the end of its stream is logged", withinMs: WITHIN_MS }, () =>
-      linesOf(server).find(({ event, reason }) => event === "stream-ended" && reason === "certificate"),
+    // By the clock of the server, which ends its streams in the same turn: looking at Envoy takes time of its own.
+    const { value: endedAt } = await until({ says: "the server has ended its streams", withinMs: WITHIN_MS }, () =>
+      linesOf(server).find(({ event, reason }) => event === "certificate-ended" && reason === "revoked"),
     );
     await until({ says: "it is refused when it returns", withinMs: WITHIN_MS }, () =>
       linesOf(server).find(({ event }) => event === "connection-refused"),
