@@ -177,7 +177,7 @@ const doors = [
       "^packages/client/src/(config|store)/",
       "^packages/client/src/transport/(file|tls)/",
       "^packages/server/src/store/file",
-      "^packages/server/src/ledger/(ledger|node-past|connected-node)-files",
+      "^packages/server/src/ledger/(ledger|node-past|connected-node|store-copy)-files",
       // Certificates and keys of the connection to etcd.
       "^packages/store-etcd/src/open",
       "^packages/server/src/transport/(grpc/)?tls",

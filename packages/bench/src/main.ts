@@ -10,7 +10,9 @@ import { conversionTable, measureConversion } from "./conversion.ts";
 import { cellName, type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { intakeTable, measureIntake } from "./intake.ts";
 import { ledgerTable, measureLedger } from "./ledger-cost.ts";
+import { loadingTable, measureLoading } from "./loading.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
+import { measureMoves } from "./move-cost.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
 import { measurePolls, pollTable } from "./polls.ts";
 import { measureStatus } from "./status-cost.ts";
@@ -21,8 +23,9 @@ import { measureWait } from "./wait-cost.ts";
 // cell; with `--before`, a built checkout of an earlier version, with that alone. Then
 // measures make before break (`--long --only order`), many changes in a row (`--only churn`), a history on disk
 // (`--only ledger`), the server's API (`--only intake`), conversion to v2 (`--only conversion`), REST polls (`--only
-// polls`), client status and load reports (`--only status`), ACKs while somebody waits for a revision (`--only wait`), our client beside others (`--only client`), its calls
-// (`--only calls`), and `xds serve` on directories (`--only files`).
+// polls`), client status and load reports (`--only status`), ACKs while somebody waits for a revision (`--only wait`),
+// nodes that move (`--only moves`), our client beside others (`--only client`), its calls (`--only calls`), `xds serve`
+// on directories (`--only files`), and what a client waits while it takes in a large file (`--only loading`).
 
 const USAGE = "npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]";
 const options = readOptions(USAGE, {
@@ -34,6 +37,11 @@ const options = readOptions(USAGE, {
 const runs = positive(USAGE, "runs", options.runs);
 const { only, before, long: isLong } = options;
 
+const MOVE_ROUNDS = 5;
+if (only === "moves") {
+  process.stdout.write(`${measureMoves([1_000, 10_000], MOVE_ROUNDS)}\n`);
+  process.exit();
+}
 const WAIT_ROUNDS = 500;
 if (only === "wait") {
   process.stdout.write(`${measureWait(WAIT_ROUNDS)}\n`);
@@ -41,6 +49,10 @@ if (only === "wait") {
 }
 if (only === "status") {
   process.stdout.write(`${await measureStatus()}\n`);
+  process.exit();
+}
+if (only === "loading") {
+  process.stdout.write(`${loadingTable(await measureLoading(before))}\n`);
   process.exit();
 }
 if (only === "calls") {

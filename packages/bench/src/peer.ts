@@ -5,6 +5,8 @@ import { createInterface } from "node:readline";
 /** Servers and load clients run on separate cores. */
 export const SERVER_CPU = 0;
 export const CLIENT_CPU = 1;
+/** For a server whose threads work at the same time. */
+export const BOTH_CPUS = "0,1";
 
 /** One JSON line that a process prints. */
 export type Line = Readonly<Record<string, unknown>>;
@@ -20,8 +22,8 @@ export class Peer implements AsyncDisposable {
   }[] = [];
   #errors = "";
 
-  /** `cpu` is the core that it is bound to; `says` is the stream of its JSON lines. */
-  constructor(command: string, args: readonly string[], cpu: number, says: "stdout" | "stderr" = "stdout") {
+  /** `cpu` is the core, or a list of the cores, that it is bound to; `says` is the stream of its JSON lines. */
+  constructor(command: string, args: readonly string[], cpu: number | string, says: "stdout" | "stderr" = "stdout") {
     this.#process = spawn("taskset", ["-c", String(cpu), command, ...args]);
     this.#process.stderr.on("data", (text: Buffer) => {
       this.#errors = `${this.#errors}${text.toString()}`.slice(-2_000);

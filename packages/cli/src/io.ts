@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { isatty } from "node:tty";
 import { openScreen, type Screen } from "./screen.ts";
 import { watchTerminals } from "./terminals.ts";
@@ -14,10 +15,14 @@ export interface Output {
 export interface Io {
   /** Results. */
   readonly stdout: Output;
+  /** Resolves when the reader of stdout has kept up with what was written. */
+  drained(): Promise<void>;
   /** Problems, progress and logs. */
   readonly stderr: Output;
   /** Reads standard input to its end. */
   readInput(): Promise<Uint8Array>;
+  /** Standard input, part by part. */
+  input(): AsyncIterable<Uint8Array>;
   /** Takes the whole terminal; undefined if stdout is none. */
   openScreen(): Screen | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -61,6 +66,10 @@ export function createProcessIo(): Io {
       const chunks: Uint8Array[] = [];
       for await (const chunk of process.stdin) chunks.push(chunk);
       return Buffer.concat(chunks);
+    },
+    input: () => process.stdin,
+    drained: async () => {
+      if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");
     },
     openScreen: () => (process.stdout.isTTY ? openScreen(process.stdout, process.stdin) : undefined),
     env: process.env,

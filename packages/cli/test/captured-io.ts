@@ -59,6 +59,14 @@ export class CapturedIo implements Io {
     return Buffer.from(this.#input);
   }
 
+  async *input(): AsyncIterable<Uint8Array> {
+    yield Buffer.from(this.#input);
+  }
+
+  drained(): Promise<void> {
+    return Promise.resolve();
+  }
+
   needNoReader(): void {}
 
   /** What SIGHUP would run. */

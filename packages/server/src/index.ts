@@ -116,10 +116,14 @@ export type {
   LimitAnswer,
   MissingAnswer,
   ReadyAnswer,
+  ReplicaAnswer,
+  ReplicasAnswer,
   ServerAnswer,
   SourceAnswer,
   StoreAnswer,
+  StoreCopyAnswer,
 } from "./admin/answers/server.ts";
+export { replicasOf } from "./admin/describe-replicas.ts";
 export { certificateFault } from "./certificate-fault.ts";
 export { certificateNames } from "./certificate-names.ts";
 export { type ResourceProblem, XdsError, type XdsErrorCode } from "./error.ts";
@@ -135,7 +139,9 @@ export type {
   ShellReport,
   StreamEnd,
 } from "./hub/port.ts";
+export { type CopiedStoreOptions, openCopiedStore } from "./ledger/copied-store.ts";
 export { type DirectoryLedgerOptions, openDirectoryLedger } from "./ledger/directory-store.ts";
+export type { LedgerExport, LedgerProgress } from "./ledger/export-file.ts";
 export type { HeldLease, LedgerLease } from "./ledger/lease.ts";
 export type { ReaderStop } from "./ledger/ledger-reader.ts";
 export { planLines } from "./ledger/plan-lines.ts";
@@ -155,11 +161,21 @@ export type {
   Kept,
   LedgerHead,
   LedgerStore,
+  StoreCopyState,
   StoredRecord,
   StoredSnapshot,
+  StoreMembers,
   StoreOutage,
+  WholeLedger,
 } from "./ledger/store.ts";
 export type { StoreState } from "./ledger/store-state.ts";
+export {
+  type ExportedLedger,
+  exportLedger,
+  type ImportOptions,
+  type ImportResult,
+  importLedger,
+} from "./ledger/transfer.ts";
 export {
   createServer,
   type LedgerStatus,

@@ -8,7 +8,10 @@ export type {
   Kept,
   LedgerHead,
   LedgerStore,
+  StoreCopyState,
   StoredRecord,
   StoredSnapshot,
+  StoreMembers,
   StoreOutage,
+  WholeLedger,
 } from "./ledger/store.ts";

@@ -25,6 +25,7 @@ export type LogEvent =
   | "ledger-problem"
   | "ledger-role"
   | "store-away"
+  | "store-copy-in-place"
   | "store-back"
   | "load-reporter-connected"
   | "load-reporter-disconnected"

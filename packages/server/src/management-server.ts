@@ -256,7 +256,8 @@ class WiredServer implements ManagementServer {
     this.#hub = hub;
     this.#rulesContext = rulesContextOf(options, (fault) => this.#hub.report(fault));
     this.#traces = createChangeTraces(options, hub);
-    const ledgerParts = { hub, rulesContext: this.#rulesContext, traces: this.#traces };
+    const address = (): string | undefined => (this.#address === undefined ? undefined : formatAddress(this.#address));
+    const ledgerParts = { hub, rulesContext: this.#rulesContext, traces: this.#traces, address };
     this.#ledger = options.ledger === undefined ? undefined : new ServerLedger(options, ledgerParts);
     this.#nodePast = createNodePast(hub, { telemetry, deliveries }, this.#ledger);
     this.#loads = createLoadReporting(options, this.#hub);
@@ -290,7 +291,7 @@ class WiredServer implements ManagementServer {
       fleet,
       nodePast: this.#nodePast,
       loads: this.#loads,
-      address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
+      address,
       source: () => this.#source,
       ledger: this.#ledger,
       trustHolds: this.#trustHolds,

@@ -29,6 +29,7 @@ import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import type { MissingContent } from "./ledger/publication.ts";
 import { Publisher } from "./ledger/publisher.ts";
 import type { PlacedResource } from "./ledger/references.ts";
+import { type ReplicaFacts, type ReplicaState, Replicas } from "./ledger/replicas.ts";
 import { DEFAULT_RETENTION } from "./ledger/retention.ts";
 import { secretsOf } from "./ledger/secrets.ts";
 import { SourceRole } from "./ledger/source-role.ts";
@@ -36,6 +37,7 @@ import type { LedgerStore, StoreOutage } from "./ledger/store.ts";
 import type { StoreState } from "./ledger/store-state.ts";
 import type { ChangeTraces } from "./observe/change-traces.ts";
 import { Slices } from "./slices.ts";
+import { VERSION } from "./version.ts";
 
 /** The lease of the server that publishes. */
 const SOURCE_LEASE = "source";
@@ -50,6 +52,7 @@ export class ServerLedger {
   readonly #traces: ChangeTraces;
   readonly #target: PublishTarget;
   readonly #role: SourceRole;
+  readonly #replicas: Replicas;
   #opening: Promise<Publisher> | undefined;
   #publisher: Publisher | undefined;
   #outage: StoreOutage | undefined;
@@ -64,7 +67,13 @@ export class ServerLedger {
       hub,
       rulesContext,
       traces,
-    }: { readonly hub: Hub; readonly rulesContext: RulesContext; readonly traces: ChangeTraces },
+      address,
+    }: {
+      readonly hub: Hub;
+      readonly rulesContext: RulesContext;
+      readonly traces: ChangeTraces;
+      readonly address: () => string | undefined;
+    },
   ) {
     this.#traces = traces;
     this.#options = options;
@@ -78,6 +87,24 @@ export class ServerLedger {
       prepare: async () => await this.#publisher?.catchUp(),
       onChanged: (role) => this.#hub.report({ kind: "ledger-role", role }),
     });
+    this.#replicas = new Replicas({
+      version: VERSION,
+      facts: () => this.#replicaFacts(address),
+      countNodes: () => {
+        const { deployed, pending, waiting, nacked } = hub.deployments.states(hub.revision);
+        return { nodes: deployed + pending + waiting + nacked, deployed };
+      },
+    });
+  }
+
+  #replicaFacts(address: () => string | undefined): ReplicaFacts {
+    const publisher = this.#publisher;
+    const { head, members, outage } = publisher?.store ?? {};
+    return {
+      ...{ address: address(), role: this.#role.role, number: publisher?.number ?? 0 },
+      ...{ head: head?.number ?? 0, stoppedSince: publisher?.stop?.since },
+      members: outage === undefined ? members : undefined,
+    };
   }
 
   /** The publisher, once it is open. */
@@ -106,9 +133,21 @@ export class ServerLedger {
     const publisher = this.#publisher;
     if (publisher?.store.refresh === undefined) return undefined;
     const { number, stop } = publisher;
-    const { head, outage } = publisher.store;
+    const { head, outage, copy } = publisher.store;
     const { role, since: roleSince } = this.#role;
-    return { role, roleSince, head: head.number, lag: Math.max(0, head.number - number), outage, stop };
+    const lag = Math.max(0, head.number - number);
+    const lagSince = lag === 0 ? undefined : this.#replicas.behindSince;
+    return { role, roleSince, head: head.number, lag, lagSince, outage, copy, stop };
+  }
+
+  /** The servers of the store. Rejects if it cannot be asked. */
+  async replicas(): Promise<readonly ReplicaState[]> {
+    return await this.#replicas.list();
+  }
+
+  /** This server among those of the store. */
+  get replica(): ReplicaState {
+    return this.#replicas.own;
   }
 
   /**
@@ -123,6 +162,7 @@ export class ServerLedger {
   async close(): Promise<void> {
     this.#stopWatching?.();
     await this.#connected?.close();
+    this.#replicas.close();
     await this.#role.close();
     await (await this.#opening?.catch(() => undefined))?.close();
   }
@@ -186,9 +226,12 @@ export class ServerLedger {
       this.#hub.report({ kind: "client-unchecked", reason }),
     );
     if (store.refresh !== undefined) this.#hub.setFreshness(freshness);
+    if (store.copy?.isInPlace === true)
+      this.#hub.report({ kind: "store-copy-in-place", number: this.#publisher.number });
     this.#stopWatching = store.onOutage?.(() => this.#tellOutage(store));
     this.#tellOutage(store);
     this.#role.start();
+    if (store.refresh !== undefined) this.#replicas.start();
     return this.#publisher;
   }
 

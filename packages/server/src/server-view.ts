@@ -60,6 +60,7 @@ export function createServerView({
     changeOf: (revision) => ledger?.publisher?.changeOf(revision) ?? revision,
     ledger: () => ledger?.publisher,
     store: () => ledger?.store,
+    replicas: ledger === undefined ? undefined : { list: () => ledger.replicas(), own: () => ledger.replica },
     inMemoryReason: () => ledger?.inMemoryReason,
     heldTrust: () => trustHolds?.held ?? [],
     approveTrust: async (id) => (await trustHolds?.approve(id)) ?? false,

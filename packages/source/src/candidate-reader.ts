@@ -4,17 +4,18 @@ import { usesJsonSpelling } from "@xdskit/envoy-api/internal";
 import { createResource, type Resource } from "@xdskit/protocol";
 import type { Candidate } from "./document/candidate.ts";
 import { ItemMemory, type KnownItem, knownItem } from "./document/item-memory.ts";
+import type { KnownList } from "./known-list.ts";
 import { type Decoding, readValue } from "./read-resource.ts";
 
 /** A resource, its warnings and how its fields are spelled. */
-export interface ReadItem extends Pick<KnownItem, "decoded"> {
+export interface ReadItem extends Pick<KnownItem, "decoded" | "shown"> {
   readonly resource: Resource;
   readonly problems: readonly FieldProblem[];
   readonly isJsonSpelled: boolean;
 }
 
 /** The problems of what is no resource. */
-interface RefusedItem {
+export interface RefusedItem {
   readonly resource: undefined;
   readonly problems: readonly FieldProblem[];
 }
@@ -25,6 +26,8 @@ export class KnownResources {
   readonly items: ItemMemory = new ItemMemory();
   /** By a digest of their JSON. */
   digests: ReadonlyMap<bigint, ReadItem> = new Map();
+  /** The file as it was read last, if nothing but its changes need be read. */
+  list: KnownList | undefined;
 }
 
 /** The longest time to decode without a pause for other work, in milliseconds. */
@@ -33,13 +36,13 @@ const PAUSE_AFTER_MS = 15;
 /** Reads the candidates of one file and remembers the results. */
 export class CandidateReader {
   readonly #decoding: Decoding;
-  readonly #known: KnownResources;
+  readonly #known: Omit<KnownResources, "list">;
   readonly #keepsDigests: boolean;
   readonly #digests = new Map<bigint, ReadItem>();
   #pausedAt = performance.now();
 
   /** A file with one resource is recognised by the file's own digest. */
-  constructor(decoding: Decoding, known: KnownResources, count: number) {
+  constructor(decoding: Decoding, known: Omit<KnownResources, "list">, count: number) {
     this.#decoding = decoding;
     this.#known = known;
     this.#keepsDigests = count > 1;

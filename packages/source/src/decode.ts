@@ -7,6 +7,7 @@ import { SourceText } from "./document/source-text.ts";
 import { TextFormatText } from "./document/text-format-text.ts";
 import { decodeDocuments } from "./document-decoding.ts";
 import { anythingRefused, type FileContent } from "./file-content.ts";
+import { readChange, rememberList } from "./known-list.ts";
 import type { FileFormat } from "./layout.ts";
 import { optionalHint, type Problem } from "./problem.ts";
 import type { Decoding } from "./read-resource.ts";
@@ -25,6 +26,8 @@ export async function decodeFile(
   known: KnownResources,
 ): Promise<FileContent> {
   if (format === "proto") return decodeProto(file, bytes, decoding);
+  const changed = format === "text" ? undefined : readChange({ file, format, bytes }, decoding, known);
+  if (changed !== undefined) return changed;
   const { text, problem } = decodeText(file, bytes);
   if (text === undefined) return { resources: [], problems: [problem], refused: anythingRefused };
   if (format === "text") return await decodeTextFormat(file, text, decoding, known);
@@ -34,7 +37,10 @@ export async function decodeFile(
   // While somebody writes, a text has mistakes now and then; the last one without any stays known.
   const memory = troubles.length === 0 ? known : new KnownResources();
   const content = await decodeDocuments({ file, documents: values, text: source, known: memory }, decoding);
-  if (troubles.length === 0) return content;
+  if (troubles.length === 0) {
+    rememberList({ file, format, bytes }, documents, known, content);
+    return content;
+  }
   return {
     resources: content.resources,
     problems: [...troubles.map((trouble) => syntaxProblem(file, trouble, source)), ...content.problems],

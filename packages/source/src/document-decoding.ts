@@ -1,7 +1,7 @@
 import { contentDigest, type FieldProblem } from "@xdskit/envoy-api";
 import { createResourceError } from "@xdskit/protocol";
 import { formatPath, type ValuePath } from "@xdskit/protocol/internal";
-import { CandidateReader, type KnownResources, type ReadItem } from "./candidate-reader.ts";
+import { CandidateReader, type KnownResources, type ReadItem, type RefusedItem } from "./candidate-reader.ts";
 import type { DecodedResource } from "./decoded-resource.ts";
 import type { Candidate } from "./document/candidate.ts";
 import type { DocumentPlace } from "./document/document-place.ts";
@@ -52,7 +52,10 @@ export async function decodeDocuments(
   return decoded;
 }
 
-class DecodedDocuments implements FileContent {
+type NotedProblem = Pick<Problem, "code" | "severity" | "message" | "hint">;
+
+/** Collects what is decoded of a text. */
+export class DecodedDocuments implements FileContent {
   readonly resources: DecodedResource[] = [];
   readonly problems: Problem[] = [];
   readonly refused: Identity[] = [];
@@ -67,13 +70,29 @@ class DecodedDocuments implements FileContent {
 
   read(candidate: Candidate, document: number, reader: CandidateReader): void {
     const item = reader.read(candidate);
-    for (const problem of item.problems) {
-      const place = { document, path: [...candidate.path, ...problem.path], part: partOf(problem) };
-      const { code, severity, message, hint } = problem;
-      this.note({ code, severity, message, ...optionalHint(hint) }, place);
-    }
+    if (item.resource !== undefined) item.shown = undefined; // of another text
+    this.noteItem(item, { document, path: candidate.path });
     if (item.resource === undefined) this.refused.push(...identify(candidate));
     else this.resources.push(decodedAt(item, document, candidate.bodyPath));
+  }
+
+  /** Notes the problems of an item at a path; they are placed unless `shown` says where they are. */
+  noteItem(item: ReadItem | RefusedItem, { document, path }: Omit<DocumentPlace, "part">): void {
+    if (item.problems.length === 0) return;
+    const admitted: Problem[] = [];
+    for (const [index, problem] of item.problems.entries()) {
+      if (!this.#bound.admits(problem)) continue;
+      const { code, severity, message, hint } = problem;
+      const placed =
+        (item.resource !== undefined && item.shown?.[index]) ||
+        this.#placed(
+          { code, severity, message, ...optionalHint(hint) },
+          { document, path: [...path, ...problem.path], part: partOf(problem) },
+        );
+      admitted.push(placed);
+      this.problems.push(placed);
+    }
+    if (item.resource !== undefined) item.shown = admitted.length === item.problems.length ? admitted : undefined;
   }
 
   readError({ type, name, error, path }: StatedError, document: number): void {
@@ -81,15 +100,13 @@ class DecodedDocuments implements FileContent {
     this.resources.push({ resource, place: { document, path, part: "value" } });
   }
 
-  note(problem: Pick<Problem, "code" | "severity" | "message" | "hint">, place: DocumentPlace): void {
-    if (!this.#bound.admits(problem)) return;
+  note(problem: NotedProblem, place: DocumentPlace): void {
+    if (this.#bound.admits(problem)) this.problems.push(this.#placed(problem, place));
+  }
+
+  #placed(problem: NotedProblem, place: DocumentPlace): Problem {
     const path = formatPath(place.path);
-    this.problems.push({
-      ...problem,
-      file: this.#file,
-      ...this.#text.show(place),
-      ...(path === "" ? {} : { path }),
-    });
+    return { ...problem, file: this.#file, ...this.#text.show(place), ...(path === "" ? {} : { path }) };
   }
 
   finish(): void {
@@ -98,7 +115,7 @@ class DecodedDocuments implements FileContent {
 }
 
 /** The same object as before for a known item at the same place, because a file may hold 100,000. */
-function decodedAt(item: ReadItem, document: number, path: ValuePath): DecodedResource {
+export function decodedAt(item: ReadItem, document: number, path: ValuePath): DecodedResource {
   const before = item.decoded;
   if (before?.place?.path === path && before.place.document === document) return before;
   const { resource, isJsonSpelled } = item;

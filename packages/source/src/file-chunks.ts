@@ -118,7 +118,7 @@ function indexIn({ files }: Bucket, path: string): number {
 }
 
 /** The first index that is reached, in a sequence where all after it are too. */
-function firstIndex(length: number, isReached: (index: number) => boolean): number {
+export function firstIndex(length: number, isReached: (index: number) => boolean): number {
   let low = 0;
   let high = length;
   while (low < high) {

@@ -168,6 +168,61 @@ test.each<[Format, fc.Arbitrary<readonly string[]>]>([
   );
 });
 
+/** Texts of right items only, with and without warnings. */
+const rightTexts: readonly (readonly [Format, string])[] = [
+  ...around.flatMap((wrap): [Format, string][] => [
+    ["yaml", wrap([6, 1, 3, 6, 8, 2, 6].map((index) => items[index]).join(""))],
+    ["yaml", wrap(Array.from({ length: 7 }, (_, index) => `- ${jsonCluster(` ${index}`)}\n`).join(""))],
+  ]),
+  ...jsonAround.map((wrap): [Format, string] => ["json", wrap([5, 1, 2, 5, 0, 7].map((i) => jsonItems[i] ?? ""))]),
+];
+
+test("a text in which anything is exchanged is read as if nothing was known of it", async () => {
+  const pieces = ["", "\n", ",", "-", "  ", "{}", "}", "[", "]", '"', ": ", "x", "é", "#", "|", "---\n", "},{", "\r"];
+  const harmless = ["", " ", "\n", "# about\n", "7", "secret"];
+  const anywhere = { at: fc.oneof(fc.nat(), fc.integer({ min: -8, max: -1 })), back: fc.boolean() };
+  const edit = fc.oneof(
+    fc.record({ ...anywhere, after: fc.constant(""), length: fc.nat(40), piece: fc.constantFrom(...pieces) }),
+    fc.record({
+      ...anywhere,
+      after: fc.constantFrom("\n", ",", "name: ", '"name":"'),
+      length: fc.constant(0),
+      piece: fc.constantFrom(...harmless),
+    }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...rightTexts), fc.array(edit, { maxLength: 4 }), async ([format, first], all) => {
+      const known = new KnownResources();
+      let text = first;
+      await decode(text, known, format);
+      for (const { at, after, length, piece, back } of all) {
+        const from = text.indexOf(after, at < 0 ? text.length + 1 + at : at % (text.length + 1)) + after.length;
+        const before = text;
+        text = text.slice(0, from) + piece + text.slice(from + length);
+        const now = shown(await decode(text, known, format));
+        expect(now).toEqual(shown(await decode(text, new KnownResources(), format)));
+        if (back) text = before;
+      }
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test.each(["yaml", "json"] as const)(
+  "a text that was wrong and longer for a while is known as it was (%s)",
+  async (format) => {
+    const textOf = (...names: readonly string[]): string =>
+      format === "yaml"
+        ? names.map((name) => cluster(name)).join("")
+        : `[${names.map((name) => jsonCluster(name)).join()}]`;
+    const known = new KnownResources();
+    await decode(textOf("a", "b", "c"), known, format);
+    await decode(`${textOf("d", "a", "b", "c")}%`, known, format);
+    const text = textOf("a", "e", "c");
+    expect(shown(await decode(text, known, format))).toEqual(shown(await decode(text, new KnownResources(), format)));
+  },
+);
+
 /** Lists of clusters in each shape; cluster `at` has a timeout of its own. */
 const shapes: readonly (readonly [string, Format, (count: number, at: number, ms: number) => string])[] = [
   ["block YAML", "yaml", (count, at, ms) => listOf(count, (i) => cluster(`c${i}`, i === at ? timeoutLine(ms) : ""))],
@@ -215,10 +270,16 @@ test.each(shapes)("one change is one item looked up, however many there are (%s)
   for (const count of [500, 1_000]) {
     const known = new KnownResources();
     await decode(textOf(count, 7, 1000), known, format);
-    const spies = { set: vi.spyOn(Map.prototype, "set"), search: vi.spyOn(String.prototype, "search") };
+    const spies = {
+      set: vi.spyOn(Map.prototype, "set"),
+      search: vi.spyOn(String.prototype, "search"),
+      toString: vi.spyOn(Buffer.prototype, "toString"),
+    };
     await decode(textOf(count, 7, 2500), known, format);
     const searched = spies.search.mock.contexts.reduce<number>((sum, text) => sum + String(text).length, 0);
-    looked.push({ set: spies.set.mock.calls.length, searched });
+    const { calls, results } = spies.toString.mock;
+    const read = results.reduce((sum, { value }) => sum + String(value).length, 0);
+    looked.push({ set: spies.set.mock.calls.length, searched, texts: calls.length, read });
     for (const spy of Object.values(spies)) spy.mockRestore();
   }
   expect(looked[1]).toEqual(looked[0]);

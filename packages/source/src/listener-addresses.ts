@@ -54,13 +54,13 @@ export class ListenerAddresses {
         .filter(({ kind }) => kind === "lds")
         .flatMap(({ type, v2Twin }) => (v2Twin === undefined ? [type] : [type, v2Twin])),
     );
-    this.#listenersOf = rememberFor(({ files }) =>
-      files.flatMap((file) =>
-        file.content.resources.flatMap((decoded) =>
-          listenerTypes.has(decoded.resource.type) ? [{ file, decoded }] : [],
-        ),
-      ),
-    );
+    this.#listenersOf = rememberFor(({ files }) => {
+      const listeners: PlacedListener[] = [];
+      for (const file of files)
+        for (const decoded of file.content.resources)
+          if (listenerTypes.has(decoded.resource.type)) listeners.push({ file, decoded });
+      return listeners;
+    });
   }
 
   /** The problems of the listeners in these files, in order. Pauses for other work between listeners. */

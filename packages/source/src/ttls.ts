@@ -1,8 +1,9 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { anonymousNode, messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
 import { dialectFor, judgeTtl, opaqueTraits, quote, shownName, type TtlStream } from "@xdskit/protocol/internal";
+import type { DecodedResource } from "./decoded-resource.ts";
 import { type FileChunk, rememberFor } from "./file-chunks.ts";
-import type { CrossProblem } from "./file-content.ts";
+import type { CrossProblem, Origin } from "./file-content.ts";
 
 const envoy: Node = { ...anonymousNode, userAgentName: "envoy" };
 const STREAMS: Readonly<Record<TtlStream, string>> = {
@@ -11,13 +12,13 @@ const STREAMS: Readonly<Record<TtlStream, string>> = {
   "aggregated-sotw": "on an aggregated State of the World stream",
 };
 
-const resourcesWithTtl = rememberFor(({ files }) =>
-  files.flatMap((file) =>
-    file.content.resources.flatMap(({ resource, place }) =>
-      resource.ttlMs === undefined ? [] : [{ file, resource, place }],
-    ),
-  ),
-);
+const resourcesWithTtl = rememberFor(({ files }) => {
+  const found: Omit<Origin & DecodedResource, "text">[] = [];
+  for (const file of files)
+    for (const { resource, place } of file.content.resources)
+      if (resource.ttlMs !== undefined) found.push({ file, resource, place });
+  return found;
+});
 
 /** Warns, once per type, of TTLs that clients do not receive although they support TTLs (client-behaviours E6). */
 export function checkTtls(chunks: readonly FileChunk[], api: EnvoyApi): readonly CrossProblem[] {

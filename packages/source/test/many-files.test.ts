@@ -49,3 +49,26 @@ test("a changed file is one file looked at, however many others there are", asyn
   const calls = [few, many].map(({ get = 0, has = 0, set = 0 } = {}) => get + has + set);
   expect((calls[1] ?? 0) - (calls[0] ?? 0)).toBeLessThan(50); // a lookup for each chunk
 });
+
+test("changes of a large file are read into the memory that it had before", async () => {
+  const item = (i: number, ms: number): string => cluster(`c${i}`, i === 7 ? `${ms / 1000}s` : "1s").trimEnd();
+  const listOf = (ms: number): string =>
+    Array.from({ length: 20_000 }, (_, i) => `- ${item(i, ms).replaceAll("\n", "\n  ")}\n`).join("");
+  const directory = temporaryDirectory({ "list.yaml": listOf(1) });
+  const reading = new DirectoryReading({ ...options, directory, fileSystem: syncFileSystem });
+  const look = async (paths: readonly string[]): Promise<unknown> => {
+    const { load } = await reading.look(new Set(paths), { isPatient: true });
+    return [load.state?.resources, load.problems];
+  };
+  await look([""]);
+  write(directory, "list.yaml", listOf(2));
+  await look(["list.yaml"]);
+  const allocate = vi.spyOn(Buffer, "allocUnsafeSlow");
+  for (const ms of [3, 4, 4, 50, 6]) {
+    write(directory, "list.yaml", listOf(ms));
+    expect(await look(["list.yaml"])).toEqual([20_000, []]);
+  }
+  const allocated = allocate.mock.calls.length;
+  allocate.mockRestore();
+  expect(allocated).toBe(0);
+});

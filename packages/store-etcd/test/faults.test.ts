@@ -5,9 +5,10 @@ import { join } from "node:path";
 import type { LedgerStore } from "@xdskit/server";
 import type { AppendResult } from "@xdskit/server/ledger-store";
 import { openEtcdStore } from "@xdskit/store-etcd";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { describeWith } from "../../../test/e2e/support/peers.ts";
 import { add, appended, texts } from "../../server/test/ledger/support/describe-ledger-store.ts";
+import { cluster, endpoints, openReplica } from "../../server/test/ledger/support/replica.ts";
 import { clusterOf, EtcdMember, etcdTool, startCluster } from "./support/etcd.ts";
 
 /** Resolves when the outage of a store begins or ends. */
@@ -39,9 +40,9 @@ describeWith("etcd", "a ledger in an etcd of three members", () => {
   let stores: LedgerStore[] = [];
   let ledgers = 0;
 
-  const endpoints = (): readonly string[] => members.map(({ endpoint }) => endpoint);
+  const addresses = (): readonly string[] => members.map(({ endpoint }) => endpoint);
   const open = async (timeoutMs = 8_000): Promise<LedgerStore> => {
-    const store = await openEtcdStore({ endpoints: endpoints(), prefix: `ledger-${ledgers}`, timeoutMs });
+    const store = await openEtcdStore({ endpoints: addresses(), prefix: `ledger-${ledgers}`, timeoutMs });
     stores.push(store);
     return store;
   };
@@ -205,6 +206,65 @@ describeWith("etcd", "a ledger in etcd", () => {
       undefined,
     ]);
   });
+
+  test("that was full goes on once there is room and the alarm is disarmed", async () => {
+    member = await EtcdMember.start(["--quota-backend-bytes", String(4 * 1024 * 1024)]);
+    const ledger = await open();
+    await add(ledger, ["a"], ["A"]);
+    const stranger = await openEtcdStore({ endpoints: [member.endpoint], prefix: "stranger" });
+    let refused: AppendResult | undefined;
+    while (refused?.kind !== "unavailable") {
+      const bodies = new Map([[`filler ${stranger.head.number}`, new Uint8Array(2 * 1024 * 1024)]]);
+      refused = await stranger.append(stranger.head, { records: ["filler"], bodies });
+    }
+    await stranger.close();
+    expect((await ledger.append(ledger.head, appended(["b"], ["B"]))).kind).toBe("unavailable");
+    member.ctl("del", "stranger/", "--prefix");
+    const [status] = JSON.parse(member.ctl("endpoint", "status", "--write-out", "json")) as {
+      Status: { header: { revision: number } };
+    }[];
+    member.ctl("compaction", String(status?.Status.header.revision), "--physical");
+    member.ctl("defrag");
+    member.ctl("alarm", "disarm");
+    await add(ledger, ["b"], ["B"]);
+    expect([await texts(ledger), await ledger.body("A"), await ledger.body("B")]).toEqual([
+      ...[["a", "b"], Buffer.from("A"), Buffer.from("B")],
+    ]);
+  });
+
+  test("is compacted by one process at a time, and by the next one when that is gone", async () => {
+    member = await EtcdMember.start();
+    const ledger = await open();
+    const head = await add(ledger, ["a"], ["A"]);
+    const compact = (): Promise<void> =>
+      ledger.compact({ head, text: "a" }, { completeAfter: 1, records: new Set(), bodies: new Set(["A"]) });
+    member.ctl("put", "xdskit/leases/compaction", "another process");
+    await expect(compact()).rejects.toThrow("another process compacts the ledger");
+    expect([await ledger.snapshot(), await texts(ledger)]).toEqual([undefined, ["a"]]);
+    member.ctl("del", "xdskit/leases/compaction");
+    await compact();
+    expect([await ledger.snapshot(), await texts(ledger)]).toEqual([{ head, text: "a" }, []]);
+  });
+
+  test("is compacted by the server that publishes, and its followers go on", async () => {
+    member = await EtcdMember.start();
+    const [ours, theirs] = [await open(), await openEtcdStore({ endpoints: [member.endpoint] })];
+    const [publisher, follower] = [await openReplica(ours), await openReplica(theirs)];
+    const names = Array.from({ length: 2_500 }, (_, i) => `c${i}`);
+    const base = cluster("a");
+    for (let i = 0; i < 8; i++) await publisher.publish(base, ...names.map((name) => endpoints(name, `${i}`)));
+    await vi.waitFor(async () => expect(await theirs.snapshot()).toBeDefined(), { timeout: 20_000 });
+    const { number } = ours.head;
+    await vi.waitFor(() => expect(follower.publisher.number).toBe(number), { timeout: 20_000 });
+    const kept: number[] = [];
+    for await (const record of theirs.read(0)) kept.push(record.number);
+    // The live records up to the snapshot are gone, the revision is not.
+    const { head } = (await theirs.snapshot()) ?? { head: ours.head };
+    expect(kept.filter((one) => one <= head.number)).toEqual([1]);
+    expect(follower.states.at(-1)).toBe(publisher.states.at(-1));
+    expect([publisher.problems, follower.problems]).toEqual([[], []]);
+    await Promise.all([publisher.publisher.close(), follower.publisher.close()]);
+  }, 60_000);
 
   test("of which an old backup was restored has the head of the backup", async () => {
     member = await EtcdMember.start();

@@ -45,7 +45,7 @@ export async function publish(given: string, flags: PublishFlags, context: Comma
   if (state === undefined)
     throw new CommandError(exitCode.sourceBroken, `${place.shown}: ${countProblems(problems)}; nothing was published`);
   const onProblem = (text: string): void => io.stderr.write(`xds: ${text}\n`);
-  const store = await openStore(url, { cwd: io.cwd, onProblem });
+  const store = await openStore(url, { cwd: io.cwd, env: io.env, onProblem });
   const ledger = { store, fuses: fuseSettingsOf(values), retention: retentionOf(values) };
   const server = createServer({ api, admin: false, ledger });
   try {

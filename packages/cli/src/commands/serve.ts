@@ -57,7 +57,9 @@ export async function serve(
   const api = createApi(descriptorFiles, descriptors);
   const log = createServeLog(values, context);
   const onProblem = (text: string): void => log.write("ledger-problem", { reason: text });
-  const store = url === undefined ? undefined : await openStore(url, { cwd: io.cwd, onProblem });
+  const copyDirectory = stateDir === undefined ? undefined : join(stateDir, "store-copy");
+  const store =
+    url === undefined ? undefined : await openStore(url, { cwd: io.cwd, env: io.env, onProblem, copyDirectory });
   const server = create({
     ...options,
     ...{ api, log, refreshSource: async () => await service?.refresh(io.interrupted) },

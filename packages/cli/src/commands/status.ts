@@ -1,5 +1,13 @@
 import { OBSERVER_USER_AGENT } from "@xdskit/protocol/internal";
-import type { NodeAnswer, NodesAnswer, ProgressAnswer, ServerAnswer, SourceAnswer, StoreAnswer } from "@xdskit/server";
+import type {
+  NodeAnswer,
+  NodesAnswer,
+  ProgressAnswer,
+  ReplicasAnswer,
+  ServerAnswer,
+  SourceAnswer,
+  StoreAnswer,
+} from "@xdskit/server";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
@@ -10,6 +18,7 @@ import { formatTable } from "../output/table.ts";
 import { askAdmin, EVERY_NODE } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
+import { formatReplicas } from "./replicas-table.ts";
 import { countNodes, formatStragglers } from "./stragglers.ts";
 
 /** How many problems of the source are printed. */
@@ -17,6 +26,7 @@ const PROBLEMS_SHOWN = 3;
 
 export interface StatusFlags extends AdminFlags {
   readonly output: "text" | "json";
+  readonly store?: string;
 }
 
 /** Nodes of one client build and one list of layers. */
@@ -28,20 +38,26 @@ interface StatusGroup {
   nacked: number;
 }
 
-export async function status(flags: StatusFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
+export async function status(flags: StatusFlags, context: CommandContext): Promise<ExitCode> {
+  const { io, colorsOf } = context;
+  if (flags.store !== undefined)
+    return await (await import("./store-status.ts")).storeStatus(flags.store, flags.output, context);
   const server = await askAdmin<ServerAnswer>("/api/v1/server", {}, flags, io);
   const progress = await askAdmin<ProgressAnswer>("/api/v1/progress/head", { limit: EVERY_NODE }, flags, io);
   const nodes = await askAdmin<NodesAnswer>("/api/v1/nodes", {}, flags, io);
+  const isShared = server.ledger?.store !== undefined;
+  const replicas = isShared ? await askAdmin<ReplicasAnswer>("/api/v1/replicas", {}, flags, io) : undefined;
   const hasProblems = server.source.errors + server.source.warnings > 0;
   const source = hasProblems ? await askAdmin<SourceAnswer>("/api/v1/source", {}, flags, io) : undefined;
   const groups = groupNodes(nodes.items, progress);
   if (flags.output === "json") {
-    io.stdout.write(formatJson({ server, progress, groups }));
+    io.stdout.write(formatJson({ server, progress, groups, ...(replicas !== undefined && { replicas }) }));
     return exitCode.ok;
   }
   const colors = colorsOf(io.stdout);
   const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
   io.stdout.write(describeServer(server, progress, { colors, now: io.now() }));
+  if (replicas !== undefined) io.stdout.write(`\n${formatReplicas(replicas, { colors, width, now: io.now() })}`);
   if (source !== undefined) io.stdout.write(`\n${formatSourceProblems(source, colors)}`);
   if (groups.length > 0) io.stdout.write(`\n${formatGroups(groups, { colors, width })}`);
   const stragglers = formatStragglers(progress, { colors, width });
@@ -74,16 +90,24 @@ function describeStore(
   { colors, now }: { readonly colors: Colors; readonly now: Date },
 ): readonly (readonly [string, string])[] {
   if (store === undefined) return [];
-  const { role, roleSince, head, lag, awaySince, awayReason, stoppedSince, stopReason } = store;
-  const behind = lag === 0 ? "all applied" : colors.yellow(`${plural(lag, "record")} behind`);
+  const { role, roleSince, head, lag, lagSince, awaySince, awayReason, copy, stoppedSince, stopReason } = store;
+  const behind =
+    lag === 0 ? "all applied" : colors.yellow(`${plural(lag, "record")} behind${describeSince(lagSince, now)}`);
   const facts: (readonly [string, string])[] = [
     ["store", `${role} for ${formatAge(roleSince, now)}, head ${head}, ${behind}`],
   ];
   if (awaySince !== undefined)
     facts.push(["", colors.red(`unreachable for ${formatAge(awaySince, now)}: ${awayReason ?? ""}`)]);
+  if (copy?.inPlace === true)
+    facts.push(["", colors.yellow(`serving the local copy, up to record ${copy.number}, since the start`)]);
+  if (copy?.problem !== undefined) facts.push(["", colors.yellow(`the local copy cannot be written: ${copy.problem}`)]);
   if (stoppedSince !== undefined)
     facts.push(["", colors.red(`not applied for ${formatAge(stoppedSince, now)}: ${stopReason ?? ""}`)]);
   return facts;
+}
+
+function describeSince(since: string | undefined, now: Date): string {
+  return since === undefined ? "" : ` for ${formatAge(since, now)}`;
 }
 
 /** What is held, and what the server has no content of. */

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
-import { type LedgerStore, openDirectoryLedger } from "@xdskit/server";
+import { type LedgerStore, openCopiedStore, openDirectoryLedger } from "@xdskit/server";
 import { CommandError, exitCode } from "../exit-code.ts";
+import { type EtcdOptions, readEtcdUrl } from "./etcd-url.ts";
 
 interface StoreScheme {
   readonly prefix: string;
@@ -11,8 +12,13 @@ interface StoreScheme {
 
 export interface StoreParts {
   readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Called with what was mended when the store was opened. */
   readonly onProblem: (message: string) => void;
+  /** Where a server keeps a copy of a store with an engine. @default none is kept */
+  readonly copyDirectory?: string | undefined;
+  /** Needs no lock, so it works beside a server. @default false */
+  readonly isReadOnly?: boolean;
 }
 
 /** The package of the store on etcd, which is installed beside this one. */
@@ -20,7 +26,7 @@ const ETCD_PACKAGE = "@xdskit/store-etcd";
 
 /** What that package exports, as far as it is used here. */
 interface EtcdPackage {
-  openEtcdStore(options: { readonly endpoints: readonly string[]; readonly prefix: string }): Promise<LedgerStore>;
+  openEtcdStore(options: EtcdOptions): Promise<LedgerStore>;
 }
 
 /** Every kind of store. */
@@ -28,18 +34,22 @@ const schemes: readonly StoreScheme[] = [
   {
     prefix: "etcd://",
     form: "HOST:PORT,…/PREFIX",
-    async open(rest) {
-      const [hosts = "", ...path] = rest.split("/");
-      const endpoints = hosts.split(",").filter((host) => host !== "");
-      if (endpoints.length === 0) throw unknownStore(`etcd://${rest}`);
+    async open(rest, { cwd, env, copyDirectory, onProblem }) {
+      const options = readEtcdUrl(rest, { cwd, env });
+      if (options === undefined) throw unknownStore(`etcd://${rest}`);
       const { openEtcdStore } = await importEtcd();
-      return await openEtcdStore({ endpoints: endpoints.map((host) => `http://${host}`), prefix: path.join("/") });
+      const open = (): Promise<LedgerStore> => openEtcdStore(options);
+      if (copyDirectory === undefined) return await open();
+      const hosts = options.endpoints.map((endpoint) => endpoint.replace(/^https?:\/\//, ""));
+      const url = `etcd://${hosts.toSorted().join(",")}/${options.prefix}`;
+      return await openCopiedStore({ directory: copyDirectory, url, open, onProblem });
     },
   },
   {
     prefix: "file:",
     form: "DIR",
-    open: (rest, { cwd, onProblem }) => openDirectoryLedger({ directory: resolve(cwd, rest), onProblem }),
+    open: (rest, { cwd, onProblem, isReadOnly = false }) =>
+      openDirectoryLedger({ directory: resolve(cwd, rest), onProblem, isReadOnly }),
   },
 ];
 
@@ -52,6 +62,9 @@ export async function openStore(url: string, parts: StoreParts): Promise<LedgerS
   } catch (cause) {
     if (cause instanceof CommandError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
+    // A file that is not there, or an option that cannot be used.
+    const isMisuse = cause instanceof TypeError || (cause instanceof Error && "syscall" in cause);
+    if (isMisuse) throw new CommandError(exitCode.usage, `the store cannot be used: ${reason}`);
     throw new CommandError(exitCode.unreachable, `the store cannot be used: ${reason}`);
   }
 }

@@ -34,6 +34,14 @@ export function formatVersion(sum: bigint): string {
   return formatHalf(low) + formatHalf(high);
 }
 
+/** Formats the start of a digest or sum as 4 characters, by which one of a few is known again. */
+export function formatMark(sum: bigint): string {
+  return formatHalf(Number(BigInt.asUintN(HALF_BITS, sum))).slice(0, MARK_LENGTH);
+}
+
+/** The length of a mark. */
+export const MARK_LENGTH = 4;
+
 /** All digits in one call: a text to which they are appended one by one costs three times as much. */
 function formatHalf(half: number): string {
   const low = half % QUARTER;

@@ -30,6 +30,7 @@ import type { Stream } from "./stream/stream.ts";
 import { Streams } from "./stream/streams.ts";
 import { ChangedNames } from "./subscription/changed-names.ts";
 
+const DEFAULT_PLACED_AT_ONCE = 50;
 const DEFAULT_MAX_JOURNAL_LINES = 1_000_000;
 const DEFAULT_MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 const noChanges: Transaction = { changes: [] };
@@ -156,12 +157,36 @@ export class ServerMachine {
     }
     const changed = new Set(layers.filter((layer, index) => this.#layers.isPresent(layer) !== present[index]));
     const isConcerned = (node: Node): boolean => mapsAll || this.#admission.dependsOn(changed, node);
-    const moved = [...this.#streams.place(isConcerned, before), ...this.#polls.place(isConcerned)];
+    if (mapsAll || changed.size > 0) {
+      this.#streams.unplace(isConcerned, before);
+      this.#polls.unplace(isConcerned, before);
+    }
+    const moved = this.#placeSome(this.#options.placedAtOnce ?? DEFAULT_PLACED_AT_ONCE);
     return touched === undefined ? moved : [...remembered, ...moved, ...this.#streams.trim()];
   }
 
+  /** Gives clients the layers that they are to have: so many streams, or those of one client more. */
+  #placeSome(budget: number): readonly ServerEffect[] {
+    const effects: ServerEffect[] = [];
+    for (let left = budget; left > 0 && this.isPlacementDue; ) {
+      if (this.#streams.unplaced > 0) left -= this.#streams.placeNext(effects);
+      else {
+        this.#polls.placeNext(effects);
+        left--;
+      }
+    }
+    return effects;
+  }
+
+  /** Gives one client the layers that it is to have. Throws as `next` does. */
+  placeNext(): readonly ServerEffect[] {
+    const effects = this.#placeSome(1);
+    this.#rest();
+    return effects;
+  }
+
   /**
-   * Flushes at most `budget` streams and polls, each from the newest state.
+   * Flushes at most `budget` streams and polls, each from the newest state; when none is left, it places clients.
    *
    * @throws {InvariantError} a bug of the server, with the stream that was flushed; a budget of 1 loses no effects of
    * others
@@ -172,7 +197,8 @@ export class ServerMachine {
       // Streams and polls alternate, so that neither waits for all of the other.
       this.#isTurnOfPolls = !this.#isTurnOfPolls;
       if (this.#polls.isDue && (this.#isTurnOfPolls || !this.#streams.isDue)) effects.push(...this.#polls.next());
-      else this.#streams.next(effects);
+      else if (this.#streams.isDue) this.#streams.next(effects);
+      else effects.push(...this.#placeSome(1));
     }
     this.#rest();
     return effects;
@@ -197,14 +223,19 @@ export class ServerMachine {
     if (!this.isDue) this.#responses.rest();
   }
 
-  /** Whether a stream or a poll waits for a flush. */
+  /** Whether a stream or a poll waits for a flush, or a client for its layers. */
   get isDue(): boolean {
-    return this.#streams.isDue || this.#polls.isDue;
+    return this.#streams.isDue || this.#polls.isDue || this.isPlacementDue;
   }
 
-  /** The number of streams that wait for a flush. */
+  /** Whether a client waits until it is given the layers that it is to have; it is sent nothing until then. */
+  get isPlacementDue(): boolean {
+    return this.#streams.unplaced + this.#polls.unplaced > 0;
+  }
+
+  /** The number of streams that wait for a flush, or may do so once they have their layers. */
   get dueStreams(): number {
-    return this.#streams.due;
+    return this.#streams.due + this.#streams.unplaced;
   }
 
   /** How many streams `next` has flushed so far. */

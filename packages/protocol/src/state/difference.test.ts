@@ -1,7 +1,15 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cluster, shown, viewOf, WrittenLayer } from "../../test/support/layers.ts";
 import { CLUSTER, ENDPOINTS } from "../../test/support/resources.ts";
-import { type Difference, differenceBetween, noDifference, positionKey, reaches } from "./difference.ts";
+import {
+  type Difference,
+  differenceBetween,
+  noDifference,
+  positionKey,
+  reaches,
+  type ShareDifference,
+} from "./difference.ts";
 import type { View } from "./view.ts";
 
 /** The changes in short, in the order of their names, and what a wildcard is told. */
@@ -199,5 +207,66 @@ describe("a position", () => {
     expect([3, 4, 5].map((revision) => reaches({ view, revision }, CLUSTER))).toEqual([false, true, true]);
     expect(reaches({ view, revision: 3 }, ENDPOINTS)).toBe(true);
     expect(reaches({ view: viewOf(top), revision: 3 }, CLUSTER)).toBe(true);
+  });
+});
+
+describe("a difference for a node that moves below its own layer", () => {
+  const names = ["a", "b", "c"];
+  const write = fc.record({ layer: fc.nat(3), name: fc.nat(2), label: fc.nat(2), onDemand: fc.boolean() });
+  const layersOf = fc.subarray([0, 1, 2, 3], { minLength: 1 });
+
+  function shareInMap(): { readonly known: Map<string, Difference>; readonly share: ShareDifference } {
+    const known = new Map<string, Difference>();
+    const share: ShareDifference = (key, make) => {
+      const difference = known.get(key) ?? make();
+      known.set(key, difference);
+      return difference;
+    };
+    return { known, share };
+  }
+
+  test("is one for all nodes with the same layers below, with one segment", () => {
+    const own = ["x", "y"].map((name) => new WrittenLayer(name, [cluster(name, "1")]));
+    const [one, two] = ["1", "2"].map((label) => new WrittenLayer(label, [cluster("a", label), cluster("b", "1")]));
+    const base = new WrittenLayer("base", [cluster("a", "0"), cluster("c", "0")]);
+    if (one === undefined || two === undefined) throw new Error("no layers");
+    const { known, share } = shareInMap();
+    const differences = own.map((layer) =>
+      differenceBetween(
+        { view: viewOf(layer, one, base), revision: 1 },
+        viewOf(layer, two, base),
+        CLUSTER,
+        "left-off",
+        share,
+      ),
+    );
+    expect([differences[0] === differences[1], known.size]).toEqual([true, 1]);
+    expect(told(differences[0] ?? noDifference)).toEqual({
+      changes: [`a: ${version("a", "1")} → ${version("a", "2")}`],
+      puts: ["a@2"],
+      removed: [],
+    });
+  });
+
+  test("is what it is without sharing, whatever the layers hide and whenever they changed", () => {
+    fc.assert(
+      fc.property(fc.array(write, { maxLength: 14 }), layersOf, layersOf, fc.nat(6), (writes, then, now, revision) => {
+        const layers = names.concat("d").map((name) => new WrittenLayer(name));
+        for (const [i, { layer, name, label, onDemand }] of writes.entries()) {
+          const called = names[name] ?? "a";
+          if (label === 0) layers[layer]?.delete(i, called);
+          else layers[layer]?.put(i, cluster(called, String(label), onDemand));
+        }
+        const of = (numbers: readonly number[]): View => viewOf(...numbers.flatMap((number) => layers[number] ?? []));
+        const from = { view: of([0, ...then.filter((number) => number > 0)]), revision };
+        const to = of([0, ...now.filter((number) => number > 0)]);
+        const { share } = shareInMap();
+        const plain = told(differenceBetween(from, to, CLUSTER));
+        // The second time it is known.
+        for (let i = 0; i < 2; i++)
+          expect(told(differenceBetween(from, to, CLUSTER, "left-off", share))).toEqual(plain);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });

@@ -6,7 +6,7 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import type { Past, PastNames } from "./journal.ts";
 import type { VisibleLayer } from "./layer.ts";
 import type { Table, TableChange } from "./table.ts";
-import type { View } from "./view.ts";
+import { View } from "./view.ts";
 
 /** The state that a subscription has been sent: a view at a revision. */
 export interface Position {
@@ -33,19 +33,31 @@ export interface Difference {
   readonly segments: readonly Segment[];
 }
 
+/** Returns the difference under a key; makes it if there is none. Keys are equal until the next transaction only. */
+export type ShareDifference = (key: string, make: () => Difference) => Difference;
+
 /** No change. */
 export const noDifference: Difference = { changes: [], segments: [] };
 
 /**
  * Computes what changed since a position: a name is sent when its resource then differs from its resource now. A stream
  * that moved to another view keeps its old position, and the same rule applies. `ttls` says whether a changed TTL alone
- * counts.
+ * counts. `share`: keeps what views share of such differences.
  */
-export function differenceBetween(from: Position, view: View, type: TypeUrl, ttls: Ttls = "left-off"): Difference {
+export function differenceBetween(
+  from: Position,
+  view: View,
+  type: TypeUrl,
+  ttls: Ttls = "left-off",
+  share?: ShareDifference,
+): Difference {
   if (isStill(from, view, type)) return noDifference;
   if (from.view === view) {
     const shared = sharedDifference(from, view, type, ttls);
     if (shared !== undefined) return shared;
+  } else if (share !== undefined) {
+    const below = differenceBelow(from, view, type, ttls, share);
+    if (below !== undefined) return below;
   }
   const changes = changesBetween(from, view, type, ttls);
   return { changes, segments: changes.length === 0 ? [] : [segmentOf(changes, ttls)] };
@@ -64,7 +76,7 @@ export function positionKey(from: Position, view: View, type: TypeUrl): string {
     : `${from.view.contentKey(type)} ${Math.max(at, lastChangeAt(from, from.view, type))}`;
 }
 
-function lastChangeAt({ revision }: Position, { layers }: View, type: TypeUrl): number {
+function lastChangeAt({ revision }: Position, { layers }: Pick<View, "layers">, type: TypeUrl): number {
   let at = 0;
   for (const layer of layers) at = Math.max(at, layer.table(type)?.journal.changeAt(revision) ?? 0);
   return at;
@@ -107,6 +119,44 @@ function sharedDifference(from: Position, view: View, type: TypeUrl, ttls: Ttls)
   // Usually one layer changed, and every view that has it shares its changes.
   return { changes: changes.length === 1 && changes[0] !== undefined ? changes[0] : changes.flat(), segments };
 }
+
+/**
+ * The difference for a node that moves and keeps its uppermost layers, such as its own one: that of the layers below them,
+ * which is one for all nodes that move alike. Undefined: the layers that stay hide some of it, or changed themselves.
+ */
+function differenceBelow(
+  from: Position,
+  view: View,
+  type: TypeUrl,
+  ttls: Ttls,
+  share: ShareDifference,
+): Difference | undefined {
+  const [then, now] = [from.view.layers, view.layers];
+  let kept = 0;
+  while (kept < now.length && then[kept] === now[kept]) kept++;
+  const upper = now.slice(0, kept).flatMap((layer) => layer.table(type) ?? []);
+  if (upper.length === 0 || upper.some((table) => table.changeAfter(from.revision) !== undefined)) return undefined;
+  // A name that is hidden may be that of variants.
+  if ([...then, ...now].some((layer) => layer.table(type)?.variants !== undefined)) return undefined;
+  const [before, after] = [new View("", then.slice(kept)), new View("", now.slice(kept))];
+  const at = Math.max(lastChangeAt(from, before, type), lastChangeAt(from, after, type));
+  const key = `${type} ${before.contentKey(type)} ${after.contentKey(type)} ${at}`;
+  const below = share(key, () => differenceBetween({ view: before, revision: from.revision }, after, type, ttls));
+  return upper.some((table) => hidesAny(table, below.changes)) ? undefined : below;
+}
+
+function hidesAny({ resources }: Table, changes: readonly Change[]): boolean {
+  if (resources.size > changes.length) return changes.some(({ name }) => resources.has(name));
+  let names = namesIn.get(changes);
+  if (names === undefined) {
+    names = new Set(changes.map(({ name }) => name));
+    namesIn.set(changes, names);
+  }
+  for (const name of resources.keys()) if (names.has(name)) return true;
+  return false;
+}
+
+const namesIn = new WeakMap<readonly Change[], ReadonlySet<string>>();
 
 /** The changes of one table, shared by every view that has it; kept as long as the `TableChange`. */
 const changesInTables: { readonly [T in Ttls]: WeakMap<TableChange, readonly Change[]> } = {

@@ -85,6 +85,14 @@ export class Journal {
     return past;
   }
 
+  /** The lines, the newest first. */
+  *backwards(): Generator<Readonly<JournalLine>, void> {
+    for (let i = this.#lines.length - 1; i >= 0; i--) {
+      const line = this.#lines[i];
+      if (line !== undefined) yield line;
+    }
+  }
+
   /** The revision in the middle of the lines. */
   get middle(): number {
     return this.#lines[(this.#lines.length - 1) >> 1]?.revision ?? this.#trimmedTo;

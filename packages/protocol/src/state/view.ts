@@ -238,6 +238,11 @@ export class View {
     return this.#summary(type).covered;
   }
 
+  /** Returns the sum behind the type version. */
+  typeSum(type: TypeUrl): bigint {
+    return this.#summary(type).sum;
+  }
+
   /** Returns the type version as clients see it (S-VER-01). */
   typeVersion(type: TypeUrl): string {
     return this.printedVersion(type) ?? this.#summary(type).version;
@@ -262,11 +267,16 @@ export class View {
     return this.layers.some((layer) => layer.table(type)?.isCanary === true);
   }
 
-  /** Returns the type version for a client that also holds resources the view does not have; `more` is their sum. */
-  typeVersionWith(type: TypeUrl, more: bigint): string {
+  /**
+   * Returns the type version for a client that also holds resources the view does not have. `more` is their sum; `marks`
+   * tell a server that did not send them which they are.
+   */
+  typeVersionWith(type: TypeUrl, more: bigint, marks = ""): string {
     const { sum, version } = this.#summary(type);
     const printed = this.typeVersion(type);
-    return printed === version ? formatVersion(addSums(sum, more)) : `${printed}+${formatVersion(more)}`;
+    if (printed !== version) return `${printed}+${formatVersion(more)}`;
+    const own = formatVersion(addSums(sum, more));
+    return marks === "" ? own : `${own}.${marks}`;
   }
 
   /**

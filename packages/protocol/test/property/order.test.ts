@@ -59,6 +59,17 @@ describe.each(meshClients)("a client that warms what it is given ($is)", (client
     );
   });
 
+  test("nor when it goes to another server that is told of the same changes", () => {
+    fc.assert(
+      fc.property(brokenMeshScript, (steps) => {
+        const mesh = playMesh(client, { makeBeforeBreak: true, replicas: true }, steps);
+        expect(mesh.envoy.lost).toEqual([]);
+        expect(mesh.envoy.holdings).toEqual(mesh.target);
+      }),
+      tries,
+    );
+  });
+
   test("loses requests where everything is said at once", () => {
     expect(losesIn(client, { makeBeforeBreak: false }, tries)).not.toBe(undefined);
   });

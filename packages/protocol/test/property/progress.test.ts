@@ -16,6 +16,7 @@ const mixes: readonly (readonly [string, Trouble])[] = [
   ["a stream for each type and all that can go wrong", { ...all, perType: true }],
   ["aliases and all that can go wrong", { ...all, aliases: true }],
   ["comparisons that take many turns", { ...all, refusals: false, pauses: true, onDemand: true }],
+  ["nodes that are placed one by one and all that can go wrong", { ...all, placesLater: true, mixed: true }],
   ["answers in several responses and all that can go wrong", { ...all, maxResponseBytes: 1 }],
 ];
 

@@ -1,12 +1,19 @@
 import {
   anonymousNode,
   type Deletion,
+  type LayerChange,
   type Reference,
   type Resource,
   type TypeUrl,
   type Variant,
 } from "@xdskit/protocol";
-import { type Remembered, type ServerEffect, ServerMachine, type StreamId } from "@xdskit/protocol/internal";
+import {
+  type Remembered,
+  type ServerEffect,
+  type ServerEvent,
+  ServerMachine,
+  type StreamId,
+} from "@xdskit/protocol/internal";
 import { ModelEnvoy } from "./model-envoy.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";
 
@@ -36,20 +43,33 @@ export interface MeshOptions {
   readonly renamesEndpoints?: boolean;
   /** A server that is started anew knows nothing of the one before. */
   readonly forgets?: boolean;
+  /**
+   * There are two servers that are told of each change. In place of a server that is started anew, the client goes to the
+   * other one.
+   */
+  readonly replicas?: boolean;
   /** Each resource of an answer that may be split comes in a response of its own. */
   readonly splits?: boolean;
 }
 
-/** One Envoy, one server machine, and a configuration of Listeners, routes, Clusters and endpoints that always fits together. */
+/** A server, and the timers that it waits for, by their ids. */
+interface Served {
+  readonly machine: ServerMachine;
+  readonly timers: Map<number, number>;
+  /** The client was here before. */
+  isKnown: boolean;
+}
+
+/** One Envoy, one server or two, and a configuration of Listeners, routes, Clusters and endpoints that always fits together. */
 export class Mesh {
   readonly envoy: ModelEnvoy;
   readonly #how: MeshOptions;
-  #machine: ServerMachine;
+  #server: Served;
+  #other: Served | undefined;
   /** What the server was asked to remember. */
   #remembered: Remembered[] = [];
   readonly #refuses: boolean;
   readonly #streams: Map<TypeUrl, StreamId>;
-  readonly #timers = new Map<number, number>();
   readonly #isLate: boolean;
   readonly #renames: boolean;
   #lastStream: number;
@@ -67,7 +87,8 @@ export class Mesh {
     this.#refuses = how.refusals ?? false;
     this.#isLate = how.lateEndpoints ?? false;
     this.#renames = how.renamesEndpoints ?? false;
-    this.#machine = this.#start();
+    this.#server = this.#start();
+    this.#other = how.replicas === true ? this.#start() : undefined;
     this.envoy = new ModelEnvoy(variant, isAggregated);
     this.#streams = new Map(TYPES.map((type, i) => [type, isAggregated ? 1 : i + 1]));
     this.#lastStream = TYPES.length;
@@ -79,7 +100,7 @@ export class Mesh {
   step([what, a, b]: MeshStep): void {
     if (what === "change") this.#change(a, b);
     else if (what === "request") this.#send(this.#streamAt(a));
-    else if (what === "turn") this.#perform(this.#machine.next(1 + (a % 4)));
+    else if (what === "turn") this.#perform(this.#server.machine.next(1 + (a % 4)));
     else if (what === "break") this.#break(a % 2 === 1);
     else if (what === "reset") this.#reset(this.#streamAt(a));
     else if (what === "restart") this.#restart(a, b);
@@ -101,8 +122,8 @@ export class Mesh {
   exchange(streams: Iterable<string>): void {
     const open = [...streams];
     for (let round = 0; round < 1_000; round++) {
-      this.#perform(this.#machine.next(100));
-      let isQuiet = !this.#machine.isDue;
+      this.#perform(this.#server.machine.next(100));
+      let isQuiet = !this.#server.machine.isDue;
       for (const stream of open) {
         while (this.#send(stream)) isQuiet = false;
         if (this.envoy.take(stream)) isQuiet = false;
@@ -114,8 +135,8 @@ export class Mesh {
 
   /** A second goes by: what is waited for no longer than that ends. */
   passSecond(): void {
-    const ending = [...this.#timers].filter(([, ms]) => ms <= SHORT_MS);
-    for (const [timer] of ending) if (this.#timers.delete(timer)) this.#fire(timer);
+    const ending = [...this.#server.timers].filter(([, ms]) => ms <= SHORT_MS);
+    for (const [timer] of ending) if (this.#server.timers.delete(timer)) this.#fire(timer);
   }
 
   /** A stream of its own may come back seconds after its siblings; what is asked for on one stream comes at once. */
@@ -148,18 +169,19 @@ export class Mesh {
     return this.#target.some((one) => one.type === ENDPOINTS && one.name === name);
   }
 
-  #start(): ServerMachine {
+  #start(): Served {
     const dialect = {
       makeBeforeBreak: this.#how.makeBeforeBreak,
       separateResumeGraceMs: GRACE_MS,
       ...(this.#how.splits === true ? { maxResponseBytes: 1, maySplit: { otherwise: true } } : {}),
     };
-    return new ServerMachine({ digest, traits, nodeMapping: () => ["base"], dialect, remembers: true });
+    const machine = new ServerMachine({ digest, traits, nodeMapping: () => ["base"], dialect, remembers: true });
+    return { machine, timers: new Map(), isKnown: false };
   }
 
   /** The connection breaks; each stream comes back when the client gets to it. */
   #break(isTurnedRound: boolean): void {
-    for (const stream of this.#streams.values()) this.#perform(this.#machine.on({ kind: "stream-closed", stream }));
+    for (const stream of this.#streams.values()) this.#tell({ kind: "stream-closed", stream });
     for (const type of this.#streams.keys()) this.#streams.set(type, 0);
     this.#connection++;
     this.#hasListed = false;
@@ -173,20 +195,24 @@ export class Mesh {
       this.#break(false);
       return;
     }
-    this.#perform(this.#machine.on({ kind: "stream-closed", stream: this.#streams.get(onlyType) ?? 0 }));
+    this.#tell({ kind: "stream-closed", stream: this.#streams.get(onlyType) ?? 0 });
     this.#streams.set(onlyType, 0);
     this.envoy.reset(onlyType);
   }
 
-  /** The server is killed, and another one comes up with another configuration. */
+  /** The server is killed, and another one comes up with another configuration; or the client goes to one that is there. */
   #restart(a: number, b: number): void {
     this.#break((a & 1) === 1);
-    this.#timers.clear();
-    this.#machine = this.#start();
+    if (this.#other !== undefined) {
+      [this.#server, this.#other] = [this.#other, this.#server];
+      this.#isStranger = !this.#server.isKnown;
+      return;
+    }
+    this.#server = this.#start();
     const isForgetful = this.#how.forgets === true;
     this.#isStranger = isForgetful;
     const remembered = isForgetful ? [] : this.#remembered;
-    this.#perform(this.#machine.on({ kind: "history-restored", remembered }));
+    this.#tell({ kind: "history-restored", remembered });
     this.#target = [];
     this.#late = [];
     this.#change(a, b);
@@ -224,13 +250,19 @@ export class Mesh {
     this.#target = next;
     const puts = next.filter((one) => !this.#late.includes(one));
     const changes = [{ layer: "base", puts, deletes }];
-    this.#perform(this.#machine.on({ kind: "transaction-committed", transaction: { changes } }));
+    this.#commit(changes);
+  }
+
+  #commit(changes: readonly LayerChange[]): void {
+    for (const server of [this.#server, this.#other]) {
+      if (server !== undefined) this.#tell({ kind: "transaction-committed", transaction: { changes } }, server);
+    }
   }
 
   #bringLate(): void {
     const changes = [{ layer: "base", puts: this.#late }];
     this.#late = [];
-    this.#perform(this.#machine.on({ kind: "transaction-committed", transaction: { changes } }));
+    this.#commit(changes);
   }
 
   #streamAt(n: number): string {
@@ -240,17 +272,15 @@ export class Mesh {
 
   #open(stream: StreamId, onlyType: TypeUrl | undefined): void {
     const { variant } = this.envoy;
-    this.#perform(
-      this.#machine.on({
-        kind: "stream-opened",
-        stream,
-        variant,
-        onlyType,
-        apiVersion: "v3",
-        peer,
-        connection: this.#connection,
-      }),
-    );
+    this.#tell({
+      kind: "stream-opened",
+      stream,
+      variant,
+      onlyType,
+      apiVersion: "v3",
+      peer,
+      connection: this.#connection,
+    });
   }
 
   #send(from: string): boolean {
@@ -260,7 +290,7 @@ export class Mesh {
       this.envoy.closed.delete(from);
       this.#lastStream++;
       for (const type of onlyType === undefined ? TYPES : [onlyType]) {
-        this.#perform(this.#machine.on({ kind: "stream-closed", stream: this.#streams.get(type) ?? 0 }));
+        this.#tell({ kind: "stream-closed", stream: this.#streams.get(type) ?? 0 });
         this.#streams.set(type, this.#lastStream);
       }
       this.#open(this.#lastStream, onlyType);
@@ -268,10 +298,13 @@ export class Mesh {
     }
     const stream = request?.type && this.#streams.get(request.type);
     if (request === undefined || stream === undefined) return false;
-    if (request.type === CLUSTER) this.#isStranger = false;
-    this.#hasListed ||= request.kind === "delta" && request.initialVersions.size > 0;
+    if (request.type === CLUSTER) {
+      this.#isStranger = false;
+      this.#server.isKnown = true;
+    }
+    this.#hasListed ||= request.kind === "delta" ? request.initialVersions.size > 0 : request.versionInfo !== undefined;
     const node = { ...anonymousNode, id: "n", userAgentName: "envoy" };
-    this.#perform(this.#machine.on({ kind: "request-received", stream, request: { ...request, node } }));
+    this.#tell({ kind: "request-received", stream, request: { ...request, node } });
     return true;
   }
 
@@ -288,9 +321,9 @@ export class Mesh {
   }
 
   #fireTimer(upToMs: number): boolean {
-    for (const [timer, ms] of this.#timers) {
+    for (const [timer, ms] of this.#server.timers) {
       if (ms > upToMs) continue;
-      this.#timers.delete(timer);
+      this.#server.timers.delete(timer);
       this.#fire(timer);
       return true;
     }
@@ -298,17 +331,21 @@ export class Mesh {
   }
 
   #fire(timer: number): void {
-    this.#perform(this.#machine.on({ kind: "timer-fired", timer }));
+    this.#tell({ kind: "timer-fired", timer });
   }
 
-  #perform(effects: readonly ServerEffect[]): void {
+  #tell(event: ServerEvent, server = this.#server): void {
+    this.#perform(server.machine.on(event), server);
+  }
+
+  #perform(effects: readonly ServerEffect[], { timers } = this.#server): void {
     for (const effect of effects) {
       // What was sent on a stream that is closed by now arrives nowhere.
       if (effect.kind === "send") {
         if (this.#streams.get(effect.body.type) === effect.stream) this.envoy.hear(effect);
-      } else if (effect.kind === "start-timer") this.#timers.set(effect.timer, effect.ms);
+      } else if (effect.kind === "start-timer") timers.set(effect.timer, effect.ms);
       else if (effect.kind === "remember") this.#remembered.push(effect.what);
-      else if (effect.kind === "cancel-timer") this.#timers.delete(effect.timer);
+      else if (effect.kind === "cancel-timer") timers.delete(effect.timer);
       else if (effect.kind === "close-stream") throw new Error(effect.status.message);
     }
   }

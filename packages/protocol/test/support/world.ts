@@ -10,6 +10,7 @@ import {
   type TypeState,
 } from "@xdskit/protocol/internal";
 import { isWildcardType } from "../../src/dialect/dialect.ts";
+import { sotw } from "./conversation.ts";
 import { dialectOf, nodeOf, type Speaking } from "./dialects.ts";
 import { flushIfLeftOut } from "./left-out-flush.ts";
 import { ModelClient } from "./model-client.ts";
@@ -24,6 +25,13 @@ const VIEWS = [["base"], ["group/1", "base"], ["group/2", "base"], ["node/1", "g
 const TYPES: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
 const NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
+
+/** The ids of pollers that stay in a view begin so. */
+const KEPT = "keeps ";
+
+function keptView(id: string): readonly string[] | undefined {
+  return id.startsWith(KEPT) ? VIEWS[Number(id.slice(KEPT.length))] : undefined;
+}
 
 /** What goes wrong, and what is out of the ordinary. */
 export interface Trouble {
@@ -61,6 +69,13 @@ export interface Trouble {
   readonly stalls?: boolean;
   /** The flushes that the server leaves out are made, too; it throws if one has an effect. */
   readonly flushesInVain?: boolean;
+  /** Moved nodes are given their layers one at a time, and nothing is left of that for the commit. */
+  readonly placesLater?: boolean;
+  /**
+   * Which stream is flushed next is up to the script, and does not depend on which became due first; nor is a view another
+   * one after the last node left it.
+   */
+  readonly flushesByName?: boolean;
   /** Clients ask for a name, give it up and ask for it again before anything was answered. */
   readonly wavers?: boolean;
 }
@@ -112,9 +127,10 @@ export class World {
     this.dialect = dialectOf(speaking);
     this.machine = new ServerMachine({
       editedAtOnce: 1,
+      ...(trouble.placesLater === true ? { placedAtOnce: 0 } : {}),
       digest,
       traits,
-      nodeMapping: (node) => VIEWS[Number(node.id)] ?? [],
+      nodeMapping: (node) => keptView(node.id) ?? VIEWS[Number(node.id)] ?? [],
       ...(speaking?.edition !== undefined && { edition: speaking.edition }),
       dialect: {
         ...speaking?.dialect,
@@ -141,6 +157,7 @@ export class World {
         new ModelClient(variant, [...named, ...children], opening),
       ];
     });
+    if (trouble.flushesByName === true) this.#keepViews();
     for (const client of this.clients) {
       this.#viewOf.set(client, this.#nodeOf(client));
       this.#connect(client);
@@ -155,6 +172,7 @@ export class World {
   step([what, a, b, c]: Step): void {
     const client = this.clients[a % this.clients.length];
     if (client === undefined) return;
+    if (this.#trouble.placesLater === true && (a + b + c) % 3 === 0) this.#perform(this.machine.placeNext());
     const type = TYPES[b % 4] ?? CLUSTER;
     const asksByAlias = this.#trouble.aliases === true && client.variant === "delta" && c % 2 === 0;
     const name = `${this.#nameOf(c)}${asksByAlias ? "!" : ""}`;
@@ -191,7 +209,7 @@ export class World {
       case 9:
         if (this.#trouble.breaks && b % 2 === 0) this.#connect(client);
         else if (this.#trouble.stalls === true && b % 4 === 1) this.#stall(client, c % 2 === 0);
-        else this.#turns(1 + (b % 3));
+        else this.#turns(1 + (b % 3), c);
         break;
       case 10:
         if (this.#trouble.moves) this.#move(client, b);
@@ -199,8 +217,13 @@ export class World {
         break;
       default:
         if (b % 4 === 0) this.#fireTimer();
-        else this.#turns(1 + (b % 5));
+        else this.#turns(1 + (b % 5), c);
     }
+  }
+
+  /** Every node is given the layers that it is to have. */
+  placeAll(): void {
+    while (this.machine.isPlacementDue) this.#perform(this.machine.placeNext());
   }
 
   /** Everything arrives and is accepted, until nobody has anything to say. */
@@ -302,6 +325,16 @@ export class World {
     this.#showViews();
   }
 
+  /** Polls once in each view, which is remembered. */
+  #keepViews(): void {
+    for (const poll of VIEWS.keys()) {
+      const request = sotw(CLUSTER, { node: nodeOf(`${KEPT}${poll}`, this.#trouble.speaking) });
+      const event = { kind: "poll-received", poll: -1 - poll, peer, type: CLUSTER, apiVersion: "v3" } as const;
+      this.machine.on({ ...event, holdMs: 0, request });
+    }
+    this.machine.next(VIEWS.length);
+  }
+
   /** Naming nothing at first is everything. */
   #meansAll(type: TypeUrl, variant: Variant): boolean {
     const kind = traits(type)?.kind;
@@ -324,7 +357,7 @@ export class World {
 
   #mapping(): NodeMapping {
     const views = new Map([...this.clients].map((one, i) => [String(i), VIEWS[this.#viewOf.get(one) ?? 0] ?? []]));
-    return (node) => views.get(node.id) ?? [];
+    return (node) => keptView(node.id) ?? views.get(node.id) ?? [];
   }
 
   #connect(client: ModelClient): void {
@@ -360,8 +393,17 @@ export class World {
     if (this.#trouble.flushesInVain === true && !this.#stalled.has(stream)) flushIfLeftOut(this.machine, stream);
   }
 
-  #turns(budget: number): void {
-    this.#perform(this.machine.next(budget));
+  /** Flushes up to so many streams; `first`: where to begin, if the script says which. */
+  #turns(budget: number, first = 0): void {
+    if (this.#trouble.flushesByName !== true) {
+      this.#perform(this.machine.next(budget));
+      return;
+    }
+    const streams = [...new Set(this.clients.flatMap((client) => [...(this.#streamsOf.get(client)?.values() ?? [])]))];
+    for (let i = 0; i < Math.min(budget, streams.length); i++) {
+      const stream = streams[(first + i) % streams.length];
+      if (stream !== undefined) this.#perform(this.machine.flushAhead(stream) ?? []);
+    }
   }
 
   #showViews(): void {

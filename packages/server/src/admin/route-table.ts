@@ -18,7 +18,7 @@ import { decisionPlan, plan } from "./routes/plan.ts";
 import { progress } from "./routes/progress.ts";
 import { resources } from "./routes/resources.ts";
 import { difference, revision, revisions } from "./routes/revisions.ts";
-import { layers, server, source } from "./routes/server.ts";
+import { layers, replicas, server, source } from "./routes/server.ts";
 
 /** The routes that anybody may ask. */
 const probes: readonly Route[] = [livez, readyz, metrics];
@@ -28,6 +28,7 @@ export const routes: readonly Route[] = [
   ...probes,
   server,
   source,
+  replicas,
   layers,
   resources,
   holders,

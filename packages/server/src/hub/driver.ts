@@ -148,6 +148,10 @@ class MachineFlushes implements DueFlushes {
     return this.#machine.isPollDue;
   }
 
+  get isPlacementDue(): boolean {
+    return this.#machine.isPlacementDue;
+  }
+
   get dueStreams(): number {
     return this.#machine.dueStreams;
   }
@@ -180,6 +184,10 @@ class MachineFlushes implements DueFlushes {
 
   pollAhead(): void {
     this.#effects.add(this.#machine.pollAhead());
+  }
+
+  placeNext(): void {
+    this.#effects.add(this.#machine.placeNext());
   }
 }
 

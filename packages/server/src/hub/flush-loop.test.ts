@@ -29,6 +29,13 @@ class World implements FlushClock, DueFlushes {
   flushedStreams = 0;
   pausedFlushes = 0;
   readonly isPollDue = false;
+  /** Clients that are to be placed; each makes that stream due, if it is one. */
+  readonly unplaced: (number | undefined)[] = [];
+  /** How many clients were placed before each slice ended. */
+  readonly placed: number[] = [];
+  /** When the last one was placed. */
+  placedAt = 0;
+  #placed = 0;
   /** How many flushes each slice was. */
   readonly slices: number[] = [];
   /** When each large response was sent, of those that were added. */
@@ -55,6 +62,8 @@ class World implements FlushClock, DueFlushes {
       },
       write: () => {
         this.slices.push(this.#flushes - this.#flushesBefore);
+        this.placed.push(this.#placed);
+        this.#placed = 0;
         this.#flushesBefore = this.#flushes;
         return { responses: 0, bytes: 0 };
       },
@@ -78,7 +87,11 @@ class World implements FlushClock, DueFlushes {
   }
 
   get isDue(): boolean {
-    return this.#due.size > 0 || this.isLargeDue;
+    return this.#due.size > 0 || this.isLargeDue || this.isPlacementDue;
+  }
+
+  get isPlacementDue(): boolean {
+    return this.unplaced.length > 0;
   }
 
   get isLargeDue(): boolean {
@@ -104,7 +117,7 @@ class World implements FlushClock, DueFlushes {
   }
 
   get dueStreams(): number {
-    return this.#due.size;
+    return this.#due.size + this.unplaced.length;
   }
 
   flushNext(): void {
@@ -138,6 +151,14 @@ class World implements FlushClock, DueFlushes {
     throw new Error("there are no polls");
   }
 
+  placeNext(): void {
+    const stream = this.unplaced.shift();
+    this.#placed++;
+    this.#now += this.#flushMs;
+    this.placedAt = this.#now;
+    if (stream !== undefined) this.#makeDue("change", stream);
+  }
+
   /** Plays all events, and whatever follows from them. */
   play(events: readonly WorldEvent[]): readonly Wait[] {
     let at = 0;
@@ -153,13 +174,15 @@ class World implements FlushClock, DueFlushes {
 
   #happen(event: WorldEvent): void {
     const numbers = event.kind === "change" ? Array.from({ length: event.streams }, (_, i) => i) : [event.stream];
-    for (const stream of numbers) {
-      if (this.#due.has(stream)) continue;
-      this.#due.set(stream, { kind: event.kind, at: this.#now, busyMs: this.#busyMs, flushes: this.#flushes });
-    }
+    for (const stream of numbers) this.#makeDue(event.kind, stream);
     if (event.kind === "change") this.turns.changed();
     if (event.kind === "subscribe") this.turns.asked(event.stream);
     this.turns.schedule();
+  }
+
+  #makeDue(kind: WorldEvent["kind"], stream: number): void {
+    if (this.#due.has(stream)) return;
+    this.#due.set(stream, { kind, at: this.#now, busyMs: this.#busyMs, flushes: this.#flushes });
   }
 
   /** Runs the loop up to a time; a slice may last longer. */
@@ -270,6 +293,42 @@ describe("a slice of the event loop", () => {
     const waits = world.play([{ afterMs: 0, kind: "subscribe", stream: STREAMS }, change(0, 2)]);
     expect(waits.map(({ stream }) => stream)).toEqual([STREAMS, 0, 1, STREAMS, STREAMS, STREAMS]);
     expect(world.slices).toEqual([1, 3, 1, 1]);
+  });
+});
+
+describe("clients that are to be placed", () => {
+  const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+  test("are placed in slices of 5 ms, however many there are", () => {
+    for (const count of [200, 400]) {
+      const world = new World(0.125);
+      world.unplaced.push(...numbers(count).map(() => undefined));
+      world.play([change(0, 0)]);
+      expect(world.placed).toEqual(numbers(count / 40).map(() => 40));
+    }
+  });
+
+  test("take turns with flushes", () => {
+    const world = new World(0.5);
+    world.unplaced.push(...numbers(10).map((i) => 100 + i));
+    const waits = world.play([change(0, 5)]);
+    expect([world.placed, world.slices]).toEqual([
+      [5, 5, 0],
+      [5, 5, 5],
+    ]);
+    expect(waits.map(({ stream }) => stream)).toEqual([...numbers(5), ...numbers(10).map((i) => 100 + i)]);
+  });
+
+  test("are placed in the pause after a fan-out, and flushed after it", () => {
+    const world = new World(1);
+    world.play([change(0, 10)]);
+    world.unplaced.push(100, 101);
+    const [first, second] = world.play([change(11, 0)]).slice(10);
+    expect(world.placedAt).toBe(13);
+    expect([first, second].map((wait) => [wait?.stream, wait?.idleMs])).toEqual([
+      [100, 38],
+      [101, 37],
+    ]);
   });
 });
 

@@ -14,6 +14,8 @@ export interface DueFlushes {
   readonly isDue: boolean;
   readonly isPollDue: boolean;
   readonly isLargeDue: boolean;
+  /** Whether a client waits until it is given its layers. */
+  readonly isPlacementDue: boolean;
   readonly dueStreams: number;
   /** How many streams `flushNext` has flushed so far. */
   readonly flushedStreams: number;
@@ -29,6 +31,8 @@ export interface DueFlushes {
   flushAhead(stream: StreamId): boolean;
   /** Evaluates one poll ahead of the streams. */
   pollAhead(): void;
+  /** Gives one client its layers. */
+  placeNext(): void;
 }
 
 const none: readonly StreamId[] = [];
@@ -82,6 +86,7 @@ export class FlushLoop {
   readonly #finishing = new Map<StreamId, number>();
   readonly #flushNext = (): void => this.#options.due.flushNext();
   #isScheduled = false;
+  #placedLast = false;
   #given = 0;
   #failed = 0;
 
@@ -95,9 +100,10 @@ export class FlushLoop {
   /** Schedules a slice if a stream is due or finishing. */
   schedule(): void {
     if (this.#isScheduled) return;
-    const { isDue, isPollDue, isLargeDue } = this.#options.due;
+    const { isDue, isPollDue, isLargeDue, isPlacementDue } = this.#options.due;
     if (!isDue && this.#finishing.size === 0) return;
-    const isUrgent = isPollDue || isLargeDue || this.#ahead.size > 0;
+    // A client that is cut off does not wait until the next fan-out.
+    const isUrgent = isPollDue || isLargeDue || isPlacementDue || this.#ahead.size > 0;
     const waitMs = isUrgent ? 0 : this.#pacer.waitMs(this.#clock.now());
     if (waitMs > 0) {
       this.#cancelWait ??= this.#clock.later(waitMs, () => {
@@ -171,11 +177,20 @@ export class FlushLoop {
     report({ kind: "slice-flushed", responses, bytes, tookMs: now - startedAt, isMore: due.isDue });
   }
 
-  /** Sends one large response, or flushes a stream or poll; false if all that is due waits for the next fan-out. */
+  /**
+   * Sends one large response, places a client, or flushes a stream or poll; false if all that is due waits for the next
+   * fan-out.
+   */
   #flushOne(now: number): boolean {
     const { due } = this.#options;
     if (due.isLargeDue) {
       due.sendLarge();
+      return true;
+    }
+    // Placing and flushing take turns, so that neither waits for all of the other.
+    this.#placedLast = due.isPlacementDue && !this.#placedLast;
+    if (this.#placedLast) {
+      this.#try(() => due.placeNext());
       return true;
     }
     const mayFlush = this.#pacer.mayFlush(now, due.flushedStreams, due.dueStreams);
@@ -191,15 +206,19 @@ export class FlushLoop {
     }
     if (mayFlush) this.#give(this.#flushNext);
     else if (due.isPollDue) this.#give(() => due.pollAhead());
-    else return false;
+    else return due.isPlacementDue;
     return true;
   }
 
-  /** Flushes; an exception must not affect other streams. */
   #give(flush: () => void): void {
     this.#given++;
+    this.#try(flush);
+  }
+
+  /** Runs something for one stream; an exception must not affect others. */
+  #try(run: () => void): void {
     try {
-      flush();
+      run();
       this.#failed = 0;
     } catch (cause) {
       this.#failed++;

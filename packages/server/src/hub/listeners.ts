@@ -20,7 +20,14 @@ const kinds: Readonly<Record<ServerReport["kind"], 1>> = {
   ...{ "request-received": 1, "response-queued": 1, "stream-stalled": 1, "stream-drained": 1, committed: 1 },
   ...{ converted: 1, "v2-refused": 1, "admin-refused": 1, "admin-change": 1, "page-refused": 1 },
   ...{ "slice-flushed": 1, "limit-hit": 1, "history-restored": 1, "history-problem": 1, "ledger-resumed": 1 },
-  ...{ "ledger-recorded": 1, "ledger-role": 1, "store-away": 1, "client-unchecked": 1, "store-back": 1 },
+  ...{
+    "ledger-recorded": 1,
+    "ledger-role": 1,
+    "store-away": 1,
+    "store-copy-in-place": 1,
+    "client-unchecked": 1,
+    "store-back": 1,
+  },
   ...{ "ledger-problem": 1, "files-written": 1, "files-problem": 1, "files-source": 1, "files-unfaithful": 1 },
   ...{ "load-reporter-connected": 1, "load-reporter-disconnected": 1, "load-reported": 1, "certificate-ended": 1 },
   ...{

@@ -349,6 +349,8 @@ export type LedgerReport =
   | { readonly kind: "ledger-role"; readonly role: "publisher" | "follower" }
   /** The engine of the store cannot be reached; what was in force stays. */
   | { readonly kind: "store-away"; readonly reason: string; readonly since: Date }
+  /** The engine of the store was away at the start: what its copy has is in force, up to `number`. */
+  | { readonly kind: "store-copy-in-place"; readonly number: number }
   /** A client that has something already, perhaps from another server, was served without asking the store. */
   | { readonly kind: "client-unchecked"; readonly reason: "away" | "timeout" }
   /** The engine of the store is there again. */

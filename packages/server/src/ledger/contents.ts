@@ -54,6 +54,9 @@ export interface Contents {
 
 const FILE = /^(?<kind>records|snapshot|history|bodies)-(?<number>\d+)\.log(?<isNew>\.new)?$/;
 
+/** Whether a file belongs to a ledger by its name. */
+export const isLedgerFile = (name: string): boolean => FILE.test(name);
+
 export const segmentName = (base: number): string => `records-${base}.log`;
 export const snapshotName = (generation: number): string => `snapshot-${generation}.log`;
 export const historyName = (generation: number): string => `history-${generation}.log`;

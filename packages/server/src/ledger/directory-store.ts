@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type AcquiredFileLock, makeDirectory } from "@xdskit/disk";
 import { Slices } from "../slices.ts";
 import { lockDirectory } from "../store/directory-lock.ts";
+import { bodyGroups, encodedBodies, recordGroups, recordsUpTo } from "./brought.ts";
 import { headOf, isSameHead, NO_RECORDS, recordsAfter } from "./chain.ts";
 import {
   type BodyPlace,
@@ -15,6 +16,7 @@ import {
   segmentName,
   snapshotName,
 } from "./contents.ts";
+import { discard, finishDiscarding, isUnfinished, UNFINISHED } from "./discarding.ts";
 import { type CompactionInput, generationNames, writeGeneration } from "./generation.ts";
 import { HeadWaiters } from "./head-waiters.ts";
 import { diskFiles, type LedgerFile, type LedgerFiles } from "./ledger-files.ts";
@@ -27,7 +29,16 @@ import {
   readLineAt,
   readLinesAt,
 } from "./segment-format.ts";
-import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
+import type {
+  Appended,
+  AppendResult,
+  Kept,
+  LedgerHead,
+  LedgerStore,
+  StoredRecord,
+  StoredSnapshot,
+  WholeLedger,
+} from "./store.ts";
 
 /** A new segment is begun when the newest is longer. */
 const SEGMENT_BYTES = 8 * 1024 * 1024;
@@ -105,6 +116,8 @@ export class DirectoryLedgerStore implements LedgerStore {
   #unneeded: string[] = [];
 
   static async open(files: LedgerFiles, options: StoreOptions): Promise<DirectoryLedgerStore> {
+    if (options.isReadOnly !== true) await finishDiscarding(files, options.onProblem);
+    else if (await isUnfinished(files)) throw new Error("it is being restored, or its restore was not finished");
     const contents = await readContents(files);
     const store = new DirectoryLedgerStore(files, options, contents);
     if (options.isReadOnly !== true) await store.#mend(contents);
@@ -168,6 +181,14 @@ export class DirectoryLedgerStore implements LedgerStore {
     const done = this.#compaction.then(() => this.#compact(snapshot, keep));
     this.#compaction = done.catch(() => undefined);
     return done;
+  }
+
+  async begin(ledger: WholeLedger): Promise<AppendResult> {
+    return await this.#replace(NO_RECORDS, ledger);
+  }
+
+  async clear(expected: LedgerHead): Promise<AppendResult> {
+    return await this.#replace(expected, undefined);
   }
 
   async whenPast(number: number, signal: AbortSignal): Promise<void> {
@@ -274,6 +295,64 @@ export class DirectoryLedgerStore implements LedgerStore {
     }
     writing.bytes = bytes;
     this.#head = headOf(records.at(-1) ?? this.#head);
+  }
+
+  /** Puts another ledger, or none, in place of this one. One that is not finished is none when it is opened again. */
+  async #replace(expected: LedgerHead, ledger: WholeLedger | undefined): Promise<AppendResult> {
+    await this.#compaction;
+    return await this.#enqueue(async () => {
+      if (!isSameHead(expected, this.#head)) return { kind: "conflict", head: this.#head };
+      try {
+        await this.#ready();
+      } catch (error) {
+        return { kind: "unavailable", reason: error instanceof Error ? error.message : String(error) };
+      }
+      try {
+        await this.#discard();
+        await discard(this.#files);
+        if (ledger !== undefined) await this.#fill(ledger);
+        if (this.#writing === undefined) await this.#begin();
+        await this.#files.remove(UNFINISHED);
+      } catch (error) {
+        this.#failure = "what was to be restored is not whole";
+        await this.#writing?.file.close();
+        this.#writing = undefined;
+        throw error;
+      }
+      this.#waiters.moved(this.#head.number);
+      return { kind: "appended", head: this.#head };
+    });
+  }
+
+  /** Lets go of all that is known of the files. */
+  async #discard(): Promise<void> {
+    await this.#writing?.file.close();
+    this.#writing = undefined;
+    for (const file of this.#opened.values()) await (await file).close();
+    this.#opened.clear();
+    this.#bodies.clear();
+    this.#generation = undefined;
+    this.#sealed = [];
+    this.#unneeded = [];
+    this.#head = NO_RECORDS;
+  }
+
+  async #fill(ledger: WholeLedger): Promise<void> {
+    const { head, snapshot, completeAfter } = ledger;
+    if (snapshot !== undefined) {
+      const written = await writeGeneration(this.#files, {
+        ...{ number: 1, epoch: this.epoch, snapshot, completeAfter },
+        records: recordsUpTo(ledger.records(), snapshot.head.number),
+        bodies: encodedBodies(ledger.bodies()),
+      });
+      this.#generation = written.generation;
+      for (const [digest, place] of written.bodies) this.#bodies.set(digest, { ...place, number: head.number });
+      this.#head = snapshot.head;
+    } else for await (const bodies of bodyGroups(ledger.bodies())) await this.#append({ records: [], bodies });
+    for await (const group of recordGroups(ledger.records(), this.#head.number))
+      await this.#append({ records: group.map(({ text }) => text), bodies: new Map() });
+    if (!isSameHead(this.#head, head))
+      throw new Error(`the records up to ${this.#head.number} are not those that end with ${head.number}`);
   }
 
   /** The segment to append to, as this process left it. */

@@ -24,7 +24,8 @@ export class StoreFreshness {
   /** Undefined: nothing newer is known, and nobody has to be asked. */
   check(bringsVersions: boolean): Promise<void> | undefined {
     const { store, number, stop } = this.#publisher;
-    const isBehind = store.head.number > number;
+    // A copy may be older than what any other server serves.
+    const isBehind = store.head.number > number || store.copy?.isInPlace === true;
     if (store.refresh === undefined || (!bringsVersions && !isBehind)) return undefined;
     if (store.outage !== undefined || stop !== undefined) {
       this.#onUnchecked("away");

@@ -51,11 +51,14 @@ export class LedgerReader {
   /** What was folded was not appended, so the state is not that of the store. */
   #isLost = false;
   #stop: ReaderStop | undefined;
+  /** Of the ledger that is in force. */
+  #epoch: string;
 
   constructor(options: LedgerReaderOptions, { state, head, problem }: ReadLedger) {
     this.#options = options;
     this.#state = state;
     this.#head = head;
+    this.#epoch = options.store.epoch;
     if (problem !== undefined) this.#stopFor("unknown-record", problem);
   }
 
@@ -191,7 +194,7 @@ export class LedgerReader {
   async #readWhole(isAdopted = false): Promise<void> {
     const { store, digest, inForce, onRead } = this.#options;
     await store.refresh?.();
-    const other = isAdopted ? undefined : await findOtherHistory(store, this.#head);
+    const other = isAdopted ? undefined : ((await findOtherHistory(store, this.#head)) ?? this.#findOtherEpoch());
     if (other !== undefined) {
       this.#stopFor("other-history", other);
       return;
@@ -209,6 +212,7 @@ export class LedgerReader {
     }
     this.#state = state;
     this.#head = head;
+    this.#epoch = store.epoch;
     this.#ahead = [];
     this.#isLost = false;
     const isChange = changes.length > 0 || isMoved;
@@ -217,6 +221,13 @@ export class LedgerReader {
     if (isChange) inForce.changed(head.number, revision, records.findLast(isStableChange)?.number ?? head.number);
     inForce.setHeld(state.held);
     for (const record of records) onRead(record, "changes" in record ? record.changes : []);
+  }
+
+  /** Without the record in force, only the same epoch shows that a store is its successor. */
+  #findOtherEpoch(): string | undefined {
+    const { number } = this.#head;
+    if (number === 0 || this.#options.store.epoch === this.#epoch) return undefined;
+    return `it is another ledger than the one of which ${number} is in force`;
   }
 
   /** How the entries of a state differ from those in force. */

@@ -6,13 +6,24 @@ import type { LedgerLease } from "./lease.ts";
 import { MemoryLeases } from "./memory-leases.ts";
 import { readLedger } from "./reading.ts";
 import { bodiesIn } from "./retention.ts";
-import type { Appended, AppendResult, Kept, LedgerHead, LedgerStore, StoredRecord, StoredSnapshot } from "./store.ts";
+import type {
+  Appended,
+  AppendResult,
+  Kept,
+  LedgerHead,
+  LedgerStore,
+  StoredRecord,
+  StoredSnapshot,
+  StoreMembers,
+  WholeLedger,
+} from "./store.ts";
 
 /** A ledger that ends with its process. */
 export class MemoryLedgerStore implements LedgerStore {
   readonly epoch: string = randomBytes(16).toString("hex");
   readonly #waiters = new HeadWaiters();
   readonly #leases = new MemoryLeases();
+  readonly #told = new Map<string, string>();
   #head = NO_RECORDS;
   #snapshot: StoredSnapshot | undefined;
   #records: StoredRecord[] = [];
@@ -76,6 +87,45 @@ export class MemoryLedgerStore implements LedgerStore {
       if (number <= snapshot.head.number && !keep.bodies.has(digest)) this.#bodies.delete(digest);
     }
     return Promise.resolve();
+  }
+
+  async begin(ledger: WholeLedger): Promise<AppendResult> {
+    const { head, snapshot, completeAfter } = ledger;
+    const kept: StoredRecord[] = [];
+    for await (const record of ledger.records()) kept.push(record);
+    const brought = new Map<string, Uint8Array>();
+    for await (const [digest, bytes] of ledger.bodies()) brought.set(digest, bytes);
+    if (this.#isClosed) return { kind: "unavailable", reason: "the ledger is closed" };
+    if (this.#head.number > 0) return { kind: "conflict", head: this.#head };
+    for (const [digest, bytes] of brought) this.#bodies.set(digest, { number: head.number, bytes });
+    this.#snapshot = snapshot;
+    this.#completeAfter = completeAfter;
+    this.#records = kept;
+    this.#head = head;
+    this.#waiters.moved(head.number);
+    return { kind: "appended", head };
+  }
+
+  clear(expected: LedgerHead): Promise<AppendResult> {
+    if (this.#isClosed) return Promise.resolve({ kind: "unavailable", reason: "the ledger is closed" });
+    if (!isSameHead(expected, this.#head)) return Promise.resolve({ kind: "conflict", head: this.#head });
+    this.#snapshot = undefined;
+    this.#completeAfter = 0;
+    this.#records = [];
+    this.#bodies.clear();
+    this.#head = NO_RECORDS;
+    return Promise.resolve({ kind: "appended", head: this.#head });
+  }
+
+  /** Of all servers of this process. */
+  get members(): StoreMembers {
+    return {
+      announce: (id, text) => {
+        this.#told.set(id, text);
+        return Promise.resolve();
+      },
+      list: () => Promise.resolve(new Map(this.#told)),
+    };
   }
 
   async whenPast(number: number, signal: AbortSignal): Promise<void> {

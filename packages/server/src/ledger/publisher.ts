@@ -162,6 +162,7 @@ export class Publisher {
     const read: ReadLedger = await readStore(options.store, (record) => compactor.count(record));
     const publisher = new Publisher(options, read, compactor);
     if (read.state.number > 0) await publisher.#resume(read.state);
+    publisher.#tellInForce();
     if (options.store.refresh !== undefined) publisher.#following = publisher.#follow();
     return publisher;
   }
@@ -191,7 +192,7 @@ export class Publisher {
   }
 
   /** What this process has seen of the store. */
-  get store(): Pick<LedgerStore, "head" | "outage" | "refresh"> {
+  get store(): Pick<LedgerStore, "head" | "outage" | "refresh" | "copy" | "members"> {
     return this.#options.store;
   }
 
@@ -356,10 +357,16 @@ export class Publisher {
         continue;
       }
       await this.#finish(group.planned, unrecorded);
+      this.#tellInForce();
       this.#publications.begin();
       await this.#deleteDue();
       return;
     }
+  }
+
+  /** What is in force is copied as long as the store continues it. */
+  #tellInForce(): void {
+    if (this.#reader.stop === undefined) this.#options.store.putInForce?.(this.#reader.head);
   }
 
   /** While the engine is away nothing is recorded, and only live data is sent. */

@@ -141,7 +141,8 @@ export function* bodiesIn({ entries: { tables }, held, deletedLive = [] }: Ledge
   for (const { entry } of deletedLive) if (entry.body !== undefined) yield entry.body;
 }
 
-function* bodiesOf(changes: readonly EntryChange[]): Iterable<BodyId> {
+/** The bodies that changes name, before and after. */
+export function* bodiesOf(changes: readonly EntryChange[]): Iterable<BodyId> {
   for (const { before, after } of changes) {
     if (before?.body !== undefined) yield before.body;
     if (after?.body !== undefined) yield after.body;

@@ -48,10 +48,41 @@ export interface Kept {
   readonly bodies: ReadonlySet<string>;
 }
 
+/** All that a store has of a ledger. */
+export interface WholeLedger {
+  readonly head: LedgerHead;
+  /** Undefined: there is none, and the records are all there ever were. */
+  readonly snapshot: StoredSnapshot | undefined;
+  /** The past is complete after this number, but for live records. */
+  readonly completeAfter: number;
+  /** The records that are kept, in order: some of those up to the snapshot, and each after it up to the head. */
+  records(): AsyncIterable<StoredRecord>;
+  /** What the snapshot and the records name, by digest; one may come twice. */
+  bodies(): AsyncIterable<readonly [digest: string, bytes: Uint8Array]>;
+}
+
 /** That the engine of a store cannot be reached. */
 export interface StoreOutage {
   readonly since: Date;
   readonly reason: string;
+}
+
+/** What the processes that share a store tell of themselves. It goes with the process, some seconds after it is gone. */
+export interface StoreMembers {
+  /** Puts this process's text in place of what it told before. Rejects if the engine is away. */
+  announce(id: string, text: string): Promise<void>;
+  /** The texts of all processes by their ids. Rejects if the engine is away. */
+  list(): Promise<ReadonlyMap<string, string>>;
+}
+
+/** The copy of a store's ledger that a server keeps to start from while the engine is away. */
+export interface StoreCopyState {
+  /** The newest record in it; 0: there is none yet. */
+  readonly number: number;
+  /** The engine was away when this server started and is so since: what is in force comes from the copy. */
+  readonly isInPlace: boolean;
+  /** Why it cannot be written; undefined: it can. */
+  readonly problem: string | undefined;
 }
 
 /**
@@ -77,6 +108,13 @@ export interface LedgerStore {
    * of the bodies that came with them those in `keep.bodies` do, and others may go.
    */
   compact(snapshot: StoredSnapshot, keep: Kept): Promise<void>;
+  /**
+   * Begins with what another store has, if there is no record here: all of it or nothing, with the same numbers and ids.
+   * The epoch stays this store's. Rejects if the ledger cannot be read.
+   */
+  begin(ledger: WholeLedger): Promise<AppendResult>;
+  /** Lets go of all records, all bodies and the snapshot, if `expected` is the head. The epoch stays. */
+  clear(expected: LedgerHead): Promise<AppendResult>;
   /** Resolves when the head moves past the number, or the signal aborts. */
   whenPast(number: number, signal: AbortSignal): Promise<void>;
   /**
@@ -90,5 +128,11 @@ export interface LedgerStore {
   onOutage?(listener: () => void): () => void;
   /** The lease of that name. Absent: only this process writes, and needs none. */
   lease?(name: string): LedgerLease;
+  /** Absent: only this process uses it. Undefined: the engine was not reached yet. */
+  readonly members?: StoreMembers | undefined;
+  /** Absent: no copy is kept. */
+  readonly copy?: StoreCopyState;
+  /** Called with the newest record that this process has in force; a copy follows it. */
+  putInForce?(head: LedgerHead): void;
   close(): Promise<void>;
 }

@@ -129,7 +129,7 @@ export const logTable: LogTable = {
     message: "client reconnected with an unknown version of its clusters",
     fields: ["node", "stream", "type"],
     means:
-      "its clusters are unknown to this server, so clusters removed while it was disconnected are removed at once, and requests may be lost. Keep a state directory, and let clients reconnect to the same server",
+      "its clusters are unknown to this server, so clusters removed while it was disconnected are removed at once, and requests may be lost. Keep a state directory, and let clients reconnect to the same server or to one that follows the same store",
   },
   "history-restored": {
     level: "info",
@@ -186,6 +186,13 @@ export const logTable: LogTable = {
     fields: ["reason"],
     means:
       "clients are served what was in force, and endpoints and secrets of this server's own source; other changes are refused until the store is back",
+  },
+  "store-copy-in-place": {
+    level: "warn",
+    message: "store unreachable at the start; serving its local copy",
+    fields: ["number"],
+    means:
+      "clients are served what this server had in force up to record number, which may be older than what others serve; they are counted as unchecked. What was published since is applied when the store is back",
   },
   "store-back": {
     level: "info",

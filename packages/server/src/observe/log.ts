@@ -257,6 +257,7 @@ function logLedger(lines: Lines): void {
   });
   lines.each("ledger-role", ({ role }) => ({ role }));
   lines.each("store-away", ({ reason }) => ({ reason: printable(reason, 500) }));
+  lines.each("store-copy-in-place", ({ number }) => ({ number }));
   lines.each("store-back", ({ awayMs }) => ({ away_ms: awayMs }));
   lines.eachLimited("ledger-problem", createLineLimit(), ({ message }) => {
     return { key: [message], fields: { reason: printable(message, 500) } };

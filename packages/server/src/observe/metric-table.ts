@@ -78,7 +78,10 @@ export type MetricName =
   | "xds_server_ledger_held"
   | "xds_server_store_head"
   | "xds_server_store_lag_records"
+  | "xds_server_store_lag_seconds"
   | "xds_server_store_away_seconds"
+  | "xds_server_store_copy_number"
+  | "xds_server_store_copy_in_place"
   | "xds_server_store_stopped"
   | "xds_server_store_publisher"
   | "xds_server_store_unchecked_total"
@@ -357,9 +360,24 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     help: "Records of the shared store that this server has not applied yet.",
     labels: [],
   },
+  xds_server_store_lag_seconds: {
+    kind: "gauge",
+    help: "Time since there are records of the shared store that this server has not applied; 0 if there are none.",
+    labels: [],
+  },
   xds_server_store_away_seconds: {
     kind: "gauge",
     help: "Time since the shared store became unreachable; 0 while it is reachable.",
+    labels: [],
+  },
+  xds_server_store_copy_number: {
+    kind: "gauge",
+    help: "Number of the newest record in the local copy of the shared store; 0 without one.",
+    labels: [],
+  },
+  xds_server_store_copy_in_place: {
+    kind: "gauge",
+    help: "1 while the shared store has been unreachable since the start, so that its local copy is served.",
     labels: [],
   },
   xds_server_store_stopped: {

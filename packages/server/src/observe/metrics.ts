@@ -242,10 +242,16 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
   gauge("xds_server_tls_held", registry, (set) => set(gauges.heldTrust().length > 0 ? 1 : 0));
   gauge("xds_server_store_head", registry, (set) => set(gauges.store()?.head ?? 0));
   gauge("xds_server_store_lag_records", registry, (set) => set(gauges.store()?.lag ?? 0));
+  gauge("xds_server_store_lag_seconds", registry, (set) => {
+    const since = gauges.store()?.lagSince;
+    set(since === undefined ? 0 : Math.max(0, now() - since.getTime()) / 1000);
+  });
   gauge("xds_server_store_away_seconds", registry, (set) => {
     const since = gauges.store()?.outage?.since;
     set(since === undefined ? 0 : Math.max(0, now() - since.getTime()) / 1000);
   });
+  gauge("xds_server_store_copy_number", registry, (set) => set(gauges.store()?.copy?.number ?? 0));
+  gauge("xds_server_store_copy_in_place", registry, (set) => set(gauges.store()?.copy?.isInPlace === true ? 1 : 0));
   gauge("xds_server_store_stopped", registry, (set) => set(gauges.store()?.stop === undefined ? 0 : 1));
   gauge("xds_server_store_publisher", registry, (set) => set(gauges.store()?.role === "publisher" ? 1 : 0));
   gauge("xds_server_missing_resources", registry, (set) => set(gauges.ledger()?.missing.length ?? 0));

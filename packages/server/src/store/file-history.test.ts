@@ -258,6 +258,24 @@ describe("a state directory", () => {
     expect(problems).toEqual([]);
   });
 
+  test("is not begun anew for a first load, which is all there is, whether it is continued or not", async () => {
+    const all = Array.from({ length: 8 }, (_, index) => cluster(`c${index}`, "x", 700_000));
+    const options = { snapshot: () => [changed(9, all)] };
+    const first = open(options);
+    remembers(first, [changed(1, all)]);
+    first.close();
+    const next = open(options);
+    remembers(next, [changed(2, all.slice(0, 1)), served(2, "v2")]);
+    await written(() => readFileSync(join(directory, "clusters-1.log")).includes('"v2"'));
+    next.flush();
+    expect(files().filter((name) => name !== "lock")).toEqual(["clusters-1.log"]);
+    remembers(next, [changed(3, all)]);
+    remembers(next, [changed(4, all)]);
+    await written(() => logs().length === 2);
+    next.close();
+    expect(problems).toEqual([]);
+  });
+
   const logs = (): readonly string[] => files().filter((name) => name.endsWith(".log"));
 });
 

@@ -18,7 +18,7 @@ import type { Memory } from "../hub/port.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { formatRecord, formatSnapshotEnd, HEADER, parseFile } from "./record.ts";
 
-/** A new file is started once a file has doubled, but not below this size. */
+/** A new file is started once a file is twice as long as it need be, but not below this size. */
 const ROLL_FROM_BYTES = 4 * 1024 * 1024;
 /** Larger files are not read: that would take longer than it is worth. */
 const LARGEST_FILE_BYTES = 384 * 1024 * 1024;
@@ -69,7 +69,10 @@ export class FileHistory implements Memory {
   readonly #lock: AcquiredFileLock | undefined;
   #file: OpenFile | undefined;
   #next: NextFile | undefined;
-  #snapshotBytes = 0;
+  /** At what size of the file to ask whether a new one is worth it. */
+  #rollAtBytes = ROLL_FROM_BYTES;
+  /** The Clusters in the file, each as often as it was put. */
+  #puts = 0;
   #isIncomplete = false;
   readonly #queue: Remembered[] = [];
   #isScheduled = false;
@@ -116,8 +119,10 @@ export class FileHistory implements Memory {
       return [];
     }
     const content = this.#read(newest);
-    if (content !== undefined && content.damagedLine === undefined) this.#continue(newest, content.goodBytes);
-    else {
+    if (content !== undefined && content.damagedLine === undefined) {
+      this.#continue(newest, content.goodBytes);
+      this.#startAt(0, putsIn(content.snapshot) + putsIn(content.since));
+    } else {
       // Missing content is added once the current state is known.
       this.#finish(this.#create(newest + 1));
       this.#isIncomplete = true;
@@ -167,7 +172,7 @@ export class FileHistory implements Memory {
     renameSync(`${this.#pathOf(file.number)}.new`, this.#pathOf(file.number));
     if (this.#file !== undefined) closeSync(this.#file.descriptor);
     this.#file = file;
-    this.#snapshotBytes = file.bytes;
+    this.#startAt(file.bytes, 0);
     for (const old of this.#numbers().slice(0, -2)) rmSync(this.#pathOf(old), { force: true });
   }
 
@@ -196,17 +201,32 @@ export class FileHistory implements Memory {
       const line = formatRecord(this.#withoutSecrets(what));
       lines.push(line);
       length += line.length;
+      this.#puts += putsIn([what]);
     }
     this.#queue.splice(0, taken);
     const text = lines.join("");
     write(this.#file, text);
     this.#next?.since.push(text);
-    const isLong = this.#file.bytes > Math.max(ROLL_FROM_BYTES, 2 * this.#snapshotBytes);
-    if ((isLong || this.#isIncomplete) && this.#next === undefined && this.#queue.length === 0) {
+    if (this.#next !== undefined || this.#queue.length > 0) return;
+    if (this.#isIncomplete || this.#isTooLong(this.#file.bytes)) {
       this.#isIncomplete = false;
       const file = this.#create(this.#file.number + 1);
       this.#next = { file, snapshot: this.#snapshot(), since: [] };
     }
+  }
+
+  /** What is in a file that was begun, or continued. */
+  #startAt(snapshotBytes: number, puts: number): void {
+    this.#rollAtBytes = Math.max(ROLL_FROM_BYTES, 2 * snapshotBytes);
+    this.#puts = puts;
+  }
+
+  /** Whether a file is twice as long as a snapshot would be; after a first load it is as long as that. */
+  #isTooLong(bytes: number): boolean {
+    if (bytes <= this.#rollAtBytes) return false;
+    const share = this.#puts === 0 ? 0 : putsIn(this.#options.snapshot()) / this.#puts;
+    this.#rollAtBytes = Math.max(this.#rollAtBytes, 2 * share * bytes);
+    return bytes > this.#rollAtBytes;
   }
 
   *#snapshot(): Iterator<Remembered> {
@@ -226,7 +246,7 @@ export class FileHistory implements Memory {
         write(file, since.join(""));
         this.#next = undefined;
         this.#finish(file);
-        this.#snapshotBytes = snapshotBytes;
+        this.#startAt(snapshotBytes, putsIn(this.#options.snapshot()));
         return;
       }
       write(file, formatRecord(this.#withoutSecrets(one.value)));
@@ -273,6 +293,12 @@ export class FileHistory implements Memory {
     this.#file = undefined;
     this.#next = undefined;
   }
+}
+
+function putsIn(remembered: Iterable<Remembered>): number {
+  let puts = 0;
+  for (const what of remembered) if (what.kind === "changed") puts += what.puts.length;
+  return puts;
 }
 
 function* chunksOf(what: Remembered): Iterable<Remembered> {

@@ -108,6 +108,7 @@ export class RealMachine {
     controlPlane: "test",
     startedAt: new Date(this.now),
     address: () => "127.0.0.1:18000",
+    replicas: undefined,
     types: {
       types,
       typeNamed: (text) => types.find(({ shortName, type }) => text === shortName || text === type)?.type,

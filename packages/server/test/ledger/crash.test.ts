@@ -1,5 +1,7 @@
+import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { DirectoryLedgerStore } from "../../src/ledger/directory-store.ts";
+import type { WholeLedger } from "../../src/ledger/store.ts";
 import { add, appended, texts } from "./support/describe-ledger-store.ts";
 import { MemoryFiles, type Operation } from "./support/memory-files.ts";
 
@@ -100,6 +102,48 @@ test("a machine that loses all that was not synced leaves everything that was an
     for (const operation of onlySynced(files.operations.slice(0, i))) await left.do(operation);
     await expectAnswered(left, answeredBefore(answers, i));
   }
+});
+
+test("a process that ends while it puts another ledger in place of one leaves the old one, none, or the new one", async () => {
+  const other = await open(new MemoryFiles());
+  await add(other, ["new 1"], ["N1"]);
+  const head = await add(other, ["new 2"], ["N2"]);
+  await other.compact(
+    { head, text: "new" },
+    { completeAfter: 0, records: new Set([1]), bodies: new Set(["N1", "N2"]) },
+  );
+  await add(other, ["new 3"]);
+  const [snapshot, brought] = [await other.snapshot(), [["N1", new Uint8Array([1])] as const]];
+  const whole: WholeLedger = {
+    ...{ head: other.head, snapshot, completeAfter: 0 },
+    ...{ records: () => other.read(0), bodies: () => Readable.from(brought) },
+  };
+  const files = new MemoryFiles();
+  const store = await open(files);
+  const old = await add(store, ["old 1", "old 2"], ["O"]);
+  const begunAt = files.operations.length;
+  await store.clear(old);
+  const clearedAt = files.operations.length;
+  expect(await store.begin(whole)).toEqual({ kind: "appended", head: other.head });
+  await store.close();
+  const outcomes: string[] = [];
+  for (let i = begunAt; i <= files.operations.length; i++) {
+    for (const operations of [files.operations.slice(0, i), onlySynced(files.operations.slice(0, i))]) {
+      const left = new MemoryFiles();
+      for (const operation of operations) await left.do(operation);
+      const opened = await open(left);
+      const found = `${await texts(opened)} ${(await opened.snapshot())?.text ?? "-"}`;
+      outcomes.push(`${i <= clearedAt ? "clearing" : "beginning"}: ${found}`);
+      await add(opened, ["next"]);
+      await opened.close();
+    }
+  }
+  expect([...new Set(outcomes)]).toEqual([
+    "clearing: old 1,old 2 -",
+    "clearing:  -",
+    "beginning:  -",
+    "beginning: new 1,new 3 new",
+  ]);
 });
 
 /** Without appends that no `sync` of their file follows; file names are durable at once. */

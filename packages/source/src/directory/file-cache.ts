@@ -37,7 +37,10 @@ export class OutgrownError extends Error {
 /** A file as last read. */
 interface CachedFile {
   stamp: string | undefined;
+  /** Undefined if its text is in `known`, or if it could not be read. */
   readonly digest: bigint | undefined;
+  /** Whether it was read, and not refused. */
+  readonly isRead: boolean;
   readonly size: number;
   readonly layerFile: LayerFile;
   readonly known: KnownResources;
@@ -64,6 +67,7 @@ export class FileCache implements KnownFiles {
   readonly #kept = new Map<string, Uint8Array>();
   #keptBytes = 0;
   readonly #sorted = new SortedFiles();
+  readonly #spare = new SpareMemory();
   #settings: { readonly stamp: string | undefined; readonly content: SettingsContent } | undefined;
 
   constructor(directory: string, maxTotalBytes: number, fileSystem: FileSystem = asyncFileSystem) {
@@ -179,24 +183,31 @@ export class FileCache implements KnownFiles {
     if (role.kind !== "resources") return "same";
     const before = this.#files.get(path);
     const most = Math.min(reading.maxFileBytes, this.#maxTotalBytes);
-    const found = await readWholeFile(join(this.#directory, path), path, most, this.#fileSystem);
+    const memory = this.#spare.take();
+    const found = await readWholeFile(join(this.#directory, path), path, most, this.#fileSystem, memory);
+    if (found.kind !== "read" || found.bytes.buffer !== memory?.buffer) this.#spare.give(memory);
     if (isTooLarge(found) && most < reading.maxFileBytes) throw new OutgrownError();
     if (found.kind === "changing") return "changing";
     if (found.kind === "gone") return this.#drop(path) ? "changed" : "same";
     if (found.kind === "refused") return this.#refuse(path, role.layer, found);
-    const digest = contentDigest([found.bytes]);
-    if (before !== undefined && before.digest === digest && before.layerFile.layer === role.layer) {
+    const { bytes } = found;
+    if (before?.layerFile.layer === role.layer && isAsBefore(before, bytes)) {
       before.stamp = found.stamp;
+      this.#spare.give(bytes);
       return "same";
     }
     if (reading.isPatient && role.format === "yaml" && this.#isUnfinished(path, found)) return "changing";
-    this.#grow(found.bytes.length - this.#sizeOf(path));
+    this.#grow(bytes.length - this.#sizeOf(path));
     const known = before?.known ?? new KnownResources();
+    const textBefore = known.list?.bytes;
     const decoding = role.isOnDemand === true ? { ...reading.decoding, isOnDemand: true } : reading.decoding;
-    const content = await decodeFile({ file: path, format: role.format, bytes: found.bytes }, decoding, known);
+    const content = await decodeFile({ file: path, format: role.format, bytes }, decoding, known);
     const layerFile = { file: path, layer: role.layer, content };
-    this.#keepBytes(path, found.bytes);
-    this.#keep(path, { stamp: found.stamp, digest, size: found.bytes.length, layerFile, known });
+    const isKept = known.list?.content === content;
+    this.#keepBytes(path, bytes);
+    const digest = isKept ? undefined : contentDigest([bytes]);
+    this.#keep(path, { stamp: found.stamp, digest, isRead: true, size: bytes.length, layerFile, known });
+    if (isKept) this.#spare.give(textBefore);
     return "changed";
   }
 
@@ -207,12 +218,13 @@ export class FileCache implements KnownFiles {
   ): "changed" | "same" {
     const before = this.#files.get(path);
     const said = before?.layerFile.content.problems[0];
-    if (before?.digest === undefined && said?.code === problem.code && said.message === problem.message) return "same";
+    if (before?.isRead === false && said?.code === problem.code && said.message === problem.message) return "same";
     const content: FileContent = { resources: [], problems: [problem], refused: anythingRefused };
     this.#grow(-this.#sizeOf(path));
     this.#keep(path, {
       stamp,
       digest: undefined,
+      isRead: false,
       size: 0,
       layerFile: { file: path, layer, content },
       known: new KnownResources(),
@@ -250,6 +262,35 @@ export interface Reading {
   /** Wait for files that seem to be half written. */
   readonly isPatient: boolean;
   readonly onProgress: ((progress: Progress) => void) | undefined;
+}
+
+/** The least memory that is used again, in bytes. */
+const LEAST_SPARE = 1024 ** 2;
+
+/**
+ * The memory of a large text that is not needed any more, for the next one: if each change took as much anew, every
+ * second one would begin a collection of all garbage.
+ */
+class SpareMemory {
+  #memory: Uint8Array | undefined;
+
+  take(): Uint8Array | undefined {
+    const memory = this.#memory;
+    this.#memory = undefined;
+    return memory;
+  }
+
+  give(memory: Uint8Array | undefined): void {
+    if (memory === undefined || memory.buffer.byteLength < LEAST_SPARE) return;
+    const whole = new Uint8Array(memory.buffer);
+    if (whole.length > (this.#memory?.length ?? 0)) this.#memory = whole;
+  }
+}
+
+/** Whether bytes are what a file held when it was read last. */
+function isAsBefore({ isRead, digest, known: { list } }: CachedFile, bytes: Uint8Array): boolean {
+  if (!isRead) return false;
+  return digest === undefined ? list?.bytes.equals(bytes) === true : digest === contentDigest([bytes]);
 }
 
 function isTooLarge(reading: FileReading): boolean {

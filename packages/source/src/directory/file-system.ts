@@ -5,7 +5,7 @@ import {
   fstatSync,
   openSync,
   readdirSync,
-  readFileSync,
+  readSync,
   realpathSync,
   statSync,
 } from "node:fs";
@@ -16,8 +16,11 @@ type Awaitable<T> = T | Promise<T>;
 /** An open file. */
 export interface OpenFile {
   stat(): Awaitable<BigIntStats>;
-  /** Reads a file of that size, or something of another length if it has another one by now. */
-  readFile(byteLength: number): Awaitable<Uint8Array>;
+  /**
+   * Reads a file of that size, or something of another length if it has another one by now; into the given memory if
+   * that is more.
+   */
+  readFile(byteLength: number, memory?: Uint8Array): Awaitable<Uint8Array>;
   close(): Awaitable<void>;
 }
 
@@ -35,7 +38,7 @@ export const asyncFileSystem: FileSystem = {
     const handle = await open(path, flags);
     return {
       stat: () => handle.stat({ bigint: true }),
-      readFile: (byteLength) => readAtOnce(handle, byteLength),
+      readFile: (byteLength, memory) => readAtOnce(handle, memoryFor(byteLength, memory), byteLength),
       close: () => handle.close(),
     };
   },
@@ -44,9 +47,17 @@ export const asyncFileSystem: FileSystem = {
   readdir: (path) => readdir(path, { withFileTypes: true }),
 };
 
+/**
+ * Memory for a file and a little more: one byte tells that it is longer than expected, and the rest lets a large file
+ * grow in it. A small file would hold much memory for nothing.
+ */
+function memoryFor(byteLength: number, memory: Uint8Array | undefined): Uint8Array {
+  const isFit = memory !== undefined && memory.length > byteLength && memory.length < 2 * byteLength;
+  return isFit ? memory : Buffer.allocUnsafeSlow(byteLength + Math.floor(byteLength / 64) + 1);
+}
+
 /** Reads a file with one call, if it has the expected length: each call waits for a turn of the event loop. */
-async function readAtOnce(handle: FileHandle, expected: number): Promise<Uint8Array> {
-  const buffer = Buffer.allocUnsafeSlow(expected + 1);
+async function readAtOnce(handle: FileHandle, buffer: Uint8Array, expected: number): Promise<Uint8Array> {
   let length = 0;
   for (;;) {
     const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
@@ -61,7 +72,7 @@ export const syncFileSystem: FileSystem = {
     const descriptor = openSync(path, flags);
     return {
       stat: () => fstatSync(descriptor, { bigint: true }),
-      readFile: () => readFileSync(descriptor),
+      readFile: (byteLength, memory) => readNow(descriptor, memoryFor(byteLength, memory), byteLength),
       close: () => closeSync(descriptor),
     };
   },
@@ -69,3 +80,12 @@ export const syncFileSystem: FileSystem = {
   realpath: (path) => realpathSync.native(path),
   readdir: (path) => readdirSync(path, { withFileTypes: true }),
 };
+
+function readNow(descriptor: number, buffer: Uint8Array, expected: number): Uint8Array {
+  let length = 0;
+  for (;;) {
+    const bytesRead = readSync(descriptor, buffer, length, buffer.length - length, null);
+    length += bytesRead;
+    if (bytesRead === 0 || length >= expected) return buffer.subarray(0, length);
+  }
+}

@@ -17,12 +17,16 @@ export type FileReading =
 const SETTLE_ATTEMPTS = 40;
 const SETTLE_MS = 25;
 
-/** Reads a regular file of at most `maxBytes` bytes, as of one moment. `file` is its name in problems. */
+/**
+ * Reads a regular file of at most `maxBytes` bytes, as of one moment; into `memory` if it is large enough. `file` is its
+ * name in problems.
+ */
 export async function readWholeFile(
   absolute: string,
   file: string,
   maxBytes: number,
   files: FileSystem = asyncFileSystem,
+  memory?: Uint8Array,
 ): Promise<FileReading> {
   let handle: OpenFile;
   try {
@@ -32,7 +36,7 @@ export async function readWholeFile(
     return refusal(error, file);
   }
   try {
-    return await readOpenFile(handle, file, maxBytes);
+    return await readOpenFile(handle, file, maxBytes, memory);
   } catch (error) {
     return refusal(error, file);
   } finally {
@@ -60,7 +64,12 @@ export function alwaysChanging(file: string): Problem {
   return problem("FILE_CHANGING", file, message, { hint: "write it under another name and rename it when it is done" });
 }
 
-async function readOpenFile(handle: OpenFile, file: string, maxBytes: number): Promise<FileReading> {
+async function readOpenFile(
+  handle: OpenFile,
+  file: string,
+  maxBytes: number,
+  memory: Uint8Array | undefined,
+): Promise<FileReading> {
   const before = await handle.stat();
   const stamp = stampOf(before);
   if (!before.isFile()) {
@@ -68,7 +77,7 @@ async function readOpenFile(handle: OpenFile, file: string, maxBytes: number): P
     return { kind: "refused", stamp, problem: problem("FILE_NOT_REGULAR", file, message) };
   }
   if (Number(before.size) > maxBytes) return { kind: "refused", stamp, problem: tooLarge(file, before.size, maxBytes) };
-  const bytes = await handle.readFile(Number(before.size));
+  const bytes = await handle.readFile(Number(before.size), memory);
   const after = await handle.stat();
   if (stampOf(after) !== stamp || BigInt(bytes.length) !== before.size) return { kind: "changing" };
   return { kind: "read", bytes, stamp };

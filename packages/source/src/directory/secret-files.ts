@@ -112,10 +112,12 @@ export class SecretFiles {
   }
 
   #pathsIn({ file, content }: LayerFile): readonly string[] {
-    return content.resources.flatMap(({ resource }) => {
+    const paths: string[] = [];
+    for (const { resource } of content.resources) {
       const named = this.#namedBy(resource);
-      return named === false ? [] : named.sources.map(({ filename }) => pathFrom(file, filename));
-    });
+      if (named !== false) for (const { filename } of named.sources) paths.push(pathFrom(file, filename));
+    }
+    return paths;
   }
 
   #namedBy(resource: Resource): Named | false {

@@ -2,6 +2,7 @@ import type { FieldProblem } from "@xdskit/envoy-api";
 import type { Resource } from "@xdskit/protocol";
 import type { ValuePath } from "@xdskit/protocol/internal";
 import type { DecodedResource } from "../decoded-resource.ts";
+import type { Problem } from "../problem.ts";
 import type { Candidate } from "./candidate.ts";
 import { type TextChange, textChange } from "./text-change.ts";
 
@@ -17,6 +18,8 @@ export interface KnownItem {
   /** What was last made of it; used again while it stands at the same index of the same list. */
   candidate?: Candidate;
   decoded?: DecodedResource;
+  /** Its problems as they were placed last, if all of them were; used again while the item stands where it stood. */
+  shown?: readonly Problem[] | undefined;
 }
 
 /** Where an item of a list stands in its text. */
@@ -37,20 +40,25 @@ export interface ItemExtent {
  */
 export class ItemMemory {
   #text = "";
-  #textBefore = "";
+  /** Or its bytes, if they are its characters: they are kept in place of the text. */
+  #textBefore: string | Buffer = "";
   #change: TextChange = textChange("", "");
   #before: readonly RememberedItem[] = [];
   #byText: ReadonlyMap<string, number> | undefined;
   #expected = 0;
   /** Counts the texts. */
   #round = 0;
+  /** Whether a text was begun and not finished. */
+  #isUnfinished = false;
   #now: RememberedItem[] = [];
   #extents = new Map<unknown, ItemExtent>();
 
   /** Sets the text that items are recalled of, and whose items are noted. Returns how it differs from the one before. */
   begin(text: string): TextChange {
     this.#text = text;
+    this.#isUnfinished = true;
     this.#round++;
+    if (typeof this.#textBefore !== "string") this.#textBefore = this.#textBefore.toString("latin1");
     this.#change = textChange(this.#textBefore, text);
     this.#byText = undefined;
     this.#expected = 0;
@@ -130,7 +138,7 @@ export class ItemMemory {
 
   /** Where the item of this value, or this known item, stands; undefined if not recorded. */
   extentOf(value: unknown): ItemExtent | undefined {
-    return value instanceof RememberedItem ? value : this.#extents.get(value);
+    return knownExtent(value) ?? this.#extents.get(value);
   }
 
   /** Assigns a resource to the text of this item, if it was noted. */
@@ -147,6 +155,7 @@ export class ItemMemory {
     const isWorthIt = this.#now.length > 1;
     this.#before = isWorthIt ? this.#now.sort((a, b) => a.begin - b.begin) : [];
     for (const item of this.#before) item.beginBefore = item.begin;
+    this.#isUnfinished = false;
     this.#textBefore = isWorthIt ? this.#text : "";
     this.#text = "";
     this.#byText = undefined;
@@ -156,7 +165,47 @@ export class ItemMemory {
   }
 
   #textOf({ beginBefore, length }: RememberedItem): string {
-    return this.#textBefore.slice(beginBefore, beginBefore + length);
+    const text = this.#textBefore;
+    const end = beginBefore + length;
+    return typeof text === "string" ? text.slice(beginBefore, end) : text.toString("latin1", beginBefore, end);
+  }
+
+  /** The items as they were read last, in order. A text with mistakes moved some, and then nothing of it was kept. */
+  get items(): readonly (KnownItem & ItemExtent)[] {
+    if (this.#isUnfinished) for (const item of this.#before) item.begin = item.beginBefore;
+    this.#isUnfinished = false;
+    return this.#before;
+  }
+
+  /** The items that were recalled or read of the text, in any order. */
+  get readNow(): readonly KnownItem[] {
+    return this.#now;
+  }
+
+  /** Keeps these bytes, which must be the characters of the text as it was read last, in place of it. */
+  keepAs(bytes: Buffer): void {
+    this.#textBefore = bytes;
+  }
+
+  /** A memory of some of the items in a text of their own, in which they stand `shift` further on. */
+  ofPart(begin: number, end: number, text: string, shift: number): ItemMemory {
+    const part = new ItemMemory();
+    part.#textBefore = text;
+    part.#before = this.#before.slice(begin, end).map((item) => item.shifted(shift));
+    return part;
+  }
+
+  /**
+   * Replaces items by those that a part has read now, moves the ones behind, and takes bytes as the text. The items of
+   * the part stand `shift` further on in the whole text.
+   */
+  replace(begin: number, end: number, part: ItemMemory, shift: number, bytes: Buffer): void {
+    const moved = bytes.length - this.#textBefore.length;
+    if (moved !== 0) for (let index = end; index < this.#before.length; index++) this.#before[index]?.move(moved);
+    const items = part.#now.sort((a, b) => a.begin - b.begin);
+    for (const item of items) item.move(shift);
+    this.#before = this.#before.toSpliced(begin, end - begin, ...items);
+    this.#textBefore = bytes;
   }
 }
 
@@ -169,6 +218,7 @@ class RememberedItem implements KnownItem, ItemExtent {
   readonly length: number;
   candidate?: Candidate;
   decoded?: DecodedResource;
+  shown?: readonly Problem[] | undefined;
   begin: number;
   /** Where it stood in the text before. */
   beginBefore: number;
@@ -191,6 +241,17 @@ class RememberedItem implements KnownItem, ItemExtent {
     return this.begin + this.length;
   }
 
+  move(by: number): void {
+    this.begin += by;
+    this.beginBefore = this.begin;
+  }
+
+  /** The same item in another text. */
+  shifted(by: number): RememberedItem {
+    const begin = this.begin + by;
+    return new RememberedItem(this, { begin, end: begin + this.length, level: this.level }, 0);
+  }
+
   /** The item at this place; each has its own, because a text may hold an item twice. */
   at(begin: number, round: number): RememberedItem {
     if (this.#round === round) {
@@ -204,5 +265,10 @@ class RememberedItem implements KnownItem, ItemExtent {
 
 /** The known resource that a value of a document stands for, if any. */
 export function knownItem(value: unknown): KnownItem | undefined {
+  return value instanceof RememberedItem ? value : undefined;
+}
+
+/** Where a known item stands that a value of a document stands for. */
+export function knownExtent(value: unknown): ItemExtent | undefined {
   return value instanceof RememberedItem ? value : undefined;
 }

@@ -2,7 +2,7 @@ import type { ValuePath } from "@xdskit/protocol/internal";
 import type { FileFormat } from "../layout.ts";
 import { readBlockYaml } from "./block-yaml.ts";
 import type { DocumentPlace } from "./document-place.ts";
-import type { ItemExtent, ItemMemory } from "./item-memory.ts";
+import { type ItemExtent, type ItemMemory, knownExtent } from "./item-memory.ts";
 import { readJson } from "./json.ts";
 import type { ParsedDocument, ParsedText, TextReader } from "./parsed-text.ts";
 import type { PlacedText, ShownPlace } from "./placed-text.ts";
@@ -36,13 +36,16 @@ export class SourceText implements PlacedText {
   #documents: { readonly documents: readonly ParsedDocument[]; readonly places: Places } | undefined;
   #lastItem: LocatedItem | undefined;
 
-  /** Items known to `items` appear in the documents as stand-ins; others are noted in it, which finds them faster. */
-  constructor(text: string, format: Extract<FileFormat, "yaml" | "json">, items?: ItemMemory) {
+  /**
+   * Items known to `items` appear in the documents as stand-ins; others are noted in it, which finds them faster. The
+   * content is not read if it is given.
+   */
+  constructor(text: string, format: Extract<FileFormat, "yaml" | "json">, items?: ItemMemory, parsed?: ParsedText) {
     this.#text = text;
     this.#format = format;
     this.#position = new TextPosition(text);
     this.#items = items;
-    this.parsed = READERS[format](text, undefined, items);
+    this.parsed = parsed ?? READERS[format](text, undefined, items);
   }
 
   /** The position of an offset. Shows the line only if the whole text contains nothing like a secret. */
@@ -86,7 +89,7 @@ export class SourceText implements PlacedText {
     const depth = path[0] === "resources" ? 2 : 1;
     let item = this.parsed.documents[document]?.value;
     for (const step of path.slice(0, depth)) item = stepInto(item, step);
-    const extent = path.length < depth ? undefined : this.#items?.extentOf(item);
+    const extent = path.length < depth ? undefined : (this.#items?.extentOf(item) ?? knownExtent(item));
     if (extent === undefined) return undefined;
     const inner = path.slice(depth);
     if (this.#lastItem?.begin !== extent.begin) this.#lastItem = this.#readItem(extent);

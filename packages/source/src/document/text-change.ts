@@ -37,3 +37,30 @@ function equalEnding(before: string, after: string, most: number): number {
     length++;
   return length;
 }
+
+/** Compares two texts given as the bytes of ASCII, as `textChange` does. */
+export function byteChange(before: Buffer, after: Buffer): TextChange {
+  const shorter = Math.min(before.length, after.length);
+  const begin = equalBytes(before, after, shorter);
+  const shift = after.length - before.length;
+  const equalEnd = equalLastBytes(before, after, shorter - begin);
+  return { begin, end: after.length - equalEnd, endBefore: before.length - equalEnd, shift };
+}
+
+function equalBytes(before: Buffer, after: Buffer, most: number): number {
+  let at = 0;
+  while (at + SLICE <= most && before.compare(after, at, at + SLICE, at, at + SLICE) === 0) at += SLICE;
+  while (at < most && before[at] === after[at]) at++;
+  return at;
+}
+
+function equalLastBytes(before: Buffer, after: Buffer, most: number): number {
+  let length = 0;
+  const areEqual = (): boolean => {
+    const [from, fromBefore] = [after.length - length - SLICE, before.length - length - SLICE];
+    return before.compare(after, from, from + SLICE, fromBefore, fromBefore + SLICE) === 0;
+  };
+  while (length + SLICE <= most && areEqual()) length += SLICE;
+  while (length < most && before[before.length - length - 1] === after[after.length - length - 1]) length++;
+  return length;
+}

@@ -54,6 +54,11 @@ export class EtcdError extends Error {
   get isCompacted(): boolean {
     return this.code === status.OUT_OF_RANGE;
   }
+
+  /** Whether the lease that was named is not there any more. */
+  get isLeaseGone(): boolean {
+    return this.code === status.NOT_FOUND && this.message.includes("lease not found");
+  }
 }
 
 type Bidi = ClientDuplexStream<Buffer, Buffer>;

@@ -62,6 +62,15 @@ export class Keys {
     return `${this.#prefix}chunks/`;
   }
 
+  /** What a process tells of itself. */
+  member(id: string): string {
+    return `${this.members}${id}`;
+  }
+
+  get members(): string {
+    return `${this.#prefix}members/`;
+  }
+
   lease(name: string): string {
     return `${this.#prefix}leases/${name}`;
   }

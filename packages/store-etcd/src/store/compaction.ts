@@ -39,7 +39,7 @@ export async function compact(snapshot: StoredSnapshot, keep: Kept, options: Com
 }
 
 /** The value in parts below the names of a blob. */
-function chunksOf(
+export function chunksOf(
   blob: string,
   bytes: Uint8Array,
   { keys, seal }: Pick<CompactionOptions, "keys" | "seal">,

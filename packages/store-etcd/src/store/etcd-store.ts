@@ -11,15 +11,18 @@ import {
   type StoredRecord,
   type StoredSnapshot,
   type StoreOutage,
+  type WholeLedger,
 } from "@xdskit/server/ledger-store";
 import type { EtcdClient } from "../client/etcd-client.ts";
 import { decodeFirstPart, formatRecords } from "../layout/batch.ts";
-import type { Keys } from "../layout/keys.ts";
+import { endOf, type Keys } from "../layout/keys.ts";
 import type { Seal } from "../layout/seal.ts";
 import type { Compare, Operation } from "../wire/messages.ts";
+import { beginLedger } from "./beginning.ts";
 import { BodyWriter, eachOf, groupsOf } from "./body-writer.ts";
 import { type CompactionOptions, compact, encodeRecords, newBlob } from "./compaction.ts";
 import { EtcdLeases } from "./etcd-lease.ts";
+import { EtcdMembers } from "./etcd-members.ts";
 import { encodeHead, HeadFollower } from "./head-follower.ts";
 import { RecordReader } from "./record-reader.ts";
 
@@ -38,6 +41,7 @@ export interface EtcdLedger {
  */
 export class EtcdLedgerStore implements LedgerStore {
   readonly epoch: string;
+  readonly members: EtcdMembers;
   readonly #ledger: EtcdLedger;
   readonly #follower: HeadFollower;
   readonly #leases: EtcdLeases;
@@ -51,6 +55,7 @@ export class EtcdLedgerStore implements LedgerStore {
     this.#ledger = ledger;
     this.#follower = new HeadFollower(ledger);
     this.#leases = new EtcdLeases(client, keys);
+    this.members = new EtcdMembers(client, keys, seal);
     this.#reader = new RecordReader(client, keys, seal);
     this.#bodies = new BodyWriter(client, keys, seal);
   }
@@ -132,6 +137,34 @@ export class EtcdLedgerStore implements LedgerStore {
     return compact(snapshot, keep, options);
   }
 
+  async begin(ledger: WholeLedger): Promise<AppendResult> {
+    if (this.#isClosed) return { kind: "unavailable", reason: "the ledger is closed" };
+    const head = await this.#follower.refresh();
+    if (head.number > 0) return { kind: "conflict", head };
+    const hasBegun = await beginLedger(ledger, { ...this.#ledger, bodies: this.#bodies });
+    const now = await this.#follower.refresh();
+    return hasBegun ? { kind: "appended", head: now } : { kind: "conflict", head: now };
+  }
+
+  async clear(expected: LedgerHead): Promise<AppendResult> {
+    if (this.#isClosed) return { kind: "unavailable", reason: "the ledger is closed" };
+    try {
+      const { client, keys, epoch } = this.#ledger;
+      const { succeeded } = await client.transaction({
+        compare: [{ key: keys.epoch, value: epoch }, isHead(keys, expected)],
+        success: [
+          ...[{ delete: keys.head }, { delete: keys.snapshot }],
+          // The bodies go with the next compaction, unless they are brought again.
+          { delete: keys.batches, end: endOf(keys.batches) },
+        ],
+      });
+      const head = await this.#follower.refresh();
+      return succeeded ? { kind: "appended", head } : { kind: "conflict", head };
+    } catch (cause) {
+      return { kind: "unavailable", reason: cause instanceof Error ? cause.message : String(cause) };
+    }
+  }
+
   async whenPast(number: number, signal: AbortSignal): Promise<void> {
     if (this.head.number <= number) await this.#follower.waiters.wait(number, signal);
   }
@@ -143,10 +176,10 @@ export class EtcdLedgerStore implements LedgerStore {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#leases.close();
+    await Promise.all([this.#leases.close(), this.members.close()]);
     const closed = this.#follower.close();
     this.#ledger.client.close();
-    await closed;
+    await Promise.all([closed, this.members.ended]);
   }
 
   async #append(
@@ -162,15 +195,13 @@ export class EtcdLedgerStore implements LedgerStore {
     await eachOf(groupsOf(chunks), async (group) => {
       await client.transaction({ success: group.map((put) => ({ put: put.key, value: put.value })) });
     });
-    const isHead: Compare =
-      expected.number === 0 ? { key: keys.head, createRevision: 0n } : { key: keys.head, value: encodeHead(expected) };
     const isHeld = token === undefined ? [] : [this.#leases.condition(token)];
     const puts: readonly Operation[] = [
       { put: first, value },
       { put: keys.head, value: encodeHead(head) },
     ];
     const { succeeded, header, found } = await client.transaction({
-      compare: [{ key: keys.epoch, value: epoch }, isHead, ...isHeld],
+      compare: [{ key: keys.epoch, value: epoch }, isHead(keys, expected), ...isHeld],
       success: records.length === 0 ? [] : puts,
       failure: [{ range: { key: first } }],
     });
@@ -196,4 +227,9 @@ export class EtcdLedgerStore implements LedgerStore {
       for (const record of records) if (record.number > after && record.number <= last) yield record;
     }
   }
+}
+
+/** That a ledger has this head. */
+function isHead(keys: Keys, { number, id }: LedgerHead): Compare {
+  return number === 0 ? { key: keys.head, createRevision: 0n } : { key: keys.head, value: encodeHead({ number, id }) };
 }

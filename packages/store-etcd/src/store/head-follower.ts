@@ -80,7 +80,7 @@ export class HeadFollower {
       // An answer cannot be older than what was seen when it was asked for, unless an old backup was restored.
       if (header.revision < before) this.#seen = header;
       const pointer = pointers?.[0];
-      this.saw(header, headIn(heads?.[0]), pointer === undefined ? undefined : pointerIn(pointer));
+      this.#take(header, headIn(heads?.[0]), pointer === undefined ? undefined : pointerIn(pointer));
       this.#tell(undefined);
       return this.#head;
     } catch (cause) {
@@ -90,7 +90,11 @@ export class HeadFollower {
   }
 
   /** Takes in what etcd had at a revision; what is older than what was seen changes nothing. */
-  saw(at: ResponseHeader, head: LedgerHead, pointer: SnapshotPointer | undefined = this.#pointer): void {
+  saw(at: ResponseHeader, head: LedgerHead): void {
+    this.#take(at, head, this.#pointer);
+  }
+
+  #take(at: ResponseHeader, head: LedgerHead, pointer: SnapshotPointer | undefined): void {
     if (at.revision < this.#seen.revision) return;
     this.#seen = at;
     this.#head = head;

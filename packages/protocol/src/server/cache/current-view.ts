@@ -188,9 +188,10 @@ export class CurrentView {
     return this.shared.pendingRemovals.carryOver(pendingRemovals, from, this.view, type);
   }
 
-  /** What clients were sent under a version; undefined if it is not known any more. */
+  /** What clients were sent under a version, here or by a server with the same changes; undefined: not known (any more). */
   servedAs(type: TypeUrl, version: string): Served | undefined {
-    return this.shared.served.find(type, version, this.view);
+    const { served, past } = this.shared;
+    return served.find(type, version, this.view) ?? past.find(type, version, this.view);
   }
 
   /** Notes that a client was sent the present state under a version. */

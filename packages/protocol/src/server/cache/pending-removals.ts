@@ -1,11 +1,22 @@
 import type { Body, Segment } from "../../message/body.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { isSame, type Ttls } from "../../resource/ttl.ts";
-import { addSums } from "../../resource/version.ts";
+import { addSums, formatMark, MARK_LENGTH } from "../../resource/version.ts";
 import type { Difference } from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
 import { answeredAmong, replacedAmong } from "../subscription/locators.ts";
 import { covers, type Scope } from "../subscription/subscription.ts";
+
+/** Of how many resources a version has marks. */
+const MARKS = 48;
+
+/** The marks at the end of a version: those of resources that the client holds beside a state. */
+export function marksIn(version: string): readonly string[] {
+  const at = version.indexOf(".");
+  return at === -1 || version.length - at > 1 + MARKS * MARK_LENGTH
+    ? []
+    : (version.slice(at + 1).match(new RegExp(`.{${MARK_LENGTH}}`, "g")) ?? []);
+}
 
 /** A deleted Cluster, or endpoints of one, that the client still holds: resources that the client holds may use it. */
 export interface PendingRemoval {
@@ -28,6 +39,11 @@ export class PendingRemovals {
   readonly newest: number;
   /** What the set adds to the sum behind the type version. */
   readonly sum: bigint;
+  /**
+   * The end of the version of a state that lists the set: marks by which a server that did not send it knows what it
+   * lists. Empty if these are too many.
+   */
+  readonly marks: string;
   /** The resources of the set. */
   readonly segment: Segment;
 
@@ -47,6 +63,13 @@ export class PendingRemovals {
     this.oldest = oldest;
     this.newest = newest;
     this.sum = sum;
+    this.marks =
+      puts.length > MARKS
+        ? ""
+        : puts
+            .map((put) => formatMark(put.sum))
+            .sort()
+            .join("");
     this.segment = { puts, removed: [], missing: [] };
   }
 

@@ -113,7 +113,7 @@ export class SharedBodies {
         : [{ puts: this.#selections.all(view, type, subscription).puts, removed: [], missing: [] }];
       const version = pendingRemovals.isEmpty
         ? view.typeVersion(type)
-        : view.typeVersionWith(type, pendingRemovals.sum);
+        : view.typeVersionWith(type, pendingRemovals.sum, pendingRemovals.marks);
       const segments = pendingRemovals.isEmpty ? members : [...members, pendingRemovals.segment];
       return { variant: "sotw", type, version, segments, ...this.#marks("sotw", view, type) };
     });

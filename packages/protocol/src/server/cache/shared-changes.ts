@@ -8,6 +8,7 @@ import {
   isSamePosition,
   type Position,
   positionKey,
+  type ShareDifference,
 } from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
 import type { View } from "../../state/view.ts";
@@ -36,6 +37,8 @@ interface Way {
 export class SharedChanges {
   readonly #ttls: Ttls;
   readonly #ways = new Recent<Way>(ELEMENTS_KEPT, ({ is }) => is.changes.length);
+  /** What the ways of nodes that move have in common. */
+  readonly #below = new Recent<Difference>(ELEMENTS_KEPT, ({ changes }) => changes.length);
   /** The one that was asked for last: most streams stand at one position. */
   #last: { readonly from: Position; readonly view: View; readonly type: TypeUrl; readonly way: Way } | undefined;
 
@@ -46,6 +49,7 @@ export class SharedChanges {
   clear(): void {
     this.#last = undefined;
     this.#ways.clear();
+    this.#below.clear();
   }
 
   /** The whole difference. */
@@ -88,7 +92,8 @@ export class SharedChanges {
   #way(from: Position, view: View, type: TypeUrl): Way {
     const last = this.#last;
     if (last?.view === view && last.type === type && isSamePosition(last.from, from)) return last.way;
-    const make = (): Way => ({ is: differenceBetween(from, view, type, this.#ttls) });
+    const share: ShareDifference = (key, of) => this.#below.get(key, of);
+    const make = (): Way => ({ is: differenceBetween(from, view, type, this.#ttls, share) });
     const way = this.#ways.get(wayKey(from, view, type), make);
     this.#last = { from, view, type, way };
     return way;

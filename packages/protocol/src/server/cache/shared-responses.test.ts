@@ -202,11 +202,11 @@ describe("a body", () => {
     expect([full(noPendingRemovals, "*"), full(set, "*"), full(set, "a", "x")].map(saidBy)).toEqual([
       { variant: "sotw", type: CLUSTER, version: state.view.typeVersion(CLUSTER), segments: [["a@1", "b@1"]] },
       {
-        ...{ variant: "sotw", type: CLUSTER, version: state.view.typeVersionWith(CLUSTER, was.sum) },
+        ...{ variant: "sotw", type: CLUSTER, version: state.view.typeVersionWith(CLUSTER, was.sum, set.marks) },
         segments: [["a@1", "b@1"], ["gone@1"]],
       },
       {
-        ...{ variant: "sotw", type: CLUSTER, version: state.view.typeVersionWith(CLUSTER, was.sum) },
+        ...{ variant: "sotw", type: CLUSTER, version: state.view.typeVersionWith(CLUSTER, was.sum, set.marks) },
         segments: [["a@1"], ["gone@1"]],
       },
     ]);

@@ -9,6 +9,7 @@ import { memo } from "../memory/memo.ts";
 import { NameSets } from "../subscription/name-set.ts";
 import { SharedCurrentPairs } from "./current-pairs.ts";
 import { SharedErrors } from "./error-difference.ts";
+import { PastVersions } from "./past-versions.ts";
 import { ServedVersions } from "./served.ts";
 import { SharedBodies } from "./shared-bodies.ts";
 import { SharedChanges } from "./shared-changes.ts";
@@ -22,6 +23,7 @@ interface SharedResponsesOptions {
   readonly ttls?: Ttls;
   readonly nameSets?: NameSets;
   readonly served?: ServedVersions;
+  readonly past?: PastVersions;
   readonly namesPerStep?: number | undefined;
 }
 
@@ -35,6 +37,8 @@ const NAMES_PER_STEP = 5_000;
 export class SharedResponses {
   readonly nameSets: NameSets;
   readonly served: ServedVersions;
+  /** Versions that clients of another server may hold. */
+  readonly past: PastVersions;
   /** Splits large bodies into several responses. */
   readonly parts: ResponseSplitter = new ResponseSplitter();
   /** What changed since a position. */
@@ -67,6 +71,7 @@ export class SharedResponses {
       ttls = "left-off",
       nameSets = new NameSets(),
       served = new ServedVersions({ listsNews: false }),
+      past = new PastVersions(),
       namesPerStep = NAMES_PER_STEP,
     }: SharedResponsesOptions = {},
   ) {
@@ -74,6 +79,7 @@ export class SharedResponses {
     this.ttls = ttls;
     this.nameSets = nameSets;
     this.served = served;
+    this.past = past;
     this.namesPerStep = namesPerStep;
     this.changes = new SharedChanges(ttls);
     this.selections = new SharedSelections(this.changes, nameSets, ttls);
@@ -92,8 +98,8 @@ export class SharedResponses {
   forTtls(type: TypeUrl, ttl: TtlVerdict, view: View): SharedResponses {
     if (ttl !== "told" || !view.knowsTtls(type)) return this;
     if (this.#withTtls === undefined) {
-      const { nameSets, served, namesPerStep } = this;
-      this.#withTtls = new SharedResponses(this.#digest, { ttls: "told", nameSets, served, namesPerStep });
+      const { nameSets, served, past, namesPerStep } = this;
+      this.#withTtls = new SharedResponses(this.#digest, { ttls: "told", nameSets, served, past, namesPerStep });
       this.#withTtls.advance(this.#revision, this.#systemVersion);
     }
     return this.#withTtls;

@@ -16,6 +16,12 @@ export interface ServerMachineOptions extends StreamLimits, AccountLimits, Polle
    * @default 2_000
    */
   readonly editedAtOnce?: number;
+  /**
+   * So many clients are given other layers in the event that changes the node mapping, the access rules or what layers
+   * there are; the rest with the flushes that follow.
+   * @default 50
+   */
+  readonly placedAtOnce?: number;
   readonly digest: Digest;
   /** Traits of a type; undefined for a type without a description. */
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;

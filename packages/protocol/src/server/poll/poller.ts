@@ -11,6 +11,7 @@ import type { DeliveryState, PlacedStream, StreamState, TypeState } from "../con
 import type { PollId } from "../contract/poll.ts";
 import type { Standing, StragglerType } from "../contract/progress.ts";
 import { bytesOfNode } from "../memory/node-cost.ts";
+import type { Placeable } from "../memory/placements.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { PolledResponse, PolledSubscription, ResponseSummary } from "./polled-subscription.ts";
 import { bytesOfPoller } from "./poller-cost.ts";
@@ -55,7 +56,7 @@ export interface ClassifiedPoll {
  * limited time: what it was given, and whether its later polls have that version. This is shown to people, and keeps a
  * client from polling in a tight loop. Its id is that of its first poll.
  */
-export class Poller implements ProgressMember {
+export class Poller implements ProgressMember, Placeable {
   readonly id: PollId;
   readonly key: string;
   /** Of its last poll. */
@@ -66,6 +67,7 @@ export class Poller implements ProgressMember {
   /** The overrides behind its dialect. */
   choices: Choices;
   polled: PolledSubscription;
+  placedTo: number = Number.POSITIVE_INFINITY;
   /** Its polls that have no answer yet. */
   readonly waiting: Set<WaitingPoll> = new Set();
   /** While this timer runs, the same response is not given again (S-RST-12). */
@@ -121,11 +123,12 @@ export class Poller implements ProgressMember {
   /** The newest revision whose content it is known to have. */
   get reached(): number {
     const isCurrent = this.#acked?.version === this.polled.response().body.version;
-    return isCurrent ? this.polled.current.revision : (this.#acked?.revision ?? -1);
+    return Math.min(isCurrent ? this.polled.current.revision : (this.#acked?.revision ?? -1), this.placedTo);
   }
 
   standing(revision: number): Standing {
     if (this.reached >= revision) return "deployed";
+    if (this.placedTo < revision) return "pending";
     return this.#given?.fate === "nacked" && this.hasRefused(this.polled.response()) ? "nacked" : "pending";
   }
 

@@ -16,6 +16,7 @@ import type { Eviction, PassedLimit, PollerLimits } from "../contract/stream-lim
 import type { AccountUsage } from "../memory/account-usage.ts";
 import { keptVersion } from "../memory/kept-version.ts";
 import { bytesOfNode } from "../memory/node-cost.ts";
+import { isUnplaced, Placements } from "../memory/placements.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { Progress } from "../progress/progress.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
@@ -45,6 +46,7 @@ export class Polls {
   readonly #views: PolledViews;
   readonly #pollers: PollerMemory;
   readonly #waiting: WaitingPolls;
+  readonly #placements = new Placements<Poller>();
 
   constructor(options: PollsOptions) {
     const { nextTimer, clientMemory } = options;
@@ -63,8 +65,15 @@ export class Polls {
     return this.#pollers.bytes;
   }
 
+  /** Every recent poller with the layers that it has, or is about to have. */
   *placed(): Iterable<PlacedStream> {
-    for (const poller of this.#pollers) yield poller.placed;
+    for (const poller of this.#pollers) {
+      if (!isUnplaced(poller)) yield poller.placed;
+      else {
+        const placed = this.#options.admission.place(poller.node, poller.peer, "rest");
+        yield "refused" in placed ? poller.placed : { ...poller.placed, layers: placed.layers };
+      }
+    }
   }
 
   /** Describes all remembered pollers, each as a stream of one type. */
@@ -112,12 +121,29 @@ export class Polls {
     }
   }
 
-  /** Maps pollers to layers again; waiting polls go on waiting there. */
-  place(isConcerned: (node: Node) => boolean): readonly ServerEffect[] {
-    const effects: ServerEffect[] = [];
-    for (const poller of this.#pollers) if (isConcerned(poller.node)) this.#move(poller, effects);
-    return this.#withRest(effects);
+  /** Pollers are to be mapped to layers again. `before`: the newest revision that they may have until then. */
+  unplace(isConcerned: (node: Node) => boolean, before: number): void {
+    for (const poller of this.#pollers) if (isConcerned(poller.node)) this.#placements.add(poller, before);
   }
+
+  /** The number of pollers that are not placed. */
+  get unplaced(): number {
+    return this.#placements.size;
+  }
+
+  /** Places the next poller; its waiting polls go on waiting there. */
+  placeNext(effects: ServerEffect[]): void {
+    const poller = this.#placements.next();
+    if (poller !== undefined) effects.push(...this.#withRest(this.#placeAhead(poller)));
+  }
+
+  readonly #placeAhead = (poller: Poller): readonly ServerEffect[] => {
+    if (!isUnplaced(poller)) return none;
+    const effects: ServerEffect[] = [];
+    this.#placements.take(poller);
+    this.#move(poller, effects);
+    return effects;
+  };
 
   /** Handles a timer; undefined: it is none of these. */
   fired(timer: number): readonly ServerEffect[] | undefined {
@@ -130,7 +156,7 @@ export class Polls {
    * @throws {InvariantError} a bug of the server, with the poll that was evaluated
    */
   next(): readonly ServerEffect[] {
-    return this.#withRest(this.#waiting.next());
+    return this.#withRest(this.#waiting.next(this.#placeAhead));
   }
 
   /** Effects, and what follows for the pollers whose last poll ended by them. */
@@ -222,6 +248,7 @@ export class Polls {
       return poller;
     }
     known.comesAgain({ peer, node, apiVersion, choices });
+    this.#placements.take(known);
     if (known.polled !== polled) this.#moveTo(known, polled, effects);
     return known;
   }
@@ -229,6 +256,7 @@ export class Polls {
   readonly #forget = (poller: Poller, evicted?: Eviction): readonly ServerEffect[] => {
     const effects: ServerEffect[] = [];
     if (poller.answers) this.#options.progress.left(poller, poller.reached, poller.polled.current.revision);
+    this.#placements.take(poller);
     this.#waiting.stopRest(poller, effects);
     this.#leave(poller.polled);
     report(effects, {
@@ -261,10 +289,16 @@ export class Polls {
     if ("refused" in placed) {
       for (const poll of [...poller.waiting])
         effects.push(...this.#waiting.end(poll), ...refusePoll({ poll: poll.id, node, peer }, placed));
+      this.#note(poller);
       return;
     }
     const polled = this.#views.polledLike(before, placed);
-    if (polled !== before) this.#moveTo(poller, polled, effects);
+    if (polled === before) this.#note(poller);
+    else this.#moveTo(poller, polled, effects);
+  }
+
+  #note(poller: Poller): void {
+    if (poller.answers) this.#options.progress.note(poller);
   }
 
   #moveTo(poller: Poller, polled: PolledSubscription, effects: ServerEffect[]): void {
@@ -272,10 +306,13 @@ export class Polls {
     polled.pollers++;
     this.#waiting.move(poller, polled);
     this.#leave(before);
+    this.#note(poller);
     report(effects, { kind: "node-moved", stream: poller.id, node: poller.node, layers: polled.layers });
     effects.push(...this.#pollers.moved(poller, this.#forget));
   }
 }
+
+const none: readonly ServerEffect[] = [];
 
 /** Why a poll gets no answer. `type`: the type that it may not have; undefined: it may not be its node. */
 interface DeniedPoll extends RejectedStream {

@@ -6,6 +6,8 @@ import type { PolledSubscription } from "./polled-subscription.ts";
 import type { Poller, WaitingPoll } from "./poller.ts";
 import { WaitingPolls } from "./waiting-polls.ts";
 
+const nobodyMoves = (): readonly ServerEffect[] => [];
+
 /** Polls of Clusters a and b; timers are numbered from 1, polls from 101. */
 class Waiting {
   readonly state = new PolledState("a", "b");
@@ -40,7 +42,7 @@ class Waiting {
 
   turns(): readonly string[] {
     const effects: ServerEffect[] = [];
-    while (this.polls.isDue) effects.push(...this.polls.next());
+    while (this.polls.isDue) effects.push(...this.polls.next(nobodyMoves));
     return effects.flatMap(inShort);
   }
 
@@ -80,7 +82,7 @@ describe("S-RST-10: a poll is answered in its turn", () => {
     expect(waiting.ask({ versionInfo: waiting.version })).toEqual(["timer 2 in 500"]);
     expect([waiting.polls.fired(2), waiting.polls.fired(2), waiting.turns()]).toEqual([[], undefined, ["102 has it"]]);
     expect([...waiting.poller.waiting]).toEqual([]);
-    expect(waiting.polls.next()).toEqual([]);
+    expect(waiting.polls.next(nobodyMoves)).toEqual([]);
   });
 
   test("when something changes while it is held, and not when something else does", () => {
@@ -88,7 +90,7 @@ describe("S-RST-10: a poll is answered in its turn", () => {
     waiting.ask({ versionInfo: waiting.version });
     waiting.polls.touch(waiting.polled);
     expect([waiting.polls.isDue, waiting.polls.isTouched(waiting.polled)]).toEqual([true, true]);
-    expect([waiting.polls.next(), waiting.polls.isDue]).toEqual([[], false]);
+    expect([waiting.polls.next(nobodyMoves), waiting.polls.isDue]).toEqual([[], false]);
     expect([...waiting.poller.waiting].map(({ timer }) => timer)).toEqual([1]);
     waiting.put(2, "a");
     expect(waiting.turns()).toEqual(["no timer 1", ...given(101, 2)]);
@@ -237,7 +239,7 @@ describe("a polled subscription", () => {
       },
     });
     waiting.polls.touch(waiting.polled);
-    expect(waiting.polls.next()).toEqual([]);
-    expect(() => waiting.polls.next()).toThrow(new InvariantError(101, cause));
+    expect(waiting.polls.next(nobodyMoves)).toEqual([]);
+    expect(() => waiting.polls.next(nobodyMoves)).toThrow(new InvariantError(101, cause));
   });
 });

@@ -93,11 +93,11 @@ export class WaitingPolls {
   }
 
   /**
-   * Evaluates one polled subscription or one poll.
+   * Evaluates one polled subscription or one poll. `place`: places the poller of a poll, which may move the poll or end it.
    *
    * @throws {InvariantError} a bug of the server, with the poll that was evaluated
    */
-  next(): readonly ServerEffect[] {
+  next(place: (poller: Poller) => readonly ServerEffect[]): readonly ServerEffect[] {
     const polled = this.#touched.take();
     if (polled !== undefined) {
       this.#look(polled);
@@ -106,7 +106,12 @@ export class WaitingPolls {
     const poll = this.#due.take();
     if (poll === undefined) return [];
     try {
-      return this.#turn(poll);
+      const placed = place(poll.poller);
+      if (!this.#waiting.has(poll.id)) return placed;
+      // This is the evaluation for which a move made it due.
+      this.#due.delete(poll);
+      const effects = this.#turn(poll);
+      return placed.length === 0 ? effects : [...placed, ...effects];
     } catch (cause) {
       throw new InvariantError(poll.id, cause);
     }

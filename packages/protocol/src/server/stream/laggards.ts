@@ -38,3 +38,11 @@ export function trimJournals(
   }
   return laggards;
 }
+
+/** Whether a stream needs changes that were dropped. */
+export function isLaggard(stream: Stream, revision: number): boolean {
+  stream.catchUp(revision);
+  return [...stream.types].some(([type, { needsChangesSince: cursor, position }]) => {
+    return position !== undefined && cursor !== undefined && !reaches(cursor, type);
+  });
+}

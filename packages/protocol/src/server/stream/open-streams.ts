@@ -11,6 +11,7 @@ import type { StreamId, StreamOpened } from "../contract/event.ts";
 import { type AccountLimits, excessOf, type PassedLimit, type StreamLimits } from "../contract/stream-limits.ts";
 import { AccountUsage, subscribedNames } from "../memory/account-usage.ts";
 import { bytesOfNode } from "../memory/node-cost.ts";
+import { isUnplaced, Placements } from "../memory/placements.ts";
 import type { Progress } from "../progress/progress.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
 import { SubscriberIndex } from "../subscription/subscriber-index.ts";
@@ -48,6 +49,8 @@ export class OpenStreams {
   readonly #said = new Map<StreamId, number>();
   /** The streams that wait for a flush. */
   readonly queue: FlushQueue<Stream> = new FlushQueue();
+  /** The streams that are not placed yet. */
+  readonly placements: Placements<Stream> = new Placements();
   /** The timers of streams that wait for an ACK, or for something that comes first. */
   readonly waitTimers: WaitTimers<Stream>;
 
@@ -115,8 +118,14 @@ export class OpenStreams {
     for (const stream of concerned) this.awaken(stream, revision - 1);
   }
 
-  /** Makes a stream due for a flush; what it is settled about did not change up to `unchangedTo`. */
+  /**
+   * Makes a stream due for a flush, once it is placed; what it is settled about did not change up to `unchangedTo`.
+   */
   awaken(stream: Stream, unchangedTo: number = this.#options.responses.revision): void {
+    if (stream.isSettled && isUnplaced(stream)) {
+      this.placements.concern(stream, unchangedTo);
+      return;
+    }
     stream.catchUp(unchangedTo);
     stream.unsettle();
     this.#subscribers.unsettle(stream);
@@ -217,6 +226,7 @@ export class OpenStreams {
     const { revision } = responses;
     stream.catchUp(revision);
     progress.left(stream, Math.min(stream.reached, revision), revision);
+    this.placements.take(stream);
     this.#subscribers.forget(stream);
     layers.unwatch(stream.view, stream);
     siblings.leave(stream);

@@ -7,6 +7,7 @@ import type { CurrentViews } from "../cache/current-view.ts";
 import { Conversion, needsStructs, type StructConverter } from "../contract/conversion.ts";
 import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamOpened } from "../contract/event.ts";
+import type { Progress } from "../progress/progress.ts";
 import type { LayersOfStreams, OpenStreams } from "./open-streams.ts";
 import type { SiblingSets } from "./sibling-sets.ts";
 import { Stream } from "./stream.ts";
@@ -16,6 +17,7 @@ export interface StreamAdmissionOptions {
   readonly layers: LayersOfStreams;
   readonly currentViews: CurrentViews;
   readonly siblings: SiblingSets;
+  readonly progress: Progress;
   readonly convertForStructs?: StructConverter | undefined;
 }
 
@@ -78,17 +80,22 @@ export class StreamAdmission {
   }
 
   /**
-   * Maps the node of a stream to layers again. What the client was sent stays known; only the difference is sent
-   * (S-DEL-08). `before`: the revision that it may have.
+   * Applies the node mapping and the access rules to a stream again. What the client was sent stays known; only the
+   * difference is sent (S-DEL-08).
    */
-  place(stream: Stream, before: number): readonly ServerEffect[] {
-    const { admission, layers: all, currentViews } = this.#options;
+  place(stream: Stream): readonly ServerEffect[] {
+    const { before, unchangedTo } = this.#streams.placements.take(stream);
+    const { admission, layers: all, currentViews, progress } = this.#options;
     const { opened, node } = stream;
     const placed = admission.place(node, opened.peer, entryPointOf(opened));
     if ("refused" in placed) return this.#refuse(opened, node, placed);
     const { layers, grant } = placed;
     const view = all.viewOf(layers, grant);
-    if (view === stream.view) return [];
+    if (view === stream.view) {
+      if (unchangedTo === undefined) progress.note(stream);
+      else this.#streams.awaken(stream, unchangedTo);
+      return [];
+    }
     this.#streams.move(stream, currentViews.of(view));
     // The old view's heartbeats no longer reach the stream, and the client may hold resources of that view only.
     for (const type of stream.types.keys()) stream.expectBeat(type);

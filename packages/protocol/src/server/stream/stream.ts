@@ -17,6 +17,7 @@ import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamId, StreamOpened } from "../contract/event.ts";
 import type { PlacedStream, ResourceState, StreamState } from "../contract/inspect.ts";
 import type { Standing, StragglerType } from "../contract/progress.ts";
+import type { Placeable } from "../memory/placements.ts";
 import { DeferredRemovals } from "../order/deferred-removals.ts";
 import type { Order } from "../order/order.ts";
 import type { OrderedStream } from "../order/order-members.ts";
@@ -76,11 +77,12 @@ const everything: Removable = {
 };
 
 /** One stream of a known node: a type stream per type, in the order in which types are sent. */
-export class Stream implements OrderedStream, Subscriber, ProgressMember {
+export class Stream implements OrderedStream, Subscriber, ProgressMember, Placeable {
   readonly opened: StreamOpened;
   readonly identity: Identity;
   /** The view of the node; another one after the node moved. */
   current: CurrentView;
+  placedTo: number = Number.POSITIVE_INFINITY;
   readonly #types = new Map<TypeUrl, TypeStream>();
   #inOrder: readonly TypeStream[] = [];
   readonly #ordering: StreamOrder;
@@ -142,7 +144,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
   }
 
   #progressOf(type: TypeStream): TypeProgress {
-    return { type, view: this.view, isSettled: this.#isSettled };
+    return { type, view: this.view, isSettled: this.#isSettled, placedTo: this.placedTo };
   }
 
   /** How many names are subscribed to or listed as hints, over all types, as limits count them. */
@@ -182,10 +184,11 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember {
   }
 
   /**
-   * If the stream is settled, advances all positions to a revision up to which nothing changed that it subscribes to.
+   * If the stream is settled, advances all positions to a revision up to which nothing changed that it subscribes to, as
+   * far as it may have that before it is placed.
    */
   catchUp(revision: number): void {
-    if (this.#isSettled) for (const type of this.#inOrder) type.catchUp(revision);
+    if (this.#isSettled) for (const type of this.#inOrder) type.catchUp(Math.min(revision, this.placedTo));
   }
 
   /** Passes a request to the type stream of its type. */

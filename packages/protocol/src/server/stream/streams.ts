@@ -4,16 +4,18 @@ import type { Node } from "../../node/node.ts";
 import { opaqueTraits, type TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
+import { entryPointOf } from "../admission.ts";
 import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamEvent, StreamId, StreamOpened } from "../contract/event.ts";
 import type { PlacedStream, ResourceState, StreamState } from "../contract/inspect.ts";
 import { InvariantError } from "../contract/invariant-error.ts";
 import { excessOf, namesIn, noUsage } from "../contract/stream-limits.ts";
 import { bytesOfLongVersion } from "../memory/kept-version.ts";
+import { isUnplaced } from "../memory/placements.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
 import { type HeartbeatDue, HeartbeatSchedule } from "./heartbeat-schedule.ts";
-import { trimJournals } from "./laggards.ts";
+import { isLaggard, trimJournals } from "./laggards.ts";
 import { OpenStreams, type OpenStreamsOptions } from "./open-streams.ts";
 import type { FlushResult, Stream } from "./stream.ts";
 import { isEnded, StreamAdmission, type StreamAdmissionOptions } from "./stream-admission.ts";
@@ -70,8 +72,16 @@ export class Streams {
     for (const stream of this.#open.known.values()) yield this.#upToDate(stream);
   }
 
+  /** Every stream with the layers that it has, or is about to have. */
   *placed(): Iterable<PlacedStream> {
-    for (const stream of this.#open.known.values()) yield stream.placed;
+    const { admission } = this.#options;
+    for (const stream of this.#open.known.values()) {
+      if (!isUnplaced(stream)) yield stream.placed;
+      else {
+        const placed = admission.place(stream.node, stream.opened.peer, entryPointOf(stream.opened));
+        if (!("refused" in placed)) yield { ...stream.placed, layers: placed.layers };
+      }
+    }
   }
 
   *describe(): Iterable<StreamState> {
@@ -96,7 +106,8 @@ export class Streams {
       case "request-received":
         return this.#receive(event.stream, event.request);
       case "stream-closed":
-        return this.#open.close(event.stream);
+        // Whether it had the newest revision depends on the layers that it was to have.
+        return [...this.#placeAhead(this.#open.get(event.stream)), ...this.#open.close(event.stream)];
       case "stream-stalled":
         this.#open.queue.stall(event.stream, this.#open.get(event.stream));
         return [];
@@ -113,22 +124,61 @@ export class Streams {
     this.#open.touch(views, names, revision);
   }
 
-  /** Maps nodes to layers again, and decides again what each may have. `before`: the revision that they may have. */
-  place(isConcerned: (node: Node) => boolean, before: number): readonly ServerEffect[] {
+  /** Nodes are to be mapped to layers again. `before`: the newest revision that they may have until then. */
+  unplace(isConcerned: (node: Node) => boolean, before: number): void {
+    for (const stream of this.#open.known.values())
+      if (isConcerned(stream.node)) this.#open.placements.add(stream, before);
+  }
+
+  /** The number of streams that are not placed. */
+  get unplaced(): number {
+    return this.#open.placements.size;
+  }
+
+  /** Places the next client, with all its streams, which share an order; returns how many streams that were. */
+  placeNext(effects: ServerEffect[]): number {
+    const { unplaced } = this;
+    const stream = this.#open.placements.next();
+    if (stream !== undefined) effects.push(...this.#placeAhead(stream));
+    return unplaced - this.unplaced;
+  }
+
+  /**
+   * Places the streams of one client, before anything is sent to one of them: in the same order, one that is placed
+   * would take one that is not for one that has everything.
+   */
+  #placeAhead(stream: Stream | undefined): readonly ServerEffect[] {
+    if (stream === undefined || (this.#open.placements.isEmpty && !isUnplaced(stream))) return none;
     const effects: ServerEffect[] = [];
-    for (const stream of [...this.#open.known.values()])
-      if (isConcerned(stream.node)) effects.push(...this.#admission.place(stream, before));
+    for (const one of [...stream.identity.siblings.streams]) if (isUnplaced(one)) effects.push(...this.#place(one));
     return effects;
+  }
+
+  #place(stream: Stream): readonly ServerEffect[] {
+    try {
+      return this.#admission.place(stream);
+    } catch (cause) {
+      throw new InvariantError(stream.opened.stream, cause);
+    }
+  }
+
+  #isOpen({ opened }: Stream): boolean {
+    return this.#open.get(opened.stream) !== undefined;
   }
 
   /** Trims the journals, and ends the streams that lag too far behind. */
   trim(): readonly ServerEffect[] {
     const message = "fell too far behind the changes; come back with the versions you hold";
     const { layers, responses } = this.#options;
-    const laggards = trimJournals(layers, this.#open.known, responses.revision);
-    return [...laggards].flatMap(({ opened }) =>
-      this.#open.end(opened.stream, { code: statusCode.UNAVAILABLE, message }),
-    );
+    const { revision } = responses;
+    const effects: ServerEffect[] = [];
+    for (const laggard of trimJournals(layers, this.#open.known, revision)) {
+      // One that is not placed may have all that it needs.
+      if (isUnplaced(laggard)) effects.push(...this.#placeAhead(laggard));
+      if (!this.#isOpen(laggard) || !isLaggard(laggard, revision)) continue;
+      effects.push(...this.#open.end(laggard.opened.stream, { code: statusCode.UNAVAILABLE, message }));
+    }
+    return effects;
   }
 
   /** Handles a timer; undefined: it is none of these. */
@@ -152,13 +202,20 @@ export class Streams {
   /** Flushes one stream ahead of the others; undefined: it does not wait for a flush. Throws as `next` does. */
   flushAhead(id: StreamId): readonly ServerEffect[] | undefined {
     const stream = this.#open.get(id);
-    if (stream === undefined || !this.#open.queue.takeAhead(stream)) return undefined;
-    const effects: ServerEffect[] = [];
-    this.#flush(stream, effects);
+    if (stream === undefined) return undefined;
+    const effects: ServerEffect[] = [...this.#placeAhead(stream)];
+    if (this.#open.queue.takeAhead(stream)) this.#flush(stream, effects);
+    else if (effects.length === 0) return undefined;
     return effects;
   }
 
   #receive(id: StreamId, request: DiscoveryRequest): readonly ServerEffect[] {
+    const placed = this.#placeAhead(this.#open.get(id));
+    const taken = this.#take(id, request);
+    return placed.length === 0 ? taken : [...placed, ...taken];
+  }
+
+  #take(id: StreamId, request: DiscoveryRequest): readonly ServerEffect[] {
     const known = this.#open.get(id);
     const opened = known?.opened ?? this.#open.openedAs(id);
     if (opened === undefined) return [];
@@ -170,6 +227,7 @@ export class Streams {
     const stream = identified.length > 0 ? this.#open.get(id) : known;
     if (stream === undefined) return identified;
     const effects = [...identified];
+    if (known === undefined) effects.push(...this.#placeAhead(stream));
     const traits = traitsOf(type);
     const isUnknown = traits === undefined && !layers.holdsAny(type);
     if (!stream.types.has(type)) {
@@ -210,6 +268,12 @@ export class Streams {
 
   #flush(stream: Stream, effects: ServerEffect[]): void {
     const { takeServed, responses, progress } = this.#options;
+    if (isUnplaced(stream)) {
+      effects.push(...this.#placeAhead(stream));
+      if (!this.#isOpen(stream)) return;
+      // This is the flush for which that made it due.
+      this.#open.queue.takeAhead(stream);
+    }
     this.#open.catchUp(stream);
     const flushed = flushOf(stream);
     if (takeServed !== undefined) effects.push(...takeServed());
@@ -253,10 +317,12 @@ export class Streams {
     const fired = this.#open.waitTimers.fired(timer);
     if (fired === undefined) return undefined;
     const { stream, waiting, since } = fired;
+    const placed = this.#placeAhead(stream);
+    if (!this.#isOpen(stream)) return placed;
     this.#open.catchUp(stream);
     const reports = stream.giveUpWaiting(waiting, since);
     this.#open.awaken(stream);
-    return reports;
+    return [...placed, ...reports];
   }
 
   #upToDate(stream: Stream): Stream {
@@ -272,6 +338,8 @@ export class Streams {
     return { stream: id, variant, onlyType, apiVersion, peer, ...unknown, layers: [], types: [] };
   }
 }
+
+const none: readonly ServerEffect[] = [];
 
 /** Whether a request says more of its client than its node and names. */
 function saysMore(request: DiscoveryRequest): boolean {

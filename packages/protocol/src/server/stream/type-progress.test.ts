@@ -17,6 +17,7 @@ const everything = {
   absences: toldAtOnce,
 };
 const no = { code: 3, message: "no" };
+const placed = { placedTo: Number.POSITIVE_INFINITY };
 const nothingWaits: Pick<StreamWaits, "of"> = { of: () => undefined };
 
 /** A client of Clusters, which are at revision 1. */
@@ -27,6 +28,7 @@ class Client {
   readonly current: CurrentView = new CurrentViews(this.responses).of(this.view);
   readonly type: TypeStream = typeStream(CLUSTER);
   isSettled = false;
+  placedTo = Number.POSITIVE_INFINITY;
   #lastNonce = 0;
 
   constructor() {
@@ -50,7 +52,7 @@ class Client {
 
   /** How far it is with a revision, in short, and what it has. */
   at(revision: number, of: TypeStream = this.type): unknown {
-    const progress = { type: of, view: this.view, isSettled: this.isSettled };
+    const progress = { type: of, view: this.view, isSettled: this.isSettled, placedTo: this.placedTo };
     const behind = describeBehind(progress, revision, nothingWaits);
     return [standingOf(progress, revision), behind?.state, reachedBy(progress)];
   }
@@ -88,6 +90,19 @@ describe("a client of one type", () => {
     expect(client.at(3)).toEqual(["nacked", "nacked", 1]);
   });
 
+  test("that is not placed has nothing beyond what it may have until then, whether it is settled or not", () => {
+    const client = new Client();
+    client.type.onRequest(delta(CLUSTER, { nonce: client.send() }));
+    client.placedTo = 4;
+    for (const isSettled of [false, true]) {
+      client.isSettled = isSettled;
+      expect([client.at(4), client.at(5)]).toEqual([
+        ["deployed", undefined, 4],
+        ["pending", "not-sent", 4],
+      ]);
+    }
+  });
+
   test("is behind with pending removals, which are named", () => {
     const client = new Client();
     client.type.onRequest(delta(CLUSTER, { nonce: client.send() }));
@@ -98,7 +113,7 @@ describe("a client of one type", () => {
       ["deployed", undefined, 4],
       ["pending", "removal", 4],
     ]);
-    const behind = describeBehind({ type: holding, view: client.view, isSettled: true }, 5, nothingWaits);
+    const behind = describeBehind({ ...placed, type: holding, view: client.view, isSettled: true }, 5, nothingWaits);
     expect(behind).toEqual({
       type: CLUSTER,
       state: "removal",
@@ -113,7 +128,7 @@ describe("a client of one type", () => {
     const wait = { for: "cluster", name: "c" } as const;
     const waits = { of: () => ({ first: wait, names: nothingHeldBack, maySpeak: true }) };
     const behind = (): StragglerType | undefined =>
-      describeBehind({ type: client.type, view: client.view, isSettled: false }, 1, waits);
+      describeBehind({ ...placed, type: client.type, view: client.view, isSettled: false }, 1, waits);
     expect(behind()).toEqual({ type: CLUSTER, state: "not-sent", wait, names: [], error: undefined });
     client.type.onRequest(delta(CLUSTER, { nonce: client.send(), error: no }));
     expect(behind()).toEqual({ type: CLUSTER, state: "nacked", wait, names: ["a"], error: no });

@@ -10,6 +10,8 @@ export interface TypeProgress {
   readonly type: TypeStream;
   readonly view: View;
   readonly isSettled: boolean;
+  /** The newest revision that the client may have until it is placed. */
+  readonly placedTo: number;
 }
 
 /** How far a client is with a revision in one type. */
@@ -49,7 +51,7 @@ export function reachedBy(progress: TypeProgress): number {
 }
 
 /** The revision up to which everything was sent. Infinite: there is nothing to send. */
-function sentTo({ type, view, isSettled }: TypeProgress): number {
-  if (isSettled || !type.hasNews(view)) return Number.POSITIVE_INFINITY;
-  return Math.min(type.position?.revision ?? -1, type.heldBackFrom);
+function sentTo({ type, view, isSettled, placedTo }: TypeProgress): number {
+  if (isSettled || !type.hasNews(view)) return placedTo;
+  return Math.min(type.position?.revision ?? -1, type.heldBackFrom, placedTo);
 }

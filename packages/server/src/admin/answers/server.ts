@@ -72,12 +72,57 @@ export interface StoreAnswer {
   readonly head: number;
   /** How many records of the store are not in force here yet. */
   readonly lag: number;
+  /** Since when there are such records. */
+  readonly lagSince?: string;
   /** Since when the engine is unreachable; absent: it is there. */
   readonly awaySince?: string;
   readonly awayReason?: string;
+  /** The copy that this server starts from while the engine is away; absent: none is kept. */
+  readonly copy?: StoreCopyAnswer;
   /** Since when nothing of the store is applied any more; absent: it is. */
   readonly stoppedSince?: string;
   readonly stopReason?: string;
+}
+
+/** `GET /api/v1/replicas` */
+export interface ReplicasAnswer {
+  /** The newest record that any of them knows of. */
+  readonly head: number;
+  /** Why the others are not known. */
+  readonly problem?: string;
+  readonly replicas: readonly ReplicaAnswer[];
+}
+
+/** A server that follows the store, as it told at most some seconds ago. */
+export interface ReplicaAnswer {
+  readonly id: string;
+  /** The name of its host. */
+  readonly name: string;
+  /** Where clients connect. */
+  readonly address?: string;
+  readonly version: string;
+  readonly role: string;
+  readonly startedAt: string;
+  /** The newest record that it has in force, and since when. */
+  readonly number: number;
+  readonly numberSince: string;
+  /** How many records it lacks. */
+  readonly lag: number;
+  readonly lagSince?: string;
+  /** Since when it applies nothing any more; absent: it does. */
+  readonly stoppedSince?: string;
+  /** Connected nodes, and how many of them have what is in force there. */
+  readonly nodes: number;
+  readonly deployed: number;
+}
+
+export interface StoreCopyAnswer {
+  /** The newest record in it. */
+  readonly number: number;
+  /** The engine has been away since this server started: what is in force comes from the copy. */
+  readonly inPlace: boolean;
+  /** Why it cannot be written. */
+  readonly problem?: string;
 }
 
 /** A resource of which clients keep what they have, because the server does not have it. */

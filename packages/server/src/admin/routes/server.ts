@@ -6,13 +6,15 @@ import type {
   LayerAnswer,
   LimitAnswer,
   MissingAnswer,
+  ReplicasAnswer,
   ServerAnswer,
   SourceAnswer,
   StoreAnswer,
 } from "../answers/server.ts";
 import type { Describer } from "../describe.ts";
+import { describeReplicas } from "../describe-replicas.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
-import { layersAnswer, serverAnswer, sourceAnswer } from "../schema/answers.ts";
+import { layersAnswer, replicasAnswer, serverAnswer, sourceAnswer } from "../schema/answers.ts";
 import type { AdminView } from "../view.ts";
 import { describeRecord } from "./revisions.ts";
 
@@ -49,10 +51,17 @@ async function describeLedger(view: AdminView, describe: Describer): Promise<Ser
   };
 }
 
-function describeStore({ role, roleSince, head, lag, outage, stop }: StoreState): StoreAnswer {
+function describeStore({ role, roleSince, head, lag, lagSince, outage, copy, stop }: StoreState): StoreAnswer {
   return {
     ...{ role, roleSince: roleSince.toISOString(), head, lag },
+    ...(lagSince !== undefined && { lagSince: lagSince.toISOString() }),
     ...(outage !== undefined && { awaySince: outage.since.toISOString(), awayReason: outage.reason }),
+    ...(copy !== undefined && {
+      copy: {
+        ...{ number: copy.number, inPlace: copy.isInPlace },
+        ...(copy.problem !== undefined && { problem: copy.problem }),
+      },
+    }),
     ...(stop !== undefined && { stoppedSince: stop.since.toISOString(), stopReason: stop.reason }),
   };
 }
@@ -89,6 +98,29 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
     encoder: { ...view.encoder() },
     process: { pid: process.pid, node: process.version, residentBytes: process.memoryUsage.rss() },
   };
+}
+
+/** The servers that follow the same store. */
+export const replicas: Route = {
+  path: "/api/v1/replicas",
+  says: "servers that follow the same store, and how far each is",
+  parameters: {},
+  answers: { 200: replicasAnswer },
+  answer: async ({ view }) => ({ kind: "json", value: await listReplicas(view) }),
+};
+
+/** This server alone if the others cannot be asked for. */
+async function listReplicas(view: AdminView): Promise<ReplicasAnswer> {
+  const { replicas: known } = view;
+  const head = view.store()?.head ?? 0;
+  if (known === undefined) return describeReplicas([], head);
+  const outage = view.store()?.outage;
+  if (outage !== undefined) return describeReplicas([known.own()], head, outage.reason);
+  try {
+    return describeReplicas(await known.list(), head);
+  } catch (cause) {
+    return describeReplicas([known.own()], head, cause instanceof Error ? cause.message : String(cause));
+  }
 }
 
 /** The layers and their types. */

@@ -72,9 +72,12 @@ import type {
   LimitAnswer,
   MissingAnswer,
   ReadyAnswer,
+  ReplicaAnswer,
+  ReplicasAnswer,
   ServerAnswer,
   SourceAnswer,
   StoreAnswer,
+  StoreCopyAnswer,
 } from "../answers/server.ts";
 import {
   anything,
@@ -264,7 +267,9 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
         store: optional(
           object<StoreAnswer>({
             ...{ role: text, roleSince: time, head: count, lag: count },
+            lagSince: optional(time),
             ...{ awaySince: optional(time), awayReason: optional(text) },
+            copy: optional(object<StoreCopyAnswer>({ number: count, inPlace: truth, problem: optional(text) })),
             ...{ stoppedSince: optional(time), stopReason: optional(text) },
           }),
         ),
@@ -291,6 +296,21 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
       bytesEncoded: count,
     }),
     process: object<ServerAnswer["process"]>({ pid: count, node: text, residentBytes: count }),
+  }),
+);
+
+export const replicasAnswer: SchemaOf<ReplicasAnswer> = named(
+  "Replicas",
+  object<ReplicasAnswer>({
+    head: count,
+    problem: optional(text),
+    replicas: list(
+      object<ReplicaAnswer>({
+        ...{ id: text, name: text, address: optional(text), version: text, role: text, startedAt: time },
+        ...{ number: count, numberSince: time, lag: count, lagSince: optional(time), stoppedSince: optional(time) },
+        ...{ nodes: count, deployed: count },
+      }),
+    ),
   }),
 );
 

@@ -1,7 +1,15 @@
+import { Readable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Appended, AppendResult, LedgerHead, LedgerStore, StoredRecord } from "../../../src/ledger/store.ts";
+import type {
+  Appended,
+  AppendResult,
+  LedgerHead,
+  LedgerStore,
+  StoredRecord,
+  WholeLedger,
+} from "../../../src/ledger/store.ts";
 
 /** A ledger that can be left and opened again. */
 export interface OpenedLedger {
@@ -45,6 +53,14 @@ export async function add(
 async function bodyText(store: LedgerStore, digest: string): Promise<string | undefined> {
   const bytes = await store.body(digest);
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+}
+
+/** What a store has, with these bodies. */
+async function wholeOf(store: LedgerStore, bodies: readonly string[]): Promise<WholeLedger> {
+  const { head, completeAfter } = store;
+  const brought = bodies.map((body): readonly [string, Uint8Array] => [body, bytesOf(body)]);
+  const snapshot = await store.snapshot();
+  return { head, completeAfter, snapshot, records: () => store.read(0), bodies: () => Readable.from(brought) };
 }
 
 /** What every store of a ledger promises. */
@@ -262,6 +278,77 @@ export function describeLedgerStore(name: string, open: () => Promise<OpenedLedg
         }),
         { numRuns: 40 },
       );
+    });
+
+    test("that begins with what another one has, and is that again when it is opened again", async () => {
+      const other = await open();
+      await add(other.store, ["a"], ["A"]);
+      await add(other.store, ["b"], ["B"]);
+      const head = await add(other.store, ["c"], ["C"]);
+      const [snapshot, long] = [{ head, text: "abc" }, "é\u2028".repeat(700_000)];
+      await other.store.compact(snapshot, { completeAfter: 1, records: new Set([2]), bodies: new Set(["B"]) });
+      await add(other.store, ["d", long], ["D"]);
+      const whole = await wholeOf(other.store, ["B", "D"]);
+      expect(await store.begin(whole)).toEqual({ kind: "appended", head: other.store.head });
+      const contents = async (of: LedgerStore): Promise<readonly unknown[]> => [
+        ...[of.head, of.completeAfter, await of.snapshot(), await collect(of), await collect(of, 3)],
+        ...(await Promise.all(["A", "B", "C", "D"].map((digest) => bodyText(of, digest)))),
+      ];
+      const expected = await contents(other.store);
+      expect(await contents(store)).toEqual(expected);
+      expect(store.epoch).not.toBe(other.store.epoch);
+      if (ledger.reopen !== undefined) {
+        await store.close();
+        store = await ledger.reopen();
+        expect(await contents(store)).toEqual(expected);
+      }
+      expect(await add(store, ["e"])).toEqual(await add(other.store, ["e"]));
+      await other.end();
+    });
+
+    test("that begins with what was never compacted, however much that is", async () => {
+      const other = await open();
+      const bodies = Array.from({ length: 1_200 }, (_, i) => `body-${i}-${"x".repeat(3_000)}`);
+      await add(other.store, ["a"], bodies);
+      for (let i = 0; i < 40; i++) await add(other.store, [`${i} ${"y".repeat(50_000)}`]);
+      expect((await store.begin(await wholeOf(other.store, bodies))).kind).toBe("appended");
+      expect([store.head, await store.snapshot(), store.completeAfter]).toEqual([other.store.head, undefined, 0]);
+      expect(await collect(store)).toEqual(await collect(other.store));
+      for (const body of [bodies[0], bodies[599], bodies[1_199]])
+        expect((await bodyText(store, body ?? "")) === body).toBe(true);
+      await other.end();
+    });
+
+    test("that begins with nothing where there is a record", async () => {
+      const other = await open();
+      await add(other.store, ["a"]);
+      const head = await add(store, ["b"], ["B"]);
+      expect(await store.begin(await wholeOf(other.store, []))).toEqual({ kind: "conflict", head });
+      expect([store.head, await texts(store), await bodyText(store, "B")]).toEqual([head, ["b"], "B"]);
+      await other.end();
+    });
+
+    test("that is empty once it is cleared, and only if nobody has appended meanwhile", async () => {
+      const first = await add(store, ["a"], ["A"]);
+      const head = await add(store, ["b"], ["B"]);
+      await store.compact({ head, text: "ab" }, { completeAfter: 2, records: new Set([1]), bodies: new Set(["B"]) });
+      await add(store, ["c"]);
+      const { epoch } = store;
+      expect(await store.clear(first)).toEqual({ kind: "conflict", head: store.head });
+      expect(await texts(store)).toEqual(["a", "c"]);
+      expect(await store.clear(store.head)).toEqual({ kind: "appended", head: EMPTY });
+      const nothing = [EMPTY, epoch, undefined, 0, []];
+      const contents = async (): Promise<readonly unknown[]> => [
+        ...[store.head, store.epoch, await store.snapshot(), store.completeAfter, await collect(store)],
+      ];
+      expect(await contents()).toEqual(nothing);
+      if (ledger.reopen !== undefined) {
+        await store.close();
+        store = await ledger.reopen();
+        expect(await contents()).toEqual(nothing);
+      }
+      await add(store, ["again"], ["A"]);
+      expect([await texts(store), await bodyText(store, "A")]).toEqual([["again"], "A"]);
     });
 
     test("that takes nothing once it is closed", async () => {

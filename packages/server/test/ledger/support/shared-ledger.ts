@@ -9,7 +9,9 @@ import type {
   LedgerStore,
   StoredRecord,
   StoredSnapshot,
+  StoreMembers,
   StoreOutage,
+  WholeLedger,
 } from "../../../src/ledger/store.ts";
 
 /** An engine in memory that several servers reach over connections that can lag and break. */
@@ -161,6 +163,30 @@ export class LedgerConnection implements LedgerStore {
   async compact(snapshot: StoredSnapshot, keep: Kept): Promise<void> {
     await this.#ask();
     await this.#ledger.store.compact(snapshot, keep);
+  }
+
+  async begin(ledger: WholeLedger): Promise<AppendResult> {
+    await this.#ask();
+    return await this.#ledger.store.begin(ledger);
+  }
+
+  async clear(expected: LedgerHead): Promise<AppendResult> {
+    await this.#ask();
+    return await this.#ledger.store.clear(expected);
+  }
+
+  get members(): StoreMembers {
+    const { members } = this.#ledger.store;
+    return {
+      announce: async (id, text) => {
+        await this.#ask();
+        await members.announce(id, text);
+      },
+      list: async () => {
+        await this.#ask();
+        return await members.list();
+      },
+    };
   }
 
   async whenPast(number: number, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { replicasOf } from "../../src/admin/describe-replicas.ts";
+import { MemoryLedgerStore } from "../../src/ledger/memory-store.ts";
+import {
+  formatReplica,
+  parseReplica,
+  type ReplicaFacts,
+  type ReplicaState,
+  Replicas,
+} from "../../src/ledger/replicas.ts";
+
+/** A replica whose clock and state the test sets, and how often it told something. */
+function scene() {
+  const store = new MemoryLedgerStore();
+  const told: string[] = [];
+  let now = Date.parse("2026-01-01T00:00:00Z");
+  let counts = { nodes: 0, deployed: 0 };
+  let facts: Omit<ReplicaFacts, "members"> = {
+    ...{ address: "10.0.0.1:18000", role: "follower", number: 1, head: 1, stoppedSince: undefined },
+  };
+  let isAway = false;
+  const members: ReplicaFacts["members"] = {
+    async announce(id, text) {
+      if (isAway) throw new Error("the engine is away");
+      told.push(text);
+      await store.members.announce(id, text);
+    },
+    list: () => store.members.list(),
+  };
+  const replicas = new Replicas({
+    version: "1.2.3",
+    facts: () => ({ ...facts, members }),
+    countNodes: () => counts,
+    now: () => new Date(now),
+  });
+  return {
+    ...{ store, told, replicas },
+    count: (nodes: number, deployed: number) => {
+      counts = { nodes, deployed };
+    },
+    set: (changed: Partial<typeof facts>) => {
+      facts = { ...facts, ...changed };
+    },
+    cut: (is: boolean) => {
+      isAway = is;
+    },
+    /** Lets seconds pass, with a look at each. */
+    async pass(seconds: number): Promise<void> {
+      for (let i = 0; i < seconds; i++) {
+        now += 1_000;
+        await replicas.look();
+      }
+    },
+    at: (seconds: number) => new Date(Date.parse("2026-01-01T00:00:00Z") + seconds * 1_000),
+  };
+}
+
+test("a replica tells its record within a second, its nodes within five, and nothing while nothing changes", async () => {
+  const { told, pass, set, count } = scene();
+  const numbers = (): readonly (readonly [number, number])[] =>
+    told.map((text) => {
+      const { number, nodes } = JSON.parse(text) as ReplicaState;
+      return [number, nodes];
+    });
+  await pass(30);
+  expect(numbers()).toEqual([[1, 0]]);
+  for (let i = 1; i <= 10; i++) {
+    count(i, i);
+    await pass(1);
+  }
+  expect(numbers().length).toBe(3);
+  for (let i = 2; i <= 1_000; i++) set({ number: i, head: i });
+  await pass(1);
+  expect(numbers().slice(3)).toEqual([[1_000, 10]]);
+});
+
+test("a replica that could not tell does so once the engine is there", async () => {
+  const { told, pass, cut } = scene();
+  cut(true);
+  await pass(5);
+  expect(told).toEqual([]);
+  cut(false);
+  await pass(1);
+  expect(told).toHaveLength(1);
+});
+
+test("all replicas are listed with what they lack, and since when", async () => {
+  const { store, replicas, pass, set, at } = scene();
+  await pass(1);
+  set({ head: 4 });
+  await pass(3);
+  const other: ReplicaState = {
+    ...{ id: "other", name: "b", address: undefined, version: "2", role: "publisher", startedAt: at(0), number: 4 },
+    ...{ numberSince: at(2), behindSince: undefined, stoppedSince: at(3), nodes: 7, deployed: 5 },
+  };
+  await store.members.announce("other", formatReplica(other));
+  await store.members.announce("newer", '{"form":2}');
+  await store.members.announce("damaged", "{");
+  const [own] = await replicas.list();
+  expect(await replicas.list()).toEqual([{ ...own, behindSince: at(2), numberSince: at(1) }, other]);
+  expect(parseReplica("other", formatReplica(other))).toEqual(other);
+  const answer = await replicasOf(store);
+  expect([answer.head, answer.replicas.map(({ id, lag, lagSince }) => [id === "other", lag, lagSince])]).toEqual([
+    4,
+    expect.arrayContaining([
+      [true, 0, undefined],
+      [false, 3, at(2).toISOString()],
+    ]),
+  ]);
+});

@@ -1,0 +1,60 @@
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { LedgerStore } from "@xdskit/server";
+import { openEtcdStore } from "@xdskit/store-etcd";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { describeWith } from "../../../test/e2e/support/peers.ts";
+import { EtcdMember } from "./support/etcd.ts";
+
+describeWith("etcd", "what processes tell of themselves in etcd", () => {
+  let member: EtcdMember;
+  beforeAll(async () => {
+    member = await EtcdMember.start();
+  });
+  afterAll(() => member.end());
+  const open = (prefix: string, keyFile?: string): Promise<LedgerStore> =>
+    openEtcdStore({ endpoints: [member.endpoint], prefix, ...(keyFile !== undefined && { keyFile }) });
+  const list = async (store: LedgerStore): Promise<readonly (readonly [string, string])[]> => [
+    ...((await store.members?.list()) ?? []),
+  ];
+
+  test("is known to all of a ledger, the newest of each, and goes with the process", async () => {
+    const [one, other, elsewhere] = [await open("a"), await open("a"), await open("b")];
+    await one.members?.announce("1", "first");
+    await other.members?.announce("2", "second");
+    await one.members?.announce("1", "first again");
+    const both = [
+      ["1", "first again"],
+      ["2", "second"],
+    ];
+    expect([await list(one), await list(other), await list(elsewhere)]).toEqual([both, both, []]);
+    await one.close();
+    expect(await list(other)).toEqual([["2", "second"]]);
+    await Promise.all([other.close(), elsewhere.close()]);
+  });
+
+  test("goes some seconds after a process that was killed, and is told again by one that was only cut off", async () => {
+    const store = await open("c");
+    await store.members?.announce("1", "here");
+    const [lease = ""] = /^[0-9a-f]{10,}$/m.exec(member.ctl("lease", "list")) ?? [];
+    expect(member.ctl("lease", "timetolive", lease)).toMatch(/granted with TTL\(15s\)/);
+    member.ctl("lease", "revoke", lease);
+    expect(await list(store)).toEqual([]);
+    await vi.waitFor(async () => expect(await list(store)).toEqual([["1", "here"]]), {
+      interval: 100,
+      timeout: 15_000,
+    });
+    await store.close();
+  });
+
+  test("cannot be read in an etcd of an encrypted ledger", async () => {
+    const keyFile = join(member.directory, "key");
+    writeFileSync(keyFile, randomBytes(32));
+    const store = await open("d", keyFile);
+    await store.members?.announce("1", "readable");
+    expect(member.ctl("get", "d/", "--prefix", "--print-value-only")).not.toContain("readable");
+    expect(await list(store)).toEqual([["1", "readable"]]);
+    await store.close();
+  });
+});
