@@ -12,6 +12,7 @@ import {
 } from "@xdskit/protocol/internal";
 import type { SubscribedNode } from "./ledger/affected-nodes.ts";
 import type { ConnectedNode } from "./ledger/connected-node-files.ts";
+import type { CertificateFault } from "./transport/grpc/client-trust.ts";
 
 /** The streams of connected nodes, in this process and its workers. */
 export interface PlacedStreams {
@@ -45,6 +46,28 @@ export function* connectedNodes(view: Pick<PlacedStreams, "placedStreams">): Ite
     known.add(key);
     yield { key, id: node.id, layers };
   }
+}
+
+/** How many nodes are connected, and how many would not be; by why. */
+export interface CutOffCount {
+  readonly connected: number;
+  readonly untrusted: number;
+  readonly revoked: number;
+}
+
+/** Counts the nodes that connections with such faults, by their address, are of. A node is cut off if any of its streams is. */
+export function countCutOff(
+  view: Pick<PlacedStreams, "placedStreams">,
+  faulty: ReadonlyMap<string, CertificateFault>,
+): CutOffCount {
+  const nodes = new Map<string, CertificateFault | undefined>();
+  for (const { node, peer } of counted(view.placedStreams())) {
+    const key = keyOf(node, peer);
+    nodes.set(key, nodes.get(key) ?? faulty.get(peer.address));
+  }
+  const faults = [...nodes.values()];
+  const count = (fault: CertificateFault): number => faults.filter((one) => one === fault).length;
+  return { connected: nodes.size, untrusted: count("untrusted"), revoked: count("revoked") };
 }
 
 /** The connected nodes, with their layers before and after a change; one is cut off if any of its streams is. */
@@ -99,7 +122,8 @@ function* counted<S extends CountedStream>(states: Iterable<S>): Iterable<S & { 
   for (const state of states) if (isCounted(state)) yield state;
 }
 
-function isCounted<S extends CountedStream>(state: S): state is S & { readonly node: Node } {
+/** Whether a stream is that of a connected node, as fuses, plans and `xds access check` count them. */
+export function isCounted<S extends CountedStream>(state: S): state is S & { readonly node: Node } {
   return state.node !== undefined && state.isUnconfirmed !== true && !isObserver(state.node);
 }
 

@@ -45,6 +45,7 @@ export type LogEvent =
   | "worker-ended"
   | "tls-reloaded"
   | "tls-refused"
+  | "tls-held"
   | "listener-failed"
   | "invariant-broken";
 

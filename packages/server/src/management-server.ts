@@ -45,6 +45,7 @@ import {
   createExporter,
   createHub,
   createLoadReporting,
+  createTrustHolds,
   rulesContextOf,
 } from "./server-parts.ts";
 import { allStreams } from "./server-streams.ts";
@@ -61,6 +62,7 @@ import { GrpcTransport } from "./transport/grpc/server.ts";
 import { DEFAULT_HTTP2_ENGINE } from "./transport/http2/engines.ts";
 import { createRestServer } from "./transport/rest/services.ts";
 import { type BoundAddress, formatAddress } from "./transport/transport.ts";
+import type { TrustHolds } from "./trust-holds.ts";
 import type { WorkerPool, WorkersOptions } from "./workers/pool.ts";
 import type { WorkerLink } from "./workers/worker-link.ts";
 
@@ -176,6 +178,11 @@ export interface ManagementServer extends AsyncDisposable {
    */
   reloadCertificates(): Promise<void>;
   /**
+   * Puts in force the CAs and revocation lists that a fuse holds, by the `id` of the event `tls-held`. Returns whether
+   * they were held.
+   */
+  approveTrust(id: string): Promise<boolean>;
+  /**
    * Sets the state of the source that the admin API and readiness show. Without it the source is the program itself: good
    * once it set something, unless `refreshSource` is given.
    */
@@ -249,6 +256,7 @@ class WiredServer implements PrimaryServer {
   readonly #ledger: ServerLedger | undefined;
   readonly #pool: WorkerPool | undefined;
   readonly #link: WorkerLink | undefined;
+  readonly #trustHolds: TrustHolds | undefined;
   readonly #nodePast: NodePastRecorder;
   readonly #layers: ResourceLayers;
   readonly #check: StateCheck;
@@ -319,10 +327,15 @@ class WiredServer implements PrimaryServer {
     const shared = { decompression: new Decompression(), callStarts: new CallStarts(), http2 };
     // The workers of a primary have them.
     const served = this.#pool === undefined ? listen : [];
+    this.#trustHolds = createTrustHolds(options, hub);
+    const trustFuse = this.#trustHolds;
     this.#transports = served.map(({ host, port, tls = usual, ...choice }, index) => {
       const secured = tls === false ? undefined : tls;
       const handedAt = start?.addresses[index];
-      return new GrpcTransport({ api, host, port, tls: secured, limits, choice, methods, rest, handedAt, ...shared });
+      return new GrpcTransport({
+        ...{ api, host, port, tls: secured, limits, choice, methods, rest, handedAt, trustFuse },
+        ...shared,
+      });
     });
     const view = createServerView({
       options,
@@ -337,6 +350,7 @@ class WiredServer implements PrimaryServer {
       numbers,
       workers: this.#pool,
       placed: streams,
+      trustHolds: this.#trustHolds,
     });
     if (sharing?.kind === "worker" && ofWorker !== undefined) {
       const metrics = createServerMetrics(telemetry, deliveries, view);
@@ -517,6 +531,10 @@ class WiredServer implements PrimaryServer {
     const revision = this.#traces.plain(change, () => this.#hub.replace(rules));
     this.#nodeMapping = given.nodeMapping ?? this.#nodeMapping;
     return revision;
+  }
+
+  async approveTrust(id: string): Promise<boolean> {
+    return (await this.#trustHolds?.approve(id)) ?? false;
   }
 
   async reloadCertificates(): Promise<void> {

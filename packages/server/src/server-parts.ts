@@ -2,7 +2,7 @@
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
 import type { TypeUrl } from "@xdskit/protocol";
-import { type AccessPolicy, isVisible, type Remembered, typeKindTable } from "@xdskit/protocol/internal";
+import { type AccessPolicy, defaultFuses, isVisible, type Remembered, typeKindTable } from "@xdskit/protocol/internal";
 import type { CheckedOptions } from "./check-options.ts";
 import type { RulesContext } from "./commit-check.ts";
 import { optionsError } from "./error.ts";
@@ -16,6 +16,7 @@ import type { DeliveryTimes } from "./observe/deliveries.ts";
 import { ClientStatus, type ClientStatusOptions } from "./status/client-status.ts";
 import { FileHistory } from "./store/file-history.ts";
 import { FileExporter } from "./transport/files/exporter.ts";
+import { TrustHolds } from "./trust-holds.ts";
 
 export function createChangeTraces({ api }: CheckedOptions, hub: Hub): ChangeTraces {
   const { listeners, deployments } = hub;
@@ -67,6 +68,13 @@ export function createLoadReporting({ loadReports, limits, api }: CheckedOptions
     report: (report) => hub.report(report),
     reportLimit: (limit, address, message) => hub.reportLimit(limit, address, message),
   });
+}
+
+/** Undefined without a ledger, whose fuses these settings are, and where they hold nothing. */
+export function createTrustHolds({ ledger }: CheckedOptions, hub: Hub): TrustHolds | undefined {
+  const { nodesCutOff } = { ...defaultFuses, ...ledger?.fuses };
+  if (ledger === undefined || nodesCutOff === "off") return undefined;
+  return new TrustHolds({ view: () => hub.view, share: nodesCutOff });
 }
 
 /** What a hub tells of, and remembers. */

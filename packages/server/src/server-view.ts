@@ -1,5 +1,6 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
 import { messageNameOf, type TypeUrl } from "@xdskit/protocol";
+import { type AdminRole, roleOfIdentities } from "./admin/access.ts";
 import type { AccessRulesAnswer } from "./admin/answers/access.ts";
 import type { AdminView } from "./admin/view.ts";
 import type { CheckedOptions } from "./check-options.ts";
@@ -14,6 +15,7 @@ import type { Readiness } from "./observe/gauges.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
 import type { ServerLedger } from "./server-ledger.ts";
 import type { LedgerNumbers } from "./server-node-past.ts";
+import type { TrustHolds } from "./trust-holds.ts";
 import { VERSION } from "./version.ts";
 import type { Workers } from "./workers/workers.ts";
 
@@ -33,6 +35,7 @@ export interface ServerViewParts {
   /** Undefined: this process serves all clients. */
   readonly workers: Workers | undefined;
   readonly placed: PlacedStreams;
+  readonly trustHolds: TrustHolds | undefined;
 }
 
 /** Creates the read-only view of a server, computed on access. */
@@ -49,6 +52,7 @@ export function createServerView({
   numbers,
   workers,
   placed,
+  trustHolds,
 }: ServerViewParts): AdminView {
   return {
     version: VERSION,
@@ -78,6 +82,8 @@ export function createServerView({
     store: () => ledger?.store,
     replicas: ledger === undefined ? undefined : { list: () => ledger.replicas(), own: () => ledger.replica },
     inMemoryReason: () => ledger?.inMemoryReason,
+    heldTrust: () => trustHolds?.held ?? [],
+    approveTrust: async (id) => (await trustHolds?.approve(id)) ?? false,
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),
@@ -91,6 +97,7 @@ export function createServerView({
     nodeView: (node, peer) => hub.view.nodeView(node, peer),
     place: (node, peer) => hub.view.layersOf(node, peer),
     accessRules: () => describeAccess(hub.view, options),
+    adminRole: (identities) => adminRole(identities, options),
     explainAccess: (claim, asked) => hub.view.explainAccess(claim, asked),
     limits: () => hub.view.limits(),
     writes: () => hub.view.backlog,
@@ -107,6 +114,12 @@ function describeAccess(
   if (typeof rules === "function") return { kind: "function", clientStatus };
   if (rules !== undefined) return { kind: "rules", rules, clientStatus };
   return { kind: insecure ? "insecure" : "default", clientStatus };
+}
+
+function adminRole(identities: readonly string[], { admin, insecure }: CheckedOptions): AdminRole | undefined {
+  if (admin === false) return undefined;
+  const { viewers, operators, tls } = admin;
+  return roleOfIdentities(identities, { hasTls: tls !== undefined, rules: { viewers, operators, insecure } });
 }
 
 /** Of which types resources exist whose content is not at hand: clients of these get nothing of the type. */

@@ -80,6 +80,7 @@ function describeServer(
     ...describeWorkers(server.workers, colors),
     ...describeStore(server.ledger?.store, { colors, now }),
     ...describeLedger(server.ledger, colors),
+    ...describeHeldTrust(server.heldTrust, { colors, now }),
   ];
   return facts.map(([name, value]) => `${colors.bold(name.padEnd(9))} ${value}\n`).join("");
 }
@@ -156,6 +157,17 @@ function describeEmptied(
   const numbers = [...new Set(resources.map(({ number }) => number))];
   const approve = numbers.map((number) => `\`xds approve ${number}\``).join(" or ");
   return `${colors.red(`no endpoints any more, held back: ${[...named, ...more].join(", ")}`)}; ${approve} sends that`;
+}
+
+/** New CAs and revocation lists that wait for an approval. */
+function describeHeldTrust(
+  held: ServerAnswer["heldTrust"],
+  { colors, now }: { readonly colors: Colors; readonly now: Date },
+): readonly (readonly [string, string])[] {
+  return (held ?? []).map(({ id, files, message, since }) => {
+    const what = `${id} (${files.join(", ")}) for ${formatAge(since, now)}: ${colors.red(message)}`;
+    return ["held", `${what}; \`xds approve ${id}\` puts it in force`];
+  });
 }
 
 function describeSource(

@@ -20,6 +20,7 @@ import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
 import type { PlacesOf } from "../source-places.ts";
 import type { Workers } from "../workers/workers.ts";
+import type { AdminRole } from "./access.ts";
 import type { AccessRulesAnswer } from "./answers/access.ts";
 
 /** The data of the admin API, read anew on every request; nothing is cached. */
@@ -51,6 +52,8 @@ export interface AdminView extends Gauges {
   readonly replicas: { list(): Promise<readonly ReplicaState[]>; own(): ReplicaState } | undefined;
   /** Why the ledger is kept in memory only, although the options say where; undefined: it is not. */
   inMemoryReason(): string | undefined;
+  /** Puts in force the CAs and revocation lists that are held under an id. Returns whether they were held. */
+  approveTrust(id: string): Promise<boolean>;
   /** Who has which revision. */
   readonly deployments: Deployments;
   /**
@@ -77,6 +80,8 @@ export interface AdminView extends Gauges {
   /** The layers of a node, or why the node mapping rejects it. */
   place(node: Node, peer: Peer): readonly string[] | NodeMappingRejection;
   accessRules(): AccessRulesAnswer;
+  /** The role that a caller with such identities has at the admin port; undefined: none. */
+  adminRole(identities: readonly string[]): AdminRole | undefined;
   /** What the access rules in force say to a caller. */
   explainAccess(claim: AccessClaim, asked: AskedResource | undefined): AccessVerdict;
   conversionFindings(): ReadonlyMap<unknown, ConversionFindings>;

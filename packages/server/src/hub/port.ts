@@ -305,6 +305,8 @@ export type ShellReport =
   | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
   /** The changed TLS files are invalid; the previous certificates stay in use. */
   | { readonly kind: "tls-refused"; readonly files: readonly string[]; readonly error: Error }
+  /** New CAs or revocation lists would cut off too many nodes; those of before stay in force until `id` is approved. */
+  | { readonly kind: "tls-held"; readonly id: string; readonly files: readonly string[]; readonly message: string }
   /** There is a configuration, and the server listens. */
   | { readonly kind: "ready" }
   | { readonly kind: "draining"; readonly graceMs: number }

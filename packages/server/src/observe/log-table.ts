@@ -334,6 +334,13 @@ export const logTable: LogTable = {
     fields: ["files", "reason"],
     means: "fix the files before the old certificate expires",
   },
+  "tls-held": {
+    level: "warn",
+    message: "new CAs or revocation lists held by a fuse; keeping the old ones",
+    fields: ["id", "files", "reason"],
+    means:
+      "they would cut off more nodes than `fuses.nodes-cut-off` allows: correct the files, or put them in force by `xds approve` with the id",
+  },
   "listener-failed": {
     level: "error",
     message: "function of the embedding program failed",

@@ -168,6 +168,7 @@ function logServer(lines: Lines): void {
   lines.each("tls-refused", ({ files, error }) => {
     return { files: files.join(","), reason: printableReason(error.message, 500) };
   });
+  lines.each("tls-held", ({ id, files, message }) => ({ id, files: files.join(","), reason: message }));
 }
 
 /** Logs who was turned away, and what operators did. */

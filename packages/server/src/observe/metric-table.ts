@@ -93,6 +93,7 @@ export type MetricName =
   | "xds_server_files_total"
   | "xds_server_file_problems_total"
   | "xds_server_tls_reloads_total"
+  | "xds_server_tls_held"
   | "xds_server_certificates_ended_total"
   | "xds_server_admin_changes_total"
   | "xds_server_listener_failures_total"
@@ -437,6 +438,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "counter",
     help: "Certificate reloads by result.",
     labels: ["result"],
+  },
+  xds_server_tls_held: {
+    kind: "gauge",
+    help: "1 while a fuse holds new CAs or revocation lists.",
+    labels: [],
   },
   xds_server_certificates_ended_total: {
     kind: "counter",

@@ -245,6 +245,7 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
   });
   gauge("xds_server_ledger_number", registry, (set) => set(gauges.ledger()?.number ?? 0));
   gauge("xds_server_ledger_held", registry, (set) => set(gauges.ledger()?.held === undefined ? 0 : 1));
+  gauge("xds_server_tls_held", registry, (set) => set(gauges.heldTrust().length > 0 ? 1 : 0));
   gauge("xds_server_store_head", registry, (set) => set(gauges.store()?.head ?? 0));
   gauge("xds_server_store_lag_records", registry, (set) => set(gauges.store()?.lag ?? 0));
   gauge("xds_server_store_lag_seconds", registry, (set) => {

@@ -167,6 +167,9 @@ export class RealMachine {
     ledger: () => undefined,
     store: () => undefined,
     inMemoryReason: () => undefined,
+    adminRole: () => undefined,
+    heldTrust: () => [],
+    approveTrust: async () => false,
   };
   readonly metrics: Metrics = createMetrics({
     telemetry: this.telemetry,

@@ -17,7 +17,7 @@ import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamId, StreamOpened } from "../contract/event.ts";
 import type { PlacedStream, ResourceState, StreamState, TypeState } from "../contract/inspect.ts";
 import type { Standing, StragglerType } from "../contract/progress.ts";
-import type { Placeable } from "../memory/placements.ts";
+import type { Placeable } from "../memory/pending-placements.ts";
 import { DeferredRemovals } from "../order/deferred-removals.ts";
 import type { Order } from "../order/order.ts";
 import type { OrderedStream } from "../order/order-members.ts";

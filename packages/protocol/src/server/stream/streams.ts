@@ -11,7 +11,7 @@ import type { PlacedStream, ResourceState, StreamState } from "../contract/inspe
 import { InvariantError } from "../contract/invariant-error.ts";
 import { excessOf, namesIn, noUsage } from "../contract/stream-limits.ts";
 import { bytesOfLongVersion } from "../memory/kept-version.ts";
-import { isUnplaced } from "../memory/placements.ts";
+import { isUnplaced } from "../memory/pending-placements.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
 import { type HeartbeatDue, HeartbeatSchedule } from "./heartbeat-schedule.ts";

@@ -42,6 +42,8 @@ export interface ServerAnswer {
     /** Endpoints that became empty, and are held back, each by itself; the first of them. */
     readonly emptied?: { readonly total: number; readonly resources: readonly EmptiedAnswer[] };
   };
+  /** CAs and revocation lists that a fuse holds; absent: none. */
+  readonly heldTrust?: readonly HeldTrustAnswer[];
   /** With workers, each of them has these limits of its own; `used` is that of the fullest one. */
   readonly limits: readonly LimitAnswer[];
   readonly writes: { readonly stalledStreams: number; readonly bufferedBytes: number };
@@ -67,6 +69,16 @@ export interface WorkerAnswer {
   readonly connections: number;
   readonly streams: number;
   readonly residentBytes: number;
+}
+
+/** New CAs and revocation lists that would cut off too many nodes: those of before stay in force. */
+export interface HeldTrustAnswer {
+  /** What `POST /api/v1/approve/{number}` takes in place of a number. */
+  readonly id: string;
+  readonly files: readonly string[];
+  /** Whom they would cut off. */
+  readonly message: string;
+  readonly since: string;
 }
 
 /** How this server stands to the store that it shares with others. */

@@ -84,6 +84,7 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
   const differs = await view.ledger()?.sourceDifference();
   const address = view.address();
   const all = await readUsage(view);
+  const heldTrust = view.heldTrust().map((held) => ({ ...held, since: held.since.toISOString() }));
   return {
     version: view.version,
     controlPlane: view.controlPlane,
@@ -101,6 +102,7 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
       ...(differs !== undefined && { differs }),
     },
     ...(ledger !== undefined && { ledger }),
+    ...(heldTrust.length > 0 && { heldTrust }),
     limits: all.limits,
     writes: all.writes,
     encoder: all.encoder,

@@ -67,6 +67,7 @@ import type {
 } from "../answers/revisions.ts";
 import type {
   EmptiedAnswer,
+  HeldTrustAnswer,
   LayerAnswer,
   LayersAnswer,
   LimitAnswer,
@@ -293,6 +294,7 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
         ),
       }),
     ),
+    heldTrust: optional(list(object<HeldTrustAnswer>({ id: text, files: list(text), message: text, since: time }))),
     limits: list(limit),
     writes: object<ServerAnswer["writes"]>({ stalledStreams: count, bufferedBytes: count }),
     encoder: object<ServerAnswer["encoder"]>({

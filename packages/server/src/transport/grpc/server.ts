@@ -18,7 +18,7 @@ import type { Decompression } from "./decompression.ts";
 import { readProtocol } from "./first-bytes.ts";
 import type { GrpcMethod } from "./method.ts";
 import { grpcMethods } from "./services.ts";
-import { TlsListener } from "./tls.ts";
+import { TlsListener, type TrustFuse } from "./tls.ts";
 
 /**
  * Backlog of unaccepted connections. With Node's default of 511, many clients connecting at once cause seconds of SYN
@@ -31,6 +31,8 @@ export interface GrpcTransportOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsFiles | undefined;
+  /** Shared by all ports; undefined: no CAs or revocation lists are held. */
+  readonly trustFuse?: TrustFuse | undefined;
   readonly limits: Limits;
   /** Methods besides discovery by path: client status, load reports. */
   readonly methods?: ReadonlyMap<string, GrpcMethod>;
@@ -129,10 +131,12 @@ export class GrpcTransport implements Transport {
         onNotice: (socket, notice) => this.#lapse(socket, notice, hub),
         handshakeTimeoutMs: limits.handshakeTimeoutMs,
         protocols: ["h2", "http/1.1"],
+        fuse: this.#options.trustFuse,
       },
       {
         onReloaded: (files) => hub.report({ kind: "tls-reloaded", files }),
         onRefused: (files, error) => hub.report({ kind: "tls-refused", files, error }),
+        onHeld: ({ id, files, message }) => hub.report({ kind: "tls-held", id, files, message }),
       },
     );
     this.#tls.server.on("connection", (socket: Socket) => this.#keep(socket));
