@@ -81,7 +81,9 @@ const orders = {
     "observe",
     "status health",
     "state",
-    "admin",
+    "admin/answers",
+    "workers",
+    "admin admin/live admin/merge admin/routes admin/schema",
     "management-server",
   ],
   "store-etcd": ["wire", "client", "layout", "store", "open"],
@@ -137,12 +139,13 @@ const doors = [
   },
   {
     name: "L4-sockets-stay-in-transports",
-    comment: "Sockets and HTTP are the business of transports, the admin API and the peers.",
+    comment:
+      "Sockets and HTTP are the business of transports, what hands connections to workers, the admin API and the peers.",
     to: "^(node:)?(net|tls|http|https|http2|dgram)$",
     only: [
       // Only `isIP` of node:net.
       "^packages/client/src/config/server-cluster",
-      "^packages/server/src/(transport|admin)/",
+      "^packages/server/src/(transport|admin|workers)/",
       // Only `isIP` of node:net.
       "^packages/server/src/expected-host",
       // Only `isIP`, and the check of a certificate.

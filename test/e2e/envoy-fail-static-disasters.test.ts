@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ServerAnswer } from "@xdskit/server";
+import type { RevisionsAnswer, ServerAnswer } from "@xdskit/server";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type AnyClient, type ClientRow, everyClient, serviceFiles } from "./support/every-client.ts";
 import { startGrpcBackend } from "./support/grpc-backend.ts";
@@ -15,16 +15,28 @@ import { createStack } from "./support/stack.ts";
 import { until, watchFor } from "./support/wait.ts";
 
 /** The Envoys in their four modes, and three gRPC clients. */
-const WANTED = /^(?:envoy-(?:ads-)?(?:delta|sotw)|grpc-(?:python|go|node))$/;
+const WANTED = [
+  ...["envoy-ads-delta", "envoy-ads-sotw", "envoy-delta", "envoy-sotw"],
+  ...["grpc-go", "grpc-node", "grpc-python"],
+];
 const SERVICE_CLUSTER = "shop-0.e2e.svc.cluster.local:80";
-const NEXT_CLUSTER = "shop-1.e2e.svc.cluster.local:80";
+/** How often a change under way is taken back, and within how long all are at the old content in the best case. */
+const ROLLBACKS = 3;
+const ROLLBACK_MS = 1_000;
 const MAPPING = "groups:\n  - name: edge\n    match: { id: ['*'] }\n";
 const SPARE = Array.from({ length: 40 }, (_, index) => `spare-${String(index).padStart(2, "0")}`);
 
 const stack = createStack();
-const rows = (await everyClient(stack)).filter(
-  ({ name, peer }) => WANTED.test(name) && peerCommand(peer) !== undefined,
-);
+const wanted = (await everyClient(stack)).filter(({ name }) => WANTED.includes(name));
+const rows = wanted.filter(({ peer }) => peerCommand(peer) !== undefined);
+const mustTakePart = process.env["XDS_E2E_REQUIRE"] === "1" ? wanted : rows;
+
+test("seven clients are meant, and take part as far as they are installed", () => {
+  expect(wanted.map(({ name }) => name).sort()).toEqual(WANTED);
+  expect(rows).toEqual(mustTakePart);
+});
+for (const { name, peer } of wanted.filter((row) => !rows.includes(row)))
+  test.skip(`${name} (skipped: ${peer} is not installed)`, () => {});
 
 /** What breaks the source, and what `xds status` says then. */
 interface Disaster {
@@ -135,6 +147,26 @@ describeWith("envoy", "what destroys the source reaches no client", () => {
       expect(await xds("status")).toMatch(text);
       return true;
     });
+  /** The number to go back to: live data is not rolled back. */
+  const newestChange = async (): Promise<number> => {
+    const kinds = ["revision", "approved", "rolled-back"].map((kind) => `kind=${kind}`).join("&");
+    const { items } = (await server.admin(`/api/v1/revisions?limit=1&${kinds}`)) as RevisionsAnswer;
+    return items[0]?.number ?? 0;
+  };
+  const post = async (path: string): Promise<unknown> =>
+    (await fetch(`http://127.0.0.1:${server.adminPort}/api/v1/${path}`, { method: "POST" })).json();
+  /** Resolves once the first response of a change is sent. */
+  const changeUnderWay = async (files: Readonly<Record<string, FileContent>>): Promise<void> => {
+    const responses = await server.metric("xds_server_responses_total");
+    scene.site.write(files);
+    await until({ says: "the change is on its way", withinMs: 30_000, everyMs: 1 }, async () => {
+      if ((await server.metric("xds_server_responses_total")) > responses) return true;
+      // It deletes what an earlier rollback brought back.
+      const held = (await status()).ledger?.held?.number;
+      if (held !== undefined) await post(`approve/${held}`);
+      return false;
+    });
+  };
   /** Puts back whatever is missing. */
   const mend = async (): Promise<void> => {
     mkdirSync(scene.real, { recursive: true });
@@ -198,17 +230,35 @@ describeWith("envoy", "what destroys the source reaches no client", () => {
 
   test("a rollback while the change is under way leaves all at the old content, and no request is lost", async () => {
     const green = stack.use(await startGrpcBackend("green"));
-    const before = (await status()).ledger?.number ?? 0;
-    const responses = await server.metric("xds_server_responses_total");
-    scene.site.write(filesTo(green, NEXT_CLUSTER));
-    await until({ says: "the change is on its way", withinMs: 30_000, everyMs: 1 }, async () => {
-      return (await server.metric("xds_server_responses_total")) > responses;
-    });
-    expect(await xds("rollback", String(before), "-m", "errors")).toMatch(/^back at \d+: recorded as \d+/);
+    const before = await newestChange();
+    const times: number[] = [];
+    for (let time = 1; time <= ROLLBACKS; time++) {
+      await changeUnderWay(filesTo(green, `shop-${time}.e2e.svc.cluster.local:80`));
+      const since = performance.now();
+      // What `xds rollback` sends; the test below starts the command.
+      expect(await post(`rollback/${before}`)).toMatchObject({ result: "applied" });
+      await reach(blue, 30_000);
+      times.push(Math.round(performance.now() - since));
+      await allHave();
+      expect(await lost()).toEqual(nothing);
+    }
+    note("rollback under way", `${rows.length} clients`, "all at the old content, ms", Math.min(...times));
+    // A busy machine only adds to it, and not always.
+    expect(Math.min(...times), `milliseconds until all were at the old content: ${times.join(", ")}`).toBeLessThan(
+      ROLLBACK_MS,
+    );
+  }, 240_000);
+
+  test("xds rollback takes back a change that is under way", async () => {
+    const green = stack.use(await startGrpcBackend("green"));
+    const before = await newestChange();
+    await changeUnderWay(filesTo(green, `shop-${ROLLBACKS + 1}.e2e.svc.cluster.local:80`));
     const since = performance.now();
-    await reach(blue, 10_000);
+    expect(await xds("rollback", String(before), "-m", "errors")).toMatch(/^back at \d+: recorded as \d+/);
+    await reach(blue, 30_000);
+    const ms = Math.round(performance.now() - since);
+    note("xds rollback under way, with its start", `${rows.length} clients`, "all at the old content, ms", ms);
     await allHave();
-    note("rollback under way", "7 clients", "all at the old content, ms", Math.round(performance.now() - since));
     expect(await lost()).toEqual(nothing);
   }, 240_000);
 

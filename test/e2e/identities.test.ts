@@ -5,10 +5,12 @@ import { type Envoy, isConnected, startEnvoy } from "./support/envoy.ts";
 import { startGrpcBackend } from "./support/grpc-backend.ts";
 import { startGrpcClient } from "./support/grpc-client.ts";
 import { httpGet } from "./support/http-load.ts";
+import { note } from "./support/measure.ts";
 import { adsDelta } from "./support/mode.ts";
 import { describeWith } from "./support/peers.ts";
 import { freePort } from "./support/port.ts";
 import { grpcService, listener } from "./support/resource.ts";
+import { medianOf, PROBES, REVOKED_MS, revokeSome } from "./support/revocation.ts";
 import { startXdsServer, type XdsServer } from "./support/server.ts";
 import { createSite } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
@@ -32,6 +34,7 @@ const rules = {
 };
 
 interface LogLine {
+  readonly time?: string;
   readonly event?: string;
   readonly node?: string;
   readonly certificate?: string;
@@ -107,14 +110,27 @@ function story(): void {
 
     const before = await namesOf(envoy);
     authority.revoke(edge);
-    pems.write({ "crl.pem": authority.list() });
+    const writeList = (): void => pems.write({ "crl.pem": authority.list() });
+    const revokedAt = Date.now();
+    writeList();
     await until({ says: "the revoked one is off", withinMs: WITHIN_MS }, async () => !(await isConnected(envoy)));
+    // By the clock of the server, which ends its streams in the same turn: looking at Envoy takes time of its own.
+    const { value: endedAt } = await until({ says: "the server has ended its streams", withinMs: WITHIN_MS }, () =>
+      linesOf(server).find(({ event, reason }) => event === "certificate-ended" && reason === "revoked"),
+    );
     await until({ says: "it is refused when it returns", withinMs: WITHIN_MS }, () =>
       linesOf(server).find(({ event }) => event === "connection-refused"),
     );
     expect(linesOf(server).filter(({ event }) => event === "certificate-ended")).toMatchObject([
       { certificate: expect.stringContaining("spiffe://prod/edge"), reason: "revoked" },
     ]);
+    const revokedMs = [
+      Date.parse(endedAt.time ?? "") - revokedAt,
+      ...(await revokeSome(PROBES - 1, { port: server.port, authority, writeList })),
+    ];
+    note("identities", "envoy, h2", "revoked to disconnected, ms", revokedMs.join(", "));
+    // One of a few may wait for others on shared cores.
+    expect(medianOf(revokedMs)).toBeLessThan(REVOKED_MS);
     site.write({
       "more.json": [secret("edge-more", edge), tlsListener("edge-more", await freePort())],
       "pay.json": [tlsListener("pay-https", payPort), secret("pay", pay), ...grpcService("pay", [green.port])],

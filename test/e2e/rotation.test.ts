@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
 import { Authority, type IssuedCertificate } from "../../packages/server/test/support/authority.ts";
-import { RawPeer } from "../../packages/server/test/support/raw-peer.ts";
-import { ADS_SOTW, CLUSTER, sotwRequest } from "../../packages/server/test/support/test-server.ts";
 import { type Envoy, isConnected, startEnvoy } from "./support/envoy.ts";
 import { startGrpcBackend } from "./support/grpc-backend.ts";
 import { GO_RACE, type GrpcClient, startGrpcClient } from "./support/grpc-client.ts";
@@ -12,6 +10,7 @@ import { adsDelta } from "./support/mode.ts";
 import { describeWith } from "./support/peers.ts";
 import { freePort } from "./support/port.ts";
 import { cluster, endpoints, grpcService, listener, routes } from "./support/resource.ts";
+import { medianOf, PROBES, REVOKED_MS, revokeSome } from "./support/revocation.ts";
 import { startXdsServer, type XdsServer } from "./support/server.ts";
 import { createSite, type Site } from "./support/site.ts";
 import { createStack, type Stack } from "./support/stack.ts";
@@ -19,11 +18,9 @@ import { until, watchFor } from "./support/wait.ts";
 
 // The long form: npm run rotation, which replaces every certificate each minute for 15 minutes.
 const rotations = Number(process.env["XDS_ROTATIONS"] ?? 3);
+const isLong = process.env["XDS_ROTATIONS"] !== undefined;
 const everyMs = 1_000 * Number(process.env["XDS_ROTATION_SECONDS"] ?? 0);
 const WITHIN_MS = 60_000;
-/** How soon a revoked client is gone. */
-const REVOKED_MS = 1_000;
-const PROBES = 5;
 const SECRET = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
 const UPSTREAM = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
 
@@ -207,11 +204,12 @@ function story(): void {
     expect(await server.metric("xds_server_streams_total")).toBe(ended);
     expect(linesOf(server).filter(({ event }) => event === "access-denied")).toEqual([]);
 
-    const revokedMs: number[] = [];
-    for (let probe = 0; probe < PROBES; probe++) revokedMs.push(await revoke(certificates, server));
+    const { authority } = certificates;
+    const writeList = (): void => certificates.writeList();
+    const revokedMs = await revokeSome(PROBES, { port: server.port, authority, writeList });
     note("rotation", "h2", "revoked to disconnected, ms", revokedMs.join(", "));
-    // Elapsed time on shared cores measures the others too: the best of a few.
-    expect(Math.min(...revokedMs)).toBeLessThan(REVOKED_MS);
+    // The long form has the machine to itself; elsewhere one of a few may wait for others.
+    expect(isLong ? Math.max(...revokedMs) : medianOf(revokedMs)).toBeLessThan(REVOKED_MS);
     for (const { envoy } of clients) expect(await isConnected(envoy)).toBe(true);
   });
 }
@@ -274,20 +272,6 @@ async function rotate(certificates: Certificates, server: XdsServer, clients: re
     const areBack = await Promise.all(clients.map(({ envoy }) => isConnected(envoy)));
     return areBack.every(Boolean) && (await server.metric("xds_server_streams_active")) === clients.length + 1;
   });
-}
-
-/** The milliseconds from a list that names a client until its connection is gone. */
-async function revoke(certificates: Certificates, server: XdsServer): Promise<number> {
-  const { authority } = certificates;
-  const issued = authority.issue("URI:spiffe://prod/probe");
-  const peer = await RawPeer.connect({ host: "127.0.0.1", port: server.port }, { ca: authority.cert, ...issued });
-  const call = peer.open(ADS_SOTW);
-  call.send(sotwRequest(CLUSTER));
-  await until({ says: "the probe is connected", withinMs: WITHIN_MS }, () => !peer.isGone);
-  authority.revoke(issued);
-  certificates.writeList();
-  const { ms } = await until({ says: "the revoked one is gone", withinMs: WITHIN_MS }, () => peer.isGone);
-  return ms;
 }
 
 interface LogLine {

@@ -28,6 +28,7 @@ const kindNames = {
   address: "`host:port`, `:port` or `off`",
   "path-or-off": "a path, or `off`",
   "duration-or-off": "a duration, or `off`",
+  "count-or-auto": "whole number, or `auto`",
   "share-or-off": "a percentage (`50%`), or `off`",
   path: "path",
   paths: "one or more paths",

@@ -10,6 +10,7 @@ import { conversionTable, measureConversion } from "./conversion.ts";
 import { cellName, type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { intakeTable, measureIntake } from "./intake.ts";
 import { ledgerTable, measureLedger } from "./ledger-cost.ts";
+import { measureLedgerSize } from "./ledger-size.ts";
 import { loadingTable, measureLoading } from "./loading.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureMoves } from "./move-cost.ts";
@@ -18,13 +19,15 @@ import { measurePolls, pollTable } from "./polls.ts";
 import { measureStatus } from "./status-cost.ts";
 import { table } from "./table.ts";
 import { measureWait } from "./wait-cost.ts";
+import { measureWorkers } from "./workers-cost.ts";
 
 // Compares xdskit with go-control-plane, cell by
 // cell; with `--before`, a built checkout of an earlier version, with that alone. Then
 // measures make before break (`--long --only order`), many changes in a row (`--only churn`), a history on disk
-// (`--only ledger`), the server's API (`--only intake`), conversion to v2 (`--only conversion`), REST polls (`--only
-// polls`), client status and load reports (`--only status`), ACKs while somebody waits for a revision (`--only wait`),
-// nodes that move (`--only moves`), our client beside others (`--only client`), its calls (`--only calls`), `xds serve`
+// (`--only ledger`), one of a million records (`--only ledger-size`), the server's API (`--only intake`), conversion to
+// v2 (`--only conversion`), REST polls (`--only polls`), client status and load reports (`--only status`), ACKs while
+// somebody waits for a revision (`--only wait`), nodes that move (`--only moves`), our client beside others (`--only
+// client`), its calls (`--only calls`), worker processes (`--only workers`), `xds serve`
 // on directories (`--only files`), and what a client waits while it takes in a large file (`--only loading`).
 
 const USAGE = "npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]";
@@ -46,6 +49,11 @@ const WAIT_ROUNDS = 500;
 if (only === "wait") {
   process.stdout.write(`${measureWait(WAIT_ROUNDS)}\n`);
   process.exit();
+}
+if (only === "ledger-size") {
+  const { text, isGood } = await measureLedgerSize((line) => process.stderr.write(`${line}\n`));
+  process.stdout.write(`${text}\n`);
+  process.exit(isGood ? 0 : 1);
 }
 if (only === "status") {
   process.stdout.write(`${await measureStatus()}\n`);
@@ -71,6 +79,11 @@ if (only === "client") {
   const said = (text: string): boolean => process.stderr.write(text);
   for await (const text of measureClients({ isLong, runs, rounds: CLIENT_ROUNDS, tools, said }))
     process.stdout.write(`${text}\n\n`);
+  process.exit();
+}
+
+if (only === "workers") {
+  process.stdout.write(`${await measureWorkers(runs, tools, isLong)}\n`);
   process.exit();
 }
 

@@ -36,7 +36,7 @@ interface MoveCost {
 }
 
 /** Delta streams on one server machine, without a network, whose nodes are all in one of two groups. */
-class Fleet {
+class MovingFleet {
   readonly #machine: ServerMachine;
   readonly #encoder = createBodyEncoder({ controlPlane: "" });
   readonly #prefix: string;
@@ -117,7 +117,7 @@ class Fleet {
 export function measureMoves(streams: readonly number[], rounds: number): string {
   const rows = streams.flatMap((count) =>
     kinds.map((kind) => {
-      const fleet = new Fleet(count, kind);
+      const fleet = new MovingFleet(count, kind);
       const cost: MoveCost = { commit: [], placing: [], sending: [], change: [] };
       for (let round = 0; round < rounds; round++) fleet.measure(cost);
       const { commit, placing, sending, change } = cost;

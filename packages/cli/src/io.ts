@@ -86,7 +86,8 @@ export function createProcessIo(): Io {
   };
 }
 
-function outputTo(stream: NodeJS.WriteStream): Output {
+/** Writes to a stream of this process. */
+export function outputTo(stream: NodeJS.WriteStream): Output {
   return {
     write: (text) => void stream.write(text),
     isTerminal: stream.isTTY === true,

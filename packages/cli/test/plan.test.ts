@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { PlanOutput } from "../src/commands/plan.ts";
 import { clusters, Serving, Site, until } from "./serving.ts";
@@ -64,6 +65,12 @@ describe("what publishing a directory would do", () => {
       ].join("\n"),
     });
     expect(await head()).toBe(1);
+  });
+
+  test("of a directory that is not there is that of a source with errors", async () => {
+    const { code, stdout, stderr } = await serving.xds("plan", join(wanted.directory, "nowhere"));
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toContain("there is no directory");
   });
 
   test("held by a fuse, which is exit code 6", async () => {

@@ -133,10 +133,12 @@ test("the fuses have the defaults of the table, each can be set, and off", () =>
       XDS_FUSES_SIZE_GROWN: "200%",
       XDS_FUSES_SIZE_SHRUNK: "off",
       XDS_FUSES_SIZE_FLOOR: "1MiB",
+      XDS_FUSES_ENDPOINTS_EMPTIED: "90s",
     }),
   ).toEqual({
     resourcesRemoved: 0.25,
     resourcesRemovedFloor: 3,
+    endpointsEmptiedMs: 90_000,
     lastListener: false,
     nodesMoved: "off",
     nodesMovedFloor: 0,

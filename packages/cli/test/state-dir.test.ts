@@ -48,6 +48,13 @@ test("the log says whether a history begins or goes on, and where another addres
   expect(await historyAt("localhost:0")).toEqual([opened(second, "continued")]);
 });
 
+test("a history whose files were deleted begins anew", async () => {
+  await historyAt("127.0.0.1:0");
+  const [first = ""] = await stateDirs();
+  for (const name of await readdir(join(first, "ledger"))) await rm(join(first, "ledger", name));
+  expect(await historyAt("127.0.0.1:0")).toMatchObject([{ directory: first, ledger: "new" }]);
+});
+
 test("the directory that is named goes on with that history", async () => {
   await historyAt("127.0.0.1:0");
   const [first = ""] = await stateDirs();

@@ -5,6 +5,7 @@ export const kindText: Readonly<Record<string, string>> = {
   revision: "applied",
   live: "live data",
   held: "held",
+  emptied: "endpoints emptied",
   approved: "approved",
   rejected: "rejected",
   withdrawn: "withdrawn",
@@ -23,6 +24,7 @@ export function isEffective({ kind }: Pick<RevisionAnswer, "kind">): boolean {
 export const kindClass: Readonly<Record<string, string>> = {
   revision: "acked",
   held: "pending",
+  emptied: "pending",
   approved: "acked",
   rejected: "nacked",
   "rolled-back": "waiting",

@@ -31,6 +31,7 @@ export {
   encodeSotwRequest,
   type SotwRequestMessage,
 } from "./wire/encode-request.ts";
+export { hasEndpoints } from "./wire/endpoints.ts";
 export {
   decodeHealthMessage,
   encodeHealthFindings,

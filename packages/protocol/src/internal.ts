@@ -36,6 +36,7 @@ export {
   type SplitChange,
   splitLive,
 } from "./control/changes.ts";
+export { type EmptiedEntry, type SplitEmptied, splitEmptied } from "./control/emptied-endpoints.ts";
 export type { FuseContext, JudgedNode } from "./control/fuse-context.ts";
 export { defaultFuses, type FuseSettings } from "./control/fuse-settings.ts";
 export { tripFuses } from "./control/fuses.ts";
@@ -46,6 +47,7 @@ export { type PlacedEntry, placeKey } from "./control/place.ts";
 export type {
   ApprovedRecord,
   BodyId,
+  EmptiedRecord,
   Entry,
   EntryChange,
   EntryPlace,

@@ -84,6 +84,32 @@ describe("a node has a revision", () => {
     expect(talk.who()).toEqual(["1 of 1"]);
   });
 
+  test("not while a request of it waits for content, also one that names the node first", () => {
+    const talk = fleet();
+    const withhold = (stream: number, missing: readonly string[]): void =>
+      talk.on({ kind: "request-withheld", stream, request: delta(LISTENER, { node: node("n") }), missing });
+    talk.open(1, "delta", LISTENER);
+    withhold(1, ["l", "m"]);
+    expect(talk.who()).toEqual(["0 of 1", "n Listener not-sent l m content"]);
+    withhold(1, ["m"]);
+    talk.join(2, "n");
+    talk.ack(2, CLUSTER);
+    expect([talk.who(), talk.who(0)]).toEqual([
+      ["0 of 1", "n Listener not-sent m content"],
+      ["0 of 1", "n Listener not-sent m content"],
+    ]);
+    expect(talk.machine.streamState(1)).toMatchObject({
+      ...{ node: node("n"), layers: ["base"] },
+      types: [{ type: LISTENER, isWildcard: true, names: 0, wait: { for: "content", name: "m" }, waiting: ["m"] }],
+    });
+    expect([...talk.machine.progress.reached()].map(({ reached }) => reached)).toEqual([-1, Number.POSITIVE_INFINITY]);
+    talk.put(resource(LISTENER, "m", "1"));
+    talk.subscribe(1, LISTENER, [], { node: node("n") });
+    expect(talk.who()).toEqual(["0 of 1", "n Listener pending"]);
+    talk.ack(1, LISTENER);
+    expect(talk.who()).toEqual(["1 of 1"]);
+  });
+
   test("an older one, while a newer one is on its way", () => {
     const talk = fleet();
     talk.join(1, "n");

@@ -23,6 +23,8 @@ export type XdsErrorCode =
   | "VARIANTS_AMBIGUOUS"
   /** `whenDeployed` was asked for a revision that does not exist yet. */
   | "REVISION_UNKNOWN"
+  /** A worker process cannot start. */
+  | "WORKER_FAILED"
   /** The server was started twice, or used after it was closed. */
   | "SERVER_STATE";
 

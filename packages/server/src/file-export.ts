@@ -42,7 +42,9 @@ export interface FileExport extends AsyncDisposable {
 export function createFileExport({ files, ...options }: FileExportOptions): FileExport {
   // With one stream to flush there is nothing to gather, and `whenInSync` counts on changes that are sent at once.
   const checked = checkOptions({ ...options, files: [files], requireNode: false, limits: { maxDebounceMs: 0 } });
-  const hub = createHub(checked, createBodyEncoder({ controlPlane: "" }), createTelemetry());
+  const hub = createHub(checked, {
+    ...{ encoder: createBodyEncoder({ controlPlane: "" }), telemetry: createTelemetry() },
+  });
   return new PortlessExport(hub, createExporter(checkFileOutput(files), checked.api, hub));
 }
 

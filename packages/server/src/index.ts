@@ -37,6 +37,7 @@ export type {
 } from "@xdskit/protocol";
 export type { FuseSettings } from "@xdskit/protocol/internal";
 export type { ValidationLevel } from "@xdskit/source/checks";
+export { type AdminEntry, type AdminRole, type AdminRules, roleOfIdentities } from "./admin/access.ts";
 export type { AccessAnswer, AccessClientAnswer, AccessRulesAnswer } from "./admin/answers/access.ts";
 export type { CallerAnswer } from "./admin/answers/caller.ts";
 export type {
@@ -109,6 +110,7 @@ export type {
   RevisionsAnswer,
 } from "./admin/answers/revisions.ts";
 export type {
+  HeldTrustAnswer,
   LayerAnswer,
   LayersAnswer,
   LimitAnswer,

@@ -10,13 +10,26 @@ import {
   type PlacedStream,
   type StreamState,
 } from "@xdskit/protocol/internal";
-import type { HubView } from "./hub/hub-view.ts";
 import type { SubscribedNode } from "./ledger/affected-nodes.ts";
 import type { ConnectedNode } from "./ledger/connected-node-files.ts";
+import type { CertificateFault } from "./transport/grpc/client-trust.ts";
+
+/** The streams of connected nodes, in this process and its workers. */
+export interface PlacedStreams {
+  placedStreams(): Iterable<PlacedStream>;
+  /** With what they subscribe to. */
+  subscribedStreams(): Iterable<SubscribingStream>;
+}
+
+/** A stream with the types to which it subscribes; `any`: they are not told apart. */
+export type SubscribingStream = Pick<PlacedStream, "peer" | "isUnconfirmed"> & {
+  readonly node: Node | undefined;
+  readonly subscribedTypes: Iterable<TypeUrl> | "any";
+};
 
 /** What is known beside a change. */
 export interface JudgedWith {
-  readonly view: HubView;
+  readonly view: PlacedStreams;
   readonly state: LedgerState;
   /** The access policy after the change; undefined: it stays as it is. */
   readonly policy: AccessPolicy | undefined;
@@ -25,7 +38,7 @@ export interface JudgedWith {
 }
 
 /** The connected nodes with their layers. */
-export function* connectedNodes(view: HubView): Iterable<ConnectedNode> {
+export function* connectedNodes(view: Pick<PlacedStreams, "placedStreams">): Iterable<ConnectedNode> {
   const known = new Set<string>();
   for (const { node, peer, layers } of counted(view.placedStreams())) {
     const key = keyOf(node, peer);
@@ -33,6 +46,28 @@ export function* connectedNodes(view: HubView): Iterable<ConnectedNode> {
     known.add(key);
     yield { key, id: node.id, layers };
   }
+}
+
+/** How many nodes are connected, and how many would not be; by why. */
+export interface CutOffCount {
+  readonly connected: number;
+  readonly untrusted: number;
+  readonly revoked: number;
+}
+
+/** Counts the nodes that connections with such faults, by their address, are of. A node is cut off if any of its streams is. */
+export function countCutOff(
+  view: Pick<PlacedStreams, "placedStreams">,
+  faulty: ReadonlyMap<string, CertificateFault>,
+): CutOffCount {
+  const nodes = new Map<string, CertificateFault | undefined>();
+  for (const { node, peer } of counted(view.placedStreams())) {
+    const key = keyOf(node, peer);
+    nodes.set(key, nodes.get(key) ?? faulty.get(peer.address));
+  }
+  const faults = [...nodes.values()];
+  const count = (fault: CertificateFault): number => faults.filter((one) => one === fault).length;
+  return { connected: nodes.size, untrusted: count("untrusted"), revoked: count("revoked") };
 }
 
 /** The connected nodes, with their layers before and after a change; one is cut off if any of its streams is. */
@@ -43,13 +78,12 @@ export function judgedNodes(change: LedgerEffect, judgedWith: JudgedWith): Itera
 /** The connected nodes as `judgedNodes`, with the types to which they subscribe: describes every stream, as a plan may. */
 export function subscribedNodes(change: LedgerEffect, judgedWith: JudgedWith): Iterable<SubscribedNode> {
   const types = new Map<string, Set<TypeUrl> | "any">();
-  for (const { node, peer, types: ofStream, apiVersion } of counted(judgedWith.view.streams())) {
+  for (const { node, peer, subscribedTypes } of counted(judgedWith.view.subscribedStreams())) {
     const key = keyOf(node, peer);
     const known = types.get(key) ?? new Set();
     types.set(key, known);
-    // What a client of v2 subscribes to has another name.
-    if (apiVersion !== "v3") types.set(key, "any");
-    else if (known !== "any") for (const { type } of ofStream) known.add(type);
+    if (subscribedTypes === "any") types.set(key, "any");
+    else if (known !== "any") for (const type of subscribedTypes) known.add(type);
   }
   const nodes = [...judgedByKey(change, judgedWith)];
   return nodes.map(([key, node]) => ({ ...node, types: types.get(key) ?? "any" }));
@@ -81,12 +115,15 @@ function judgedByKey(
   return nodes;
 }
 
+type CountedStream = Pick<StreamState, "node" | "isUnconfirmed">;
+
 /** The streams of connected nodes: neither an observer nor a single request by hand, as with curl, is one. */
-function* counted<S extends StreamState | PlacedStream>(states: Iterable<S>): Iterable<S & { readonly node: Node }> {
+function* counted<S extends CountedStream>(states: Iterable<S>): Iterable<S & { readonly node: Node }> {
   for (const state of states) if (isCounted(state)) yield state;
 }
 
-function isCounted<S extends StreamState | PlacedStream>(state: S): state is S & { readonly node: Node } {
+/** Whether a stream is that of a connected node, as fuses, plans and `xds access check` count them. */
+export function isCounted<S extends CountedStream>(state: S): state is S & { readonly node: Node } {
   return state.node !== undefined && state.isUnconfirmed !== true && !isObserver(state.node);
 }
 

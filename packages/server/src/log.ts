@@ -22,6 +22,7 @@ export type LogEvent =
   | "ledger-resumed"
   | "ledger-recorded"
   | "change-held"
+  | "endpoints-held"
   | "ledger-problem"
   | "ledger-role"
   | "store-away"
@@ -40,8 +41,11 @@ export type LogEvent =
   | "files-problem"
   | "files-source-kept"
   | "files-unfaithful"
+  | "worker-ready"
+  | "worker-ended"
   | "tls-reloaded"
   | "tls-refused"
+  | "tls-held"
   | "listener-failed"
   | "invariant-broken";
 

@@ -5,9 +5,10 @@ import { at, describeProblems, problemsIn } from "@xdskit/protocol/internal";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
 import { Describer } from "./admin/describe.ts";
-import { describeProgress } from "./admin/describe-progress.ts";
+import { describeProgress, NODES_NAMED } from "./admin/describe-progress.ts";
+import { progressOfAll } from "./admin/merge/progress.ts";
 import { everyNode, findNodes } from "./admin/routes/nodes.ts";
-import { type AdminServer, createAdminServer } from "./admin/server.ts";
+import { type AdminServer, createAdminServer, createAdminSources } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
 import { type CheckedAdmin, type CheckedOptions, checkOptions, everyNodeSeesBase } from "./check-options.ts";
 import { type CommitRules, type RulesContext, readCommit, readRules } from "./commit-check.ts";
@@ -18,6 +19,7 @@ import { healthDiscoveryMethods } from "./health/methods.ts";
 import { healthDiscoveryHandlers } from "./health/rest.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
+import { HubTarget } from "./hub-target.ts";
 import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
 import type { Authorship, Publication, PublishResult, RollbackOptions } from "./ledger/publication.ts";
 import type { Publisher } from "./ledger/publisher.ts";
@@ -30,7 +32,7 @@ import { createDeliveryTimes, type DeliveryTimes } from "./observe/deliveries.ts
 import { Fleet } from "./observe/fleet.ts";
 import { guardLog } from "./observe/guarded-log.ts";
 import { attachLog, logFaults } from "./observe/log.ts";
-import { createMetrics } from "./observe/metrics.ts";
+import { createMetrics, type Metrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
 import { drainOptions, loadReports } from "./option-rules.ts";
@@ -43,9 +45,12 @@ import {
   createExporter,
   createHub,
   createLoadReporting,
+  createTrustHolds,
   rulesContextOf,
 } from "./server-parts.ts";
+import { allStreams } from "./server-streams.ts";
 import { createServerView } from "./server-view.ts";
+import { createFeed, createLink, createPool, numbersOf, SharedMemory, type Sharing } from "./server-workers.ts";
 import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
 import { StateCheck, unseenLayer } from "./state/state-check.ts";
 import { clientStatusMethods } from "./status/methods.ts";
@@ -56,7 +61,10 @@ import { Decompression } from "./transport/grpc/decompression.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
 import { DEFAULT_HTTP2_ENGINE } from "./transport/http2/engines.ts";
 import { createRestServer } from "./transport/rest/services.ts";
-import { type BoundAddress, formatAddress, type Transport } from "./transport/transport.ts";
+import { type BoundAddress, formatAddress } from "./transport/transport.ts";
+import type { TrustHolds } from "./trust-holds.ts";
+import type { WorkerPool, WorkersOptions } from "./workers/pool.ts";
+import type { WorkerLink } from "./workers/worker-link.ts";
 
 /** Default of the time over which a drain ends the streams, in milliseconds. */
 const DRAIN_GRACE_MS = 10_000;
@@ -170,6 +178,11 @@ export interface ManagementServer extends AsyncDisposable {
    */
   reloadCertificates(): Promise<void>;
   /**
+   * Puts in force the CAs and revocation lists that a fuse holds, by the `id` of the event `tls-held`. Returns whether
+   * they were held.
+   */
+  approveTrust(id: string): Promise<boolean>;
+  /**
    * Sets the state of the source that the admin API and readiness show. Without it the source is the program itself: good
    * once it set something, unless `refreshSource` is given.
    */
@@ -211,14 +224,39 @@ export function createServer(options: ManagementServerOptions = {}): ManagementS
   return new WiredServer(checkOptions(options));
 }
 
-class WiredServer implements ManagementServer {
+/** A server whose clients are served by worker processes. */
+export interface PrimaryServer extends ManagementServer {
+  /**
+   * Replaces the workers one by one, with another setup. Rejects with an `XdsError` (WORKER_FAILED) if one cannot start
+   * with it; then the others stay.
+   */
+  rollWorkers(setup: unknown, options: { readonly graceMs: number }): Promise<void>;
+}
+
+/** Creates a server as `createServer`, which has a ledger and lets worker processes serve its clients. */
+export function createPrimary(options: ManagementServerOptions, workers: WorkersOptions): PrimaryServer {
+  return new WiredServer(checkOptions(options), { kind: "primary", ...workers });
+}
+
+/** Creates the server of a worker process. It takes connections once it has the state, after `listen`. */
+export function createWorker(
+  options: ManagementServerOptions,
+  worker: Pick<Extract<Sharing, { readonly kind: "worker" }>, "start" | "channel">,
+): ManagementServer {
+  return new WiredServer(checkOptions(options), { kind: "worker", ...worker });
+}
+
+class WiredServer implements PrimaryServer {
   readonly #hub: Hub;
   readonly #loads: LoadReporting;
   readonly #traces: ChangeTraces;
-  readonly #transports: readonly Transport[];
+  readonly #transports: readonly GrpcTransport[];
   readonly #admin: AdminServer | undefined;
   readonly #exporters: readonly FileExporter[];
   readonly #ledger: ServerLedger | undefined;
+  readonly #pool: WorkerPool | undefined;
+  readonly #link: WorkerLink | undefined;
+  readonly #trustHolds: TrustHolds | undefined;
   readonly #nodePast: NodePastRecorder;
   readonly #layers: ResourceLayers;
   readonly #check: StateCheck;
@@ -229,7 +267,7 @@ class WiredServer implements ManagementServer {
   readonly #rulesContext: RulesContext;
   #nodeMapping: NodeMapping;
 
-  constructor(options: CheckedOptions) {
+  constructor(options: CheckedOptions, sharing?: Sharing) {
     const { api, limits, tls: usual, listen, log } = options;
     const telemetry = createTelemetry();
     let hub: Hub | undefined;
@@ -244,16 +282,33 @@ class WiredServer implements ManagementServer {
     const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
     const deliveries = createDeliveryTimes(telemetry);
     const fleet = new Fleet(telemetry, deliveries);
-    hub = createHub(options, encoder, telemetry);
+    const start = sharing?.kind === "worker" ? sharing.start : undefined;
+    const memory = new SharedMemory(sharing);
+    hub = createHub(options, {
+      ...{ encoder, telemetry, streamsAfter: start?.streamsAfter },
+      ...(memory.share !== undefined && { share: memory.share }),
+    });
     this.#hub = hub;
     this.#rulesContext = rulesContextOf(options, (fault) => this.#hub.report(fault));
     this.#traces = createChangeTraces(options, hub);
     const address = (): string | undefined => (this.#address === undefined ? undefined : formatAddress(this.#address));
-    const ledgerParts = { hub, rulesContext: this.#rulesContext, traces: this.#traces, address };
+    const { numbers, told } = numbersOf(sharing, () => this.#ledger, options.ledger !== undefined);
+    const { ofPrimary, ofWorker } = memory;
+    const feed = ofPrimary && createFeed(hub, ofPrimary, () => numbers?.());
+    const target = new HubTarget(hub, this.#rulesContext, feed);
+    const streams = allStreams(hub.view, () => this.#pool);
+    const ledgerParts = { hub, rulesContext: this.#rulesContext, traces: this.#traces, target, streams, address };
     this.#ledger = options.ledger === undefined ? undefined : new ServerLedger(options, ledgerParts);
-    this.#nodePast = createNodePast(hub, { telemetry, deliveries }, this.#ledger);
+    this.#nodePast = createNodePast(hub, { telemetry, deliveries }, numbers);
+    if (sharing?.kind === "primary" && feed !== undefined && ofPrimary !== undefined) {
+      const parts = { hub, feed, history: ofPrimary, ledger: this.#ledger, nodePast: this.#nodePast };
+      this.#pool = createPool(options, sharing, parts);
+    }
     this.#loads = createLoadReporting(options, this.#hub);
-    const clientStatus = createClientStatus(options, this.#hub, deliveries);
+    const clientStatus = createClientStatus(options, this.#hub, {
+      deliveries,
+      ...(sharing?.kind === "worker" && { askOthers: async (asked) => (await this.#link?.askOthers(asked)) ?? [] }),
+    });
     const { controlPlane, healthDiscovery } = options;
     const methods = new Map([
       ...clientStatusMethods(clientStatus),
@@ -270,9 +325,17 @@ class WiredServer implements ManagementServer {
     });
     const http2 = options.http2 ?? DEFAULT_HTTP2_ENGINE;
     const shared = { decompression: new Decompression(), callStarts: new CallStarts(), http2 };
-    this.#transports = listen.map(({ host, port, tls = usual, ...choice }) => {
+    // The workers of a primary have them.
+    const served = this.#pool === undefined ? listen : [];
+    this.#trustHolds = createTrustHolds(options, hub);
+    const trustFuse = this.#trustHolds;
+    this.#transports = served.map(({ host, port, tls = usual, ...choice }, index) => {
       const secured = tls === false ? undefined : tls;
-      return new GrpcTransport({ api, host, port, tls: secured, limits, choice, methods, rest, ...shared });
+      const handedAt = start?.addresses[index];
+      return new GrpcTransport({
+        ...{ api, host, port, tls: secured, limits, choice, methods, rest, handedAt, trustFuse },
+        ...shared,
+      });
     });
     const view = createServerView({
       options,
@@ -284,7 +347,20 @@ class WiredServer implements ManagementServer {
       address,
       source: () => this.#source,
       ledger: this.#ledger,
+      numbers,
+      workers: this.#pool,
+      placed: streams,
+      trustHolds: this.#trustHolds,
     });
+    if (sharing?.kind === "worker" && ofWorker !== undefined) {
+      const metrics = createServerMetrics(telemetry, deliveries, view);
+      this.#link = createLink(sharing, {
+        ...{ hub, target, numbers: told, history: ofWorker, nodePast: this.#nodePast, clientStatus },
+        sources: createAdminSources({ view, deliveries, metrics }),
+        accept: (listener, socket) => this.#transports[listener]?.take(socket),
+        drain: async (graceMs) => await this.drain({ graceMs }),
+      });
+    }
     const hasAdmin = options.admin !== false || options.adminSocket !== undefined;
     this.#admin = hasAdmin ? this.#createAdmin(options, view, telemetry, deliveries) : undefined;
     this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view) };
@@ -326,20 +402,30 @@ class WiredServer implements ManagementServer {
       await openNodePast(this.#nodePast, { hub: this.#hub, ledger: this.#ledger });
       // First, because a server that cannot write its files must not accept clients.
       for (const exporter of this.#exporters) await exporter.start();
-      const [first, ...others] = this.#transports;
-      if (first === undefined) throw new XdsError("LISTEN_FAILED", "there is no address to listen at");
-      const address = await first.start(this.#hub);
+      const addresses = await this.#startTransports();
+      const [address] = addresses;
+      if (address === undefined) throw new XdsError("LISTEN_FAILED", "there is no address to listen at");
       this.#address = address;
-      const addresses = [address];
-      for (const transport of others) addresses.push(await transport.start(this.#hub));
       const adminAddress = await this.#admin?.start();
       this.#hub.listening();
+      this.#link?.run();
       return { address, addresses, ...(adminAddress === undefined ? {} : { adminAddress }) };
     } catch (cause) {
       await this.close();
       if (cause instanceof XdsError) throw cause;
       throw listenError("for the admin API", cause);
     }
+  }
+
+  async #startTransports(): Promise<readonly BoundAddress[]> {
+    if (this.#pool !== undefined) return await this.#pool.start();
+    const addresses: BoundAddress[] = [];
+    for (const transport of this.#transports) addresses.push(await transport.start(this.#hub));
+    return addresses;
+  }
+
+  async rollWorkers(setup: unknown, { graceMs }: { readonly graceMs: number }): Promise<void> {
+    await this.#pool?.roll(setup, graceMs);
   }
 
   set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
@@ -404,6 +490,15 @@ class WiredServer implements ManagementServer {
     const { deployments } = this.#hub;
     const { describe, view } = this.#nodeSources;
     const inForce = view.revisionOf(revision) ?? this.revision;
+    if (this.#pool !== undefined) {
+      const describeOwn = (): ProgressAnswer =>
+        describeProgress(
+          { ...deployments.progress(inForce, { isWanted }), revision },
+          { head: view.head(), minNodes, describe },
+        );
+      const wait = { nodes: options.nodes, named: NODES_NAMED, minNodes, waitMs: Number.POSITIVE_INFINITY, signal };
+      return await progressOfAll(this.#pool, describeOwn, { number: revision, ...wait });
+    }
     await deployments.whenSettled(inForce, { isWanted, minNodes }, signal);
     const progress = { ...deployments.progress(inForce, { isWanted }), revision };
     return describeProgress(progress, { head: view.head(), minNodes, describe });
@@ -438,6 +533,10 @@ class WiredServer implements ManagementServer {
     return revision;
   }
 
+  async approveTrust(id: string): Promise<boolean> {
+    return (await this.#trustHolds?.approve(id)) ?? false;
+  }
+
   async reloadCertificates(): Promise<void> {
     const reloads = this.#transports.map((transport) => transport.reloadCertificates());
     await Promise.all([...reloads, this.#admin?.reloadCertificates()]);
@@ -457,10 +556,12 @@ class WiredServer implements ManagementServer {
     if (problems.length > 0) throw argumentsError("drain", problems);
     const { graceMs = DRAIN_GRACE_MS } = options;
     if (this.#state === "started") {
+      const drained = this.#pool?.drain(graceMs);
       for (const transport of this.#transports) transport.drain();
       await this.#hub.drain(graceMs);
       const areIdle = Promise.all(this.#transports.map((transport) => transport.whenIdle()));
       await Promise.race([areIdle, elapsed(LEAVE_WITHIN_MS)]);
+      await drained;
     }
     await this.close();
   }
@@ -468,6 +569,7 @@ class WiredServer implements ManagementServer {
   async close(): Promise<void> {
     if (this.#state === "closed") return;
     this.#state = "closed";
+    this.#pool?.close();
     await Promise.all(this.#exporters.map((exporter) => exporter.close()));
     await this.#nodePast.close();
     await this.#ledger?.close();
@@ -502,13 +604,7 @@ class WiredServer implements ManagementServer {
     telemetry: ObservedTelemetry,
     deliveries: DeliveryTimes,
   ): AdminServer {
-    const metrics = createMetrics({
-      telemetry,
-      deliveries,
-      gauges: view,
-      types: view.types.types,
-      version: view.version,
-    });
+    const metrics = createServerMetrics(telemetry, deliveries, view);
     const { host, port, names, tls, viewers, operators } = admin === false ? noAdmin : admin;
     return createAdminServer({
       listen: admin === false ? undefined : { host, port },
@@ -531,6 +627,13 @@ class WiredServer implements ManagementServer {
       },
     });
   }
+}
+
+function createServerMetrics(telemetry: ObservedTelemetry, deliveries: DeliveryTimes, view: AdminView): Metrics {
+  return createMetrics({
+    ...{ telemetry, deliveries, gauges: view },
+    ...{ types: view.types.types, version: view.version },
+  });
 }
 
 const noAdmin: CheckedAdmin = { host: "", port: 0, names: [], viewers: [], operators: [] };

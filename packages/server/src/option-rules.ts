@@ -166,6 +166,7 @@ const ofFuses: RulesOf<FuseSettings> = {
   ...{ resourcesRemoved: aShare, resourcesRemovedFloor: aFloor, lastListener: aFlag },
   ...{ nodesMoved: aShare, nodesMovedFloor: aFloor, nodesCutOff: aShare },
   ...{ sizeGrown: aShare, sizeShrunk: aShare, sizeFloor: aFloor },
+  endpointsEmptiedMs: aShare,
 };
 
 const isAbove0: Rule = rule("a whole number from 1", (value) => Number.isSafeInteger(value) && Number(value) > 0);

@@ -3,7 +3,6 @@ import { contentDigest } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import {
   defaultFuses,
-  describeProblems,
   type EntryChange,
   type FuseContext,
   type LedgerEffect,
@@ -14,21 +13,19 @@ import {
   tripFuses,
 } from "@xdskit/protocol/internal";
 import type { CheckedOptions } from "./check-options.ts";
-import { type CheckedCommit, type RulesContext, readCommit } from "./commit-check.ts";
+import type { RulesContext } from "./commit-check.ts";
 import { XdsError } from "./error.ts";
 import { readAccess } from "./hub/access.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";
-import { missingNames } from "./hub/withheld-requests.ts";
-import { connectedNodes, type JudgedWith, judgedNodes, subscribedNodes } from "./judged-nodes.ts";
+import { connectedNodes, type JudgedWith, judgedNodes, type PlacedStreams, subscribedNodes } from "./judged-nodes.ts";
 import { ConnectedNodes } from "./ledger/connected-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
+import { lackingEndpoints } from "./ledger/endpoints.ts";
 import { StoreFreshness } from "./ledger/freshness.ts";
-import type { PublishTarget, StateChange } from "./ledger/in-force.ts";
+import type { PublishTarget } from "./ledger/in-force.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
-import type { MissingContent } from "./ledger/publication.ts";
 import { Publisher } from "./ledger/publisher.ts";
-import type { PlacedResource } from "./ledger/references.ts";
 import { type ReplicaFacts, type ReplicaState, Replicas } from "./ledger/replicas.ts";
 import { DEFAULT_RETENTION } from "./ledger/retention.ts";
 import { secretsOf } from "./ledger/secrets.ts";
@@ -36,13 +33,24 @@ import { SourceRole } from "./ledger/source-role.ts";
 import type { LedgerStore, StoreOutage } from "./ledger/store.ts";
 import type { StoreState } from "./ledger/store-state.ts";
 import type { ChangeTraces } from "./observe/change-traces.ts";
-import { Slices } from "./slices.ts";
 import { VERSION } from "./version.ts";
 
 /** The lease of the server that publishes. */
 const SOURCE_LEASE = "source";
 /** How many changes of a record are told by name. */
 const CHANGES_NAMED = 10;
+
+/** What a ledger works with. */
+export interface ServerLedgerParts {
+  readonly hub: Hub;
+  readonly rulesContext: RulesContext;
+  readonly traces: ChangeTraces;
+  readonly target: PublishTarget;
+  /** The streams of all connected nodes. */
+  readonly streams: PlacedStreams;
+  /** Where the server listens. */
+  readonly address: () => string | undefined;
+}
 
 /** The ledger of a server, opened when it is first needed. */
 export class ServerLedger {
@@ -51,6 +59,7 @@ export class ServerLedger {
   readonly #rulesContext: RulesContext;
   readonly #traces: ChangeTraces;
   readonly #target: PublishTarget;
+  readonly #streams: PlacedStreams;
   readonly #role: SourceRole;
   readonly #replicas: Replicas;
   #opening: Promise<Publisher> | undefined;
@@ -59,27 +68,16 @@ export class ServerLedger {
   #stopWatching: (() => void) | undefined;
   #directory: string | undefined;
   #connected: ConnectedNodes | undefined;
+  #freshness: StoreFreshness | undefined;
   #inMemoryReason: string | undefined;
 
-  constructor(
-    options: CheckedOptions,
-    {
-      hub,
-      rulesContext,
-      traces,
-      address,
-    }: {
-      readonly hub: Hub;
-      readonly rulesContext: RulesContext;
-      readonly traces: ChangeTraces;
-      readonly address: () => string | undefined;
-    },
-  ) {
+  constructor(options: CheckedOptions, { hub, rulesContext, traces, target, streams, address }: ServerLedgerParts) {
     this.#traces = traces;
     this.#options = options;
     this.#hub = hub;
     this.#rulesContext = rulesContext;
-    this.#target = new HubTarget(hub, rulesContext);
+    this.#target = target;
+    this.#streams = streams;
     const { publishes = "always", store } = options.ledger ?? {};
     this.#role = new SourceRole({
       // A store without leases has one writer.
@@ -159,6 +157,16 @@ export class ServerLedger {
     return await this.#opening;
   }
 
+  /** Resolves when what the store has is in force, for a client of a worker. */
+  async whenFresh(bringsVersions: boolean): Promise<void> {
+    await this.#freshness?.check(bringsVersions);
+  }
+
+  /** Other nodes are connected to workers. */
+  nodesChanged(): void {
+    this.#connected?.changed();
+  }
+
   async close(): Promise<void> {
     this.#stopWatching?.();
     await this.#connected?.close();
@@ -201,10 +209,14 @@ export class ServerLedger {
   async #openConnected(): Promise<void> {
     const directory = this.nodePastDirectory;
     if (directory === undefined) return;
-    const { view, listeners } = this.#hub;
+    const { listeners } = this.#hub;
     const onProblem = (message: string): void => this.#tellProblem(message);
     try {
-      const connected = await ConnectedNodes.open({ directory, connected: () => connectedNodes(view), onProblem });
+      const connected = await ConnectedNodes.open({
+        directory,
+        connected: () => connectedNodes(this.#streams),
+        onProblem,
+      });
       listeners.on("node-connected", () => connected.changed());
       listeners.on("stream-closed", () => connected.changed());
       this.#followPollers(() => connected.changed());
@@ -225,7 +237,10 @@ export class ServerLedger {
     const freshness = new StoreFreshness(this.#publisher, (reason) =>
       this.#hub.report({ kind: "client-unchecked", reason }),
     );
-    if (store.refresh !== undefined) this.#hub.setFreshness(freshness);
+    if (store.refresh !== undefined) {
+      this.#freshness = freshness;
+      this.#hub.setFreshness(freshness);
+    }
     if (store.copy?.isInPlace === true)
       this.#hub.report({ kind: "store-copy-in-place", number: this.#publisher.number });
     this.#stopWatching = store.onOutage?.(() => this.#tellOutage(store));
@@ -281,6 +296,8 @@ export class ServerLedger {
         retention: { ...DEFAULT_RETENTION, ...this.#options.ledger?.retention },
         digest: contentDigest,
         holdsSecret: secretsOf(api),
+        lacksEndpoints: lackingEndpoints(api),
+        endpointsEmptiedMs: fuses.endpointsEmptiedMs,
         kindOf,
         judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), fuses),
         nodesBy: (change, state) => subscribedNodes(change, { ...this.#judgedWith(change, state), absent: [] }),
@@ -305,7 +322,7 @@ export class ServerLedger {
   #judgedWith({ placement }: LedgerEffect, state: LedgerState): JudgedWith {
     const read = placement && readAccess({ access: placement.access, ...this.#rulesContext });
     const policy = read !== undefined && "problems" in read ? undefined : read;
-    return { view: this.#hub.view, state, policy, absent: this.#connected?.before ?? [] };
+    return { view: this.#streams, state, policy, absent: this.#connected?.before ?? [] };
   }
 
   #tellProblem(message: string): void {
@@ -324,59 +341,4 @@ export class ServerLedger {
 function describeChange({ layer, type, name, before, after }: EntryChange): RecordedChange {
   const change = before === undefined ? "added" : after === undefined ? "deleted" : "changed";
   return { change, layer, type, name };
-}
-
-/** Applies published changes to the hub. */
-class HubTarget implements PublishTarget {
-  readonly #hub: Hub;
-  readonly #context: RulesContext;
-  readonly #slices = new Slices();
-
-  constructor(hub: Hub, context: RulesContext) {
-    this.#hub = hub;
-    this.#context = context;
-  }
-
-  get revision(): number {
-    return this.#hub.revision;
-  }
-
-  async check(change: StateChange): Promise<string | undefined> {
-    try {
-      await this.#slices.finish(this.#hub.check({ changes: change.changes }));
-      this.#read(change);
-      return undefined;
-    } catch (cause) {
-      if (cause instanceof XdsError) return cause.message;
-      throw cause;
-    }
-  }
-
-  async apply(change: StateChange): Promise<number> {
-    const { transaction, rules } = this.#read(change);
-    await this.#slices.next();
-    return await this.#slices.finish(this.#hub.commitInSteps(transaction, rules));
-  }
-
-  *resources(): Iterable<PlacedResource> {
-    const { view } = this.#hub;
-    for (const { name: layer, types } of view.layers())
-      for (const [type] of types) for (const resource of view.resources([layer], type)) yield { layer, resource };
-  }
-
-  setMissing(missing: readonly MissingContent[]): void {
-    this.#hub.setMissing(missingNames(missing));
-  }
-
-  #read({ changes, placement }: StateChange): CheckedCommit {
-    const rules = placement && {
-      nodeMapping: { groups: placement.groups },
-      access: placement.access ?? ("default" as const),
-      clientOverrides: placement.clients,
-    };
-    const read = readCommit({ changes, ...rules }, this.#context);
-    if (!("problems" in read)) return read;
-    const { problems } = read;
-    throw new XdsError("TRANSACTION_INVALID", describeProblems("nothing was published", problems), { problems });
-  }
 }

@@ -1,5 +1,6 @@
 import type { Hub } from "./hub/hub.ts";
 import { NodePastRecorder } from "./ledger/node-past-recorder.ts";
+import type { NumbersInForce } from "./ledger/numbers-in-force.ts";
 import type { DeliveryTimes } from "./observe/deliveries.ts";
 import { printableReason } from "./observe/printable.ts";
 import type { ObservedTelemetry } from "./observe/telemetry.ts";
@@ -11,18 +12,21 @@ export interface Observed {
   readonly deliveries: Pick<DeliveryTimes, "onNacked">;
 }
 
+/** Which number of a ledger which revision has. */
+export type LedgerNumbers = Pick<NumbersInForce, "stableChangeOf" | "changeOf" | "numberOf" | "revisionOf" | "number">;
+
 /** Records what the nodes of a server have and reject: in memory until `openNodePast`. */
 export function createNodePast(
   hub: Hub,
   { telemetry, deliveries }: Observed,
-  ledger: ServerLedger | undefined,
+  numbers: (() => LedgerNumbers | undefined) | undefined,
 ): NodePastRecorder {
   const past = new NodePastRecorder({
     reached: () => hub.deployments.reached(),
     revision: () => hub.revision,
     // Without a ledger the revision is the number.
-    numberOf: (revision) => (ledger === undefined ? revision : ledger.publisher?.stableChangeOf(revision)),
-    rejectedNumberOf: (revision) => ledger?.publisher?.changeOf(revision) ?? revision,
+    numberOf: (revision) => (numbers === undefined ? revision : numbers()?.stableChangeOf(revision)),
+    rejectedNumberOf: (revision) => numbers?.()?.changeOf(revision) ?? revision,
     onProblem: (message) => hub.report({ kind: "ledger-problem", message }),
   });
   hub.deployments.onAdvanced(() => past.advanced());

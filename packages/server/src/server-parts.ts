@@ -2,20 +2,21 @@
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
 import type { TypeUrl } from "@xdskit/protocol";
-import { type AccessPolicy, isVisible, type Remembered, typeKindTable } from "@xdskit/protocol/internal";
+import { type AccessPolicy, defaultFuses, isVisible, type Remembered, typeKindTable } from "@xdskit/protocol/internal";
 import type { CheckedOptions } from "./check-options.ts";
 import type { RulesContext } from "./commit-check.ts";
 import { optionsError } from "./error.ts";
 import type { CheckedFileOutput } from "./file-output.ts";
 import { readAccess } from "./hub/access.ts";
 import { Hub } from "./hub/hub.ts";
-import type { ServerReport, Telemetry } from "./hub/port.ts";
+import type { Memory, ServerReport, Telemetry } from "./hub/port.ts";
 import { LoadReporting } from "./load/load-reporting.ts";
 import { ChangeTraces } from "./observe/change-traces.ts";
 import type { DeliveryTimes } from "./observe/deliveries.ts";
-import { ClientStatus } from "./status/client-status.ts";
+import { ClientStatus, type ClientStatusOptions } from "./status/client-status.ts";
 import { FileHistory } from "./store/file-history.ts";
 import { FileExporter } from "./transport/files/exporter.ts";
+import { TrustHolds } from "./trust-holds.ts";
 
 export function createChangeTraces({ api }: CheckedOptions, hub: Hub): ChangeTraces {
   const { listeners, deployments } = hub;
@@ -24,8 +25,13 @@ export function createChangeTraces({ api }: CheckedOptions, hub: Hub): ChangeTra
   return new ChangeTraces({ listeners, deployments, revision: () => hub.revision, isLiveType, failed });
 }
 
-export function createClientStatus(options: CheckedOptions, hub: Hub, deliveries: DeliveryTimes): ClientStatus {
+export function createClientStatus(
+  options: CheckedOptions,
+  hub: Hub,
+  { deliveries, askOthers }: { readonly deliveries: DeliveryTimes } & Pick<ClientStatusOptions, "askOthers">,
+): ClientStatus {
   return new ClientStatus({
+    ...(askOthers !== undefined && { askOthers }),
     api: options.api,
     maxBytes: options.limits.maxStatusBytes,
     view: hub.view,
@@ -64,9 +70,27 @@ export function createLoadReporting({ loadReports, limits, api }: CheckedOptions
   });
 }
 
-export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
+/** Undefined without a ledger, whose fuses these settings are, and where they hold nothing. */
+export function createTrustHolds({ ledger }: CheckedOptions, hub: Hub): TrustHolds | undefined {
+  const { nodesCutOff } = { ...defaultFuses, ...ledger?.fuses };
+  if (ledger === undefined || nodesCutOff === "off") return undefined;
+  return new TrustHolds({ view: () => hub.view, share: nodesCutOff });
+}
+
+/** What a hub tells of, and remembers. */
+export interface HubParts {
+  readonly encoder: BodyEncoder;
+  readonly telemetry: Telemetry;
+  /** Makes another memory of that in the state directory; undefined: that one. */
+  readonly share?: (own: Memory | undefined, snapshot: () => Iterable<Remembered>) => Memory;
+  readonly streamsAfter?: number | undefined;
+}
+
+export function createHub(options: CheckedOptions, { encoder, telemetry, share, streamsAfter }: HubParts): Hub {
   const { api, nodeMapping, limits, edition, dialect, clients, stateDir, v2, convertForStructs } = options;
-  const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.view.clusters(), telemetry);
+  const snapshot = (): Iterable<Remembered> => hub.view.clusters();
+  const own = stateDir === undefined ? undefined : openHistory(stateDir, api, snapshot, telemetry);
+  const memory = share === undefined ? own : share(own, snapshot);
   const hub: Hub = new Hub({
     digest: contentDigest,
     traits: (type) => api.traits(type),
@@ -82,6 +106,7 @@ export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemet
     limits,
     telemetry,
     ...(memory !== undefined && { memory }),
+    ...(streamsAfter !== undefined && { streamsAfter }),
   });
   return hub;
 }

@@ -4,7 +4,7 @@ import { usesJsonSpelling } from "@xdskit/envoy-api/internal";
 import { createResource, type Resource } from "@xdskit/protocol";
 import type { Candidate } from "./document/candidate.ts";
 import { ItemMemory, type KnownItem, knownItem } from "./document/item-memory.ts";
-import type { KnownList } from "./known-list.ts";
+import type { KnownList } from "./file-content.ts";
 import { type Decoding, readValue } from "./read-resource.ts";
 
 /** A resource, its warnings and how its fields are spelled. */

@@ -12,6 +12,15 @@ export interface FileContent {
   readonly refused: readonly Identity[];
 }
 
+/** A file that was, when it was read last, one list of resources that are all known. */
+export interface KnownList {
+  /** Its text, in ASCII. */
+  readonly bytes: Buffer;
+  /** The key of the list in the document; undefined: the document is the list. */
+  readonly key: "resources" | undefined;
+  readonly content: FileContent;
+}
+
 /** For an unreadable text, which may contain anything. */
 export const anythingRefused: readonly Identity[] = [{ type: undefined, name: undefined }];
 

@@ -14,18 +14,9 @@ import { SourceText } from "./document/source-text.ts";
 import { byteChange, type TextChange } from "./document/text-change.ts";
 import { DecodedDocuments, decodedAt } from "./document-decoding.ts";
 import { firstIndex } from "./file-chunks.ts";
-import type { FileContent } from "./file-content.ts";
+import type { FileContent, KnownList } from "./file-content.ts";
 import { mostInFile } from "./problem-bound.ts";
 import type { Decoding } from "./read-resource.ts";
-
-/** A file that was, when it was read last, one list of resources that are all known. */
-export interface KnownList {
-  /** Its text, in ASCII. */
-  readonly bytes: Buffer;
-  /** The key of the list in the document; undefined: the document is the list. */
-  readonly key: "resources" | undefined;
-  readonly content: FileContent;
-}
 
 /** A text file to decode. */
 export interface TextFile {

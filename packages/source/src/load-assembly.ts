@@ -1,6 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { formatTypeUrl, type GroupRule } from "@xdskit/protocol";
-import { nearestName, quote } from "@xdskit/protocol/internal";
+import { formatTypeUrl, type GroupRule, type Resource } from "@xdskit/protocol";
+import { globMatches, nearestName, plainName, quote } from "@xdskit/protocol/internal";
 import { Assembler } from "./assemble.ts";
 import { type FileChunk, rememberFor } from "./file-chunks.ts";
 import type { CrossProblem } from "./file-content.ts";
@@ -153,24 +153,58 @@ export class LoadAssembly {
 
 const hasRefused = rememberFor(({ files }) => files.some(({ content }) => content.refused.length > 0));
 
-/** Finds types and layers in access rules that do not exist: most likely they are misspelt. */
+/** Finds types, layers and resources in access rules that do not exist: most likely they are misspelt. */
 function findUnknownNames(
   names: readonly AccessName[],
-  layers: ReadonlyMap<string, unknown>,
+  layers: ReadonlyMap<string, readonly Resource[]>,
   api: EnvoyApi,
 ): readonly Problem[] {
   return names.flatMap(({ kind, name, deny, path, line, column }): readonly Problem[] => {
-    if (kind === "layers" ? name === baseLayer || layers.has(name) : isKnownType(name, api)) return [];
-    const known = kind === "layers" ? [baseLayer, ...layers.keys()] : api.types.map(({ type }) => lastPart(type));
+    if (isKnown(kind, name, layers, api)) return [];
+    const known =
+      kind === "layers"
+        ? [baseLayer, ...layers.keys()]
+        : kind === "types"
+          ? api.types.map(({ type }) => lastPart(type))
+          : [];
     const meant = nearestName(name, known);
-    const message = kind === "layers" ? `there is no layer ${quote(name)}` : `there is no type ${quote(name)}`;
+    const message = unknownMessages[kind](quote(name));
     const idle = deny ? "the rule denies nothing of it" : "the rule gives nothing of it";
     const hint = meant === undefined ? idle : `did you mean ${quote(meant)}?`;
     const at = { file: settingsFile, line, column, path };
-    // What was to be denied would be given. A layer may come later, a type does not.
+    // What was to be denied would be given. A layer or a resource may come later, a type does not.
     if (deny && kind === "types") return [{ code: "SETTING_INVALID", severity: "error", ...at, message, hint }];
     return [{ code: "ACCESS_NAME_UNKNOWN", severity: "warning", ...at, message, hint }];
   });
+}
+
+const unknownMessages: Readonly<Record<AccessName["kind"], (name: string) => string>> = {
+  types: (name) => `there is no type ${name}`,
+  layers: (name) => `there is no layer ${name}`,
+  names: (name) => `no resource has a name that ${name} matches`,
+};
+
+function isKnown(
+  kind: AccessName["kind"],
+  name: string,
+  layers: ReadonlyMap<string, readonly Resource[]>,
+  api: EnvoyApi,
+): boolean {
+  switch (kind) {
+    case "types":
+      return isKnownType(name, api);
+    case "layers":
+      return name === baseLayer || layers.has(name);
+    case "names": {
+      // What a capture stands for is not known here.
+      const glob = name.replace(/\{[^}]*\}/g, "*");
+      // In a pattern of a rule only `*` has a meaning; a glob would take `?` for any character too.
+      const pattern = glob.includes("?") ? undefined : glob;
+      const lists = [...layers.values()];
+      if (pattern === undefined || lists.every(({ length }) => length === 0)) return true;
+      return lists.some((list) => list.some((resource) => globMatches(pattern, plainName(resource.name))));
+    }
+  }
 }
 
 /** Rules name types by type URL, message name or its last part. */

@@ -261,3 +261,29 @@ test("a type that does not exist is an error in an access rule that denies, and 
     ...[meant, "the rule gives nothing of it"],
   ]);
 });
+
+test("names in access rules that no resource has are told, and what is no type at all only once", async () => {
+  const names = ["a", "{s}/*", "b*", "x?"];
+  const rule = { identities: ["spiffe://prod/{s}"], names, types: ["sds"] };
+  const directory = temporaryDirectory({
+    "a.yaml": cluster("a"),
+    "edge.yaml": cluster("edge/key"),
+    "xdskit.yaml": JSON.stringify({ access: { rules: [rule, { identities: ["anyone"], names: ["ab"], deny: true }] } }),
+  });
+  const { problems } = await createDirectorySource({ directory, api }).load();
+  const found = problems.filter(({ path }) => path?.startsWith("access") === true);
+  expect(found.map(({ severity, code, path, message, hint }) => [severity, code, path, message, hint])).toEqual([
+    [
+      ...["warning", "ACCESS_NAME_UNKNOWN", "access.rules[0].names[2]"],
+      ...['no resource has a name that "b*" matches', "the rule gives nothing of it"],
+    ],
+    [
+      ...["error", "SETTING_INVALID", "access.rules[0].types[0]"],
+      ...['expected a message name such as "Secret", its type URL or "*", got "sds"', undefined],
+    ],
+    [
+      ...["warning", "ACCESS_NAME_UNKNOWN", "access.rules[1].names[0]"],
+      ...['no resource has a name that "ab" matches', "the rule denies nothing of it"],
+    ],
+  ]);
+});

@@ -38,6 +38,7 @@ export interface XdsServer extends AsyncDisposable {
 
 const noFuses: readonly string[] = [
   ...["--fuses-resources-removed", "off", "--no-fuses-last-listener", "--fuses-nodes-moved", "off"],
+  ...["--fuses-endpoints-emptied", "off"],
   ...["--fuses-nodes-cut-off", "off", "--fuses-size-grown", "off", "--fuses-size-shrunk", "off"],
 ];
 

@@ -9,8 +9,8 @@ export const addApproveCommand: AddCommand = (program, context) => {
   const command = program
     .command("approve")
     .summary("apply a held change")
-    .description("Apply the change that a fuse holds.")
-    .argument("[number]", "number of the held change (default: the one that is held)");
+    .description("Apply the change, or the CAs and revocation lists, that a fuse holds.")
+    .argument("[number]", "number of the held change, or id of held CAs (ca-…) (default: the one that is held)");
   addDecision(command, "approve", context);
   addExamples(command, [["xds approve 15 -m 'the old fleet is gone'", "after xds show 15; the message is kept"]]);
 };

@@ -13,6 +13,7 @@ const SETTINGS: readonly SettingKey[] = [
   "fuses.size-grown",
   "fuses.size-shrunk",
   "fuses.size-floor",
+  "fuses.endpoints-emptied",
 ];
 
 /** `xds publish DIR --store URL`: publishes a directory to the servers that follow a store. */

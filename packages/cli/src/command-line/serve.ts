@@ -26,13 +26,14 @@ export const addServeCommand: AddCommand = (program, context) => {
       "overrides a variable, and a variable overrides the file. If the settings in xdskit.yaml have an error,\n" +
       "the command exits with 1. If the first load has no resources or has errors, clients are rejected\n" +
       "(UNAVAILABLE) until that is corrected.\n" +
-      "\nSIGHUP reloads the directory and the certificates. Closing the terminal stops the server.\n" +
+      "\nSIGHUP reloads the directory and the certificates, and replaces the workers one by one. Closing the terminal stops the server.\n" +
       "The directory must exist at the start; it may be replaced while it is served.",
   );
   addExamples(command, [
     ["xds serve config", "serve ./config at 127.0.0.1:18000, the admin API at 127.0.0.1:18001"],
     ["xds serve mesh.ts", "serve what a module exports, followed as it and its imports change"],
     ["xds serve --store etcd://a:2379,b:2379/mesh", "serve what others publish to a store"],
+    ["xds serve config --workers auto", "with a process per core for the clients"],
     ["xds serve config --listen :18000 --tls-cert tls.crt --tls-key tls.key", "to the network, over TLS"],
   ]);
 };

@@ -58,8 +58,7 @@ async function readCertificate(
     );
     const fault = certificateFault(pem, { ca, crl, now: io.now() });
     if (fault !== undefined) return { identities: ["tls"], fault };
-    // Addresses and mailboxes in a certificate are no identities.
-    return { identities: ["certificate", ...certificateNames(pem).filter((name) => /^(?:uri|dns|cn):/.test(name))] };
+    return { identities: ["certificate", ...certificateNames(pem)] };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CommandError(exitCode.problems, `cannot read the certificate ${file}: ${why}`);

@@ -15,6 +15,14 @@ export interface DecideFlags extends AdminFlags {
   readonly output: "text" | "json";
 }
 
+const aNumber = { pattern: /^\d{1,15}$/, what: "a number of xds history" };
+/** What each decision is about. */
+const expected = {
+  approve: { pattern: /^(?:\d{1,15}|ca-[0-9a-f]+)$/, what: "a number of xds history, or an id of xds status (ca-…)" },
+  reject: aNumber,
+  rollback: aNumber,
+} as const;
+
 type Printing = Pick<CommandContext, "io" | "colorsOf">;
 
 /** Asks the server to take a decision. */
@@ -24,9 +32,9 @@ export async function decide(
   flags: DecideFlags,
   { io, colorsOf }: Printing,
 ): Promise<ExitCode> {
-  if (number !== undefined && !/^\d{1,15}$/.test(number))
-    throw new CommandError(exitCode.usage, `expected a number of xds history, got "${number}"`);
-  const of = number ?? (await heldNumber(flags, io));
+  if (number !== undefined && !expected[decision].pattern.test(number))
+    throw new CommandError(exitCode.usage, `expected ${expected[decision].what}, got "${number}"`);
+  const of = number ?? (await heldNumber(decision, flags, io));
   const { message, output } = flags;
   const query = { message, ...(flags.force === true && { force: "true" }) };
   const answer = await changeByAdmin<DecisionAnswer>(`/api/v1/${decision}/${of}`, query, flags, io);
@@ -62,17 +70,26 @@ function hintOf(decision: Decision, { fuses = [] }: DecisionAnswer): string | un
   return decision === "rollback" && fuses.length > 0 ? "--force rolls back all the same" : undefined;
 }
 
-async function heldNumber(flags: AdminFlags, io: CommandContext["io"]): Promise<string> {
-  const { ledger } = await askAdmin<ServerAnswer>("/api/v1/server", {}, flags, io);
-  if (ledger?.held === undefined) throw new CommandError(exitCode.problems, "nothing is held");
-  return `${ledger.held.number}`;
+/** The one thing that is held and can be decided on. */
+async function heldNumber(decision: Decision, flags: AdminFlags, io: CommandContext["io"]): Promise<string> {
+  const { ledger, heldTrust = [] } = await askAdmin<ServerAnswer>("/api/v1/server", {}, flags, io);
+  const emptied = ledger?.held === undefined ? (ledger?.emptied?.resources ?? []) : [];
+  const approved = [...new Set(emptied.map(({ number }) => `${number}`)), ...heldTrust.map(({ id }) => id)];
+  const held = [
+    ...(ledger?.held === undefined ? [] : [`${ledger.held.number}`]),
+    ...(decision === "approve" ? approved : []),
+  ];
+  const [only] = held;
+  if (only === undefined) throw new CommandError(exitCode.problems, "nothing is held");
+  if (held.length > 1) throw new CommandError(exitCode.usage, `say which is meant: ${held.join(" and ")} are held`);
+  return only;
 }
 
 function describeDone(decision: Decision, of: string, { result, number }: DecisionAnswer): string {
   if (result === "unchanged") return `nothing to do: it is as at ${of}`;
   switch (decision) {
     case "approve":
-      return `${of} is in force: recorded as ${number}`;
+      return number === undefined ? `${of} is in force` : `${of} is in force: recorded as ${number}`;
     case "reject":
       return `${of} is dropped: recorded as ${number}`;
     case "rollback":

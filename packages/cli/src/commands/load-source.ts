@@ -1,6 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { type Load, readSettings } from "@xdskit/source";
-import { CommandError, exitCode } from "../exit-code.ts";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { resolveSettings } from "../settings/resolve-settings.ts";
@@ -13,14 +13,17 @@ export interface LoadedSource extends Load {
   readonly place: SourcePlace;
 }
 
-/** Reads a directory or module. Throws a `CommandError` if there is none, or a setting is invalid. */
+/**
+ * Reads a directory or module. Throws a `CommandError` if there is none, with `codeIfMissing`, or a setting is invalid.
+ */
 export async function loadSource(
   given: string,
   flags: Readonly<Record<string, unknown>>,
   io: Io,
+  codeIfMissing: ExitCode = exitCode.problems,
 ): Promise<LoadedSource> {
-  const place = await sourcePlaceOf(given, io.cwd);
-  await requireDirectory(place);
+  const place = await sourcePlaceOf(given, io.cwd, codeIfMissing);
+  await requireDirectory(place, codeIfMissing);
   const { directory } = place;
   const file = await readSettings(directory);
   const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory });

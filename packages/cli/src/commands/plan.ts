@@ -29,7 +29,7 @@ export type PlanOutput =
 export async function plan(directory: string, flags: PlanFlags, context: CommandContext): Promise<ExitCode> {
   const { io, colorsOf } = context;
   const { fields: withFields = false, limit, output, admin, adminCa, adminCert, adminKey, ...settings } = flags;
-  const source = await loadSource(directory, settings, io);
+  const source = await loadSource(directory, settings, io, exitCode.sourceBroken);
   const { state, problems, place } = source;
   if (state === undefined) return tellBroken(source, flags, context);
   const query = { limit, ...(withFields && { body: "true", "field-names": "proto" }) };
@@ -101,11 +101,12 @@ function describePlan(planned: Planned, warnings: string | undefined, on: Printe
   return lines.join("");
 }
 
-function describeResult({ result }: PlanAnswer, colors: Colors): string {
+function describeResult({ result, fuses = [] }: PlanAnswer, colors: Colors): string {
   switch (result) {
     case "unchanged":
       return "nothing would change";
     case "applied":
+      if (fuses.length > 0) return colors.yellow("it would be in force at once, but for what a fuse holds");
       return colors.green("it would be in force at once");
     case "held":
       return colors.yellow("a fuse would hold it");

@@ -25,9 +25,9 @@ export interface PublishFlags {
 /** Publishes a directory to a store. */
 export async function publish(given: string, flags: PublishFlags, context: CommandContext): Promise<ExitCode> {
   const { io, colorsOf } = context;
-  const place = await sourcePlaceOf(given, io.cwd);
+  const place = await sourcePlaceOf(given, io.cwd, exitCode.sourceBroken);
   const { directory } = place;
-  await requireDirectory(place);
+  await requireDirectory(place, exitCode.sourceBroken);
   const file = await readSettings(directory);
   const { message, author, output, ...settings } = flags;
   const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory });
@@ -86,12 +86,18 @@ const exitCodes: Readonly<Record<PublishResult["kind"], ExitCode>> = {
   unavailable: exitCode.unreachable,
 };
 
+/** The endpoints that are held back because they became empty. */
+function heldBack({ emptied = [] }: { readonly emptied?: readonly { readonly name: string }[] }): string {
+  if (emptied.length === 0) return "";
+  return `; no endpoints any more, held back for now: ${emptied.map(({ name }) => name).join(", ")}`;
+}
+
 function describeResult(result: PublishResult, { resources, files }: LoadedState): string {
   switch (result.kind) {
     case "applied":
-      return `published as ${result.number}: ${plural(resources, "resource")} in ${plural(files, "file")}`;
+      return `published as ${result.number}: ${plural(resources, "resource")} in ${plural(files, "file")}${heldBack(result)}`;
     case "unchanged":
-      return `nothing to publish: ${result.number} has the same`;
+      return `nothing to publish: ${result.number} has the same${heldBack(result)}`;
     case "held": {
       const why = result.trips.map(({ message }) => `  ${message}`).join("\n");
       return `held as ${result.number}: nothing of it is sent until it is approved (xds approve ${result.number})\n${why}`;

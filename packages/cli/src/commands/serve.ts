@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { createServer, type ManagementServer, type ManagementServerOptions, XdsError } from "@xdskit/server";
+import { createPrimary } from "@xdskit/server/internal";
 import { type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted } from "../interruption.ts";
@@ -25,6 +26,7 @@ import { recording } from "./serve/publishing.ts";
 import { Service } from "./serve/service.ts";
 import { suggestCommands } from "./serve/suggest.ts";
 import { trustOf } from "./serve/trust.ts";
+import { renewWorkers, type WorkerSetup, workerCountOf, workersOf } from "./serve/workers.ts";
 
 /** How long clients may take to disconnect after the server starts to drain. */
 const DRAIN_GRACE_MS = 2_000;
@@ -60,7 +62,13 @@ export async function serve(
   const copyDirectory = stateDir === undefined ? undefined : join(stateDir, "store-copy");
   const store =
     url === undefined ? undefined : await openStore(url, { cwd: io.cwd, env: io.env, onProblem, copyDirectory });
-  const server = create({
+  const setupOf = (read: WorkerSetup["file"]): WorkerSetup => ({
+    ...{ flags, cwd: io.cwd, directory },
+    file: { settings: read.settings, places: read.places, listeners: read.listeners },
+    log: { format: logFormatOf(values, context), hasColors: context.colorsOf(io.stderr).isColorSupported },
+  });
+  const workers = workerCountOf(values);
+  const serverOptions: ManagementServerOptions = {
     ...options,
     ...{ api, log, refreshSource: async () => await service?.refresh(io.interrupted) },
     placesOf: async (asked) => (await service?.placesOf(asked)) ?? asked.map(() => undefined),
@@ -72,7 +80,10 @@ export async function serve(
         ? { store, publishes: given === undefined ? ("never" as const) : ("lease" as const) }
         : stateDir !== undefined && { directory: join(stateDir, "ledger") }),
     },
-  });
+  };
+  const divided =
+    workers === undefined ? undefined : create(() => createPrimary(serverOptions, workersOf(workers, setupOf(file))));
+  const server = divided ?? create(() => createServer(serverOptions));
   const histories = stateDir === undefined || store !== undefined ? undefined : await findHistories(stateDir, served);
   const started = await start(server);
   // A directory that another server uses is that server's.
@@ -130,6 +141,8 @@ export async function serve(
   io.onHangup(() => {
     log.write("hangup", {});
     void Promise.all([server.reloadCertificates(), service?.reload(io.interrupted)]);
+    if (divided !== undefined)
+      void renewWorkers(divided, { sources: { flags, env: io.env, cwd: io.cwd, directory }, setupOf, log });
   });
   try {
     if (service === undefined) {
@@ -213,9 +226,9 @@ export function logFormatOf(values: SettingValues, { io }: CommandContext): "tex
   return io.stderr.isTerminal ? "text" : "json";
 }
 
-function create(options: ManagementServerOptions): ManagementServer {
+function create<S extends ManagementServer>(make: () => S): S {
   try {
-    return createServer(options);
+    return make();
   } catch (cause) {
     if (!(cause instanceof XdsError)) throw cause;
     throw new CommandError(exitCode.usage, cause.message);

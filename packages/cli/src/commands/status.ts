@@ -77,10 +77,24 @@ function describeServer(
     ["source", describeSource(server, { colors, now })],
     ["revision", `${progress.revision}: ${countNodes(progress)}`],
     ["streams", `${streams}`],
+    ...describeWorkers(server.workers, colors),
     ...describeStore(server.ledger?.store, { colors, now }),
     ...describeLedger(server.ledger, colors),
+    ...describeHeldTrust(server.heldTrust, { colors, now }),
   ];
   return facts.map(([name, value]) => `${colors.bold(name.padEnd(9))} ${value}\n`).join("");
+}
+
+/** The processes that serve the clients. */
+function describeWorkers(workers: ServerAnswer["workers"], colors: Colors): readonly (readonly [string, string])[] {
+  if (workers === undefined) return [];
+  const ready = workers.filter(({ state }) => state === "ready").length;
+  const states = `${ready} of ${workers.length} ready`;
+  const bytes = workers.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+  const memory = `${Math.round(bytes / 2 ** 20)} MiB in all`;
+  return [
+    ["workers", `${ready < workers.length ? colors.yellow(states) : states}, ${memory}; limits hold for each of them`],
+  ];
 }
 
 /** The role of the server among those that share its store, and how far it has applied that. */
@@ -111,7 +125,7 @@ function describeSince(since: string | undefined, now: Date): string {
 
 /** What is held, and what the server has no content of. */
 function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonly (readonly [string, string])[] {
-  const { held, inMemoryReason, missing, waiting } = ledger ?? {};
+  const { held, inMemoryReason, missing, waiting, emptied } = ledger ?? {};
   const facts: (readonly [string, string])[] = [];
   if (inMemoryReason !== undefined)
     facts.push(["history", colors.red(`in memory only, lost at the next restart: ${oneLine(inMemoryReason)}`)]);
@@ -119,6 +133,7 @@ function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonl
     const why = (held.fuses ?? []).map(({ message }) => message).join("; ");
     facts.push(["held", `${held.number}: ${colors.red(why)}; \`xds approve ${held.number}\` puts it in force`]);
   }
+  if (emptied !== undefined) facts.push(["emptied", describeEmptied(emptied, colors)]);
   if (missing !== undefined && missing.total > 0) {
     const what = plural(missing.total, "resource");
     facts.push(["missing", colors.yellow(`${what} until the source is good; clients keep theirs, new ones wait`)]);
@@ -130,6 +145,29 @@ function describeLedger(ledger: ServerAnswer["ledger"], colors: Colors): readonl
     facts.push(["waiting", colors.yellow(`to be deleted once nothing refers to it${decided}: ${names}${more}`)]);
   }
   return facts;
+}
+
+/** The endpoints that a fuse holds back, and until when. */
+function describeEmptied(
+  { resources, total }: NonNullable<NonNullable<ServerAnswer["ledger"]>["emptied"]>,
+  colors: Colors,
+): string {
+  const named = resources.map(({ layer, name, until }) => `${name} (${layer}) until ${until}`);
+  const more = total > named.length ? [`and ${total - named.length} more`] : [];
+  const numbers = [...new Set(resources.map(({ number }) => number))];
+  const approve = numbers.map((number) => `\`xds approve ${number}\``).join(" or ");
+  return `${colors.red(`no endpoints any more, held back: ${[...named, ...more].join(", ")}`)}; ${approve} sends that`;
+}
+
+/** New CAs and revocation lists that wait for an approval. */
+function describeHeldTrust(
+  held: ServerAnswer["heldTrust"],
+  { colors, now }: { readonly colors: Colors; readonly now: Date },
+): readonly (readonly [string, string])[] {
+  return (held ?? []).map(({ id, files, message, since }) => {
+    const what = `${id} (${files.join(", ")}) for ${formatAge(since, now)}: ${colors.red(message)}`;
+    return ["held", `${what}; \`xds approve ${id}\` puts it in force`];
+  });
 }
 
 function describeSource(

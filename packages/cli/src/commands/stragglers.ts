@@ -47,7 +47,11 @@ export function formatStragglers(
 
 function whyOf({ waits, reason, names = [], state, places = [] }: Straggling): string {
   const from = places.map(({ file, line }) => (line === undefined ? file : `${file}:${line}`));
-  const inIt = names.length === 0 ? [] : [`${state === "removal" ? "to be removed" : "in it"}: ${names.join(", ")}`];
+  // A wait for content names what it waits for.
+  const inIt =
+    names.length === 0 || waits?.for === "content"
+      ? []
+      : [`${state === "removal" ? "to be removed" : "in it"}: ${names.join(", ")}`];
   return [
     ...(reason === undefined ? [] : [trimReason(reason)]),
     ...inIt,

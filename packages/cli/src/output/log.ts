@@ -17,6 +17,8 @@ export type CommandLogEvent =
   | "problems-cut"
   | "settings-changed"
   | "hangup"
+  | "workers-restarted"
+  | "workers-kept"
   | "stopping"
   | "stopped";
 
@@ -88,13 +90,25 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
     level: "warn",
     message: "changed settings take effect with the next start",
     fields: ["settings"],
-    means: "restart the server to apply them",
+    means: "restart the server to apply them; with `--workers`, SIGHUP applies those that concern clients",
   },
   hangup: {
     level: "info",
     message: "SIGHUP: reloading",
     fields: [],
     means: "the directory and the certificates are read again at once; loaded or load-failed follows",
+  },
+  "workers-restarted": {
+    level: "info",
+    message: "workers restarted",
+    fields: ["took_ms"],
+    means: "after SIGHUP each worker was replaced by one with the settings of now, one after the other",
+  },
+  "workers-kept": {
+    level: "error",
+    message: "workers not restarted",
+    fields: ["reason"],
+    means: "the settings have an error, or a worker cannot start with them; the workers from before serve on",
   },
   stopping: {
     level: "info",

@@ -18,5 +18,6 @@ export function fuseSettingsOf(values: SettingValues): FuseSettings {
     sizeGrown: orOff("fuses.size-grown", usual.sizeGrown),
     sizeShrunk: orOff("fuses.size-shrunk", usual.sizeShrunk),
     sizeFloor: number("fuses.size-floor", usual.sizeFloor),
+    endpointsEmptiedMs: orOff("fuses.endpoints-emptied", usual.endpointsEmptiedMs),
   };
 }

@@ -38,6 +38,7 @@ const VALUES: Readonly<Record<Exclude<Setting["kind"], "boolean">, string>> = {
   "path-or-off": "<path>",
   "duration-or-off": "<duration>",
   "share-or-off": "<percent>",
+  "count-or-auto": "<n>",
   paths: "<file>",
   word: "<word>",
   text: "<text>",

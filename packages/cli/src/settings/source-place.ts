@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname, extname, resolve } from "node:path";
-import { CommandError, exitCode } from "../exit-code.ts";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { shownPath } from "../output/shown-path.ts";
 
 /** A directory or module to read resources from. */
@@ -19,9 +19,13 @@ const MODULES = [".ts", ".mts", ".js", ".mjs"];
 
 /**
  * Resolves a path to a directory, which need not exist, or a module. Throws a `CommandError` for any other file, and for
- * a module that does not exist.
+ * a module that does not exist, which ends with `codeIfMissing`.
  */
-export async function sourcePlaceOf(given: string, cwd: string): Promise<SourcePlace> {
+export async function sourcePlaceOf(
+  given: string,
+  cwd: string,
+  codeIfMissing: ExitCode = exitCode.problems,
+): Promise<SourcePlace> {
   const path = resolve(cwd, given);
   const shown = shownPath(path, cwd);
   const found = await stat(path).catch(() => undefined);
@@ -30,7 +34,7 @@ export async function sourcePlaceOf(given: string, cwd: string): Promise<SourceP
     return { directory: path, module: undefined, shownDirectory: shown, shown };
   }
   const directory = dirname(path);
-  if (isModule && found === undefined) throw new CommandError(exitCode.problems, `there is no file ${given}`);
+  if (isModule && found === undefined) throw new CommandError(codeIfMissing, `there is no file ${given}`);
   if (isModule) return { directory, module: path, shownDirectory: shownPath(directory, cwd), shown };
   throw new CommandError(
     exitCode.usage,
@@ -40,7 +44,10 @@ export async function sourcePlaceOf(given: string, cwd: string): Promise<SourceP
 }
 
 /** Throws a `CommandError` if there is no directory: a server would wait for a mistyped one for ever. */
-export async function requireDirectory({ directory, shown }: SourcePlace): Promise<void> {
+export async function requireDirectory(
+  { directory, shown }: SourcePlace,
+  codeIfMissing: ExitCode = exitCode.problems,
+): Promise<void> {
   if ((await stat(directory).catch(() => undefined)) !== undefined) return;
-  throw new CommandError(exitCode.problems, `there is no directory ${shown}`, "create it, or give another path");
+  throw new CommandError(codeIfMissing, `there is no directory ${shown}`, "create it, or give another path");
 }

@@ -28,6 +28,8 @@ function WaitedFor({ waits }: { readonly waits: WaitAnswer }): JSX.Element {
       return <>waits for the endpoints of cluster {cluster}</>;
     case "secret":
       return <>waits for a secret of cluster {cluster}</>;
+    case "content":
+      return <>waits until the content of {name} is at hand</>;
     case "release":
       return <>waits until the client unsubscribes from cluster {cluster}</>;
     case "return":

@@ -98,3 +98,9 @@ export function verdictOf(
   const isAllowed = asked === undefined || decided.isWhole || layers.some((layer) => isVisible(decided, layer, asked));
   return { isAllowed, reason: isAllowed ? reasons.allowed : reasons.hidden };
 }
+
+/** The reasons of a verdict where the role decides, at the admin API; undefined elsewhere. */
+export function roleReasons({ entryPoint, role }: AccessClaim): Parameters<typeof verdictOf>[3] | undefined {
+  if (entryPoint !== "admin" && entryPoint !== "admin-change") return undefined;
+  return role === undefined ? undefined : { allowed: `its role is ${role}`, hidden: "" };
+}

@@ -21,6 +21,11 @@ export function isInRange(address: string, { bits, prefix, length }: AddressRang
   return parsed?.bits === bits && parsed.value >> BigInt(bits - length) === prefix;
 }
 
+/** Whether every address of a range is in another one. */
+export function isRangeWithin(inner: AddressRange, { bits, prefix, length }: AddressRange): boolean {
+  return inner.bits === bits && inner.length >= length && inner.prefix >> BigInt(inner.length - length) === prefix;
+}
+
 function parseAddress(text: string): { readonly bits: 32 | 128; readonly value: bigint } | undefined {
   const plain = text.replace(/^\[|\]$/g, "").replace(/%.*$/, "");
   const v4 = parseV4(plain);

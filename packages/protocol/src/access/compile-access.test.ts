@@ -62,13 +62,16 @@ const ruleArbitrary: fc.Arbitrary<AccessRule> = fc
         ["loopback"],
         ["certificate"],
         ["address:10.0.0.0/8"],
+        ["address:10.1.0.0/16"],
         ["address:2001:db8::/32", "loopback"],
         ["spiffe://prod/ns/*/sa/{who}"],
+        ["spiffe://prod/ns/a/sa/edge"],
+        ["dns:edge.example"],
         ["spiffe://prod/ns/{who}/sa/edge", "dns:{who}.example"],
         ["dns:*.example"],
       ),
       entryPoints: fc.subarray([...entryPoints]),
-      nodes: fc.subarray(["edge*", "*-1", "pay-1"], { minLength: 1 }),
+      nodes: fc.subarray(["edge*", "*-1", "pay-1", "edge-1"], { minLength: 1 }),
       clusters: fc.subarray(["w*b", "other"], { minLength: 1 }),
       metadata: fc.constantFrom<Readonly<Record<string, string>>[]>(
         { zone: "z1" },
@@ -77,7 +80,7 @@ const ruleArbitrary: fc.Arbitrary<AccessRule> = fc
       ),
       layers: fc.subarray(["base", "node/*"], { minLength: 1 }),
       types: fc.subarray(["Secret", "envoy.config.cluster.v3.Cluster", "*"], { minLength: 1 }),
-      names: fc.subarray(["edge*", "*/key"], { minLength: 1 }),
+      names: fc.subarray(["edge*", "*/key", "edge/key"], { minLength: 1 }),
       deny: fc.boolean(),
     },
     { requiredKeys: ["identities"] },
@@ -142,7 +145,7 @@ function identityMatches(identity: string, peer: Peer): readonly { who: string |
   if (identity === "anyone") return [{ who: undefined, isSure }];
   if (identity === "loopback") return peer.isLoopback ? [{ who: undefined, isSure: true }] : [];
   if (identity === "certificate") return certificate === undefined ? [] : [{ who: undefined, isSure: true }];
-  if (identity === "address:10.0.0.0/8") return address.startsWith("10.") ? [{ who: undefined, isSure }] : [];
+  if (identity.startsWith("address:10.")) return address.startsWith("10.1.2.") ? [{ who: undefined, isSure }] : [];
   if (identity.startsWith("address:")) return address.startsWith("[2001:db8:") ? [{ who: undefined, isSure }] : [];
   const isDns = identity.startsWith("dns:");
   const source = identity.replace("dns:", "").replace("{who}", "(?<who>X)").replace("*", "X");
@@ -238,10 +241,68 @@ test.each<[string, AccessRules, readonly string[]]>([
     {
       rules: [
         { identities: ["spiffe://prod/{s}"], nodes: ["{s}-*"] },
-        { identities: ["spiffe://prod/edge"], nodes: ["edge-*"] },
+        { identities: ["spiffe://prod/edge"], nodes: ["pay-*"] },
+        { identities: ["spiffe://prod/*"], nodes: ["edge-*"] },
       ],
     },
     [],
+  ],
+  [
+    "a fixed identity within one that captures it",
+    {
+      rules: [
+        {
+          identities: ["spiffe://prod/{s}", "dns:{s}.Example"],
+          nodes: ["{s}/*"],
+          metadata: { app: "{s}" },
+          names: ["{s}/*", "shared"],
+        },
+        { identities: ["spiffe://prod/edge"], nodes: ["edge/*"], metadata: { app: "edge" }, names: ["edge/key"] },
+        { identities: ["dns:Pay.example"], nodes: ["pay/1"], metadata: { app: "pay" }, names: ["shared"] },
+        { identities: ["spiffe://prod/edge"], nodes: ["edge/*"], metadata: { app: "edge" }, names: ["pay/key"] },
+        {
+          identities: ["spiffe://prod/edge", "spiffe://lab/edge"],
+          nodes: ["edge/*"],
+          metadata: { app: "edge" },
+          names: ["shared"],
+        },
+      ],
+    },
+    ["it adds nothing: rule 1 allows", "it adds nothing: rule 1 allows"],
+  ],
+  [
+    "a DNS name within a wildcard",
+    {
+      rules: [
+        { identities: ["dns:*.example"] },
+        { identities: ["dns:a.example"] },
+        { identities: ["dns:a.b.example"] },
+      ],
+    },
+    ["it adds nothing: rule 1 allows"],
+  ],
+  [
+    "a range of addresses within another one",
+    {
+      rules: [
+        { identities: ["address:10.0.0.0/8", "address:2001:db8::/32"] },
+        { identities: ["address:10.9.0.0/16", "address:10.1.2.3"] },
+        { identities: ["address:2001:db8:1::/48"] },
+        { identities: ["address:10.0.0.0/7"] },
+        { identities: ["address:12.9.0.0/16"] },
+      ],
+    },
+    ["it adds nothing: rule 1 allows", "it adds nothing: rule 1 allows"],
+  ],
+  [
+    "a range of addresses within one that is denied",
+    {
+      rules: [
+        { identities: ["address:10.9.0.0/16"], nodes: ["lab-1"] },
+        { identities: ["address:10.0.0.0/8"], nodes: ["lab-*"], deny: true },
+      ],
+    },
+    ["it gives nothing: rule 2 denies"],
   ],
   [
     "a deny where there are no nodes",

@@ -7,6 +7,7 @@ import {
   type AskedResource,
   isVisible,
   type RuleMiss,
+  roleReasons,
   verdictOf,
   wholeGrant,
 } from "./access-policy.ts";
@@ -122,8 +123,7 @@ class RuleAccess implements AccessPolicy {
   #explainWithoutRule(claim: AccessClaim, layers: readonly string[], asked: AskedResource | undefined): AccessVerdict {
     const granted = this.#grantWithoutRule(claim);
     if (!("denied" in granted)) {
-      const byRole = claim.entryPoint === "admin" || claim.entryPoint === "admin-change";
-      return verdictOf(granted, layers, asked, byRole ? { allowed: `its role is ${claim.role}`, hidden: "" } : UNNAMED);
+      return verdictOf(granted, layers, asked, roleReasons(claim) ?? UNNAMED);
     }
     const misses = this.#rules.flatMap((rule): readonly RuleMiss[] => {
       const field = rule.isDeny ? undefined : missOf(rule, claim);

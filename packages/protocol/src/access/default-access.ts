@@ -6,6 +6,7 @@ import {
   type AccessGrant,
   type AccessPolicy,
   type AccessRefusal,
+  roleReasons,
   verdictOf,
   wholeGrant,
 } from "./access-policy.ts";
@@ -49,7 +50,7 @@ export function defaultAccess({
   return {
     grant,
     explain: (claim, layers, asked) =>
-      verdictOf(grant(claim, layers), layers, asked, insecure ? REASONS_INSECURE : REASONS),
+      verdictOf(grant(claim, layers), layers, asked, roleReasons(claim) ?? (insecure ? REASONS_INSECURE : REASONS)),
   };
 }
 

@@ -1,6 +1,8 @@
 import { globMatches } from "../node/node-match.ts";
 import { type AccessRule, type AccessRules, type EntryPoint, entryPoints, nodeEntryPoints } from "./access-rules.ts";
+import { isRangeWithin } from "./address-range.ts";
 import { isVerified, parseIdentity } from "./identity-pattern.ts";
+import { type Bindings, bindSegments, literalOf } from "./pattern.ts";
 
 /** A rule that decides nothing. */
 export interface IdleRule {
@@ -65,10 +67,19 @@ function isSure(identity: string): boolean {
 /** Whether a rule is met, and about the resource, wherever another one is. */
 function covers(rule: AccessRule, other: AccessRule): boolean {
   if (!pointsOf(other).every((point) => pointsOf(rule).includes(point))) return false;
-  // What is captured differs by identity.
-  const isSameWho = other.identities.every((identity) => rule.identities.includes(identity));
-  if (!isSameWho && (usesCaptures(rule) || !areCovered(rule.identities, other.identities, isIdentityCovered)))
-    return false;
+  return other.identities.every((identity) => {
+    // What the same identity captures is the same in both rules.
+    if (rule.identities.includes(identity)) return coversFields(rule, other);
+    return rule.identities.some((by) => {
+      const bindings = bindingsOfFixed(by, identity);
+      if (bindings !== undefined) return coversFields(withCaptures(rule, bindings), other);
+      return !usesCaptures(rule) && isIdentityCovered(by, identity) && coversFields(rule, other);
+    });
+  });
+}
+
+/** Whether a rule that is met wherever another one is says as much about nodes and resources. */
+function coversFields(rule: AccessRule, other: AccessRule): boolean {
   const fields = ["nodes", "clusters", "names"] as const;
   if (!fields.every((field) => areCovered(rule[field], other[field], isPatternCovered))) return false;
   if (!Object.entries(rule.metadata ?? {}).every(([key, pattern]) => other.metadata?.[key] === pattern)) return false;
@@ -88,6 +99,31 @@ function coversUnsure(rule: AccessRule, other: AccessRule): boolean {
       ? isEqual && other.types === undefined
       : areCovered(rule.types, other.types, isTypeCovered);
   return layers && types;
+}
+
+/** What an identity captures from another one without patterns; undefined if it does not match, or the other has patterns. */
+function bindingsOfFixed(by: string, identity: string): Bindings | undefined {
+  const [pattern, fixed] = [parseIdentity(by), parseIdentity(identity)];
+  if (!("segments" in pattern) || !("segments" in fixed) || pattern.kind !== fixed.kind) return undefined;
+  const texts = fixed.segments.flatMap((segment) => literalOf(segment) ?? []);
+  return texts.length === fixed.segments.length ? bindSegments(pattern.segments, texts) : undefined;
+}
+
+/** A rule for those of whom its identities captured this. */
+function withCaptures(rule: AccessRule, bindings: Bindings): AccessRule {
+  const bind = (pattern: string): string =>
+    pattern.replace(/\{([^}]*)\}/g, (capture, name: string) => bindings.get(name) ?? capture);
+  const { nodes, clusters, metadata, layers, names } = rule;
+  return {
+    ...rule,
+    ...(nodes && { nodes: nodes.map(bind) }),
+    ...(clusters && { clusters: clusters.map(bind) }),
+    ...(metadata && {
+      metadata: Object.fromEntries(Object.entries(metadata).map(([key, pattern]) => [key, bind(pattern)])),
+    }),
+    ...(layers && { layers: layers.map(bind) }),
+    ...(names && { names: names.map(bind) }),
+  };
 }
 
 function usesCaptures({ nodes, clusters, metadata, layers, names }: AccessRule): boolean {
@@ -123,6 +159,8 @@ function isTypeCovered(by: string, type: string): boolean {
 function isIdentityCovered(by: string, identity: string): boolean {
   if (by === identity || by === "anyone") return true;
   if (by === "certificate") return identity !== "loopback" && isSure(identity);
+  const [range, inner] = [parseIdentity(by), parseIdentity(identity)];
+  if ("range" in range && "range" in inner) return isRangeWithin(inner.range, range.range);
   if (!by.includes("://") || !identity.includes("://")) return false;
   const [segments, others] = [by.split("/"), identity.split("/")];
   const isCovered = (segment: string, other: string): boolean =>

@@ -24,6 +24,11 @@ export function parsePattern(text: string): Pattern | undefined {
   return end === text.length ? parts : undefined;
 }
 
+/** The text that is all that a pattern matches; undefined: it has a `*` or a capture. */
+export function literalOf(pattern: Pattern): string | undefined {
+  return pattern.every(({ kind }) => kind === "text") ? textOf(pattern) : undefined;
+}
+
 export function capturesIn(pattern: Pattern): readonly string[] {
   return pattern.flatMap((part) => (part.kind === "capture" ? [part.name] : []));
 }

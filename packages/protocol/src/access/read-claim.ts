@@ -10,12 +10,15 @@ export interface ClaimTexts {
   readonly entryPoint?: string | undefined;
   /**
    * What the caller has: `uri:spiffe://prod/sa/edge`, `dns:NAME` and `cn:NAME` of its certificate, `address:10.0.0.1`,
-   * `loopback`, `tls`. None: plaintext from somewhere else.
+   * `loopback`, `tls`. `ip:` and `email:` of a certificate are no identities: only roles go by them. None: plaintext from
+   * somewhere else.
    */
   readonly identities: readonly string[];
   /** Undefined: it speaks for no node, or sends none. */
   readonly node?: string | undefined;
   readonly cluster?: string | undefined;
+  /** The role that the settings of the admin API give to these identities. */
+  readonly role?: AccessClaim["role"];
   /** When the certificate expires, which decides nothing. */
   readonly validTo: Date;
 }
@@ -23,12 +26,16 @@ export interface ClaimTexts {
 /** Entry points where callers speak for no node. */
 const WITHOUT_NODE = ["csds", "health", "reflection", "metrics", "admin", "admin-change"];
 
+/** Names of a certificate that no access rule knows. */
+const NO_IDENTITY = /^(?:ip|email):./;
+
 /** Reads a claim, or says what is wrong with it. */
 export function readClaim({
   entryPoint = "ads",
   identities,
   node,
   cluster,
+  role,
   validTo,
 }: ClaimTexts): AccessClaim | { readonly problem: string } {
   const known = entryPoints.find((one) => one === entryPoint);
@@ -37,7 +44,7 @@ export function readClaim({
   if ("problem" in peer) return peer;
   const isSilent = node === undefined && cluster === undefined && WITHOUT_NODE.includes(known);
   const claimed: Node = { ...anonymousNode, id: node ?? "", cluster: cluster ?? "" };
-  return { entryPoint: known, peer, node: isSilent ? undefined : claimed };
+  return { entryPoint: known, role, peer, node: isSilent ? undefined : claimed };
 }
 
 function readPeer(identities: readonly string[], validTo: Date): Peer | { readonly problem: string } {
@@ -49,7 +56,7 @@ function readPeer(identities: readonly string[], validTo: Date): Peer | { readon
     else if (kind === "address" && parseAddressRange(value) !== undefined && !value.includes("/"))
       address = value.includes(":") ? `[${value}]:0` : `${value}:0`;
     else if (text === "loopback") address = "127.0.0.1:0";
-    else if (text !== "tls" && text !== "certificate") {
+    else if (text !== "tls" && text !== "certificate" && !NO_IDENTITY.test(text)) {
       if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text))
         return {
           problem: `identity: expected uri:URI, dns:NAME, cn:NAME, address:IP, certificate, tls or loopback, got "${text}"`,
@@ -58,7 +65,7 @@ function readPeer(identities: readonly string[], validTo: Date): Peer | { readon
     }
   }
   const all = [...names.uri, ...names.dns, ...names.cn];
-  const isCertified = all.length > 0 || identities.includes("certificate");
+  const isCertified = all.length > 0 || identities.some((text) => text === "certificate" || NO_IDENTITY.test(text));
   const [commonName] = names.cn;
   return {
     address,

@@ -20,14 +20,20 @@ export class Approvals {
 
   /** Takes in an approval, and lets go of the old ones. */
   approve(changes: readonly EntryChange[], time: number): void {
-    this.#approvals = this.#approvals.filter(({ approval }) => counts(approval, time));
-    const deletions = changes.flatMap(({ layer, type, name, after }) =>
-      after === undefined ? [{ layer, type, name }] : [],
+    this.agree(
+      changes.filter(({ after }) => after === undefined),
+      time,
     );
+  }
+
+  /** Takes in that these places may be deleted, or lose their endpoints. */
+  agree(places: readonly EntryPlace[], time: number): void {
+    this.#approvals = this.#approvals.filter(({ approval }) => counts(approval, time));
+    const deletions = places.map(({ layer, type, name }) => ({ layer, type, name }));
     if (deletions.length > 0) this.#add({ time, deletions });
   }
 
-  /** Whether an operator agreed that a place may be deleted. */
+  /** Whether an operator agreed that a place may be deleted, or lose its endpoints. */
   covers(place: EntryPlace, time: number): boolean {
     if (this.#approvals.length === 0) return false;
     const key = placeKey(place);

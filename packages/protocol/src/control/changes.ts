@@ -118,7 +118,7 @@ export function reverseTo(
 
 /** What a record put in force; undefined: it approved what is not kept. */
 function changesIn(record: LedgerRecord, held: ReadonlyMap<number, HeldRecord>): readonly EntryChange[] | undefined {
-  if (record.kind === "approved") return held.get(record.of)?.changes;
+  if (record.kind === "approved") return record.isLive === true ? [] : held.get(record.of)?.changes;
   return record.kind === "revision" || record.kind === "rolled-back" ? record.changes : [];
 }
 

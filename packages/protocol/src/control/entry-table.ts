@@ -4,8 +4,8 @@ import { type Amount, type Peak, Peaks } from "./peaks.ts";
 import type { PlacedEntry } from "./place.ts";
 import type { BodyId, Entry, EntryChange, EntryPlace } from "./record.ts";
 
-/** A row of a snapshot: name, version, body, size. */
-type EntryRow = readonly [name: string, version: string, body: BodyId | null, size: number];
+/** A row of a snapshot: name, version, body, size, and 1 for endpoints that are empty. */
+type EntryRow = readonly [name: string, version: string, body: BodyId | null, size: number, isEmpty?: 1];
 
 /** The entries of one layer and type in a snapshot. */
 export interface TableSnapshot {
@@ -46,8 +46,9 @@ export class EntryTable {
     const table = new EntryTable();
     for (const { layer, type, entries, peaks } of tables) {
       const made: TypeTable = { layer, type, entries: new Map(), peaks: new Peaks(peaks), bytes: 0 };
-      for (const [name, version, body, size] of entries) {
-        made.entries.set(name, { version, body: body ?? undefined, size });
+      for (const [name, version, body, size, isEmpty] of entries) {
+        const entry = { version, body: body ?? undefined, size };
+        made.entries.set(name, isEmpty === 1 ? { ...entry, isEmpty: true } : entry);
         made.bytes += size;
       }
       table.#typesOf(layer).set(type, made);
@@ -168,13 +169,16 @@ export class EntryTable {
 function set(table: TypeTable, { name, after }: EntryChange): void {
   table.bytes += (after?.size ?? 0) - (table.entries.get(name)?.size ?? 0);
   if (after === undefined) table.entries.delete(name);
-  else table.entries.set(name, { version: after.version, body: after.body, size: after.size });
+  else {
+    const { version, body, size } = after;
+    table.entries.set(name, after.isEmpty === true ? { version, body, size, isEmpty: true } : { version, body, size });
+  }
 }
 
 function amountIn({ entries, bytes }: TypeTable): Amount {
   return { count: entries.size, bytes };
 }
 
-function rowOf([name, { version, body, size }]: readonly [string, Entry]): EntryRow {
-  return [name, version, body ?? null, size];
+function rowOf([name, { version, body, size, isEmpty }]: readonly [string, Entry]): EntryRow {
+  return isEmpty === true ? [name, version, body ?? null, size, 1] : [name, version, body ?? null, size];
 }

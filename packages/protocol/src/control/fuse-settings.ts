@@ -18,6 +18,8 @@ export interface FuseSettings {
   readonly sizeShrunk: number | "off";
   /** A difference of up to so many bytes is always fine. */
   readonly sizeFloor: number;
+  /** For how long endpoints that become empty are held back, each by itself, in milliseconds. */
+  readonly endpointsEmptiedMs: number | "off";
 }
 
 export const defaultFuses: FuseSettings = {
@@ -30,4 +32,5 @@ export const defaultFuses: FuseSettings = {
   sizeGrown: 1,
   sizeShrunk: 0.5,
   sizeFloor: 16 * 1024,
+  endpointsEmptiedMs: 10 * 60_000,
 };

@@ -1,6 +1,7 @@
 import type { TypeUrl } from "../resource/type-url.ts";
 import { finish, type Steps } from "../state/steps.ts";
 import { type Approval, Approvals } from "./approvals.ts";
+import { EmptiedEndpoints, type EmptiedEntry } from "./emptied-endpoints.ts";
 import { type EntriesSnapshot, EntryTable } from "./entry-table.ts";
 import { type DeletedEntry, LiveDeletions } from "./live-deletions.ts";
 import type { Amount } from "./peaks.ts";
@@ -46,6 +47,7 @@ export interface LedgerSnapshot {
   readonly held?: HeldRecord;
   readonly rejections?: readonly Rejection[];
   readonly deletedLive?: readonly DeletedEntry[];
+  readonly emptiedEndpoints?: readonly EmptiedEntry[];
 }
 
 /** What a record puts in force. */
@@ -73,6 +75,7 @@ export class LedgerState {
   #pins = new PinnedEntries();
   #approvals = new Approvals();
   #deletedLive = new LiveDeletions();
+  #emptied = new EmptiedEndpoints();
   #pinnedPlacement: Placement | undefined;
   #held: HeldRecord | undefined;
   /** The places of the held change, made when first needed. */
@@ -99,6 +102,7 @@ export class LedgerState {
     state.#held = snapshot.held;
     state.#writers = new Map(snapshot.writers);
     state.#deletedLive = new LiveDeletions(snapshot.deletedLive);
+    state.#emptied = new EmptiedEndpoints(snapshot.emptiedEndpoints);
     state.#rejections = new Map((snapshot.rejections ?? []).map((one) => [one.writer, one]));
     return state;
   }
@@ -110,6 +114,7 @@ export class LedgerState {
   /** As `toSnapshot`; the state must not change until it is finished. */
   *toSnapshotInSteps(): Steps<LedgerSnapshot> {
     const deletedLive = this.#deletedLive.list;
+    const emptiedEndpoints = this.#emptied.list;
     return {
       form: 1,
       number: this.#number,
@@ -124,6 +129,7 @@ export class LedgerState {
       ...(this.#held !== undefined && { held: this.#held }),
       ...(this.#rejections.size > 0 && { rejections: [...this.#rejections.values()] }),
       ...(deletedLive.length > 0 && { deletedLive }),
+      ...(emptiedEndpoints.length > 0 && { emptiedEndpoints }),
     };
   }
 
@@ -196,6 +202,20 @@ export class LedgerState {
     return this.#deletedLive.list;
   }
 
+  /** The endpoints that are held back because they became empty. */
+  get emptied(): readonly EmptiedEntry[] {
+    return this.#emptied.list;
+  }
+
+  emptiedAt(place: EntryPlace): EmptiedEntry | undefined {
+    return this.#emptied.at(place);
+  }
+
+  /** What is left of the emptied endpoints of a record; empty: it is not of any, or decided. */
+  emptiedBy(number: number): readonly EntryChange[] {
+    return this.#emptied.of(number);
+  }
+
   /** The types of which a layer has or lately had entries. */
   typesIn(layer: string): Iterable<TypeUrl> {
     return this.#table.typesIn(layer);
@@ -218,6 +238,7 @@ export class LedgerState {
 
   /** What a record puts in force when it is applied now; an approval puts in force what is held. */
   #effectOf(record: LedgerRecord): LedgerEffect {
+    if (record.kind === "approved" && record.of !== this.#held?.number) return { changes: this.#emptied.of(record.of) };
     if (record.kind === "approved" && this.#held !== undefined) return effectIn(this.#held);
     if (record.kind === "revision" || record.kind === "rolled-back") return effectIn(record);
     return { changes: record.kind === "live" ? record.changes : noChanges };
@@ -237,7 +258,9 @@ export class LedgerState {
     const held = this.#held;
     this.#number = record.number;
     this.#time = record.time;
-    if (record.kind === "approved") {
+    if (record.kind === "emptied") this.#emptied.told(record);
+    else if (record.kind === "approved" && record.of !== held?.number) this.#approvals.agree(changes, this.#time);
+    else if (record.kind === "approved") {
       this.#approvals.approve(changes, this.#time);
       if (held !== undefined) {
         yield* this.#recordWriter(held.origin.writer, changes);
@@ -261,6 +284,7 @@ export class LedgerState {
       this.#overtake(changes);
       this.#deletedLive.changed(changes, record.number);
     } else if (record.kind === "unpinned") this.#unpin(record);
+    this.#emptied.overtake(changes);
     const isDecided = record.kind === "approved" || record.kind === "rolled-back";
     yield* this.#table.put(
       changes,
@@ -283,6 +307,7 @@ export class LedgerState {
     }
     if (record.kind === "approved" || record.kind === "rejected" || record.kind === "withdrawn") {
       if (record.of === this.#held?.number) return undefined;
+      if (record.kind === "approved" && this.#emptied.of(record.of).length > 0) return undefined;
       return `${record.number} is a decision on ${record.of}, which is not held`;
     }
     if (record.kind === "rolled-back" && !(record.to >= 0 && record.to < record.number)) {

@@ -1,6 +1,6 @@
 import type { Steps } from "../state/steps.ts";
 
-const kinds = ["revision", "live", "held", "approved", "rejected", "withdrawn", "rolled-back", "unpinned"];
+const kinds = ["revision", "live", "held", "emptied", "approved", "rejected", "withdrawn", "rolled-back", "unpinned"];
 
 /** The fields that are looked at, whatever is in them. */
 interface Fields {

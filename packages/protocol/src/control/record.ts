@@ -13,6 +13,8 @@ export interface Entry {
   readonly body: BodyId | undefined;
   /** Of the resource's message, in bytes; fuses compare sums of it. */
   readonly size: number;
+  /** Set on the endpoints of a cluster that has none. */
+  readonly isEmpty?: true;
 }
 
 /** A place of the published state. */
@@ -99,10 +101,22 @@ export interface HeldRecord extends RecordBase {
   readonly trips: readonly FuseTrip[];
 }
 
-/** Puts the held change `of` in force. */
+/**
+ * The endpoints that became empty at this writer, and are held back each by itself. It replaces what was told of the
+ * writer before; how long an entry has been held back counts from the first record that has it.
+ */
+export interface EmptiedRecord extends RecordBase {
+  readonly kind: "emptied";
+  readonly origin: PublishOrigin;
+  readonly changes: readonly EntryChange[];
+}
+
+/** Puts the held change `of` in force, or the emptied endpoints of the record `of`. */
 export interface ApprovedRecord extends RecordBase {
   readonly kind: "approved";
   readonly of: number;
+  /** Set if it is of emptied endpoints, which are live data. */
+  readonly isLive?: true;
 }
 
 /** Drops the held change `of`: an operator rejected it. */
@@ -146,6 +160,7 @@ export type LedgerRecord =
   | RevisionRecord
   | LiveRecord
   | HeldRecord
+  | EmptiedRecord
   | ApprovedRecord
   | RejectedRecord
   | WithdrawnRecord

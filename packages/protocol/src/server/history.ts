@@ -61,6 +61,21 @@ export class History<W extends object> {
   }
 
   /**
+   * Notes what another server with the same resources served: its clients may come here. Returns the records of what was
+   * served here since the last call.
+   */
+  noteElsewhere(remembered: Iterable<Remembered>): readonly Remember[] {
+    const own = this.served();
+    for (const one of remembered) {
+      if (one.kind === "served") this.#restoreServed(one);
+      else if (one.kind === "clusters-elsewhere") this.#clusterSources.restore(one);
+    }
+    this.#responses.served.takeNews();
+    this.#clusterSources.takeNews();
+    return own;
+  }
+
+  /**
    * Extends the first transaction so that it replaces the Clusters of the previous server: Clusters that it does not
    * put are deleted.
    */

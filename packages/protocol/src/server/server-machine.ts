@@ -98,6 +98,7 @@ export class ServerMachine {
         return this.#commit(event);
       case "stream-opened":
       case "request-received":
+      case "request-withheld":
       case "stream-closed":
       case "stream-stalled":
       case "stream-drained":
@@ -111,6 +112,8 @@ export class ServerMachine {
       case "history-restored":
         this.#history.restore(event.remembered);
         return [];
+      case "served-elsewhere":
+        return this.#history.noteElsewhere(event.remembered);
       default:
         return event satisfies never;
     }

@@ -13,6 +13,8 @@ const mixes: readonly (readonly [string, Trouble])[] = [
   ["lost connections and nodes that move", { ...none, breaks: true, moves: true, stalls: true }],
   ["a stream for each type", { ...none, perType: true, moves: true, breaks: true }],
   ["all that can go wrong", all],
+  ["requests that wait for content", { ...all, refusals: false, withholds: true }],
+  ["a stream for each type, and requests that wait for content", { ...all, perType: true, withholds: true }],
   ["a stream for each type and all that can go wrong", { ...all, perType: true }],
   ["aliases and all that can go wrong", { ...all, aliases: true }],
   ["comparisons that take many turns", { ...all, refusals: false, pauses: true, onDemand: true }],

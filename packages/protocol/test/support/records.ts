@@ -96,6 +96,7 @@ const anyEntry = fc.option(
     version: fc.constantFrom("1", "2", "3"),
     body: fc.option(fc.constantFrom("x", "y"), { nil: undefined }),
     size: fc.nat(9),
+    isEmpty: fc.option(fc.constant(true), { nil: undefined }),
   }),
   { nil: undefined },
 );
@@ -123,6 +124,13 @@ export const anyDraft: fc.Arbitrary<{ readonly draft: (number: number) => Draft;
       fc
         .record({
           kind: fc.constant("live" as const),
+          origin: body.origin,
+          changes: fc.array(fc.record({ ...livePlace, before: anyEntry, after: anyEntry }), { maxLength: 4 }),
+        })
+        .map((draft) => () => draft as Draft),
+      fc
+        .record({
+          kind: fc.constant("emptied" as const),
           origin: body.origin,
           changes: fc.array(fc.record({ ...livePlace, before: anyEntry, after: anyEntry }), { maxLength: 4 }),
         })

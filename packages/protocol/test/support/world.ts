@@ -69,6 +69,8 @@ export interface Trouble {
   readonly stalls?: boolean;
   /** The flushes that the server leaves out are made, too; it throws if one has an effect. */
   readonly flushesInVain?: boolean;
+  /** Some requests wait for content that is not at hand, and the later ones of their type with them. */
+  readonly withholds?: boolean;
   /** Moved nodes are given their layers one at a time, and nothing is left of that for the commit. */
   readonly placesLater?: boolean;
   /**
@@ -114,6 +116,8 @@ export class World {
   readonly #viewOf = new Map<ModelClient, number>();
   readonly #timers = new Map<number, number>();
   readonly #stalled = new Set<StreamId>();
+  /** Requests that wait for content, by type. */
+  readonly #withheld = new Map<ModelClient, Map<TypeUrl, DiscoveryRequest[]>>();
   #lastStream = 0;
   #connections = 0;
   #sends = 0;
@@ -187,7 +191,8 @@ export class World {
         break;
       case 3:
       case 4:
-        this.#sendRequest(client);
+        if (this.#trouble.withholds === true && b % 3 === 0) this.#release(client);
+        this.#sendRequest(client, c % 3 === 0);
         break;
       case 5:
         client.answer(!(this.#trouble.refusals && b % 3 === 0));
@@ -229,6 +234,7 @@ export class World {
   /** Everything arrives and is accepted, until nobody has anything to say. */
   settle(): void {
     for (const client of this.clients) this.#stall(client, false);
+    for (const client of this.clients) this.#release(client);
     for (let round = 0; round < 200; round++) {
       this.#turns(100);
       let isQuiet = !this.machine.isDue;
@@ -379,14 +385,41 @@ export class World {
       const stream = open(undefined);
       this.#streamsOf.set(client, new Map(TYPES.map((type) => [type, stream])));
     }
+    this.#withheld.delete(client);
     client.connect(this.#trouble.lies === true ? NAMES : []);
     this.#witness?.connected(client);
   }
 
-  #sendRequest(client: ModelClient): void {
+  #sendRequest(client: ModelClient, isWithheld = false): void {
     const request = client.outbox.shift();
-    const stream = request?.type && this.#streamsOf.get(client)?.get(request.type);
-    if (request === undefined || stream === undefined) return;
+    if (request === undefined) return;
+    if (this.#trouble.withholds === true && this.#withhold(client, request, isWithheld)) return;
+    this.#receive(client, request);
+  }
+
+  /** The first request of a type that waits makes those after it wait. */
+  #withhold(client: ModelClient, request: DiscoveryRequest, isWithheld: boolean): boolean {
+    const { type } = request;
+    const stream = type && this.#streamsOf.get(client)?.get(type);
+    if (type === undefined || stream === undefined) return false;
+    const types = this.#withheld.get(client) ?? new Map<TypeUrl, DiscoveryRequest[]>();
+    const waiting = types.get(type);
+    if (waiting === undefined && !isWithheld) return false;
+    this.#withheld.set(client, types.set(type, [...(waiting ?? []), request]));
+    const named = { ...request, node: nodeOf(String(this.#nodeOf(client)), this.#trouble.speaking) };
+    this.#perform(this.machine.on({ kind: "request-withheld", stream, request: named, missing: ["a"] }));
+    return true;
+  }
+
+  #release(client: ModelClient): void {
+    const types = this.#withheld.get(client);
+    this.#withheld.delete(client);
+    for (const requests of types?.values() ?? []) for (const request of requests) this.#receive(client, request);
+  }
+
+  #receive(client: ModelClient, request: DiscoveryRequest): void {
+    const stream = request.type && this.#streamsOf.get(client)?.get(request.type);
+    if (stream === undefined) return;
     const node = nodeOf(String(this.#nodeOf(client)), this.#trouble.speaking);
     this.#witness?.heard(client, request);
     this.#perform(this.machine.on({ kind: "request-received", stream, request: { ...request, node } }));

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { globMatches } from "@xdskit/protocol/internal";
-import { nameKinds } from "../certificate-name.ts";
+import { hasNameKind, nameKinds } from "../certificate-name.ts";
 import { describePeer, parseAlternativeNames } from "../transport/peer.ts";
 
 /** What a caller of the admin API may do: a viewer reads, an operator changes too. */
@@ -22,6 +22,25 @@ export interface AdminRules {
   readonly operators: readonly string[];
   /** Everybody is a viewer over plaintext. */
   readonly insecure: boolean;
+}
+
+/** How the admin API is reached, and by whom with which role. */
+export interface AdminEntry {
+  /** Callers show certificates. */
+  readonly hasTls: boolean;
+  readonly rules: AdminRules;
+}
+
+/**
+ * The role of a caller at the port that is given by identities, as `xds access explain` takes them; undefined: none.
+ */
+export function roleOfIdentities(identities: readonly string[], { hasTls, rules }: AdminEntry): AdminRole | undefined {
+  if (hasTls) {
+    const names = identities.map((text) => (hasNameKind(text) || !text.includes("://") ? text : `uri:${text}`));
+    return roleOf({ kind: "tls", names }, rules);
+  }
+  const isLoopback = identities.some((text) => text === "loopback" || /^address:(?:127\.|::1$)/.test(text));
+  return roleOf({ kind: "plaintext", isLoopback }, rules);
 }
 
 /** The role of a caller; undefined: it gets health and metrics only. */

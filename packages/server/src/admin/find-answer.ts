@@ -1,5 +1,6 @@
 import type { ErrorAnswer } from "./answers/page.ts";
 import { CONSOLE_PATH, type ConsoleFiles } from "./console.ts";
+import { mergedAnswer } from "./merged-answer.ts";
 import { Query, QueryError } from "./query.ts";
 import type { AdminAnswer, AdminSources, Route } from "./route.ts";
 import { findRoute, routes } from "./route-table.ts";
@@ -30,7 +31,14 @@ export async function findAnswer(
     const { route, inPath } = found;
     if (route.method !== method)
       return errorAnswer(405, `${url.pathname} takes ${route.method ?? "GET"} requests`, "GET / lists what there is");
-    const query = new Query(url.searchParams, Object.keys(route.parameters), inPath);
+    const ask = (parameters: URLSearchParams): Query => new Query(parameters, Object.keys(route.parameters), inPath);
+    const query = ask(url.searchParams);
+    const { workers } = sources.view;
+    if (workers !== undefined && route.merge !== undefined) {
+      const answer = (parameters: URLSearchParams): ReturnType<Route["answer"]> =>
+        route.answer(sources, ask(parameters), body);
+      return await mergedAnswer(route.merge, { url, query, isPage: "offset" in route.parameters, workers, answer });
+    }
     return await begin(await route.answer(sources, query, body));
   } catch (cause) {
     if (cause instanceof QueryError) return errorAnswer(cause.status, cause.message, cause.hint);

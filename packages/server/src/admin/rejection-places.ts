@@ -8,7 +8,7 @@ const MOST_PLACED = 5;
 const MOST_ASKED = 500;
 
 type Straggling = StragglerAnswer["types"][number];
-type PlaceView = Pick<AdminView, "placesOf" | "streams" | "types">;
+type PlaceView = Pick<AdminView, "placesOf" | "placedStreams" | "types">;
 
 /** Adds where it comes from in the source to what nodes NACKed. */
 export async function withPlaces(answer: ProgressAnswer, view: PlaceView): Promise<ProgressAnswer> {
@@ -67,7 +67,6 @@ function isNamedIn(text: string, name: string): boolean {
 /** The layers of nodes. Looks at every stream. */
 function layersOf(ids: ReadonlySet<string>, view: PlaceView): ReadonlyMap<string, readonly string[]> {
   const layers = new Map<string, readonly string[]>();
-  for (const { node, layers: ofStream } of view.streams())
-    if (node !== undefined && ids.has(node.id)) layers.set(node.id, ofStream);
+  for (const { node, layers: ofStream } of view.placedStreams()) if (ids.has(node.id)) layers.set(node.id, ofStream);
   return layers;
 }

@@ -4,6 +4,7 @@ import type { AdminRole } from "./access.ts";
 import type { Describer } from "./describe.ts";
 import type { EventFeed } from "./live/event-feed.ts";
 import type { Samples } from "./live/samples.ts";
+import type { Merge } from "./merge/merge.ts";
 import type { Query } from "./query.ts";
 import type { AnswerSchema } from "./schema/schema.ts";
 import type { AdminView } from "./view.ts";
@@ -52,6 +53,8 @@ export interface Route {
   readonly answers?: Readonly<Record<number, AnswerSchema>>;
   /** The media type of an answer that is text. */
   readonly textType?: string;
+  /** Where worker processes serve the clients: makes one answer of those of all processes. Absent: this one answers. */
+  readonly merge?: Merge;
   /** `body`: of the request; what is not read of it is dropped. */
   answer(sources: AdminSources, query: Query, body: AsyncIterable<Uint8Array>): AdminAnswer | Promise<AdminAnswer>;
 }

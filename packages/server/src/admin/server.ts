@@ -43,19 +43,23 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-export function createAdminServer(options: AdminServerOptions): AdminServer {
-  const { view, deliveries: times } = options;
-  const taken = new Samples(view, times);
-  const feed = new EventFeed(view);
-  const sources: SharedSources = {
-    view,
-    deliveries: times,
-    metrics: options.metrics,
-    describe: new Describer(times, view),
-    routes,
-    feed,
-    samples: taken,
+/** Creates what routes read. */
+export function createAdminSources({
+  view,
+  deliveries,
+  metrics,
+}: Pick<AdminServerOptions, "view" | "deliveries" | "metrics">): SharedSources {
+  return {
+    ...{ view, deliveries, metrics, routes },
+    describe: new Describer(deliveries, view),
+    feed: new EventFeed(view),
+    samples: new Samples(view, deliveries),
   };
+}
+
+export function createAdminServer(options: AdminServerOptions): AdminServer {
+  const sources = createAdminSources(options);
+  const { feed, samples: taken } = sources;
   const files = new ConsoleFiles();
   const serverFor = (callerAt: (socket: Socket) => AdminCaller): Server =>
     createServer((request, response) => {

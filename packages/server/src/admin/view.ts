@@ -4,6 +4,7 @@ import type {
   AccessVerdict,
   AskedResource,
   LayerState,
+  PlacedStream,
   ResourceState,
   StreamId,
   StreamState,
@@ -18,6 +19,8 @@ import type { Fleet } from "../observe/fleet.ts";
 import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
 import type { PlacesOf } from "../source-places.ts";
+import type { Workers } from "../workers/workers.ts";
+import type { AdminRole } from "./access.ts";
 import type { AccessRulesAnswer } from "./answers/access.ts";
 
 /** The data of the admin API, read anew on every request; nothing is cached. */
@@ -35,6 +38,8 @@ export interface AdminView extends Gauges {
   readonly placesOf: PlacesOf | undefined;
   /** The number of the newest change that is in force; without a ledger, the newest revision. */
   head(): number;
+  /** The newest number of the ledger, whatever it is of; without a ledger, the newest revision. */
+  newest(): number;
   /** The revision of the server that a number is; undefined if that is not known any more. */
   revisionOf(number: number): number | undefined;
   /** The newest number of the ledger at a revision; without a ledger the revision. */
@@ -47,6 +52,8 @@ export interface AdminView extends Gauges {
   readonly replicas: { list(): Promise<readonly ReplicaState[]>; own(): ReplicaState } | undefined;
   /** Why the ledger is kept in memory only, although the options say where; undefined: it is not. */
   inMemoryReason(): string | undefined;
+  /** Puts in force the CAs and revocation lists that are held under an id. Returns whether they were held. */
+  approveTrust(id: string): Promise<boolean>;
   /** Who has which revision. */
   readonly deployments: Deployments;
   /**
@@ -54,6 +61,8 @@ export interface AdminView extends Gauges {
    * missing, all others appear once.
    */
   streams(): Iterable<StreamState>;
+  /** The streams of the nodes that are known, in this process and its workers. */
+  placedStreams(): Iterable<PlacedStream>;
   /** The state of one stream or poller; undefined if there is none. */
   streamState(stream: StreamId): StreamState | undefined;
   /** The resources that a stream subscribes to, with their states. */
@@ -71,10 +80,14 @@ export interface AdminView extends Gauges {
   /** The layers of a node, or why the node mapping rejects it. */
   place(node: Node, peer: Peer): readonly string[] | NodeMappingRejection;
   accessRules(): AccessRulesAnswer;
+  /** The role that a caller with such identities has at the admin port; undefined: none. */
+  adminRole(identities: readonly string[]): AdminRole | undefined;
   /** What the access rules in force say to a caller. */
   explainAccess(claim: AccessClaim, asked: AskedResource | undefined): AccessVerdict;
   conversionFindings(): ReadonlyMap<unknown, ConversionFindings>;
   readonly types: ResourceTypes;
+  /** The processes that serve the clients; undefined: this one does. */
+  readonly workers: Workers | undefined;
 }
 
 /** Resource types, as the admin API needs them; `EnvoyApi` is one. */

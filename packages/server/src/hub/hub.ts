@@ -21,6 +21,7 @@ import {
   nodeDenied,
   type PollEffect,
   type PollId,
+  type Remembered,
   type ServerEffect,
   type ServerMachineOptions,
   type Steps,
@@ -58,7 +59,7 @@ import { RequestRate } from "./request-rate.ts";
 import { spread } from "./spread.ts";
 import { cancelled, type OpenStream, StreamRegistry } from "./stream-registry.ts";
 import { type Unanswerable, WaitingRequests } from "./waiting-requests.ts";
-import type { MissingNames, Sees } from "./withheld-requests.ts";
+import type { MissingNames, Sees, WaitingType } from "./withheld-requests.ts";
 
 export interface HubOptions extends ServerMachineOptions {
   readonly encoder: BodyEncoder;
@@ -70,6 +71,11 @@ export interface HubOptions extends ServerMachineOptions {
   readonly telemetry: Telemetry;
   /** State that outlives this server. */
   readonly memory?: Memory;
+  /**
+   * Stream ids are above it.
+   * @default 0
+   */
+  readonly streamsAfter?: number;
 }
 
 /**
@@ -99,12 +105,13 @@ export class Hub implements HubPort {
   /** The poll that is being processed. */
   #arriving: PollId | undefined;
   readonly #accessWatchers = new Set<() => void>();
-  #lastStream = 0;
+  #lastStream: number;
   #isListening = false;
 
   constructor(options: HubOptions) {
     const { limits, encoder, refusesV2 = false } = options;
     this.#options = options;
+    this.#lastStream = options.streamsAfter ?? 0;
     this.#driver = new Driver(
       {
         ...options,
@@ -166,6 +173,7 @@ export class Hub implements HubPort {
       open: (id) => this.budget.open(accountOf(this.#peerOf(id))),
       viewOf: (stream, node) => this.#viewOf(stream, node),
       process: (stream, request) => this.#process(stream, request),
+      withheld: (waiting) => this.#withhold(waiting),
       refuse: (id, reason) => this.#turnAway(id, unanswerable[reason], "not-ready"),
       commit: (transaction) => this.#driver.take({ kind: "transaction-committed", transaction }),
       failed: (id, cause) => this.#fail(id, "conversion", cause),
@@ -351,12 +359,22 @@ export class Hub implements HubPort {
     this.#waiting.setFreshness(freshness);
   }
 
+  /** Notes what another process with the same state served: its clients may come here. */
+  noteElsewhere(remembered: readonly Remembered[]): void {
+    this.#driver.take({ kind: "served-elsewhere", remembered });
+  }
+
   #peerOf(id: StreamId | PollId): AccountHolder {
     return this.#streams.get(id)?.peer ?? this.#polls.peerOf(id) ?? { address: "" };
   }
 
   #process(id: StreamId, request: DiscoveryRequest): void {
     if (this.#streams.get(id) !== undefined) this.#driver.take({ kind: "request-received", stream: id, request }, id);
+  }
+
+  #withhold(waiting: WaitingType): void {
+    const { stream } = waiting;
+    if (this.#streams.get(stream) !== undefined) this.#driver.take({ kind: "request-withheld", ...waiting }, stream);
   }
 
   /**

@@ -30,7 +30,8 @@ const kinds: Readonly<Record<ServerReport["kind"], 1>> = {
   },
   ...{ "ledger-problem": 1, "files-written": 1, "files-problem": 1, "files-source": 1, "files-unfaithful": 1 },
   ...{ "load-reporter-connected": 1, "load-reporter-disconnected": 1, "load-reported": 1, "certificate-ended": 1 },
-  ...{ "tls-reloaded": 1, "tls-refused": 1, ready: 1, draining: 1, "listener-failed": 1, "invariant-broken": 1 },
+  ...{ "tls-reloaded": 1, "tls-refused": 1, "tls-held": 1, ready: 1, draining: 1 },
+  ...{ "listener-failed": 1, "invariant-broken": 1, "worker-ready": 1, "worker-ended": 1 },
 };
 const anEvent: Rule = (kind) => {
   if (typeof kind !== "string") return aName(kind);

@@ -305,9 +305,12 @@ export type ShellReport =
   | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
   /** The changed TLS files are invalid; the previous certificates stay in use. */
   | { readonly kind: "tls-refused"; readonly files: readonly string[]; readonly error: Error }
+  /** New CAs or revocation lists would cut off too many nodes; those of before stay in force until `id` is approved. */
+  | { readonly kind: "tls-held"; readonly id: string; readonly files: readonly string[]; readonly message: string }
   /** There is a configuration, and the server listens. */
   | { readonly kind: "ready" }
   | { readonly kind: "draining"; readonly graceMs: number }
+  | WorkerReport
   /**
    * A listener, the log or the traces of the program threw, or its promise rejected; or its node mapping threw or answered what is
    * no list of layers, and the node is rejected.
@@ -323,6 +326,20 @@ export type ShellReport =
       readonly stream: StreamId | undefined;
       readonly during: string;
       readonly error: unknown;
+    };
+
+/** Events of the worker processes of a server. */
+export type WorkerReport =
+  /** A worker serves clients. */
+  | { readonly kind: "worker-ready"; readonly worker: number; readonly pid: number; readonly tookMs: number }
+  /** A worker ended although nobody asked it to; another takes its place after a pause. */
+  | {
+      readonly kind: "worker-ended";
+      readonly worker: number;
+      readonly pid: number;
+      /** Its exit code or signal. */
+      readonly how: string;
+      readonly restartMs: number;
     };
 
 /** Events of the ledger of published states. */

@@ -3,7 +3,13 @@ import { type DiscoveryRequest, isOfV2, type PollId, type StreamId } from "@xdsk
 import type { ApiVersionConverter } from "./api-version-converter.ts";
 import { CatchUpGate, type Freshness } from "./catch-up-gate.ts";
 import { FirstConversion } from "./first-conversion.ts";
-import { type MissingNames, type Sees, WithheldRequests, type WithheldRequestsOptions } from "./withheld-requests.ts";
+import {
+  type MissingNames,
+  type Sees,
+  type WaitingType,
+  WithheldRequests,
+  type WithheldRequestsOptions,
+} from "./withheld-requests.ts";
 
 /** This server is `behind` the others, or content is `missing`. */
 export type Unanswerable = "behind" | "missing";
@@ -13,6 +19,8 @@ export interface WaitingRequestsOptions extends WithheldRequestsOptions {
   readonly converter: ApiVersionConverter | undefined;
   /** Takes a request of a stream that waits for nothing any more. */
   readonly process: (stream: StreamId, request: DiscoveryRequest) => void;
+  /** Told of requests that wait for content, and again when what they wait for may be another. */
+  readonly withheld: (waiting: WaitingType) => void;
   /** Sends a client away whose request cannot even wait. */
   readonly refuse: (id: StreamId | PollId, reason: Unanswerable) => void;
   /** Commits converted resources. May throw. */
@@ -55,6 +63,7 @@ export class WaitingRequests {
     for (const { stream, type, requests } of this.#withheld.release()) {
       for (const { request, bytes } of requests) this.#convert(stream, type, request, bytes);
     }
+    for (const waiting of [...this.#withheld.waiting()]) this.#options.withheld(waiting);
   }
 
   /** Processes a request of a stream, at once if it waits for nothing. `bytes`: what it takes in memory. */
@@ -107,6 +116,7 @@ export class WaitingRequests {
     const taken = this.#withheld.take(stream, type, request, bytes);
     if (taken === "full") this.#options.refuse(stream, "missing");
     else if (taken !== "waits") this.#convert(stream, type, taken, bytes);
+    else for (const waiting of [...this.#withheld.waiting(stream)]) this.#options.withheld(waiting);
   }
 
   #convert(stream: StreamId, type: TypeUrl | undefined, request: DiscoveryRequest, bytes: number): void {

@@ -19,6 +19,17 @@ interface WithheldType {
   readonly requests: readonly Withheld[];
 }
 
+/** A type of a stream that waits. */
+export interface WaitingType {
+  readonly stream: StreamId;
+  readonly request: DiscoveryRequest;
+  /** The names whose content is missing. */
+  readonly missing: readonly string[];
+}
+
+/** How many names are told of each type that waits. */
+const NAMES_TOLD = 100;
+
 export interface WithheldRequestsOptions {
   /** The same type in the other API version. */
   readonly twinOf: (type: TypeUrl) => TypeUrl | undefined;
@@ -100,15 +111,36 @@ export class WithheldRequests {
 
   /** Whether a request asks for what is missing, and the client may have, by name or with a wildcard. */
   concerns(type: TypeUrl, request: DiscoveryRequest, sees: Sees, isFirst = true): boolean {
+    return this.#missingIn(type, request, sees, isFirst).next().done !== true;
+  }
+
+  /** What a request asks for that is missing, and the client may have. */
+  *#missingIn(type: TypeUrl, request: DiscoveryRequest, sees: Sees, isFirst: boolean): Generator<string> {
     const missing = this.#namesOf(type);
-    if (missing === undefined) return false;
+    if (missing === undefined) return;
     const isMissing = (name: string): boolean => {
       for (const layer of missing.get(name) ?? []) if (sees(layer, type, name)) return true;
       return false;
     };
     const names = request.kind === "sotw" ? request.names : request.subscribe;
     const isForAll = names.length === 0 ? isFirst : names.some((name) => name.includes("*"));
-    return (isForAll && [...missing.keys()].some(isMissing)) || names.some(isMissing);
+    for (const name of isForAll ? missing.keys() : names) if (isMissing(name)) yield name;
+  }
+
+  /** What waits: of each type of a stream the newest request, and the names for whose content it waits, at most 100. */
+  *waiting(only?: StreamId): Iterable<WaitingType> {
+    for (const stream of only === undefined ? this.#waiting.keys() : [only]) {
+      const types = this.#waiting.get(stream) ?? new Map<TypeUrl, Withheld[]>();
+      const sees = this.#viewOf(stream, this.#nodeOf(stream));
+      for (const [type, requests] of types) {
+        const names = new Set<string>();
+        for (const [index, { request }] of requests.entries())
+          for (const name of this.#missingIn(type, request, sees, index === 0))
+            if (names.add(name).size === NAMES_TOLD) break;
+        const newest = requests.at(-1)?.request;
+        if (newest !== undefined) yield { stream, request: newest, missing: [...names] };
+      }
+    }
   }
 
   /** Replaces what is missing. */

@@ -14,6 +14,7 @@ import {
 } from "@xdskit/protocol/internal";
 import type { Slices } from "../slices.ts";
 import type { AffectedNodesOptions } from "./affected-nodes.ts";
+import type { EmptiedFuse } from "./emptied-fuse.ts";
 import type { ResourceChanges } from "./entries.ts";
 import type { HeldContent } from "./held-content.ts";
 import { isChange } from "./history.ts";
@@ -30,6 +31,7 @@ export interface DecisionPlannerOptions extends AffectedNodesOptions {
   readonly kindOf: (type: TypeUrl) => TypeKind;
   readonly inForce: StateInForce;
   readonly content: HeldContent;
+  readonly emptied: EmptiedFuse;
   /** Which fuses a change trips. */
   readonly judge: (change: LedgerEffect, state: LedgerState) => Steps<readonly FuseTrip[]>;
   readonly slices: Slices;
@@ -63,8 +65,9 @@ export class DecisionPlanner {
   async approval(number: number, by: Authorship, state: LedgerState): Promise<OperationPlan> {
     const prepared = await this.#prepareApproval(number, state);
     if (prepared.kind === "refused") return refuse(prepared.reason);
+    const isLive = number !== state.held?.number;
     return {
-      records: [{ kind: "approved", of: number, ...authorOf(by) }],
+      records: [{ kind: "approved", of: number, ...(isLive && { isLive }), ...authorOf(by) }],
       resources: [],
       effect: { changes: prepared.made, placement: prepared.placement },
       result: applied,
@@ -125,7 +128,10 @@ export class DecisionPlanner {
     return { ...nothingPrepared, trips: state.held.trips };
   }
 
-  async #prepareApproval(number: number, { held }: LedgerState): Promise<PreparedDecision | RefusedDecision> {
+  async #prepareApproval(number: number, state: LedgerState): Promise<PreparedDecision | RefusedDecision> {
+    const { held } = state;
+    const emptied = state.emptiedBy(number);
+    if (emptied.length > 0) return await this.#prepareEmptied(emptied);
     if (held?.number !== number) return refused(notHeld(number, held));
     const { changes, placement } = held;
     const resources = await this.#options.content.ofHeld(held);
@@ -133,6 +139,14 @@ export class DecisionPlanner {
     const problem = lostIn(changes, resources) ?? (await this.#problemWith(made, placement));
     if (problem !== undefined) return refused(problem);
     return { kind: "prepared", made, placement, irretrievable: [], trips: held.trips };
+  }
+
+  async #prepareEmptied(changes: readonly EntryChange[]): Promise<PreparedDecision | RefusedDecision> {
+    const { content, emptied } = this.#options;
+    const made = { changes, resources: await content.of(changes) };
+    const problem = lostIn(changes, made.resources) ?? (await this.#problemWith(made, undefined));
+    if (problem !== undefined) return refused(problem);
+    return { kind: "prepared", made, placement: undefined, irretrievable: [], trips: emptied.tripsOf(changes) };
   }
 
   async #prepareRollback(

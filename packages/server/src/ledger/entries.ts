@@ -24,6 +24,11 @@ export interface EntryRules {
   readonly digest: Digest;
   /** Such resources are recorded by their versions, without a body. */
   readonly holdsSecret: (resource: Resource) => boolean;
+  /**
+   * Which resources are the endpoints of a cluster that has none.
+   * @default none of them
+   */
+  readonly lacksEndpoints?: ((resource: Resource) => boolean) | undefined;
 }
 
 export interface EntryMakerOptions extends EntryRules {
@@ -54,7 +59,7 @@ export class EntryMaker {
     const known = this.#entries.get(resource);
     if (known !== undefined) return known;
     const body = bodyOf(resource, this.#options);
-    const entry = entryWith(body, resource);
+    const entry = entryWith(body, resource, this.#options);
     this.#entries.set(resource, entry);
     if (body !== undefined && this.#encodedBytes < MOST_ENCODED_BYTES) {
       this.#encodedBytes += body.bytes.byteLength;
@@ -176,15 +181,16 @@ export class EntryMaker {
 
 /** The entry of a resource. */
 export function entryOf(resource: Resource, rules: EntryRules): Entry {
-  return entryWith(bodyOf(resource, rules), resource);
+  return entryWith(bodyOf(resource, rules), resource, rules);
 }
 
 function bodyOf(resource: Resource, { digest, holdsSecret }: EntryRules): StoredBody | undefined {
   return holdsSecret(resource) ? undefined : encodeBody(resource, digest);
 }
 
-function entryWith(body: StoredBody | undefined, { version, bytes }: Resource): Entry {
-  return { version, body: body?.id, size: bytes.byteLength };
+function entryWith(body: StoredBody | undefined, resource: Resource, { lacksEndpoints }: EntryRules): Entry {
+  const entry = { version: resource.version, body: body?.id, size: resource.bytes.byteLength };
+  return lacksEndpoints?.(resource) === true ? { ...entry, isEmpty: true } : entry;
 }
 
 /** What is to be at a place; undefined: nothing. */

@@ -82,7 +82,9 @@ export class LedgerHistory {
   /** What a record changed, or would change while it is held. */
   async changesOf(record: LedgerRecord): Promise<readonly EntryChange[]> {
     if ("changes" in record) return record.changes;
-    return record.kind === "approved" ? ((await this.#held(record.of))?.changes ?? []) : [];
+    if (record.kind !== "approved") return [];
+    const decided = await this.record(record.of);
+    return decided?.kind === "held" || decided?.kind === "emptied" ? decided.changes : [];
   }
 
   /** What is different at the number `to` from what was at `from`, but live data. Undefined: it is not kept. */
@@ -91,7 +93,7 @@ export class LedgerHistory {
     if (from < this.#store.completeAfter) return undefined;
     const changes = new Map<string, EntryChange>();
     for (const record of await this.#between(from, to)) {
-      if (record.kind === "held" || record.kind === "live") continue;
+      if (record.kind === "held" || record.kind === "emptied" || !isStable(record)) continue;
       for (const change of await this.changesOf(record)) {
         const key = placeKey(change);
         const first = changes.get(key);
@@ -106,11 +108,6 @@ export class LedgerHistory {
     return this.#store.body(id);
   }
 
-  async #held(number: number): Promise<HeldRecord | undefined> {
-    const record = await this.record(number);
-    return record?.kind === "held" ? record : undefined;
-  }
-
   async #between(after: number, last: number): Promise<LedgerRecord[]> {
     const records: LedgerRecord[] = [];
     if (last <= after) return records;
@@ -123,13 +120,18 @@ export class LedgerHistory {
 }
 
 /** Whether a record changed anything but live data. */
-export function isChange({ kind }: LedgerRecord): boolean {
-  return kind === "revision" || kind === "approved" || kind === "rolled-back";
+export function isChange(record: LedgerRecord): boolean {
+  const { kind } = record;
+  return (kind === "revision" || kind === "approved" || kind === "rolled-back") && isStable(record);
 }
 
 /** Whether anything comes in force by a record. */
 export function isInForce(record: LedgerRecord): boolean {
-  return record.kind === "live" || isChange(record);
+  return record.kind === "live" || record.kind === "approved" || isChange(record);
+}
+
+function isStable(record: LedgerRecord): boolean {
+  return record.kind !== "live" && !("isLive" in record);
 }
 
 function reversed({ before, after, ...place }: EntryChange): EntryChange {

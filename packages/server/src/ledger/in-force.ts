@@ -9,14 +9,11 @@ import {
   type Steps,
 } from "@xdskit/protocol/internal";
 import type { Slices } from "../slices.ts";
-import { ChangeNumbers } from "./change-numbers.ts";
 import { layerChanges, type ResourceChanges } from "./entries.ts";
 import { HeadWaiters } from "./head-waiters.ts";
+import { type NewestChanges, NumbersInForce } from "./numbers-in-force.ts";
 import type { MissingContent } from "./publication.ts";
 import { type PlacedResource, References } from "./references.ts";
-
-/** Of so many numbers it is known which revision of the server has them. */
-const NUMBERS_KNOWN = 10_000;
 
 /** What comes in force together. */
 export interface StateChange {
@@ -36,7 +33,15 @@ export interface PublishTarget {
   resources(): Iterable<PlacedResource>;
   /** Told whenever other resources are in force without their content. */
   setMissing(missing: readonly MissingContent[]): void;
+  /** Told which numbers are in force from now on, each time after the change that put them in force. */
+  setNumbers?(numbers: NumbersReached): void;
 }
+
+/** The numbers that are in force by the newest revision. */
+export type NumbersReached =
+  | { readonly kind: "resumed"; readonly number: number; readonly newest: NewestChanges }
+  | { readonly kind: "reached"; readonly before: number; readonly number: number }
+  | { readonly kind: "changed"; readonly number: number; readonly stable: number | undefined };
 
 /** Changes of entries with their resources, and the placement if it changes. */
 export interface InForceChange {
@@ -44,29 +49,17 @@ export interface InForceChange {
   readonly placement: Placement | undefined;
 }
 
-/** The numbers of the newest changes. */
-export interface NewestChanges {
-  readonly any: number | undefined;
-  /** Live data left out. */
-  readonly stable: number | undefined;
-}
-
 /** What of a ledger is in force in this server. */
 export class StateInForce {
   readonly #target: PublishTarget;
   readonly #slices: Slices;
-  readonly #revisions = new Map<number, number>();
-  readonly #changes = new ChangeNumbers(NUMBERS_KNOWN);
-  readonly #stableChanges = new ChangeNumbers(NUMBERS_KNOWN);
+  readonly #numbers = new NumbersInForce();
   readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
   /** Live data that flows here although it is not recorded. */
   readonly #unrecorded = new Map<string, EntryPlace>();
   readonly #waiters = new HeadWaiters();
-  #number = 0;
   #held: HeldRecord | undefined;
   #placement: Placement | undefined;
-  /** The number at the start; the earlier ones are in force by the same revision. */
-  #resumed = 0;
 
   /** What refers to what. */
   readonly references: References;
@@ -79,7 +72,7 @@ export class StateInForce {
 
   /** The newest record that is durable and, if it is a change, in force. */
   get number(): number {
-    return this.#number;
+    return this.#numbers.number;
   }
 
   get held(): HeldRecord | undefined {
@@ -106,26 +99,22 @@ export class StateInForce {
 
   /** The revision of the server that a number is; undefined if it is not reached, or not known any more. */
   revisionOf(number: number): number | undefined {
-    return this.#revisions.get(Math.max(number, this.#resumed));
+    return this.#numbers.revisionOf(number);
   }
 
   /** The newest number that is in force at a revision. */
   numberOf(revision: number): number {
-    for (let number = this.#number; number > this.#resumed; number--) {
-      const known = this.#revisions.get(number);
-      if (known !== undefined && known <= revision) return number;
-    }
-    return this.#resumed;
+    return this.#numbers.numberOf(revision);
   }
 
   /** The number of the newest change that is in force at a revision. */
   changeOf(revision: number): number {
-    return this.#changes.numberAt(revision) ?? this.#resumed;
+    return this.#numbers.changeOf(revision);
   }
 
   /** The number of the newest change in force at a revision, live data left out; undefined: there is none. */
   stableChangeOf(revision: number): number | undefined {
-    return this.#stableChanges.numberAt(revision);
+    return this.#numbers.stableChangeOf(revision);
   }
 
   /** Why a change cannot be put in force; undefined: it can. */
@@ -139,10 +128,9 @@ export class StateInForce {
    */
   async resume(state: LedgerState, changes: ResourceChanges, newest: NewestChanges): Promise<number> {
     await this.put({ changes, placement: state.placement });
-    this.#resumed = state.number;
-    this.#changes.add(this.#target.revision, newest.any ?? state.number);
-    this.#stableChanges.add(this.#target.revision, newest.stable ?? state.number);
-    this.reached(state.number, state.number, this.#target.revision);
+    this.#numbers.resume(state.number, newest, this.#target.revision);
+    this.#waiters.moved(state.number);
+    this.#target.setNumbers?.({ kind: "resumed", number: state.number, newest });
     this.#held = state.held;
     return this.#missing.size;
   }
@@ -178,30 +166,24 @@ export class StateInForce {
 
   /** The records after `before` up to `number` are in force by a revision. */
   reached(before: number, number: number, revision: number): void {
-    for (let one = Math.max(before + 1, number - NUMBERS_KNOWN); one < number; one++) this.#note(one, revision);
-    this.#note(number, revision);
-    this.#number = number;
+    this.#numbers.reached(before, number, revision);
+    this.#target.setNumbers?.({ kind: "reached", before, number });
     this.#waiters.moved(number);
   }
 
   /** A change is in force by a revision; `stable` is its number if it is not of live data only. */
   changed(number: number, revision: number, stable: number | undefined): void {
-    this.#changes.add(revision, number);
-    if (stable !== undefined) this.#stableChanges.add(revision, stable);
+    this.#numbers.changed(number, revision, stable);
+    this.#target.setNumbers?.({ kind: "changed", number, stable });
   }
 
   /** Resolves when a record is in force, or the signal aborts. */
   async whenReached(number: number, signal: AbortSignal): Promise<void> {
-    if (this.#number < number) await this.#waiters.wait(number - 1, signal);
+    if (this.#numbers.number < number) await this.#waiters.wait(number - 1, signal);
   }
 
   setHeld(held: HeldRecord | undefined): void {
     this.#held = held;
-  }
-
-  #note(number: number, revision: number): void {
-    this.#revisions.set(number, revision);
-    this.#revisions.delete(number - NUMBERS_KNOWN);
   }
 
   *#noteMissing({

@@ -14,6 +14,7 @@ import {
   type TypeKind,
 } from "@xdskit/protocol/internal";
 import type { Slices } from "../slices.ts";
+import type { EmptiedFuse } from "./emptied-fuse.ts";
 import type { ResourceChanges } from "./entries.ts";
 import type { InForceChange } from "./in-force.ts";
 import type { Publication } from "./publication.ts";
@@ -27,6 +28,8 @@ export interface Judgement {
   readonly problem: string | undefined;
   /** In force at once. */
   readonly live: readonly EntryChange[];
+  /** Endpoints that become empty, and wait. */
+  readonly emptied: readonly EntryChange[];
   /** Deletions among live data that wait until nothing refers to it. */
   readonly waiting: readonly EntryChange[];
   /** What fuses judge. */
@@ -43,6 +46,7 @@ export interface JudgementOptions {
   readonly kindOf: (type: TypeUrl) => TypeKind;
   readonly judge: (change: LedgerEffect, state: LedgerState) => Steps<readonly FuseTrip[]>;
   readonly slices: Slices;
+  readonly emptied: EmptiedFuse;
   /** Why a change cannot be put in force; undefined: it can. */
   readonly check: (change: InForceChange) => Promise<string | undefined>;
 }
@@ -61,15 +65,17 @@ export interface Judged {
 /** Judges a publication; a publish and a plan do it in the same way. Changes nothing. */
 export async function judgePublication(
   { publication, state, made, staleness, isReferredTo }: Judged,
-  { kindOf, judge, check, slices }: JudgementOptions,
+  { kindOf, judge, check, slices, emptied: emptiedFuse }: JudgementOptions,
 ): Promise<Judgement> {
   const placement = samePlacement(publication.placement, state.placement) ? undefined : publication.placement;
   const isEmpty = made.changes.length === 0 && placement === undefined;
   const problem = isEmpty ? undefined : await check({ changes: made, placement });
-  const { live, stable, waiting } = await slices.finish(splitLive(made.changes, kindOf, isReferredTo));
+  const { live: all, stable, waiting } = await slices.finish(splitLive(made.changes, kindOf, isReferredTo));
+  const { flowing: live, emptied } = emptiedFuse.split(all, state);
   const change = { changes: stable, ...(placement !== undefined && { placement }) };
   const isStable = stable.length > 0 || placement !== undefined;
-  const judgement = { made, placement, problem, live, waiting, change, isStable, rejectedBy: undefined };
+  const common = { made, placement, problem, live, emptied, waiting, change, isStable };
+  const judgement = { ...common, rejectedBy: undefined };
   if (problem !== undefined || !isStable) return { ...judgement, trips: [] };
   const rejectedBy = state.rejectionOf(publication.origin);
   if (rejectedBy !== undefined) return { ...judgement, trips: [], rejectedBy };

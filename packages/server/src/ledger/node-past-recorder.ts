@@ -72,6 +72,20 @@ export class NodePastRecorder {
     this.#store = files;
   }
 
+  /** Lines go to another place from now on, and are read there. */
+  use(store: NodePastStore): void {
+    this.#store = store;
+  }
+
+  /** Takes in lines of another process. */
+  take(lines: readonly NodePastLine[]): void {
+    if (this.#isClosed) return;
+    const fresh = lines.flatMap((line) => this.#past.add(line) ?? []);
+    this.#sweeping = (this.#sweeping ?? Promise.resolve()).then(async () => {
+      if (fresh.length > 0) await this.#append(fresh);
+    });
+  }
+
   /** Clients went on: looks at them soon. */
   advanced(): void {
     const { revision, numberOf } = this.#options;
@@ -114,6 +128,7 @@ export class NodePastRecorder {
   /** What a node reached and NACKed until now, oldest first, as far back as it is kept. */
   async of(id: string): Promise<readonly NodePastLine[]> {
     if (this.#timer !== undefined) await this.#sweepNow();
+    await this.#sweeping;
     const found: NodePastLine[] = [];
     let had: number | undefined;
     for await (const line of this.#store.read(id)) {
@@ -143,10 +158,23 @@ export class NodePastRecorder {
       }
       if (lines.length > 0) await this.#store.append(lines, this.#past.last);
     } catch (cause) {
-      this.#isClosed = true;
-      const why = cause instanceof Error ? cause.message : String(cause);
-      this.#options.onProblem(`what nodes have is not written down any more: ${why}`);
+      this.#failed(cause);
     }
+  }
+
+  async #append(lines: readonly NodePastLine[]): Promise<void> {
+    await this.#store.append(lines, this.#past.last).catch((cause: unknown) => this.#failed(cause));
+  }
+
+  #failed(cause: unknown): void {
+    this.#isClosed = true;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    this.#options.onProblem(`what nodes have is not written down any more: ${why}`);
+  }
+
+  /** Writes what is due now. */
+  async flush(): Promise<void> {
+    await this.#sweepNow();
   }
 
   /** Writes what is due, and stops. */

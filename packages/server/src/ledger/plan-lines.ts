@@ -1,6 +1,7 @@
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import { createResource, parseTypeUrl, type Resource } from "@xdskit/protocol";
 import { type Entry, type Placement, parseVariantKey } from "@xdskit/protocol/internal";
+import { lackingEndpoints } from "./endpoints.ts";
 import { entryOf } from "./entries.ts";
 import type { Publication } from "./publication.ts";
 import { secretsOf } from "./secrets.ts";
@@ -28,7 +29,7 @@ export function* planLines(
   api: Pick<EnvoyApi, "traits" | "holdsSecret">,
 ): Iterable<string> {
   yield `${JSON.stringify({ placement } satisfies PlanHeader)}\n`;
-  const rules = { digest: contentDigest, holdsSecret: secretsOf(api) };
+  const rules = { digest: contentDigest, holdsSecret: secretsOf(api), lacksEndpoints: lackingEndpoints(api) };
   for (const [layer, list] of layers) {
     for (const resource of list) {
       const { type, name, sum } = resource;
@@ -74,7 +75,7 @@ export class PlanReader {
     return placement;
   }
 
-  #addResource({ layer, type: typeUrl, name, sum, version, body, size }: Partial<PlannedResource>): void {
+  #addResource({ layer, type: typeUrl, name, sum, version, body, size, isEmpty }: Partial<PlannedResource>): void {
     const type = typeof typeUrl === "string" ? parseTypeUrl(typeUrl) : undefined;
     const isWhole =
       typeof layer === "string" &&
@@ -92,7 +93,7 @@ export class PlanReader {
     const list = this.#layers.get(layer) ?? [];
     this.#layers.set(layer, list);
     list.push(resource);
-    this.entries.push([resource, { version, body, size }]);
+    this.entries.push([resource, { version, body, size, ...(isEmpty === true && { isEmpty }) }]);
   }
 }
 

@@ -16,7 +16,7 @@ export interface ChangePlan {
   readonly result: "unchanged" | "applied" | "held" | "rejected" | "refused";
   /** Why it would be refused, or that it was rejected. */
   readonly reason: string | undefined;
-  /** Why it would be held, or why the change that is approved is held. */
+  /** Why it or some of it would be held, or why the change that is approved is held. */
   readonly trips: readonly FuseTrip[];
   readonly changes: readonly EntryChange[];
   /** Whether the node mapping, client overrides or access rules change. */
@@ -28,11 +28,12 @@ export interface ChangePlan {
 }
 
 /** What becomes of a publication that is judged so. */
-export function resultOf({ live, isStable, problem, trips, rejectedBy }: Judgement): ChangePlan["result"] {
+export function resultOf({ live, emptied, isStable, problem, trips, rejectedBy }: Judgement): ChangePlan["result"] {
   if (problem !== undefined) return "refused";
   if (rejectedBy !== undefined) return "rejected";
   if (trips.length > 0) return "held";
-  return live.length === 0 && !isStable ? "unchanged" : "applied";
+  if (live.length > 0 || isStable) return "applied";
+  return emptied.length > 0 ? "held" : "unchanged";
 }
 
 /** Why a publication that is judged so is not in force, if no fuse says that. */

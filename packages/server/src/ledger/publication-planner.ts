@@ -15,6 +15,7 @@ import {
 import { layerChangesInSteps } from "@xdskit/source/checks";
 import type { Slices } from "../slices.ts";
 import type { AffectedNodesOptions } from "./affected-nodes.ts";
+import type { EmptiedFuse } from "./emptied-fuse.ts";
 import type { EntryMaker, ResourceChanges } from "./entries.ts";
 import { FutureReferences } from "./future-references.ts";
 import type { HeldContent } from "./held-content.ts";
@@ -23,7 +24,7 @@ import type { StateInForce } from "./in-force.ts";
 import { type Judged, type Judgement, judgePublication, sameChange } from "./judgement.ts";
 import { applied, authorOf, type NewRecord, noResourceChanges, type OperationPlan, refuse } from "./operation-plan.ts";
 import { type ChangePlan, planOf, reasonOf, resultOf } from "./plan.ts";
-import type { Publication, WaitingDeletion } from "./publication.ts";
+import type { EmptiedPlace, Publication, WaitingDeletion } from "./publication.ts";
 import { WaitingDeletions } from "./waiting-deletions.ts";
 
 export interface PublicationPlannerOptions extends AffectedNodesOptions {
@@ -35,6 +36,7 @@ export interface PublicationPlannerOptions extends AffectedNodesOptions {
   readonly history: LedgerHistory;
   readonly inForce: StateInForce;
   readonly content: HeldContent;
+  readonly emptied: EmptiedFuse;
 }
 
 /** A publication that a fuse stops. */
@@ -44,6 +46,14 @@ interface HeldChange {
   readonly change: LedgerEffect;
   readonly trips: readonly FuseTrip[];
   readonly restored: ResourceChanges;
+}
+
+/** A publication of which nothing comes in force. */
+interface NothingMade extends Pick<HeldChange, "state" | "made" | "restored"> {
+  readonly waiting: readonly EntryChange[];
+  readonly emptied: readonly EntryChange[];
+  /** The record of what is emptied, if that is not known. */
+  readonly telling: readonly NewRecord[];
 }
 
 /**
@@ -96,7 +106,8 @@ export class PublicationPlanner {
     const made = await this.#changesTo(publication, state);
     const isReferredTo = await this.#referredTo(publication, made, state);
     const judgement = await this.#judge({ publication, state, made, staleness, isReferredTo });
-    const { placement, trips } = judgement;
+    const { placement } = judgement;
+    const trips = [...judgement.trips, ...this.#options.emptied.tripsOf(judgement.emptied)];
     const [result, reason] = [resultOf(judgement), reasonOf(judgement)];
     return {
       ...{ head: this.#options.inForce.number, result, reason, trips, irretrievable: [] },
@@ -112,29 +123,33 @@ export class PublicationPlanner {
     const made = await this.#changesOf(publication, state);
     const isReferredTo = await this.#referredTo(publication, made, state);
     const judgement = await this.#judge({ publication, state, made, staleness, isReferredTo });
-    const { placement, problem, live, waiting, change, isStable, trips, rejectedBy } = judgement;
+    const { placement, problem, live, emptied, waiting, change, isStable, trips, rejectedBy } = judgement;
     const restored = this.#restoredBy(publication, made);
     if (publication.layers !== undefined) this.#lastLayers = publication.layers;
     // Of what waits nothing is in force, so it is a difference again next time.
-    if (waiting.length > 0) this.#lastLayers = undefined;
+    const isPartial = waiting.length + emptied.length > 0;
+    if (isPartial) this.#lastLayers = undefined;
     if (problem === undefined) this.#waiting.note(publication, made.changes, await this.#waitingFor(judgement));
-    if (made.changes.length === waiting.length && placement === undefined)
-      return this.#planNothing(publication, state, restored, waiting);
+    const told = problem === undefined && this.#options.emptied.recordOf(publication, emptied, live, state);
+    const telling = told ? [told] : [];
+    if (made.changes.length === waiting.length + emptied.length && placement === undefined)
+      return this.#planNothing(publication, { state, restored, waiting, emptied, telling, made });
     if (problem !== undefined) {
       this.#lastLayers = undefined;
       return refuse(problem);
     }
     if (trips.length > 0) return await this.#planHeld(publication, { state, made, change, trips, restored });
-    if (rejectedBy !== undefined) return await this.#planRejected(publication, { made, rejectedBy, restored });
+    if (rejectedBy !== undefined) return await this.#planRejected(publication, { state, made, rejectedBy, restored });
     const common = { origin: publication.origin, ...authorOf(publication) };
     const records: NewRecord[] = [];
     // Nobody ever had the live data of the first load without the rest, so there is no number for that.
     const isFirst = state.number === 0 && isStable;
     if (live.length > 0 && !isFirst) records.push({ kind: "live", changes: live, ...common });
+    records.push(...telling);
     if (isFirst) records.push({ kind: "revision", ...change, changes: made.changes, ...common });
     else if (isStable) records.push({ kind: "revision", ...change, ...common });
     else if (isDroppedBy(publication, state.held)) records.push(withdrawal(state.held, publication));
-    const inForce = waiting.length === 0 ? made : { changes: [...live, ...change.changes], resources: made.resources };
+    const inForce = !isPartial ? made : { changes: [...live, ...change.changes], resources: made.resources };
     if (isStable) this.#planned.push(inForce);
     const effect = { changes: join(inForce, restored), placement };
     return {
@@ -142,7 +157,7 @@ export class PublicationPlanner {
       resources: made.resources.values(),
       effect,
       live: await this.#withoutDeletions(effect.changes),
-      result: (number, revision) => ({ ...applied(number, revision), ...waitingIn(waiting) }),
+      result: (number, revision) => ({ ...applied(number, revision), ...waitingIn(waiting, emptied) }),
     };
   }
 
@@ -150,7 +165,9 @@ export class PublicationPlanner {
   async liveOf(publication: Publication, state: LedgerState): Promise<ResourceChanges> {
     this.#lastLayers = undefined;
     const made = await this.#changesTo(publication, state);
-    return await this.#withoutDeletions(join(made, this.#restoredBy(publication, made)));
+    const { flowing } = this.#options.emptied.split(made.changes, state);
+    const flows = { changes: flowing, resources: made.resources };
+    return await this.#withoutDeletions(join(flows, this.#restoredBy(publication, made)));
   }
 
   /** Takes what waited to be deleted, where nothing refers to it any more, as publications of those who asked. */
@@ -180,9 +197,14 @@ export class PublicationPlanner {
   /** An operator rejected what the source has: nothing new is recorded but live data. */
   async #planRejected(
     publication: Publication,
-    { made, rejectedBy: by, restored }: Pick<HeldChange, "made" | "restored"> & { readonly rejectedBy: number },
+    {
+      state,
+      made,
+      rejectedBy: by,
+      restored,
+    }: Pick<HeldChange, "state" | "made" | "restored"> & { readonly rejectedBy: number },
   ): Promise<OperationPlan> {
-    const plan = await this.#planLive(publication, made, restored);
+    const plan = await this.#planLive(publication, state, made, restored);
     return { ...plan, result: () => ({ kind: "rejected", by }) };
   }
 
@@ -191,7 +213,7 @@ export class PublicationPlanner {
     publication: Publication,
     { state, made, change, trips, restored }: HeldChange,
   ): Promise<OperationPlan> {
-    const plan = await this.#planLive(publication, made, restored);
+    const plan = await this.#planLive(publication, state, made, restored);
     const records = [...plan.records];
     const common = { origin: publication.origin, ...authorOf(publication) };
     const known = state.held !== undefined && sameChange(state.held, change) ? state.held.number : undefined;
@@ -209,15 +231,20 @@ export class PublicationPlanner {
   /** What of a publication is in force although the rest is not: live data, but none of its deletions. */
   async #planLive(
     publication: Publication,
+    state: LedgerState,
     made: ResourceChanges,
     restored: ResourceChanges,
   ): Promise<Omit<OperationPlan, "result">> {
     this.#lastLayers = undefined;
-    const { live } = await this.#split(made.changes, true);
+    const { flowing: live, emptied } = this.#options.emptied.split((await this.#split(made.changes, true)).live, state);
+    const told = this.#options.emptied.recordOf(publication, emptied, live, state);
     const inForce = join({ changes: live, resources: made.resources }, restored);
     const common = { origin: publication.origin, ...authorOf(publication) };
     return {
-      records: live.length === 0 ? [] : [{ kind: "live", changes: live, ...common }],
+      records: [
+        ...(live.length === 0 ? [] : [{ kind: "live", changes: live, ...common } as const]),
+        ...(told ? [told] : []),
+      ],
       resources: made.resources.values(),
       ...(inForce.changes.length > 0 && { effect: { changes: inForce, placement: undefined } }),
       live: await this.#withoutDeletions(inForce),
@@ -239,15 +266,13 @@ export class PublicationPlanner {
   /** The source has what is in force: what it had before and is held is dropped. */
   #planNothing(
     publication: Publication,
-    { held }: LedgerState,
-    restored: ResourceChanges,
-    waiting: readonly EntryChange[],
+    { state: { held }, made, restored, waiting, emptied, telling }: NothingMade,
   ): OperationPlan {
     return {
-      records: isDroppedBy(publication, held) ? [withdrawal(held, publication)] : [],
-      resources: [],
+      records: [...telling, ...(isDroppedBy(publication, held) ? [withdrawal(held, publication)] : [])],
+      resources: telling.length > 0 ? made.resources.values() : [],
       ...(restored.changes.length > 0 && { effect: { changes: restored, placement: undefined } }),
-      result: (number, revision) => ({ kind: "unchanged", number, revision, ...waitingIn(waiting) }),
+      result: (number, revision) => ({ kind: "unchanged", number, revision, ...waitingIn(waiting, emptied) }),
     };
   }
 
@@ -327,7 +352,14 @@ function join(a: ResourceChanges, b: ResourceChanges): ResourceChanges {
   return { changes: [...a.changes, ...b.changes], resources: new Map([...a.resources, ...b.resources]) };
 }
 
-function waitingIn(changes: readonly EntryChange[]): { readonly waiting?: readonly WaitingDeletion[] } {
-  if (changes.length === 0) return {};
-  return { waiting: changes.map(({ layer, type, name }) => ({ layer, type, name })) };
+function waitingIn(
+  waiting: readonly EntryChange[],
+  emptied: readonly EntryChange[],
+): { readonly waiting?: readonly WaitingDeletion[]; readonly emptied?: readonly EmptiedPlace[] } {
+  const placesOf = (changes: readonly EntryChange[]): readonly EntryPlace[] =>
+    changes.map(({ layer, type, name }) => ({ layer, type, name }));
+  return {
+    ...(waiting.length > 0 && { waiting: placesOf(waiting) }),
+    ...(emptied.length > 0 && { emptied: placesOf(emptied) }),
+  };
 }

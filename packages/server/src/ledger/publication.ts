@@ -53,6 +53,7 @@ export type PublishResult =
       /** Of a rollback: what it could not bring back, because it holds a secret, which the ledger does not keep. */
       readonly irretrievable?: readonly MissingContent[];
       readonly waiting?: readonly WaitingDeletion[];
+      readonly emptied?: readonly EmptiedPlace[];
     }
   /** It is in force already. */
   | {
@@ -60,6 +61,7 @@ export type PublishResult =
       readonly number: number;
       readonly revision: number;
       readonly waiting?: readonly WaitingDeletion[];
+      readonly emptied?: readonly EmptiedPlace[];
     }
   /** A fuse stopped it: nothing is sent but live data until the record `number` is approved. */
   | { readonly kind: "held"; readonly number: number; readonly trips: readonly FuseTrip[] }
@@ -80,6 +82,13 @@ export type Decision = "approve" | "reject" | "rollback";
  * restart it waits again when it is published again.
  */
 export interface WaitingDeletion {
+  readonly layer: string;
+  readonly type: TypeUrl;
+  readonly name: string;
+}
+
+/** Endpoints that would become empty, and are held back for a limited time. */
+export interface EmptiedPlace {
   readonly layer: string;
   readonly type: TypeUrl;
   readonly name: string;

@@ -14,8 +14,10 @@ import type {
 import { Slices } from "../slices.ts";
 import type { SubscribedNode } from "./affected-nodes.ts";
 import { DecisionPlanner } from "./decision-planner.ts";
+import { EmptiedFuse } from "./emptied-fuse.ts";
 import { EntryMaker } from "./entries.ts";
 import { HeldContent } from "./held-content.ts";
+import { type HeldEndpoint, HeldEndpoints } from "./held-endpoints.ts";
 import { isChange, isInForce, LedgerHistory } from "./history.ts";
 import { type PublishTarget, StateInForce } from "./in-force.ts";
 import type { HeldLease } from "./lease.ts";
@@ -51,6 +53,13 @@ export interface PublisherOptions {
   readonly retention: Retention;
   readonly digest: Digest;
   readonly holdsSecret: (resource: Resource) => boolean;
+  /** Which resources are the endpoints of a cluster that has none. */
+  readonly lacksEndpoints?: ((resource: Resource) => boolean) | undefined;
+  /**
+   * For how long endpoints that become empty are held back, in milliseconds.
+   * @default "off"
+   */
+  readonly endpointsEmptiedMs?: number | "off" | undefined;
   readonly kindOf: (type: TypeUrl) => TypeKind;
   /** Which fuses a change trips. */
   readonly judge: (change: LedgerEffect, state: LedgerState) => Steps<readonly FuseTrip[]>;
@@ -118,6 +127,7 @@ export class Publisher {
   readonly #publications: PublicationPlanner;
   readonly #decisions: DecisionPlanner;
   readonly #status: StoreStatus;
+  readonly #emptied: HeldEndpoints;
   readonly #closing = new AbortController();
   #following: Promise<void> | undefined;
   /** What a source published last. */
@@ -146,12 +156,17 @@ export class Publisher {
       },
     });
     this.#content = new HeldContent(store, digest);
-    const planning = { ...options, slices, inForce: this.#inForce, content: this.#content };
+    const emptied = new EmptiedFuse(options.endpointsEmptiedMs);
+    const planning = { ...options, slices, inForce: this.#inForce, content: this.#content, emptied };
     this.#publications = new PublicationPlanner({ ...planning, entries: this.#entries, history: this.history });
     this.#decisions = new DecisionPlanner(planning);
     const onRead = (record: LedgerRecord, changes: readonly EntryChange[]): void => this.#takeNote(record, changes);
     this.#reader = new LedgerReader({ store, digest, slices, inForce: this.#inForce, onRead }, read);
     this.#status = new StoreStatus({ ...planning, reader: this.#reader });
+    this.#emptied = new HeldEndpoints({
+      ...planning,
+      release: (plan) => void this.#operations.add(plan).catch(() => undefined),
+    });
   }
 
   /** Reads the ledger and puts in force what was; the server serves it from then on. */
@@ -162,6 +177,7 @@ export class Publisher {
     const read: ReadLedger = await readStore(options.store, (record) => compactor.count(record));
     const publisher = new Publisher(options, read, compactor);
     if (read.state.number > 0) await publisher.#resume(read.state);
+    publisher.#emptied.follow(read.state);
     publisher.#tellInForce();
     if (options.store.refresh !== undefined) publisher.#following = publisher.#follow();
     return publisher;
@@ -179,6 +195,11 @@ export class Publisher {
   /** The resources in force whose content is not at hand: clients keep what they have of them. */
   get missing(): readonly MissingContent[] {
     return this.#inForce.missing;
+  }
+
+  /** The endpoints that are held back because they became empty. */
+  get emptied(): readonly HeldEndpoint[] {
+    return this.#emptied.list;
   }
 
   /** Resolves when a record is in force, or the signal aborts. */
@@ -272,7 +293,8 @@ export class Publisher {
     const plan = async (state: LedgerState): Promise<OperationPlan> => {
       const planned = await this.#decisions.approval(number, by, state);
       this.#publications.forgetLast();
-      if (planned.effect !== undefined && state.held !== undefined) this.#publications.trust(state.held.origin.writer);
+      if (planned.effect !== undefined && state.held?.number === number)
+        this.#publications.trust(state.held.origin.writer);
       return planned;
     };
     return this.#observe("approve", by, () => this.#operations.add(plan));
@@ -318,6 +340,7 @@ export class Publisher {
   /** Resolves when everything that was begun is recorded and in force, and the store is closed. */
   async close(): Promise<void> {
     this.#operations.close();
+    this.#emptied.close();
     this.#closing.abort();
     await this.#following;
     await this.#operations.settled();
@@ -356,6 +379,7 @@ export class Publisher {
         operations = group.planned.map(({ operation }) => operation);
         continue;
       }
+      if (unrecorded === undefined) this.#emptied.follow(this.#reader.state);
       await this.#finish(group.planned, unrecorded);
       this.#tellInForce();
       this.#publications.begin();

@@ -135,9 +135,15 @@ export async function* recordsOf(store: LedgerStore, after = 0): AsyncIterable<L
 }
 
 /** The bodies that a state, what is held and a rollback need; one may be among them several times. */
-export function* bodiesIn({ entries: { tables }, held, deletedLive = [] }: LedgerSnapshot): Iterable<BodyId> {
+export function* bodiesIn({
+  entries: { tables },
+  held,
+  deletedLive = [],
+  emptiedEndpoints = [],
+}: LedgerSnapshot): Iterable<BodyId> {
   for (const { entries } of tables) for (const [, , body] of entries) if (body !== null) yield body;
   if (held !== undefined) yield* bodiesOf(held.changes);
+  yield* bodiesOf(emptiedEndpoints.map(({ change }) => change));
   for (const { entry } of deletedLive) if (entry.body !== undefined) yield entry.body;
 }
 

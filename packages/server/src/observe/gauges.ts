@@ -3,6 +3,7 @@ import type { ConversionFindings } from "../hub/port.ts";
 import type { Publisher } from "../ledger/publisher.ts";
 import type { StoreState } from "../ledger/store-state.ts";
 import type { LoadView } from "../load/load-reporting.ts";
+import type { HeldTrust } from "../transport/grpc/tls.ts";
 import type { SourceStatus } from "./source-status.ts";
 
 /** Values read on demand: the gauges among the metrics. */
@@ -13,8 +14,12 @@ export interface Gauges {
   revision(): number;
   /** How many nodes are how far with the newest revision. Costs a look at every client. */
   nodeStates(): NodeStates;
+  /** How many worker processes serve clients. */
+  readyWorkers(): number;
   /** Undefined: there is none, or it is not open yet. */
   ledger(): Publisher | undefined;
+  /** The CAs and revocation lists that a fuse holds. */
+  heldTrust(): readonly HeldTrust[];
   /** Undefined: no store is shared. */
   store(): StoreState | undefined;
   layers(): Iterable<LayerState>;

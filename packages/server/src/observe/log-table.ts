@@ -20,6 +20,7 @@ interface PartialLines {
   readonly "stream-ended": "stream-closed";
   readonly "conversion-incomplete": "converted";
   readonly "change-held": "ledger-recorded";
+  readonly "endpoints-held": "ledger-recorded";
   readonly "files-source-kept": "files-source";
 }
 
@@ -129,7 +130,7 @@ export const logTable: LogTable = {
     message: "client reconnected with an unknown version of its clusters",
     fields: ["node", "stream", "type"],
     means:
-      "its clusters are unknown to this server, so clusters removed while it was disconnected are removed at once, and requests may be lost. Keep a state directory, and let clients reconnect to the same server or to one that follows the same store",
+      "its clusters are unknown to this server, so clusters removed while it was disconnected are removed at once, and requests may be lost. Keep a state directory, and let clients reconnect to the same server or to one that follows the same store. With `--workers` also: its streams of single types are at several workers, where they are in no common order; use ADS",
   },
   "history-restored": {
     level: "info",
@@ -156,7 +157,7 @@ export const logTable: LogTable = {
     message: "change recorded",
     fields: ["number", "as", "author", "reason", "changes", "names"],
     means:
-      "number is what the history calls it; as is revision, live (endpoints and secrets only), approved, rejected, withdrawn, rolled-back or unpinned. names are the first of the changed resources: + added, ~ changed, - deleted, with layer and type",
+      "number is what the history calls it; as is revision, live (endpoints and secrets only), approved, rejected, withdrawn, rolled-back, unpinned or emptied (nothing is held back as empty any more). names are the first of the changed resources: + added, ~ changed, - deleted, with layer and type",
   },
   "change-held": {
     of: "ledger-recorded",
@@ -165,6 +166,14 @@ export const logTable: LogTable = {
     fields: ["number", "author", "fuses", "changes", "names"],
     means:
       "a fuse stopped it, for the reasons in fuses; clients keep what they have. Approve or reject it by its number, or correct the source: a change that trips no fuse takes its place",
+  },
+  "endpoints-held": {
+    of: "ledger-recorded",
+    level: "error",
+    message: "endpoints became empty and are held back",
+    fields: ["number", "author", "changes", "names"],
+    means:
+      "clusters would lose all their endpoints; clients keep what they have for the time of fuses.endpoints-emptied, and everything else is sent. These are all that the writer has emptied now. Approve them by the number, or bring endpoints back",
   },
   "ledger-problem": {
     level: "error",
@@ -299,6 +308,19 @@ export const logTable: LogTable = {
     fields: ["directory", "type", "name", "reason"],
     means: "the client receives an incomplete resource or rejects the file: add descriptors, or export as pb",
   },
+  "worker-ready": {
+    level: "info",
+    message: "worker ready",
+    fields: ["worker", "pid", "took_ms"],
+    means: "the process has the state in force and serves clients",
+  },
+  "worker-ended": {
+    level: "error",
+    message: "worker ended",
+    fields: ["worker", "pid", "how", "restart_ms"],
+    means:
+      "its clients reconnect to the other workers; another process takes its place after restart_ms, which grows if that ends soon too",
+  },
   "tls-reloaded": {
     level: "info",
     message: "certificates reloaded",
@@ -311,6 +333,13 @@ export const logTable: LogTable = {
     message: "new certificates are invalid; keeping the old ones",
     fields: ["files", "reason"],
     means: "fix the files before the old certificate expires",
+  },
+  "tls-held": {
+    level: "warn",
+    message: "new CAs or revocation lists held by a fuse; keeping the old ones",
+    fields: ["id", "files", "reason"],
+    means:
+      "they would cut off more nodes than `fuses.nodes-cut-off` allows: correct the files, or put them in force by `xds approve` with the id",
   },
   "listener-failed": {
     level: "error",

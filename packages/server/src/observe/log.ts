@@ -162,10 +162,13 @@ function logServer(lines: Lines): void {
     age_ms: Math.round(ageMs),
   }));
   logRejections(lines);
+  lines.each("worker-ready", ({ worker, pid, tookMs }) => ({ worker, pid, took_ms: tookMs }));
+  lines.each("worker-ended", ({ worker, pid, how, restartMs }) => ({ worker, pid, how, restart_ms: restartMs }));
   lines.each("tls-reloaded", ({ files }) => ({ files: files.join(",") }));
   lines.each("tls-refused", ({ files, error }) => {
     return { files: files.join(","), reason: printableReason(error.message, 500) };
   });
+  lines.each("tls-held", ({ id, files, message }) => ({ id, files: files.join(","), reason: message }));
 }
 
 /** Logs who was turned away, and what operators did. */
@@ -248,6 +251,7 @@ function logLedger(lines: Lines): void {
     const by = author && printable(author, 200);
     const names = changes.map(describeChange);
     if (as === "held") log.write("change-held", { number, author: by, fuses: reasons, changes: total, names });
+    else if (as === "emptied" && total > 0) log.write("endpoints-held", { number, author: by, changes: total, names });
     else
       log.write("ledger-recorded", {
         ...{ number, as, author: by, reason: message && printable(message, 500) },

@@ -53,6 +53,9 @@ export type MetricName =
   | "xds_server_nodes"
   | "xds_server_snapshot_resources"
   | "xds_server_layers"
+  | "xds_server_workers"
+  | "xds_server_worker_ends_total"
+  | "xds_server_worker_resident_memory_bytes"
   | "xds_server_ready"
   | "xds_server_draining"
   | "xds_server_source_state"
@@ -85,10 +88,12 @@ export type MetricName =
   | "xds_server_store_stopped"
   | "xds_server_store_publisher"
   | "xds_server_store_unchecked_total"
+  | "xds_server_emptied_endpoints"
   | "xds_server_missing_resources"
   | "xds_server_files_total"
   | "xds_server_file_problems_total"
   | "xds_server_tls_reloads_total"
+  | "xds_server_tls_held"
   | "xds_server_certificates_ended_total"
   | "xds_server_admin_changes_total"
   | "xds_server_listener_failures_total"
@@ -269,6 +274,21 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     help: "Resources by type, summed over all layers.",
     labels: ["type"],
   },
+  xds_server_workers: {
+    kind: "gauge",
+    help: "Worker processes that serve clients; 0 without workers",
+    labels: [],
+  },
+  xds_server_worker_ends_total: {
+    kind: "counter",
+    help: "Worker processes that ended although nobody asked them to",
+    labels: [],
+  },
+  xds_server_worker_resident_memory_bytes: {
+    kind: "gauge",
+    help: "Resident memory of each worker process; process_resident_memory_bytes has the sum with the primary's",
+    labels: ["worker"],
+  },
   xds_server_layers: { kind: "gauge", help: "Layers that exist.", labels: [] },
   xds_server_ready: { kind: "gauge", help: "1 if the server is ready.", labels: [] },
   xds_server_draining: { kind: "gauge", help: "1 while draining.", labels: [] },
@@ -394,6 +414,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     help: "Clients that were served although another server may have sent them a newer state, by reason: away or timeout.",
     labels: ["reason"],
   },
+  xds_server_emptied_endpoints: {
+    help: "Endpoints of clusters that became empty, and are held back by a fuse; clients keep their copies.",
+    kind: "gauge",
+    labels: [],
+  },
   xds_server_missing_resources: {
     kind: "gauge",
     help: "Resources in force whose content is unavailable after a restart; clients keep their copies.",
@@ -413,6 +438,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "counter",
     help: "Certificate reloads by result.",
     labels: ["result"],
+  },
+  xds_server_tls_held: {
+    kind: "gauge",
+    help: "1 while a fuse holds new CAs or revocation lists.",
+    labels: [],
   },
   xds_server_certificates_ended_total: {
     kind: "counter",

@@ -7,6 +7,7 @@ import { Clients } from "./clients.ts";
 import type { DeliveryTimes } from "./deliveries.ts";
 import type { Gauges } from "./gauges.ts";
 import { readLoads } from "./load-metrics.ts";
+import { type MetricReading, readMetrics } from "./metric-readings.ts";
 import type { MetricName } from "./metric-table.ts";
 import { gauge } from "./prom-gauge.ts";
 import { ReadSummary } from "./prom-summary.ts";
@@ -28,6 +29,8 @@ export interface Metrics {
   readonly contentType: string;
   /** The current metrics in Prometheus text format. */
   scrape(): Promise<string>;
+  /** The current metrics as values. */
+  read(): Promise<readonly MetricReading[]>;
   /** Stops sampling the event loop. */
   close(): void;
 }
@@ -58,6 +61,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   return {
     contentType: registry.contentType,
     scrape: () => registry.metrics(),
+    read: async () => await readMetrics(registry),
     close: () => lag.disable(),
   };
 }
@@ -223,6 +227,8 @@ function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
   const certificates = new CounterFamily("xds_server_certificates_ended_total", registry);
   telemetry.observe("certificate-ended", ({ reason }) => certificates.cell(reason).value++);
   telemetry.observe("listener-failed", () => faults.value++);
+  const workerEnds = new CounterFamily("xds_server_worker_ends_total", registry).cell();
+  telemetry.observe("worker-ended", () => workerEnds.value++);
   telemetry.observe("invariant-broken", () => invariants.value++);
 }
 
@@ -239,6 +245,7 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
   });
   gauge("xds_server_ledger_number", registry, (set) => set(gauges.ledger()?.number ?? 0));
   gauge("xds_server_ledger_held", registry, (set) => set(gauges.ledger()?.held === undefined ? 0 : 1));
+  gauge("xds_server_tls_held", registry, (set) => set(gauges.heldTrust().length > 0 ? 1 : 0));
   gauge("xds_server_store_head", registry, (set) => set(gauges.store()?.head ?? 0));
   gauge("xds_server_store_lag_records", registry, (set) => set(gauges.store()?.lag ?? 0));
   gauge("xds_server_store_lag_seconds", registry, (set) => {
@@ -253,12 +260,16 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
   gauge("xds_server_store_copy_in_place", registry, (set) => set(gauges.store()?.copy?.isInPlace === true ? 1 : 0));
   gauge("xds_server_store_stopped", registry, (set) => set(gauges.store()?.stop === undefined ? 0 : 1));
   gauge("xds_server_store_publisher", registry, (set) => set(gauges.store()?.role === "publisher" ? 1 : 0));
+  gauge("xds_server_emptied_endpoints", registry, (set) => set(gauges.ledger()?.emptied.length ?? 0));
   gauge("xds_server_missing_resources", registry, (set) => set(gauges.ledger()?.missing.length ?? 0));
   gauge("xds_server_ready", registry, (set) => set(gauges.readiness().isReady ? 1 : 0));
   gauge("xds_server_draining", registry, (set) => set(gauges.readiness().isDraining ? 1 : 0));
   gauge("xds_server_streams_stalled", registry, (set) => set(gauges.writes().stalledStreams));
   gauge("xds_server_write_buffer_bytes", registry, (set) => set(gauges.writes().bufferedBytes));
   gauge("xds_server_conversions_incomplete", registry, (set) => set(gauges.conversionFindings().size));
+  gauge("xds_server_workers", registry, (set) => set(gauges.readyWorkers()));
+  // Read of the workers' own metrics.
+  gauge("xds_server_worker_resident_memory_bytes", registry);
   gauge("xds_server_layers", registry, (set) => set([...gauges.layers()].length));
   gauge("xds_server_snapshot_resources", registry, (set) => {
     const sums = new Map<string, number>();

@@ -8,6 +8,7 @@ export function overdueReason(wait: Wait): string {
     const { type, isNacked } = wait;
     return `the client ${isNacked ? "NACKed" : "did not ACK"} ${messageNameOf(type)}`;
   }
+  if (wait.for === "content") return `the content of ${wait.name} is not at hand`;
   const cluster = `cluster ${wait.name}`;
   if (wait.for === "endpoints") return `${cluster} has no endpoints`;
   if (wait.for === "secret") return `a secret of ${cluster} is missing`;

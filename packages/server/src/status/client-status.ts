@@ -31,6 +31,16 @@ export interface ClientStatusOptions {
   /** Whether a caller may ask for client status at all. */
   admit(peer: Peer): AccessGrant | Status;
   readonly times: DeliveryTimes;
+  /** The clients that other processes serve, for the same request. Absent: there are none. */
+  readonly askOthers?: (asked: AskedOthers) => Promise<readonly ClientParts[] | { readonly refused: Status }>;
+}
+
+/** A request for the status of clients. */
+export interface AskedOthers {
+  readonly version: ApiVersion;
+  readonly request: Uint8Array;
+  readonly peer: Peer;
+  readonly resourcesInPart: number;
 }
 
 interface Asked {
@@ -79,6 +89,23 @@ export class ClientStatus {
    * only the client's first one holds its node.
    */
   async answerInParts(
+    version: ApiVersion,
+    request: Uint8Array,
+    peer: Peer,
+    resourcesInPart: number,
+  ): Promise<readonly ClientParts[] | Status> {
+    const here = await this.answerHere(version, request, peer, resourcesInPart);
+    const { askOthers, maxBytes } = this.#options;
+    if ("code" in here || askOthers === undefined) return here;
+    const others = await askOthers({ version, request, peer, resourcesInPart });
+    if ("refused" in others) return others.refused;
+    const all = [...here, ...others];
+    const byteLength = all.flat(2).reduce((sum, piece) => sum + piece.byteLength, 0);
+    return byteLength > maxBytes ? tooLarge(maxBytes) : all;
+  }
+
+  /** As `answerInParts`, of the clients of this process only. */
+  async answerHere(
     version: ApiVersion,
     request: Uint8Array,
     peer: Peer,
@@ -192,7 +219,7 @@ function scopeOf({ streams }: Client): string {
 }
 
 /** The responses of one client, each in pieces. */
-type ClientParts = readonly (readonly Uint8Array[])[];
+export type ClientParts = readonly (readonly Uint8Array[])[];
 
 /** The configuration of one client, in parts. */
 class ConfigParts {

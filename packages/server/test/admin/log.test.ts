@@ -66,12 +66,13 @@ test("every line has the fields that the table names, and no other", () => {
   }
 });
 
-test("a line has the name of its event, but for four that tell an event in some cases only", () => {
+test("a line has the name of its event, but for five that tell an event in some cases only", () => {
   const partial = Object.entries(logTable).filter(([, { of }]) => of !== undefined);
   expect(partial.map(([event, { of }]) => [event, of])).toEqual([
     ["conversion-incomplete", "converted"],
     ["stream-ended", "stream-closed"],
     ["change-held", "ledger-recorded"],
+    ["endpoints-held", "ledger-recorded"],
     ["files-source-kept", "files-source"],
   ]);
 });

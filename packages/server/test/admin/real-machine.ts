@@ -128,6 +128,10 @@ export class RealMachine {
     revision: () => this.machine.revision,
     nodeStates: () => this.deployments.states(this.machine.revision),
     head: () => this.machine.revision,
+    newest: () => this.machine.revision,
+    workers: undefined,
+    readyWorkers: () => 0,
+    placedStreams: () => this.machine.placedStreams(),
     revisionOf: (number) => number,
     numberOf: (revision) => revision,
     changeOf: (revision) => revision,
@@ -163,6 +167,9 @@ export class RealMachine {
     ledger: () => undefined,
     store: () => undefined,
     inMemoryReason: () => undefined,
+    adminRole: () => undefined,
+    heldTrust: () => [],
+    approveTrust: async () => false,
   };
   readonly metrics: Metrics = createMetrics({
     telemetry: this.telemetry,

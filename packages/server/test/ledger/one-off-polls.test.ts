@@ -2,7 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatTypeUrl } from "@xdskit/protocol";
-import { createServer, type ManagementServer, type PlanAnswer, planLines } from "@xdskit/server";
+import {
+  type AccessClientAnswer,
+  createServer,
+  type ManagementServer,
+  type Page,
+  type PlanAnswer,
+  planLines,
+} from "@xdskit/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { cluster, resource, testApi } from "../support/test-server.ts";
 
@@ -40,7 +47,12 @@ async function start() {
     const plan = await fetch(`http://127.0.0.1:${adminAddress?.port}/api/v1/plan`, { method: "POST", body });
     return ((await plan.json()) as PlanAnswer).nodes.connected;
   };
-  return { server, poll, connected };
+  /** Whom `xds access check` looks at. */
+  const checked = async (): Promise<readonly string[]> => {
+    const clients = await fetch(`http://127.0.0.1:${adminAddress?.port}/api/v1/access/clients`);
+    return ((await clients.json()) as Page<AccessClientAnswer>).items.map(({ node }) => node);
+  };
+  return { server, poll, connected, checked };
 }
 
 /** What the fuses say of access rules that deny every client. */
@@ -59,18 +71,19 @@ function tripsOf(result: Awaited<ReturnType<ManagementServer["publish"]>>): read
   return result.kind === "held" ? result.trips.map(({ message }) => message) : [result.kind];
 }
 
-test("polls without a version, as with curl, are no connected node for a plan and the fuses", async () => {
-  const { server, poll, connected } = await start();
+test("polls without a version, as with curl, are no connected node for a plan, the fuses and a check", async () => {
+  const { server, poll, connected, checked } = await start();
   await server.publish({ layers, placement: open, origin: { writer: "directory" } });
   for (const _ of [1, 2]) await poll();
-  expect([await connected(), await denyAll(server)]).toEqual([0, ["applied"]]);
+  expect([await connected(), await checked(), await denyAll(server)]).toEqual([0, [], ["applied"]]);
 });
 
 test("a poller is a connected node once it polls with the version that it was given", async () => {
-  const { server, poll, connected } = await start();
+  const { server, poll, connected, checked } = await start();
   await server.publish({ layers, placement: open, origin: { writer: "directory" } });
   await poll(await poll());
-  expect([await connected(), await denyAll(server)]).toEqual([1, ["1 of 1 connected nodes would be cut off"]]);
+  expect([await connected(), await checked()]).toEqual([1, ["edge"]]);
+  expect(await denyAll(server)).toEqual(["1 of 1 connected nodes would be cut off"]);
 });
 
 test.each([

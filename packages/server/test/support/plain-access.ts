@@ -14,6 +14,10 @@ export interface PlainQuestion {
   readonly entry: EntryPoint;
   /** Undefined where callers speak for no node. */
   readonly node: string | undefined;
+  /** @default "" */
+  readonly cluster?: string;
+  /** Texts of the node's metadata. */
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** A resource that there is. */
@@ -80,15 +84,26 @@ export class PlainAccess {
     return caller.role === undefined ? undefined : hasRole(entry, caller);
   }
 
-  #met({ entry, node, caller }: PlainQuestion): readonly Met[] {
+  #met({ entry, node, caller, cluster = "", metadata = {} }: PlainQuestion): readonly Met[] {
+    const texts = new Map(Object.entries(metadata));
     return this.#rules.rules.flatMap((rule) => {
       const isUsual = rule.deny === true || ownNodeEntries.includes(entry);
       if (!(rule.entryPoints?.includes(entry) ?? isUsual)) return [];
-      if (node === undefined && rule.nodes !== undefined && rule.deny === true) return [];
+      const isAboutNodes = [rule.nodes, rule.clusters, rule.metadata].some((field) => field !== undefined);
+      if (node === undefined && isAboutNodes && rule.deny === true) return [];
+      const fitsMetadata = (met: Meeting): boolean =>
+        Object.entries(rule.metadata ?? {}).every(([field, pattern]) => {
+          const text = texts.get(field);
+          return text !== undefined && fits([pattern], text, met);
+        });
       return rule.identities
         .flatMap((identity) => meetings(identity, caller))
         .map((met) => ({ ...met, rule }))
-        .filter((met) => node === undefined || fits(rule.nodes, node, met));
+        .filter(
+          (met) =>
+            node === undefined ||
+            (fits(rule.nodes, node, met) && fits(rule.clusters, cluster, met) && fitsMetadata(met)),
+        );
     });
   }
 }

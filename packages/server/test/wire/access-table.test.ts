@@ -21,13 +21,23 @@ import {
 const SDS = "/envoy.service.secret.v3.SecretDiscoveryService";
 const PATIENCE_MS = 30_000;
 const clients = ["127.0.0.1", "127.0.0.2", "127.0.0.3"] as const;
-const nodes = ["edge-1", "pay-1"] as const;
+/** What a client says that it is. */
+interface ClaimedNode {
+  readonly id: string;
+  readonly cluster: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+const nodes: readonly ClaimedNode[] = [
+  { id: "edge-1", cluster: "web", metadata: { zone: "z1" } },
+  { id: "edge-1", cluster: "db", metadata: {} },
+  { id: "pay-1", cluster: "web", metadata: { zone: "z2", tier: "gold" } },
+];
 const entries = ["ads", "stream", "fetch", "rest"] as const satisfies readonly EntryPoint[];
 const types: readonly TypeUrl[] = [CLUSTER, SECRET];
 const names = ["edge/a", "pay/a", "own"] as const;
 /** The layer of each name; only edge-1 has a layer of its own. */
 const layerOf = (name: string): string => (name === "own" ? "node/edge-1" : "base");
-const exists = (name: string, node: string): boolean => name !== "own" || node === "edge-1";
+const exists = (name: string, { id }: ClaimedNode): boolean => name !== "own" || id === "edge-1";
 
 let world: World;
 const peers = new Map<string, RawPeer>();
@@ -53,7 +63,7 @@ afterAll(async () => {
 interface Question {
   readonly from: string;
   readonly entry: (typeof entries)[number];
-  readonly node: string;
+  readonly node: ClaimedNode;
   readonly type: TypeUrl;
 }
 const questions: readonly Question[] = clients.flatMap((from) =>
@@ -74,7 +84,7 @@ async function called({ from, entry, node, type }: Question): Promise<readonly s
   };
   const call = peers.get(from)?.open(paths[entry]);
   if (call === undefined) throw new Error("no connection");
-  call.send(encodeSotwRequest({ node: { ...anonymousNode, id: node }, typeUrl: type, resourceNames: [...names] }));
+  call.send(encodeSotwRequest({ node: { ...anonymousNode, ...node }, typeUrl: type, resourceNames: [...names] }));
   call.end();
   const { code } = await within("the end of a call", call.status, PATIENCE_MS);
   if (code === 16 || code === 7) return "refused";
@@ -95,7 +105,7 @@ async function polled({ from, node, type }: Question): Promise<readonly string[]
     path: `/v3/discovery:${type === CLUSTER ? "clusters" : "secrets"}`,
     headers: { "content-type": "application/json" },
   });
-  request.end(JSON.stringify({ node: { id: node }, resource_names: names }));
+  request.end(JSON.stringify({ node, resource_names: names }));
   const [response] = (await once(request, "response")) as [IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
@@ -109,9 +119,10 @@ async function polled({ from, node, type }: Question): Promise<readonly string[]
 /** What the plain reading of the rules says. */
 function expected(rules: readonly AccessRule[], { from, entry, node, type }: Question): readonly string[] | "refused" {
   const plain = new PlainAccess({ loopback: "rules", rules });
-  const asking = { caller: { address: from }, entry, node };
+  const { id, cluster: inCluster, metadata } = node;
+  const asking = { caller: { address: from }, entry, node: id, cluster: inCluster, metadata };
   const short = type === SECRET ? "Secret" : "Cluster";
-  const layers = node === "edge-1" ? ["node/edge-1", "base"] : ["base"];
+  const layers = id === "edge-1" ? ["node/edge-1", "base"] : ["base"];
   if (!plain.admits(asking) || (entry !== "ads" && plain.closes(asking, short, layers))) return "refused";
   return names
     .filter((name) => exists(name, node) && plain.gives(asking, { layer: layerOf(name), type: short, name }))
@@ -128,6 +139,10 @@ const rule: fc.Arbitrary<AccessRule> = fc.record(
     ),
     entryPoints: fc.subarray([...entries], { minLength: 1 }),
     nodes: fc.subarray(["edge-*", "pay-1"], { minLength: 1 }),
+    clusters: fc.subarray(["w*", "db", "other"], { minLength: 1 }),
+    metadata: fc.constantFrom<Readonly<Record<string, string>>[]>(
+      ...[{ zone: "z1" }, { zone: "z*" }, { zone: "*", tier: "g*d" }, { constructor: "*" }],
+    ),
     layers: fc.subarray(["base", "node/*"], { minLength: 1 }),
     types: fc.subarray(["Secret", "Cluster", "*"], { minLength: 1 }),
     names: fc.subarray(["edge/*", "*/a", "own"], { minLength: 1 }),
@@ -144,20 +159,31 @@ async function answers(rules: readonly AccessRule[]): Promise<ReadonlyMap<Questi
   return found;
 }
 
+/** The rules without a condition on the node. */
+function without(field: "clusters" | "metadata", rules: readonly AccessRule[]): readonly AccessRule[] {
+  return rules.map(({ [field]: _, ...rule }) => rule);
+}
+
 test("S-ACC-01 S-ACC-20: entry point x identity x node x type x name x rules, over the wire", {
   timeout: 120_000,
 }, async () => {
   let shown = 0;
+  /** Answers that would be others without a condition of the rules. */
+  const decided = { clusters: 0, metadata: 0 };
   await fc.assert(
     fc.asyncProperty(rulesOf, async (rules) => {
       for (const [question, got] of await answers(rules)) {
         expect([question, got]).toEqual([question, expected(rules, question)]);
         if (got !== "refused") shown += got.length;
+        for (const field of ["clusters", "metadata"] as const)
+          if (String(expected(without(field, rules), question)) !== String(got)) decided[field]++;
       }
     }),
     { numRuns: 25 },
   );
   expect(shown).toBeGreaterThan(100);
+  expect(decided.clusters).toBeGreaterThan(20);
+  expect(decided.metadata).toBeGreaterThan(20);
 });
 
 test("S-ACC-02: over the wire, another rule that denies never widens, nor does one that allows what is denied", {

@@ -61,3 +61,22 @@ access:
     [8, "access.rules[1].nodes[1]", "SETTING_INVALID"],
   ]);
 });
+
+test("S-ACC-05 mistakes in the form of a rule do not hide those in what it says, and each is told once", () => {
+  const { problems } = read(`
+access:
+  rules:
+    - { identities: ["cn:ops"], node: ["a"], metadata: { zone: 1 } }
+    - { identities: anyone, entryPoints: [grpc] }
+    - { identities: [anyone] }
+    - { identities: [anyone], types: [sds] }
+`);
+  expect(problems.map(({ line, path, code }) => [line, path, code])).toEqual([
+    [4, "access.rules[0].node", "SETTING_UNKNOWN"],
+    [4, "access.rules[0].metadata", "SETTING_WRONG_TYPE"],
+    [5, "access.rules[1].identities", "SETTING_WRONG_TYPE"],
+    [4, "access.rules[0].identities[0]", "SETTING_INVALID"],
+    [5, "access.rules[1].entryPoints[0]", "SETTING_INVALID"],
+    [7, "access.rules[3].types[0]", "SETTING_INVALID"],
+  ]);
+});

@@ -1,6 +1,6 @@
 import type { AccessRule, AccessRules } from "@xdskit/protocol";
 import type { ValuePath } from "@xdskit/protocol/internal";
-import { compileAccess, findIdleRules } from "@xdskit/protocol/internal";
+import { compileAccess, findIdleRules, formatPath } from "@xdskit/protocol/internal";
 import { isMapping } from "../document/places.ts";
 import type { SettingsNotes } from "./settings-notes.ts";
 
@@ -26,7 +26,7 @@ export function readAccess(notes: SettingsNotes, access: unknown): AccessRules {
     ...((loopback === "trusted" || loopback === "rules") && { loopback }),
     rules: rules.map((rule: unknown, index) => readRule(notes, rule, ["access", "rules", index])),
   };
-  if (notes.problems.length === before) noteMistakes(notes, read);
+  noteMistakes(notes, read, new Set(notes.problems.slice(before).map(({ path }) => path)));
   return read;
 }
 
@@ -37,10 +37,10 @@ function readRule(notes: SettingsNotes, rule: unknown, path: ValuePath): AccessR
   }
   notes.refuseOthers(rule, path, RULE_FIELDS);
   const { name, metadata, deny } = rule as Partial<Record<string, unknown>>;
-  const isText = (value: unknown): value is string => typeof value === "string";
   if (name !== undefined && !isText(name)) notes.wrongType([...path, "name"], "a name", name);
   if (deny !== undefined && typeof deny !== "boolean") notes.wrongType([...path, "deny"], "true or false", deny);
-  if (metadata !== undefined && !(isMapping(metadata) && Object.values(metadata).every(isText)))
+  const isMetadata = isMapping(metadata) && Object.values(metadata).every(isText);
+  if (metadata !== undefined && !isMetadata)
     notes.wrongType([...path, "metadata"], "a mapping of fields to patterns", metadata);
   const lists = LISTS.flatMap((key) => {
     const list = (rule as Partial<Record<string, unknown>>)[key];
@@ -53,18 +53,26 @@ function readRule(notes: SettingsNotes, rule: unknown, path: ValuePath): AccessR
     identities: [],
     ...Object.fromEntries(lists),
     ...(isText(name) && { name }),
-    ...(isMapping(metadata) && { metadata: metadata as Readonly<Record<string, string>> }),
+    ...(isMetadata && { metadata: metadata as Readonly<Record<string, string>> }),
     ...(deny === true && { deny }),
   };
 }
 
-/** Notes what the rules themselves get wrong. */
-function noteMistakes(notes: SettingsNotes, rules: AccessRules): void {
+/** Notes what the rules themselves get wrong, where `noted` has nothing yet. Rules that are read in part are not called idle. */
+function noteMistakes(notes: SettingsNotes, rules: AccessRules, noted: ReadonlySet<string | undefined>): void {
   const policy = compileAccess(rules, { isSecret: () => false });
-  if (!("problems" in policy)) {
-    for (const { index, message } of findIdleRules(rules))
-      notes.warn("ACCESS_RULE_IDLE", ["access", "rules", index], "value", message, "remove the rule, or change it");
+  if ("problems" in policy) {
+    for (const { path, message } of policy.problems) {
+      const place: ValuePath = ["access", ...path];
+      if (!noted.has(formatPath(place))) notes.note("SETTING_INVALID", place, "value", message);
+    }
     return;
   }
-  for (const { path, message } of policy.problems) notes.note("SETTING_INVALID", ["access", ...path], "value", message);
+  if (noted.size > 0) return;
+  for (const { index, message } of findIdleRules(rules))
+    notes.warn("ACCESS_RULE_IDLE", ["access", "rules", index], "value", message, "remove the rule, or change it");
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }

@@ -8,6 +8,8 @@ export type SettingKind =
   | "duration-or-off"
   /** A whole number, at least 0 (number). */
   | "count"
+  /** A whole number, at least 1 (number), or `auto` (string). */
+  | "count-or-auto"
   /** A share in percent, such as `50%`, which may be above 100 (a part of 1), or `off` (string). */
   | "share-or-off"
   /** A whole number, at least 0, optionally with `KiB`, `MiB` or `GiB` (bytes). */
@@ -84,6 +86,7 @@ export type SettingKey =
   | "rest.names"
   | "state-dir"
   | "store"
+  | "workers"
   | "tls.cert"
   | "tls.key"
   | "tls.ca"
@@ -98,6 +101,7 @@ export type SettingKey =
   | "fuses.size-grown"
   | "fuses.size-shrunk"
   | "fuses.size-floor"
+  | "fuses.endpoints-emptied"
   | "history.revisions"
   | "history.days"
   | "export.directory"
@@ -237,6 +241,12 @@ export const settingTable: readonly Setting[] = [
     undefined,
     "Store that several servers share, etcd://HOST:PORT,…/PREFIX or file:DIR; one of them publishes its source.",
   ),
+  row(
+    "workers",
+    "count-or-auto",
+    "1",
+    "Processes that serve the clients; auto for one per core. Limits hold for each of them.",
+  ),
   row("tls.cert", "path", undefined, "PEM file with the server certificate and its chain."),
   row("tls.key", "path", undefined, "PEM file with the server's private key."),
   row("tls.ca", "path", undefined, "PEM file with the CAs that sign client certificates."),
@@ -281,6 +291,12 @@ export const settingTable: readonly Setting[] = [
     "Hold a change by which a layer's resources of a type shrink by this share or more.",
   ),
   row("fuses.size-floor", "bytes", "16KiB", "A difference in size up to this is never held."),
+  row(
+    "fuses.endpoints-emptied",
+    "duration-or-off",
+    "10m",
+    "How long to hold back endpoints of a cluster that become empty, each by itself.",
+  ),
   row("history.revisions", "count", "1000", "Maximum revisions and decisions kept in the history."),
   row("history.days", "count", "30", "Days to keep revisions in the history."),
   row(

@@ -32,6 +32,8 @@ export function readSettingValue(setting: Pick<Setting, "kind" | "words">, given
       return given === false || given === "off" ? good("off") : readDuration(given);
     case "count":
       return readCount(given);
+    case "count-or-auto":
+      return given === "auto" ? good(given) : readPositive(given);
     case "share-or-off":
       return given === false || given === "off" ? good("off") : readShare(given);
     case "bytes":
@@ -78,6 +80,13 @@ function readCount(given: unknown): ValueResult {
   if (typeof number !== "number") return wrongType("a whole number", given);
   if (Number.isSafeInteger(number) && number >= 0) return good(number);
   return bad("SETTING_INVALID", `expected a whole number from 0, got ${show(given)}`);
+}
+
+function readPositive(given: unknown): ValueResult {
+  const read = readCount(given);
+  return read.value === 0
+    ? bad("SETTING_INVALID", `expected a whole number from 1, or auto, got ${show(given)}`)
+    : read;
 }
 
 function readShare(given: unknown): ValueResult {

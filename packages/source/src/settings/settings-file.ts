@@ -28,7 +28,7 @@ export interface SettingsContent {
   readonly severities?: Severities | undefined;
   /** The positions of the access rules, in their order. */
   readonly accessPlaces?: readonly SettingPlace[];
-  /** The types and layers that the access rules name. */
+  /** The types, layers and resources that the access rules name. */
   readonly accessNames?: readonly AccessName[];
   /** Listen addresses besides `listen`. */
   readonly listeners: readonly ListenerSettings[];
@@ -38,9 +38,9 @@ export interface SettingsContent {
 /** The positions of settings' values in `xdskit.yaml`. */
 export type SettingPlaces = Partial<Readonly<Record<SettingKey, SettingPlace>>>;
 
-/** A type or a layer that an access rule names, without a pattern. */
+/** A type or a layer that an access rule names, without a pattern, or a pattern of names of resources. */
 export interface AccessName extends SettingPlace {
-  readonly kind: "types" | "layers";
+  readonly kind: "types" | "layers" | "names";
   readonly name: string;
   /** Whether the rule denies. */
   readonly deny: boolean;
@@ -114,16 +114,20 @@ class SettingsReading {
 
   #accessNames(): readonly AccessName[] {
     const lists = (this.#access?.rules ?? []).flatMap((rule, index) =>
-      (["types", "layers"] as const).flatMap((kind) =>
+      (["types", "layers", "names"] as const).flatMap((kind) =>
         (rule[kind] ?? []).map((name, at) => ({
           ...{ kind, name, deny: rule.deny === true },
           path: ["access", "rules", index, kind, at],
         })),
       ),
     );
-    return lists.flatMap(({ path, ...named }): readonly AccessName[] =>
-      /[*{]/.test(named.name) ? [] : [{ ...named, path: formatPath(path), ...this.#notes.placeOf(path) }],
-    );
+    // What is no name at all is an error already.
+    const mistaken = new Set(this.#notes.problems.map(({ path }) => path));
+    return lists.flatMap(({ path, ...named }): readonly AccessName[] => {
+      const field = formatPath(path);
+      const isOpen = named.kind !== "names" && /[*{]/.test(named.name);
+      return isOpen || mistaken.has(field) ? [] : [{ ...named, path: field, ...this.#notes.placeOf(path) }];
+    });
   }
 
   /** A key may be nested (`tls: { cert: x }`) or dotted (`tls.cert: x`). */

@@ -1,4 +1,5 @@
 import { readClaim } from "@xdskit/protocol/internal";
+import { roleOfIdentities } from "@xdskit/server";
 import { CommandError, exitCode } from "../../exit-code.ts";
 import type { CommandContext } from "../context.ts";
 import type { AccessAsked, ExplainAnswer } from "./flags.ts";
@@ -6,11 +7,12 @@ import { layersIn, type RulesInFiles } from "./rules.ts";
 
 /** What the rules of a directory say. */
 export function explainByFiles(
-  { api, state, policy, places }: RulesInFiles,
+  { api, state, policy, places, adminEntry }: RulesInFiles,
   { identities, entry, node, cluster, type: typeName, name }: AccessAsked,
   context: CommandContext,
 ): ExplainAnswer {
-  const claim = readClaim({ entryPoint: entry, identities, node, cluster, validTo: context.io.now() });
+  const role = adminEntry && roleOfIdentities(identities, adminEntry);
+  const claim = readClaim({ entryPoint: entry, identities, node, cluster, role, validTo: context.io.now() });
   if ("problem" in claim) throw new CommandError(exitCode.usage, `--${claim.problem}`);
   const type = typeName === undefined ? undefined : api.typeNamed(typeName);
   if (typeName !== undefined && type === undefined)

@@ -1,11 +1,11 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { AccessRules, Node, NodeMappingRejection, Peer, TypeUrl } from "@xdskit/protocol";
 import { type AccessPolicy, createAccess, layersFor, typeKindTable } from "@xdskit/protocol/internal";
-import type { AccessRulesAnswer } from "@xdskit/server";
+import type { AccessRulesAnswer, AdminEntry } from "@xdskit/server";
 import { type LoadedState, readSettings, settingsFile } from "@xdskit/source";
 import { CommandError, exitCode } from "../../exit-code.ts";
 import { loadApi } from "../../settings/load-api.ts";
-import { resolveSettings } from "../../settings/resolve-settings.ts";
+import { resolveSettings, type SettingValues } from "../../settings/resolve-settings.ts";
 import { createSource } from "../../settings/source.ts";
 import { requireDirectory, sourcePlaceOf } from "../../settings/source-place.ts";
 import type { CommandContext } from "../context.ts";
@@ -21,6 +21,8 @@ export interface RulesInFiles {
   readonly trust: TrustFiles;
   /** On the admin port. */
   readonly adminTrust: TrustFiles;
+  /** Who has which role there; undefined: there is none. */
+  readonly adminEntry: AdminEntry | undefined;
 }
 
 interface TrustFiles {
@@ -51,8 +53,16 @@ export async function loadRules(given: string, { io }: CommandContext): Promise<
   return {
     ...{ api, state, policy, places },
     trust: { ca: values.text("tls.ca"), crl: values.text("tls.crl") },
+    adminEntry: adminEntryOf(values),
     adminTrust: { ca: values.text("admin-tls.ca"), crl: values.text("admin-tls.crl") },
   };
+}
+
+function adminEntryOf(values: SettingValues): AdminEntry | undefined {
+  if (values.text("admin") === "off") return undefined;
+  const [viewers, operators] = [values.list("admin-viewers"), values.list("admin-operators")];
+  const insecure = values.flag("insecure") === true;
+  return { hasTls: values.text("admin-tls.cert") !== undefined, rules: { viewers, operators, insecure } };
 }
 
 /** The layers that a node would see. */

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { replaceStateFile } from "./state-file.ts";
 
@@ -51,6 +51,8 @@ function parse(text: string): Readonly<Partial<Record<keyof Served, unknown>>> {
   }
 }
 
+/** A directory that was emptied is there, and has none. */
 async function hasHistory(stateDir: string): Promise<boolean> {
-  return (await stat(join(stateDir, "ledger")).catch(() => undefined)) !== undefined;
+  const names = await readdir(join(stateDir, "ledger")).catch(() => []);
+  return names.some((name) => name.endsWith(".log"));
 }

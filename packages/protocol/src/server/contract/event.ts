@@ -24,12 +24,15 @@ export type ServerEvent =
    * The `remember` effects of the previous server, in their order. Comes before the first transaction, which then
    * replaces that server's Clusters in every layer.
    */
-  | { readonly kind: "history-restored"; readonly remembered: Iterable<Remembered> };
+  | { readonly kind: "history-restored"; readonly remembered: Iterable<Remembered> }
+  /** The `remember` effects of another server with the same resources, by the revisions of this one. */
+  | { readonly kind: "served-elsewhere"; readonly remembered: Iterable<Remembered> };
 
 /** An event about one stream. */
 export type StreamEvent =
   | StreamOpened
   | { readonly kind: "request-received"; readonly stream: StreamId; readonly request: DiscoveryRequest }
+  | RequestWithheld
   /** The client half-closed or cancelled, its connection broke, or the server ended the stream. */
   | { readonly kind: "stream-closed"; readonly stream: StreamId }
   /** The client does not read. Until `stream-drained` the stream gets no flush, so it buffers nothing (S-GRP-07). */
@@ -49,6 +52,18 @@ export interface TransactionCommitted {
   readonly access?: AccessPolicy;
   /** Applies other client overrides to streams whose first request is still to come; other streams keep theirs. */
   readonly clients?: ClientChoice;
+}
+
+/**
+ * A request cannot be answered yet, because the content of what it asks for is not at hand. Its type stays pending on the
+ * stream until `request-received` brings the request itself. Told again, it replaces what was told of the type.
+ */
+export interface RequestWithheld {
+  readonly kind: "request-withheld";
+  readonly stream: StreamId;
+  readonly request: DiscoveryRequest;
+  /** The names whose content is waited for. */
+  readonly missing: readonly string[];
 }
 
 export interface StreamOpened {

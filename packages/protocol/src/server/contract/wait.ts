@@ -8,6 +8,8 @@ export type Wait =
   | { readonly for: "endpoints"; readonly name: string }
   /** It sends traffic to a Cluster that it did not use before and that needs a missing secret. */
   | { readonly for: "secret"; readonly name: string }
+  /** It exists, but its content is not at hand, as that of a Secret after a restart. */
+  | { readonly for: "content"; readonly name: string }
   /** The client reconnected, and may not have subscribed yet to everything that it uses. */
   | { readonly for: "return" }
   /** The client subscribes by name to a deleted Cluster, and has not unsubscribed yet. */

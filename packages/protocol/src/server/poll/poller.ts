@@ -11,7 +11,7 @@ import type { DeliveryState, PlacedStream, StreamState, TypeState } from "../con
 import type { PollId } from "../contract/poll.ts";
 import type { Standing, StragglerType } from "../contract/progress.ts";
 import { bytesOfNode } from "../memory/node-cost.ts";
-import type { Placeable } from "../memory/placements.ts";
+import type { Placeable } from "../memory/pending-placements.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { PolledResponse, PolledSubscription, ResponseSummary } from "./polled-subscription.ts";
 import { bytesOfPoller } from "./poller-cost.ts";

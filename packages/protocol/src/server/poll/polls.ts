@@ -16,7 +16,7 @@ import type { Eviction, PassedLimit, PollerLimits } from "../contract/stream-lim
 import type { AccountUsage } from "../memory/account-usage.ts";
 import { keptVersion } from "../memory/kept-version.ts";
 import { bytesOfNode } from "../memory/node-cost.ts";
-import { isUnplaced, Placements } from "../memory/placements.ts";
+import { isUnplaced, PendingPlacements } from "../memory/pending-placements.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { Progress } from "../progress/progress.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
@@ -46,7 +46,7 @@ export class Polls {
   readonly #views: PolledViews;
   readonly #pollers: PollerMemory;
   readonly #waiting: WaitingPolls;
-  readonly #placements = new Placements<Poller>();
+  readonly #placements = new PendingPlacements<Poller>();
 
   constructor(options: PollsOptions) {
     const { nextTimer, clientMemory } = options;

@@ -11,7 +11,7 @@ import type { StreamId, StreamOpened } from "../contract/event.ts";
 import { type AccountLimits, excessOf, type PassedLimit, type StreamLimits } from "../contract/stream-limits.ts";
 import { AccountUsage, subscribedNames } from "../memory/account-usage.ts";
 import { bytesOfNode } from "../memory/node-cost.ts";
-import { isUnplaced, Placements } from "../memory/placements.ts";
+import { isUnplaced, PendingPlacements } from "../memory/pending-placements.ts";
 import type { Progress } from "../progress/progress.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
 import { SubscriberIndex } from "../subscription/subscriber-index.ts";
@@ -50,7 +50,7 @@ export class OpenStreams {
   /** The streams that wait for a flush. */
   readonly queue: FlushQueue<Stream> = new FlushQueue();
   /** The streams that are not placed yet. */
-  readonly placements: Placements<Stream> = new Placements();
+  readonly placements: PendingPlacements<Stream> = new PendingPlacements();
   /** The timers of streams that wait for an ACK, or for something that comes first. */
   readonly waitTimers: WaitTimers<Stream>;
 

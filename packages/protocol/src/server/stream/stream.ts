@@ -15,9 +15,9 @@ import type { Removable } from "../cache/pending-removals.ts";
 import type { Conversion } from "../contract/conversion.ts";
 import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamId, StreamOpened } from "../contract/event.ts";
-import type { PlacedStream, ResourceState, StreamState } from "../contract/inspect.ts";
+import type { PlacedStream, ResourceState, StreamState, TypeState } from "../contract/inspect.ts";
 import type { Standing, StragglerType } from "../contract/progress.ts";
-import type { Placeable } from "../memory/placements.ts";
+import type { Placeable } from "../memory/pending-placements.ts";
 import { DeferredRemovals } from "../order/deferred-removals.ts";
 import type { Order } from "../order/order.ts";
 import type { OrderedStream } from "../order/order-members.ts";
@@ -37,6 +37,7 @@ import { Sending } from "./sending.ts";
 import { StreamErrors } from "./stream-errors.ts";
 import { describeBehind, reachedBy, standingOf, type TypeProgress } from "./type-progress.ts";
 import { typeState } from "./type-state.ts";
+import { WithheldTypes } from "./withheld-types.ts";
 
 /** What a stream knows from its first request. */
 export interface Identity {
@@ -91,6 +92,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
   readonly #sending: Sending;
   readonly #owed: PendingResends;
   readonly #beats = new Heartbeats();
+  #withheld: WithheldTypes | undefined;
   #tellsTtls = false;
   #isSettled = false;
 
@@ -124,12 +126,14 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
 
   /** The newest revision up to which the client has everything; infinite: it has everything. */
   get reached(): number {
+    if (this.#withheld !== undefined) return -1;
     let reached = Number.POSITIVE_INFINITY;
     for (const type of this.#inOrder) reached = Math.min(reached, reachedBy(this.#progressOf(type)));
     return reached;
   }
 
   standing(revision: number): Standing {
+    if (this.#withheld !== undefined) return "pending";
     let standing: Standing = "deployed";
     for (const type of this.#inOrder) {
       const one = standingOf(this.#progressOf(type), revision);
@@ -140,7 +144,10 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
   }
 
   behind(revision: number): readonly StragglerType[] {
-    return this.#inOrder.flatMap((type) => describeBehind(this.#progressOf(type), revision, this.#waits) ?? []);
+    const withheld = this.#withheld;
+    const types = this.#inOrder.filter(({ traits }) => withheld?.has(traits.type) !== true);
+    const behind = types.flatMap((type) => describeBehind(this.#progressOf(type), revision, this.#waits) ?? []);
+    return withheld === undefined ? behind : [...behind, ...withheld.behind()];
   }
 
   #progressOf(type: TypeStream): TypeProgress {
@@ -191,8 +198,15 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     if (this.#isSettled) for (const type of this.#inOrder) type.catchUp(Math.min(revision, this.placedTo));
   }
 
+  /** A request of a type has to wait for the content of what it asks for. */
+  withhold(type: TypeUrl, request: DiscoveryRequest, missing: readonly string[]): void {
+    this.#withheld ??= new WithheldTypes();
+    this.#withheld.set(type, request, missing);
+  }
+
   /** Passes a request to the type stream of its type. */
   onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly ServerEffect[] {
+    if (this.#withheld?.end(traits.type) === true && this.#withheld.isEmpty) this.#withheld = undefined;
     const wasSettled = this.#isSettled;
     this.#isSettled = false;
     const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);
@@ -395,8 +409,13 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
       apiVersion,
       client,
       dialect: explainDialect(this.identity.node, this.identity.choices),
-      types: this.#inOrder.map((type) => typeState(type, this.view, this.#waits, this.#errors)),
+      types: this.#describeTypes(),
     };
+  }
+
+  #describeTypes(): readonly TypeState[] {
+    const types = this.#inOrder.map((type) => typeState(type, this.view, this.#waits, this.#errors));
+    return this.#withheld?.describeWith(types) ?? types;
   }
 
   #open(traits: TypeTraits, isUnknown: boolean): TypeStream {

@@ -6,12 +6,12 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import { entryPointOf } from "../admission.ts";
 import type { ServerEffect } from "../contract/effect.ts";
-import type { StreamEvent, StreamId, StreamOpened } from "../contract/event.ts";
+import type { RequestWithheld, StreamEvent, StreamId, StreamOpened } from "../contract/event.ts";
 import type { PlacedStream, ResourceState, StreamState } from "../contract/inspect.ts";
 import { InvariantError } from "../contract/invariant-error.ts";
 import { excessOf, namesIn, noUsage } from "../contract/stream-limits.ts";
 import { bytesOfLongVersion } from "../memory/kept-version.ts";
-import { isUnplaced } from "../memory/placements.ts";
+import { isUnplaced } from "../memory/pending-placements.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
 import { type HeartbeatDue, HeartbeatSchedule } from "./heartbeat-schedule.ts";
@@ -105,6 +105,8 @@ export class Streams {
         return [];
       case "request-received":
         return this.#receive(event.stream, event.request);
+      case "request-withheld":
+        return this.#withhold(event);
       case "stream-closed":
         // Whether it had the newest revision depends on the layers that it was to have.
         return [...this.#placeAhead(this.#open.get(event.stream)), ...this.#open.close(event.stream)];
@@ -209,6 +211,31 @@ export class Streams {
     return effects;
   }
 
+  /** Who sends a request, and of which type; without a stream it is not served. */
+  #identify(id: StreamId, request: DiscoveryRequest): IdentifiedSender {
+    const known = this.#open.get(id);
+    const opened = known?.opened ?? this.#open.openedAs(id);
+    if (opened === undefined) return { effects: none };
+    const type = this.#options.admission.typeOf(opened, request, known?.types);
+    if (typeof type !== "string") return { effects: this.#open.end(id, type.refused) };
+    const effects =
+      known === undefined ? this.#admission.identify(opened, request) : this.#admission.checkNode(known, request);
+    const stream = effects.length > 0 ? this.#open.get(id) : known;
+    if (stream === undefined) return { effects };
+    const placed = known === undefined ? this.#placeAhead(stream) : none;
+    return { effects: placed.length === 0 ? effects : [...effects, ...placed], sender: { stream, type } };
+  }
+
+  /** The client is known from here on, and has nothing of the type until its request comes through. */
+  #withhold({ stream: id, request, missing }: RequestWithheld): readonly ServerEffect[] {
+    const placed = this.#placeAhead(this.#open.get(id));
+    const { effects, sender } = this.#identify(id, request);
+    if (sender === undefined) return [...placed, ...effects];
+    sender.stream.withhold(sender.type, request, missing);
+    this.#open.awaken(sender.stream);
+    return [...placed, ...effects];
+  }
+
   #receive(id: StreamId, request: DiscoveryRequest): readonly ServerEffect[] {
     const placed = this.#placeAhead(this.#open.get(id));
     const taken = this.#take(id, request);
@@ -216,18 +243,11 @@ export class Streams {
   }
 
   #take(id: StreamId, request: DiscoveryRequest): readonly ServerEffect[] {
-    const known = this.#open.get(id);
-    const opened = known?.opened ?? this.#open.openedAs(id);
-    if (opened === undefined) return [];
-    const { admission, layers, traits: traitsOf, takeServed, progress } = this.#options;
-    const type = admission.typeOf(opened, request, known?.types);
-    if (typeof type !== "string") return this.#open.end(id, type.refused);
-    const identified =
-      known === undefined ? this.#admission.identify(opened, request) : this.#admission.checkNode(known, request);
-    const stream = identified.length > 0 ? this.#open.get(id) : known;
-    if (stream === undefined) return identified;
+    const { effects: identified, sender } = this.#identify(id, request);
+    if (sender === undefined) return identified;
+    const { stream, type } = sender;
+    const { layers, traits: traitsOf, takeServed, progress } = this.#options;
     const effects = [...identified];
-    if (known === undefined) effects.push(...this.#placeAhead(stream));
     const traits = traitsOf(type);
     const isUnknown = traits === undefined && !layers.holdsAny(type);
     if (!stream.types.has(type)) {
@@ -337,6 +357,11 @@ export class Streams {
     const unknown = { node: undefined, client: undefined, dialect: undefined } as const;
     return { stream: id, variant, onlyType, apiVersion, peer, ...unknown, layers: [], types: [] };
   }
+}
+
+interface IdentifiedSender {
+  readonly effects: readonly ServerEffect[];
+  readonly sender?: { readonly stream: Stream; readonly type: TypeUrl };
 }
 
 const none: readonly ServerEffect[] = [];

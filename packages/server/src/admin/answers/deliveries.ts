@@ -67,12 +67,12 @@ export interface TypeAnswer {
 export interface WaitAnswer {
   /**
    * `cluster`: the client has to ACK a cluster. `endpoints`: a cluster needs endpoints. `secret`: a secret of a cluster
-   * is missing. `users`: the client has to ACK the resources that may still use a deleted cluster. `release`: the
+   * is missing. `content`: the server has the resource without its content, as a Secret after a restart. `users`: the client has to ACK the resources that may still use a deleted cluster. `release`: the
    * client still subscribes to a deleted cluster by name. `return`: the client reconnected and gets time to subscribe
    * to what it uses.
    */
-  readonly for: "cluster" | "endpoints" | "secret" | "users" | "release" | "return";
-  /** The cluster. */
+  readonly for: "cluster" | "endpoints" | "secret" | "content" | "users" | "release" | "return";
+  /** The cluster; of `content`, the first of the resources. */
   readonly name?: string;
   /** The waiting resources, at most 100; of a type that is sent as a whole, the first ones. */
   readonly resources?: readonly string[];

@@ -13,7 +13,7 @@ export interface ServerAnswer {
   readonly revision: number;
   readonly ready: boolean;
   readonly draining: boolean;
-  /** Why it is not ready. */
+  /** Why it is not ready; of a server that is, what it cannot serve. */
   readonly reasons: readonly string[];
   readonly connections: number;
   readonly streams: number;
@@ -39,7 +39,12 @@ export interface ServerAnswer {
     readonly missing: { readonly total: number; readonly resources: readonly MissingAnswer[] };
     /** Live data that is deleted once nothing in force or held refers to it; the first of it. */
     readonly waiting?: { readonly total: number; readonly deletions: readonly MissingAnswer[] };
+    /** Endpoints that became empty, and are held back, each by itself; the first of them. */
+    readonly emptied?: { readonly total: number; readonly resources: readonly EmptiedAnswer[] };
   };
+  /** CAs and revocation lists that a fuse holds; absent: none. */
+  readonly heldTrust?: readonly HeldTrustAnswer[];
+  /** With workers, each of them has these limits of its own; `used` is that of the fullest one. */
   readonly limits: readonly LimitAnswer[];
   readonly writes: { readonly stalledStreams: number; readonly bufferedBytes: number };
   readonly encoder: {
@@ -48,7 +53,32 @@ export interface ServerAnswer {
     readonly bodiesEncoded: number;
     readonly bytesEncoded: number;
   };
+  /** The processes that serve the clients; absent: this one does. */
+  readonly workers?: readonly WorkerAnswer[];
   readonly process: { readonly pid: number; readonly node: string; readonly residentBytes: number };
+}
+
+/** A process that serves clients. */
+export interface WorkerAnswer {
+  /** From 1. */
+  readonly worker: number;
+  readonly pid?: number;
+  /** `starting`, `ready`, `draining`, or `ended`: another process is about to take its place. */
+  readonly state: string;
+  readonly startedAt?: string;
+  readonly connections: number;
+  readonly streams: number;
+  readonly residentBytes: number;
+}
+
+/** New CAs and revocation lists that would cut off too many nodes: those of before stay in force. */
+export interface HeldTrustAnswer {
+  /** What `POST /api/v1/approve/{number}` takes in place of a number. */
+  readonly id: string;
+  readonly files: readonly string[];
+  /** Whom they would cut off. */
+  readonly message: string;
+  readonly since: string;
 }
 
 /** How this server stands to the store that it shares with others. */
@@ -70,6 +100,14 @@ export interface StoreAnswer {
   /** Since when nothing of the store is applied any more; absent: it is. */
   readonly stoppedSince?: string;
   readonly stopReason?: string;
+}
+
+/** Endpoints of a cluster that became empty, and of which clients keep what they have. */
+export interface EmptiedAnswer extends MissingAnswer {
+  /** The record by which they are approved. */
+  readonly number: number;
+  /** When clients are sent that there are none, unless endpoints come back. */
+  readonly until: string;
 }
 
 /** `GET /api/v1/replicas` */
@@ -157,5 +195,6 @@ export interface SourceAnswer {
 export interface ReadyAnswer {
   readonly ready: boolean;
   readonly draining: boolean;
+  /** Why it is not ready; of a server that is, what it cannot serve. */
   readonly reasons: readonly string[];
 }

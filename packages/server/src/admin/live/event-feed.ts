@@ -3,7 +3,9 @@ import type { RevisionFollower } from "@xdskit/protocol/internal";
 import { problemCounts } from "@xdskit/source/checks";
 import type { NodeGroup } from "../../observe/fleet.ts";
 import type { SourceProblem } from "../../observe/source-status.ts";
+import type { LiveReading } from "../../workers/messages.ts";
 import type { LiveEvents, NodeGroupAnswer } from "../answers/live.ts";
+import { mergeNodeParts, mergeProgressParts } from "../merge/live.ts";
 import type { AdminView } from "../view.ts";
 
 /** How often readers are told what changed, in milliseconds. */
@@ -43,6 +45,9 @@ export class EventFeed {
   #timer: NodeJS.Timeout | undefined;
   #followed: RevisionFollower | undefined;
   #ticksToWait = 0;
+  /** Of the clients of the workers; undefined: not known yet, or there are none. */
+  #others: readonly LiveReading[] | undefined;
+  #isAsking = false;
   #counted:
     | { readonly problems: readonly SourceProblem[]; readonly counts: ReturnType<typeof problemCounts> }
     | undefined;
@@ -66,6 +71,7 @@ export class EventFeed {
     if (this.#timer === undefined) {
       this.tick();
       this.#timer = setInterval(() => this.tick(), TICK_MS).unref();
+      this.#askWorkers();
     }
     this.#readers.add(reader);
     const since = this.#numberIn(lastId) ?? 0;
@@ -88,13 +94,31 @@ export class EventFeed {
 
   /** Tells the parts that changed. */
   tick(): void {
+    if (this.#timer !== undefined) this.#askWorkers();
     const events = parts.flatMap((name) => this.#changed(name) ?? []);
     if (events.length > 0) for (const reader of this.#readers) reader.take(events);
+  }
+
+  /** What the clients of workers are like is told with the next tick. */
+  #askWorkers(): void {
+    const { workers } = this.#view;
+    if (workers === undefined || this.#isAsking) return;
+    this.#isAsking = true;
+    workers
+      .askAll("live", {})
+      .then((others) => {
+        this.#others = others;
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isAsking = false;
+      });
   }
 
   close(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#others = undefined;
     if (this.#followed !== undefined) this.#view.deployments.unfollow(this.#followed);
     this.#followed = undefined;
     this.#ticksToWait = 0;
@@ -120,10 +144,19 @@ export class EventFeed {
       case "ledger":
         return this.#readLedger();
       case "progress":
-        return this.#readProgress();
+        return this.#isKnown ? mergeProgressParts(this.#readProgress(), this.#partsOf("progress")) : undefined;
       case "nodes":
-        return this.#readNodes();
+        return this.#isKnown ? mergeNodeParts(this.#readNodes(), this.#partsOf("nodes")) : undefined;
     }
+  }
+
+  /** Whether the clients of all processes are. */
+  get #isKnown(): boolean {
+    return this.#view.workers === undefined || this.#others !== undefined;
+  }
+
+  #partsOf<N extends keyof LiveReading>(name: N): readonly LiveReading[N][] {
+    return (this.#others ?? []).map((one) => one[name]);
   }
 
   #readServer(): LiveEvents["server"] {

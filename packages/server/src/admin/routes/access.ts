@@ -1,6 +1,8 @@
-import type { EntryPoint, Peer } from "@xdskit/protocol";
+import type { EntryPoint, Node, Peer } from "@xdskit/protocol";
 import { entryPoints, hostOf, readClaim, type StreamState } from "@xdskit/protocol/internal";
+import { isCounted } from "../../judged-nodes.ts";
 import type { AccessAnswer, AccessClientAnswer } from "../answers/access.ts";
+import { inTurn } from "../merge/merge.ts";
 import { QueryError } from "../query.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
 import { accessAnswer, accessClientsAnswer, accessRulesAnswer } from "../schema/answers.ts";
@@ -14,7 +16,7 @@ export const access: Route = {
   parameters: {
     entry: "the entry point (default: ads)",
     identity:
-      "identity of the caller: uri:URI, dns:NAME, cn:NAME, address:IP, certificate, tls, loopback; may be repeated",
+      "identity of the caller: uri:URI, dns:NAME, cn:NAME, address:IP, certificate, tls, loopback, and for roles ip: and email:; may be repeated",
     node: "the node id that it claims",
     cluster: "the cluster that it claims",
     type: "a type: cds, eds … or a type URL",
@@ -23,9 +25,11 @@ export const access: Route = {
   kinds: { entry: entryPoints, identity: "texts" },
   answers: { 200: accessAnswer },
   answer({ view }, query) {
+    const identities = [...(query.texts("identity") ?? [])];
     const claim = readClaim({
       entryPoint: query.text("entry"),
-      identities: [...(query.texts("identity") ?? [])],
+      identities,
+      role: view.adminRole(identities),
       node: query.text("node"),
       cluster: query.text("cluster"),
       validTo: new Date(),
@@ -64,6 +68,7 @@ export const accessClients: Route = {
   says: "connected clients, with what access rules know them by",
   parameters: pageParameters,
   kinds: pageKinds,
+  merge: inTurn,
   answers: { 200: accessClientsAnswer },
   answer: ({ view }, query) => page(query, findClients(view)),
 };
@@ -72,16 +77,16 @@ function* findClients(view: AdminView): Iterable<Step<AccessClientAnswer>> {
   const { rules } = view.accessRules();
   const fields = [...new Set((rules?.rules ?? []).flatMap(({ metadata = {} }) => Object.keys(metadata)))];
   for (const state of view.streams())
-    yield state.peer.isInProcess === true ? undefined : () => describeClient(state, fields);
+    yield state.peer.isInProcess === true || !isCounted(state) ? undefined : () => describeClient(state, fields);
 }
 
 function describeClient(
-  { node, peer, types, onlyType, isPoller }: StreamState,
+  { node, peer, types, onlyType, isPoller }: StreamState & { readonly node: Node },
   fields: readonly string[],
 ): AccessClientAnswer {
   const entry: EntryPoint = isPoller === true ? "rest" : onlyType === undefined ? "ads" : "stream";
   const metadata = fields.flatMap((field): readonly (readonly [string, string])[] => {
-    const value = node !== undefined && Object.hasOwn(node.metadata, field) ? node.metadata[field] : undefined;
+    const value = Object.hasOwn(node.metadata, field) ? node.metadata[field] : undefined;
     return typeof value === "string" ? [[field, value]] : [];
   });
   return {
@@ -89,8 +94,8 @@ function describeClient(
       entry,
       peer: peer.address,
       identities: identitiesOf(peer),
-      node: node?.id ?? "",
-      cluster: node?.cluster ?? "",
+      node: node.id,
+      cluster: node.cluster,
     },
     metadata: Object.fromEntries(metadata),
     types: types.map(({ type }) => type),

@@ -2,6 +2,7 @@ import type { PublishResult } from "../../ledger/publication.ts";
 import type { DecisionAnswer } from "../answers/revisions.ts";
 import type { AdminAnswer, Route } from "../route.ts";
 import { decisionAnswer } from "../schema/answers.ts";
+import type { AdminView } from "../view.ts";
 import { describeFuses, numberIn, requireLedger } from "./revisions.ts";
 
 const parameters: Readonly<Record<string, string>> = { message: "reason, kept in the history" };
@@ -10,15 +11,27 @@ const parameters: Readonly<Record<string, string>> = { message: "reason, kept in
 export const approve: Route = {
   method: "POST",
   path: "/api/v1/approve/{number}",
-  says: "puts the held change of that number in force",
+  says: "puts the held change of that number in force, or the held CAs and revocation lists of that id (ca-…)",
   parameters,
   answers: { 200: decisionAnswer, 409: decisionAnswer, 503: decisionAnswer },
   async answer({ view, author }, query) {
     const ledger = requireLedger(view);
-    const number = numberIn(query.text("number") ?? "", "number", ledger);
+    const text = query.text("number") ?? "";
+    if (text.startsWith(TRUST_ID)) return await approveTrust(view, text);
+    const number = numberIn(text, "number", ledger);
     return answerOf(await ledger.approve(number, { author, message: query.text("message") }));
   },
 };
+
+/** How an id of CAs and revocation lists begins. */
+const TRUST_ID = "ca-";
+
+async function approveTrust(view: AdminView, id: string): Promise<AdminAnswer> {
+  if (await view.approveTrust(id)) return { kind: "json", value: { result: "applied" } satisfies DecisionAnswer };
+  const held = view.heldTrust().map((one) => one.id);
+  const instead = held.length === 0 ? "no CAs or revocation lists are" : `${held.join(", ")} is`;
+  return answerOf({ kind: "refused", reason: `${id} is not held; ${instead}` });
+}
 
 /** Drops a held change. */
 export const reject: Route = {

@@ -1,4 +1,5 @@
 import type { ReadyAnswer } from "../answers/server.ts";
+import { mergeMetrics, printMetrics } from "../merge/metrics.ts";
 import type { Route } from "../route.ts";
 import { readyAnswer } from "../schema/answers.ts";
 
@@ -31,6 +32,11 @@ export const metrics: Route = {
   parameters: {},
   textType: "text/plain",
   async answer(sources) {
+    const { workers } = sources.view;
+    if (workers !== undefined) {
+      const all = mergeMetrics(await sources.metrics.read(), await workers.askEach("metrics", {}));
+      return { kind: "text", contentType: sources.metrics.contentType, text: printMetrics(all) };
+    }
     return { kind: "text", contentType: sources.metrics.contentType, text: await sources.metrics.scrape() };
   },
 };

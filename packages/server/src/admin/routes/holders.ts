@@ -1,6 +1,7 @@
 import type { ResourceState } from "@xdskit/protocol/internal";
 import type { HolderAnswer } from "../answers/resources.ts";
 import { describeError } from "../describe.ts";
+import { mergeHolders } from "../merge/nodes.ts";
 import { QueryError } from "../query.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
 import { holdersAnswer } from "../schema/answers.ts";
@@ -13,6 +14,7 @@ export const holders: Route = {
   says: "every node, with the version of one resource that it has",
   parameters: { type: "the type of the resource (required)", name: "its name (required)", ...pageParameters },
   kinds: pageKinds,
+  merge: mergeHolders,
   answers: { 200: holdersAnswer },
   answer({ view }, query) {
     const [type, name] = [chosenType(view, query), query.text("name")];

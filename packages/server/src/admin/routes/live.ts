@@ -1,3 +1,4 @@
+import { mergeSamples } from "../merge/live.ts";
 import type { Route } from "../route.ts";
 import { samplesAnswer } from "../schema/answers.ts";
 
@@ -15,6 +16,7 @@ export const samples: Route = {
   path: "/api/v1/samples",
   says: "the last hour, every 10 seconds: streams, nodes by state, memory, event loop delay; and times to the last ACK of the last revisions",
   parameters: {},
+  merge: mergeSamples,
   answers: { 200: samplesAnswer },
   answer: ({ samples: taken }) => ({ kind: "json", value: taken.answer() }),
 };

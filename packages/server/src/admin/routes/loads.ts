@@ -2,6 +2,8 @@ import type { ClusterSums, LocalitySums, ReporterState } from "@xdskit/protocol/
 import { printable } from "../../observe/printable.ts";
 import type { LoadAnswer, LoadReporterAnswer } from "../answers/loads.ts";
 import { type Describer, time } from "../describe.ts";
+import { mergeLoads } from "../merge/loads.ts";
+import { inTurn } from "../merge/merge.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
 import { loadReportersAnswer, loadsAnswer } from "../schema/answers.ts";
 
@@ -11,6 +13,7 @@ export const loads: Route = {
   says: "load reports (LRS): requests by cluster, service and locality",
   parameters: { cluster: "only this cluster", ...pageParameters },
   kinds: pageKinds,
+  merge: mergeLoads,
   answers: { 200: loadsAnswer },
   answer: ({ view }, query) => {
     const cluster = query.text("cluster");
@@ -59,6 +62,7 @@ export const loadReporters: Route = {
   says: "clients that report load, and the clusters requested from them",
   parameters: { node: "only this node", ...pageParameters },
   kinds: pageKinds,
+  merge: inTurn,
   answers: { 200: loadReportersAnswer },
   answer: ({ view, describe }, query) => {
     const node = query.text("node");

@@ -19,6 +19,8 @@ export const nodeHistory: Route = {
   async answer({ view, describe }, query) {
     const ledger = view.ledger();
     const node = query.text("id") ?? "";
+    // Workers tell what their nodes reached once a second.
+    await view.workers?.askAll("past", {});
     const past = (await view.nodePast.of(node)).toReversed();
     const at = timeIn(query);
     const had = at === undefined ? undefined : past.find(({ time, nacked }) => time <= at && nacked === undefined);

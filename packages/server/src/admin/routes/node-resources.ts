@@ -1,6 +1,7 @@
 import type { ResourceState, StreamId } from "@xdskit/protocol/internal";
 import { printableReason } from "../../observe/printable.ts";
 import type { NodeResourceAnswer } from "../answers/resources.ts";
+import { inTurn } from "../merge/merge.ts";
 import { QueryError } from "../query.ts";
 import { type AdminSources, page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
 import { nodeResourcesAnswer } from "../schema/answers.ts";
@@ -18,6 +19,7 @@ export const nodeResources: Route = {
     ...pageParameters,
   },
   kinds: { body: "flag", "field-names": FIELD_NAMES, ...pageKinds },
+  merge: inTurn,
   answers: { 200: nodeResourcesAnswer },
   answer(sources, query) {
     const id = query.text("node");

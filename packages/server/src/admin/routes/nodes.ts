@@ -4,6 +4,8 @@ import type { FleetNode } from "../../observe/fleet.ts";
 import { NODE_CONDITIONS } from "../../observe/node-condition.ts";
 import type { NodeAnswer } from "../answers/nodes.ts";
 import { type Describer, describeDialect, time, userAgentOf } from "../describe.ts";
+import { inTurn } from "../merge/merge.ts";
+import { mergeNodes } from "../merge/nodes.ts";
 import type { Query } from "../query.ts";
 import type { AdminSources } from "../route.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
@@ -34,6 +36,7 @@ export const nodes: Route = {
     ...pageParameters,
   },
   kinds: { state: NODE_CONDITIONS, nacked: "flag", ...pageKinds },
+  merge: mergeNodes,
   answers: { 200: nodesAnswer },
   answer: (sources, query) => page(query, findNodes(sources, nodeChoice(sources, query))),
 };
@@ -152,6 +155,7 @@ export const streams: Route = {
   says: "open streams, including those whose node is not known yet",
   parameters: { node: "only those of this node", ...pageParameters },
   kinds: pageKinds,
+  merge: inTurn,
   answers: { 200: streamsAnswer },
   answer({ view, describe }, query) {
     const node = query.text("node");
@@ -178,6 +182,7 @@ export const deliveries: Route = {
     ...pageParameters,
   },
   kinds: { state: FATES, ...pageKinds },
+  merge: inTurn,
   answers: { 200: deliveriesAnswer },
   answer({ view, describe }, query) {
     const matches = nodeFilter(query, "node");

@@ -1,5 +1,7 @@
 import { globMatches, type LedgerRecord } from "@xdskit/protocol/internal";
+import type { ProgressAnswer } from "../answers/progress.ts";
 import { describeProgress, NODES_NAMED } from "../describe-progress.ts";
+import { progressOfAll } from "../merge/progress.ts";
 import { type Query, QueryError } from "../query.ts";
 import { withPlaces } from "../rejection-places.ts";
 import type { AdminAnswer, AdminSources, Route } from "../route.ts";
@@ -39,14 +41,21 @@ async function answerProgress(
   const isWanted = (id: string): boolean => pattern === undefined || globMatches(pattern, id);
   const minNodes = query.count("min-nodes") ?? 0;
   const inForce = view.revisionOf(revision) ?? view.revision();
+  const named = query.count("limit") ?? NODES_NAMED;
+  const describeOwn = (): ProgressAnswer => {
+    const found = { ...view.deployments.progress(inForce, { isWanted }), revision };
+    return describeProgress(found, { head: view.head(), minNodes, describe, named });
+  };
+  if (view.workers !== undefined) {
+    const asked = { number: revision, nodes: pattern, named, minNodes, waitMs: waits * 1000 };
+    const ofAll = await progressOfAll(view.workers, describeOwn, asked);
+    return { kind: "json", value: await withPlaces(ofAll, view) };
+  }
   if (waits > 0) {
     const timeout = AbortSignal.timeout(waits * 1000);
     await view.deployments.whenSettled(inForce, { isWanted, minNodes }, timeout);
   }
-  const found = { ...view.deployments.progress(inForce, { isWanted }), revision };
-  const named = query.count("limit") ?? NODES_NAMED;
-  const described = describeProgress(found, { head: view.head(), minNodes, describe, named });
-  return { kind: "json", value: await withPlaces(described, view) };
+  return { kind: "json", value: await withPlaces(describeOwn(), view) };
 }
 
 /** The revision in the path. A source with errors is an answer with status 409. */
@@ -100,7 +109,7 @@ export function readRevision(view: AdminView, text: string): number {
   if (!/^\d{1,15}$/.test(text))
     throw new QueryError(400, `expected a revision, head or source, got ${JSON.stringify(text)}`);
   const revision = Number(text);
-  const newest = view.ledger()?.number ?? view.head();
+  const newest = view.newest();
   if (revision > newest) throw new QueryError(404, `there is no revision ${revision} yet`, `the newest is ${newest}`);
   return revision;
 }

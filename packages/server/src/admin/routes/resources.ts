@@ -131,7 +131,7 @@ const loopbackPeer: Peer = { address: "127.0.0.1:0", isLoopback: true, isTls: fa
 /** The newest identification of a node. */
 function connectedAs(view: AdminView, id: string): { readonly node: Node; readonly peer: Peer } | undefined {
   let newest: { readonly node: Node; readonly peer: Peer } | undefined;
-  for (const { node, peer } of view.streams()) if (node?.id === id) newest = { node, peer };
+  for (const { node, peer } of view.placedStreams()) if (node.id === id) newest = { node, peer };
   return newest;
 }
 

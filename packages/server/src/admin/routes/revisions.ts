@@ -21,7 +21,10 @@ import type { AdminView } from "../view.ts";
 const USUAL = 50;
 const MOST = 1_000;
 const DECISIONS_NAMED = 20;
-const KINDS = ["revision", "live", "held", "approved", "rejected", "withdrawn", "rolled-back", "unpinned"] as const;
+const KINDS = [
+  ...(["revision", "live", "held", "emptied", "approved", "rejected"] as const),
+  ...(["withdrawn", "rolled-back", "unpinned"] as const),
+];
 export const pageSize: { readonly usual: number; readonly most: number } = { usual: USUAL, most: MOST };
 
 export const changeParameters: Readonly<Record<string, string>> = {

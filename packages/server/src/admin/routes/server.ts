@@ -10,6 +10,7 @@ import type {
   ServerAnswer,
   SourceAnswer,
   StoreAnswer,
+  WorkerAnswer,
 } from "../answers/server.ts";
 import type { Describer } from "../describe.ts";
 import { describeReplicas } from "../describe-replicas.ts";
@@ -29,13 +30,15 @@ export const server: Route = {
 
 /** How many missing resources are named. */
 const MISSING_NAMED = 20;
+/** How many of the endpoints that became empty are named. */
+const EMPTIED_NAMED = 20;
 /** How many deletions that wait are named. */
 const WAITING_NAMED = 20;
 
 async function describeLedger(view: AdminView, describe: Describer): Promise<ServerAnswer["ledger"]> {
   const ledger = view.ledger();
   if (ledger === undefined) return undefined;
-  const { number, held, missing, waiting } = ledger;
+  const { number, held, missing, waiting, emptied } = ledger;
   const named = ({ layer, type, name }: MissingContent): MissingAnswer => ({ layer, ...describe.type(type), name });
   const store = view.store();
   const inMemoryReason = view.inMemoryReason();
@@ -47,6 +50,14 @@ async function describeLedger(view: AdminView, describe: Describer): Promise<Ser
     missing: { total: missing.length, resources: missing.slice(0, MISSING_NAMED).map(named) },
     ...(waiting.length > 0 && {
       waiting: { total: waiting.length, deletions: waiting.slice(0, WAITING_NAMED).map(named) },
+    }),
+    ...(emptied.length > 0 && {
+      emptied: {
+        total: emptied.length,
+        resources: emptied.slice(0, EMPTIED_NAMED).map((one) => {
+          return { ...named(one), number: one.number, until: one.until.toISOString() };
+        }),
+      },
     }),
   };
 }
@@ -72,6 +83,8 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
   const { state, since, problems } = view.source();
   const differs = await view.ledger()?.sourceDifference();
   const address = view.address();
+  const all = await readUsage(view);
+  const heldTrust = view.heldTrust().map((held) => ({ ...held, since: held.since.toISOString() }));
   return {
     version: view.version,
     controlPlane: view.controlPlane,
@@ -82,20 +95,70 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
     ready: isReady,
     draining: isDraining,
     reasons,
-    connections: view.connections(),
-    streams: view.openStreams(),
+    connections: all.connections,
+    streams: all.streams,
     source: {
       ...{ state, since: since.toISOString(), ...problemCounts(problems) },
       ...(differs !== undefined && { differs }),
     },
     ...(ledger !== undefined && { ledger }),
-    limits: view.limits().map(({ name, value, used, hits }): LimitAnswer => {
-      return { name, value, ...(used !== undefined && { used }), hits };
-    }),
-    writes: view.writes(),
-    encoder: { ...view.encoder() },
+    ...(heldTrust.length > 0 && { heldTrust }),
+    limits: all.limits,
+    writes: all.writes,
+    encoder: all.encoder,
+    ...(all.workers !== undefined && { workers: all.workers }),
     process: { pid: process.pid, node: process.version, residentBytes: process.memoryUsage.rss() },
   };
+}
+
+/** What the clients of all processes use. */
+async function readUsage(view: AdminView): Promise<ServerUsage> {
+  const asked = await view.workers?.askEach("usage", {});
+  const own = {
+    connections: view.connections(),
+    streams: view.openStreams(),
+    writes: view.writes(),
+    encoder: view.encoder(),
+    limits: view.limits(),
+  };
+  const all = [own, ...(asked ?? []).map(({ answer }) => answer)];
+  const sum = (numberOf: (usage: (typeof all)[number]) => number): number =>
+    all.reduce((total, usage) => total + numberOf(usage), 0);
+  const limits = own.limits.map(({ name, value, used }): LimitAnswer => {
+    const ofAll = all.flatMap((usage) => usage.limits.filter((limit) => limit.name === name));
+    const most = Math.max(...ofAll.map((limit) => limit.used ?? 0));
+    const hits = ofAll.reduce((total, limit) => total + limit.hits, 0);
+    return { name, value, ...(used !== undefined && { used: most }), hits };
+  });
+  const shown = view.workers?.describe().map(({ worker, pid, state, startedAt, connections }): WorkerAnswer => {
+    const usage = asked?.find((one) => one.worker === worker)?.answer;
+    const { streams = 0, residentBytes = 0 } = usage ?? {};
+    return {
+      ...{ worker, state, connections, streams, residentBytes },
+      ...(pid !== undefined && { pid }),
+      ...(startedAt !== undefined && { startedAt: startedAt.toISOString() }),
+    };
+  });
+  return {
+    connections: sum((usage) => usage.connections),
+    streams: sum((usage) => usage.streams),
+    writes: {
+      stalledStreams: sum(({ writes }) => writes.stalledStreams),
+      bufferedBytes: sum(({ writes }) => writes.bufferedBytes),
+    },
+    encoder: {
+      segmentsEncoded: sum(({ encoder }) => encoder.segmentsEncoded),
+      framesEncoded: sum(({ encoder }) => encoder.framesEncoded),
+      bodiesEncoded: sum(({ encoder }) => encoder.bodiesEncoded),
+      bytesEncoded: sum(({ encoder }) => encoder.bytesEncoded),
+    },
+    limits,
+    workers: shown,
+  };
+}
+
+interface ServerUsage extends Pick<ServerAnswer, "connections" | "streams" | "writes" | "encoder" | "limits"> {
+  readonly workers: readonly WorkerAnswer[] | undefined;
 }
 
 /** The servers that follow the same store. */

@@ -66,6 +66,8 @@ import type {
   RevisionsAnswer,
 } from "../answers/revisions.ts";
 import type {
+  EmptiedAnswer,
+  HeldTrustAnswer,
   LayerAnswer,
   LayersAnswer,
   LimitAnswer,
@@ -77,6 +79,7 @@ import type {
   SourceAnswer,
   StoreAnswer,
   StoreCopyAnswer,
+  WorkerAnswer,
 } from "../answers/server.ts";
 import {
   anything,
@@ -283,8 +286,15 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
             deletions: list(object<MissingAnswer>({ layer: text, ...typed, name: text })),
           }),
         ),
+        emptied: optional(
+          object<NonNullable<NonNullable<ServerAnswer["ledger"]>["emptied"]>>({
+            total: count,
+            resources: list(object<EmptiedAnswer>({ layer: text, ...typed, name: text, number: count, until: time })),
+          }),
+        ),
       }),
     ),
+    heldTrust: optional(list(object<HeldTrustAnswer>({ id: text, files: list(text), message: text, since: time }))),
     limits: list(limit),
     writes: object<ServerAnswer["writes"]>({ stalledStreams: count, bufferedBytes: count }),
     encoder: object<ServerAnswer["encoder"]>({
@@ -293,6 +303,14 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
       bodiesEncoded: count,
       bytesEncoded: count,
     }),
+    workers: optional(
+      list(
+        object<WorkerAnswer>({
+          ...{ worker: count, pid: optional(count), state: text, startedAt: optional(time) },
+          ...{ connections: count, streams: count, residentBytes: count },
+        }),
+      ),
+    ),
     process: object<ServerAnswer["process"]>({ pid: count, node: text, residentBytes: count }),
   }),
 );
@@ -541,7 +559,7 @@ const fate: SchemaOf<DeliveryFate> = choice("acked", "pending", "nacked", "sent"
 const wait: SchemaOf<WaitAnswer> = named(
   "Wait",
   object<WaitAnswer>({
-    for: choice("cluster", "endpoints", "secret", "users", "release", "return"),
+    for: choice("cluster", "endpoints", "secret", "content", "users", "release", "return"),
     name: optional(text),
     resources: optional(list(text)),
     type: optional(text),

@@ -7,6 +7,9 @@ import type { CertificateFault, ClientTrust, ShownCertificate } from "./client-t
 /** Why a client should, or must, connect with another certificate. */
 export type CertificateNotice = CertificateFault | "expiring";
 
+/** Each connection that was judged, and what is wrong with its certificate; undefined: nothing. */
+export type CertificateFaults = ReadonlyMap<TLSSocket, CertificateFault | undefined>;
+
 /** The part of a certificate's life before its end in which its connection is asked to leave. */
 const ANNOUNCED_SHARE = 0.1;
 const MAX_ANNOUNCED_MS = 3_600_000;
@@ -44,12 +47,26 @@ export class CertificateWatch {
     if (trust !== undefined) this.#judge(socket, trust);
   }
 
-  /** Judges every open connection, in slices of the event loop. */
-  async judgeAll(trust: ClientTrust): Promise<void> {
-    let judged = 0;
+  /** What is wrong with the certificate of each open connection. Ends none. In slices of the event loop. */
+  async faults(trust: ClientTrust): Promise<CertificateFaults> {
+    const faults = new Map<TLSSocket, CertificateFault | undefined>();
     for (const socket of [...this.#timers.keys()]) {
-      this.#judge(socket, trust);
-      if (++judged % JUDGED_PER_TURN === 0) await nextTurn();
+      if (!this.#timers.has(socket) || socket.destroyed) continue;
+      faults.set(socket, faultOf(socket, trust));
+      if (faults.size % JUDGED_PER_TURN === 0) await nextTurn();
+    }
+    return faults;
+  }
+
+  /** Ends the connections with a fault, and judges those that were opened since. In slices of the event loop. */
+  async enforce(trust: ClientTrust, faults: CertificateFaults): Promise<void> {
+    let handled = 0;
+    for (const socket of [...this.#timers.keys()]) {
+      const fault = faults.get(socket);
+      if (fault !== undefined && this.#timers.has(socket)) this.#lapse(socket, fault);
+      else if (!faults.has(socket)) this.#judge(socket, trust);
+      else continue;
+      if (++handled % JUDGED_PER_TURN === 0) await nextTurn();
     }
   }
 

@@ -18,7 +18,7 @@ import type { Decompression } from "./decompression.ts";
 import { readProtocol } from "./first-bytes.ts";
 import type { GrpcMethod } from "./method.ts";
 import { grpcMethods } from "./services.ts";
-import { TlsListener } from "./tls.ts";
+import { TlsListener, type TrustFuse } from "./tls.ts";
 
 /**
  * Backlog of unaccepted connections. With Node's default of 511, many clients connecting at once cause seconds of SYN
@@ -31,6 +31,8 @@ export interface GrpcTransportOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsFiles | undefined;
+  /** Shared by all ports; undefined: no CAs or revocation lists are held. */
+  readonly trustFuse?: TrustFuse | undefined;
   readonly limits: Limits;
   /** Methods besides discovery by path: client status, load reports. */
   readonly methods?: ReadonlyMap<string, GrpcMethod>;
@@ -43,6 +45,8 @@ export interface GrpcTransportOptions {
   /** Shared by all ports. */
   readonly callStarts: CallStarts;
   readonly http2: Http2Engine;
+  /** Where another process listens, and hands the connections to this one. */
+  readonly handedAt?: BoundAddress | undefined;
 }
 
 /** gRPC and REST on one port, plaintext or TLS. */
@@ -67,14 +71,23 @@ export class GrpcTransport implements Transport {
 
   async start(hub: HubPort): Promise<BoundAddress> {
     this.#listener = await this.#createListener(hub);
-    const address = await listen(this.#listener, this.#options).catch((cause: unknown) => {
-      this.#tls?.close();
-      const { host, port } = this.#options;
-      throw listenError(`at ${host}:${port}`, cause);
-    });
+    const { handedAt } = this.#options;
+    const address =
+      handedAt ??
+      (await listen(this.#listener, this.#options).catch((cause: unknown) => {
+        this.#tls?.close();
+        const { host, port } = this.#options;
+        throw listenError(`at ${host}:${port}`, cause);
+      }));
     const { name = formatAddress(address), edition, dialect } = this.#options.choice ?? {};
     this.#choice = { name, edition, dialect };
     return address;
+  }
+
+  /** Takes a connection that another process accepted. */
+  take(socket: Socket): void {
+    socket.setNoDelay(true);
+    this.#listener?.emit("connection", socket);
   }
 
   drain(): void {
@@ -118,10 +131,12 @@ export class GrpcTransport implements Transport {
         onNotice: (socket, notice) => this.#lapse(socket, notice, hub),
         handshakeTimeoutMs: limits.handshakeTimeoutMs,
         protocols: ["h2", "http/1.1"],
+        fuse: this.#options.trustFuse,
       },
       {
         onReloaded: (files) => hub.report({ kind: "tls-reloaded", files }),
         onRefused: (files, error) => hub.report({ kind: "tls-refused", files, error }),
+        onHeld: ({ id, files, message }) => hub.report({ kind: "tls-held", id, files, message }),
       },
     );
     this.#tls.server.on("connection", (socket: Socket) => this.#keep(socket));

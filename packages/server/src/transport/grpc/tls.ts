@@ -1,11 +1,11 @@
-import { constants } from "node:crypto";
+import { constants, createHash } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createSecureContext, createServer, type SecureContextOptions, type Server, type TLSSocket } from "node:tls";
 import { XdsError } from "../../error.ts";
 import type { TlsFiles } from "../../options.ts";
-import { type CertificateNotice, CertificateWatch } from "./certificate-watch.ts";
+import { type CertificateFaults, type CertificateNotice, CertificateWatch } from "./certificate-watch.ts";
 import { ClientTrust } from "./client-trust.ts";
 import { splitLists } from "./revocation-lists.ts";
 
@@ -30,6 +30,26 @@ export interface TlsPorts {
   readonly handshakeTimeoutMs: number;
   /** What clients may choose from by ALPN. */
   readonly protocols: readonly string[];
+  /** Holds CAs and revocation lists that would end too many connections; undefined: nothing does. */
+  readonly fuse?: TrustFuse | undefined;
+}
+
+/** CAs and revocation lists that a fuse holds: those of before stay in force. */
+export interface HeldTrust {
+  /** Computed from their content: an approval names what was seen. */
+  readonly id: string;
+  readonly files: readonly string[];
+  /** Whom they would cut off. */
+  readonly message: string;
+  readonly since: Date;
+}
+
+/** Judges CAs and revocation lists before they are in force. */
+export interface TrustFuse {
+  add(listener: TlsListener): void;
+  remove(listener: TlsListener): void;
+  /** Why they must be held; undefined: they may be in force. `faults`: what they would find at the listener. */
+  trip(listener: TlsListener, trust: ClientTrust, faults: CertificateFaults): Promise<string | undefined>;
 }
 
 /** Callbacks for reloaded files. */
@@ -37,6 +57,8 @@ export interface TlsReloads {
   onReloaded(files: readonly string[]): void;
   /** The new files are invalid; the previous certificates stay in use. */
   onRefused(files: readonly string[], error: Error): void;
+  /** New CAs or revocation lists would end too many connections. */
+  onHeld?(held: HeldTrust): void;
 }
 
 /**
@@ -47,12 +69,14 @@ export class TlsListener {
   readonly server: Server;
   readonly #files: TlsFiles;
   readonly #reloads: TlsReloads;
+  readonly #fuse: TrustFuse | undefined;
   readonly #watchers: FSWatcher[] = [];
   readonly #clients: CertificateWatch;
   /** What judges clients, once it is another than that of the first handshakes. */
   #trust: ClientTrust | undefined;
   #inForce: Credentials;
   #refused: Credentials | undefined;
+  #held: Held | undefined;
   #reloading: Promise<void> = Promise.resolve();
   #quiet: NodeJS.Timeout | undefined;
   #poll: NodeJS.Timeout | undefined;
@@ -79,6 +103,8 @@ export class TlsListener {
     this.#inForce = credentials;
     this.#reloads = reloads;
     this.#clients = new CertificateWatch(ports.onNotice);
+    this.#fuse = ports.fuse;
+    this.#fuse?.add(this);
     server.on("secureConnection", (socket) => {
       ports.onSocket(socket);
       // With the trust of now: the handshake may have begun before a reload.
@@ -101,6 +127,37 @@ export class TlsListener {
     clearTimeout(this.#quiet);
     this.#poll = undefined;
     this.#clients.close();
+    this.#fuse?.remove(this);
+  }
+
+  /** Undefined: everything that could be read is in force. */
+  get held(): HeldTrust | undefined {
+    return this.#held?.shown;
+  }
+
+  /** Whether another listener reads the same CAs and revocation lists. */
+  sharesTrustWith(other: TlsListener): boolean {
+    return this.#files.ca === other.#files.ca && this.#files.crl === other.#files.crl;
+  }
+
+  /** What is wrong with the certificates of the open connections by such a trust. */
+  faults(trust: ClientTrust): Promise<CertificateFaults> {
+    return this.#clients.faults(trust);
+  }
+
+  /** Puts in force what is held under an id. Returns whether it was held. */
+  async approve(id: string): Promise<boolean> {
+    const approved = this.#reloading.then(async () => {
+      const held = this.#held;
+      if (held === undefined || held.shown.id !== id) return false;
+      const { credentials, trust } = held;
+      const faults = await this.#clients.faults(trust);
+      this.#use(credentials);
+      await this.#enforce(trust, faults);
+      return true;
+    });
+    this.#reloading = approved.then(nothing, nothing);
+    return await approved;
   }
 
   #changed(): void {
@@ -121,22 +178,66 @@ export class TlsListener {
     const files = pathsOf(this.#files);
     try {
       const credentials = await readFiles(this.#files);
-      if (areEqual(credentials, this.#inForce)) return;
+      if (areEqual(credentials, this.#held?.credentials ?? this.#inForce)) return;
       if (this.#refused !== undefined && areEqual(credentials, this.#refused)) return;
       this.#refused = credentials;
       const trust = check(credentials, this.#files);
-      this.server.setSecureContext(contextOf(credentials));
-      const isSameTrust = areSame(credentials.ca, this.#inForce.ca) && areSame(credentials.crl, this.#inForce.crl);
-      this.#inForce = credentials;
-      this.#refused = undefined;
-      this.#reloads.onReloaded(files);
-      if (isSameTrust || trust === undefined) return;
-      this.#trust = trust;
-      await this.#clients.judgeAll(trust);
+      if (trust === undefined || isSameTrust(credentials, this.#inForce)) this.#use(credentials);
+      else await this.#judge(credentials, trust);
     } catch (error) {
       this.#reloads.onRefused(files, error instanceof Error ? error : new Error(String(error)));
     }
   }
+
+  /** Puts other CAs or revocation lists in force, unless the fuse holds them. */
+  async #judge(credentials: Credentials, trust: ClientTrust): Promise<void> {
+    const held = this.#held;
+    if (held !== undefined && isSameTrust(credentials, held.credentials)) {
+      // It goes on waiting, also if fewer would be cut off now.
+      this.#hold({ ...held, credentials });
+      return;
+    }
+    const faults = await this.#clients.faults(trust);
+    const message = await this.#fuse?.trip(this, trust, faults);
+    if (message === undefined) {
+      this.#use(credentials);
+      await this.#enforce(trust, faults);
+      return;
+    }
+    const shown = { id: idOf(credentials), files: trustPathsOf(this.#files), message, since: new Date() };
+    this.#hold({ credentials, trust, shown });
+    this.#reloads.onHeld?.(shown);
+  }
+
+  /** The server's own certificate never waits: it is in force with the CAs and lists of before. */
+  #hold(held: Held): void {
+    const { cert, key } = held.credentials;
+    const { ca, crl } = this.#inForce;
+    const kept = { cert, key, ca, crl };
+    if (areEqual(kept, this.#inForce)) this.#refused = undefined;
+    else this.#use(kept);
+    this.#held = held;
+  }
+
+  #use(credentials: Credentials): void {
+    this.server.setSecureContext(contextOf(credentials));
+    this.#inForce = credentials;
+    this.#refused = undefined;
+    this.#held = undefined;
+    this.#reloads.onReloaded(pathsOf(this.#files));
+  }
+
+  async #enforce(trust: ClientTrust, faults: CertificateFaults): Promise<void> {
+    this.#trust = trust;
+    await this.#clients.enforce(trust, faults);
+  }
+}
+
+/** What waits for an approval. */
+interface Held {
+  readonly credentials: Credentials;
+  readonly trust: ClientTrust;
+  readonly shown: HeldTrust;
 }
 
 interface Opened {
@@ -148,6 +249,21 @@ interface Opened {
 
 function pathsOf({ cert, key, ca, crl }: TlsFiles): readonly string[] {
   return [cert, key, ca, crl].filter((path) => path !== undefined);
+}
+
+const nothing = (): void => undefined;
+
+function trustPathsOf({ ca, crl }: TlsFiles): readonly string[] {
+  return [ca, crl].filter((path) => path !== undefined);
+}
+
+/** How many digits tell held content from other content. */
+const ID_DIGITS = 8;
+
+function idOf({ ca, crl }: Credentials): string {
+  const hash = createHash("sha256");
+  for (const part of [ca, crl]) hash.update(`${part?.length ?? ""}\n`).update(part ?? "");
+  return `ca-${hash.digest("hex").slice(0, ID_DIGITS)}`;
 }
 
 async function readCredentials(files: TlsFiles): Promise<Credentials> {
@@ -200,7 +316,11 @@ function secureOptionsOf(ca: Buffer | undefined): number {
 }
 
 function areEqual(a: Credentials, b: Credentials): boolean {
-  return a.cert.equals(b.cert) && a.key.equals(b.key) && areSame(a.ca, b.ca) && areSame(a.crl, b.crl);
+  return a.cert.equals(b.cert) && a.key.equals(b.key) && isSameTrust(a, b);
+}
+
+function isSameTrust(a: Credentials, b: Credentials): boolean {
+  return areSame(a.ca, b.ca) && areSame(a.crl, b.crl);
 }
 
 function areSame(a: Buffer | undefined, b: Buffer | undefined): boolean {

@@ -36,6 +36,7 @@ export const tripNothing: PublisherOptions["judge"] = function* () {
 export async function start(
   store: LedgerStore = new MemoryLedgerStore(),
   judge: PublisherOptions["judge"] = tripUsual,
+  more: Partial<Pick<PublisherOptions, "endpointsEmptiedMs" | "mayPublish">> = {},
 ) {
   const inForce: string[] = [];
   const missing: string[] = [];
@@ -48,8 +49,10 @@ export async function start(
     retention: DEFAULT_RETENTION,
     digest: contentDigest,
     holdsSecret: ({ type, bytes }) => type === SECRET || new TextDecoder().decode(bytes) === "a key",
+    lacksEndpoints: ({ type, bytes }) => type === ENDPOINTS && new TextDecoder().decode(bytes) === "none",
     kindOf,
     judge,
+    ...more,
     nodesBy: () => [
       { id: "edge", before: ["base"], after: ["base"], isCutOff: false, types: "any" },
       { id: "other", before: ["other"], after: ["other"], isCutOff: false, types: "any" },

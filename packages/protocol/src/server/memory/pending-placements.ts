@@ -7,7 +7,7 @@ export interface Placeable {
 }
 
 /** Under which bounds a client goes on once it is placed. */
-export interface Placement {
+export interface PlacedFrom {
   /** The newest revision that it may have had before. */
   readonly before: number;
   /** A later change concerned it, if its layers stay the same: the revision before that. */
@@ -18,7 +18,7 @@ export interface Placement {
  * The clients to which new rules are not applied yet, in the order in which they are placed. Nothing is sent to them
  * meanwhile.
  */
-export class Placements<C extends Placeable> {
+export class PendingPlacements<C extends Placeable> {
   readonly #waiting = new Fifo<C>();
   readonly #concerned = new Map<C, number>();
 
@@ -47,7 +47,7 @@ export class Placements<C extends Placeable> {
   }
 
   /** Removes a client, because it is placed or gone. */
-  take(client: C): Placement {
+  take(client: C): PlacedFrom {
     const placement = { before: client.placedTo, unchangedTo: this.#concerned.get(client) };
     client.placedTo = Number.POSITIVE_INFINITY;
     this.#waiting.delete(client);

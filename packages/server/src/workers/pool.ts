@@ -1,0 +1,339 @@
+import type { Socket } from "node:net";
+import type { NodePastLine, Remembered } from "@xdskit/protocol/internal";
+import { XdsError } from "../error.ts";
+import type { WorkerReport } from "../hub/port.ts";
+import type { BoundAddress } from "../transport/transport.ts";
+import { ConnectionSource } from "./connection-source.ts";
+import type { PrimaryQuestions, ReportedStream, ToPrimary, WorkerQuestions } from "./messages.ts";
+import { type Answerers, type AnswerOf, type AskedOf, answerQuestion } from "./questions.ts";
+import { Restarts } from "./restarts.ts";
+import type { StateFeed } from "./state-feed.ts";
+import { Worker, type WorkerState } from "./worker.ts";
+
+/** Connections that wait for a worker while none is ready; the client of one more has to come again. */
+const MAX_WAITING = 4_096;
+/** Ids of streams that a worker may use, so that no two workers use the same. */
+const STREAMS_PER_WORKER = 10_000_000;
+/** How long a worker may take to start, in milliseconds; a large state takes seconds. */
+const START_WITHIN_MS = 120_000;
+/** How much longer than its grace a worker may drain, in milliseconds. */
+const DRAIN_MARGIN_MS = 5_000;
+
+/** How a server is divided among processes. */
+export interface WorkersOptions {
+  readonly count: number;
+  /** The module that a worker process runs; it calls `runWorker`. */
+  readonly entry: string;
+  /** What the workers are set up with; plain data. */
+  readonly setup: unknown;
+}
+
+export interface WorkerPoolOptions extends WorkersOptions {
+  readonly listen: readonly BoundAddress[];
+  readonly feed: StateFeed;
+  readonly report: (report: WorkerReport) => void;
+  readonly onStreams: () => void;
+  /** A stream of a single type came, of a node that has others in another process. */
+  readonly onDivided: (stream: ReportedStream) => void;
+  readonly onRemembered: (what: Remembered) => void;
+  readonly onPast: (lines: readonly NodePastLine[]) => void;
+  /** Resolves when everything that a client must not be set back behind was passed to the feed. */
+  readonly whenFresh: (bringsVersions: boolean) => Promise<void>;
+}
+
+/** What the admin API shows of a worker. */
+export interface WorkerDescription {
+  readonly worker: number;
+  readonly pid: number | undefined;
+  /** `ended`: another is about to take its place. */
+  readonly state: WorkerState;
+  readonly startedAt: Date | undefined;
+  readonly connections: number;
+}
+
+/** The processes that serve the clients of a server. */
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
+  readonly #workers = new Set<Worker>();
+  readonly #sources: ConnectionSource[] = [];
+  readonly #waiting: { readonly listener: number; readonly socket: Socket }[] = [];
+  readonly #restarts = new Restarts();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #setup: unknown;
+  #addresses: readonly BoundAddress[] = [];
+  #generation = 0;
+  #rolling: Promise<void> = Promise.resolve();
+  #isClosing = false;
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options;
+    this.#setup = options.setup;
+  }
+
+  get #numbers(): readonly number[] {
+    return Array.from({ length: this.#options.count }, (_, index) => index + 1);
+  }
+
+  get isReady(): boolean {
+    return this.#ready().some(({ isServing }) => isServing);
+  }
+
+  /** Listens and starts the workers; resolves when all of them are ready. Throws an `XdsError` (LISTEN_FAILED). */
+  async start(): Promise<readonly BoundAddress[]> {
+    const addresses: BoundAddress[] = [];
+    for (const [listener, wanted] of this.#options.listen.entries()) {
+      const { source, address } = await ConnectionSource.open(wanted, (socket) => this.#connected(listener, socket));
+      this.#sources.push(source);
+      addresses.push(address);
+    }
+    this.#addresses = addresses;
+    await Promise.all(this.#numbers.map((number) => this.#startWorker(number)));
+    return addresses;
+  }
+
+  /** Replaces all workers one by one; each new one serves before the old one is asked to end its clients. */
+  async roll(setup: unknown, graceMs: number): Promise<void> {
+    const rolled = this.#rolling.then(async () => {
+      const before = this.#setup;
+      this.#setup = setup;
+      for (const old of [...this.#workers]) {
+        if (this.#isClosing) return;
+        if (old.state === "ended") continue;
+        try {
+          await this.#startWorker(old.number);
+        } catch (cause) {
+          // What cannot start does not replace what serves.
+          this.#setup = before;
+          throw cause;
+        }
+        await this.#drainWorker(old, graceMs);
+      }
+    });
+    this.#rolling = rolled.catch(() => undefined);
+    await rolled;
+  }
+
+  /** The answers of all workers that serve, in the order of their numbers; one that ends meanwhile is left out. */
+  async askAll<K extends keyof WorkerQuestions>(
+    what: K,
+    asked: AskedOf<WorkerQuestions, K>,
+    except?: Worker,
+  ): Promise<readonly AnswerOf<WorkerQuestions, K>[]> {
+    const answers = await this.askEach(what, asked, except);
+    return answers.map(({ answer }) => answer);
+  }
+
+  /** As `askAll`, with the numbers of the workers. */
+  async askEach<K extends keyof WorkerQuestions>(
+    what: K,
+    asked: AskedOf<WorkerQuestions, K>,
+    except?: Worker,
+  ): Promise<readonly { readonly worker: number; readonly answer: AnswerOf<WorkerQuestions, K> }[]> {
+    const serving = this.#serving().filter((worker) => worker !== except);
+    const answers = await Promise.allSettled(serving.map((worker) => worker.ask(what, asked)));
+    const failed = answers.find((one) => one.status === "rejected" && !isGone(one.reason));
+    if (failed?.status === "rejected") throw failed.reason;
+    return answers.flatMap((one, index) => {
+      const worker = serving[index]?.number ?? 0;
+      return one.status === "fulfilled" ? [{ worker, answer: one.value }] : [];
+    });
+  }
+
+  /** The streams of connected nodes. */
+  *streams(): Iterable<ReportedStream> {
+    for (const worker of this.#workers) yield* worker.streams.values();
+  }
+
+  describe(): readonly WorkerDescription[] {
+    const running = [...this.#workers].map(({ number, process, state, startedAt, connections }) => {
+      return { worker: number, pid: process.pid, state, startedAt, connections };
+    });
+    const known = new Set(running.map(({ worker }) => worker));
+    const missing = this.#numbers
+      .filter((worker) => !known.has(worker))
+      .map((worker) => ({ worker, pid: undefined, state: "ended" as const, startedAt: undefined, connections: 0 }));
+    return [...running, ...missing].sort((a, b) => a.worker - b.worker);
+  }
+
+  /** Accepts no more connections and ends those of the workers. */
+  async drain(graceMs: number): Promise<void> {
+    this.#stopListening();
+    await Promise.all([...this.#workers].map((worker) => this.#drainWorker(worker, graceMs)));
+  }
+
+  close(): void {
+    this.#stopListening();
+    for (const worker of this.#workers) worker.process.kill();
+  }
+
+  #stopListening(): void {
+    this.#isClosing = true;
+    for (const source of this.#sources) source.close();
+    for (const { socket } of this.#waiting.splice(0)) socket.destroy();
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  #ready(): readonly Worker[] {
+    return [...this.#workers].filter(({ state }) => state === "ready");
+  }
+
+  #serving(): readonly Worker[] {
+    const serving = [...this.#workers].filter(({ state }) => state === "ready" || state === "draining");
+    return serving.sort((a, b) => a.number - b.number);
+  }
+
+  /** Resolves when the worker serves clients. Rejects if it ends before. */
+  async #startWorker(number: number, { isReplacement = false } = {}): Promise<void> {
+    const worker = new Worker(number, { entry: this.#options.entry, isReplacement });
+    this.#workers.add(worker);
+    const { process } = worker;
+    const { feed, report } = this.#options;
+    const beganAt = performance.now();
+    let unfollow = (): void => undefined;
+    await new Promise<void>((resolve, reject) => {
+      const timeout = setTimeout(() => {
+        reject(new XdsError("WORKER_FAILED", `worker ${number} did not start within ${START_WITHIN_MS / 1000} s`));
+        process.kill();
+      }, START_WITHIN_MS);
+      process.channel.onMessage((message) => {
+        if (message.kind === "ready") {
+          clearTimeout(timeout);
+          worker.state = "ready";
+          report({
+            kind: "worker-ready",
+            worker: number,
+            pid: process.pid ?? 0,
+            tookMs: Math.round(performance.now() - beganAt),
+          });
+          this.#handWaiting();
+          resolve();
+        } else if (message.kind === "failed") reject(new XdsError("WORKER_FAILED", message.reason));
+        else this.#take(worker, message);
+      });
+      process.onEnded((how) => {
+        clearTimeout(timeout);
+        unfollow();
+        this.#ended(worker, how);
+        reject(new XdsError("WORKER_FAILED", `worker ${number} ended before it was ready: ${how}`));
+      });
+      const streamsAfter = STREAMS_PER_WORKER * this.#generation++;
+      unfollow = feed.follow(
+        (message, onLeft) => process.channel.send(message, onLeft === undefined ? {} : { onLeft }),
+        (start) => {
+          const known = { worker: number, streamsAfter, addresses: this.#addresses };
+          process.channel.send({ kind: "setup", setup: this.#setup, start: { ...known, ...start } });
+        },
+      );
+    });
+  }
+
+  #take(worker: Worker, message: ToPrimary): void {
+    switch (message.kind) {
+      case "closed":
+        worker.connections = Math.max(0, worker.connections - message.connections);
+        return;
+      case "streams":
+        for (const stream of worker.noteStreams(message)) this.#warnIfDivided(worker, stream);
+        this.#options.onStreams();
+        return;
+      case "serving":
+        worker.isServing = true;
+        return;
+      case "remembered":
+        this.#options.onRemembered(message.what);
+        return;
+      case "past":
+        this.#options.onPast(message.lines);
+        return;
+      case "answer":
+        worker.settle(message);
+        return;
+      case "question":
+        void answerQuestion(this.#answerersOf(worker), message).then((answer) => worker.process.channel.send(answer));
+        return;
+      case "ready":
+      case "failed":
+        return;
+    }
+  }
+
+  /** The streams of one node in several processes are in no common order. */
+  #warnIfDivided(worker: Worker, stream: ReportedStream): void {
+    const others = this.#ready().filter((other) => other !== worker);
+    if (others.some((other) => other.serves(stream.node.id))) this.#options.onDivided(stream);
+  }
+
+  #answerersOf(worker: Worker): Answerers<PrimaryQuestions> {
+    return {
+      fresh: async ({ bringsVersions }) => {
+        await this.#options.whenFresh(bringsVersions);
+        return undefined;
+      },
+      "client-status": async (asked) => {
+        const answers = await this.askAll("client-status", asked, worker);
+        const parts = answers.flatMap((answer) => ("refused" in answer ? [] : [answer]));
+        const refused = answers.find((answer) => "refused" in answer);
+        return refused ?? parts.flat();
+      },
+    };
+  }
+
+  #ended(worker: Worker, how: string): void {
+    const { state, number, process } = worker;
+    worker.ended();
+    this.#workers.delete(worker);
+    this.#options.onStreams();
+    // Of one that cannot start, whoever started it is told.
+    if (this.#isClosing || state === "draining" || (state === "starting" && !worker.isReplacement)) return;
+    const restartMs = this.#restarts.next(number, Date.now() - worker.startedAt.getTime());
+    this.#options.report({ kind: "worker-ended", worker: number, pid: process.pid ?? 0, how, restartMs });
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      void this.#startWorker(number, { isReplacement: true }).catch(() => undefined);
+    }, restartMs);
+    this.#timers.add(timer);
+  }
+
+  async #drainWorker(worker: Worker, graceMs: number): Promise<void> {
+    if (worker.state === "ended") return;
+    worker.state = "draining";
+    const ended = new Promise<void>((resolve) => worker.process.onEnded(() => resolve()));
+    const killing = setTimeout(() => worker.process.kill(), graceMs + DRAIN_MARGIN_MS);
+    await worker.ask("drain", { graceMs }).catch(() => undefined);
+    worker.process.release();
+    await ended;
+    clearTimeout(killing);
+  }
+
+  #connected(listener: number, socket: Socket): void {
+    // Whatever happens to it before it is handed on, its client comes again.
+    socket.on("error", () => undefined);
+    const worker = this.#leastBusy();
+    if (worker !== undefined) this.#hand(worker, listener, socket);
+    else if (this.#waiting.length < MAX_WAITING && !this.#isClosing) this.#waiting.push({ listener, socket });
+    else socket.destroy();
+  }
+
+  #handWaiting(): void {
+    for (const { listener, socket } of this.#waiting.splice(0)) this.#connected(listener, socket);
+  }
+
+  #hand(worker: Worker, listener: number, socket: Socket): void {
+    worker.connections++;
+    worker.process.channel.send({ kind: "connection", listener }, { socket });
+  }
+
+  /** Connections last long, so that taking turns would leave a new worker with few for long. */
+  #leastBusy(): Worker | undefined {
+    const ready = this.#ready();
+    const serving = ready.filter(({ isServing }) => isServing);
+    return (serving.length > 0 ? serving : ready).reduce<Worker | undefined>(
+      (least, worker) => (least === undefined || worker.connections < least.connections ? worker : least),
+      undefined,
+    );
+  }
+}
+
+function isGone(cause: unknown): boolean {
+  return cause instanceof Error && cause.name === "GoneError";
+}
