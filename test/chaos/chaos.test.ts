@@ -1,7 +1,3 @@
-import { createRequire } from "node:module";
-
-const require = createRequire(import.meta.url);
-
 import { afterAll, expect, test } from "vitest";
 import { note } from "../e2e/support/measure.ts";
 import { describeWith, peerCommand } from "../e2e/support/peers.ts";
@@ -34,13 +30,6 @@ describeWith(needed ?? "etcd", `chaos (seed ${seed})`, () => {
       const ledger = await world.end();
       const agreedMs = await world.agreement(AGREE_MS).catch((error: unknown) => error);
       const tidyMs = await world.tidiness(TIDY_MS).catch((error: unknown) => error);
-      for (const { is } of world.servers) {
-        require("node:fs").writeFileSync(`/tmp/chaos-s${is.index}.log`, is.log);
-      }
-      require("node:fs").writeFileSync(
-        "/tmp/chaos-hist.json",
-        JSON.stringify({ origin: performance.timeOrigin, ...world.history, ledger: [...ledger] }),
-      );
       const losses = (await Promise.all(world.envoys.map((one) => one.losses()))).flat();
       const verdict = judge(world.history, ledger);
       const { appends, sightings, reads } = world.history;

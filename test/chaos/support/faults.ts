@@ -23,7 +23,7 @@ const ailments: readonly Ailment[] = [
 ];
 
 /** All kinds of faults; each returns undefined if it cannot strike now. */
-export const kinds: readonly Kind[] = [
+const kinds: readonly Kind[] = [
   function killServer({ servers, kill }, random) {
     const { is } = random.pick(servers);
     return { is: `server ${is.index} is killed`, strikes: [is], begin: () => kill(is), end: () => is.start() };
@@ -90,6 +90,10 @@ function ailing(who: string, links: readonly Link[], ailment: Ailment): Fault {
   };
 }
 
+/** Only kinds whose names match, to look at something alone. */
+const only = new RegExp(process.env["XDS_CHAOS_ONLY"] ?? "");
+const among = kinds.filter(({ name }) => only.test(name));
+
 /** How many faults there may be at the same time. */
 const LANES = 2;
 
@@ -100,9 +104,7 @@ export async function strike(world: World, random: Random, forMs: number): Promi
   const log: string[] = [];
   const lane = async (): Promise<void> => {
     while (performance.now() < until) {
-      const fault = await random.pick(
-        kinds.filter(({ name }) => new RegExp(process.env["XDS_CHAOS_ONLY"] ?? ".").test(name)),
-      )(world, random);
+      const fault = await random.pick(among)(world, random);
       if (fault === undefined || fault.strikes.some((one) => struck.has(one))) {
         await pause(10);
         continue;

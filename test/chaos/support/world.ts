@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { LedgerStore } from "@xdskit/server";
@@ -21,6 +21,7 @@ import { until } from "../../e2e/support/wait.ts";
 import { Clients, markerOf } from "./clients.ts";
 import { emptyHistory, type History, type Ledger } from "./history.ts";
 import { checkerLines } from "./judge.ts";
+import { linearizable } from "./linearizable.ts";
 import { Publisher } from "./publisher.ts";
 import type { Random } from "./random.ts";
 import { Follower } from "./servers.ts";
@@ -150,7 +151,6 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
     const next = random.pick(up.length === 0 ? servers.map(({ is }) => is) : up);
     reached.set(way, next);
     way.target(next.port);
-    console.log(Math.round(performance.now()), "lead", [...reached.values()].map(({ index }) => index).join());
   };
   const envoys = await Promise.all(listeners.map((one) => startProxied(stack, one, backend, servers[0]?.is.port ?? 0)));
   for (const { way } of envoys) lead(way);
@@ -205,12 +205,7 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
           all.join() === `swap-${last}` ? [] : [`${envoys[index]?.mode.name}: ${all.join(", ")}`],
         );
       }),
-    linearizable(ledger) {
-      const [checker = "checker"] = peerCommand("porcupine") ?? [];
-      const { stdout, stderr } = spawnSync(checker, { input: checkerLines(history, ledger), encoding: "utf8" });
-      if (stderr !== "") throw new Error(stderr);
-      return (JSON.parse(stdout) as { readonly result: unknown }).result;
-    },
+    linearizable: (ledger) => linearizable(checkerLines(history, ledger)),
   };
 }
 
@@ -251,8 +246,6 @@ async function startProxied(
       const { failed } = await load.stop();
       await httpGet({ port, path: "/end" });
       const lines = await log.upTo("/end", 10_000);
-      for (const l of lines)
-        if (/NC|NR|UH/.test(l.flags)) console.log(mode.name, Number(l.at) - performance.timeOrigin, JSON.stringify(l));
       return [failed, ...Object.values(lossesIn(lines))].flatMap((counts) =>
         Object.entries(counts).map(([what, times]) => `${mode.name}: ${what}: ${times}`),
       );

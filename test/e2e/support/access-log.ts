@@ -12,8 +12,6 @@ export interface AccessLine {
   readonly flags: string;
   readonly details: string;
   readonly cluster: string;
-  /** When the request came, in milliseconds since 1970. */
-  readonly at: string;
 }
 
 /** The access log of an Envoy, which the test reads. */
@@ -62,7 +60,6 @@ const FORMAT: AccessLine = {
   flags: "%RESPONSE_FLAGS%",
   details: "%RESPONSE_CODE_DETAILS%",
   cluster: "%UPSTREAM_CLUSTER%",
-  at: "%START_TIME(%s%3f)%",
 };
 
 /** No route, no such cluster, no endpoint: inconsistent configuration. */
