@@ -225,9 +225,11 @@ const closestToNode = [
   "packages/source/test",
   "packages/store-etcd/test",
   "packages/disk",
+  "packages/cli/test/etcd-url",
   "packages/cli/test/process",
   "packages/cli/test/serve",
   "packages/cli/test/start",
+  "packages/cli/test/workers",
 ];
 
 async function onNode(name) {

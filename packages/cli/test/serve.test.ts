@@ -178,7 +178,8 @@ describe("xds serve", () => {
         admin: "loopback",
       },
     ]);
-    expect(serving.logged("warning")).toEqual([]);
+    // The directory may have been loaded by now, and has a warning of its own.
+    expect(serving.logged("warning").filter(({ code }) => String(code).endsWith("_EXPOSED"))).toEqual([]);
   });
 
   test("settings come from flags, variables and the file; the file's changes wait for a restart", async () => {
