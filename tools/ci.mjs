@@ -227,8 +227,10 @@ const closestToNode = [
   "packages/disk",
   "packages/cli/test/etcd-url",
   "packages/cli/test/process",
+  "packages/cli/test/replicas",
   "packages/cli/test/serve",
   "packages/cli/test/start",
+  "packages/cli/test/store",
   "packages/cli/test/workers",
 ];
 
