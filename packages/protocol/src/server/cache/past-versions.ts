@@ -21,8 +21,8 @@ interface KnownPast {
   readonly changedAt: number;
   /** The newest first. */
   readonly states: readonly PastState[];
-  /** What these had and the next one had not, by its mark. */
-  readonly removed: ReadonlyMap<string, readonly Past[]>;
+  /** What these had and the next one had not, or had otherwise, by its mark. */
+  readonly removed: ReadonlyMap<string, Past>;
 }
 
 /**
@@ -38,7 +38,7 @@ export class PastVersions {
     const { states, removed } = this.#pastOf(type, view);
     const marks = marksIn(version);
     // Names whose marks are equal by chance are not told apart: one pair in 16 million.
-    const listed = marks.flatMap((mark) => removed.get(mark)?.[0] ?? []);
+    const listed = marks.flatMap((mark) => removed.get(mark) ?? []);
     if (listed.length < marks.length) return undefined;
     const more = listed.reduce((sum, past) => addSums(sum, past.sum), 0n);
     const digest = marks.length === 0 ? version : version.slice(0, version.indexOf("."));
@@ -69,7 +69,7 @@ export class PastVersions {
 function goBack(type: TypeUrl, view: View): KnownPast {
   const changedAt = view.changedAt(type);
   const states: PastState[] = [];
-  const removed = new Map<string, Past[]>();
+  const removed = new Map<string, Past>();
   const known: KnownPast = { changedAt, states, removed };
   const tables = view.layers.flatMap((layer) => layer.table(type) ?? []);
   // A version of the caller's says nothing of the content, and which variant a client holds depends on its parameters.
@@ -108,17 +108,11 @@ function goBack(type: TypeUrl, view: View): KnownPast {
       if (after !== undefined) sum = subtractSums(sum, after.sum);
       if (before === undefined) continue;
       sum = addSums(sum, before.sum);
-      if (withoutError(before) !== undefined && !before.onDemand) note(removed, before);
+      const mark = formatMark(before.sum);
+      if (withoutError(before) !== undefined && !before.onDemand && !removed.has(mark)) removed.set(mark, before);
     }
     revision = Math.max(0, ...heads.map((head) => (head.done === true ? 0 : head.value.revision)));
   }
   states.push({ revision: Math.max(revision, trimmedTo), sum });
   return known;
-}
-
-function note(removed: Map<string, Past[]>, past: Past): void {
-  const mark = formatMark(past.sum);
-  const known = removed.get(mark);
-  if (known === undefined) removed.set(mark, [past]);
-  else if (!known.some(({ sum }) => sum === past.sum)) known.push(past);
 }
