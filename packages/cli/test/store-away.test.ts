@@ -44,13 +44,18 @@ describeWith("etcd", "xds serve --store etcd://", () => {
   const storeOf = async (of: Serving): Promise<Readonly<Record<string, unknown>>> =>
     ((await of.ask("/api/v1/server"))["ledger"] as { store: Readonly<Record<string, unknown>> }).store;
 
-  test("serves new clients while etcd is away since its start, and what is published once it is back", async () => {
+  /** A server that has copied what was published, and is started again while etcd is away. */
+  const startFromCopy = async (): Promise<Serving> => {
     await publish();
     const first = await start();
     await until("it is copied", async () => JSON.stringify(await storeOf(first)).includes('"copy":{"number":1'));
     await first.stop();
     await member.kill();
-    const again = await start();
+    return start();
+  };
+
+  test("serves new clients while etcd is away since its start, and what is published once it is back", async () => {
+    const again = await startFromCopy();
     expect((await again.ask("/api/v1/server"))["ready"]).toBe(true);
     expect(await served(again)).toEqual(['"c0"', '"c1"', '"c2"']);
     expect(await storeOf(again)).toMatchObject({
@@ -72,12 +77,7 @@ describeWith("etcd", "xds serve --store etcd://", () => {
   });
 
   test("stops at another ledger under the same address, and serves on", async () => {
-    await publish();
-    const first = await start();
-    await until("it is copied", async () => JSON.stringify(await storeOf(first)).includes('"copy":{"number":1'));
-    await first.stop();
-    await member.kill();
-    const again = await start();
+    const again = await startFromCopy();
     await rm(member.data, { recursive: true });
     await member.start();
     await until("it stops", async () => (await storeOf(again))["stoppedSince"] !== undefined);
