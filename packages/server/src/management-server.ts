@@ -45,6 +45,7 @@ import {
   createExporter,
   createHub,
   createLoadReporting,
+  createServedCertificates,
   createTrustHolds,
   rulesContextOf,
 } from "./server-parts.ts";
@@ -351,6 +352,11 @@ class WiredServer implements PrimaryServer {
       workers: this.#pool,
       placed: streams,
       trustHolds: this.#trustHolds,
+      certificates: createServedCertificates(options, hub, {
+        listeners: () => this.#transports.map(({ certificates }) => certificates),
+        admin: () => this.#admin?.certificates,
+        hasWorkers: this.#pool !== undefined,
+      }),
     });
     if (sharing?.kind === "worker" && ofWorker !== undefined) {
       const metrics = createServerMetrics(telemetry, deliveries, view);

@@ -13,9 +13,11 @@ import type { Memory, ServerReport, Telemetry } from "./hub/port.ts";
 import { LoadReporting } from "./load/load-reporting.ts";
 import { ChangeTraces } from "./observe/change-traces.ts";
 import type { DeliveryTimes } from "./observe/deliveries.ts";
+import { ServedCertificates } from "./served-certificates.ts";
 import { ClientStatus, type ClientStatusOptions } from "./status/client-status.ts";
 import { FileHistory } from "./store/file-history.ts";
 import { FileExporter } from "./transport/files/exporter.ts";
+import type { InForceCertificates } from "./transport/grpc/tls.ts";
 import { TrustHolds } from "./trust-holds.ts";
 
 export function createChangeTraces({ api }: CheckedOptions, hub: Hub): ChangeTraces {
@@ -75,6 +77,30 @@ export function createTrustHolds({ ledger }: CheckedOptions, hub: Hub): TrustHol
   const { nodesCutOff } = { ...defaultFuses, ...ledger?.fuses };
   if (ledger === undefined || nodesCutOff === "off") return undefined;
   return new TrustHolds({ view: () => hub.view, share: nodesCutOff });
+}
+
+export function createServedCertificates(
+  { api, listen, tls: usual }: CheckedOptions,
+  { view }: Hub,
+  parts: {
+    readonly listeners: () => readonly (InForceCertificates | undefined)[];
+    readonly admin: () => InForceCertificates | undefined;
+    readonly hasWorkers: boolean;
+  },
+): ServedCertificates {
+  const files = listen.flatMap(({ tls = usual }) => (tls === false || tls === undefined ? [] : [tls]));
+  return new ServedCertificates({
+    types: api,
+    layers: () => view.layers(),
+    resources: (layers, type) => view.resources(layers, type),
+    own: () => [
+      ...parts.listeners().flatMap((inForce) => (inForce === undefined ? [] : [{ prefix: "tls" as const, inForce }])),
+      ...[parts.admin()].flatMap((inForce) =>
+        inForce === undefined ? [] : [{ prefix: "admin-tls" as const, inForce }],
+      ),
+    ],
+    ofWorkers: parts.hasWorkers ? files : [],
+  });
 }
 
 /** What a hub tells of, and remembers. */

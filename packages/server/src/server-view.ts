@@ -13,6 +13,7 @@ import type { LoadReporting } from "./load/load-reporting.ts";
 import type { Fleet } from "./observe/fleet.ts";
 import type { Readiness } from "./observe/gauges.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
+import type { ServedCertificates } from "./served-certificates.ts";
 import type { ServerLedger } from "./server-ledger.ts";
 import type { LedgerNumbers } from "./server-node-past.ts";
 import type { TrustHolds } from "./trust-holds.ts";
@@ -36,6 +37,7 @@ export interface ServerViewParts {
   readonly workers: Workers | undefined;
   readonly placed: PlacedStreams;
   readonly trustHolds: TrustHolds | undefined;
+  readonly certificates: ServedCertificates;
 }
 
 /** Creates the read-only view of a server, computed on access. */
@@ -53,6 +55,7 @@ export function createServerView({
   workers,
   placed,
   trustHolds,
+  certificates,
 }: ServerViewParts): AdminView {
   return {
     version: VERSION,
@@ -84,6 +87,7 @@ export function createServerView({
     inMemoryReason: () => ledger?.inMemoryReason,
     heldTrust: () => trustHolds?.held ?? [],
     approveTrust: async (id) => (await trustHolds?.approve(id)) ?? false,
+    certificates: async () => await certificates.read(),
     connections: () => hub.view.connections,
     openStreams: () => hub.view.openStreams,
     streams: () => hub.view.streams(),

@@ -81,6 +81,7 @@ function describeServer(
     ...describeStore(server.ledger?.store, { colors, now }),
     ...describeLedger(server.ledger, colors),
     ...describeHeldTrust(server.heldTrust, { colors, now }),
+    ...describeExpiring(server.expiring, { colors, now }),
   ];
   return facts.map(([name, value]) => `${colors.bold(name.padEnd(9))} ${value}\n`).join("");
 }
@@ -168,6 +169,30 @@ function describeHeldTrust(
     const what = `${id} (${files.join(", ")}) for ${formatAge(since, now)}: ${colors.red(message)}`;
     return ["held", `${what}; \`xds approve ${id}\` puts it in force`];
   });
+}
+
+/** Certificates whose renewal seems to have failed. */
+function describeExpiring(
+  expiring: ServerAnswer["expiring"],
+  { colors, now }: { readonly colors: Colors; readonly now: Date },
+): readonly (readonly [string, string])[] {
+  if (expiring === undefined) return [];
+  const { certificates, total } = expiring;
+  const more = total - certificates.length;
+  return [
+    ...certificates.map((certificate): readonly [string, string] => {
+      const { use, name, file, line, subject, expiresAt, isExpired } = certificate;
+      const place = file === undefined ? "" : ` (${line === undefined ? file : `${file}:${line}`})`;
+      const age = isExpired ? `expired ${formatAge(expiresAt, now)} ago` : `expires in ${formatLeft(expiresAt, now)}`;
+      const what = `${name === undefined ? use : `${use} ${name}`}${place}, of ${oneLine(subject)}`;
+      return ["expiring", `${what}, ${isExpired ? colors.red(age) : colors.yellow(age)}`];
+    }),
+    ...(more === 0 ? [] : [["expiring", `and ${more} more`] as const]),
+  ];
+}
+
+function formatLeft(at: string, now: Date): string {
+  return formatAge(now.toISOString(), new Date(at));
 }
 
 function describeSource(

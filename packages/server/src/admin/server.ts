@@ -3,7 +3,7 @@ import type { Server as NetServer, Socket } from "node:net";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { TlsFiles } from "../options.ts";
-import { TlsListener, type TlsReloads } from "../transport/grpc/tls.ts";
+import { type InForceCertificates, TlsListener, type TlsReloads } from "../transport/grpc/tls.ts";
 import { type AdminCaller, callerOf } from "./access.ts";
 import { type AdminAdmissionOptions, answerRequest } from "./answer-request.ts";
 import { ConsoleFiles } from "./console.ts";
@@ -37,6 +37,8 @@ const HANDSHAKE_MS = 10_000;
 export interface AdminServer {
   /** Starts listening. Rejects with the system's error if it cannot. */
   start(): Promise<{ readonly host: string; readonly port: number } | undefined>;
+  /** Undefined: without TLS, or before the start. */
+  readonly certificates: InForceCertificates | undefined;
   /** Reloads the TLS files now. */
   reloadCertificates(): Promise<void>;
   /** Stops listening and ends open responses. */
@@ -131,6 +133,10 @@ class ListeningAdmin implements AdminServer {
     this.#secured.add(socket);
     socket.once("close", () => this.#secured.delete(socket));
     this.#atPort.emit("connection", socket);
+  }
+
+  get certificates(): InForceCertificates | undefined {
+    return this.#tls?.inForce;
   }
 
   async reloadCertificates(): Promise<void> {

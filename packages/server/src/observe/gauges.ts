@@ -4,6 +4,7 @@ import type { Publisher } from "../ledger/publisher.ts";
 import type { StoreState } from "../ledger/store-state.ts";
 import type { LoadView } from "../load/load-reporting.ts";
 import type { HeldTrust } from "../transport/grpc/tls.ts";
+import type { CertificateEnd } from "./certificate-end.ts";
 import type { SourceStatus } from "./source-status.ts";
 
 /** Values read on demand: the gauges among the metrics. */
@@ -20,6 +21,8 @@ export interface Gauges {
   ledger(): Publisher | undefined;
   /** The CAs and revocation lists that a fuse holds. */
   heldTrust(): readonly HeldTrust[];
+  /** When the certificates of the server, and those in Secrets, end; those that end first are first. */
+  certificates(): Promise<readonly CertificateEnd[]>;
   /** Undefined: no store is shared. */
   store(): StoreState | undefined;
   layers(): Iterable<LayerState>;

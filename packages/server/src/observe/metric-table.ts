@@ -94,6 +94,8 @@ export type MetricName =
   | "xds_server_file_problems_total"
   | "xds_server_tls_reloads_total"
   | "xds_server_tls_held"
+  | "xds_server_certificate_expiry_timestamp_seconds"
+  | "xds_server_certificates_expiring"
   | "xds_server_certificates_ended_total"
   | "xds_server_admin_changes_total"
   | "xds_server_listener_failures_total"
@@ -443,6 +445,16 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "gauge",
     help: "1 while a fuse holds new CAs or revocation lists.",
     labels: [],
+  },
+  xds_server_certificate_expiry_timestamp_seconds: {
+    kind: "gauge",
+    help: "When the first of the certificates expires: by the setting of the server's own, or those in served Secrets.",
+    labels: ["certificate"],
+  },
+  xds_server_certificates_expiring: {
+    kind: "gauge",
+    help: "Certificates that have expired, or have less than a fifth of their life and less than 14 days left.",
+    labels: ["certificate"],
   },
   xds_server_certificates_ended_total: {
     kind: "counter",

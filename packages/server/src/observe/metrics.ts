@@ -3,6 +3,7 @@ import type { TypeUrl } from "@xdskit/protocol";
 import { problemCounts } from "@xdskit/source/checks";
 import { Registry } from "prom-client";
 import { type Cell, CounterFamily, type HistogramCell, HistogramFamily } from "./cell.ts";
+import { isExpiring } from "./certificate-end.ts";
 import { Clients } from "./clients.ts";
 import type { DeliveryTimes } from "./deliveries.ts";
 import type { Gauges } from "./gauges.ts";
@@ -246,6 +247,15 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
   gauge("xds_server_ledger_number", registry, (set) => set(gauges.ledger()?.number ?? 0));
   gauge("xds_server_ledger_held", registry, (set) => set(gauges.ledger()?.held === undefined ? 0 : 1));
   gauge("xds_server_tls_held", registry, (set) => set(gauges.heldTrust().length > 0 ? 1 : 0));
+  gauge("xds_server_certificate_expiry_timestamp_seconds", registry, async (set) => {
+    const ends = await gauges.certificates();
+    for (const { use, validToMs } of ends.toReversed()) set(validToMs / 1000, use);
+  });
+  gauge("xds_server_certificates_expiring", registry, async (set) => {
+    const ends = await gauges.certificates();
+    for (const use of new Set(ends.map((end) => end.use)))
+      set(ends.filter((end) => end.use === use && isExpiring(end, now())).length, use);
+  });
   gauge("xds_server_store_head", registry, (set) => set(gauges.store()?.head ?? 0));
   gauge("xds_server_store_lag_records", registry, (set) => set(gauges.store()?.lag ?? 0));
   gauge("xds_server_store_lag_seconds", registry, (set) => {

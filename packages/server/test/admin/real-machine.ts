@@ -25,6 +25,7 @@ import { Deployments } from "../../src/hub/deployments.ts";
 import type { ConversionFindings } from "../../src/hub/port.ts";
 import { NodePastRecorder } from "../../src/ledger/node-past-recorder.ts";
 import { LoadReporting } from "../../src/load/load-reporting.ts";
+import type { CertificateEnd } from "../../src/observe/certificate-end.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "../../src/observe/deliveries.ts";
 import { Fleet } from "../../src/observe/fleet.ts";
 import type { LimitState, Readiness } from "../../src/observe/gauges.ts";
@@ -70,6 +71,7 @@ export class RealMachine {
   now = Date.UTC(2026, 0, 1);
   readiness: Readiness = { isReady: true, isDraining: false, reasons: [] };
   source: SourceStatus = { state: "good", problems: [], since: new Date(this.now) };
+  certificates: readonly CertificateEnd[] = [];
   /** What happens when the source is to be looked at. */
   refresh: () => void = () => undefined;
   /** Where everything is in the source. */
@@ -169,6 +171,7 @@ export class RealMachine {
     inMemoryReason: () => undefined,
     adminRole: () => undefined,
     heldTrust: () => [],
+    certificates: async () => this.certificates,
     approveTrust: async () => false,
   };
   readonly metrics: Metrics = createMetrics({

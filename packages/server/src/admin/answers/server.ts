@@ -44,6 +44,8 @@ export interface ServerAnswer {
   };
   /** CAs and revocation lists that a fuse holds; absent: none. */
   readonly heldTrust?: readonly HeldTrustAnswer[];
+  /** Certificates that have expired, or will so soon that their renewal seems to have failed; absent: none. */
+  readonly expiring?: { readonly total: number; readonly certificates: readonly ExpiringAnswer[] };
   /** With workers, each of them has these limits of its own; `used` is that of the fullest one. */
   readonly limits: readonly LimitAnswer[];
   readonly writes: { readonly stalledStreams: number; readonly bufferedBytes: number };
@@ -79,6 +81,24 @@ export interface HeldTrustAnswer {
   /** Whom they would cut off. */
   readonly message: string;
   readonly since: string;
+}
+
+/** A certificate that is not renewed. */
+export interface ExpiringAnswer {
+  /** The setting that names its file, such as `tls.cert`, or `secret`. */
+  readonly use: string;
+  /** The file of the server's own; of a Secret, where it is in the source. */
+  readonly file?: string;
+  readonly line?: number;
+  /** Of a Secret. */
+  readonly layer?: string;
+  readonly type?: string;
+  readonly shortName?: string;
+  readonly name?: string;
+  /** The common name. */
+  readonly subject: string;
+  readonly expiresAt: string;
+  readonly isExpired: boolean;
 }
 
 /** How this server stands to the store that it shares with others. */

@@ -6,6 +6,7 @@ const OF_PRIMARY: ReadonlySet<string> = new Set([
   ...["xds_server_info", "xds_server_revision", "xds_server_revision_age_seconds", "xds_server_ready"],
   ...["xds_server_draining", "xds_server_layers", "xds_server_snapshot_resources", "xds_server_limit"],
   ...["xds_server_commits_total", "xds_server_commit_seconds", "process_start_time_seconds"],
+  ...["xds_server_certificate_expiry_timestamp_seconds", "xds_server_certificates_expiring"],
   ...["xds_server_missing_resources", "xds_server_workers", "xds_server_worker_ends_total"],
 ]);
 const OF_PRIMARY_BY_START = ["xds_server_ledger_", "xds_server_store_", "xds_server_source_", "xds_server_files_"];

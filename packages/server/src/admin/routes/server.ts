@@ -1,8 +1,11 @@
 import { problemCounts } from "@xdskit/source/checks";
 import type { MissingContent } from "../../ledger/publication.ts";
 import type { StoreState } from "../../ledger/store-state.ts";
+import { isExpiring } from "../../observe/certificate-end.ts";
+import { printable } from "../../observe/printable.ts";
 import type { SourceProblem } from "../../observe/source-status.ts";
 import type {
+  ExpiringAnswer,
   LayerAnswer,
   LimitAnswer,
   MissingAnswer,
@@ -77,6 +80,34 @@ function describeStore({ role, roleSince, head, lag, lagSince, outage, copy, sto
   };
 }
 
+/** How many certificates are named. */
+const EXPIRING_NAMED = 20;
+
+async function describeExpiring(view: AdminView, describe: Describer): Promise<ServerAnswer["expiring"]> {
+  const now = Date.now();
+  const expiring = (await view.certificates()).filter((end) => isExpiring(end, now));
+  if (expiring.length === 0) return undefined;
+  const named = expiring.slice(0, EXPIRING_NAMED);
+  const asked = named.flatMap(({ secret }) => secret ?? []);
+  const found = await view.placesOf?.(asked.map(({ layer, type, name }) => ({ layers: [layer], type, name })));
+  const places = new Map(asked.map((secret, index) => [secret, found?.[index]]));
+  const certificates = named.map(({ use, file, secret, subject, validToMs }): ExpiringAnswer => {
+    const place = secret === undefined ? undefined : places.get(secret);
+    return {
+      use,
+      ...(file !== undefined && { file }),
+      ...(place !== undefined && { file: place.file, ...(place.line !== undefined && { line: place.line }) }),
+      ...(secret !== undefined && { layer: secret.layer, ...describe.type(secret.type), name: secret.name }),
+      ...{ subject: printable(subject, MAX_SUBJECT), expiresAt: new Date(validToMs).toISOString() },
+      isExpired: validToMs <= now,
+    };
+  });
+  return { total: expiring.length, certificates };
+}
+
+/** How many characters of a subject are shown. */
+const MAX_SUBJECT = 200;
+
 async function describeServer(view: AdminView, describe: Describer): Promise<ServerAnswer> {
   const ledger = await describeLedger(view, describe);
   const { isReady, isDraining, reasons } = view.readiness();
@@ -84,6 +115,7 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
   const differs = await view.ledger()?.sourceDifference();
   const address = view.address();
   const all = await readUsage(view);
+  const expiring = await describeExpiring(view, describe);
   const heldTrust = view.heldTrust().map((held) => ({ ...held, since: held.since.toISOString() }));
   return {
     version: view.version,
@@ -103,6 +135,7 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
     },
     ...(ledger !== undefined && { ledger }),
     ...(heldTrust.length > 0 && { heldTrust }),
+    ...(expiring !== undefined && { expiring }),
     limits: all.limits,
     writes: all.writes,
     encoder: all.encoder,

@@ -67,6 +67,7 @@ import type {
 } from "../answers/revisions.ts";
 import type {
   EmptiedAnswer,
+  ExpiringAnswer,
   HeldTrustAnswer,
   LayerAnswer,
   LayersAnswer,
@@ -295,6 +296,17 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
       }),
     ),
     heldTrust: optional(list(object<HeldTrustAnswer>({ id: text, files: list(text), message: text, since: time }))),
+    expiring: optional(
+      object<NonNullable<ServerAnswer["expiring"]>>({
+        total: count,
+        certificates: list(
+          object<ExpiringAnswer>({
+            ...{ use: text, file: optional(text), line: optional(count), layer: optional(text), type: optional(text) },
+            ...{ shortName: optional(text), name: optional(text), subject: text, expiresAt: time, isExpired: truth },
+          }),
+        ),
+      }),
+    ),
     limits: list(limit),
     writes: object<ServerAnswer["writes"]>({ stalledStreams: count, bufferedBytes: count }),
     encoder: object<ServerAnswer["encoder"]>({

@@ -18,7 +18,7 @@ import type { Decompression } from "./decompression.ts";
 import { readProtocol } from "./first-bytes.ts";
 import type { GrpcMethod } from "./method.ts";
 import { grpcMethods } from "./services.ts";
-import { TlsListener, type TrustFuse } from "./tls.ts";
+import { type InForceCertificates, TlsListener, type TrustFuse } from "./tls.ts";
 
 /**
  * Backlog of unaccepted connections. With Node's default of 511, many clients connecting at once cause seconds of SYN
@@ -95,6 +95,11 @@ export class GrpcTransport implements Transport {
     this.#listener?.close();
     for (const connection of this.#connections.values()) connection.leave("draining");
     this.#http1.drain();
+  }
+
+  /** Undefined: without TLS, or before the start. */
+  get certificates(): InForceCertificates | undefined {
+    return this.#tls?.inForce;
   }
 
   async reloadCertificates(): Promise<void> {

@@ -22,6 +22,18 @@ interface Credentials {
   readonly crl: Buffer | undefined;
 }
 
+/** A file with certificates in PEM. */
+export interface CertificateFile {
+  readonly file: string;
+  readonly pem: string;
+}
+
+/** The certificates that a TLS server uses now, which may not be those of the files. */
+export interface InForceCertificates {
+  readonly cert: CertificateFile;
+  readonly ca?: CertificateFile;
+}
+
 /** What a TLS server does with its connections. */
 export interface TlsPorts {
   readonly onSocket: (socket: TLSSocket) => void;
@@ -128,6 +140,15 @@ export class TlsListener {
     this.#poll = undefined;
     this.#clients.close();
     this.#fuse?.remove(this);
+  }
+
+  get inForce(): InForceCertificates {
+    const { cert, ca } = this.#files;
+    const read = (file: string, bytes: Buffer): CertificateFile => ({ file, pem: bytes.toString("latin1") });
+    return {
+      cert: read(cert, this.#inForce.cert),
+      ...(ca !== undefined && this.#inForce.ca !== undefined && { ca: read(ca, this.#inForce.ca) }),
+    };
   }
 
   /** Undefined: everything that could be read is in force. */
