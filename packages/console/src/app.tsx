@@ -11,10 +11,12 @@ import { Resources } from "./pages/resources.tsx";
 import { RevisionPage } from "./pages/revision.tsx";
 import { Revisions } from "./pages/revisions.tsx";
 import { Traffic } from "./pages/traffic.tsx";
+import { type Concern, concernsOf } from "./parts/attention.tsx";
 import { type Decision, DecisionDialog } from "./parts/decision-dialog.tsx";
 import { AskForDecision } from "./parts/decisions.tsx";
 import { HeldBanner } from "./parts/held.tsx";
 import { linkTo, type Place, usePlace } from "./router.ts";
+import { useAttention } from "./use-attention.ts";
 
 const pages = [
   { path: "/", title: "Overview" },
@@ -29,6 +31,7 @@ export function App(): JSX.Element {
   const main = useRef<HTMLElement>(null);
   const [asked, setAsked] = useState<{ readonly decision: Decision; readonly number: number }>();
   useEffect(connect, []);
+  const concerns = useConcerns();
   const title = titleOf(place);
   useEffect(() => {
     document.title = `${title} · xdskit`;
@@ -64,12 +67,12 @@ export function App(): JSX.Element {
             </a>
           ))}
         </nav>
-        <Status />
+        <Status concerns={concerns} />
       </header>
       <main id="main" ref={main} tabIndex={-1}>
         <HeldBanner path={place.path} />
         <AskForDecision.Provider value={(decision, number) => setAsked({ decision, number })}>
-          <Page place={place} />
+          <Page place={place} concerns={concerns} />
         </AskForDecision.Provider>
       </main>
       {asked !== undefined && <DecisionDialog {...asked} onClose={() => setAsked(undefined)} />}
@@ -91,11 +94,23 @@ function isWithin(path: string, page: string): boolean {
   return path === page || (page !== "/" && `${path}s` === page);
 }
 
-function Page({ place }: { readonly place: Place }): JSX.Element {
+/** What is wrong, asked once for all pages; undefined until the server answered. */
+function useConcerns(): readonly Concern[] | undefined {
+  const attention = useAttention();
+  const live = useLive();
+  return attention.server === undefined ? undefined : concernsOf(attention, live);
+}
+
+interface PageProperties {
+  readonly place: Place;
+  readonly concerns: readonly Concern[] | undefined;
+}
+
+function Page({ place, concerns }: PageProperties): JSX.Element {
   const { path, query } = place;
   switch (path) {
     case "/":
-      return <Overview />;
+      return <Overview concerns={concerns} />;
     case "/nodes":
       return <Nodes place={place} />;
     case "/node":
@@ -129,8 +144,8 @@ function numberIn(text: string | undefined): number {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }
 
-/** What everybody should see on every page: whether it is live, and whether the server is ready. */
-function Status(): JSX.Element {
+/** What everybody should see on every page: whether something is wrong, whether it is live, and whether the server is ready. */
+function Status({ concerns = [] }: Partial<Pick<PageProperties, "concerns">>): JSX.Element {
   const { connection, server, progress, ledger } = useLive();
   const state = connection !== "live" ? connection : server?.ready === false ? "not-ready" : "live";
   const text = {
@@ -141,6 +156,11 @@ function Status(): JSX.Element {
   }[state];
   return (
     <p class="status" role="status">
+      {concerns.length > 0 && (
+        <a class="concerns" href={linkTo("/")}>
+          {concerns.length} need{concerns.length === 1 ? "s" : ""} attention
+        </a>
+      )}
       {progress !== undefined && <span class="head">revision {count(ledger?.inForce ?? progress.head)}</span>}
       <span class={`dot ${state}`} />
       <span>{text}</span>

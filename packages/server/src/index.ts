@@ -110,6 +110,8 @@ export type {
   RevisionsAnswer,
 } from "./admin/answers/revisions.ts";
 export type {
+  EmptiedAnswer,
+  ExpiringAnswer,
   HeldTrustAnswer,
   LayerAnswer,
   LayersAnswer,

@@ -9,6 +9,8 @@ import { until } from "./wait.ts";
 export interface XdsServerSettings {
   readonly site: Site;
   readonly flags?: readonly string[];
+  /** Whether it follows the store of the flags, and reads no directory. @default false */
+  readonly isFollower?: boolean;
   /** Whether fuses hold changes. @default false, because stories remove and replace everything */
   readonly hasFuses?: boolean;
   /** The port to listen on. @default a free one */
@@ -56,7 +58,7 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
     process = await startProcess(
       [
         ...xdsCommand(),
-        ...["serve", settings.site.directory],
+        ...["serve", ...(settings.isFollower === true ? [] : [settings.site.directory])],
         ...["--listen", `127.0.0.1:${port}`, "--admin", `127.0.0.1:${adminPort}`],
         ...(settings.hasFuses === true ? [] : noFuses),
         ...(settings.flags ?? []),

@@ -8,6 +8,8 @@ export interface TcpProxy extends AsyncDisposable {
   /** Destroys all connections; after `refuse(true)`, new ones are destroyed too. */
   cut(): void;
   refuse(refusing: boolean): void;
+  /** Carries nothing any more, without closing anything. */
+  freeze(isFrozen: boolean): void;
   /** Changes the target of new connections. */
   target(port: number): void;
 }
@@ -25,6 +27,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       other.destroy();
     });
   };
+  let isFrozen = false;
   const server = createServer((client) => {
     if (isRefusing) {
       client.on("error", () => {});
@@ -42,6 +45,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     });
     client.pipe(target);
     target.pipe(client);
+    if (isFrozen) for (const socket of [client, target]) socket.pause();
   });
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
@@ -57,6 +61,13 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     cut,
     refuse(refusing) {
       isRefusing = refusing;
+    },
+    freeze(frozen) {
+      isFrozen = frozen;
+      for (const socket of sockets) {
+        if (frozen) socket.pause();
+        else socket.resume();
+      }
     },
     target(port) {
       goesTo = port;

@@ -10,6 +10,7 @@ import type { JSX } from "preact";
 import { lackText } from "../condition.ts";
 import { bytes, count, counted, since, span, typeName } from "../format.ts";
 import { useLive } from "../live.ts";
+import { type Concern, ConcernList } from "../parts/attention.tsx";
 import { Chart, type Point } from "../parts/chart.tsx";
 import { FleetBar, FleetCounts } from "../parts/condition.tsx";
 import { Problems } from "../parts/problems.tsx";
@@ -22,23 +23,18 @@ import { useClock } from "../use-clock.ts";
 const BEHIND_REST_MS = 5_000;
 
 /** Whether the fleet has what it should, who has not, and how the server is doing. */
-export function Overview(): JSX.Element {
-  const { nodes, progress, source, server, ledger } = useLive();
+export function Overview({ concerns }: { readonly concerns: readonly Concern[] | undefined }): JSX.Element {
+  const { nodes, progress, source, ledger } = useLive();
   return (
     <>
       <h1>Overview</h1>
-      {server?.ready === false && (
-        <p class="alarm" role="alert">
-          <strong>{server.draining ? "The server is draining." : "The server is not ready."}</strong>{" "}
-          {server.reasons.join("; ")}
-        </p>
-      )}
+      {concerns !== undefined && <ConcernList concerns={concerns} />}
       <div class="cards">
         <Fleet nodes={nodes} />
         <Revision progress={progress} inForce={ledger?.inForce} total={nodes?.total ?? 0} />
         <Source source={source} />
       </div>
-      {source !== undefined && source.errors > 0 && <Problems changes={source.since} />}
+      {source !== undefined && source.errors + source.warnings > 0 && <Problems changes={source.since} />}
       <Behind progress={progress} changes={nodes?.changes} />
       <Rejections changes={nodes?.changes} nacked={nodes?.nacked ?? 0} />
       <Hour revision={progress?.head} />
@@ -116,12 +112,7 @@ function Source({ source }: { readonly source: LiveEvents["source"] | undefined 
       <p class="note">
         {source === undefined ? "" : `for ${since(source.since)}`}
         {errors > 0 && ` · ${counted(errors, "error")}`}
-        {warnings > 0 && (
-          <>
-            {" · "}
-            <a href={linkTo("/resources")}>{counted(warnings, "warning")}</a>
-          </>
-        )}
+        {warnings > 0 && ` · ${counted(warnings, "warning")}`}
       </p>
       {state === "failed" && <p class="note">The previous configuration stays in force.</p>}
     </section>

@@ -1,4 +1,10 @@
-import type { LostNodeAnswer, RevisionDetailAnswer, StragglersAnswer } from "@xdskit/server";
+import type {
+  LostNodeAnswer,
+  RevisionDetailAnswer,
+  RevisionsAnswer,
+  ServerAnswer,
+  StragglersAnswer,
+} from "@xdskit/server";
 import type { JSX } from "preact";
 import { count, dateOf, since, typeName } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -23,6 +29,8 @@ export function RevisionPage({ number }: { readonly number: number }): JSX.Eleme
   const changes = `${ledger?.number} ${reloads}`;
   const { answer, error } = useAnswer<RevisionDetailAnswer>(`revisions/${number}`, { limit: 1 }, changes);
   const isHeld = ledger?.held === number;
+  const emptied = useAnswer<ServerAnswer>("server", {}, changes).answer?.ledger?.emptied?.resources ?? [];
+  const isEmptied = emptied.some((one) => one.number === number);
   const newest = ledger?.number ?? number;
   return (
     <>
@@ -53,7 +61,8 @@ export function RevisionPage({ number }: { readonly number: number }): JSX.Eleme
         <>
           <Facts record={answer} />
           <Decided record={answer} isHeld={isHeld} />
-          <Decisions number={number} offered={offeredOn(answer, { isHeld, newest })} />
+          <Decisions number={number} offered={offeredOn(answer, { isHeld, isEmptied, newest })} />
+          {number === ledger?.inForce && isEffective(answer) && answer.kind !== "live" && <TakeBack number={number} />}
           {isEffective(answer) && <WhoHasIt number={number} />}
           <section aria-labelledby="changes">
             <h2 id="changes">
@@ -72,10 +81,19 @@ export function RevisionPage({ number }: { readonly number: number }): JSX.Eleme
 /** A held change is decided on; what is not the newest can be brought back. */
 function offeredOn(
   record: RevisionDetailAnswer,
-  { isHeld, newest }: { readonly isHeld: boolean; readonly newest: number },
+  { isHeld, isEmptied, newest }: { readonly isHeld: boolean; readonly isEmptied: boolean; readonly newest: number },
 ): readonly Decision[] {
   if (isHeld) return ["approve", "reject"];
+  if (isEmptied) return ["approve"];
   return isEffective(record) && record.kind !== "live" && record.number < newest ? ["rollback"] : [];
+}
+
+/** Who finds the newest change guilty looks here for the way back. */
+function TakeBack({ number }: { readonly number: number }): JSX.Element | null {
+  const kind = ["revision", "approved", "rolled-back"];
+  const { answer } = useAnswer<RevisionsAnswer>("revisions", { kind, before: number, limit: 1 });
+  const before = answer?.items[0]?.number;
+  return before === undefined ? null : <Decisions number={before} offered={["rollback"]} label="Take it back…" />;
 }
 
 function Facts({ record }: { readonly record: RevisionDetailAnswer }): JSX.Element {

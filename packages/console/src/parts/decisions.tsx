@@ -18,9 +18,12 @@ const labels: Readonly<Record<Decision, string>> = {
 export function Decisions({
   number,
   offered,
+  label,
 }: {
   readonly number: number;
   readonly offered: readonly Decision[];
+  /** What the button says in place of the decision's own name. */
+  readonly label?: string;
 }): JSX.Element | null {
   const askFor = useContext(AskForDecision);
   const caller = useCaller();
@@ -37,7 +40,7 @@ export function Decisions({
     <p class="actions">
       {offered.map((decision) => (
         <button key={decision} type="button" class={decision} onClick={() => askFor(decision, number)}>
-          {labels[decision]}
+          {label ?? labels[decision]}
         </button>
       ))}
     </p>

@@ -128,6 +128,9 @@ export interface EmptiedAnswer extends MissingAnswer {
   readonly number: number;
   /** When clients are sent that there are none, unless endpoints come back. */
   readonly until: string;
+  /** Where they are in the source. */
+  readonly file?: string;
+  readonly line?: number;
 }
 
 /** `GET /api/v1/replicas` */

@@ -4,6 +4,7 @@ import type { StoreState } from "../../ledger/store-state.ts";
 import { isExpiring } from "../../observe/certificate-end.ts";
 import { printable } from "../../observe/printable.ts";
 import type { SourceProblem } from "../../observe/source-status.ts";
+import type { ResourcePlace } from "../../source-places.ts";
 import type {
   ExpiringAnswer,
   LayerAnswer,
@@ -38,12 +39,23 @@ const EMPTIED_NAMED = 20;
 /** How many deletions that wait are named. */
 const WAITING_NAMED = 20;
 
+/** Where resources are in the source, as far as that is known. */
+async function placesOf(
+  { placesOf: find }: AdminView,
+  asked: readonly MissingContent[],
+): Promise<readonly (ResourcePlace | undefined)[]> {
+  if (find === undefined || asked.length === 0) return [];
+  return await find(asked.map(({ layer, type, name }) => ({ layers: [layer], type, name })));
+}
+
 async function describeLedger(view: AdminView, describe: Describer): Promise<ServerAnswer["ledger"]> {
   const ledger = view.ledger();
   if (ledger === undefined) return undefined;
   const { number, held, missing, waiting, emptied } = ledger;
   const named = ({ layer, type, name }: MissingContent): MissingAnswer => ({ layer, ...describe.type(type), name });
   const store = view.store();
+  const shown = emptied.slice(0, EMPTIED_NAMED);
+  const places = await placesOf(view, shown);
   const inMemoryReason = view.inMemoryReason();
   return {
     number,
@@ -57,8 +69,8 @@ async function describeLedger(view: AdminView, describe: Describer): Promise<Ser
     ...(emptied.length > 0 && {
       emptied: {
         total: emptied.length,
-        resources: emptied.slice(0, EMPTIED_NAMED).map((one) => {
-          return { ...named(one), number: one.number, until: one.until.toISOString() };
+        resources: shown.map((one, index) => {
+          return { ...named(one), number: one.number, until: one.until.toISOString(), ...places[index] };
         }),
       },
     }),
@@ -88,15 +100,15 @@ async function describeExpiring(view: AdminView, describe: Describer): Promise<S
   const expiring = (await view.certificates()).filter((end) => isExpiring(end, now));
   if (expiring.length === 0) return undefined;
   const named = expiring.slice(0, EXPIRING_NAMED);
-  const asked = named.flatMap(({ secret }) => secret ?? []);
-  const found = await view.placesOf?.(asked.map(({ layer, type, name }) => ({ layers: [layer], type, name })));
-  const places = new Map(asked.map((secret, index) => [secret, found?.[index]]));
+  const secrets = named.flatMap(({ secret }) => secret ?? []);
+  const found = await placesOf(view, secrets);
+  const places = new Map(secrets.map((secret, index) => [secret, found[index]]));
   const certificates = named.map(({ use, file, secret, subject, validToMs }): ExpiringAnswer => {
     const place = secret === undefined ? undefined : places.get(secret);
     return {
       use,
       ...(file !== undefined && { file }),
-      ...(place !== undefined && { file: place.file, ...(place.line !== undefined && { line: place.line }) }),
+      ...place,
       ...(secret !== undefined && { layer: secret.layer, ...describe.type(secret.type), name: secret.name }),
       ...{ subject: printable(subject, MAX_SUBJECT), expiresAt: new Date(validToMs).toISOString() },
       isExpired: validToMs <= now,

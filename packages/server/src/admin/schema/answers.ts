@@ -290,7 +290,12 @@ export const serverAnswer: SchemaOf<ServerAnswer> = named(
         emptied: optional(
           object<NonNullable<NonNullable<ServerAnswer["ledger"]>["emptied"]>>({
             total: count,
-            resources: list(object<EmptiedAnswer>({ layer: text, ...typed, name: text, number: count, until: time })),
+            resources: list(
+              object<EmptiedAnswer>({
+                ...{ layer: text, ...typed, name: text, number: count, until: time },
+                ...{ file: optional(text), line: optional(count) },
+              }),
+            ),
           }),
         ),
       }),
