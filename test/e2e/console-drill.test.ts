@@ -1,5 +1,5 @@
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { EtcdMember } from "../../packages/store-etcd/test/support/etcd.ts";
 import {
   concerns,
@@ -46,6 +46,14 @@ describeWith("chromium", "an on-call drill in the console", () => {
       scene = await startDrillScene(stack, adsDelta);
       await page.goto(scene.url);
       await allIsWell(page);
+    });
+
+    // What one incident leaves behind is not the next one's.
+    afterEach(async () => {
+      scene.fleet.answers = () => "ack";
+      scene.site.write(scene.good);
+      await page.goto(scene.url);
+      await page.getByText("Nothing needs attention.").waitFor({ timeout: SEEN_WITHIN_MS });
     });
 
     const overview = async (): Promise<void> => {

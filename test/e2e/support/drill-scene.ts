@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { Authority } from "../../../packages/server/test/support/authority.ts";
 import { CLUSTER } from "./delta-client.ts";
@@ -44,7 +46,8 @@ export async function startDrillScene(stack: Stack, mode: Mode): Promise<DrillSc
   const authority = new Authority("authority");
   stack.use(authority);
   const backend: Backend = stack.use(await startHttpBackend("web"));
-  const [port, nobody] = [await freePort(), await freePort()];
+  const port = await freePort();
+  const legacy = stack.use(await startRetiredBackend());
   const source = configSource(mode);
   const certificateUntil = (until: Date): Record<string, FileContent> => {
     const { cert, key } = authority.issue("DNS:edge.example", { until });
@@ -59,7 +62,7 @@ export async function startDrillScene(stack: Stack, mode: Mode): Promise<DrillSc
   const good = {
     "listeners.json": [listener({ name: "web", port, routes: "web-routes", source })],
     ...routesTo("web"),
-    "clusters.json": [cluster({ name: "web", source }), staticCluster("legacy", [nobody])],
+    "clusters.json": [cluster({ name: "web", source }), staticCluster("legacy", [legacy.port])],
     ...endpointsOf([backend.port]),
     ...certificateUntil(new Date(Date.now() + 48 * HOUR_MS)),
     "secrets.json": [SECRET],
@@ -123,7 +126,24 @@ export async function seeOnOverview(page: Page, text: RegExp): Promise<void> {
     .getByRole("region", { name: "Needs attention" })
     .getByRole("listitem")
     .filter({ hasText: text })
-    .waitFor({ timeout: SEEN_WITHIN_MS });
+    .waitFor({ timeout: SEEN_WITHIN_MS })
+    .catch(async (cause: unknown) => {
+      const shown = await page.locator("main").innerText();
+      throw new Error(`the overview says instead: ${shown.slice(0, 1_500)}`, { cause });
+    });
+}
+
+/** A backend that is to be switched off: it answers 503. */
+async function startRetiredBackend(): Promise<{ readonly port: number } & AsyncDisposable> {
+  const server = createServer((_, response) => response.writeHead(503).end("retired"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
 
 const SECRET = {
