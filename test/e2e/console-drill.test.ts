@@ -90,9 +90,9 @@ describeWith("chromium", "an on-call drill in the console", () => {
 
     test("a file with an error: the file and the line, while clients keep what they have", async () => {
       scene.load.take();
-      scene.site.write(scene.routesTo("nowhere"));
+      scene.site.write(scene.brokenRoutes);
       await seeOnOverview(page, /The files have 1 error, so nothing of them is sent/);
-      const problem = page.getByRole("listitem").filter({ hasText: "nowhere" });
+      const problem = page.getByRole("listitem").filter({ hasText: "validate_clusters" });
       expect(await problem.locator("code.place").textContent()).toMatch(/^routes\.json:\d+:\d+$/);
       expect(scene.load.take().failed).toEqual({});
       scene.site.write(scene.good);

@@ -37,10 +37,10 @@ export function useAttention(): Attention {
   const tick = useClock(ASK_MS);
   const { ledger, source, reloads } = useLive();
   const changes = `${tick} ${ledger?.held} ${source?.state} ${reloads}`;
-  const { answer: server } = useAnswer<ServerAnswer>("server", {}, changes, ASK_MS);
+  const { answer: server } = useAnswer<ServerAnswer>("server", {}, changes);
   const isShared = server?.ledger?.store !== undefined;
-  const replicas = useAnswer<ReplicasAnswer>("replicas", {}, isShared ? tick : undefined, ASK_MS).answer;
-  const loads = useAnswer<LoadsAnswer>("loads", { limit: MOST_CLUSTERS }, tick, ASK_MS).answer;
+  const replicas = useAnswer<ReplicasAnswer>("replicas", {}, isShared ? tick : undefined).answer;
+  const loads = useAnswer<LoadsAnswer>("loads", { limit: MOST_CLUSTERS }, tick).answer;
   return {
     server,
     behind: useStanding(isShared ? replicas : undefined),

@@ -34,6 +34,8 @@ export interface DrillScene {
   readonly url: string;
   /** The files when all is well. */
   readonly good: Readonly<Record<string, FileContent>>;
+  /** Routes that no server can read. */
+  readonly brokenRoutes: Readonly<Record<string, FileContent>>;
   /** Routes of the Envoy to a cluster. */
   routesTo(name: string): Readonly<Record<string, FileContent>>;
   /** The endpoints of the cluster that has the load. */
@@ -56,6 +58,9 @@ export async function startDrillScene(stack: Stack, mode: Mode): Promise<DrillSc
   const routesTo = (name: string): Record<string, FileContent> => ({
     "routes.json": [routes("web-routes", [{ cluster: name }])],
   });
+  const brokenRoutes = {
+    "routes.json": [routes("web-routes", [{ cluster: "web" }], { validate_clusters: "maybe" })],
+  };
   const endpointsOf = (ports: readonly number[]): Record<string, FileContent> => ({
     "endpoints.json": [endpoints("web", ports)],
   });
@@ -103,7 +108,7 @@ export async function startDrillScene(stack: Stack, mode: Mode): Promise<DrillSc
     return deployed === NODES + 1;
   });
   return {
-    ...{ site, server, fleet, envoy, load, good, routesTo, endpointsOf, certificateUntil },
+    ...{ site, server, fleet, envoy, load, good, brokenRoutes, routesTo, endpointsOf, certificateUntil },
     url: `http://127.0.0.1:${server.adminPort}/console/`,
   };
 }
