@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Http2Connection, Http2Listener, Http2Options } from "./http2.ts";
 import { Http2Machine, type Output } from "./machine.ts";
+import type { PacedReader, ReadPacer } from "./read-pacer.ts";
 
 /** Bytes of responses that the socket has and the client has not read. More wait in their streams, in turns. */
 export const MAX_UNWRITTEN_BYTES = 262_144;
@@ -12,11 +13,12 @@ const COPIED_BYTES = 8_192;
 const CLOSE_WITHIN_MS = 1_000;
 
 /** Runs an `Http2Machine` on a socket. */
-export class SocketConnection implements Http2Connection {
+export class SocketConnection implements Http2Connection, PacedReader {
   readonly #socket: Socket;
   readonly #listener: Http2Listener;
   readonly #maxBlockedMs: number;
   readonly #machine: Http2Machine;
+  readonly #readPacer: ReadPacer | undefined;
   /** What the socket has not taken yet, in the order of its writes. */
   readonly #unwritten: Output[] = [];
   #unwrittenBytes = 0;
@@ -27,10 +29,11 @@ export class SocketConnection implements Http2Connection {
   #isEnded = false;
   #closing: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket, { maxStreams, maxBlockedMs }: Http2Options, listener: Http2Listener) {
+  constructor(socket: Socket, { maxStreams, maxBlockedMs, readPacer }: Http2Options, listener: Http2Listener) {
     this.#socket = socket;
     this.#listener = listener;
     this.#maxBlockedMs = maxBlockedMs;
+    this.#readPacer = readPacer;
     this.#machine = new Http2Machine({
       maxStreams,
       now: () => performance.now(),
@@ -57,6 +60,10 @@ export class SocketConnection implements Http2Connection {
     return this.#isDestroyed;
   }
 
+  get isPaused(): boolean {
+    return this.#socket.isPaused();
+  }
+
   leave(): void {
     this.#machine.leave();
   }
@@ -70,8 +77,17 @@ export class SocketConnection implements Http2Connection {
     this.#machine.ping(answered);
   }
 
+  pauseReading(): void {
+    this.#socket.pause();
+  }
+
+  resumeReading(): void {
+    this.#socket.resume();
+  }
+
   #receive(chunk: Buffer): void {
     if (this.#isDestroyed) return;
+    this.#readPacer?.onRead(this, chunk.byteLength);
     this.#isReceiving = true;
     this.#machine.receive(chunk);
     this.#isReceiving = false;
@@ -156,6 +172,7 @@ export class SocketConnection implements Http2Connection {
   #lose(): void {
     this.#isDestroyed = true;
     clearTimeout(this.#closing);
+    this.#readPacer?.forget(this);
     this.#machine.lose();
     this.#machine.tellClosed();
   }
