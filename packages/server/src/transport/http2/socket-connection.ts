@@ -24,6 +24,8 @@ export class SocketConnection implements Http2Connection, PacedReader {
   #unwrittenBytes = 0;
   #isReceiving = false;
   #isFlushing = false;
+  /** Whether it is flushed after this turn's reads. */
+  #isFlushDue = false;
   #isDestroyed = false;
   #hasOutput = false;
   #isEnded = false;
@@ -34,6 +36,7 @@ export class SocketConnection implements Http2Connection, PacedReader {
     this.#listener = listener;
     this.#maxBlockedMs = maxBlockedMs;
     this.#readPacer = readPacer;
+    this.#isReceiving = true;
     this.#machine = new Http2Machine({
       maxStreams,
       now: () => performance.now(),
@@ -49,7 +52,9 @@ export class SocketConnection implements Http2Connection, PacedReader {
     socket.on("error", ({ message }) => listener.onFailure({ kind: "lost", reason: message }));
     socket.once("end", () => this.destroy());
     socket.once("close", () => this.#lose());
-    this.#flush();
+    this.#isReceiving = false;
+    // The bytes that told the protocol are taken first, so that the answers to them leave with the settings.
+    process.nextTick(() => this.#flushAfterReads());
   }
 
   get isLeaving(): boolean {
@@ -91,7 +96,14 @@ export class SocketConnection implements Http2Connection, PacedReader {
     this.#isReceiving = true;
     this.#machine.receive(chunk);
     this.#isReceiving = false;
-    if (this.#hasOutput) this.#flush();
+    this.#flushAfterReads();
+  }
+
+  /** Writes what reads led to at the end of this turn of the event loop, together with a response that is made by then. */
+  #flushAfterReads(): void {
+    if (!this.#hasOutput || this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    flushAfterReads(this.#flush);
   }
 
   #flushSoon(): void {
@@ -103,6 +115,7 @@ export class SocketConnection implements Http2Connection, PacedReader {
 
   readonly #flush = (): void => {
     this.#isFlushing = true;
+    this.#isFlushDue = false;
     this.#hasOutput = false;
     const output = this.#machine.takeOutput(MAX_UNWRITTEN_BYTES - this.#unwrittenBytes);
     if (output.byteLength > 0 && this.#socket.writable) this.#write(output);
@@ -176,6 +189,19 @@ export class SocketConnection implements Http2Connection, PacedReader {
     this.#machine.lose();
     this.#machine.tellClosed();
   }
+}
+
+let afterReads: (() => void)[] = [];
+
+/** Runs what is flushed after all reads of this turn of the event loop. */
+function flushAfterReads(flush: () => void): void {
+  afterReads.push(flush);
+  if (afterReads.length > 1) return;
+  setImmediate(() => {
+    const flushed = afterReads;
+    afterReads = [];
+    for (const one of flushed) one();
+  });
 }
 
 let waiting: (() => void)[] = [];
