@@ -10,8 +10,8 @@ import { createServer } from "@xdskit/server";
 // `--endpoints` adds their endpoints and a route; `--no-order` disables make before break; `--polls` holds polls for as
 // long as their clients wait, from one address; `--own-layers N` gives each of N nodes a layer with one Cluster above
 // the shared one; `--no-debounce` sends each change at once; `--padding N` is the number of padding bytes in each cluster;
-// `--herd PORT` listens there, takes as many streams of one address as come, and gives the node "edited" a Cluster of its own,
-// which a line "edit" changes.
+// `--many-streams` takes as many streams of one address as come; `--herd PORT` does, too, listens there, and gives the node
+// "edited" a Cluster of its own, which a line "edit" changes;
 // `--node-http2` leaves HTTP/2 to `node:http2`; `--ledger DIRECTORY` publishes each change, and keeps the history there.
 
 const count = Number(process.argv[2] ?? "100");
@@ -69,9 +69,10 @@ function say(what: Readonly<Record<string, unknown>>): void {
 
 const polls = { rest: { maxHoldMs: 900_000 }, limits: { maxStreamsPerPeer: 50_000 } };
 const MANY = 100_000;
+const manyStreams = { limits: { maxStreams: MANY, maxStreamsPerPeer: MANY, maxConnectionsPerPeer: MANY } };
 const herd = {
+  ...manyStreams,
   listen: { port: Number(herdPort) },
-  limits: { maxStreams: MANY, maxStreamsPerPeer: MANY, maxConnectionsPerPeer: MANY },
   nodeMapping: ({ id }: { readonly id: string }) => (id === "edited" ? ["edited", "base"] : ["base"]),
 };
 const server = createServer({
@@ -80,6 +81,7 @@ const server = createServer({
   dialect: { makeBeforeBreak },
   ...(process.argv.includes("--no-debounce") && { limits: { maxDebounceMs: 0 } }),
   ...(process.argv.includes("--polls") && polls),
+  ...(process.argv.includes("--many-streams") && manyStreams),
   ...(ownLayers > 0 && { nodeMapping: ({ id }) => [`node/${id}`, "base"] }),
   ...(herdPort !== undefined && herd),
   ...(ledger !== undefined && { ledger: { directory: ledger } }),
