@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { note } from "../e2e/support/measure.ts";
 import { describeWith, peerCommand } from "../e2e/support/peers.ts";
@@ -5,7 +7,7 @@ import { createStack } from "../e2e/support/stack.ts";
 import { strike } from "./support/faults.ts";
 import { judge } from "./support/judge.ts";
 import { Random } from "./support/random.ts";
-import { startWorld } from "./support/world.ts";
+import { startWorld, type World } from "./support/world.ts";
 
 // The long form: npm run chaos.
 const seconds = Number(process.env["XDS_CHAOS_SECONDS"] ?? 60);
@@ -31,6 +33,7 @@ describeWith(needed ?? "etcd", `chaos (seed ${seed})`, () => {
       const agreedMs = await world.agreement(AGREE_MS).catch((error: unknown) => error);
       const tidyMs = await world.tidiness(TIDY_MS).catch((error: unknown) => error);
       const losses = (await Promise.all(world.envoys.map((one) => one.losses()))).flat();
+      keepLogs(world, log);
       const verdict = judge(world.history, ledger);
       const { appends, sightings, reads } = world.history;
       const faults = log.filter((line) => !line.includes("no more")).length;
@@ -56,3 +59,18 @@ describeWith(needed ?? "etcd", `chaos (seed ${seed})`, () => {
     (seconds + 180) * 1_000,
   );
 });
+
+/** Writes what everybody said into a directory, to find out what became of a lost request. */
+function keepLogs({ servers, envoys, history }: World, faults: readonly string[]): void {
+  const directory = process.env["XDS_CHAOS_LOGS"];
+  if (directory === undefined) return;
+  mkdirSync(directory, { recursive: true });
+  const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
+  write("faults.log", `${faults.join("\n")}\n`);
+  for (const { is } of servers) write(`server-${is.index}.log`, is.log);
+  for (const { mode, envoy, lostLines } of envoys) {
+    write(`envoy-${mode.name}.log`, envoy.process.log());
+    write(`lost-${mode.name}.jsonl`, `${lostLines.join("\n")}\n`);
+  }
+  write("history.json", JSON.stringify({ timeOrigin: performance.timeOrigin, appends: history.appends }));
+}

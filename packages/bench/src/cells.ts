@@ -41,6 +41,7 @@ export const cells: readonly Cell[] = [
     reconnects: true,
     isLong: true,
   }),
+  cell("100 x 25,000 delta, 500 connections", 100, 25_000, "delta", { connections: 500, isLong: true }),
   cell("1,000 x 10,000 delta, one view", 1_000, 10_000, "delta", { caches: [], isLong: true }),
   cell("1,000 x 10,000 delta, each with a layer of its own", 1_000, 10_000, "delta", {
     ownLayers: true,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type DirectoryShape, directoryFormats, directoryText, extensionOf } from "./directory-text.ts";
 import { format, median } from "./figures.ts";
-import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
+import { BOTH_CPUS, CLIENT_CPU, Peer, quiet, tell } from "./peer.ts";
 
 /** The measurements of one run of `xds serve` on a directory. */
 export interface DirectoryMeasurement {
@@ -61,7 +61,7 @@ async function serve(directory: string, cell: DirectoryCell, tools: string): Pro
   const program = fileURLToPath(new URL("../../cli/bin/xds.js", import.meta.url));
   const flags = ["--listen", "127.0.0.1:0", "--admin", "off", "--max-file-bytes", "1GiB"];
   const began = performance.now();
-  await using server = new Peer(process.execPath, [program, "serve", directory, ...flags], SERVER_CPU, "stderr");
+  await using server = new Peer(process.execPath, [program, "serve", directory, ...flags], BOTH_CPUS, "stderr");
   const { address } = await server.hears("serving");
   await server.hears("ready");
   const readyMs = performance.now() - began;

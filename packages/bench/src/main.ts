@@ -8,6 +8,7 @@ import { measureClients } from "./client/client-cost.ts";
 import { positive, readOptions } from "./command-line.ts";
 import { conversionTable, measureConversion } from "./conversion.ts";
 import { cellName, type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
+import { herdCells, herdTable, measureHerd } from "./herd.ts";
 import { intakeTable, measureIntake } from "./intake.ts";
 import { ledgerTable, measureLedger } from "./ledger-cost.ts";
 import { measureLedgerSize } from "./ledger-size.ts";
@@ -27,7 +28,7 @@ import { measureWorkers } from "./workers-cost.ts";
 // (`--only ledger`), one of a million records (`--only ledger-size`), the server's API (`--only intake`), conversion to
 // v2 (`--only conversion`), REST polls (`--only polls`), client status and load reports (`--only status`), ACKs while
 // somebody waits for a revision (`--only wait`), nodes that move (`--only moves`), our client beside others (`--only
-// client`), its calls (`--only calls`), worker processes (`--only workers`), `xds serve`
+// client`), its calls (`--only calls`), worker processes (`--only workers`), streams that all come back at once (`--only herd`), `xds serve`
 // on directories (`--only files`), and what a client waits while it takes in a large file (`--only loading`).
 
 const USAGE = "npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]";
@@ -79,6 +80,14 @@ if (only === "client") {
   const said = (text: string): boolean => process.stderr.write(text);
   for await (const text of measureClients({ isLong, runs, rounds: CLIENT_ROUNDS, tools, said }))
     process.stdout.write(`${text}\n\n`);
+  process.exit();
+}
+
+if (only === "herd") {
+  const programs = before === undefined ? import.meta.dirname : `${before}/packages/bench/dist`;
+  const measured = [];
+  for (const cell of herdCells) measured.push(await measureHerd(cell, tools, programs));
+  process.stdout.write(`${herdTable(measured)}\n`);
   process.exit();
 }
 

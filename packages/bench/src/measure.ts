@@ -34,6 +34,8 @@ export interface Measurement {
 }
 
 const CHANGES = 7;
+/** Our server takes no more of one address, unless told so. */
+const STREAMS_OF_A_PEER = 10_000;
 
 /**
  * Measures one server in one cell, with the server on one core and the load client on another.
@@ -89,7 +91,8 @@ function startServer(cell: Cell, subject: Subject, { tools, before }: Places): P
   if (subject === "xdskit" || subject === "before") {
     const programs = subject === "xdskit" ? import.meta.dirname : join(before ?? "", "packages", "bench", "dist");
     const views = cell.ownLayers === true ? ["--own-layers", String(cell.streams)] : [];
-    const args = ["--max-old-space-size=12000", join(programs, "served-by-xdskit.js"), resources, ...views];
+    const many = cell.streams > STREAMS_OF_A_PEER ? ["--many-streams"] : [];
+    const args = ["--max-old-space-size=12000", join(programs, "served-by-xdskit.js"), resources, ...views, ...many];
     return new Peer(process.execPath, args, SERVER_CPU);
   }
   if (subject === "floor") return new Peer(`${tools}/floor`, ["-resources", resources], SERVER_CPU);

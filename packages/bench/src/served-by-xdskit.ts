@@ -10,6 +10,8 @@ import { createServer } from "@xdskit/server";
 // `--endpoints` adds their endpoints and a route; `--no-order` disables make before break; `--polls` holds polls for as
 // long as their clients wait, from one address; `--own-layers N` gives each of N nodes a layer with one Cluster above
 // the shared one; `--no-debounce` sends each change at once; `--padding N` is the number of padding bytes in each cluster;
+// `--many-streams` takes as many streams of one address as come; `--herd PORT` does, too, listens there, and gives the node
+// "edited" a Cluster of its own, which a line "edit" changes;
 // `--node-http2` leaves HTTP/2 to `node:http2`; `--ledger DIRECTORY` publishes each change, and keeps the history there.
 
 const count = Number(process.argv[2] ?? "100");
@@ -19,6 +21,7 @@ const makeBeforeBreak = !process.argv.includes("--no-order");
 const ledger = process.argv[process.argv.indexOf("--ledger") + 1 || Number.NaN];
 const padding = Number(process.argv[process.argv.indexOf("--padding") + 1 || Number.NaN] ?? "150");
 const ownLayers = Number(process.argv[process.argv.indexOf("--own-layers") + 1 || Number.NaN] ?? "0");
+const herdPort = process.argv[process.argv.indexOf("--herd") + 1 || Number.NaN];
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
 const ROUTES = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
@@ -65,13 +68,22 @@ function say(what: Readonly<Record<string, unknown>>): void {
 }
 
 const polls = { rest: { maxHoldMs: 900_000 }, limits: { maxStreamsPerPeer: 50_000 } };
+const MANY = 100_000;
+const manyStreams = { limits: { maxStreams: MANY, maxStreamsPerPeer: MANY, maxConnectionsPerPeer: MANY } };
+const herd = {
+  ...manyStreams,
+  listen: { port: Number(herdPort) },
+  nodeMapping: ({ id }: { readonly id: string }) => (id === "edited" ? ["edited", "base"] : ["base"]),
+};
 const server = createServer({
   http2,
   api,
   dialect: { makeBeforeBreak },
   ...(process.argv.includes("--no-debounce") && { limits: { maxDebounceMs: 0 } }),
   ...(process.argv.includes("--polls") && polls),
+  ...(process.argv.includes("--many-streams") && manyStreams),
   ...(ownLayers > 0 && { nodeMapping: ({ id }) => [`node/${id}`, "base"] }),
+  ...(herdPort !== undefined && herd),
   ...(ledger !== undefined && { ledger: { directory: ledger } }),
 });
 
@@ -111,6 +123,11 @@ async function change(numbers: readonly number[]): Promise<void> {
   say({ event: "changed", at: String(at) });
 }
 
+async function edit(): Promise<void> {
+  changes++;
+  await put({ layer: "edited", puts: [makeCluster(count, changes)] });
+}
+
 /** Changes so many endpoints, 1,000 a second. None waits for the one before. */
 async function changeEndpoints(many: number): Promise<void> {
   changes++;
@@ -135,6 +152,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const [command, many] = line.split(" ");
   if (command === "change") await change([1]);
   else if (command === "change-each") await change(Array.from({ length: Number(many) }, (_, i) => i));
+  else if (command === "edit") await edit();
   else if (command === "change-endpoints") await changeEndpoints(Number(many));
 }
 await server.close();

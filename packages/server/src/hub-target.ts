@@ -1,3 +1,4 @@
+import type { LayerChange } from "@xdskit/protocol";
 import { describeProblems } from "@xdskit/protocol/internal";
 import { type CheckedCommit, type RulesContext, readCommit } from "./commit-check.ts";
 import { XdsError } from "./error.ts";
@@ -24,6 +25,10 @@ export class HubTarget implements PublishTarget {
 
   get revision(): number {
     return this.#hub.revision;
+  }
+
+  restorePast(states: readonly (readonly LayerChange[])[]): void {
+    this.#hub.restorePast(states);
   }
 
   async check(change: StateChange): Promise<string | undefined> {

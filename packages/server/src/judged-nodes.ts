@@ -132,19 +132,26 @@ function keyOf({ id }: Node, { address }: Peer): string {
   return id === "" ? `host ${hostOf(address)}` : `node ${id}`;
 }
 
-/** Whether a layer has resources after a change. */
+/** Whether a layer has resources after a change, which may be large: it is counted once somebody asks. */
 function layersAfter({ changes }: LedgerEffect, state: LedgerState): (layer: string) => boolean {
+  let grown: ReadonlyMap<string, number> | undefined;
+  const known = new Map<string, boolean>();
+  return (layer) => {
+    grown ??= growthOf(changes);
+    const exists = known.get(layer) ?? sizeExceeds(state.entries([layer]), -(grown.get(layer) ?? 0));
+    known.set(layer, exists);
+    return exists;
+  };
+}
+
+/** By how many resources each layer grows. */
+function growthOf(changes: LedgerEffect["changes"]): ReadonlyMap<string, number> {
   const grown = new Map<string, number>();
   for (const { layer, before, after } of changes) {
     const difference = (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
     grown.set(layer, (grown.get(layer) ?? 0) + difference);
   }
-  const known = new Map<string, boolean>();
-  return (layer) => {
-    const exists = known.get(layer) ?? sizeExceeds(state.entries([layer]), -(grown.get(layer) ?? 0));
-    known.set(layer, exists);
-    return exists;
-  };
+  return grown;
 }
 
 function sizeExceeds(list: Iterable<unknown>, size: number): boolean {

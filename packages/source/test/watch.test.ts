@@ -280,6 +280,31 @@ describe("what belongs together takes effect together", () => {
     expect(loads.map((load) => names(load))).toEqual([["b", "c"]]);
   });
 
+  test("a JSON file of which only the beginning is there is not a mistake yet", async () => {
+    const resource = { "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster" };
+    const textOf = (...clusters: readonly string[]): string =>
+      JSON.stringify(clusters.map((name) => ({ ...resource, name })));
+    const directory = temporaryDirectory({ "a.json": textOf("a") });
+    const { watching } = await watchFrom(directory);
+    const whole = `${textOf("b", "c")}\n`;
+    const file = openSync(join(directory, "a.json"), "w");
+    for (const cut of [whole.length - 30, whole.length]) {
+      writeSync(file, whole.slice(0, cut), 0);
+      await sleep(120);
+    }
+    closeSync(file);
+    const loads = [await watching.next(), ...(await watching.settle(700))];
+    expect(loads.map((load) => names(load))).toEqual([["b", "c"]]);
+  });
+
+  test("a JSON file that stays without its end is a mistake after a while", async () => {
+    const directory = temporaryDirectory({ "a.json": "[]", "b.yaml": cluster("b") });
+    const { watching } = await watchFrom(directory);
+    write(directory, "a.json", "[1,\n");
+    const bad = await watching.next();
+    expect([bad.state, codes(bad)]).toEqual([undefined, ["JSON_SYNTAX a.json"]]);
+  });
+
   test("a file cut to nothing, to be written again, deletes nothing", async () => {
     const directory = temporaryDirectory({ "a.yaml": cluster("a"), "b.yaml": cluster("b") });
     const { watching } = await watchFrom(directory);

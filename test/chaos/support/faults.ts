@@ -90,6 +90,11 @@ function ailing(who: string, links: readonly Link[], ailment: Ailment): Fault {
   };
 }
 
+/** As in the logs of servers and Envoys. */
+function now(): string {
+  return new Date().toISOString();
+}
+
 /** Only kinds whose names match, to look at something alone. */
 const only = new RegExp(process.env["XDS_CHAOS_ONLY"] ?? "");
 const among = kinds.filter(({ name }) => only.test(name));
@@ -111,11 +116,11 @@ export async function strike(world: World, random: Random, forMs: number): Promi
       }
       const lastsMs = 500 + random.below(3_500);
       for (const one of fault.strikes) struck.add(one);
-      log.push(`${Math.round(performance.now())}: ${fault.is} for ${lastsMs} ms`);
+      log.push(`${now()}: ${fault.is} for ${lastsMs} ms`);
       await fault.begin();
       await pause(lastsMs);
       await fault.end();
-      log.push(`${Math.round(performance.now())}: no more: ${fault.is}`);
+      log.push(`${now()}: no more: ${fault.is}`);
       for (const one of fault.strikes) struck.delete(one);
       await pause(random.below(1_000));
     }

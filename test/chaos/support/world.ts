@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import type { LedgerStore } from "@xdskit/server";
 import { openEtcdStore } from "@xdskit/store-etcd";
 import { type EtcdMember, startCluster } from "../../../packages/store-etcd/test/support/etcd.ts";
-import { createAccessLog, lossesIn } from "../../e2e/support/access-log.ts";
+import { createAccessLog, isLost, lossesIn } from "../../e2e/support/access-log.ts";
 import { type Envoy, startEnvoy } from "../../e2e/support/envoy.ts";
 import { type Backend, startHttpBackend } from "../../e2e/support/http-backend.ts";
 import { type HttpLoad, httpGet, startHttpLoad } from "../../e2e/support/http-load.ts";
@@ -61,6 +61,8 @@ export interface Proxied {
   readonly load: HttpLoad;
   /** What the load and the access log have of lost requests, as text. */
   losses(): Promise<readonly string[]>;
+  /** Each lost request of the access log, once `losses` was called. */
+  readonly lostLines: readonly string[];
 }
 
 /** An engine of three members, servers that follow it, two publishers, Envoys under load and simulated clients. */
@@ -240,12 +242,14 @@ async function startProxied(
   await envoy.ready(30_000);
   const load = stack.use(startHttpLoad({ port, ...LOAD }));
   await load.answeredBy(backend.name, 30_000);
+  const lostLines: string[] = [];
   return {
-    ...{ mode, envoy, way, load },
+    ...{ mode, envoy, way, load, lostLines },
     async losses() {
       const { failed } = await load.stop();
       await httpGet({ port, path: "/end" });
       const lines = await log.upTo("/end", 10_000);
+      lostLines.push(...lines.filter(isLost).map((line) => JSON.stringify(line)));
       return [failed, ...Object.values(lossesIn(lines))].flatMap((counts) =>
         Object.entries(counts).map(([what, times]) => `${mode.name}: ${what}: ${times}`),
       );

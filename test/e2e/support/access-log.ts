@@ -5,6 +5,8 @@ import { until } from "./wait.ts";
 
 /** A line of Envoy's access log. */
 export interface AccessLine {
+  /** When the request began. */
+  readonly at: string;
   readonly path: string;
   /** "0" if the client disconnected before a response. */
   readonly code: string;
@@ -55,6 +57,7 @@ export function createAccessLog(): AccessLog {
 }
 
 const FORMAT: AccessLine = {
+  at: "%START_TIME%",
   path: "%REQ(:PATH)%",
   code: "%RESPONSE_CODE%",
   flags: "%RESPONSE_FLAGS%",
@@ -65,6 +68,11 @@ const FORMAT: AccessLine = {
 /** No route, no such cluster, no endpoint: inconsistent configuration. */
 const CONFIGURATION_FLAGS: ReadonlySet<string> = new Set(["NR", "NC", "UH"]);
 
+/** Whether a request has no complete answer with status 200. */
+export function isLost({ code, flags }: AccessLine): boolean {
+  return String(code) !== "200" || flags !== "-";
+}
+
 /** Counts lost requests by reason: configuration, or anything else. */
 export function lossesIn(lines: readonly AccessLine[]): {
   readonly lostToConfiguration: Readonly<Record<string, number>>;
@@ -72,8 +80,9 @@ export function lossesIn(lines: readonly AccessLine[]): {
 } {
   const lostToConfiguration: Record<string, number> = {};
   const otherErrors: Record<string, number> = {};
-  for (const { code, flags, details } of lines) {
-    if (String(code) === "200" && flags === "-") continue;
+  for (const line of lines) {
+    if (!isLost(line)) continue;
+    const { code, flags, details } = line;
     const isConfiguration =
       flags.split(",").some((flag) => CONFIGURATION_FLAGS.has(flag)) || /no_cluster|cluster_not_found/.test(details);
     const counts = isConfiguration ? lostToConfiguration : otherErrors;

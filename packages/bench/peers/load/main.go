@@ -46,7 +46,7 @@ type round struct {
 }
 
 var current atomic.Pointer[round]
-var bytesRead atomic.Int64
+var bytesRead, resourcesRead atomic.Int64
 
 // The responses since the last "arm", and when the newest of them came.
 var responses, newest atomic.Int64
@@ -90,10 +90,12 @@ func main() {
 			if !isAgain {
 				initial = nil
 			}
-			r, before, began := newRound(*streams), bytesRead.Load(), time.Now()
+			r, before, resources, began := newRound(*streams), bytesRead.Load(), resourcesRead.Load(), time.Now()
 			connections = connectAll(initial)
 			all := r.wait(300 * time.Second)
-			answer(map[string]any{"event": "synced", "all": all, "ms": millis(time.Since(began)), "bytes": bytesRead.Load() - before})
+			times := received(r.times)
+			answer(map[string]any{"event": "synced", "all": all, "ms": millis(time.Since(began)), "bytes": bytesRead.Load() - before,
+				"resources": resourcesRead.Load() - resources, "middle": float64(times[len(times)/2]-began.UnixNano()) / 1e6})
 		case "arm":
 			responses.Store(0)
 			newRound(listeners())
@@ -374,6 +376,7 @@ func (c *connection) received(one *call, version, nonce, answered []byte) {
 		c.send(one, endpointRequest(*endpoints))
 	}
 	one.awaited -= one.reader.resources
+	resourcesRead.Add(int64(one.reader.resources))
 	responses.Add(1)
 	newest.Store(time.Now().UnixNano())
 	if one.awaited <= 0 && (*endpoints == 0 || string(answered) == endpointType) {

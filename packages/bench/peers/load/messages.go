@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// heldResource is what the first stream was told, for streams that come back.
+// heldResource is what the first stream was told, for streams that come back; in State of the World a version of all without a name.
 type heldResource struct{ name, version []byte }
 
 // held is what the first stream was told last of each resource, in however many responses.
@@ -35,7 +35,11 @@ func firstRequest(index int, initial []heldResource) []byte {
 	}
 	node := field(nil, 1, []byte(id))
 	if *variant == "sotw" {
-		return field(field(nil, 2, node), 4, []byte(*typeURL))
+		request := field(field(nil, 2, node), 4, []byte(*typeURL))
+		if len(initial) > 0 {
+			request = field(request, 1, initial[0].version)
+		}
+		return request
 	}
 	out := field(field(nil, 1, node), 2, []byte(*typeURL))
 	for _, name := range askedBy(index) {
@@ -196,6 +200,9 @@ func (r *responseReader) keep(part []byte) {
 }
 
 func (r *responseReader) endField() {
+	if r.number == 1 && r.capture && *variant == "sotw" {
+		hold(heldResource{version: append([]byte(nil), r.version...)})
+	}
 	if r.number != 2 {
 		return
 	}

@@ -1,4 +1,5 @@
-import { createFileRegistry, type DescMessage, type FileRegistry } from "@bufbuild/protobuf";
+import { createFileRegistry, type DescMessage, type FileRegistry, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { nearestName } from "@xdskit/protocol/internal";
 import { hasDescriptors } from "../platform.ts";
 import { decodeBuiltIn, unpackBuiltIn, wellKnownFiles } from "./built-in.ts";
@@ -6,6 +7,7 @@ import { DescriptorError } from "./descriptor-error.ts";
 import { LinkingRegistry } from "./linking-registry.ts";
 import { mergeDescriptors } from "./merge-descriptors.ts";
 import { type MessageShape, shapeOfMessage } from "./message-shape.ts";
+import { type PackedFile, unpackFiles } from "./packed-file.ts";
 import { readTwinNames, type TwinNames } from "./twin-names.ts";
 
 const MOST_REMEMBERED = 1000;
@@ -13,13 +15,16 @@ const MOST_REMEMBERED = 1000;
 /** All known messages, with their shapes. */
 export class Schema {
   readonly registry: FileRegistry;
+  readonly #filesOfV3: () => readonly PackedFile[];
   #twins: TwinNames | undefined;
   readonly #shapes = new Map<DescMessage, MessageShape>();
   readonly #nearest = new Map<string, string | undefined>();
   #names: readonly string[] | undefined;
 
-  constructor(registry: FileRegistry) {
+  /** `filesOfV3`: at least those of v3, for the names of twins. */
+  constructor(registry: FileRegistry, filesOfV3: () => readonly PackedFile[]) {
     this.registry = registry;
+    this.#filesOfV3 = filesOfV3;
   }
 
   /** Returns the message of a type URL with any host, or of a full name. */
@@ -29,7 +34,7 @@ export class Schema {
 
   /** The messages with twins in the other API version. Read on first use. */
   get twins(): TwinNames {
-    this.#twins ??= readTwinNames(this.registry);
+    this.#twins ??= readTwinNames(this.#filesOfV3());
     return this.#twins;
   }
 
@@ -68,11 +73,12 @@ export function createSchema(added: readonly Uint8Array[] = []): Schema {
     if (!hasDescriptors)
       throw new DescriptorError("expected descriptors, got none: in a browser they are not built in, but given");
     const ofV2 = { mayDeclare: mayBeOfV2, read: () => unpackBuiltIn("v2") };
-    return new Schema(new LinkingRegistry(unpackBuiltIn("v3"), wellKnownFiles, ofV2));
+    const ofV3 = unpackBuiltIn("v3");
+    return new Schema(new LinkingRegistry(ofV3, wellKnownFiles, ofV2), () => ofV3);
   }
   const set = mergeDescriptors(decodeBuiltIn(), added);
   try {
-    return new Schema(createFileRegistry(set));
+    return new Schema(createFileRegistry(set), () => unpackFiles(toBinary(FileDescriptorSetSchema, set)));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     // The built-in files fit each other, so the fault is in an added set; the linker does not say which.

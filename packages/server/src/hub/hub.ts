@@ -2,6 +2,7 @@ import type { BodyEncoder } from "@xdskit/envoy-api/internal";
 import {
   anonymousNode,
   type EntryPoint,
+  type LayerChange,
   type Node,
   type NodeMapping,
   type Peer,
@@ -43,6 +44,7 @@ import { Driver, type Performer } from "./driver.ts";
 import { guardMapping } from "./guarded-mapping.ts";
 import { HubView } from "./hub-view.ts";
 import { Listeners } from "./listeners.ts";
+import { rememberedOf } from "./past-states.ts";
 import { type NewPoll, type PollHandle, PollRegistry } from "./poll-registry.ts";
 import type {
   BodyHandle,
@@ -357,6 +359,13 @@ export class Hub implements HubPort {
   /** Without it the state is always new enough for every client. */
   setFreshness(freshness: Freshness): void {
     this.#waiting.setFreshness(freshness);
+  }
+
+  /** Takes up former states of Clusters, before the first commit: clients of other servers may have them. */
+  restorePast(states: readonly (readonly LayerChange[])[]): void {
+    const remembered = rememberedOf(states, this.#driver.machine);
+    this.#driver.take({ kind: "history-restored", remembered });
+    for (const what of remembered) this.#options.memory?.remember(what);
   }
 
   /** Notes what another process with the same state served: its clients may come here. */

@@ -25,6 +25,11 @@ export interface StateChange {
 /** The server, as the ledger changes it. */
 export interface PublishTarget {
   readonly revision: number;
+  /**
+   * Told before the first change which Clusters other servers had in force lately: all of the oldest state, and then how
+   * each state differs from the one before it.
+   */
+  restorePast?(states: readonly (readonly LayerChange[])[]): void;
   /** Why a change cannot be put in force; undefined: it can. */
   check(change: Pick<StateChange, "changes" | "placement">): Promise<string | undefined> | string | undefined;
   /** Puts a change in force and returns the revision. */

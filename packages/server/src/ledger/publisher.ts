@@ -26,6 +26,7 @@ import type { ObservedOperation, OperationObserver } from "./operation-observer.
 import { isLive, OperationPerformer, type PlannedOperation } from "./operation-performer.ts";
 import { type NewRecord, noResourceChanges, type OperationPlan, refuse, unchanged } from "./operation-plan.ts";
 import { type Operation, OperationQueue } from "./operation-queue.ts";
+import { PastClusters } from "./past-clusters.ts";
 import type { ChangePlan, PlannedEntries } from "./plan.ts";
 import type {
   Authorship,
@@ -173,9 +174,19 @@ export class Publisher {
   static async open(options: PublisherOptions): Promise<Publisher> {
     const compactor = new Compactor(options);
     // A follower serves what comes before a record that it does not know.
-    const readStore = options.store.refresh === undefined ? readLedger : readLedgerUpTo;
-    const read: ReadLedger = await readStore(options.store, (record) => compactor.count(record));
+    const isShared = options.store.refresh !== undefined;
+    const readStore = isShared ? readLedgerUpTo : readLedger;
+    const past = isShared ? new PastClusters((type) => options.kindOf(type) === "cds") : undefined;
+    const read: ReadLedger = await readStore(options.store, {
+      onSnapshot: (state) => past?.begin(state),
+      onRecord: (record, changes) => {
+        compactor.count(record);
+        past?.take(changes);
+      },
+    });
     const publisher = new Publisher(options, read, compactor);
+    const states = (await past?.read(options.store, options.digest)) ?? [];
+    if (states.length > 0) options.target.restorePast?.(states);
     if (read.state.number > 0) await publisher.#resume(read.state);
     publisher.#emptied.follow(read.state);
     publisher.#tellInForce();

@@ -16,17 +16,20 @@ export interface ReadLedger {
   readonly problem?: string;
 }
 
-/**
- * Reads what a ledger came to, up to a record that cannot follow the others. `onRecord` is called with those since the
- * newest snapshot.
- */
-export async function readLedgerUpTo(
-  store: LedgerStore,
-  onRecord: (record: LedgerRecord) => void = () => undefined,
-): Promise<ReadLedger> {
+/** Who is told of a ledger while it is read. */
+export interface LedgerListener {
+  /** Of the newest snapshot, if there is one. */
+  onSnapshot?(state: LedgerState): void;
+  /** Of each record behind it, and what that puts in force. */
+  onRecord(record: LedgerRecord, changes: readonly EntryChange[]): void;
+}
+
+/** Reads what a ledger came to, up to a record that cannot follow the others. */
+export async function readLedgerUpTo(store: LedgerStore, listener?: LedgerListener): Promise<ReadLedger> {
   const snapshot = await store.snapshot();
   let head = snapshot?.head ?? NO_RECORDS;
   const state = snapshot === undefined ? LedgerState.empty() : LedgerState.fromSnapshot(JSON.parse(snapshot.text));
+  if (snapshot !== undefined) listener?.onSnapshot?.(state);
   for await (const stored of store.read(head.number)) {
     const record = JSON.parse(stored.text) as LedgerRecord;
     const folded = state.apply(record);
@@ -35,17 +38,14 @@ export async function readLedgerUpTo(
       return { state, head, problem };
     }
     head = headOf(stored);
-    onRecord(record);
+    listener?.onRecord(record, folded.effect.changes);
   }
   return { state, head };
 }
 
 /** Reads what a ledger came to, as `readLedgerUpTo`. Throws if it has a record that cannot follow the others. */
-export async function readLedger(
-  store: LedgerStore,
-  onRecord?: (record: LedgerRecord) => void,
-): Promise<Omit<ReadLedger, "problem">> {
-  const { problem, ...read } = await readLedgerUpTo(store, onRecord);
+export async function readLedger(store: LedgerStore, listener?: LedgerListener): Promise<Omit<ReadLedger, "problem">> {
+  const { problem, ...read } = await readLedgerUpTo(store, listener);
   if (problem !== undefined) throw new Error(problem);
   return read;
 }

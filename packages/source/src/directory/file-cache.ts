@@ -4,7 +4,7 @@ import { KnownResources } from "../candidate-reader.ts";
 import { decodeFile } from "../decode.ts";
 import { type FileChunk, SortedFiles } from "../file-chunks.ts";
 import { anythingRefused, type FileContent, type LayerFile } from "../file-content.ts";
-import { settingsFile } from "../layout.ts";
+import { type FileFormat, settingsFile } from "../layout.ts";
 import type { Decoding } from "../read-resource.ts";
 import { noSettings, readSettingsFile, type SettingsContent } from "../settings/settings-file.ts";
 import type { DirectoryTree, TreeFile } from "./directory-tree.ts";
@@ -50,9 +50,11 @@ const FILES_AT_ONCE = 16;
 const PROGRESS_EVERY_MS = 100;
 /** How much of what was read just now is kept until the end of a look. */
 const KEPT_BYTES = 128 * 1024;
-/** How long a text without a final newline counts as half written, in milliseconds. */
+/** How long a text that seems to be cut counts as half written, in milliseconds. */
 const UNFINISHED_MS = 500;
 const LINE_BREAK = 10;
+const JSON_SPACE: ReadonlySet<number> = new Set(Buffer.from(" \t\r\n"));
+const JSON_ENDS: ReadonlySet<number> = new Set(Buffer.from("]}"));
 
 /** The contents of all files; reads only changed ones again. */
 export class FileCache implements KnownFiles {
@@ -196,7 +198,8 @@ export class FileCache implements KnownFiles {
       this.#spare.give(bytes);
       return "same";
     }
-    if (reading.isPatient && role.format === "yaml" && this.#isUnfinished(path, found)) return "changing";
+    const isCut = reading.isPatient && seemsCut[role.format]?.(bytes) === true;
+    if (isCut && this.#mayGrow(path, found.stamp)) return "changing";
     this.#grow(bytes.length - this.#sizeOf(path));
     const known = before?.known ?? new KnownResources();
     const textBefore = known.list?.bytes;
@@ -241,12 +244,8 @@ export class FileCache implements KnownFiles {
     if (this.#totalBytes > this.#maxTotalBytes) throw new OutgrownError();
   }
 
-  /**
-   * A part of a YAML file is often valid YAML. A partial write seldom ends at a newline, so a text without a final
-   * newline gets more time.
-   */
-  #isUnfinished(path: string, { bytes, stamp }: Extract<FileReading, { kind: "read" }>): boolean {
-    if (bytes.at(-1) === LINE_BREAK) return false;
+  /** Whether a file that seems to be cut has been so for a short time only. */
+  #mayGrow(path: string, stamp: string): boolean {
     const nowMs = performance.now();
     const seen = this.#firstSeen.get(path);
     if (seen?.stamp === stamp) return nowMs - seen.atMs < UNFINISHED_MS;
@@ -254,6 +253,18 @@ export class FileCache implements KnownFiles {
     return true;
   }
 }
+
+/**
+ * Whether a text looks as if more of it were to be written. A part of a YAML file is often valid YAML; a partial write seldom
+ * ends at a newline. JSON ends with a bracket.
+ */
+const seemsCut: Readonly<Partial<Record<FileFormat, (bytes: Uint8Array) => boolean>>> = {
+  yaml: (bytes) => bytes.at(-1) !== LINE_BREAK,
+  json: (bytes) => {
+    const last = bytes.findLast((byte) => !JSON_SPACE.has(byte));
+    return last !== undefined && !JSON_ENDS.has(last);
+  },
+};
 
 /** How to read files. */
 export interface Reading {

@@ -9,6 +9,7 @@ import type { Limits } from "../../options.ts";
 import type { OpenHttp2 } from "../http2/engines.ts";
 import { errorCode } from "../http2/frame.ts";
 import type { Http2Connection, Http2Failure, Http2Listener, Http2Stream, RequestHeaders } from "../http2/http2.ts";
+import type { ReadPacer } from "../http2/read-pacer.ts";
 import { Http2Exchange } from "../rest/http2-exchange.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { blockedMessage } from "../stream-state.ts";
@@ -53,6 +54,7 @@ export interface ConnectionOptions {
   readonly rest: RestServer;
   readonly decompression: Decompression;
   readonly callStarts: CallStarts;
+  readonly readPacer?: ReadPacer | undefined;
   readonly openHttp2: OpenHttp2;
 }
 
@@ -88,7 +90,8 @@ export class GrpcConnection implements Http2Listener {
     const { maxStreamsPerIdentity, maxStreamsPerPeer } = options.limits;
     const ofAccount = this.#account.by === "identity" ? maxStreamsPerIdentity : maxStreamsPerPeer;
     const maxStreams = Math.min(MAX_STREAMS, ofAccount + SPARE_STREAMS);
-    this.#http2 = options.openHttp2(socket, { maxStreams, maxBlockedMs: options.limits.maxBlockedMs }, this);
+    const { readPacer, limits } = options;
+    this.#http2 = options.openHttp2(socket, { maxStreams, maxBlockedMs: limits.maxBlockedMs, readPacer }, this);
     this.onClose(() => {
       this.#stopTimers();
       options.hub.closeConnection(id, this.#closeReason);
@@ -261,7 +264,7 @@ export class GrpcConnection implements Http2Listener {
     const { bytesRead } = this.#socket;
     this.#pingTimeout = setTimeout(() => {
       const isWriting = waitedMs < maxBlockedMs && [...this.#streams].some(({ unsentBytes }) => unsentBytes > 0);
-      if (this.#socket.bytesRead > bytesRead) this.#awaitPong();
+      if (this.#socket.bytesRead > bytesRead || this.#http2.isPaused) this.#awaitPong();
       else if (isWriting) this.#awaitPong(waitedMs + keepaliveTimeoutMs);
       else this.destroy(`no answer to a PING for ${waitedMs + keepaliveTimeoutMs} ms`);
     }, keepaliveTimeoutMs);

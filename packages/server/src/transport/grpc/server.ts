@@ -7,6 +7,7 @@ import { listenError } from "../../error.ts";
 import type { HubPort } from "../../hub/port.ts";
 import type { Http2Engine, Limits, TlsFiles } from "../../options.ts";
 import { http2Engines } from "../http2/engines.ts";
+import type { ReadPacer } from "../http2/read-pacer.ts";
 import { addressOf, describePeer } from "../peer.ts";
 import { Http1Server } from "../rest/http1-server.ts";
 import type { RestServer } from "../rest/rest-server.ts";
@@ -44,6 +45,8 @@ export interface GrpcTransportOptions {
   readonly decompression: Decompression;
   /** Shared by all ports. */
   readonly callStarts: CallStarts;
+  /** Shared by all ports. */
+  readonly readPacer: ReadPacer;
   readonly http2: Http2Engine;
   /** Where another process listens, and hands the connections to this one. */
   readonly handedAt?: BoundAddress | undefined;
@@ -178,7 +181,7 @@ export class GrpcTransport implements Transport {
       socket.destroy();
       return;
     }
-    const { limits, rest, decompression, callStarts, http2 } = this.#options;
+    const { limits, rest, decompression, callStarts, readPacer, http2 } = this.#options;
     const options = {
       hub,
       limits,
@@ -187,6 +190,7 @@ export class GrpcTransport implements Transport {
       rest,
       decompression,
       callStarts,
+      readPacer,
       openHttp2: http2Engines[http2],
     };
     const connection = GrpcConnection.open(socket, peer, options);

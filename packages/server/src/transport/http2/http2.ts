@@ -1,5 +1,6 @@
 import type { ErrorCode } from "./frame.ts";
 import type { ResponseFields } from "./header-encoder.ts";
+import type { ReadPacer } from "./read-pacer.ts";
 
 /** The headers of a request by their lower-case names; of several the first. */
 export type RequestHeaders = Readonly<Record<string, string | undefined>>;
@@ -10,6 +11,8 @@ export interface Http2Connection {
   readonly isLeaving: boolean;
   /** Whether it has ended: its streams were or will be closed. */
   readonly isDestroyed: boolean;
+  /** Whether it does not read for now, so that nothing can be expected of the client. */
+  readonly isPaused: boolean;
   /** Sends GOAWAY: open streams continue, new ones are ignored; the connection closes after its last stream. */
   leave(): void;
   /** Closes the connection and its socket at once. */
@@ -36,6 +39,8 @@ export interface Http2Options {
   readonly maxStreams: number;
   /** Milliseconds within which a client must read what was written before its connection closes. */
   readonly maxBlockedMs: number;
+  /** Bounds what all connections read in a turn of the event loop; undefined: nothing does. */
+  readonly readPacer?: ReadPacer | undefined;
 }
 
 /** Receives the body of a request. */

@@ -67,6 +67,9 @@ export class NodeConnection implements Http2Connection {
     return this.#session.destroyed;
   }
 
+  /** Node's session reads whatever comes. */
+  readonly isPaused = false;
+
   leave(): void {
     this.#session.close();
   }

@@ -13,6 +13,7 @@ import {
 } from "../../../test/support/http2-frames.ts";
 import { describeFrame, readFrames } from "../../../test/support/machine-run.ts";
 import type { Http2Failure, Http2Stream, RequestHeaders } from "./http2.ts";
+import { ReadPacer } from "./read-pacer.ts";
 import { MAX_UNWRITTEN_BYTES, SocketConnection } from "./socket-connection.ts";
 
 let server: Server;
@@ -21,15 +22,19 @@ let connection: SocketConnection;
 let accepted: Socket;
 let requests: { readonly stream: Http2Stream; readonly headers: RequestHeaders }[] = [];
 let failures: Http2Failure[] = [];
+/** What was read is not processed yet. */
+let isBusy = false;
 
 beforeEach(async () => {
   requests = [];
   failures = [];
+  isBusy = false;
+  const readPacer = new ReadPacer(() => isBusy);
   server = createServer((socket) => {
     accepted = socket;
     connection = new SocketConnection(
       socket,
-      { maxStreams: 100, maxBlockedMs: 200 },
+      { maxStreams: 100, maxBlockedMs: 200, readPacer },
       {
         onStream: (stream, headers) => requests.push({ stream, headers }),
         onFailure: (failure) => failures.push(failure),
@@ -166,4 +171,19 @@ test("a client that reads nothing while ever more answers wait for it is given u
   for (let sent = 0; sent < 50_000; sent++) connection.ping(() => undefined);
   await once(accepted, "close");
   expect(failures).toEqual([{ kind: "broken", reason: "more than 786432 bytes wait to be read" }]);
+});
+
+test("a client that brings much is not read while the server is busy, and all of it afterwards", async () => {
+  const sent = Buffer.alloc(512 * 1024, "x");
+  const answer = client.request({ ":method": "POST", ":path": "/asked" });
+  answer.on("error", () => undefined);
+  await vi.waitFor(() => expect(requests.length).toBe(1), { interval: 1 });
+  let received = 0;
+  requests[0]?.stream.read({ onData: (chunk) => (received += chunk.byteLength), onEnd: () => undefined });
+  isBusy = true;
+  answer.write(sent);
+  await vi.waitFor(() => expect(connection.isPaused).toBe(true), { interval: 1 });
+  expect(received).toBeLessThan(sent.byteLength);
+  isBusy = false;
+  await vi.waitFor(() => expect(received).toBe(sent.byteLength), { interval: 1 });
 });

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Http2Connection, Http2Listener, Http2Options } from "./http2.ts";
 import { Http2Machine, type Output } from "./machine.ts";
+import type { PacedReader, ReadPacer } from "./read-pacer.ts";
 
 /** Bytes of responses that the socket has and the client has not read. More wait in their streams, in turns. */
 export const MAX_UNWRITTEN_BYTES = 262_144;
@@ -12,25 +13,30 @@ const COPIED_BYTES = 8_192;
 const CLOSE_WITHIN_MS = 1_000;
 
 /** Runs an `Http2Machine` on a socket. */
-export class SocketConnection implements Http2Connection {
+export class SocketConnection implements Http2Connection, PacedReader {
   readonly #socket: Socket;
   readonly #listener: Http2Listener;
   readonly #maxBlockedMs: number;
   readonly #machine: Http2Machine;
+  readonly #readPacer: ReadPacer | undefined;
   /** What the socket has not taken yet, in the order of its writes. */
   readonly #unwritten: Output[] = [];
   #unwrittenBytes = 0;
   #isReceiving = false;
   #isFlushing = false;
+  /** Whether it is flushed after this turn's reads. */
+  #isFlushDue = false;
   #isDestroyed = false;
   #hasOutput = false;
   #isEnded = false;
   #closing: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket, { maxStreams, maxBlockedMs }: Http2Options, listener: Http2Listener) {
+  constructor(socket: Socket, { maxStreams, maxBlockedMs, readPacer }: Http2Options, listener: Http2Listener) {
     this.#socket = socket;
     this.#listener = listener;
     this.#maxBlockedMs = maxBlockedMs;
+    this.#readPacer = readPacer;
+    this.#isReceiving = true;
     this.#machine = new Http2Machine({
       maxStreams,
       now: () => performance.now(),
@@ -46,7 +52,9 @@ export class SocketConnection implements Http2Connection {
     socket.on("error", ({ message }) => listener.onFailure({ kind: "lost", reason: message }));
     socket.once("end", () => this.destroy());
     socket.once("close", () => this.#lose());
-    this.#flush();
+    this.#isReceiving = false;
+    // The bytes that told the protocol are taken first, so that the answers to them leave with the settings.
+    process.nextTick(() => this.#flushAfterReads());
   }
 
   get isLeaving(): boolean {
@@ -55,6 +63,10 @@ export class SocketConnection implements Http2Connection {
 
   get isDestroyed(): boolean {
     return this.#isDestroyed;
+  }
+
+  get isPaused(): boolean {
+    return this.#socket.isPaused();
   }
 
   leave(): void {
@@ -70,12 +82,28 @@ export class SocketConnection implements Http2Connection {
     this.#machine.ping(answered);
   }
 
+  pauseReading(): void {
+    this.#socket.pause();
+  }
+
+  resumeReading(): void {
+    this.#socket.resume();
+  }
+
   #receive(chunk: Buffer): void {
     if (this.#isDestroyed) return;
+    this.#readPacer?.onRead(this, chunk.byteLength);
     this.#isReceiving = true;
     this.#machine.receive(chunk);
     this.#isReceiving = false;
-    if (this.#hasOutput) this.#flush();
+    this.#flushAfterReads();
+  }
+
+  /** Writes what reads led to at the end of this turn of the event loop, together with a response that is made by then. */
+  #flushAfterReads(): void {
+    if (!this.#hasOutput || this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    flushAfterReads(this.#flush);
   }
 
   #flushSoon(): void {
@@ -87,6 +115,7 @@ export class SocketConnection implements Http2Connection {
 
   readonly #flush = (): void => {
     this.#isFlushing = true;
+    this.#isFlushDue = false;
     this.#hasOutput = false;
     const output = this.#machine.takeOutput(MAX_UNWRITTEN_BYTES - this.#unwrittenBytes);
     if (output.byteLength > 0 && this.#socket.writable) this.#write(output);
@@ -156,9 +185,23 @@ export class SocketConnection implements Http2Connection {
   #lose(): void {
     this.#isDestroyed = true;
     clearTimeout(this.#closing);
+    this.#readPacer?.forget(this);
     this.#machine.lose();
     this.#machine.tellClosed();
   }
+}
+
+let afterReads: (() => void)[] = [];
+
+/** Runs what is flushed after all reads of this turn of the event loop. */
+function flushAfterReads(flush: () => void): void {
+  afterReads.push(flush);
+  if (afterReads.length > 1) return;
+  setImmediate(() => {
+    const flushed = afterReads;
+    afterReads = [];
+    for (const one of flushed) one();
+  });
 }
 
 let waiting: (() => void)[] = [];
