@@ -1,3 +1,4 @@
+import type { ReplicasAnswer } from "@xdskit/server";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { EtcdMember } from "../../packages/store-etcd/test/support/etcd.ts";
@@ -20,6 +21,10 @@ import { startXdsServer } from "./support/server.ts";
 import { createSite } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
 import { startTcpProxy } from "./support/tcp-proxy.ts";
+import { until } from "./support/wait.ts";
+
+/** How long etcd keeps what a replica told that is cut off. */
+const LEASE_MS = 15_000;
 
 // Somebody is paged and has nothing but the console: each incident is seen within ten seconds, found, and ended where that is possible.
 
@@ -179,13 +184,21 @@ describeWith("chromium", "an on-call drill in the console", () => {
         await startXdsServer({ site: empty, isFollower: true, flags: store(`127.0.0.1:${line.port}`) }),
       );
       await page.goto(`http://127.0.0.1:${publisher.adminPort}/console/`);
+      await until({ says: "the follower has told where it is", withinMs: 15_000, everyMs: 100 }, async () => {
+        const { replicas } = (await publisher.admin("/api/v1/replicas")) as ReplicasAnswer;
+        return replicas.some(({ address, lag }) => address === `127.0.0.1:${follower.port}` && lag === 0);
+      });
       await allIsWell(page);
       line.freeze(true);
       site.write({ "clusters.json": [staticCluster("two", [9])] });
       await seeOnOverview(page, new RegExp(`Replica .* at 127\\.0\\.0\\.1:${follower.port} is 1 record behind`));
       await page.goto(`http://127.0.0.1:${follower.adminPort}/console/`);
       await seeOnOverview(page, /This server has not reached its store for/);
+      await page.goto(`http://127.0.0.1:${publisher.adminPort}/console/`);
+      const lost = page.getByText(`at 127.0.0.1:${follower.port} was lost: it ended, or cannot reach the store`);
+      await lost.waitFor({ timeout: LEASE_MS + SEEN_WITHIN_MS });
       line.freeze(false);
+      await lost.waitFor({ state: "detached" });
       await allIsWell(page);
     });
   });

@@ -1,4 +1,11 @@
-import type { LoadAnswer, LoadsAnswer, ReplicaAnswer, ReplicasAnswer, ServerAnswer } from "@xdskit/server";
+import type {
+  LoadAnswer,
+  LoadsAnswer,
+  LostReplicaAnswer,
+  ReplicaAnswer,
+  ReplicasAnswer,
+  ServerAnswer,
+} from "@xdskit/server";
 import { useEffect, useState } from "preact/hooks";
 import { useLive } from "./live.ts";
 import { useAnswer } from "./use-answer.ts";
@@ -26,6 +33,8 @@ export interface Attention {
   readonly server: ServerAnswer | undefined;
   /** Replicas that lacked records, and did not move between two questions. */
   readonly behind: readonly ReplicaAnswer[];
+  /** Replicas that are gone, but did not leave in order. */
+  readonly lost: readonly LostReplicaAnswer[];
   /** Why the other replicas are not known. */
   readonly replicasProblem: string | undefined;
   /** Clusters of which clients report that many requests fail, the worst first. */
@@ -44,6 +53,7 @@ export function useAttention(): Attention {
   return {
     server,
     behind: useStanding(isShared ? replicas : undefined),
+    lost: (isShared ? replicas?.lost : undefined) ?? [],
     replicasProblem: isShared ? replicas?.problem : undefined,
     failing: useFailing(loads),
   };

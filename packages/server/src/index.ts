@@ -116,6 +116,7 @@ export type {
   LayerAnswer,
   LayersAnswer,
   LimitAnswer,
+  LostReplicaAnswer,
   MissingAnswer,
   ReadyAnswer,
   ReplicaAnswer,

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import type { Resource, TypeUrl } from "@xdskit/protocol";
 import type { LayerState } from "@xdskit/protocol/internal";
 import type { ResourceTypes } from "./admin/view.ts";
@@ -6,16 +5,17 @@ import { type CertificateDates, type CertificateEnd, endOfCas, endOfChain } from
 import type { TlsFiles } from "./options.ts";
 import { TimedSlices } from "./timed-slices.ts";
 import type { InForceCertificates } from "./transport/grpc/tls.ts";
+import { readCertificates } from "./transport/grpc/tls-files.ts";
 
 /** Which listener certificates are of. */
-type Prefix = "tls" | "admin-tls";
+type ListenerSettings = "tls" | "admin-tls";
 
 export interface ServedCertificatesOptions {
   readonly types: Pick<ResourceTypes, "types" | "toJson">;
   readonly layers: () => Iterable<LayerState>;
   readonly resources: (layers: readonly string[], type: TypeUrl) => Iterable<Resource>;
   /** What the listeners of this process have in force. */
-  readonly own: () => readonly { readonly prefix: Prefix; readonly inForce: InForceCertificates }[];
+  readonly own: () => readonly { readonly prefix: ListenerSettings; readonly inForce: InForceCertificates }[];
   /** What the listeners of workers read. */
   readonly ofWorkers: readonly TlsFiles[];
 }
@@ -42,7 +42,7 @@ export class ServedCertificates {
 
   async #read(): Promise<readonly CertificateEnd[]> {
     const own = this.#options.own().flatMap(({ prefix, inForce }) => endsOf(prefix, inForce));
-    const read = await Promise.all(this.#options.ofWorkers.map(readFiles));
+    const read = await Promise.all(this.#options.ofWorkers.map(readCertificates));
     const ofWorkers = read.flatMap((inForce) => (inForce === undefined ? [] : endsOf("tls", inForce)));
     return [...own, ...ofWorkers, ...(await this.#secrets())].toSorted((a, b) => a.validToMs - b.validToMs);
   }
@@ -102,23 +102,10 @@ function textOf({ inlineBytes, inlineString }: DataSourceJson = {}): string {
   return inlineString ?? Buffer.from(inlineBytes ?? "", "base64").toString("latin1");
 }
 
-function endsOf(prefix: Prefix, { cert, ca }: InForceCertificates): readonly CertificateEnd[] {
+function endsOf(prefix: ListenerSettings, { cert, ca }: InForceCertificates): readonly CertificateEnd[] {
   const ends: readonly (readonly [CertificateEnd["use"], string | undefined, CertificateDates | undefined])[] = [
     [`${prefix}.cert`, cert.file, endOfChain(cert.pem)],
     [`${prefix}.ca`, ca?.file, ca && endOfCas(ca.pem)],
   ];
   return ends.flatMap(([use, file, dates]) => (dates === undefined ? [] : [{ use, ...(file && { file }), ...dates }]));
-}
-
-/** Workers reload the same files; undefined if they cannot be read now. */
-async function readFiles({ cert, ca }: TlsFiles): Promise<InForceCertificates | undefined> {
-  const read = async (file: string): Promise<{ file: string; pem: string }> => ({
-    file,
-    pem: await readFile(file, "latin1"),
-  });
-  try {
-    return { cert: await read(cert), ...(ca !== undefined && { ca: await read(ca) }) };
-  } catch {
-    return undefined;
-  }
 }

@@ -26,7 +26,7 @@ import { StoreFreshness } from "./ledger/freshness.ts";
 import type { PublishTarget } from "./ledger/in-force.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import { Publisher } from "./ledger/publisher.ts";
-import { type ReplicaFacts, type ReplicaState, Replicas } from "./ledger/replicas.ts";
+import { type KnownReplicas, type ReplicaFacts, type ReplicaState, Replicas } from "./ledger/replicas.ts";
 import { DEFAULT_RETENTION } from "./ledger/retention.ts";
 import { secretsOf } from "./ledger/secrets.ts";
 import { SourceRole } from "./ledger/source-role.ts";
@@ -139,7 +139,7 @@ export class ServerLedger {
   }
 
   /** The servers of the store. Rejects if it cannot be asked. */
-  async replicas(): Promise<readonly ReplicaState[]> {
+  async replicas(): Promise<KnownReplicas> {
     return await this.#replicas.list();
   }
 

@@ -37,8 +37,10 @@ describeWith("etcd", "what processes tell of themselves in etcd", () => {
   test("goes some seconds after a process that was killed, and is told again by one that was only cut off", async () => {
     const store = await open("c");
     await store.members?.announce("1", "here");
-    const [lease = ""] = /^[0-9a-f]{10,}$/m.exec(member.ctl("lease", "list")) ?? [];
-    expect(member.ctl("lease", "timetolive", lease)).toMatch(/granted with TTL\(15s\)/);
+    const leases = member.ctl("lease", "list").match(/^[0-9a-f]{10,}$/gm) ?? [];
+    const isShort = (one: string): boolean => /granted with TTL\(15s\)/.test(member.ctl("lease", "timetolive", one));
+    const [lease = "", ...others] = leases.filter(isShort);
+    expect(others).toEqual([]);
     member.ctl("lease", "revoke", lease);
     expect(await list(store)).toEqual([]);
     await vi.waitFor(async () => expect(await list(store)).toEqual([["1", "here"]]), {
@@ -46,6 +48,28 @@ describeWith("etcd", "what processes tell of themselves in etcd", () => {
       timeout: 15_000,
     });
     await store.close();
+  });
+
+  test("is kept for an hour of a process that did not close the store, and not of one that did", async () => {
+    const [killed, ended, other] = [await open("e"), await open("e"), await open("e")];
+    await killed.members?.announce("1", "killed");
+    await ended.members?.announce("2", "ended");
+    const kept = async () => [...((await other.members?.listKept?.()) ?? [])];
+    expect(await kept()).toEqual([
+      ["1", "killed"],
+      ["2", "ended"],
+    ]);
+    const leases = member.ctl("lease", "list").match(/^[0-9a-f]{10,}$/gm) ?? [];
+    const told = leases.map((lease) => [lease, member.ctl("lease", "timetolive", lease, "--keys")] as const);
+    const ofKilled = told.filter(([, text]) => text.includes("members/1"));
+    expect(ofKilled.map(([, text]) => /granted with TTL\((\d+)s\)/.exec(text)?.[1]).toSorted()).toEqual(["15", "3600"]);
+    for (const [lease, text] of ofKilled) if (text.includes("TTL(15s)")) member.ctl("lease", "revoke", lease);
+    await ended.close();
+    expect([await list(other), await kept()]).toEqual([[], [["1", "killed"]]]);
+    await Promise.all([killed.close(), other.close()]);
+    const after = await open("e");
+    expect([...((await after.members?.listKept?.()) ?? [])]).toEqual([]);
+    await after.close();
   });
 
   test("cannot be read in an etcd of an encrypted ledger", async () => {

@@ -133,7 +133,7 @@ export async function seeOnOverview(page: Page, text: RegExp): Promise<void> {
     .filter({ hasText: text })
     .waitFor({ timeout: SEEN_WITHIN_MS })
     .catch(async (cause: unknown) => {
-      const shown = await page.locator("main").innerText();
+      const shown = await page.locator("main").textContent();
       throw new Error(`the overview says instead: ${shown.slice(0, 1_500)}`, { cause });
     });
 }

@@ -1,4 +1,4 @@
-import type { ReplicaAnswer, ReplicasAnswer } from "@xdskit/server";
+import type { LostReplicaAnswer, ReplicaAnswer, ReplicasAnswer } from "@xdskit/server";
 import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
 import { oneLine } from "../output/one-line.ts";
@@ -7,11 +7,12 @@ import { formatTable } from "../output/table.ts";
 
 /** The servers of a store, a line each. */
 export function formatReplicas(
-  { replicas, problem }: ReplicasAnswer,
+  { replicas, problem, lost = [] }: ReplicasAnswer,
   { colors, width, now }: { readonly colors: Colors; readonly width: number | undefined; readonly now: Date },
 ): string {
   const others = problem === undefined ? "" : colors.red(`others are not known: ${oneLine(problem)}\n`);
-  if (replicas.length === 0) return `${others}no server follows the store\n`;
+  const missed = lost.map((one) => colors.red(`${describeLost(one)}\n`)).join("");
+  if (replicas.length === 0) return `${others}no server follows the store\n${missed}`;
   const table = formatTable(
     replicas,
     [
@@ -27,7 +28,13 @@ export function formatReplicas(
     ],
     { colors, width },
   );
-  return `${others}${table}`;
+  return `${others}${table}${missed}`;
+}
+
+/** A server that did not leave in order, as it told last. */
+function describeLost({ name, address, number, nodes }: LostReplicaAnswer): string {
+  const who = oneLine(address === undefined ? name : `${name} at ${address}`);
+  return `lost: ${who}, which did not leave the store in order; at last it had record ${number} and ${plural(nodes, "node")}`;
 }
 
 /** How much a server lacks, and since when. */

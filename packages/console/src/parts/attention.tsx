@@ -1,4 +1,11 @@
-import type { EmptiedAnswer, ExpiringAnswer, LiveEvents, ReplicaAnswer, ServerAnswer } from "@xdskit/server";
+import type {
+  EmptiedAnswer,
+  ExpiringAnswer,
+  LiveEvents,
+  LostReplicaAnswer,
+  ReplicaAnswer,
+  ServerAnswer,
+} from "@xdskit/server";
 import type { ComponentChildren, JSX } from "preact";
 import { count, counted, since, span, typeName } from "../format.ts";
 import type { Live } from "../live.ts";
@@ -17,7 +24,10 @@ export interface Concern {
 }
 
 /** Everything that is wrong, the urgent first. */
-export function concernsOf({ server, behind, replicasProblem, failing }: Attention, live: Live): readonly Concern[] {
+export function concernsOf(
+  { server, behind, lost, replicasProblem, failing }: Attention,
+  live: Live,
+): readonly Concern[] {
   const concerns = [
     ...readiness(live.server),
     ...source(live.source, server),
@@ -40,6 +50,7 @@ export function concernsOf({ server, behind, replicasProblem, failing }: Attenti
     ...(server?.ledger?.emptied?.resources ?? []).map(emptied),
     ...store(server?.ledger),
     ...behind.map(replica),
+    ...lost.map(lostReplica),
     ...(replicasProblem === undefined || server?.ledger?.store?.awaySince !== undefined
       ? []
       : [{ key: "replicas", urgency: "now", text: `The other replicas are not known: ${replicasProblem}` } as const]),
@@ -208,6 +219,20 @@ function replica({ name, address, number, lag, nodes: connected, stoppedSince }:
     text: (
       <>
         Replica {who} {how}: it has <RevisionLink number={number} text={`record ${number}`} />, and{" "}
+        {counted(connected, "connected node")}.
+      </>
+    ),
+  };
+}
+
+function lostReplica({ id, name, address, number, nodes: connected }: LostReplicaAnswer): Concern {
+  return {
+    key: `lost ${id}`,
+    urgency: "now",
+    text: (
+      <>
+        Replica {address === undefined ? name : `${name} at ${address}`} was lost: it ended, or cannot reach the store,
+        without leaving it. At last it had <RevisionLink number={number} text={`record ${number}`} />, and{" "}
         {counted(connected, "connected node")}.
       </>
     ),

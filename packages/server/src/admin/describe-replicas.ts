@@ -1,24 +1,30 @@
-import { parseReplica, type ReplicaState } from "../ledger/replicas.ts";
+import { type KnownReplicas, type ReplicaState, readReplicas } from "../ledger/replicas.ts";
 import type { LedgerStore } from "../ledger/store.ts";
-import type { ReplicaAnswer, ReplicasAnswer } from "./answers/server.ts";
+import type { LostReplicaAnswer, ReplicaAnswer, ReplicasAnswer } from "./answers/server.ts";
 
 /** The servers that follow a store, asked without any of them. Rejects if the store cannot be asked. */
 export async function replicasOf(store: LedgerStore): Promise<ReplicasAnswer> {
-  const told = (await store.members?.list()) ?? new Map<string, string>();
+  const known = await readReplicas(store.members);
   const head = (await store.refresh?.()) ?? store.head;
-  return describeReplicas(
-    [...told].flatMap(([id, text]) => parseReplica(id, text) ?? []),
-    head.number,
-  );
+  return describeReplicas(known, head.number);
 }
 
 /** The servers of a store, by their names. `head`: the newest record that is known beside theirs. */
-export function describeReplicas(replicas: readonly ReplicaState[], head: number, problem?: string): ReplicasAnswer {
+export function describeReplicas({ replicas, lost }: KnownReplicas, head: number, problem?: string): ReplicasAnswer {
   const newest = Math.max(head, ...replicas.map(({ number }) => number));
   return {
     head: newest,
     ...(problem !== undefined && { problem }),
     replicas: replicas.toSorted(byName).map((replica) => describeReplica(replica, newest)),
+    ...(lost.length > 0 && { lost: lost.toSorted(byName).map(describeLost) }),
+  };
+}
+
+function describeLost({ id, name, address, version, role, startedAt, ...told }: ReplicaState): LostReplicaAnswer {
+  const { number, nodes } = told;
+  return {
+    ...{ id, name, ...(address !== undefined && { address }), version, role, startedAt: startedAt.toISOString() },
+    ...{ number, nodes },
   };
 }
 

@@ -14,7 +14,7 @@ import type { Deployments } from "../hub/deployments.ts";
 import type { NodeView } from "../hub/hub-view.ts";
 import type { ConversionFindings } from "../hub/port.ts";
 import type { NodePastRecorder } from "../ledger/node-past-recorder.ts";
-import type { ReplicaState } from "../ledger/replicas.ts";
+import type { KnownReplicas, ReplicaState } from "../ledger/replicas.ts";
 import type { Fleet } from "../observe/fleet.ts";
 import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
@@ -49,7 +49,7 @@ export interface AdminView extends Gauges {
   /** What each node had and NACKed. */
   readonly nodePast: Pick<NodePastRecorder, "of">;
   /** The servers of the store, and this one. Undefined: there is no ledger. */
-  readonly replicas: { list(): Promise<readonly ReplicaState[]>; own(): ReplicaState } | undefined;
+  readonly replicas: { list(): Promise<KnownReplicas>; own(): ReplicaState } | undefined;
   /** Why the ledger is kept in memory only, although the options say where; undefined: it is not. */
   inMemoryReason(): string | undefined;
   /** Puts in force the CAs and revocation lists that are held under an id. Returns whether they were held. */

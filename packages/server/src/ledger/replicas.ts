@@ -51,6 +51,13 @@ export interface ReplicasOptions {
   readonly now?: () => Date;
 }
 
+/** The servers of a store. */
+export interface KnownReplicas {
+  readonly replicas: readonly ReplicaState[];
+  /** Those that are gone, or cut off from the store, but did not leave it. What they told last. */
+  readonly lost: readonly ReplicaState[];
+}
+
 /** Tells the other servers of a store about this one, and knows what they tell. */
 export class Replicas {
   readonly #options: ReplicasOptions;
@@ -95,12 +102,11 @@ export class Replicas {
   }
 
   /** All servers of the store that tell something, this one as it is now. Rejects if the engine is away. */
-  async list(): Promise<readonly ReplicaState[]> {
+  async list(): Promise<KnownReplicas> {
     const { members } = this.#options.facts();
     const { own } = this;
-    const told = members === undefined ? [] : await members.list();
-    const others = [...told].flatMap(([id, text]) => (id === own.id ? [] : (parseReplica(id, text) ?? [])));
-    return [own, ...others];
+    const { replicas, lost } = await readReplicas(members, own.id);
+    return { replicas: [own, ...replicas], lost: lost.filter((one) => !isBackAs(own, one)) };
   }
 
   /** Looks at itself, and tells the others what has changed. Called every second; never rejects. */
@@ -149,6 +155,26 @@ export class Replicas {
   #now(): Date {
     return this.#options.now?.() ?? new Date();
   }
+}
+
+/** What the servers of a store tell, without `own`. Rejects if the engine is away. */
+export async function readReplicas(members: StoreMembers | undefined, own?: string): Promise<KnownReplicas> {
+  // Whoever comes in between is among the living, and not taken for lost.
+  const kept = parseAll(await members?.listKept?.(), own);
+  const replicas = parseAll(await members?.list(), own);
+  const living = new Set(replicas.map(({ id }) => id));
+  const lost = kept.filter((one) => !living.has(one.id) && !replicas.some((other) => isBackAs(other, one)));
+  return { replicas, lost };
+}
+
+function parseAll(told: ReadonlyMap<string, string> = new Map(), own: string | undefined): readonly ReplicaState[] {
+  return [...told].flatMap(([id, text]) => (id === own ? [] : (parseReplica(id, text) ?? [])));
+}
+
+/** Whether a lost server was started again: on the same host, at the same port. */
+function isBackAs(replica: ReplicaState, lost: ReplicaState): boolean {
+  const port = ({ address = "" }: ReplicaState): string => address.slice(address.lastIndexOf(":"));
+  return replica.name === lost.name && port(replica) === port(lost) && replica.startedAt > lost.startedAt;
 }
 
 /** What a replica tells of itself, as the store keeps it. */

@@ -73,6 +73,11 @@ export interface StoreMembers {
   announce(id: string, text: string): Promise<void>;
   /** The texts of all processes by their ids. Rejects if the engine is away. */
   list(): Promise<ReadonlyMap<string, string>>;
+  /**
+   * The same, and for about an hour the last texts of processes that are gone but did not close the store. Rejects if
+   * the engine is away. Absent: the engine keeps none.
+   */
+  listKept?(): Promise<ReadonlyMap<string, string>>;
 }
 
 /** The copy of a store's ledger that a server keeps to start from while the engine is away. */

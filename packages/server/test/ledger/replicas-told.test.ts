@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { replicasOf } from "../../src/admin/describe-replicas.ts";
+import { describeReplicas, replicasOf } from "../../src/admin/describe-replicas.ts";
 import { MemoryLedgerStore } from "../../src/ledger/memory-store.ts";
 import {
   formatReplica,
@@ -7,7 +7,9 @@ import {
   type ReplicaFacts,
   type ReplicaState,
   Replicas,
+  readReplicas,
 } from "../../src/ledger/replicas.ts";
+import type { StoreMembers } from "../../src/ledger/store.ts";
 
 /** A replica whose clock and state the test sets, and how often it told something. */
 function scene() {
@@ -96,8 +98,9 @@ test("all replicas are listed with what they lack, and since when", async () => 
   await store.members.announce("other", formatReplica(other));
   await store.members.announce("newer", '{"form":2}');
   await store.members.announce("damaged", "{");
-  const [own] = await replicas.list();
-  expect(await replicas.list()).toEqual([{ ...own, behindSince: at(2), numberSince: at(1) }, other]);
+  const [own] = (await replicas.list()).replicas;
+  const all = [{ ...own, behindSince: at(2), numberSince: at(1) }, other];
+  expect(await replicas.list()).toEqual({ replicas: all, lost: [] });
   expect(parseReplica("other", formatReplica(other))).toEqual(other);
   const answer = await replicasOf(store);
   expect([answer.head, answer.replicas.map(({ id, lag, lagSince }) => [id === "other", lag, lagSince])]).toEqual([
@@ -106,5 +109,38 @@ test("all replicas are listed with what they lack, and since when", async () => 
       [true, 0, undefined],
       [false, 3, at(2).toISOString()],
     ]),
+  ]);
+});
+
+test("a replica that is only kept is lost, unless it was started again on the same host and port", async () => {
+  const { at } = scene();
+  const state = (id: string, name: string, address: string | undefined, startedAt: number): ReplicaState => ({
+    ...{ id, name, address, version: "1", role: "follower", startedAt: at(startedAt), number: 4, numberSince: at(2) },
+    ...{ behindSince: undefined, stoppedSince: undefined, nodes: 7, deployed: 5 },
+  });
+  const [a, b, c, d] = [
+    state("a", "xds-0", "10.0.0.1:18000", 10),
+    state("b", "xds-1", "10.0.0.2:18000", 10),
+    state("c", "xds-0", "10.0.0.9:18000", 5),
+    state("d", "xds-0", "10.0.0.1:18001", 5),
+  ];
+  const told = (...states: readonly ReplicaState[]) =>
+    Promise.resolve(new Map(states.map((one) => [one.id, formatReplica(one)])));
+  const members: StoreMembers = {
+    announce: () => Promise.resolve(),
+    list: () => told(a),
+    listKept: () => told(a, b, c, d),
+  };
+  expect(await readReplicas(members)).toEqual({ replicas: [a], lost: [b, d] });
+  expect(await readReplicas(members, "b")).toEqual({ replicas: [a], lost: [d] });
+  expect(describeReplicas({ replicas: [a], lost: [d, b] }, 4).lost).toEqual([
+    {
+      ...{ id: "d", name: "xds-0", address: "10.0.0.1:18001", version: "1", role: "follower" },
+      ...{ startedAt: at(5).toISOString(), number: 4, nodes: 7 },
+    },
+    {
+      ...{ id: "b", name: "xds-1", address: "10.0.0.2:18000", version: "1", role: "follower" },
+      ...{ startedAt: at(10).toISOString(), number: 4, nodes: 7 },
+    },
   ]);
 });

@@ -71,6 +71,15 @@ export class Keys {
     return `${this.#prefix}members/`;
   }
 
+  /** The same, for as long as it is told that the process was lost. */
+  keptMember(id: string): string {
+    return `${this.keptMembers}${id}`;
+  }
+
+  get keptMembers(): string {
+    return `${this.#prefix}kept-members/`;
+  }
+
   lease(name: string): string {
     return `${this.#prefix}leases/${name}`;
   }

@@ -2,22 +2,28 @@ import type { StoreMembers } from "@xdskit/server/ledger-store";
 import { type EtcdClient, EtcdError } from "../client/etcd-client.ts";
 import { endOf, type Keys } from "../layout/keys.ts";
 import type { Seal } from "../layout/seal.ts";
+import type { Operation } from "../wire/messages.ts";
 import { pause } from "./head-follower.ts";
 
 /** How long etcd keeps what a process told that is gone. */
 const TTL_SECONDS = 15;
 const RENEWED_EVERY_MS = 5_000;
+/** How long etcd keeps, of a process that is gone without a word, that there was one. */
+const KEPT_SECONDS = 3_600;
+const KEPT_RENEWED_EVERY_MS = 300_000;
 /** How long a process that ends waits for etcd to let go of what it told. */
 const WITHDRAWN_WITHIN_MS = 1_000;
 const READ_AT_ONCE = 500;
 
-/** What processes tell of themselves, each under a key that goes with its lease. */
+/** What each process tells of itself, under a key that goes soon after it, and one by which its loss is known. */
 export class EtcdMembers implements StoreMembers {
   readonly #client: EtcdClient;
   readonly #keys: Keys;
   readonly #seal: Seal;
   readonly #closing = new AbortController();
   #lease: bigint | undefined;
+  #keptLease: bigint | undefined;
+  #keptRenewedAt = 0;
   #told: { readonly id: string; readonly text: string } | undefined;
   #renewing: Promise<void> | undefined;
 
@@ -29,27 +35,43 @@ export class EtcdMembers implements StoreMembers {
 
   async announce(id: string, text: string): Promise<void> {
     this.#lease ??= await this.#client.grantLease(TTL_SECONDS);
-    const lease = this.#lease;
+    if (this.#keptLease === undefined) {
+      this.#keptLease = await this.#client.grantLease(KEPT_SECONDS);
+      this.#keptRenewedAt = performance.now();
+    }
     this.#renewing ??= this.#renewOn();
-    const key = this.#keys.member(id);
     this.#told = { id, text };
+    const put = (key: string, lease: bigint): Operation => {
+      return { put: key, value: this.#seal.close(Buffer.from(text), key), lease };
+    };
     try {
-      const value = this.#seal.close(Buffer.from(text), key);
-      await this.#client.transaction({ success: [{ put: key, value, lease }] });
+      const success = [put(this.#keys.member(id), this.#lease), put(this.#keys.keptMember(id), this.#keptLease)];
+      await this.#client.transaction({ success });
     } catch (cause) {
-      // Then there is a new one the next time.
-      if (cause instanceof EtcdError && cause.isLeaseGone) this.#lease = undefined;
+      // Then there are new ones the next time.
+      if (cause instanceof EtcdError && cause.isLeaseGone) {
+        this.#lease = undefined;
+        this.#keptLease = undefined;
+      }
       throw cause;
     }
   }
 
-  async list(): Promise<ReadonlyMap<string, string>> {
+  list(): Promise<ReadonlyMap<string, string>> {
+    return this.#read(this.#keys.members);
+  }
+
+  listKept(): Promise<ReadonlyMap<string, string>> {
+    return this.#read(this.#keys.keptMembers);
+  }
+
+  async #read(prefix: string): Promise<ReadonlyMap<string, string>> {
     const told = new Map<string, string>();
-    let key = this.#keys.members;
+    let key = prefix;
     for (let more = true; more; ) {
-      const page = await this.#client.range({ key, end: endOf(this.#keys.members), limit: READ_AT_ONCE });
+      const page = await this.#client.range({ key, end: endOf(prefix), limit: READ_AT_ONCE });
       for (const kv of page.kvs)
-        told.set(kv.key.slice(this.#keys.members.length), this.#seal.open(kv.value, kv.key).toString("utf8"));
+        told.set(kv.key.slice(prefix.length), this.#seal.open(kv.value, kv.key).toString("utf8"));
       more = page.more;
       key = `${page.kvs.at(-1)?.key}\0`;
     }
@@ -59,10 +81,11 @@ export class EtcdMembers implements StoreMembers {
   /** Waits for etcd a moment only; `ended` resolves once the client is closed. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const lease = this.#lease;
-    if (lease === undefined) return;
+    // The kept one first: what is left by an end in between is not taken for a loss.
+    const leases = [this.#keptLease, this.#lease].flatMap((lease) => lease ?? []);
+    if (leases.length === 0) return;
     const over = new AbortController();
-    const revoked = this.#client.revokeLease(lease).catch(() => undefined);
+    const revoked = Promise.all(leases.map((lease) => this.#client.revokeLease(lease).catch(() => undefined)));
     await Promise.race([revoked, pause(WITHDRAWN_WITHIN_MS, over.signal)]);
     over.abort();
   }
@@ -76,9 +99,17 @@ export class EtcdMembers implements StoreMembers {
     while (await pause(RENEWED_EVERY_MS, signal)) {
       const lease = this.#lease;
       const isThere = lease === undefined ? false : await this.#client.renewLease(lease).catch(() => undefined);
+      await this.#renewKept();
       if (isThere !== false || signal.aborted || this.#told === undefined) continue;
       this.#lease = undefined;
       await this.announce(this.#told.id, this.#told.text).catch(() => undefined);
     }
+  }
+  async #renewKept(): Promise<void> {
+    const lease = this.#keptLease;
+    const now = performance.now();
+    if (lease === undefined || now - this.#keptRenewedAt < KEPT_RENEWED_EVERY_MS) return;
+    const isThere = await this.#client.renewLease(lease).catch(() => undefined);
+    if (isThere === true) this.#keptRenewedAt = now;
   }
 }

@@ -140,7 +140,16 @@ export interface ReplicasAnswer {
   /** Why the others are not known. */
   readonly problem?: string;
   readonly replicas: readonly ReplicaAnswer[];
+  /**
+   * Servers that are gone, or cut off from the store, but did not leave it: named for about an hour, unless they come
+   * back. Absent: there are none, or the store does not keep them.
+   */
+  readonly lost?: readonly LostReplicaAnswer[];
 }
+
+/** A server that was lost, as it told last. */
+export interface LostReplicaAnswer
+  extends Pick<ReplicaAnswer, "id" | "name" | "address" | "version" | "role" | "startedAt" | "number" | "nodes"> {}
 
 /** A server that follows the store, as it told at most some seconds ago. */
 export interface ReplicaAnswer {

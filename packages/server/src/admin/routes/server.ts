@@ -219,13 +219,15 @@ export const replicas: Route = {
 async function listReplicas(view: AdminView): Promise<ReplicasAnswer> {
   const { replicas: known } = view;
   const head = view.store()?.head ?? 0;
-  if (known === undefined) return describeReplicas([], head);
+  if (known === undefined) return describeReplicas({ replicas: [], lost: [] }, head);
+  const alone = (problem: string): ReplicasAnswer =>
+    describeReplicas({ replicas: [known.own()], lost: [] }, head, problem);
   const outage = view.store()?.outage;
-  if (outage !== undefined) return describeReplicas([known.own()], head, outage.reason);
+  if (outage !== undefined) return alone(outage.reason);
   try {
     return describeReplicas(await known.list(), head);
   } catch (cause) {
-    return describeReplicas([known.own()], head, cause instanceof Error ? cause.message : String(cause));
+    return alone(cause instanceof Error ? cause.message : String(cause));
   }
 }
 

@@ -72,6 +72,7 @@ import type {
   LayerAnswer,
   LayersAnswer,
   LimitAnswer,
+  LostReplicaAnswer,
   MissingAnswer,
   ReadyAnswer,
   ReplicaAnswer,
@@ -343,6 +344,14 @@ export const replicasAnswer: SchemaOf<ReplicasAnswer> = named(
         ...{ number: count, numberSince: time, lag: count, lagSince: optional(time), stoppedSince: optional(time) },
         ...{ nodes: count, deployed: count },
       }),
+    ),
+    lost: optional(
+      list(
+        object<LostReplicaAnswer>({
+          ...{ id: text, name: text, address: optional(text), version: text, role: text, startedAt: time },
+          ...{ number: count, nodes: count },
+        }),
+      ),
     ),
   }),
 );
