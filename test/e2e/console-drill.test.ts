@@ -23,6 +23,8 @@ import { createStack } from "./support/stack.ts";
 import { startTcpProxy } from "./support/tcp-proxy.ts";
 import { until } from "./support/wait.ts";
 
+/** Within which a replica finds out that its store is silent: it asks every 5 s, and waits for 10 s. */
+const OUTAGE_MS = 20_000;
 /** How long etcd keeps what a replica told that is cut off. */
 const LEASE_MS = 15_000;
 
@@ -193,7 +195,7 @@ describeWith("chromium", "an on-call drill in the console", () => {
       site.write({ "clusters.json": [staticCluster("two", [9])] });
       await seeOnOverview(page, new RegExp(`Replica .* at 127\\.0\\.0\\.1:${follower.port} is 1 record behind`));
       await page.goto(`http://127.0.0.1:${follower.adminPort}/console/`);
-      await seeOnOverview(page, /This server has not reached its store for/);
+      await seeOnOverview(page, /This server has not reached its store for/, OUTAGE_MS);
       await page.goto(`http://127.0.0.1:${publisher.adminPort}/console/`);
       const lost = page.getByText(`at 127.0.0.1:${follower.port} was lost: it ended, or cannot reach the store`);
       await lost.waitFor({ timeout: LEASE_MS + SEEN_WITHIN_MS });

@@ -126,12 +126,12 @@ export async function concerns(page: Page): Promise<readonly string[]> {
 }
 
 /** Waits, as long as whoever is paged may look, until the overview says something. */
-export async function seeOnOverview(page: Page, text: RegExp): Promise<void> {
+export async function seeOnOverview(page: Page, text: RegExp, withinMs = SEEN_WITHIN_MS): Promise<void> {
   await page
     .getByRole("region", { name: "Needs attention" })
     .getByRole("listitem")
     .filter({ hasText: text })
-    .waitFor({ timeout: SEEN_WITHIN_MS })
+    .waitFor({ timeout: withinMs })
     .catch(async (cause: unknown) => {
       const shown = await page.locator("main").textContent();
       throw new Error(`the overview says instead: ${shown.slice(0, 1_500)}`, { cause });

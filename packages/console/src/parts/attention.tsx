@@ -53,7 +53,13 @@ export function concernsOf(
     ...lost.map(lostReplica),
     ...(replicasProblem === undefined || server?.ledger?.store?.awaySince !== undefined
       ? []
-      : [{ key: "replicas", urgency: "now", text: `The other replicas are not known: ${replicasProblem}` } as const]),
+      : [
+          {
+            key: "replicas",
+            urgency: "now",
+            text: `The store does not answer, so the other replicas are not known: ${replicasProblem}.`,
+          } as const,
+        ]),
     ...(server?.heldTrust ?? []).map(
       ({ id, files, message, since: at }): Concern => ({
         key: id,
