@@ -2,6 +2,7 @@ import type { ReplicasAnswer } from "@xdskit/server";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { EtcdMember } from "../../packages/store-etcd/test/support/etcd.ts";
+import { violations } from "./support/axe.ts";
 import {
   concerns,
   type DrillScene,
@@ -99,6 +100,7 @@ describeWith("chromium", "an on-call drill in the console", () => {
       scene.load.take();
       scene.site.write(scene.brokenRoutes);
       await seeOnOverview(page, /The files have 1 error, so nothing of them is sent/);
+      await page.getByRole("status").getByText("1 needs attention").waitFor();
       const problem = page.getByRole("listitem").filter({ hasText: "validate_clusters" });
       expect(await problem.locator("code.place").textContent()).toMatch(/^routes\.json:\d+:\d+$/);
       expect(scene.load.take().failed).toEqual({});
@@ -159,6 +161,7 @@ describeWith("chromium", "an on-call drill in the console", () => {
         page,
         /The certificate of client, in Secret edge-tls \(secrets\.json:\d+\) expires in \d+ min, and was not renewed\./,
       );
+      expect(await violations(page)).toEqual([]);
       await page.getByRole("link", { name: "edge-tls" }).click();
       await page.getByRole("heading", { name: "edge-tls" }).waitFor();
       await page.getByRole("link", { name: "1 needs attention" }).click();

@@ -11,7 +11,7 @@ import { Resources } from "./pages/resources.tsx";
 import { RevisionPage } from "./pages/revision.tsx";
 import { Revisions } from "./pages/revisions.tsx";
 import { Traffic } from "./pages/traffic.tsx";
-import { type Concern, concernsOf } from "./parts/attention.tsx";
+import { type Concern, concernsOf, worst } from "./parts/attention.tsx";
 import { type Decision, DecisionDialog } from "./parts/decision-dialog.tsx";
 import { AskForDecision } from "./parts/decisions.tsx";
 import { HeldBanner } from "./parts/held.tsx";
@@ -157,7 +157,7 @@ function Status({ concerns = [] }: Partial<Pick<PageProperties, "concerns">>): J
   return (
     <p class="status" role="status">
       {concerns.length > 0 && (
-        <a class="concerns" href={linkTo("/")}>
+        <a class={`concerns ${worst(concerns)}`} href={linkTo("/")}>
           {concerns.length} need{concerns.length === 1 ? "s" : ""} attention
         </a>
       )}

@@ -77,11 +77,16 @@ export function concernsOf(
   return concerns.toSorted((a, b) => Number(a.urgency === "soon") - Number(b.urgency === "soon"));
 }
 
+/** How urgent the most urgent is. */
+export function worst(concerns: readonly Concern[]): Concern["urgency"] {
+  return concerns.some(({ urgency }) => urgency === "now") ? "now" : "soon";
+}
+
 /** On the overview: what is wrong, each with the way to its cause. */
 export function ConcernList({ concerns }: { readonly concerns: readonly Concern[] }): JSX.Element {
   if (concerns.length === 0) return <p class="verdict acked">Nothing needs attention.</p>;
   return (
-    <section class="verdict attention" aria-labelledby="attention">
+    <section class={`verdict attention ${worst(concerns)}`} aria-labelledby="attention">
       <h2 id="attention">
         Needs attention <small>{concerns.length}</small>
       </h2>
