@@ -4,8 +4,7 @@ import type { ResourceTypes } from "./admin/view.ts";
 import { type CertificateDates, type CertificateEnd, endOfCas, endOfChain } from "./observe/certificate-end.ts";
 import type { TlsFiles } from "./options.ts";
 import { TimedSlices } from "./timed-slices.ts";
-import type { InForceCertificates } from "./transport/grpc/tls.ts";
-import { readCertificates } from "./transport/grpc/tls-files.ts";
+import { type InForceCertificates, readCertificates } from "./transport/grpc/tls.ts";
 
 /** Which listener certificates are of. */
 type ListenerSettings = "tls" | "admin-tls";

@@ -134,7 +134,7 @@ export async function seeOnOverview(page: Page, text: RegExp, withinMs = SEEN_WI
     .waitFor({ timeout: withinMs })
     .catch(async (cause: unknown) => {
       const shown = await page.locator("main").textContent();
-      throw new Error(`the overview says instead: ${shown.slice(0, 1_500)}`, { cause });
+      throw new Error(`the overview says instead: ${shown?.slice(0, 1_500)}`, { cause });
     });
 }
 

@@ -293,6 +293,16 @@ async function readCredentials(files: TlsFiles): Promise<Credentials> {
   return credentials;
 }
 
+/** The certificates that a listener elsewhere reloads from the same files; undefined if they cannot be read now. */
+export async function readCertificates({ cert, ca }: TlsFiles): Promise<InForceCertificates | undefined> {
+  const read = async (file: string): Promise<CertificateFile> => ({ file, pem: await readFile(file, "latin1") });
+  try {
+    return { cert: await read(cert), ...(ca !== undefined && { ca: await read(ca) }) };
+  } catch {
+    return undefined;
+  }
+}
+
 async function readFiles({ cert, key, ca, crl }: TlsFiles): Promise<Credentials> {
   const [certBytes, keyBytes, caBytes, crlBytes] = await Promise.all([
     readFile(cert),
