@@ -32,6 +32,7 @@ export function RevisionPage({ number }: { readonly number: number }): JSX.Eleme
   const emptied = useAnswer<ServerAnswer>("server", {}, changes).answer?.ledger?.emptied?.resources ?? [];
   const isEmptied = emptied.some((one) => one.number === number);
   const newest = ledger?.number ?? number;
+  const before = useBefore(number, changes);
   return (
     <>
       <p class="trail">
@@ -61,8 +62,11 @@ export function RevisionPage({ number }: { readonly number: number }): JSX.Eleme
         <>
           <Facts record={answer} />
           <Decided record={answer} isHeld={isHeld} />
-          <Decisions number={number} offered={offeredOn(answer, { isHeld, isEmptied, newest })} />
-          {number === ledger?.inForce && isEffective(answer) && answer.kind !== "live" && <TakeBack number={number} />}
+          {before === undefined ? (
+            <Decisions number={number} offered={offeredOn(answer, { isHeld, isEmptied, newest })} />
+          ) : (
+            <Decisions number={before} offered={["rollback"]} label="Take it back…" />
+          )}
           {isEffective(answer) && <WhoHasIt number={number} />}
           <section aria-labelledby="changes">
             <h2 id="changes">
@@ -88,12 +92,11 @@ function offeredOn(
   return isEffective(record) && record.kind !== "live" && record.number < newest ? ["rollback"] : [];
 }
 
-/** Who finds the newest change guilty looks here for the way back. */
-function TakeBack({ number }: { readonly number: number }): JSX.Element | null {
+/** Who finds the newest change guilty takes it back to the one before; undefined: it is not the newest. */
+function useBefore(number: number, changes: string): number | undefined {
   const kind = ["revision", "approved", "rolled-back"];
-  const { answer } = useAnswer<RevisionsAnswer>("revisions", { kind, before: number, limit: 1 });
-  const before = answer?.items[0]?.number;
-  return before === undefined ? null : <Decisions number={before} offered={["rollback"]} label="Take it back…" />;
+  const [newest, before] = useAnswer<RevisionsAnswer>("revisions", { kind, limit: 2 }, changes).answer?.items ?? [];
+  return newest?.number === number ? before?.number : undefined;
 }
 
 function Facts({ record }: { readonly record: RevisionDetailAnswer }): JSX.Element {
