@@ -94,8 +94,8 @@ function offeredOn(
 
 /** Who finds the newest change guilty takes it back to the one before; undefined: it is not the newest. */
 function useBefore(number: number, changes: string): number | undefined {
-  const kind = ["revision", "approved", "rolled-back"];
-  const [newest, before] = useAnswer<RevisionsAnswer>("revisions", { kind, limit: 2 }, changes).answer?.items ?? [];
+  const asked = { stable: "true", limit: 2 };
+  const [newest, before] = useAnswer<RevisionsAnswer>("revisions", asked, changes).answer?.items ?? [];
   return newest?.number === number ? before?.number : undefined;
 }
 

@@ -78,6 +78,8 @@ describe("a server whose source empties endpoints", () => {
     expect(await ask("/api/v1/revisions/2")).toMatchObject({ kind: "emptied", changed: 1 });
     expect(await ask("/api/v1/approve/2", { method: "POST" })).toMatchObject({ result: "applied", number: 3 });
     expect(await version()).toMatchObject({ items: [{ name: "a", version: empty.version }] });
+    const changes = await ask("/api/v1/revisions?stable=true");
+    expect(changes).toMatchObject({ items: [{ number: 1, kind: "revision" }], head: 3 });
     expect(await ask("/api/v1/revisions/3")).toMatchObject({ kind: "approved", of: 2, changed: 1 });
     expect((await ask("/api/v1/server")) as object).not.toHaveProperty("ledger.emptied");
   });

@@ -1,7 +1,7 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import { type EntryChange, type FuseTrip, globMatches, type LedgerRecord } from "@xdskit/protocol/internal";
 import { decodeBody } from "../../ledger/body.ts";
-import type { RecordFilter } from "../../ledger/history.ts";
+import { isChange, type RecordFilter } from "../../ledger/history.ts";
 import type { Publisher } from "../../ledger/publisher.ts";
 import type {
   ChangeAnswer,
@@ -47,10 +47,11 @@ export const revisions: Route = {
     limit: `maximum number of records, at most ${MOST} (default: ${USUAL})`,
     before: "only records with smaller numbers; `next` of the previous page",
     kind: `only records of this kind, may be repeated: ${KINDS.join(", ")}`,
+    stable: "true: only what changed anything but live data, which are endpoints and secrets",
     author: "only records whose author matches this glob",
     resource: "only records that change a resource whose name matches this glob",
   },
-  kinds: { limit: "count", before: "count", kind: "texts" },
+  kinds: { limit: "count", before: "count", kind: "texts", stable: "flag" },
   answers: { 200: revisionsAnswer },
   async answer({ view }, query) {
     const ledger = requireLedger(view);
@@ -72,8 +73,9 @@ function recordFilter(query: Query, ledger: Publisher): RecordFilter {
   const unknown = [...(kinds ?? [])].find((kind) => !KINDS.some((known) => known === kind));
   if (unknown !== undefined)
     throw new QueryError(400, `kind: expected one of ${KINDS.join(", ")}, got ${JSON.stringify(unknown)}`);
-  const [author, name] = [query.text("author"), query.text("resource")];
+  const [author, name, isStable] = [query.text("author"), query.text("resource"), query.flag("stable")];
   return async (record) => {
+    if (isStable && !isChange(record)) return false;
     if (kinds !== undefined && !kinds.has(record.kind)) return false;
     if (author !== undefined && !globMatches(author, record.author ?? "")) return false;
     if (name === undefined) return true;
