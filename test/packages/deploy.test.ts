@@ -51,6 +51,7 @@ describe("the Dockerfile", () => {
 
 interface Container {
   readonly args: readonly string[];
+  readonly volumeMounts: readonly { readonly name: string }[];
   readonly startupProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly livenessProbe?: Probe;
@@ -64,6 +65,9 @@ interface Manifest {
   readonly kind: string;
   readonly data?: Readonly<Record<string, string>>;
   readonly spec: {
+    readonly maxUnavailable?: number;
+    readonly serviceName?: string;
+    readonly volumeClaimTemplates?: unknown;
     readonly template: {
       readonly spec: {
         readonly containers: readonly [Container];
@@ -73,23 +77,24 @@ interface Manifest {
   };
 }
 
-describeWith("helm", "the Helm chart", () => {
-  const render = (values: object): { findings: unknown; manifests: ReadonlyMap<string, Manifest> } => {
-    const [program = "", ...args] = peerCommand("helm") ?? [];
-    const text = execFileSync(program, [...args, join(deploy, "helm/xdskit"), JSON.stringify(values)], {
-      encoding: "utf8",
-    });
-    const { findings, manifests } = JSON.parse(text) as { findings: unknown; manifests: Record<string, string> };
-    const parsed = Object.entries(manifests).map(([path, yaml]) => [basename(path), parse(yaml) as Manifest] as const);
-    return { findings, manifests: new Map(parsed.filter(([name, manifest]) => name.endsWith(".yaml") && manifest)) };
-  };
+function render(values: object): { findings: unknown; manifests: ReadonlyMap<string, Manifest> } {
+  const [program = "", ...args] = peerCommand("helm") ?? [];
+  const text = execFileSync(program, [...args, join(deploy, "helm/xdskit"), JSON.stringify(values)], {
+    encoding: "utf8",
+  });
+  const { findings, manifests } = JSON.parse(text) as { findings: unknown; manifests: Record<string, string> };
+  const parsed = Object.entries(manifests).map(([path, yaml]) => [basename(path), parse(yaml) as Manifest] as const);
+  return { findings, manifests: new Map(parsed.filter(([name, manifest]) => name.endsWith(".yaml") && manifest)) };
+}
 
+describeWith("helm", "the Helm chart", () => {
   it("has no findings but that it has no icon, and renders what serves and what is served", () => {
     const { findings, manifests } = render({});
     expect(findings).toEqual([{ severity: 1, path: "Chart.yaml", error: "icon is recommended" }]);
     expect([...manifests].map(([file, { kind }]) => `${file} ${kind}`).toSorted()).toEqual([
       "configmap.yaml ConfigMap",
-      "deployment.yaml Deployment",
+      "poddisruptionbudget.yaml PodDisruptionBudget",
+      "server.yaml Deployment",
       "service.yaml Service",
     ]);
   });
@@ -105,7 +110,7 @@ describeWith("helm", "the Helm chart", () => {
     const config = { "web.yaml": JSON.stringify({ resources: [web] }) };
     const { manifests } = render({ config, tls: { secretName: "certificate" }, admin: { tls: { secretName: "ops" } } });
     const help = xds("serve", "--help");
-    const { args } = manifests.get("deployment.yaml")?.spec.template.spec.containers[0] ?? { args: [] };
+    const { args } = manifests.get("server.yaml")?.spec.template.spec.containers[0] ?? { args: [] };
     expect(args).toEqual([
       ...["serve", "/config", "--listen=:18000", "--admin=:18001", "--log-format=json", "--state-dir=/state"],
       ...["--tls-cert=/tls/tls.crt", "--tls-key=/tls/tls.key"],
@@ -123,7 +128,7 @@ describeWith("helm", "the Helm chart", () => {
     ["HTTP", {}],
     ["HTTPS", { admin: { tls: { secretName: "ops" } } }],
   ])("probes speak %s where the admin API does", (scheme, values) => {
-    const xdsContainer = render(values).manifests.get("deployment.yaml")?.spec.template.spec.containers[0];
+    const xdsContainer = render(values).manifests.get("server.yaml")?.spec.template.spec.containers[0];
     const probes = [xdsContainer?.startupProbe, xdsContainer?.readinessProbe, xdsContainer?.livenessProbe];
     expect(probes.map((probe) => probe?.httpGet)).toEqual(
       ["/livez", "/readyz", "/livez"].map((path) => ({ path, port: "admin", scheme })),
@@ -133,11 +138,70 @@ describeWith("helm", "the Helm chart", () => {
   it("takes a ConfigMap and certificates that are there", () => {
     const { manifests } = render({ existingConfigMap: "mine", tls: { secretName: "certificate" } });
     expect(manifests.has("configmap.yaml")).toBe(false);
-    expect(manifests.get("deployment.yaml")?.spec.template.spec.volumes).toEqual([
-      { name: "config", configMap: { name: "mine" } },
+    expect(manifests.get("server.yaml")?.spec.template.spec.volumes).toEqual([
       { name: "state", emptyDir: {} },
+      { name: "config", configMap: { name: "mine" } },
       { name: "tls", secret: { secretName: "certificate" } },
     ]);
+  });
+});
+
+describeWith("helm", "the Helm chart with a store", () => {
+  const url = "etcd://etcd:2379/mesh?ca=/store/ca.crt";
+
+  it("follows it, without a directory of its own", () => {
+    const { manifests } = render({ store: { url } });
+    expect(manifests.has("configmap.yaml")).toBe(false);
+    const pods = manifests.get("server.yaml")?.spec.template.spec;
+    expect(pods?.containers[0].args).toEqual([
+      ...["serve", "--listen=:18000", "--admin=:18001", "--log-format=json", "--state-dir=/state", `--store=${url}`],
+    ]);
+    expect(pods?.volumes).toEqual([{ name: "state", emptyDir: {} }]);
+  });
+
+  it("publishes what it is given, and mounts what the URL names", () => {
+    const { manifests } = render({ store: { url, secretName: "etcd" }, config: { "web.yaml": "resources: []" } });
+    expect(manifests.get("configmap.yaml")?.data).toEqual({ "web.yaml": "resources: []" });
+    const pods = manifests.get("server.yaml")?.spec.template.spec;
+    expect(pods?.containers[0].args.slice(0, 2)).toEqual(["serve", "/config"]);
+    expect(pods?.containers[0].volumeMounts).toEqual([
+      { name: "state", mountPath: "/state" },
+      { name: "config", mountPath: "/config", readOnly: true },
+      { name: "store", mountPath: "/store", readOnly: true },
+    ]);
+    expect(pods?.volumes).toEqual([
+      { name: "state", emptyDir: {} },
+      { name: "config", configMap: { name: "mesh-xdskit" } },
+      { name: "store", secret: { secretName: "etcd" } },
+    ]);
+  });
+
+  it("keeps the copy of the ledger in a volume that outlives the pod", () => {
+    const { manifests } = render({ store: { url }, state: { size: "1Gi", storageClassName: "fast" } });
+    const { kind, spec } = manifests.get("server.yaml") ?? {};
+    expect({ kind, claims: spec?.volumeClaimTemplates, volumes: spec?.template.spec.volumes }).toEqual({
+      kind: "StatefulSet",
+      claims: [
+        {
+          metadata: { name: "state" },
+          spec: {
+            accessModes: ["ReadWriteOnce"],
+            storageClassName: "fast",
+            resources: { requests: { storage: "1Gi" } },
+          },
+        },
+      ],
+      volumes: null,
+    });
+    expect(manifests.get("pod-names.yaml")?.kind).toBe("Service");
+  });
+
+  it.each([
+    ["one pod at a time", 3, 1],
+    ["nothing, where there is one", 1, undefined],
+  ])("lets a drained node take %s", (_, replicas, maxUnavailable) => {
+    const { manifests } = render({ replicas });
+    expect(manifests.get("poddisruptionbudget.yaml")?.spec.maxUnavailable).toBe(maxUnavailable);
   });
 });
 

@@ -16,3 +16,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "xdskit.adminScheme" -}}
 {{- if .Values.admin.tls.secretName }}HTTPS{{ else }}HTTP{{ end }}
 {{- end }}
+
+{{- define "xdskit.kind" -}}
+{{- if .Values.state.size }}StatefulSet{{ else }}Deployment{{ end }}
+{{- end }}
+
+{{- /* Without a directory of their own, replicas follow the store only. */ -}}
+{{- define "xdskit.hasConfig" -}}
+{{- if or .Values.config .Values.existingConfigMap (not .Values.store.url) }}true{{ end }}
+{{- end }}
