@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Cell } from "./cells.ts";
+import { type ChangesCost, measureChanges } from "./changes.ts";
 import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
 
 /**
@@ -22,10 +23,7 @@ export interface Measurement {
   readonly firstSyncMs: number;
   /** Milliseconds from the subscription to one more name until its response, in cells with names. */
   readonly moreMs: number | undefined;
-  /** Milliseconds from a change until the last client had it, per change. */
-  readonly changeMs: readonly number[];
-  /** CPU time of the server for one change and its ACKs, in milliseconds. */
-  readonly changeCpuMs: number;
+  readonly changes: ChangesCost;
   readonly reconnectMs: number | undefined;
   readonly reconnectBytes: number | undefined;
   /** Resident memory per stream once in sync, in KB. */
@@ -33,7 +31,6 @@ export interface Measurement {
   readonly peakMb: number;
 }
 
-const CHANGES = 7;
 /** Our server takes no more of one address, unless told so. */
 const STREAMS_OF_A_PEER = 10_000;
 
@@ -51,24 +48,14 @@ export async function measure(cell: Cell, subject: Subject, places: Places): Pro
   const first = await tell(client, "connect", "synced");
   await quiet(server);
   const idle = server.usage();
-  const changes: number[] = [];
-  for (let i = 0; i < CHANGES; i++) {
-    await tell(client, "arm", "armed");
-    client.say("wait");
-    const { at } = await tell(server, "change", "changed");
-    const { last } = await client.hears("received");
-    changes.push(Number(BigInt(String(last)) - BigInt(String(at))) / 1e6);
-    await quiet(server);
-  }
-  const changed = server.usage();
+  const changes = await measureChanges(server, client);
   const more = cell.byName === undefined ? undefined : await tell(client, "more", "answered");
   const back = cell.reconnects && subject !== "floor" ? await tell(client, "reconnect", "synced") : undefined;
   return {
     subject,
     firstSyncMs: Number(first["ms"]),
-    changeMs: changes,
+    changes,
     moreMs: more && Number(more["ms"]),
-    changeCpuMs: ((changed.cpuSeconds - idle.cpuSeconds) * 1_000) / CHANGES,
     reconnectMs: back && Number(back["ms"]),
     reconnectBytes: back && Number(back["bytes"]),
     streamKb: ((idle.residentMb - before.residentMb) * 1024) / cell.streams,

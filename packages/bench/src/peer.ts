@@ -8,6 +8,13 @@ export const CLIENT_CPU = 1;
 /** For a server whose threads work at the same time. */
 export const BOTH_CPUS = "0,1";
 
+/** What a process uses. */
+export interface Usage {
+  readonly residentMb: number;
+  readonly peakMb: number;
+  readonly cpuSeconds: number;
+}
+
 /** One JSON line that a process prints. */
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -52,13 +59,24 @@ export class Peer implements AsyncDisposable {
     });
   }
 
-  /** Current and peak resident memory in MB, and CPU time in seconds. */
-  usage(): { readonly residentMb: number; readonly peakMb: number; readonly cpuSeconds: number } {
-    const status = readFileSync(`/proc/${this.#process.pid}/status`, "utf8");
-    const kb = (key: string): number => Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
-    const stat = readFileSync(`/proc/${this.#process.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    const ticks = Number(stat[11] ?? 0) + Number(stat[12] ?? 0);
-    return { residentMb: kb("VmRSS") / 1024, peakMb: kb("VmHWM") / 1024, cpuSeconds: ticks / 100 };
+  /** Current and peak resident memory in MB, and CPU time in seconds, of the process and those that it started. */
+  usage(): Usage {
+    const [own, ...others] = this.usages();
+    return others.reduce(
+      (sum, one) => ({
+        residentMb: sum.residentMb + one.residentMb,
+        peakMb: sum.peakMb + one.peakMb,
+        cpuSeconds: sum.cpuSeconds + one.cpuSeconds,
+      }),
+      own,
+    );
+  }
+
+  /** Of each by itself, the process first. */
+  usages(): readonly [Usage, ...Usage[]] {
+    const children = readFileSync(`/proc/${this.#process.pid}/task/${this.#process.pid}/children`, "utf8");
+    const started = children.split(" ").filter((pid) => pid !== "");
+    return [usageOf(String(this.#process.pid)), ...started.map(usageOf)];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -78,6 +96,14 @@ export class Peer implements AsyncDisposable {
       waiting.resolve(line);
     }
   }
+}
+
+function usageOf(pid: string): Usage {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const kb = (key: string): number => Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  const ticks = Number(stat[11] ?? 0) + Number(stat[12] ?? 0);
+  return { residentMb: kb("VmRSS") / 1024, peakMb: kb("VmHWM") / 1024, cpuSeconds: ticks / 100 };
 }
 
 /** Sends a command and waits for an event. */

@@ -1,8 +1,10 @@
 import { createInterface } from "node:readline";
 import { setTimeout as elapsed } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
-import { createServer } from "@xdskit/server";
+import { createServer, type ManagementServerOptions } from "@xdskit/server";
+import { createPrimary } from "@xdskit/server/internal";
 
 // Serves the benchmark's clusters with xdskit, as peers/gcp does with go-control-plane: a line "change" on stdin
 // changes one of them and prints the time of the commit; "change-each N" changes the first N, one commit each;
@@ -12,7 +14,7 @@ import { createServer } from "@xdskit/server";
 // the shared one; `--no-debounce` sends each change at once; `--padding N` is the number of padding bytes in each cluster;
 // `--many-streams` takes as many streams of one address as come; `--herd PORT` does, too, listens there, and gives the node
 // "edited" a Cluster of its own, which a line "edit" changes;
-// `--node-http2` leaves HTTP/2 to `node:http2`; `--ledger DIRECTORY` publishes each change, and keeps the history there.
+// `--workers N` lets N processes serve the clients; `--node-http2` leaves HTTP/2 to `node:http2`; `--ledger DIRECTORY` publishes each change, and keeps the history there.
 
 const count = Number(process.argv[2] ?? "100");
 const hasEndpoints = process.argv.includes("--endpoints");
@@ -21,6 +23,7 @@ const makeBeforeBreak = !process.argv.includes("--no-order");
 const ledger = process.argv[process.argv.indexOf("--ledger") + 1 || Number.NaN];
 const padding = Number(process.argv[process.argv.indexOf("--padding") + 1 || Number.NaN] ?? "150");
 const ownLayers = Number(process.argv[process.argv.indexOf("--own-layers") + 1 || Number.NaN] ?? "0");
+const workers = Number(process.argv[process.argv.indexOf("--workers") + 1 || Number.NaN] ?? "0");
 const herdPort = process.argv[process.argv.indexOf("--herd") + 1 || Number.NaN];
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
@@ -75,7 +78,7 @@ const herd = {
   listen: { port: Number(herdPort) },
   nodeMapping: ({ id }: { readonly id: string }) => (id === "edited" ? ["edited", "base"] : ["base"]),
 };
-const server = createServer({
+const serverOptions: ManagementServerOptions = {
   http2,
   api,
   dialect: { makeBeforeBreak },
@@ -84,14 +87,21 @@ const server = createServer({
   ...(process.argv.includes("--many-streams") && manyStreams),
   ...(ownLayers > 0 && { nodeMapping: ({ id }) => [`node/${id}`, "base"] }),
   ...(herdPort !== undefined && herd),
-  ...(ledger !== undefined && { ledger: { directory: ledger } }),
-});
+  ...(workers > 0 && { admin: { port: 0 } }),
+  // What workers serve comes from a ledger; without a directory it is in memory.
+  ...((ledger !== undefined || workers > 0) && { ledger: { ...(ledger !== undefined && { directory: ledger }) } }),
+};
+const entry = fileURLToPath(new URL("./served-worker.js", import.meta.url));
+const server =
+  workers === 0
+    ? createServer(serverOptions)
+    : createPrimary(serverOptions, { count: workers, entry, setup: undefined });
 
-/** Puts resources into force: at once, or with a ledger once they are on the disk. */
+/** Puts resources into force: at once, or with a ledger once they are in it. */
 async function put(
   ...changes: readonly { readonly layer: string; readonly puts: readonly Resource[] }[]
 ): Promise<void> {
-  if (ledger === undefined) {
+  if (ledger === undefined && workers === 0) {
     server.commit({ changes });
     return;
   }
@@ -106,8 +116,8 @@ puts.length = 0;
 const own = makeCluster(count, 0);
 if (ownLayers > 0)
   await put(...Array.from({ length: ownLayers }, (_, i) => ({ layer: `node/bench-${i}`, puts: [own] })));
-const { address } = await server.listen();
-say({ event: "listening", address: `${address.host}:${address.port}` });
+const { address, adminAddress: admin } = await server.listen();
+say({ event: "listening", address: `${address.host}:${address.port}`, admin: admin && `${admin.host}:${admin.port}` });
 say({ event: "ready" });
 let changes = 0;
 

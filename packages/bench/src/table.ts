@@ -1,4 +1,5 @@
 import type { Cell } from "./cells.ts";
+import { CHANGE_COLUMNS, changeColumns } from "./changes.ts";
 import { format, median } from "./figures.ts";
 import type { Measurement, Subject } from "./measure.ts";
 
@@ -6,13 +7,7 @@ import type { Measurement, Subject } from "./measure.ts";
 export function table(
   results: readonly { readonly cell: Cell; readonly measurements: readonly Measurement[] }[],
 ): string {
-  const head = [
-    "resources x streams",
-    "server",
-    "first sync, ms",
-    "1 change, last client, ms",
-    "server CPU for it, ms",
-  ];
+  const head = ["resources x streams", "server", "first sync, ms", ...CHANGE_COLUMNS];
   const more = ["reconnect, ms", "reconnect, MB", "1 name more, ms", "KB a stream", "peak MB"];
   const lines = results.flatMap(({ cell, measurements }) =>
     [...new Set(measurements.map((one) => one.subject))].map((subject) => row(cell, subject, measurements)),
@@ -30,8 +25,7 @@ function row(cell: Cell, subject: Subject, all: readonly Measurement[]): string 
   const name = nameOf(subject);
   const columns = [
     of((one) => one.firstSyncMs),
-    of((one) => median(one.changeMs)),
-    of((one) => one.changeCpuMs),
+    ...changeColumns(own.map((one) => one.changes)),
     of((one) => one.reconnectMs),
     of((one) => one.reconnectBytes && one.reconnectBytes / 1e6),
     of((one) => one.moreMs),

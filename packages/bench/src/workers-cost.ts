@@ -1,109 +1,94 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as elapsed } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { ServerAnswer } from "@xdskit/server";
+import { CHANGE_COLUMNS, type ChangesCost, changeColumns, measureChanges } from "./changes.ts";
 import { format, median } from "./figures.ts";
-import { Peer, quiet, tell } from "./peer.ts";
+import { BOTH_CPUS, Peer, quiet, tell, type Usage } from "./peer.ts";
 
-/** Servers and the load client share all cores: with workers there is no core left for it alone. */
-const CPUS = "0-1";
-const CHANGES = 7;
 const STREAMS = 1_000;
 
-interface WorkersCell {
-  readonly resources: number;
-  readonly workers: number;
-}
+/** Servers that use all cores, and one that does not. */
+const subjects = ["one process", "1 worker", "2 workers", "linear", "snapshot"] as const;
+type Subject = (typeof subjects)[number];
 
-/** `xds serve` with a number of workers; each stream has its own connection. */
+const names: Readonly<Record<Subject, string>> = {
+  "one process": "xdskit, one process",
+  "1 worker": "xdskit, 1 worker",
+  "2 workers": "xdskit, 2 workers",
+  linear: "go-control-plane, linear cache",
+  snapshot: "go-control-plane, snapshot cache",
+};
+
+/** One run; each stream has its own connection. */
 interface WorkersMeasurement {
-  readonly cell: WorkersCell;
+  readonly subject: Subject;
   readonly firstSyncMs: number;
-  /** From the save until the last client has the change. */
-  readonly changeMs: readonly number[];
-  readonly primaryMb: number;
-  /** The memory of each worker; none without workers. */
-  readonly workersMb: readonly number[];
-  readonly connections: readonly number[];
+  readonly changes: ChangesCost;
+  /** Of each process of the server, with all streams in sync. */
+  readonly processes: readonly Usage[];
 }
 
-/** Measures 1 and 2 workers in turn. */
+/**
+ * Measures all servers in turn. Server and load client share all cores: with workers there is none left for the client
+ * alone.
+ */
 export async function measureWorkers(runs: number, tools: string, isLong: boolean): Promise<string> {
-  const cells = (isLong ? [100, 10_000] : [100]).flatMap((resources) =>
-    [1, 2].map((workers): WorkersCell => ({ resources, workers })),
-  );
-  const all: WorkersMeasurement[] = [];
-  for (let run = 0; run < runs; run++) for (const cell of cells) all.push(await measureCell(cell, tools));
-  const rows = cells.map((cell) => {
-    const own = all.filter((one) => one.cell === cell);
-    const columns = [
-      format(median(own.map((one) => one.firstSyncMs))),
-      format(median(own.flatMap((one) => one.changeMs))),
-      format(median(own.map((one) => one.primaryMb))),
-      own.at(-1)?.workersMb.map(format).join(" + ") ?? "",
-      own.at(-1)?.connections.join(" + ") ?? "",
-    ];
-    return `| ${cell.resources.toLocaleString("en")} x ${STREAMS.toLocaleString("en")}, ${cell.workers} | ${columns.join(" | ")} |`;
-  });
+  const rows: string[] = [];
+  for (const resources of isLong ? [100, 10_000] : [100]) {
+    const all: WorkersMeasurement[] = [];
+    for (let run = 0; run < runs; run++) {
+      for (const subject of subjects) {
+        process.stderr.write(`${resources} x ${STREAMS}: ${names[subject]}, run ${run + 1} of ${runs}\n`);
+        all.push(await measureSubject(subject, resources, tools));
+      }
+    }
+    for (const subject of subjects) {
+      const own = all.filter((one) => one.subject === subject);
+      const columns = [
+        `${resources.toLocaleString("en")} x ${STREAMS.toLocaleString("en")} delta`,
+        names[subject],
+        format(median(own.map((one) => one.firstSyncMs))),
+        ...changeColumns(own.map((one) => one.changes)),
+        own
+          .at(-1)
+          ?.processes.map(({ residentMb }) => format(residentMb))
+          .join(" + "),
+      ];
+      rows.push(`| ${columns.join(" | ")} |`);
+    }
+  }
   return [
-    "| xds serve, workers | first sync, ms | 1 change, from the save, ms | MB, primary | MB, workers | connections |",
-    "| --- | --- | --- | --- | --- | --- |",
+    `| resources x streams | server, on both cores | first sync, ms | ${CHANGE_COLUMNS.join(" | ")} | MB of each process |`,
+    `|${" --- |".repeat(CHANGE_COLUMNS.length + 4)}`,
     ...rows,
   ].join("\n");
 }
 
-async function measureCell(cell: WorkersCell, tools: string): Promise<WorkersMeasurement> {
-  const directory = mkdtempSync(join(tmpdir(), "xds-workers-"));
-  try {
-    return await serve(directory, cell, tools);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
-
-async function serve(directory: string, cell: WorkersCell, tools: string): Promise<WorkersMeasurement> {
-  const program = fileURLToPath(new URL("../../cli/bin/xds.js", import.meta.url));
-  writeFileSync(join(directory, "others.json"), textOf(1, cell.resources, 0));
-  writeFileSync(join(directory, "first.json"), textOf(0, 1, 0));
-  const listen = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--validation", "off", "--state-dir", "off"];
-  const args = [program, "serve", directory, ...listen, "--workers", String(cell.workers)];
-  await using server = new Peer(process.execPath, args, CPUS, "stderr");
-  const { address, admin } = await server.hears("serving");
-  while (!(await fetch(`http://${String(admin)}/readyz`)).ok) await elapsed(50);
+async function measureSubject(subject: Subject, resources: number, tools: string): Promise<WorkersMeasurement> {
+  await using server = startServer(subject, resources, tools);
+  const { address, admin } = await server.hears("listening");
+  await server.hears("ready");
+  if (admin !== undefined) await whenWorkersServe(String(admin));
   const load = ["-address", String(address), "-streams", String(STREAMS), "-variant", "delta"];
-  await using client = new Peer(`${tools}/load`, load, CPUS);
+  await using client = new Peer(`${tools}/load`, load, BOTH_CPUS);
   const first = await tell(client, "connect", "synced");
   await quiet(server);
-  const changeMs: number[] = [];
-  for (let change = 1; change <= CHANGES; change++) {
-    await tell(client, "arm", "armed");
-    client.say("wait");
-    const at = Date.now();
-    writeFileSync(join(directory, "first.json"), textOf(0, 1, change));
-    const { last } = await client.hears("received");
-    changeMs.push(Number(BigInt(String(last)) / 1_000_000n) - at);
-    await quiet(server);
-  }
-  const status = (await (await fetch(`http://${String(admin)}/api/v1/server`)).json()) as ServerAnswer;
-  const { workers = [] } = status;
-  return {
-    ...{ cell, firstSyncMs: Number(first["ms"]), changeMs },
-    primaryMb: status.process.residentBytes / 2 ** 20,
-    workersMb: workers.map(({ residentBytes }) => residentBytes / 2 ** 20),
-    connections: workers.length === 0 ? [status.connections] : workers.map(({ connections }) => connections),
-  };
+  const changes = await measureChanges(server, client);
+  return { subject, firstSyncMs: Number(first["ms"]), changes, processes: server.usages() };
 }
 
-function textOf(from: number, to: number, change: number): string {
-  const resources = Array.from({ length: to - from }, (_, index) => ({
-    "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
-    name: `cluster-${String(from + index).padStart(6, "0")}`,
-    alt_stat_name: "abcdefghijklmnopqrstuvwxyz".repeat(6).slice(0, 150),
-    connect_timeout: `${(change + 1) / 1000}s`,
-    type: "EDS",
-    eds_cluster_config: { eds_config: { resource_api_version: "V3", ads: {} } },
-  }));
-  return JSON.stringify({ resources });
+function startServer(subject: Subject, resources: number, tools: string): Peer {
+  if (subject === "linear" || subject === "snapshot")
+    return new Peer(`${tools}/gcp`, ["-resources", String(resources), "-cache", subject], BOTH_CPUS);
+  const program = fileURLToPath(new URL("./served-by-xdskit.js", import.meta.url));
+  const workers = subject === "one process" ? [] : ["--workers", subject === "1 worker" ? "1" : "2"];
+  return new Peer(process.execPath, [program, String(resources), ...workers], BOTH_CPUS);
+}
+
+async function whenWorkersServe(admin: string): Promise<void> {
+  for (;;) {
+    const { workers } = (await (await fetch(`http://${admin}/api/v1/server`)).json()) as ServerAnswer;
+    if (workers?.every(({ state }) => state === "ready") === true) return;
+    await elapsed(50);
+  }
 }
