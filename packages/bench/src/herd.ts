@@ -1,7 +1,7 @@
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as elapsed } from "node:timers/promises";
 import { format, median } from "./figures.ts";
+import { freePort } from "./free-port.ts";
 import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
 
 /** Streams that all come back at once to a server that has just started. */
@@ -128,12 +128,4 @@ async function edit(
     await elapsed(Math.max(0, EDIT_EVERY_MS - (performance.timeOrigin + performance.now() - at)));
   } while (!isDone(ms));
   return ms;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -17,6 +17,7 @@ import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureMoves } from "./move-cost.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
 import { measurePolls, pollTable } from "./polls.ts";
+import { measureReplicaLag } from "./replica-lag.ts";
 import { measureStatus } from "./status-cost.ts";
 import { table } from "./table.ts";
 import { measureWait } from "./wait-cost.ts";
@@ -28,7 +29,7 @@ import { measureWorkers } from "./workers-cost.ts";
 // (`--only ledger`), one of a million records (`--only ledger-size`), the server's API (`--only intake`), conversion to
 // v2 (`--only conversion`), REST polls (`--only polls`), client status and load reports (`--only status`), ACKs while
 // somebody waits for a revision (`--only wait`), nodes that move (`--only moves`), our client beside others (`--only
-// client`), its calls (`--only calls`), worker processes (`--only workers`), streams that all come back at once (`--only herd`), `xds serve`
+// client`), its calls (`--only calls`), worker processes (`--only workers`), servers that share an etcd (`--only replicas`), streams that all come back at once (`--only herd`), `xds serve`
 // on directories (`--only files`), and what a client waits while it takes in a large file (`--only loading`).
 
 const USAGE = "npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]";
@@ -93,6 +94,11 @@ if (only === "herd") {
 
 if (only === "workers") {
   process.stdout.write(`${await measureWorkers(runs, tools, isLong)}\n`);
+  process.exit();
+}
+
+if (only === "replicas") {
+  process.stdout.write(`${await measureReplicaLag(tools)}\n`);
   process.exit();
 }
 

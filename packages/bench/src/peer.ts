@@ -29,8 +29,13 @@ export class Peer implements AsyncDisposable {
   }[] = [];
   #errors = "";
 
-  /** `cpu` is the core, or a list of the cores, that it is bound to; `says` is the stream of its JSON lines. */
-  constructor(command: string, args: readonly string[], cpu: number | string, says: "stdout" | "stderr" = "stdout") {
+  /** `cpu` is the core, or a list of the cores, that it is bound to; `says` is the stream of its JSON lines, if it prints any. */
+  constructor(
+    command: string,
+    args: readonly string[],
+    cpu: number | string,
+    says: "stdout" | "stderr" | "none" = "stdout",
+  ) {
     this.#process = spawn("taskset", ["-c", String(cpu), command, ...args]);
     this.#process.stderr.on("data", (text: Buffer) => {
       this.#errors = `${this.#errors}${text.toString()}`.slice(-2_000);
@@ -38,7 +43,8 @@ export class Peer implements AsyncDisposable {
     this.#process.once("exit", () => {
       for (const { event, reject } of this.#waiting) reject(new Error(`ended before "${event}": ${this.#errors}`));
     });
-    createInterface({ input: this.#process[says] }).on("line", (line) => this.#hear(line));
+    if (says === "none") this.#process.stdout.resume();
+    else createInterface({ input: this.#process[says] }).on("line", (line) => this.#hear(line));
   }
 
   say(line: string): void {

@@ -5,6 +5,7 @@ import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
 import { createServer, type ManagementServerOptions } from "@xdskit/server";
 import { createPrimary } from "@xdskit/server/internal";
+import { openEtcdStore } from "@xdskit/store-etcd";
 
 // Serves the benchmark's clusters with xdskit, as peers/gcp does with go-control-plane: a line "change" on stdin
 // changes one of them and prints the time of the commit; "change-each N" changes the first N, one commit each;
@@ -14,6 +15,7 @@ import { createPrimary } from "@xdskit/server/internal";
 // the shared one; `--no-debounce` sends each change at once; `--padding N` is the number of padding bytes in each cluster;
 // `--many-streams` takes as many streams of one address as come; `--herd PORT` does, too, listens there, and gives the node
 // "edited" a Cluster of its own, which a line "edit" changes;
+// `--store HOST:PORT` keeps it in that etcd, and with `--follows` another server publishes there;
 // `--workers N` lets N processes serve the clients; `--node-http2` leaves HTTP/2 to `node:http2`; `--ledger DIRECTORY` publishes each change, and keeps the history there.
 
 const count = Number(process.argv[2] ?? "100");
@@ -21,9 +23,12 @@ const hasEndpoints = process.argv.includes("--endpoints");
 const http2 = process.argv.includes("--node-http2") ? "node" : "builtin";
 const makeBeforeBreak = !process.argv.includes("--no-order");
 const ledger = process.argv[process.argv.indexOf("--ledger") + 1 || Number.NaN];
+const workers = Number(process.argv[process.argv.indexOf("--workers") + 1 || Number.NaN] ?? "0");
+const store = process.argv[process.argv.indexOf("--store") + 1 || Number.NaN];
+const follows = process.argv.includes("--follows");
+const isPublished = ledger !== undefined || store !== undefined || workers > 0;
 const padding = Number(process.argv[process.argv.indexOf("--padding") + 1 || Number.NaN] ?? "150");
 const ownLayers = Number(process.argv[process.argv.indexOf("--own-layers") + 1 || Number.NaN] ?? "0");
-const workers = Number(process.argv[process.argv.indexOf("--workers") + 1 || Number.NaN] ?? "0");
 const herdPort = process.argv[process.argv.indexOf("--herd") + 1 || Number.NaN];
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
@@ -89,7 +94,13 @@ const serverOptions: ManagementServerOptions = {
   ...(herdPort !== undefined && herd),
   ...(workers > 0 && { admin: { port: 0 } }),
   // What workers serve comes from a ledger; without a directory it is in memory.
-  ...((ledger !== undefined || workers > 0) && { ledger: { ...(ledger !== undefined && { directory: ledger }) } }),
+  ...(isPublished && {
+    ledger: {
+      ...(ledger !== undefined && { directory: ledger }),
+      ...(store !== undefined && { store: await openEtcdStore({ endpoints: [store] }) }),
+      publishes: follows ? "never" : "always",
+    },
+  }),
 };
 const entry = fileURLToPath(new URL("./served-worker.js", import.meta.url));
 const server =
@@ -101,7 +112,7 @@ const server =
 async function put(
   ...changes: readonly { readonly layer: string; readonly puts: readonly Resource[] }[]
 ): Promise<void> {
-  if (ledger === undefined && workers === 0) {
+  if (!isPublished) {
     server.commit({ changes });
     return;
   }
@@ -111,13 +122,14 @@ async function put(
 
 const puts = Array.from({ length: count }, (_, i) => makeCluster(i, 0));
 if (hasEndpoints) puts.push(...Array.from({ length: count }, (_, i) => makeEndpoints(i)), makeRoutes());
-await put({ layer: "base", puts });
+if (!follows) await put({ layer: "base", puts });
 puts.length = 0;
 const own = makeCluster(count, 0);
 if (ownLayers > 0)
   await put(...Array.from({ length: ownLayers }, (_, i) => ({ layer: `node/bench-${i}`, puts: [own] })));
 const { address, adminAddress: admin } = await server.listen();
 say({ event: "listening", address: `${address.host}:${address.port}`, admin: admin && `${admin.host}:${admin.port}` });
+while (server.revision === 0) await elapsed(10);
 say({ event: "ready" });
 let changes = 0;
 
