@@ -7,6 +7,8 @@ export interface ChangesMeasurement {
   readonly ms: readonly number[];
   /** CPU time of the server for one change and its ACKs, in milliseconds. */
   readonly cpuMs: number;
+  /** What all streams receive for one change. */
+  readonly bytes: number;
 }
 
 /** What changes cost in a process that has made none before, and what they cost once it has made some. */
@@ -18,8 +20,8 @@ export interface ChangesCost {
 
 const FIRST = 7;
 const LATER = 20;
-/** Above this, a change does not become much faster with the next one. */
-const LATER_BELOW_MS = 200;
+/** Above this, more changes would take too long. */
+const LATER_BELOW_MS = 1_000;
 
 /** Changes one resource again and again, one change after the other; the load client is in sync. */
 export async function measureChanges(server: Peer, client: Peer): Promise<ChangesCost> {
@@ -31,15 +33,17 @@ export async function measureChanges(server: Peer, client: Peer): Promise<Change
 async function change(count: number, server: Peer, client: Peer): Promise<ChangesMeasurement> {
   const before = server.usage().cpuSeconds;
   const ms: number[] = [];
+  let bytes = 0;
   for (let change = 0; change < count; change++) {
-    await tell(client, "arm", "armed");
+    const armed = await tell(client, "arm", "armed");
     client.say("wait");
     const { at } = await tell(server, "change", "changed");
-    const { last } = await client.hears("received");
-    ms.push(Number(BigInt(String(last)) - BigInt(String(at))) / 1e6);
+    const received = await client.hears("received");
+    ms.push(Number(BigInt(String(received["last"])) - BigInt(String(at))) / 1e6);
+    bytes += Number(received["bytes"]) - Number(armed["bytes"]);
     await quiet(server);
   }
-  return { ms, cpuMs: ((server.usage().cpuSeconds - before) * 1_000) / count };
+  return { ms, bytes: bytes / count, cpuMs: ((server.usage().cpuSeconds - before) * 1_000) / count };
 }
 
 /** The heads of `changeColumns`. */

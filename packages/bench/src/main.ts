@@ -8,6 +8,7 @@ import { measureClients } from "./client/client-cost.ts";
 import { positive, readOptions } from "./command-line.ts";
 import { conversionTable, measureConversion } from "./conversion.ts";
 import { cellName, type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
+import { measureFleets } from "./fleet/fleet.ts";
 import { herdCells, herdTable, measureHerd } from "./herd.ts";
 import { intakeTable, measureIntake } from "./intake.ts";
 import { ledgerTable, measureLedger } from "./ledger-cost.ts";
@@ -29,7 +30,7 @@ import { measureWorkers } from "./workers-cost.ts";
 // (`--only ledger`), one of a million records (`--only ledger-size`), the server's API (`--only intake`), conversion to
 // v2 (`--only conversion`), REST polls (`--only polls`), client status and load reports (`--only status`), ACKs while
 // somebody waits for a revision (`--only wait`), nodes that move (`--only moves`), our client beside others (`--only
-// client`), its calls (`--only calls`), worker processes (`--only workers`), servers that share an etcd (`--only replicas`), streams that all come back at once (`--only herd`), `xds serve`
+// client`), its calls (`--only calls`), worker processes (`--only workers`), servers that share an etcd (`--only replicas`), fleets by simulation (`--only fleet`), streams that all come back at once (`--only herd`), `xds serve`
 // on directories (`--only files`), and what a client waits while it takes in a large file (`--only loading`).
 
 const USAGE = "npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]";
@@ -99,6 +100,11 @@ if (only === "workers") {
 
 if (only === "replicas") {
   process.stdout.write(`${await measureReplicaLag(tools)}\n`);
+  process.exit();
+}
+
+if (only === "fleet") {
+  process.stdout.write(`${await measureFleets(runs, tools)}\n`);
   process.exit();
 }
 

@@ -21,6 +21,7 @@ export interface Places {
 export interface Measurement {
   readonly subject: Subject;
   readonly firstSyncMs: number;
+  readonly firstSyncBytes: number;
   /** Milliseconds from the subscription to one more name until its response, in cells with names. */
   readonly moreMs: number | undefined;
   readonly changes: ChangesCost;
@@ -28,6 +29,8 @@ export interface Measurement {
   readonly reconnectBytes: number | undefined;
   /** Resident memory per stream once in sync, in KB. */
   readonly streamKb: number;
+  /** Resident memory in MB, once in sync. */
+  readonly residentMb: number;
   readonly peakMb: number;
 }
 
@@ -54,11 +57,13 @@ export async function measure(cell: Cell, subject: Subject, places: Places): Pro
   return {
     subject,
     firstSyncMs: Number(first["ms"]),
+    firstSyncBytes: Number(first["bytes"]),
     changes,
     moreMs: more && Number(more["ms"]),
     reconnectMs: back && Number(back["ms"]),
     reconnectBytes: back && Number(back["bytes"]),
     streamKb: ((idle.residentMb - before.residentMb) * 1024) / cell.streams,
+    residentMb: idle.residentMb,
     peakMb: server.usage().peakMb,
   };
 }

@@ -22,6 +22,8 @@ const PAUSE_MS = 20;
 interface ReplicaLag {
   /** Until the last client of the server that publishes has it. */
   readonly own: number[];
+  /** Until the first client of the slower of the servers that follow has it. */
+  readonly first: number[];
   /** Until the last client of all has it. */
   readonly all: number[];
 }
@@ -29,9 +31,23 @@ interface ReplicaLag {
 /** How long a change takes to the clients of three servers that share a real etcd. All processes share the machine. */
 export async function measureReplicaLag(tools: string): Promise<string> {
   if (!existsSync(ETCD)) return "replicas: skipped, there is no etcd (npm run peers)";
+  return lagTable(await inDirectory((directory) => measureIn(directory, tools)));
+}
+
+/**
+ * How long after `publish` a server that follows has a change, in milliseconds, without what it then takes to tell its
+ * clients; undefined without an etcd.
+ */
+export async function sampleReplicaLag(tools: string): Promise<readonly number[] | undefined> {
+  if (!existsSync(ETCD)) return undefined;
+  const { first } = await inDirectory((directory) => measureIn(directory, tools));
+  return first;
+}
+
+async function inDirectory<T>(work: (directory: string) => Promise<T>): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), "xds-replicas-"));
   try {
-    return lagTable(await measureIn(directory, tools));
+    return await work(directory);
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -73,7 +89,7 @@ async function startAll(etcd: string, tools: string, replicas: Peer[], clients: 
 
 async function changeAgain([publisher]: readonly Peer[], clients: readonly Peer[]): Promise<ReplicaLag> {
   if (publisher === undefined) throw new Error("expected a server that publishes");
-  const lag: ReplicaLag = { own: [], all: [] };
+  const lag: ReplicaLag = { own: [], first: [], all: [] };
   for (let change = 0; change < EARLY_CHANGES + CHANGES; change++) {
     for (const client of clients) {
       await tell(client, "arm", "armed");
@@ -81,9 +97,11 @@ async function changeAgain([publisher]: readonly Peer[], clients: readonly Peer[
     }
     const { at } = await tell(publisher, "change", "changed");
     const received = await Promise.all(clients.map((client) => client.hears("received")));
-    const ms = received.map(({ last }) => Number(BigInt(String(last)) - BigInt(String(at))) / 1e6);
+    const since = (time: unknown): number => Number(BigInt(String(time)) - BigInt(String(at))) / 1e6;
+    const ms = received.map(({ last }) => since(last));
     if (change >= EARLY_CHANGES) {
       lag.own.push(ms[0] ?? Number.NaN);
+      lag.first.push(Math.max(...received.slice(1).map(({ first }) => since(first))));
       lag.all.push(Math.max(...ms));
     }
     await elapsed(PAUSE_MS);

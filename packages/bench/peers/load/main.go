@@ -99,7 +99,7 @@ func main() {
 		case "arm":
 			responses.Store(0)
 			newRound(listeners())
-			answer(map[string]any{"event": "armed"})
+			answer(map[string]any{"event": "armed", "bytes": bytesRead.Load()})
 		case "more":
 			r, began := newRound(1), time.Now()
 			connections[0].ask(connections[0].calls[0], moreRequest())
@@ -109,7 +109,7 @@ func main() {
 			r := current.Load()
 			all := r.wait(120 * time.Second)
 			times := received(r.times)
-			answer(map[string]any{"event": "received", "all": all, "first": fmt.Sprint(times[0]), "middle": fmt.Sprint(times[len(times)/2]), "last": fmt.Sprint(times[len(times)-1])})
+			answer(map[string]any{"event": "received", "all": all, "first": fmt.Sprint(times[0]), "middle": fmt.Sprint(times[len(times)/2]), "last": fmt.Sprint(times[len(times)-1]), "bytes": bytesRead.Load()})
 		case "tally":
 			answer(map[string]any{"event": "tallied", "responses": responses.Load(), "last": fmt.Sprint(newest.Load())})
 		case "quit":
