@@ -88,6 +88,18 @@ describeWith("etcd", "a ledger in an etcd of three members", () => {
     expect(await texts(store)).toEqual(["a", "b"]);
   });
 
+  // A call that waits there for its time does not reach the leader that others have elected within a second.
+  test("is told at once by a member that has no leader", async () => {
+    const [member, ...others] = members as [EtcdMember, ...EtcdMember[]];
+    const store = await openEtcdStore({ endpoints: [member.endpoint], prefix: `ledger-${ledgers}`, timeoutMs: 3_000 });
+    stores.push(store);
+    await add(store, ["a"], ["A"]);
+    await Promise.all(others.map((other) => other.kill()));
+    await expect(store.refresh?.()).rejects.toThrow("etcd: no leader");
+    await Promise.all(others.map((other) => other.start(clusterOf(members))));
+    await store.refresh?.();
+  });
+
   test("is an outage without a majority, and goes on after it", async () => {
     const [writer, reader] = [await open(3_000), await open(3_000)];
     const head = await add(writer, ["a"]);

@@ -77,6 +77,8 @@ const channelOptions: ChannelOptions = {
 /** Of the time for a call, the first attempt gets this share, so that another endpoint can be asked. */
 const SHARE_OF_ATTEMPT = 0.3;
 const PAUSE_MS = 50;
+/** With less time left, another attempt would tell nothing but that its time was over. */
+const LEAST_MS = 200;
 const FULL = "etcd is full: its quota is used up; compact and defragment it or raise the quota, then disarm the alarm";
 
 /** What a server is called in TLS that is known by its address. */
@@ -152,8 +154,6 @@ export class EtcdClient {
   /** A stream of what becomes of a key, at the current endpoint; its end is told by `error` or `end`. */
   async watch(key: string, startRevision: bigint): Promise<Bidi> {
     const { client, metadata } = await this.#attempt(Date.now() + this.#options.timeoutMs);
-    // A member that has lost its leader ends the stream.
-    metadata.set("hasleader", "true");
     const stream = bidi(client, methods.watch, metadata);
     stream.write(encodeWatch(key, startRevision));
     return stream;
@@ -190,7 +190,7 @@ export class EtcdClient {
           this.#token = undefined;
           continue;
         }
-        if (!isPassing(error) || this.#isClosed || Date.now() + PAUSE_MS >= end) throw error;
+        if (!isPassing(error) || this.#isClosed || Date.now() + LEAST_MS >= end) throw error;
         if (this.#current === endpoint) this.turn();
         await pause(PAUSE_MS * (1 + Math.random()));
       }
@@ -202,6 +202,8 @@ export class EtcdClient {
     const client = this.#clients[this.#current];
     if (client === undefined) throw new TypeError("expected an endpoint of etcd");
     const metadata = new Metadata();
+    // A member that has no leader says so at once, and ends a stream; else it would let the call wait.
+    metadata.set("hasleader", "true");
     const { auth } = this.#options;
     if (auth === undefined) return { client, metadata };
     this.#token ??= unary(
@@ -212,7 +214,7 @@ export class EtcdClient {
       deadline,
     ).then(decodeToken);
     try {
-      const authenticated = new Metadata();
+      const authenticated = metadata.clone();
       authenticated.set("token", await this.#token);
       return { client, metadata: authenticated };
     } catch (cause) {
