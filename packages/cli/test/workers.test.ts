@@ -4,8 +4,13 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Cluster, createXdsClient, type XdsClient } from "@xdskit/client";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import type { NodesAnswer, ServerAnswer } from "@xdskit/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { describeWith } from "../../../test/e2e/support/peers.ts";
+import { type RawCall, RawPeer } from "../../server/test/support/raw-peer.ts";
+import { ADS_SOTW, CLUSTER, sotwRequest } from "../../server/test/support/test-server.ts";
+import { EtcdMember } from "../../store-etcd/test/support/etcd.ts";
 import { run } from "../src/run.ts";
 import { CapturedIo } from "./captured-io.ts";
 import { clusters, Site, until } from "./serving.ts";
@@ -248,4 +253,37 @@ test("SIGTERM drains all workers and ends with 0", async () => {
   divided.child.kill("SIGTERM");
   expect(await exited).toEqual([0, null]);
   expect(pids.map(isAlive)).toEqual([false, false]);
+});
+
+describeWith("etcd", "xds serve --store etcd:// --workers", () => {
+  let member: EtcdMember;
+  let peer: RawPeer | undefined;
+  beforeEach(async () => {
+    member = await EtcdMember.start();
+  });
+  afterEach(async () => {
+    await peer?.close();
+    await member.end();
+  });
+
+  test("a client with a version of another server waits while etcd is away, and nobody else does", async () => {
+    await start("--store", `etcd://${member.endpoint}/mesh`);
+    await connect("first");
+    await member.kill();
+    const away = async (): Promise<unknown> => (await divided.ask<ServerAnswer>("/api/v1/server")).ledger?.store;
+    await until("etcd is away", async () => JSON.stringify(await away()).includes('"awaySince"'));
+    const [host = "", port] = divided.address.split(":");
+    peer = await RawPeer.connect({ host, port: Number(port) });
+    const ask = (version?: string): RawCall => {
+      const call = (peer as RawPeer).open(ADS_SOTW);
+      call.send(sotwRequest(CLUSTER, [], undefined, version));
+      return call;
+    };
+    const waits = ask("of another server");
+    const { versionInfo } = decodeSotwResponse(await ask().next());
+    expect(decodeSotwResponse(await ask(versionInfo).next()).versionInfo).toBe(versionInfo);
+    expect(waits.waiting).toBe(0);
+    await member.start();
+    expect(decodeSotwResponse(await waits.next()).versionInfo).toBe(versionInfo);
+  });
 });

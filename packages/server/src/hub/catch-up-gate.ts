@@ -3,11 +3,16 @@ import type { HeldBytes } from "./byte-budget.ts";
 
 /** Whether the state is new enough for a client: one that comes from another server must not be set back. */
 export interface Freshness {
-  /**
-   * Undefined: now. Else resolves when it is, or cannot become so in time; never rejects. `bringsVersions`: the client
-   * has something already, perhaps from another server.
-   */
-  check(bringsVersions: boolean): Promise<void> | undefined;
+  /** Undefined: now. Else resolves when it is, or cannot become so in time; never rejects. */
+  check(client: ArrivingClient): Promise<void> | undefined;
+}
+
+/** What is asked of a client that arrives. */
+export interface ArrivingClient {
+  /** The client has something already, perhaps from another server. */
+  readonly bringsVersions: boolean;
+  /** Whether all of that is of states that this server has or had. Takes a look at each name, so it is asked only if need be. */
+  isKnown(): boolean;
 }
 
 interface HeldClient {
@@ -19,14 +24,22 @@ interface HeldClient {
 /** Requests of new clients that wait until the state is new enough for them, in order. */
 export class CatchUpGate {
   readonly #open: (id: StreamId | PollId) => HeldBytes;
+  readonly #isKnown: (id: StreamId | PollId, request: DiscoveryRequest) => boolean;
   readonly #waiting = new Map<StreamId | PollId, HeldClient>();
   /** The streams that passed, until their end. */
   readonly #passed = new Set<StreamId>();
   #freshness: Freshness | undefined;
 
-  /** `open` counts the bytes of a client's waiting requests, from 0. */
-  constructor(open: (id: StreamId | PollId) => HeldBytes) {
+  /**
+   * `open` counts the bytes of a client's waiting requests, from 0; `isKnown`: whether what a request brings is of states
+   * that this server has or had.
+   */
+  constructor(
+    open: (id: StreamId | PollId) => HeldBytes,
+    isKnown: (id: StreamId | PollId, request: DiscoveryRequest) => boolean,
+  ) {
     this.#open = open;
+    this.#isKnown = isKnown;
   }
 
   /** Undefined: the state is always new enough. */
@@ -78,7 +91,7 @@ export class CatchUpGate {
     const brings = bringsVersions(request);
     if (!brings && this.#passed.has(id)) return undefined;
     this.#passed.add(id);
-    return this.#freshness.check(brings);
+    return this.#freshness.check({ bringsVersions: brings, isKnown: () => this.#isKnown(id, request) });
   }
 
   #release(id: StreamId | PollId): void {

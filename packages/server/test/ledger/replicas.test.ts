@@ -1,11 +1,20 @@
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
-import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
+import { decodeDeltaResponse, decodeSotwResponse, encodeDeltaRequest } from "@xdskit/envoy-api/internal";
 import type { Resource } from "@xdskit/protocol";
 import { createServer, type ManagementServer, type ManagementServerOptions, type PublishResult } from "@xdskit/server";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RawCall, RawPeer, until, within } from "../support/raw-peer.ts";
-import { ADS_SOTW, CLUSTER, cluster, sotwRequest, testApi } from "../support/test-server.ts";
+import {
+  ADS_DELTA,
+  ADS_SOTW,
+  CLUSTER,
+  cluster,
+  deltaRequest,
+  node,
+  sotwRequest,
+  testApi,
+} from "../support/test-server.ts";
 import { LedgerConnection, SharedLedger } from "./support/shared-ledger.ts";
 
 interface Served {
@@ -104,8 +113,8 @@ describe("servers that share a store", () => {
     await one.publish(state(1));
     one.connection.cut();
     expect(await one.publish(state(2))).toEqual({ kind: "unavailable", reason: "the engine is away" });
-    expect((await received(subscribe(one))).names).toBe("1");
-    expect((await received(subscribe(one, "unknown"))).names).toBe("1");
+    const { version } = await received(subscribe(one));
+    expect((await received(subscribe(one, version))).names).toBe("1");
     expect(one.server.ledger?.store).toMatchObject({ outage: { reason: "the engine is away" } });
     one.connection.mend();
     expect(one.events).toEqual(["the engine is away", "unchecked: away", "back"]);
@@ -126,6 +135,84 @@ test("an operator has a server adopt a restored backup", async () => {
   const answer = await fetch(`http://${one.admin}/api/v1/store/adopt`, { method: "POST" });
   expect([answer.status, await answer.json()]).toEqual([200, { result: "applied", number: 1 }]);
   expect((await received(subscribe(one))).names).toBe("1");
+});
+
+/** One server has two states, of which the other saw the first only: the store is away there. */
+async function oneIsCutOff(): Promise<{ readonly one: Served; readonly other: Served; readonly versions: string[] }> {
+  const [one, other] = [await serve(), await serve()];
+  await one.publish(state(1));
+  await until("the other has it", () => other.server.ledger?.number === 1);
+  const versions = [(await received(subscribe(one))).version];
+  other.connection.cut();
+  await one.publish(state(2));
+  versions.push((await received(subscribe(one))).version);
+  return { one, other, versions };
+}
+
+/** Resolves when a request has come, and an answer to it would have been made. */
+async function cameTo({ server }: Served, call: () => RawCall): Promise<RawCall> {
+  const came = gate();
+  const stop = server.on("request-received", () => came.open());
+  const opened = call();
+  await came.opened;
+  stop();
+  for (let turns = 0; turns < 10; turns++) await turn();
+  return opened;
+}
+
+describe("a client that comes to a server whose store is away", () => {
+  test("waits with a version that this one never had, and gets what is newest once the store is back", async () => {
+    const { other, versions } = await oneIsCutOff();
+    const call = await cameTo(other, () => subscribe(other, versions[1]));
+    expect(call.waiting).toBe(0);
+    other.connection.mend();
+    expect((await received(call)).names).toBe("2");
+    expect(other.events).toEqual(["the engine is away", "back"]);
+  });
+
+  test("waits also while an older backup keeps the server from applying what is there", async () => {
+    const { one, other, versions } = await oneIsCutOff();
+    one.connection.cut();
+    await ledger.restore(0);
+    other.connection.mend();
+    await until("it is stopped", () => other.server.ledger?.store?.stop !== undefined);
+    const call = await cameTo(other, () => subscribe(other, versions[1]));
+    expect(call.waiting).toBe(0);
+    expect((await received(subscribe(other, versions[0]))).names).toBe("1");
+  });
+
+  test("is served at once with what this one has or had, or with nothing", async () => {
+    const { one, other, versions } = await oneIsCutOff();
+    other.connection.mend();
+    await until("the other has the second", () => other.server.ledger?.number === 2);
+    one.connection.cut();
+    other.connection.cut();
+    for (const version of [...versions, undefined]) expect((await received(subscribe(other, version))).names).toBe("2");
+    expect(other.events.slice(2)).toEqual(["the engine is away", "unchecked: away", "unchecked: away"]);
+  });
+
+  test("waits on a delta stream if one of its versions is of no state here", async () => {
+    const { one, other } = await oneIsCutOff();
+    const open = (held: readonly Resource[]): RawCall => {
+      const call = other.peer.open(ADS_DELTA);
+      const initialResourceVersions = held.map(({ name, version }) => [name, version] as const);
+      call.send(encodeDeltaRequest({ node: node("test"), typeUrl: CLUSTER, initialResourceVersions }));
+      return call;
+    };
+    const waits = await cameTo(other, () => open(state(2)));
+    const known = await cameTo(other, () => open([]));
+    expect([waits.waiting, known.waiting]).toEqual([0, 1]);
+    other.connection.mend();
+    const [resource] = decodeDeltaResponse(await known.next()).resources;
+    expect(resource?.version).toBe(state(1)[0]?.version);
+    // It has the newest already: nothing but what confirms its subscription.
+    const confirmed = decodeDeltaResponse(await waits.next());
+    expect(confirmed.resources).toEqual([]);
+    waits.send(deltaRequest(CLUSTER, [], confirmed.nonce));
+    await one.publish(state(3));
+    const [next] = decodeDeltaResponse(await waits.next()).resources;
+    expect(next?.version).toBe(state(3)[0]?.version);
+  });
 });
 
 describe("a client that comes from another server", () => {
@@ -165,11 +252,8 @@ describe("a client that comes from another server", () => {
     const answered = gate();
     other.connection.delay = () => answered.opened;
     await one.publish(state(2));
-    const arrived = new Promise<void>((resolve) => other.server.on("request-received", () => resolve()));
-    const call = subscribe(other);
-    await arrived;
-    // An answer would be made in one of the next turns.
-    for (let turns = 0; turns < 10; turns++) await turn();
+    const call = await cameTo(other, () => subscribe(other));
+    expect(call.waiting).toBe(0);
     answered.open();
     expect((await received(call)).names).toBe("2");
   });
@@ -201,7 +285,9 @@ class UnaskedConnection extends LedgerConnection {
   }
 }
 
-type Step = { readonly kind: "publish" | "lag" | "keep-up" | "slow" | "fast"; readonly server: number } | Hop;
+type Step =
+  | { readonly kind: "publish" | "lag" | "keep-up" | "slow" | "fast" | "cut" | "mend"; readonly server: number }
+  | Hop;
 
 interface Hop {
   readonly kind: "hop";
@@ -216,7 +302,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      kind: fc.constantFrom("lag" as const, "keep-up" as const, "slow" as const, "fast" as const),
+      kind: fc.constantFrom(...(["lag", "keep-up", "slow", "fast", "cut", "mend"] as const)),
       server,
     }),
   },
@@ -245,18 +331,32 @@ async function play(steps: readonly Step[], connect: () => LedgerConnection): Pr
   await at(servers, 0).publish(state(published));
   for (const one of steps) {
     const { connection, publish } = at(servers, one.server);
-    if (one.kind === "publish") await publish(state(++published));
+    if (one.kind === "publish") {
+      const { kind } = await publish(state(published + 1));
+      if (kind === "applied") published++;
+    } else if (one.kind === "cut") connection.cut();
+    else if (one.kind === "mend") connection.mend();
     else if (one.kind === "lag") connection.lag();
     else if (one.kind === "keep-up") connection.keepUp();
     else if (one.kind === "slow") connection.delay = () => delay(5);
     else if (one.kind === "fast") connection.delay = () => Promise.resolve();
     else if (one.kind === "hop") {
+      const to = at(servers, one.server);
       calls[one.client]?.cancel();
-      await until("the server is ready", () => at(servers, one.server).server.ledger?.number !== 0);
-      calls[one.client] = subscribe(at(servers, one.server), versions[one.client]);
-      await take(one.client);
+      if (to.server.ledger?.number === 0) connection.mend();
+      await until("the server is ready", () => to.server.ledger?.number !== 0);
+      const call = await cameTo(to, () => subscribe(to, versions[one.client]));
+      calls[one.client] = call;
+      // While the store is away, it may have to wait for that.
+      await until("it is answered", () => call.waiting > 0 || to.server.ledger?.store?.outage !== undefined);
     }
     for (const client of [0, 1, 2]) while ((calls[client]?.waiting ?? 0) > 0) await take(client);
+  }
+  for (const { connection } of servers) connection.mend();
+  for (const [client, call] of calls.entries()) {
+    if (call === undefined) continue;
+    // Whoever waits is answered in the end.
+    if ((seen[client]?.length ?? 0) === 0) await take(client);
   }
   for (const { peer, server: ended } of all.splice(0)) {
     await peer.close();
