@@ -23,7 +23,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "beside",
-          include: ["test/e2e/**/*.test.ts", "test/chaos/judge.test.ts"],
+          include: ["test/e2e/**/*.test.ts"],
           exclude: alone,
           // One more than there are cores: Envoys and clients mostly wait.
           maxWorkers: 3,

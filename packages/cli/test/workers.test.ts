@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Cluster, createXdsClient, type XdsClient } from "@xdskit/client";
 import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
-import type { NodesAnswer, ServerAnswer } from "@xdskit/server";
+import type { NodesAnswer, ReplicasAnswer, ServerAnswer } from "@xdskit/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { describeWith } from "../../../test/e2e/support/peers.ts";
 import { type RawCall, RawPeer } from "../../server/test/support/raw-peer.ts";
@@ -269,6 +269,12 @@ describeWith("etcd", "xds serve --store etcd:// --workers", () => {
   test("a client with a version of another server waits while etcd is away, and nobody else does", async () => {
     await start("--store", `etcd://${member.endpoint}/mesh`);
     await connect("first");
+    await connect("second");
+    // Each of the workers serves one of them.
+    await until("the others are told of both", async () => {
+      const { replicas } = await divided.ask<ReplicasAnswer>("/api/v1/replicas");
+      return replicas.map(({ nodes, deployed }) => `${nodes}, ${deployed}`).join() === "2, 2";
+    });
     await member.kill();
     const away = async (): Promise<unknown> => (await divided.ask<ServerAnswer>("/api/v1/server")).ledger?.store;
     await until("etcd is away", async () => JSON.stringify(await away()).includes('"awaySince"'));

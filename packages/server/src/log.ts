@@ -27,6 +27,7 @@ export type LogEvent =
   | "ledger-role"
   | "store-away"
   | "store-copy-in-place"
+  | "connections-moved"
   | "store-back"
   | "load-reporter-connected"
   | "load-reporter-disconnected"

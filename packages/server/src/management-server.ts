@@ -52,6 +52,7 @@ import {
 import { allStreams } from "./server-streams.ts";
 import { createServerView } from "./server-view.ts";
 import { createFeed, createLink, createPool, numbersOf, SharedMemory, type Sharing } from "./server-workers.ts";
+import { ownSessions, type Sessions, sessionsOf } from "./sessions.ts";
 import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
 import { StateCheck, unseenLayer } from "./state/state-check.ts";
 import { clientStatusMethods } from "./status/methods.ts";
@@ -299,7 +300,13 @@ class WiredServer implements PrimaryServer {
     const feed = ofPrimary && createFeed(hub, ofPrimary, () => numbers?.());
     const target = new HubTarget(hub, this.#rulesContext, feed);
     const streams = allStreams(hub.view, () => this.#pool);
-    const ledgerParts = { hub, rulesContext: this.#rulesContext, traces: this.#traces, target, streams, address };
+    const own = ownSessions(hub, () => this.#transports);
+    const sessions: Sessions = {
+      count: async () => await (this.#pool === undefined ? own : sessionsOf(this.#pool)).count(),
+      move: async (count) => await (this.#pool === undefined ? own : sessionsOf(this.#pool)).move(count),
+    };
+    const rulesContext = this.#rulesContext;
+    const ledgerParts = { hub, rulesContext, traces: this.#traces, target, streams, sessions, address };
     this.#ledger = options.ledger === undefined ? undefined : new ServerLedger(options, ledgerParts);
     this.#nodePast = createNodePast(hub, { telemetry, deliveries }, numbers);
     if (sharing?.kind === "primary" && feed !== undefined && ofPrimary !== undefined) {
@@ -367,6 +374,7 @@ class WiredServer implements PrimaryServer {
         ...{ hub, target, numbers: told, history: ofWorker, nodePast: this.#nodePast, clientStatus },
         sources: createAdminSources({ view, deliveries, metrics }),
         accept: (listener, socket) => this.#transports[listener]?.take(socket),
+        sessions: own,
         drain: async (graceMs) => await this.drain({ graceMs }),
       });
     }

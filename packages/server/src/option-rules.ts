@@ -174,6 +174,7 @@ const ofLedger: RulesOf<NonNullable<ManagementServerOptions["ledger"]>> = {
   directory: aText,
   store: anObject,
   publishes: oneOf("always", "lease", "never"),
+  balancesConnections: aFlag,
   fuses: fields(ofFuses),
   retention: fields({ revisions: isAbove0, days: isAbove0 }),
 };

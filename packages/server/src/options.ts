@@ -514,6 +514,12 @@ export interface ManagementServerOptions {
      * @default "always"
      */
     readonly publishes?: "always" | "lease" | "never";
+    /**
+     * Whether connections are asked to go to another server of the store while that one has much less than its share,
+     * such as one that is new: the oldest first, each about once, never one of less than a minute.
+     * @default true
+     */
+    readonly balancesConnections?: boolean;
     /** When a change is held: nothing of it is sent until it is approved. */
     readonly fuses?: Partial<FuseSettings>;
     /** What is older goes, but for the newest, what is held, and a rollback that still has an effect. */

@@ -30,10 +30,12 @@ import { Publisher } from "./ledger/publisher.ts";
 import { type KnownReplicas, type ReplicaFacts, type ReplicaState, Replicas } from "./ledger/replicas.ts";
 import { DEFAULT_RETENTION } from "./ledger/retention.ts";
 import { secretsOf } from "./ledger/secrets.ts";
+import { SessionBalancer } from "./ledger/session-balancer.ts";
 import { SourceRole } from "./ledger/source-role.ts";
 import type { LedgerStore, StoreOutage } from "./ledger/store.ts";
 import type { StoreState } from "./ledger/store-state.ts";
 import type { ChangeTraces } from "./observe/change-traces.ts";
+import type { Sessions } from "./sessions.ts";
 import { VERSION } from "./version.ts";
 
 /** The lease of the server that publishes. */
@@ -49,6 +51,7 @@ export interface ServerLedgerParts {
   readonly target: PublishTarget;
   /** The streams of all connected nodes. */
   readonly streams: PlacedStreams;
+  readonly sessions: Sessions;
   /** Where the server listens. */
   readonly address: () => string | undefined;
 }
@@ -63,6 +66,7 @@ export class ServerLedger {
   readonly #streams: PlacedStreams;
   readonly #role: SourceRole;
   readonly #replicas: Replicas;
+  readonly #balancer: SessionBalancer;
   #opening: Promise<Publisher> | undefined;
   #publisher: Publisher | undefined;
   #outage: StoreOutage | undefined;
@@ -72,7 +76,8 @@ export class ServerLedger {
   #freshness: StoreFreshness | undefined;
   #inMemoryReason: string | undefined;
 
-  constructor(options: CheckedOptions, { hub, rulesContext, traces, target, streams, address }: ServerLedgerParts) {
+  constructor(options: CheckedOptions, parts: ServerLedgerParts) {
+    const { hub, rulesContext, traces, target, streams, sessions, address } = parts;
     this.#traces = traces;
     this.#options = options;
     this.#hub = hub;
@@ -89,10 +94,14 @@ export class ServerLedger {
     this.#replicas = new Replicas({
       version: VERSION,
       facts: () => this.#replicaFacts(address),
-      countNodes: () => {
-        const { deployed, pending, waiting, nacked } = hub.deployments.states(hub.revision);
-        return { nodes: deployed + pending + waiting + nacked, deployed };
-      },
+      sessions,
+    });
+    this.#balancer = new SessionBalancer({
+      replicas: this.#replicas,
+      sessions,
+      maySend: () => this.#isInOrder && hub.readiness.state === "ready",
+      onMoved: (moved, connections, others) =>
+        hub.report({ kind: "connections-moved", moved, connections, fewest: Math.min(...others) }),
     });
   }
 
@@ -104,6 +113,12 @@ export class ServerLedger {
       ...{ head: head?.number ?? 0, stoppedSince: publisher?.stop?.since },
       members: outage === undefined ? members : undefined,
     };
+  }
+
+  /** What the store has is in force, as far as is known. */
+  get #isInOrder(): boolean {
+    const { store } = this;
+    return store !== undefined && store.outage === undefined && store.stop === undefined && store.lag === 0;
   }
 
   /** The publisher, once it is open. */
@@ -145,8 +160,8 @@ export class ServerLedger {
   }
 
   /** This server among those of the store. */
-  get replica(): ReplicaState {
-    return this.#replicas.own;
+  async replica(): Promise<ReplicaState> {
+    return await this.#replicas.own();
   }
 
   /**
@@ -171,6 +186,7 @@ export class ServerLedger {
   async close(): Promise<void> {
     this.#stopWatching?.();
     await this.#connected?.close();
+    this.#balancer.close();
     this.#replicas.close();
     await this.#role.close();
     await (await this.#opening?.catch(() => undefined))?.close();
@@ -248,6 +264,7 @@ export class ServerLedger {
     this.#tellOutage(store);
     this.#role.start();
     if (store.refresh !== undefined) this.#replicas.start();
+    if (store.refresh !== undefined && this.#options.ledger?.balancesConnections !== false) this.#balancer.start();
     return this.#publisher;
   }
 

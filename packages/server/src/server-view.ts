@@ -83,7 +83,7 @@ export function createServerView({
     changeOf: (revision) => numbers?.()?.changeOf(revision) ?? revision,
     ledger: () => ledger?.publisher,
     store: () => ledger?.store,
-    replicas: ledger === undefined ? undefined : { list: () => ledger.replicas(), own: () => ledger.replica },
+    replicas: ledger === undefined ? undefined : { list: () => ledger.replicas(), own: () => ledger.replica() },
     inMemoryReason: () => ledger?.inMemoryReason,
     heldTrust: () => trustHolds?.held ?? [],
     approveTrust: async (id) => (await trustHolds?.approve(id)) ?? false,

@@ -6,6 +6,7 @@ import type { FeedEvent } from "./admin/live/event-feed.ts";
 import type { SharedSources } from "./admin/route.ts";
 import { wholeAnswer } from "./admin/whole-answer.ts";
 import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
+import type { Sessions } from "./sessions.ts";
 import type { ClientStatus } from "./status/client-status.ts";
 import type { LiveReading, WorkerQuestions } from "./workers/messages.ts";
 import type { Answerers } from "./workers/questions.ts";
@@ -17,6 +18,7 @@ export interface WorkerAnswersParts {
   readonly sources: SharedSources;
   readonly nodePast: NodePastRecorder;
   readonly clientStatus: ClientStatus;
+  readonly sessions: Sessions;
   readonly drain: (graceMs: number) => Promise<void>;
 }
 
@@ -32,7 +34,7 @@ export class WorkerAnswers {
   }
 
   get answerers(): Answerers<WorkerQuestions> {
-    const { sources, nodePast, clientStatus, drain } = this.#parts;
+    const { sources, nodePast, clientStatus, sessions, drain } = this.#parts;
     const { view, metrics, describe } = sources;
     return {
       admin: async ({ target }) => {
@@ -66,6 +68,8 @@ export class WorkerAnswers {
         await nodePast.flush();
         return undefined;
       },
+      "count-sessions": async () => await sessions.count(),
+      "move-sessions": async ({ connections }) => ({ moved: await sessions.move(connections) }),
       async drain({ graceMs }) {
         await drain(graceMs);
         return undefined;

@@ -77,7 +77,11 @@ export async function serve(
       fuses: fuseSettingsOf(values),
       retention: retentionOf(values),
       ...(store !== undefined
-        ? { store, publishes: given === undefined ? ("never" as const) : ("lease" as const) }
+        ? {
+            store,
+            publishes: given === undefined ? ("never" as const) : ("lease" as const),
+            balancesConnections: values.flag("balance-connections") ?? true,
+          }
         : stateDir !== undefined && { directory: join(stateDir, "ledger") }),
     },
   };

@@ -49,7 +49,7 @@ export interface AdminView extends Gauges {
   /** What each node had and NACKed. */
   readonly nodePast: Pick<NodePastRecorder, "of">;
   /** The servers of the store, and this one. Undefined: there is no ledger. */
-  readonly replicas: { list(): Promise<KnownReplicas>; own(): ReplicaState } | undefined;
+  readonly replicas: { list(): Promise<KnownReplicas>; own(): Promise<ReplicaState> } | undefined;
   /** Why the ledger is kept in memory only, although the options say where; undefined: it is not. */
   inMemoryReason(): string | undefined;
   /** Puts in force the CAs and revocation lists that are held under an id. Returns whether they were held. */

@@ -26,6 +26,7 @@ const kinds: Readonly<Record<ServerReport["kind"], 1>> = {
     "store-away": 1,
     "store-copy-in-place": 1,
     "client-unchecked": 1,
+    "connections-moved": 1,
     "store-back": 1,
   },
   ...{ "ledger-problem": 1, "files-written": 1, "files-problem": 1, "files-source": 1, "files-unfaithful": 1 },

@@ -124,6 +124,8 @@ export type StreamEnd =
   | "blocked"
   | "not-ready"
   | "connection-age"
+  /** Another server of the store has fewer connections. */
+  | "balance"
   /** The client's certificate expires, or is not trusted any more. */
   | "certificate"
   | "draining"
@@ -368,6 +370,13 @@ export type LedgerReport =
   | { readonly kind: "store-copy-in-place"; readonly number: number }
   /** A client that has something already, perhaps from another server, was served without asking the store. */
   | { readonly kind: "client-unchecked"; readonly reason: "away" | "timeout" }
+  /** Connections were asked to go to other servers of the store: `moved` of `connections`; another one has `fewest`. */
+  | {
+      readonly kind: "connections-moved";
+      readonly moved: number;
+      readonly connections: number;
+      readonly fewest: number;
+    }
   /** The engine of the store is there again. */
   | { readonly kind: "store-back"; readonly awayMs: number }
   /** The ledger cannot be used, or a record was not written; what was in force stays. */

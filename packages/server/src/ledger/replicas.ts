@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import type { SessionCounts, Sessions } from "../sessions.ts";
 import type { LedgerRole } from "./source-role.ts";
 import type { StoreMembers } from "./store.ts";
 
@@ -31,6 +32,8 @@ export interface ReplicaState {
   readonly nodes: number;
   /** Nodes that have what is in force there. */
   readonly deployed: number;
+  /** Connections that were not asked to leave; undefined: a server of an earlier version, which does not tell. */
+  readonly connections: number | undefined;
 }
 
 /** What a replica is asked of itself. */
@@ -41,13 +44,10 @@ export interface ReplicaFacts extends Pick<ReplicaState, "address" | "role" | "n
   readonly members: StoreMembers | undefined;
 }
 
-/** How many nodes there are, and how many have what is in force. Costs a look at each. */
-export type CountNodes = () => Pick<ReplicaState, "nodes" | "deployed">;
-
 export interface ReplicasOptions {
   readonly version: string;
   readonly facts: () => ReplicaFacts;
-  readonly countNodes: CountNodes;
+  readonly sessions: Pick<Sessions, "count">;
   readonly now?: () => Date;
 }
 
@@ -66,7 +66,7 @@ export class Replicas {
   #numberSince: Date;
   #number = -1;
   #behindSince: Date | undefined;
-  #counts = { nodes: 0, deployed: 0 };
+  #counts: SessionCounts = { nodes: 0, deployed: 0, connections: 0 };
   #countedAt = Number.NEGATIVE_INFINITY;
   #told: string | undefined;
   #telling: Promise<void> | undefined;
@@ -90,9 +90,15 @@ export class Replicas {
   }
 
   /** This server. */
-  get own(): ReplicaState {
+  async own(): Promise<ReplicaState> {
     this.#note(this.#options.facts());
-    return this.#describe(this.#options.countNodes());
+    return this.#describe(await this.#options.sessions.count());
+  }
+
+  /** The other servers of the store that are there. Rejects if the engine is away. */
+  async others(): Promise<readonly ReplicaState[]> {
+    const { members } = this.#options.facts();
+    return parseAll(await members?.list(), this.#id);
   }
 
   /** Since when records are known here that are not in force. */
@@ -104,7 +110,7 @@ export class Replicas {
   /** All servers of the store that tell something, this one as it is now. Rejects if the engine is away. */
   async list(): Promise<KnownReplicas> {
     const { members } = this.#options.facts();
-    const { own } = this;
+    const own = await this.own();
     const { replicas, lost } = await readReplicas(members, own.id);
     return { replicas: [own, ...replicas], lost: lost.filter((one) => !isBackAs(own, one)) };
   }
@@ -116,7 +122,7 @@ export class Replicas {
     const now = this.#now().getTime();
     if (now - this.#countedAt >= COUNTED_EVERY_MS) {
       this.#countedAt = now;
-      this.#counts = { ...this.#options.countNodes() };
+      this.#counts = await this.#options.sessions.count();
     }
     const text = formatReplica(this.#describe(this.#counts));
     const { members } = facts;
@@ -144,11 +150,12 @@ export class Replicas {
     this.#behindSince = head > number ? (this.#behindSince ?? this.#now()) : undefined;
   }
 
-  #describe({ nodes, deployed }: Pick<ReplicaState, "nodes" | "deployed">): ReplicaState {
+  #describe({ nodes, deployed, connections }: SessionCounts): ReplicaState {
     const { address, role, number, stoppedSince } = this.#options.facts();
     return {
       ...{ id: this.#id, name: hostname(), address, version: this.#options.version, role, startedAt: this.#startedAt },
       ...{ number, numberSince: this.#numberSince, behindSince: this.#behindSince, stoppedSince, nodes, deployed },
+      connections,
     };
   }
 
@@ -200,6 +207,7 @@ export function parseReplica(id: string, text: string): ReplicaState | undefined
       role: told["role"] === "publisher" ? "publisher" : "follower",
       ...{ number: count("number"), nodes: count("nodes"), deployed: count("deployed") },
       ...{ behindSince: time("behindSince"), stoppedSince: time("stoppedSince") },
+      connections: told["connections"] === undefined ? undefined : count("connections"),
     };
   } catch {
     return undefined;

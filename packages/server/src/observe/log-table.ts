@@ -203,6 +203,13 @@ export const logTable: LogTable = {
     means:
       "clients are served what this server had in force up to record number, which may be older than what others serve; they are counted as unchecked. What was published since is applied when the store is back",
   },
+  "connections-moved": {
+    level: "info",
+    message: "connections are asked to go to other servers of the store",
+    fields: ["moved", "connections", "fewest"],
+    means:
+      "another server has much less than its share: `fewest` connections, where this one has `connections`. The oldest leave first, with GOAWAY and `max-connection-age-grace`",
+  },
   "store-back": {
     level: "info",
     message: "store reachable again",

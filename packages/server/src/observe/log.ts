@@ -111,9 +111,16 @@ function logStreams(lines: Lines): void {
 }
 
 function isOrdinaryEnd(reason: string): boolean {
-  return ["finished", "cancelled", "connection-lost", "connection-age", "certificate", "draining", "closed"].includes(
-    reason,
-  );
+  return [
+    "finished",
+    "cancelled",
+    "connection-lost",
+    "connection-age",
+    "balance",
+    "certificate",
+    "draining",
+    "closed",
+  ].includes(reason);
 }
 
 function logNacks(lines: Lines): void {
@@ -261,6 +268,9 @@ function logLedger(lines: Lines): void {
   lines.each("ledger-role", ({ role }) => ({ role }));
   lines.each("store-away", ({ reason }) => ({ reason: printable(reason, 500) }));
   lines.each("store-copy-in-place", ({ number }) => ({ number }));
+  lines.eachLimited("connections-moved", createLineLimit(), ({ moved, connections, fewest }) => {
+    return { key: [], fields: { moved, connections, fewest } };
+  });
   lines.each("store-back", ({ awayMs }) => ({ away_ms: awayMs }));
   lines.eachLimited("ledger-problem", createLineLimit(), ({ message }) => {
     return { key: [message], fields: { reason: printable(message, 500) } };

@@ -87,6 +87,7 @@ export type MetricName =
   | "xds_server_store_copy_in_place"
   | "xds_server_store_stopped"
   | "xds_server_store_publisher"
+  | "xds_server_store_moved_connections_total"
   | "xds_server_store_unchecked_total"
   | "xds_server_emptied_endpoints"
   | "xds_server_missing_resources"
@@ -409,6 +410,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   xds_server_store_publisher: {
     kind: "gauge",
     help: "1 while this server publishes to the shared store, 0 while it follows.",
+    labels: [],
+  },
+  xds_server_store_moved_connections_total: {
+    kind: "counter",
+    help: "Connections that were asked to go to another server of the store, because that one has fewer.",
     labels: [],
   },
   xds_server_store_unchecked_total: {

@@ -218,6 +218,10 @@ function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
   const records = new CounterFamily("xds_server_ledger_records_total", registry);
   const ledgerProblems = new CounterFamily("xds_server_ledger_problems_total", registry).cell();
   const unchecked = new CounterFamily("xds_server_store_unchecked_total", registry);
+  const moved = new CounterFamily("xds_server_store_moved_connections_total", registry).cell();
+  telemetry.observe("connections-moved", (event) => {
+    moved.value += event.moved;
+  });
   telemetry.observe("client-unchecked", ({ reason }) => unchecked.cell(reason).value++);
   telemetry.observe("ledger-recorded", ({ as }) => records.cell(as).value++);
   telemetry.observe("ledger-problem", () => ledgerProblems.value++);

@@ -6,6 +6,7 @@ import type { NumbersReached, StateChange } from "../ledger/in-force.ts";
 import type { MissingContent } from "../ledger/publication.ts";
 import type { EncoderCounters, WriteState } from "../observe/gauges.ts";
 import type { MetricReading } from "../observe/metric-readings.ts";
+import type { SessionCounts } from "../sessions.ts";
 import type { ClientParts } from "../status/client-status.ts";
 import type { BoundAddress } from "../transport/transport.ts";
 import type { Answered, Question } from "./questions.ts";
@@ -35,6 +36,12 @@ export interface WorkerQuestions {
   readonly progress: { readonly asked: AskedProgress; readonly answer: ProgressAnswer };
   readonly metrics: { readonly asked: Record<never, never>; readonly answer: readonly MetricReading[] };
   readonly usage: { readonly asked: Record<never, never>; readonly answer: WorkerUsage };
+  readonly "count-sessions": { readonly asked: Record<never, never>; readonly answer: SessionCounts };
+  /** Asks so many connections to leave. */
+  readonly "move-sessions": {
+    readonly asked: { readonly connections: number };
+    readonly answer: { readonly moved: number };
+  };
   readonly live: { readonly asked: Record<never, never>; readonly answer: LiveReading };
   /** Tells what nodes reached until now (`past`) before it answers. */
   readonly past: { readonly asked: Record<never, never>; readonly answer: undefined };

@@ -16,7 +16,7 @@ function scene() {
   const store = new MemoryLedgerStore();
   const told: string[] = [];
   let now = Date.parse("2026-01-01T00:00:00Z");
-  let counts = { nodes: 0, deployed: 0 };
+  let counts = { nodes: 0, deployed: 0, connections: 0 };
   let facts: Omit<ReplicaFacts, "members"> = {
     ...{ address: "10.0.0.1:18000", role: "follower", number: 1, head: 1, stoppedSince: undefined },
   };
@@ -32,13 +32,13 @@ function scene() {
   const replicas = new Replicas({
     version: "1.2.3",
     facts: () => ({ ...facts, members }),
-    countNodes: () => counts,
+    sessions: { count: () => Promise.resolve(counts) },
     now: () => new Date(now),
   });
   return {
     ...{ store, told, replicas },
     count: (nodes: number, deployed: number) => {
-      counts = { nodes, deployed };
+      counts = { nodes, deployed, connections: nodes };
     },
     set: (changed: Partial<typeof facts>) => {
       facts = { ...facts, ...changed };
@@ -93,7 +93,7 @@ test("all replicas are listed with what they lack, and since when", async () => 
   await pass(3);
   const other: ReplicaState = {
     ...{ id: "other", name: "b", address: undefined, version: "2", role: "publisher", startedAt: at(0), number: 4 },
-    ...{ numberSince: at(2), behindSince: undefined, stoppedSince: at(3), nodes: 7, deployed: 5 },
+    ...{ numberSince: at(2), behindSince: undefined, stoppedSince: at(3), nodes: 7, deployed: 5, connections: 7 },
   };
   await store.members.announce("other", formatReplica(other));
   await store.members.announce("newer", '{"form":2}');
@@ -116,7 +116,7 @@ test("a replica that is only kept is lost, unless it was started again on the sa
   const { at } = scene();
   const state = (id: string, name: string, address: string | undefined, startedAt: number): ReplicaState => ({
     ...{ id, name, address, version: "1", role: "follower", startedAt: at(startedAt), number: 4, numberSince: at(2) },
-    ...{ behindSince: undefined, stoppedSince: undefined, nodes: 7, deployed: 5 },
+    ...{ behindSince: undefined, stoppedSince: undefined, nodes: 7, deployed: 5, connections: 7 },
   });
   const [a, b, c, d] = [
     state("a", "xds-0", "10.0.0.1:18000", 10),

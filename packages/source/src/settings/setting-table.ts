@@ -86,6 +86,7 @@ export type SettingKey =
   | "rest.names"
   | "state-dir"
   | "store"
+  | "balance-connections"
   | "workers"
   | "tls.cert"
   | "tls.key"
@@ -240,6 +241,12 @@ export const settingTable: readonly Setting[] = [
     "text",
     undefined,
     "Store that several servers share, etcd://HOST:PORT,…/PREFIX or file:DIR; one of them publishes its source.",
+  ),
+  row(
+    "balance-connections",
+    "boolean",
+    "true",
+    "Ask connections to go to a server of the store that has much less than its share.",
   ),
   row(
     "workers",

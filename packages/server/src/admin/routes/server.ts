@@ -220,14 +220,14 @@ async function listReplicas(view: AdminView): Promise<ReplicasAnswer> {
   const { replicas: known } = view;
   const head = view.store()?.head ?? 0;
   if (known === undefined) return describeReplicas({ replicas: [], lost: [] }, head);
-  const alone = (problem: string): ReplicasAnswer =>
-    describeReplicas({ replicas: [known.own()], lost: [] }, head, problem);
+  const alone = async (problem: string): Promise<ReplicasAnswer> =>
+    describeReplicas({ replicas: [await known.own()], lost: [] }, head, problem);
   const outage = view.store()?.outage;
-  if (outage !== undefined) return alone(outage.reason);
+  if (outage !== undefined) return await alone(outage.reason);
   try {
     return describeReplicas(await known.list(), head);
   } catch (cause) {
-    return alone(cause instanceof Error ? cause.message : String(cause));
+    return await alone(cause instanceof Error ? cause.message : String(cause));
   }
 }
 

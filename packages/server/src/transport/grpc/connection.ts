@@ -45,6 +45,11 @@ const tooOld: Status = {
   message: "the connection is old enough; connect anew (maxConnectionAgeMs)",
 };
 
+const hasMore: Status = {
+  code: statusCode.UNAVAILABLE,
+  message: "another server has fewer connections; connect anew",
+};
+
 export interface ConnectionOptions {
   readonly hub: HubPort;
   readonly limits: Limits;
@@ -71,6 +76,7 @@ export class GrpcConnection implements Http2Listener {
   #keepalive: NodeJS.Timeout | undefined;
   #pingTimeout: NodeJS.Timeout | undefined;
   #age: Timer | undefined;
+  readonly #openedAt = performance.now();
   #closeReason = "closed by the client";
 
   /** Starts HTTP/2 on a socket. Returns undefined and closes the socket if a connection limit is exceeded. */
@@ -112,6 +118,20 @@ export class GrpcConnection implements Http2Listener {
     if (this.#http2.isLeaving) return;
     this.#closeReason = reason;
     this.#http2.leave();
+  }
+
+  get isLeaving(): boolean {
+    return this.#http2.isLeaving;
+  }
+
+  get ageMs(): number {
+    return performance.now() - this.#openedAt;
+  }
+
+  /** Asks the client to go to another server; its calls get a while to end. */
+  move(): void {
+    this.#age?.cancel();
+    this.#retire(hasMore, "balance");
   }
 
   /** Ends all calls with a status. */

@@ -26,6 +26,8 @@ import { type InForceCertificates, TlsListener, type TrustFuse } from "./tls.ts"
  * retries.
  */
 const BACKLOG = 4_096;
+/** A younger connection was perhaps moved here: it stays. */
+const MOVED_FROM_MS = 60_000;
 
 export interface GrpcTransportOptions {
   readonly api: EnvoyApi;
@@ -98,6 +100,25 @@ export class GrpcTransport implements Transport {
     this.#listener?.close();
     for (const connection of this.#connections.values()) connection.leave("draining");
     this.#http1.drain();
+  }
+
+  /** How many connections over HTTP/2 were not asked to leave. */
+  get staying(): number {
+    let staying = 0;
+    for (const connection of this.#connections.values()) if (!connection.isLeaving) staying++;
+    return staying;
+  }
+
+  /** Asks so many of them to leave, the oldest first, without those that are young. Returns how many were asked. */
+  moveOldest(count: number): number {
+    let moved = 0;
+    for (const connection of this.#connections.values()) {
+      if (moved >= count || connection.ageMs < MOVED_FROM_MS) break;
+      if (connection.isLeaving) continue;
+      connection.move();
+      moved++;
+    }
+    return moved;
   }
 
   /** Undefined: without TLS, or before the start. */
