@@ -20,7 +20,7 @@ const packages = {
     npm: ["commander", "picocolors", "pino", "yaml"],
   },
   bench: {
-    workspace: ["protocol", "envoy-api", "server", "client", "conformance"],
+    workspace: ["protocol", "envoy-api", "server", "client", "conformance", "store-etcd"],
     npm: ["@grpc/grpc-js", "@grpc/grpc-js-xds", "@grpc/proto-loader"],
   },
 };
@@ -126,7 +126,7 @@ const orders = {
     "main",
   ],
   cli: ["io exit-code version", "output", "settings", "discovery", "commands", "command-line", "run", "main"],
-  bench: ["figures", "peer", "client hostile", "main", "soak"],
+  bench: ["figures", "peer", "client fleet hostile", "main", "soak"],
 };
 
 /** Only these files may touch what is named: the doors of the program. */

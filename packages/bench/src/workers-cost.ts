@@ -9,9 +9,9 @@ const STREAMS = 1_000;
 
 /** Servers that use all cores, and one that does not. */
 const subjects = ["one process", "1 worker", "2 workers", "linear", "snapshot"] as const;
-type Subject = (typeof subjects)[number];
+type DividedServer = (typeof subjects)[number];
 
-const names: Readonly<Record<Subject, string>> = {
+const names: Readonly<Record<DividedServer, string>> = {
   "one process": "xdskit, one process",
   "1 worker": "xdskit, 1 worker",
   "2 workers": "xdskit, 2 workers",
@@ -21,7 +21,7 @@ const names: Readonly<Record<Subject, string>> = {
 
 /** One run; each stream has its own connection. */
 interface WorkersMeasurement {
-  readonly subject: Subject;
+  readonly subject: DividedServer;
   readonly firstSyncMs: number;
   readonly changes: ChangesCost;
   /** Of each process of the server, with all streams in sync. */
@@ -64,7 +64,7 @@ export async function measureWorkers(runs: number, tools: string, isLong: boolea
   ].join("\n");
 }
 
-async function measureSubject(subject: Subject, resources: number, tools: string): Promise<WorkersMeasurement> {
+async function measureSubject(subject: DividedServer, resources: number, tools: string): Promise<WorkersMeasurement> {
   await using server = startServer(subject, resources, tools);
   const { address, admin } = await server.hears("listening");
   await server.hears("ready");
@@ -77,7 +77,7 @@ async function measureSubject(subject: Subject, resources: number, tools: string
   return { subject, firstSyncMs: Number(first["ms"]), changes, processes: server.usages() };
 }
 
-function startServer(subject: Subject, resources: number, tools: string): Peer {
+function startServer(subject: DividedServer, resources: number, tools: string): Peer {
   if (subject === "linear" || subject === "snapshot")
     return new Peer(`${tools}/gcp`, ["-resources", String(resources), "-cache", subject], BOTH_CPUS);
   const program = fileURLToPath(new URL("./served-by-xdskit.js", import.meta.url));

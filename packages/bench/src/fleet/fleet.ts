@@ -2,7 +2,14 @@ import type { Cell } from "../cells.ts";
 import { format, median } from "../figures.ts";
 import { type Measurement, measure } from "../measure.ts";
 import { sampleReplicaLag } from "../replica-lag.ts";
-import { type Fleet, type Line, lineThrough, type ServerModel, smallestFleet, valueAt } from "./simulate.ts";
+import {
+  type LinearCost,
+  lineThrough,
+  type ServerModel,
+  type SimulatedFleet,
+  smallestFleet,
+  valueAt,
+} from "./simulate.ts";
 
 const RESOURCES = 1_000;
 /** The model goes through the first two, and is checked against the third. */
@@ -20,7 +27,7 @@ export async function measureFleets(runs: number, tools: string): Promise<string
     await measureCell(STREAMS[1], runs, tools),
     await measureCell(STREAMS[2], runs, tools),
   ];
-  const line = (of: (point: Point) => number): Line =>
+  const line = (of: (point: Point) => number): LinearCost =>
     lineThrough([small.streams, of(small)], [middle.streams, of(middle)]);
   const model: ServerModel = {
     firstSyncMs: line((point) => point.firstSyncMs),
@@ -72,7 +79,7 @@ async function measureCell(streams: number, runs: number, tools: string): Promis
 }
 
 function checkTable(model: ServerModel, large: Point): string {
-  const row = (name: string, line: Line, measured: number): string => {
+  const row = (name: string, line: LinearCost, measured: number): string => {
     const said = valueAt(line, large.streams);
     return `| ${name} | ${format(line.at)} + ${format(line.each * 1_000)} | ${format(said)} | ${format(measured)} | ${(said / measured).toFixed(2)} |`;
   };
@@ -86,7 +93,7 @@ function checkTable(model: ServerModel, large: Point): string {
   ].join("\n");
 }
 
-function fleetTable(fleets: readonly Fleet[]): string {
+function fleetTable(fleets: readonly SimulatedFleet[]): string {
   const head = [
     ...["clients", "servers", "MB each", "1 change: middle, 99 of 100, ms", "MB of all"],
     ...["all at once, s", "GB", "a server is lost: clients", "back after, s", "MB"],

@@ -1,12 +1,12 @@
 /** What one server process on one core needs, as lines through measured points. */
 export interface ServerModel {
   /** Until the last of so many clients that come at once is in sync. */
-  readonly firstSyncMs: Line;
+  readonly firstSyncMs: LinearCost;
   /** Until the last of so many clients that come back with what they hold is in sync. */
-  readonly reconnectMs: Line;
+  readonly reconnectMs: LinearCost;
   /** Until the last of so many clients has a change. */
-  readonly changeMs: Line;
-  readonly residentMb: Line;
+  readonly changeMs: LinearCost;
+  readonly residentMb: LinearCost;
   /** What a client receives. */
   readonly firstSyncBytes: number;
   readonly reconnectBytes: number;
@@ -16,7 +16,7 @@ export interface ServerModel {
 }
 
 /** A straight line: `at + each * clients`. */
-export interface Line {
+export interface LinearCost {
   readonly at: number;
   readonly each: number;
 }
@@ -30,7 +30,7 @@ export interface FleetLimits {
   readonly connections: number;
 }
 
-export interface Fleet {
+export interface SimulatedFleet {
   readonly clients: number;
   readonly replicas: number;
   readonly residentMb: number;
@@ -45,24 +45,29 @@ export interface Fleet {
 }
 
 /** From 0 up to 1. */
-export type Random = () => number;
+export type NextNumber = () => number;
 
 const CHANGES = 500;
 /** Envoy waits a random time up to this before it connects again, the first time. */
 const BACKOFF_MS = 500;
 
 /** The line through two points. */
-export function lineThrough(a: readonly [number, number], b: readonly [number, number]): Line {
+export function lineThrough(a: readonly [number, number], b: readonly [number, number]): LinearCost {
   const each = (b[1] - a[1]) / (b[0] - a[0]);
   return { each, at: a[1] - each * a[0] };
 }
 
-export function valueAt({ at, each }: Line, clients: number): number {
+export function valueAt({ at, each }: LinearCost, clients: number): number {
   return Math.max(0, at + each * clients);
 }
 
 /** The smallest fleet that stays within the limits with one server less. */
-export function smallestFleet(model: ServerModel, clients: number, limits: FleetLimits, random: Random): Fleet {
+export function smallestFleet(
+  model: ServerModel,
+  clients: number,
+  limits: FleetLimits,
+  random: NextNumber,
+): SimulatedFleet {
   for (let replicas = 2; ; replicas++) {
     const each = Math.ceil(clients / (replicas - 1));
     if (each > limits.connections || valueAt(model.residentMb, each) > limits.residentMb) continue;
@@ -71,7 +76,7 @@ export function smallestFleet(model: ServerModel, clients: number, limits: Fleet
   }
 }
 
-function simulate(model: ServerModel, clients: number, replicas: number, random: Random): Fleet {
+function simulate(model: ServerModel, clients: number, replicas: number, random: NextNumber): SimulatedFleet {
   const shares = divide(clients, replicas, random);
   const most = Math.max(...shares);
   return {
@@ -89,7 +94,12 @@ function simulate(model: ServerModel, clients: number, replicas: number, random:
 }
 
 /** Each server has a change after a lag of its own, and then tells its clients one after another. */
-function changeTimes(model: ServerModel, clients: number, replicas: number, random: Random): readonly [number, number] {
+function changeTimes(
+  model: ServerModel,
+  clients: number,
+  replicas: number,
+  random: NextNumber,
+): readonly [number, number] {
   const times = Array.from({ length: CHANGES }, () =>
     Math.max(
       ...divide(clients, replicas, random).map((share) => {
@@ -102,7 +112,7 @@ function changeTimes(model: ServerModel, clients: number, replicas: number, rand
 }
 
 /** Clients come after their backoff, and are served one after another. */
-function comingBack(model: ServerModel, clients: number, random: Random): number {
+function comingBack(model: ServerModel, clients: number, random: NextNumber): number {
   const arrivals = Array.from({ length: clients }, () => random() * BACKOFF_MS).sort((a, b) => a - b);
   let free = model.reconnectMs.at;
   for (const arrival of arrivals) free = Math.max(free, arrival) + model.reconnectMs.each;
@@ -110,7 +120,7 @@ function comingBack(model: ServerModel, clients: number, random: Random): number
 }
 
 /** How many clients each of the servers has, if a load balancer picks one at random for each. */
-export function divide(clients: number, replicas: number, random: Random): readonly number[] {
+export function divide(clients: number, replicas: number, random: NextNumber): readonly number[] {
   const shares: number[] = [];
   let left = clients;
   for (let others = replicas - 1; others >= 0; others--) {
@@ -123,6 +133,6 @@ export function divide(clients: number, replicas: number, random: Random): reado
   return shares;
 }
 
-function normal(random: Random): number {
+function normal(random: NextNumber): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
