@@ -16,6 +16,7 @@ import type { CheckedOptions } from "./check-options.ts";
 import type { RulesContext } from "./commit-check.ts";
 import { XdsError } from "./error.ts";
 import { readAccess } from "./hub/access.ts";
+import type { ArrivingClient } from "./hub/catch-up-gate.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";
 import { connectedNodes, type JudgedWith, judgedNodes, type PlacedStreams, subscribedNodes } from "./judged-nodes.ts";
@@ -158,8 +159,8 @@ export class ServerLedger {
   }
 
   /** Resolves when what the store has is in force, for a client of a worker. */
-  async whenFresh(bringsVersions: boolean): Promise<void> {
-    await this.#freshness?.check(bringsVersions);
+  async whenFresh(client: ArrivingClient): Promise<void> {
+    await this.#freshness?.check(client);
   }
 
   /** Other nodes are connected to workers. */

@@ -97,7 +97,7 @@ export function createPool(
       feed.remembered(what);
     },
     onPast: (lines) => nodePast.take(lines),
-    whenFresh: async (bringsVersions) => await ledger?.whenFresh(bringsVersions),
+    whenFresh: async (client) => await ledger?.whenFresh(client),
   });
 }
 

@@ -1,4 +1,5 @@
 import type { AccessGrant, AccessPolicy } from "../access/access-policy.ts";
+import type { DiscoveryRequest } from "../message/request.ts";
 import type { Node } from "../node/node.ts";
 import type { NodeMappingRejection, Peer } from "../node/node-mapping.ts";
 import type { Resource } from "../resource/resource.ts";
@@ -10,6 +11,7 @@ import { finish, type Steps } from "../state/steps.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { Admission } from "./admission.ts";
 import { CurrentViews } from "./cache/current-view.ts";
+import { KnownVersions } from "./cache/known-versions.ts";
 import { ServedVersions } from "./cache/served.ts";
 import { SharedResponses } from "./cache/shared-responses.ts";
 import type { ServerEffect } from "./contract/effect.ts";
@@ -43,6 +45,8 @@ export class ServerMachine {
   readonly #options: ServerMachineOptions;
   readonly #layers: LayerSet<Stream | PolledView>;
   readonly #responses: SharedResponses;
+  readonly #currentViews: CurrentViews;
+  readonly #knownVersions = new KnownVersions();
   readonly #admission: Admission;
   readonly #history: History<Stream | PolledView>;
   readonly #streams: Streams;
@@ -72,11 +76,12 @@ export class ServerMachine {
     });
     this.#history = new History(this.#layers, this.#responses, isCluster, clusterSources);
     this.#admission = new Admission(options, (layer) => this.#layers.isPresent(layer));
+    this.#currentViews = new CurrentViews(this.#responses);
     const shared = {
       ...options,
       clientMemory: this.#clientMemory,
       layers: this.#layers,
-      currentViews: new CurrentViews(this.#responses),
+      currentViews: this.#currentViews,
       admission: this.#admission,
       progress: this.progress,
       nextTimer: () => ++this.#lastTimer,
@@ -316,6 +321,14 @@ export class ServerMachine {
    */
   *resources(layers: readonly string[], type: TypeUrl, grant?: AccessGrant): Iterable<Resource> {
     for (const member of this.#layers.viewOf(layers, grant).members(type)) if (member.isStandIn !== true) yield member;
+  }
+
+  /**
+   * Whether what a client of these layers says it has of a type is of states that are in force here, or were lately.
+   * `grant`: it sees only what that shows.
+   */
+  knows(layers: readonly string[], type: TypeUrl, request: DiscoveryRequest, grant?: AccessGrant): boolean {
+    return this.#knownVersions.covers(request, type, this.#currentViews.of(this.#layers.viewOf(layers, grant)));
   }
 
   /** The layers of a node, or why the node mapping rejects it. */

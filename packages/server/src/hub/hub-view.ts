@@ -14,6 +14,7 @@ import {
   type AccessRefusal,
   type AccessVerdict,
   type AskedResource,
+  type DiscoveryRequest,
   isVisible,
   type LayerState,
   type PlacedStream,
@@ -162,15 +163,32 @@ export class HubView {
     return (layer, type, name) => layers.has(layer) && view.sees(layer, type, name);
   }
 
+  /**
+   * Whether what a client says it has of a type is of states that are in force here, or were lately; so also of a client
+   * that is sent nothing.
+   */
+  knows(claim: AccessClaim & { readonly node: Node }, type: TypeUrl, request: DiscoveryRequest): boolean {
+    const placed = this.#place(claim);
+    return "refused" in placed || this.#parts.machine.knows(placed.layers, type, request, placed.grant);
+  }
+
   #viewOf(claim: AccessClaim & { readonly node: Node }): NodeView | NodeMappingRejection {
-    const { node, peer } = claim;
-    const layers = this.layersOf(node, peer);
-    if ("refused" in layers) return layers;
-    const grant = peer.isInProcess === true ? wholeGrant : this.#parts.machine.access.grant(claim, layers);
-    if ("denied" in grant) return { refused: grant.denied };
+    const placed = this.#place(claim);
+    if ("refused" in placed) return placed;
+    const { layers, grant } = placed;
     return {
       layers,
       sees: (layer, type, name) => isVisible(grant, layer, { type, name }),
     };
+  }
+
+  #place(
+    claim: AccessClaim & { readonly node: Node },
+  ): { readonly layers: readonly string[]; readonly grant: AccessGrant } | NodeMappingRejection {
+    const { node, peer } = claim;
+    const layers = this.layersOf(node, peer);
+    if ("refused" in layers) return layers;
+    const grant = peer.isInProcess === true ? wholeGrant : this.#parts.machine.access.grant(claim, layers);
+    return "denied" in grant ? { refused: grant.denied } : { layers, grant };
   }
 }

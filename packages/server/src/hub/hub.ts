@@ -174,6 +174,7 @@ export class Hub implements HubPort {
       converter: this.#converter,
       open: (id) => this.budget.open(accountOf(this.#peerOf(id))),
       viewOf: (stream, node) => this.#viewOf(stream, node),
+      isKnown: (id, request) => this.#isKnown(id, request),
       process: (stream, request) => this.#process(stream, request),
       withheld: (waiting) => this.#withhold(waiting),
       refuse: (id, reason) => this.#turnAway(id, unanswerable[reason], "not-ready"),
@@ -451,6 +452,17 @@ export class Hub implements HubPort {
     if (stream === undefined) return () => false;
     const node = named ?? this.view.streamState(id)?.node ?? anonymousNode;
     return this.view.seenBy({ entryPoint: entryPointOf(stream), peer: stream.peer, node });
+  }
+
+  /** Whether what a request brings is of states that this server has or had; so also if nobody can say of what type it is. */
+  #isKnown(id: StreamId | PollId, request: DiscoveryRequest): boolean {
+    const stream = this.#streams.get(id);
+    const peer = stream?.peer ?? this.#polls.peerOf(id);
+    const type = request.type ?? stream?.onlyType;
+    if (peer === undefined || type === undefined) return true;
+    const entryPoint = stream === undefined ? "rest" : entryPointOf(stream);
+    const node = request.node ?? this.view.streamState(id)?.node ?? anonymousNode;
+    return this.view.knows({ entryPoint, peer, node }, type, request);
   }
 
   abandonPoll(id: PollId): void {

@@ -17,6 +17,8 @@ export type Unanswerable = "behind" | "missing";
 export interface WaitingRequestsOptions extends WithheldRequestsOptions {
   /** Without it nothing is converted between v2 and v3. */
   readonly converter: ApiVersionConverter | undefined;
+  /** Whether what a request brings from an earlier stream is of states that this server has or had. */
+  readonly isKnown: (id: StreamId | PollId, request: DiscoveryRequest) => boolean;
   /** Takes a request of a stream that waits for nothing any more. */
   readonly process: (stream: StreamId, request: DiscoveryRequest) => void;
   /** Told of requests that wait for content, and again when what they wait for may be another. */
@@ -42,7 +44,7 @@ export class WaitingRequests {
   constructor(options: WaitingRequestsOptions) {
     const { converter, commit, failed } = options;
     this.#options = options;
-    this.#gate = new CatchUpGate(options.open);
+    this.#gate = new CatchUpGate(options.open, options.isKnown);
     this.#withheld = new WithheldRequests(options);
     this.#conversion = converter && new FirstConversion({ converter, commit, failed });
   }

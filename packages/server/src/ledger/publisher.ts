@@ -224,7 +224,7 @@ export class Publisher {
   }
 
   /** What this process has seen of the store. */
-  get store(): Pick<LedgerStore, "head" | "outage" | "refresh" | "copy" | "members"> {
+  get store(): Pick<LedgerStore, "head" | "outage" | "onOutage" | "refresh" | "copy" | "members"> {
     return this.#options.store;
   }
 

@@ -48,8 +48,14 @@ export interface WorkerQuestions {
 
 /** A question of a worker to its primary. */
 export interface PrimaryQuestions {
-  /** Answers once the worker was sent what every client that comes now must not be set back behind. */
-  readonly fresh: { readonly asked: { readonly bringsVersions: boolean }; readonly answer: undefined };
+  /**
+   * Answers once the worker was sent what every client that comes now must not be set back behind. If the store cannot be
+   * asked, that takes longer for one that `mayBeAhead`.
+   */
+  readonly fresh: {
+    readonly asked: { readonly mayBeAhead: boolean };
+    readonly answer: { readonly isChecked: boolean };
+  };
   /** The clients of the other workers. */
   readonly "client-status": WorkerQuestions["client-status"];
 }

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { NodePastLine, Remembered } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
+import type { ArrivingClient } from "../hub/catch-up-gate.ts";
 import type { WorkerReport } from "../hub/port.ts";
 import type { BoundAddress } from "../transport/transport.ts";
 import { ConnectionSource } from "./connection-source.ts";
@@ -38,7 +39,7 @@ export interface WorkerPoolOptions extends WorkersOptions {
   readonly onRemembered: (what: Remembered) => void;
   readonly onPast: (lines: readonly NodePastLine[]) => void;
   /** Resolves when everything that a client must not be set back behind was passed to the feed. */
-  readonly whenFresh: (bringsVersions: boolean) => Promise<void>;
+  readonly whenFresh: (client: ArrivingClient) => Promise<void>;
 }
 
 /** What the admin API shows of a worker. */
@@ -265,9 +266,14 @@ export class WorkerPool {
 
   #answerersOf(worker: Worker): Answerers<PrimaryQuestions> {
     return {
-      fresh: async ({ bringsVersions }) => {
-        await this.#options.whenFresh(bringsVersions);
-        return undefined;
+      fresh: async ({ mayBeAhead }) => {
+        let isChecked = true;
+        const isKnown = (): boolean => {
+          isChecked = false;
+          return !mayBeAhead;
+        };
+        await this.#options.whenFresh({ bringsVersions: true, isKnown });
+        return { isChecked };
       },
       "client-status": async (asked) => {
         const answers = await this.askAll("client-status", asked, worker);

@@ -1,12 +1,13 @@
 import type { Socket } from "node:net";
 import type { LayerChange, Resource, TypeUrl } from "@xdskit/protocol";
 import type { StreamId } from "@xdskit/protocol/internal";
-import type { Freshness } from "../hub/catch-up-gate.ts";
+import type { ArrivingClient, Freshness } from "../hub/catch-up-gate.ts";
 import type { Hub } from "../hub/hub.ts";
 import type { HubTarget } from "../hub-target.ts";
 import type { NumbersReached } from "../ledger/in-force.ts";
 import type { NodePastStore } from "../ledger/node-past-files.ts";
 import type { NumbersInForce } from "../ledger/numbers-in-force.ts";
+import { SharedQuestion } from "../shared-question.ts";
 import type { Channel } from "./channel.ts";
 import type {
   AskedClientStatus,
@@ -50,8 +51,7 @@ export class WorkerLink implements Freshness {
   #applied: Promise<void> = Promise.resolve();
   #closed = 0;
   #gathering: NodeJS.Timeout | undefined;
-  #asking: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  readonly #fresh = new SharedQuestion(() => this.#askPrimary({ mayBeAhead: false }));
 
   constructor(parts: WorkerLinkParts) {
     this.#parts = parts;
@@ -86,28 +86,25 @@ export class WorkerLink implements Freshness {
   }
 
   /** What the primary had in force when it was asked must be in force here: other workers may be ahead. */
-  check(bringsVersions: boolean): Promise<void> | undefined {
-    return bringsVersions ? this.#ask() : undefined;
+  check(client: ArrivingClient): Promise<void> | undefined {
+    return client.bringsVersions ? this.#check(client) : undefined;
   }
 
-  /** An answer that was asked for before the client came may be too old for it, so the next one counts. */
-  #ask(): Promise<void> {
-    if (this.#asking === undefined) {
-      this.#asking = this.#questions
-        .ask("fresh", { bringsVersions: true })
-        // What the primary sent before its answer is here.
-        .then(() => this.#applied)
-        .catch(() => undefined)
-        .finally(() => {
-          this.#asking = undefined;
-        });
-      return this.#asking;
+  async #check(client: ArrivingClient): Promise<void> {
+    if ((await this.#fresh.ask()) || client.isKnown()) return;
+    await this.#askPrimary({ mayBeAhead: true });
+  }
+
+  /** Whether the primary could ask its store, if it has one. */
+  async #askPrimary(asked: { readonly mayBeAhead: boolean }): Promise<boolean> {
+    try {
+      const { isChecked } = await this.#questions.ask("fresh", asked);
+      // What the primary sent before its answer is here.
+      await this.#applied;
+      return isChecked;
+    } catch {
+      return true;
     }
-    this.#next ??= this.#asking.then(() => {
-      this.#next = undefined;
-      return this.#ask();
-    });
-    return this.#next;
   }
 
   #take(message: ToWorker, socket: Socket | undefined): void {

@@ -1,0 +1,58 @@
+import type { DiscoveryRequest, ListedVersion } from "../../message/request.ts";
+import { canonicalName } from "../../resource/resource-name.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import type { View } from "../../state/view.ts";
+import type { CurrentView } from "./current-view.ts";
+
+interface FormerPairs {
+  /** The revision of the last change when they were collected. */
+  readonly changedAt: number;
+  readonly pairs: ReadonlySet<string>;
+}
+
+/**
+ * Whether all that a client says it has of a type, from an earlier stream, is of states that this server has in force or
+ * had lately: then it has nothing newer from another one.
+ */
+export class KnownVersions {
+  readonly #byView = new WeakMap<View, Map<TypeUrl, FormerPairs>>();
+
+  covers(request: DiscoveryRequest, type: TypeUrl, current: CurrentView): boolean {
+    const { view } = current;
+    if (request.kind === "delta") return this.#coversPairs(request.initialVersions, type, view);
+    const { versionInfo } = request;
+    if (versionInfo === undefined || versionInfo === view.typeVersion(type)) return true;
+    return current.servedAs(type, versionInfo) !== undefined;
+  }
+
+  #coversPairs(listed: Iterable<ListedVersion>, type: TypeUrl, view: View): boolean {
+    let former: ReadonlySet<string> | undefined;
+    for (const [given, version] of listed) {
+      const name = canonicalName(given);
+      if (view.holder(type, name)?.version === version) continue;
+      former ??= this.#formerPairs(type, view);
+      if (!former.has(pairOf(name, version))) return false;
+    }
+    return true;
+  }
+
+  /** What the journals still say of what was replaced or deleted; collected once for all clients until the next change. */
+  #formerPairs(type: TypeUrl, view: View): ReadonlySet<string> {
+    const byType = this.#byView.get(view) ?? new Map<TypeUrl, FormerPairs>();
+    this.#byView.set(view, byType);
+    const changedAt = view.changedAt(type);
+    const known = byType.get(type);
+    if (known?.changedAt === changedAt) return known.pairs;
+    const pairs = new Set<string>();
+    for (const layer of view.layers) {
+      for (const { name, before } of layer.table(type)?.journal.backwards() ?? [])
+        if (before !== undefined) pairs.add(pairOf(name, before.version));
+    }
+    byType.set(type, { changedAt, pairs });
+    return pairs;
+  }
+}
+
+function pairOf(name: string, version: string): string {
+  return `${name}\u0000${version}`;
+}
