@@ -4,8 +4,13 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Cluster, createXdsClient, type XdsClient } from "@xdskit/client";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import type { NodesAnswer, ServerAnswer } from "@xdskit/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { describeWith } from "../../../test/e2e/support/peers.ts";
+import { type RawCall, RawPeer } from "../../server/test/support/raw-peer.ts";
+import { ADS_SOTW, CLUSTER, sotwRequest } from "../../server/test/support/test-server.ts";
+import { EtcdMember } from "../../store-etcd/test/support/etcd.ts";
 import { run } from "../src/run.ts";
 import { CapturedIo } from "./captured-io.ts";
 import { clusters, Site, until } from "./serving.ts";
@@ -248,4 +253,43 @@ test("SIGTERM drains all workers and ends with 0", async () => {
   divided.child.kill("SIGTERM");
   expect(await exited).toEqual([0, null]);
   expect(pids.map(isAlive)).toEqual([false, false]);
+});
+
+describeWith("etcd", "workers of a server whose store is away", () => {
+  let member: EtcdMember;
+  beforeEach(async () => {
+    member = await EtcdMember.start();
+  });
+  afterEach(async () => {
+    await member.end();
+  });
+
+  test("serve clients whose versions are known; others wait until it is back", async () => {
+    await start("--store", `etcd://${member.endpoint}/mesh`);
+    await until("it has published", async () => (await divided.ask<ServerAnswer>("/api/v1/server")).revision === 1);
+    const [host = "", port] = divided.address.split(":");
+    const peers: RawPeer[] = [];
+    /** Each connection goes to the other worker than the one before. */
+    const subscribe = async (version?: string): Promise<RawCall> => {
+      const peer = await RawPeer.connect({ host, port: Number(port) });
+      peers.push(peer);
+      const call = peer.open(ADS_SOTW);
+      call.send(sotwRequest(CLUSTER, [], undefined, version));
+      return call;
+    };
+    const first = decodeSotwResponse(await (await subscribe()).next());
+    await site.write("a.yaml", clusters("one", "two"));
+    await until("it has the change", async () => (await divided.ask<ServerAnswer>("/api/v1/server")).revision === 2);
+    await member.kill();
+    await until("it is away", () => divided.logged("store-away").length === 1);
+    const waiting = [await subscribe("unknown"), await subscribe("unknown")];
+    const served = [await subscribe(first.versionInfo), await subscribe(first.versionInfo), await subscribe()];
+    const sizes = async (calls: readonly RawCall[]): Promise<readonly number[]> =>
+      await Promise.all(calls.map(async (call) => decodeSotwResponse(await call.next(20_000)).resources.length));
+    expect(await sizes(served)).toEqual([2, 2, 2]);
+    expect(waiting.map((call) => call.waiting)).toEqual([0, 0]);
+    await member.start();
+    expect(await sizes(waiting)).toEqual([2, 2]);
+    for (const peer of peers) await peer.close();
+  }, 60_000);
 });

@@ -10,6 +10,11 @@ const WAITS_FOR_STORE_MS = 60_000;
 /** How often it is looked whether the store is back: not every end of an outage is told. */
 const LOOKS_EVERY_MS = 1_000;
 
+/** What is asked of the publisher. */
+export type FollowedStore = Pick<Publisher, "number" | "stop" | "whenInForce"> & {
+  readonly store: Pick<Publisher["store"], "head" | "outage" | "onOutage" | "refresh" | "copy">;
+};
+
 /** Why a client was served although there may be a newer state. */
 export type UncheckedReason = "away" | "timeout";
 
@@ -20,7 +25,7 @@ export type UncheckedReason = "away" | "timeout";
  * and waits with what it has.
  */
 export class StoreFreshness {
-  readonly #publisher: Publisher;
+  readonly #publisher: FollowedStore;
   readonly #onUnchecked: (reason: UncheckedReason) => void;
   readonly #head: SharedQuestion<unknown>;
   readonly #waitsForStoreMs: number;
@@ -28,7 +33,7 @@ export class StoreFreshness {
 
   /** `waitsForStoreMs`: how long a client waits that may have something newer, while the store cannot be asked. */
   constructor(
-    publisher: Publisher,
+    publisher: FollowedStore,
     onUnchecked: (reason: UncheckedReason) => void,
     waitsForStoreMs: number = WAITS_FOR_STORE_MS,
   ) {

@@ -1,11 +1,21 @@
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
-import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
+import { decodeDeltaResponse, decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import type { Resource } from "@xdskit/protocol";
 import { createServer, type ManagementServer, type ManagementServerOptions, type PublishResult } from "@xdskit/server";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { StoreFreshness } from "../../src/ledger/freshness.ts";
 import { type RawCall, RawPeer, until, within } from "../support/raw-peer.ts";
-import { ADS_SOTW, CLUSTER, cluster, sotwRequest, testApi } from "../support/test-server.ts";
+import {
+  ADS_DELTA,
+  ADS_SOTW,
+  CLUSTER,
+  cluster,
+  deltaRequest,
+  ENDPOINTS,
+  sotwRequest,
+  testApi,
+} from "../support/test-server.ts";
 import { LedgerConnection, SharedLedger } from "./support/shared-ledger.ts";
 
 interface Served {
@@ -102,10 +112,11 @@ describe("servers that share a store", () => {
   test("stay ready, and serve, while the engine is away", async () => {
     const one = await serve();
     await one.publish(state(1));
+    const { version } = await received(subscribe(one));
     one.connection.cut();
     expect(await one.publish(state(2))).toEqual({ kind: "unavailable", reason: "the engine is away" });
     expect((await received(subscribe(one))).names).toBe("1");
-    expect((await received(subscribe(one, "unknown"))).names).toBe("1");
+    expect((await received(subscribe(one, version))).names).toBe("1");
     expect(one.server.ledger?.store).toMatchObject({ outage: { reason: "the engine is away" } });
     one.connection.mend();
     expect(one.events).toEqual(["the engine is away", "unchecked: away", "back"]);
@@ -186,6 +197,137 @@ describe("a client that comes from another server", () => {
   });
 });
 
+describe("while the store is away, a client from another server", () => {
+  /** Two servers that had 1 and 2; the second is cut off, and the first serves 3. */
+  async function apart(): Promise<{ readonly one: Served; readonly other: Served; readonly versions: Versions }> {
+    const [one, other] = [await serve(), await serve()];
+    await one.publish(state(1));
+    const first = await received(subscribe(one));
+    await one.publish(state(2));
+    await until("the other has it", () => other.server.ledger?.number === 2);
+    const second = await received(subscribe(other));
+    other.connection.cut();
+    await one.publish(state(3));
+    const third = await received(subscribe(one));
+    return { one, other, versions: { known: [first.version, second.version], unknown: third.version } };
+  }
+
+  test("waits with a version that is unknown, until the store is back", async () => {
+    const { other, versions } = await apart();
+    const call = await arrivesAt(other, () => subscribe(other, versions.unknown));
+    expect([call.waiting, other.events]).toEqual([0, ["the engine is away"]]);
+    other.connection.mend();
+    expect((await received(call)).names).toBe("3");
+    expect(other.events).toEqual(["the engine is away", "back"]);
+  });
+
+  test("is served at once without a version, or with one that this one has or had", async () => {
+    const { other, versions } = await apart();
+    for (const version of [undefined, ...versions.known])
+      expect((await received(subscribe(other, version))).names).toBe("2");
+    expect(other.events).toEqual(["the engine is away", "unchecked: away", "unchecked: away"]);
+  });
+
+  test("may hang up while it waits, and is not counted", async () => {
+    const { other, versions } = await apart();
+    const call = await arrivesAt(other, () => subscribe(other, versions.unknown));
+    const gone = new Promise<void>((resolve) => other.server.on("stream-closed", () => resolve()));
+    call.cancel();
+    await within("its end", gone);
+    other.connection.mend();
+    expect(other.events).toEqual(["the engine is away", "back"]);
+  });
+
+  test("waits in delta only if one of its pairs is unknown", async () => {
+    const { other } = await apart();
+    const [a1, a2, a3] = [1, 2, 3].map((n) => cluster("a", `${n}`));
+    const brings = (...held: readonly (Resource | undefined)[]): RawCall => {
+      const call = other.peer.open(ADS_DELTA);
+      const pairs = held.map((one) => [one?.name ?? "", one?.version ?? ""] as const);
+      call.send(deltaRequest(CLUSTER, ["*"], undefined, pairs));
+      return call;
+    };
+    const puts = async (call: RawCall): Promise<readonly (string | undefined)[]> =>
+      decodeDeltaResponse(await call.next()).resources.map(({ version }) => version);
+    expect(await puts(brings(a1))).toEqual([a2?.version]);
+    const calls = [
+      await arrivesAt(other, () => brings(a3)),
+      await arrivesAt(other, () => brings(a2, cluster("never", "1"))),
+    ];
+    expect(calls.map(({ waiting }) => waiting)).toEqual([0, 0]);
+    other.connection.mend();
+    expect(await Promise.all(calls.slice(1).map(puts))).toEqual([[a3?.version]]);
+  });
+
+  test("waits for all its types if one of them is unknown, whichever it asked for first", async () => {
+    const { one, other, versions } = await apart();
+    other.connection.mend();
+    await until("the other has it", () => other.server.ledger?.number === 3);
+    // The outage shows only in the answer, so both requests wait for that.
+    const answered = gate();
+    other.connection.delay = () => answered.opened;
+    const call = await arrivesAt(other, () => subscribe(other, versions.known[0]));
+    await arrivesAt(other, () => {
+      call.send(sotwRequest(ENDPOINTS, ["a"], undefined, "unknown"));
+      return call;
+    });
+    other.connection.cut({ isKnown: false });
+    answered.open();
+    await one.publish(state(4));
+    await turns();
+    expect(call.waiting).toBe(0);
+    other.connection.mend();
+    expect((await received(call)).names).toBe("4");
+  });
+
+  test("waits too where the store is another than it was, until that is adopted", async () => {
+    const connection = ledger.connect();
+    const one = await serve({}, connection, { admin: {} });
+    for (const n of [1, 2]) await one.publish(state(n));
+    connection.cut();
+    await ledger.restore(1);
+    connection.mend();
+    await until("it is stopped", () => one.server.ledger?.store?.stop !== undefined);
+    const call = await arrivesAt(one, () => subscribe(one, "unknown"));
+    expect(call.waiting).toBe(0);
+    await fetch(`http://${one.admin}/api/v1/store/adopt`, { method: "POST" });
+    expect((await received(call)).names).toBe("1");
+  });
+
+  test("waits for a limited time", async () => {
+    const connection = ledger.connect();
+    connection.cut();
+    const publisher = { store: connection, number: 0, stop: undefined, whenInForce: () => Promise.resolve() };
+    const reasons: string[] = [];
+    const freshness = new StoreFreshness(publisher, (reason) => reasons.push(reason), 1);
+    const served = freshness.check({ bringsVersions: true, isKnown: () => false });
+    await turns();
+    expect(reasons).toEqual([]);
+    await within("the end", served ?? Promise.reject(new Error("it does not wait")));
+    expect(reasons).toEqual(["away"]);
+  });
+});
+
+interface Versions {
+  /** The oldest first. */
+  readonly known: readonly string[];
+  readonly unknown: string;
+}
+
+/** Sends a request, and gives the server the time to answer it. */
+async function arrivesAt({ server: at }: Served, send: () => RawCall): Promise<RawCall> {
+  const arrived = new Promise<void>((resolve) => at.on("request-received", () => resolve()));
+  const call = send();
+  await arrived;
+  await turns();
+  return call;
+}
+
+/** An answer would be made, and received, in one of these. */
+async function turns(): Promise<void> {
+  for (let count = 0; count < 20; count++) await turn();
+}
+
 function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -201,7 +343,9 @@ class UnaskedConnection extends LedgerConnection {
   }
 }
 
-type Step = { readonly kind: "publish" | "lag" | "keep-up" | "slow" | "fast"; readonly server: number } | Hop;
+type Step =
+  | { readonly kind: "publish" | "lag" | "keep-up" | "slow" | "fast" | "cut" | "mend"; readonly server: number }
+  | Hop;
 
 interface Hop {
   readonly kind: "hop";
@@ -219,6 +363,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constantFrom("lag" as const, "keep-up" as const, "slow" as const, "fast" as const),
       server,
     }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constantFrom("cut" as const, "mend" as const), server }),
   },
 );
 
@@ -245,16 +393,22 @@ async function play(steps: readonly Step[], connect: () => LedgerConnection): Pr
   await at(servers, 0).publish(state(published));
   for (const one of steps) {
     const { connection, publish } = at(servers, one.server);
-    if (one.kind === "publish") await publish(state(++published));
-    else if (one.kind === "lag") connection.lag();
+    if (one.kind === "publish") {
+      if ((await publish(state(published + 1))).kind === "applied") published++;
+    } else if (one.kind === "lag") connection.lag();
     else if (one.kind === "keep-up") connection.keepUp();
     else if (one.kind === "slow") connection.delay = () => delay(5);
     else if (one.kind === "fast") connection.delay = () => Promise.resolve();
+    else if (one.kind === "cut") connection.cut();
+    else if (one.kind === "mend") connection.mend();
     else if (one.kind === "hop") {
       calls[one.client]?.cancel();
       await until("the server is ready", () => at(servers, one.server).server.ledger?.number !== 0);
-      calls[one.client] = subscribe(at(servers, one.server), versions[one.client]);
-      await take(one.client);
+      calls[one.client] = await arrivesAt(at(servers, one.server), () =>
+        subscribe(at(servers, one.server), versions[one.client]),
+      );
+      // While the store is away it may wait, until a later step or the next hop.
+      if (connection.outage === undefined) await take(one.client);
     }
     for (const client of [0, 1, 2]) while ((calls[client]?.waiting ?? 0) > 0) await take(client);
   }

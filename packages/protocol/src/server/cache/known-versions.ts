@@ -29,7 +29,7 @@ export class KnownVersions {
     let former: ReadonlySet<string> | undefined;
     for (const [given, version] of listed) {
       const name = canonicalName(given);
-      if (view.holder(type, name)?.version === version) continue;
+      if (isPresent(name, version, type, view)) continue;
       former ??= this.#formerPairs(type, view);
       if (!former.has(pairOf(name, version))) return false;
     }
@@ -51,6 +51,11 @@ export class KnownVersions {
     byType.set(type, { changedAt, pairs });
     return pairs;
   }
+}
+
+/** In any layer: what one hides today was in force before it did. */
+function isPresent(name: string, version: string, type: TypeUrl, view: View): boolean {
+  return view.layers.some((layer) => layer.table(type)?.resources.get(name)?.version === version);
 }
 
 function pairOf(name: string, version: string): string {
