@@ -6,6 +6,7 @@ import type { DiscoveryRequest, ListedVersion } from "../../message/request.ts";
 import type { View } from "../../state/view.ts";
 import { CurrentView } from "./current-view.ts";
 import { KnownVersions } from "./known-versions.ts";
+import { noPendingRemovals } from "./pending-removals.ts";
 import { SharedResponses } from "./shared-responses.ts";
 
 const common = { type: CLUSTER, node: undefined, nonce: undefined, error: undefined };
@@ -20,9 +21,10 @@ function sotw(versionInfo: string | undefined): DiscoveryRequest {
 }
 
 /** What the server is asked of a view. */
-function asking(view: View): (request: DiscoveryRequest) => boolean {
+function asking(view: View, shared = new SharedResponses(digest)): (request: DiscoveryRequest) => boolean {
   const known = new KnownVersions();
-  const current = new CurrentView(view, new SharedResponses(digest));
+  shared.advance(100, undefined);
+  const current = new CurrentView(view, shared);
   return (request) => known.covers(request, CLUSTER, current);
 }
 
@@ -74,6 +76,17 @@ describe("what a client brings is known", () => {
       },
     );
     fc.assert(property, { numRuns: 300 });
+  });
+
+  test("if it was served here, and not if only by a worker that is ahead", () => {
+    const view = viewOf(new WrittenLayer("base", [cluster("a", "1")]));
+    const shared = new SharedResponses(digest);
+    const knows = asking(view, shared);
+    for (const revision of [99, 100, 101]) {
+      const position = { view: viewOf(new WrittenLayer("base", [], revision)), revision };
+      shared.served.note({ type: CLUSTER, version: `of ${revision}`, position, pendingRemovals: noPendingRemovals });
+    }
+    expect([99, 100, 101].map((revision) => knows(sotw(`of ${revision}`)))).toEqual([true, true, false]);
   });
 
   test("if it is nothing", () => {

@@ -22,7 +22,9 @@ export class KnownVersions {
     if (request.kind === "delta") return this.#coversPairs(request.initialVersions, type, view);
     const { versionInfo } = request;
     if (versionInfo === undefined || versionInfo === view.typeVersion(type)) return true;
-    return current.servedAs(type, versionInfo) !== undefined;
+    const served = current.servedAs(type, versionInfo);
+    // A worker is also told what others served that are ahead of it.
+    return served !== undefined && served.position.revision <= current.revision;
   }
 
   #coversPairs(listed: Iterable<ListedVersion>, type: TypeUrl, view: View): boolean {
