@@ -65,12 +65,6 @@ const steps = [
     run: () => vitest("attacks", ["npm", "run", "--silent", "attacks", "--"]),
   },
   {
-    name: "chaos",
-    says: "servers, etcd and the links between them fail for 45 s, with one seed",
-    budget: 2.5,
-    run: () => vitest("chaos", ["npm", "run", "--silent", "chaos:short", "--"]),
-  },
-  {
     name: "packages",
     says: "the tarballs of a release install, compile, bundle and run outside the repository",
     budget: 2.5,
