@@ -255,41 +255,51 @@ test("SIGTERM drains all workers and ends with 0", async () => {
   expect(pids.map(isAlive)).toEqual([false, false]);
 });
 
-describeWith("etcd", "xds serve --store etcd:// --workers", () => {
+describeWith("etcd", "workers of a server with a store", () => {
   let member: EtcdMember;
-  let peer: RawPeer | undefined;
   beforeEach(async () => {
     member = await EtcdMember.start();
   });
   afterEach(async () => {
-    await peer?.close();
     await member.end();
   });
 
-  test("a client with a version of another server waits while etcd is away, and nobody else does", async () => {
+  test("are counted with their nodes among the replicas", async () => {
     await start("--store", `etcd://${member.endpoint}/mesh`);
-    await connect("first");
-    await connect("second");
     // Each of the workers serves one of them.
+    for (const node of ["first", "second"]) await connect(node);
     await until("the others are told of both", async () => {
       const { replicas } = await divided.ask<ReplicasAnswer>("/api/v1/replicas");
       return replicas.map(({ nodes, deployed }) => `${nodes}, ${deployed}`).join() === "2, 2";
     });
-    await member.kill();
-    const away = async (): Promise<unknown> => (await divided.ask<ServerAnswer>("/api/v1/server")).ledger?.store;
-    await until("etcd is away", async () => JSON.stringify(await away()).includes('"awaySince"'));
+  });
+
+  test("serve clients whose versions are known while it is away; others wait until it is back", async () => {
+    await start("--store", `etcd://${member.endpoint}/mesh`);
+    await until("it has published", async () => (await divided.ask<ServerAnswer>("/api/v1/server")).revision === 1);
     const [host = "", port] = divided.address.split(":");
-    peer = await RawPeer.connect({ host, port: Number(port) });
-    const ask = (version?: string): RawCall => {
-      const call = (peer as RawPeer).open(ADS_SOTW);
+    const peers: RawPeer[] = [];
+    /** Each connection goes to the other worker than the one before. */
+    const subscribe = async (version?: string): Promise<RawCall> => {
+      const peer = await RawPeer.connect({ host, port: Number(port) });
+      peers.push(peer);
+      const call = peer.open(ADS_SOTW);
       call.send(sotwRequest(CLUSTER, [], undefined, version));
       return call;
     };
-    const waits = ask("of another server");
-    const { versionInfo } = decodeSotwResponse(await ask().next());
-    expect(decodeSotwResponse(await ask(versionInfo).next()).versionInfo).toBe(versionInfo);
-    expect(waits.waiting).toBe(0);
+    const first = decodeSotwResponse(await (await subscribe()).next());
+    await site.write("a.yaml", clusters("one", "two"));
+    await until("it has the change", async () => (await divided.ask<ServerAnswer>("/api/v1/server")).revision === 2);
+    await member.kill();
+    await until("it is away", () => divided.logged("store-away").length === 1);
+    const waiting = [await subscribe("unknown"), await subscribe("unknown")];
+    const served = [await subscribe(first.versionInfo), await subscribe(first.versionInfo), await subscribe()];
+    const sizes = async (calls: readonly RawCall[]): Promise<readonly number[]> =>
+      await Promise.all(calls.map(async (call) => decodeSotwResponse(await call.next(20_000)).resources.length));
+    expect(await sizes(served)).toEqual([2, 2, 2]);
+    expect(waiting.map((call) => call.waiting)).toEqual([0, 0]);
     await member.start();
-    expect(decodeSotwResponse(await waits.next()).versionInfo).toBe(versionInfo);
-  });
+    expect(await sizes(waiting)).toEqual([2, 2]);
+    for (const peer of peers) await peer.close();
+  }, 60_000);
 });

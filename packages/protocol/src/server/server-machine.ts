@@ -46,7 +46,7 @@ export class ServerMachine {
   readonly #layers: LayerSet<Stream | PolledView>;
   readonly #responses: SharedResponses;
   readonly #currentViews: CurrentViews;
-  readonly #known = new KnownVersions();
+  readonly #knownVersions = new KnownVersions();
   readonly #admission: Admission;
   readonly #history: History<Stream | PolledView>;
   readonly #streams: Streams;
@@ -328,7 +328,7 @@ export class ServerMachine {
    * `grant`: it sees only what that shows.
    */
   knows(layers: readonly string[], type: TypeUrl, request: DiscoveryRequest, grant?: AccessGrant): boolean {
-    return this.#known.has(request, type, this.#currentViews.of(this.#layers.viewOf(layers, grant)));
+    return this.#knownVersions.covers(request, type, this.#currentViews.of(this.#layers.viewOf(layers, grant)));
   }
 
   /** The layers of a node, or why the node mapping rejects it. */

@@ -7,7 +7,7 @@ export interface Freshness {
   check(client: ArrivingClient): Promise<void> | undefined;
 }
 
-/** What is asked of a client that arrives. */
+/** What is asked of a client that arrives, by all requests of it that wait by then. */
 export interface ArrivingClient {
   /** The client has something already, perhaps from another server. */
   readonly bringsVersions: boolean;
@@ -17,6 +17,8 @@ export interface ArrivingClient {
 
 interface HeldClient {
   readonly thens: (() => void)[];
+  /** Those that bring versions. */
+  readonly bringing: DiscoveryRequest[];
   readonly held: HeldBytes;
   bytes: number;
 }
@@ -58,15 +60,20 @@ export class CatchUpGate {
 
   /** Calls `then` when the request need not wait any more, perhaps at once; `full`: too much waits, and it is not. */
   take(id: StreamId | PollId, request: DiscoveryRequest, bytes: number, then: () => void): "full" | undefined {
-    if (!this.#waiting.has(id)) {
-      const fresh = this.#check(id, request);
-      if (fresh === undefined) {
-        then();
-        return undefined;
-      }
-      this.#waiting.set(id, { thens: [], held: this.#open(id), bytes: 0 });
-      void fresh.then(() => this.#release(id));
+    const brings = bringsVersions(request);
+    const waiting = this.#waiting.get(id);
+    if (waiting !== undefined) {
+      if (brings) waiting.bringing.push(request);
+      return this.wait(id, bytes, then);
     }
+    const bringing = brings ? [request] : [];
+    const fresh = this.#check(id, bringing);
+    if (fresh === undefined) {
+      then();
+      return undefined;
+    }
+    this.#waiting.set(id, { thens: [], bringing, held: this.#open(id), bytes: 0 });
+    void fresh.then(() => this.#release(id));
     return this.wait(id, bytes, then);
   }
 
@@ -82,16 +89,23 @@ export class CatchUpGate {
 
   forget(id: StreamId | PollId): void {
     this.#passed.delete(id);
-    this.#waiting.get(id)?.held.hold(0);
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    waiting.held.hold(0);
+    waiting.bringing.length = 0;
     this.#waiting.delete(id);
   }
 
-  #check(id: StreamId | PollId, request: DiscoveryRequest): Promise<void> | undefined {
+  #check(id: StreamId | PollId, bringing: readonly DiscoveryRequest[]): Promise<void> | undefined {
     if (this.#freshness === undefined) return undefined;
-    const brings = bringsVersions(request);
-    if (!brings && this.#passed.has(id)) return undefined;
+    if (bringing.length === 0 && this.#passed.has(id)) return undefined;
     this.#passed.add(id);
-    return this.#freshness.check({ bringsVersions: brings, isKnown: () => this.#isKnown(id, request) });
+    return this.#freshness.check({
+      get bringsVersions() {
+        return bringing.length > 0;
+      },
+      isKnown: () => bringing.every((request) => this.#isKnown(id, request)),
+    });
   }
 
   #release(id: StreamId | PollId): void {

@@ -3,20 +3,17 @@ import type { ArrivingClient } from "../hub/catch-up-gate.ts";
 import { SharedQuestion } from "../shared-question.ts";
 import type { Publisher } from "./publisher.ts";
 
-/** How long is waited, in milliseconds. */
-export interface FreshnessLimits {
-  /** For the newest state. */
-  readonly waitsMs: number;
-  /** In all, of a client that may have something newer, while the store cannot be asked. */
-  readonly waitsForStoreMs: number;
-  /** Between two looks at whether the store is back: not every end of an outage is told. */
-  readonly looksEveryMs: number;
-}
+/** How long a client waits for the newest state, in milliseconds. */
+const WAITS_MS = 10_000;
+/** How long one waits in all that may have something newer, while the store cannot be asked. */
+const WAITS_FOR_STORE_MS = 60_000;
+/** How often it is looked whether the store is back: not every end of an outage is told. */
+const LOOKS_EVERY_MS = 1_000;
 
-const LIMITS: FreshnessLimits = { waitsMs: 10_000, waitsForStoreMs: 60_000, looksEveryMs: 1_000 };
-
-/** What is asked how far it is. */
-type Followed = Pick<Publisher, "store" | "number" | "stop" | "whenInForce">;
+/** What is asked of the publisher. */
+export type FollowedStore = Pick<Publisher, "number" | "stop" | "whenInForce"> & {
+  readonly store: Pick<Publisher["store"], "head" | "outage" | "onOutage" | "refresh" | "copy">;
+};
 
 /** Why a client was served although there may be a newer state. */
 export type UncheckedReason = "away" | "timeout";
@@ -28,16 +25,21 @@ export type UncheckedReason = "away" | "timeout";
  * and waits with what it has.
  */
 export class StoreFreshness {
-  readonly #publisher: Followed;
+  readonly #publisher: FollowedStore;
   readonly #onUnchecked: (reason: UncheckedReason) => void;
-  readonly #limits: FreshnessLimits;
   readonly #head: SharedQuestion<unknown>;
+  readonly #waitsForStoreMs: number;
   #changed: Promise<void> | undefined;
 
-  constructor(publisher: Followed, onUnchecked: (reason: UncheckedReason) => void, limits: FreshnessLimits = LIMITS) {
+  /** `waitsForStoreMs`: how long a client waits that may have something newer, while the store cannot be asked. */
+  constructor(
+    publisher: FollowedStore,
+    onUnchecked: (reason: UncheckedReason) => void,
+    waitsForStoreMs: number = WAITS_FOR_STORE_MS,
+  ) {
+    this.#waitsForStoreMs = waitsForStoreMs;
     this.#publisher = publisher;
     this.#onUnchecked = onUnchecked;
-    this.#limits = limits;
     this.#head = new SharedQuestion(async () => await publisher.store.refresh?.());
   }
 
@@ -60,21 +62,29 @@ export class StoreFreshness {
   }
 
   async #ask(client: ArrivingClient): Promise<void> {
-    const failed = await this.#within(this.#limits.waitsMs, client.bringsVersions);
+    const asked = client.bringsVersions;
+    let failed = await this.#within(WAITS_MS, asked);
+    // A request that came meanwhile may bring what the first did not.
+    if (failed === undefined && !asked && client.bringsVersions) failed = await this.#within(WAITS_MS, true);
     if (failed === undefined) return;
     if (mayBeAhead(client)) await this.#whenBack(client, failed);
     else this.#onUnchecked(failed);
   }
 
-  /** Asks again as soon as the store is back, for a limited time. */
-  async #whenBack({ bringsVersions }: ArrivingClient, reason: UncheckedReason): Promise<void> {
-    const until = performance.now() + this.#limits.waitsForStoreMs;
+  /** Asks again as soon as the store is back, for a limited time, or as long as the client is there. */
+  async #whenBack(client: ArrivingClient, reason: UncheckedReason): Promise<void> {
+    const until = performance.now() + this.#waitsForStoreMs;
     let failed: UncheckedReason | undefined = reason;
-    while (failed !== undefined && performance.now() < until) {
+    while (client.bringsVersions) {
       await this.#whenChanged();
-      if (!this.#isAway) failed = await this.#within(this.#limits.waitsMs, bringsVersions);
+      const left = Math.ceil(until - performance.now());
+      if (left <= 0) {
+        this.#onUnchecked(failed);
+        return;
+      }
+      if (!this.#isAway) failed = await this.#within(Math.min(WAITS_MS, left), true);
+      if (failed === undefined) return;
     }
-    if (failed !== undefined) this.#onUnchecked(failed);
   }
 
   /** Resolves when an outage begins or ends, or after some time. */
@@ -88,7 +98,7 @@ export class StoreFreshness {
   async #waitForChange(): Promise<void> {
     const changed = new AbortController();
     const stop = this.#publisher.store.onOutage?.(() => changed.abort());
-    await delay(this.#limits.looksEveryMs, undefined, { signal: changed.signal, ref: false }).catch(() => undefined);
+    await delay(LOOKS_EVERY_MS, undefined, { signal: changed.signal, ref: false }).catch(() => undefined);
     stop?.();
   }
 

@@ -1,9 +1,10 @@
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
-import { decodeDeltaResponse, decodeSotwResponse, encodeDeltaRequest } from "@xdskit/envoy-api/internal";
+import { decodeDeltaResponse, decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import type { Resource } from "@xdskit/protocol";
 import { createServer, type ManagementServer, type ManagementServerOptions, type PublishResult } from "@xdskit/server";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { StoreFreshness } from "../../src/ledger/freshness.ts";
 import { type RawCall, RawPeer, until, within } from "../support/raw-peer.ts";
 import {
   ADS_DELTA,
@@ -11,7 +12,7 @@ import {
   CLUSTER,
   cluster,
   deltaRequest,
-  node,
+  ENDPOINTS,
   sotwRequest,
   testApi,
 } from "../support/test-server.ts";
@@ -111,9 +112,10 @@ describe("servers that share a store", () => {
   test("stay ready, and serve, while the engine is away", async () => {
     const one = await serve();
     await one.publish(state(1));
+    const { version } = await received(subscribe(one));
     one.connection.cut();
     expect(await one.publish(state(2))).toEqual({ kind: "unavailable", reason: "the engine is away" });
-    const { version } = await received(subscribe(one));
+    expect((await received(subscribe(one))).names).toBe("1");
     expect((await received(subscribe(one, version))).names).toBe("1");
     expect(one.server.ledger?.store).toMatchObject({ outage: { reason: "the engine is away" } });
     one.connection.mend();
@@ -135,84 +137,6 @@ test("an operator has a server adopt a restored backup", async () => {
   const answer = await fetch(`http://${one.admin}/api/v1/store/adopt`, { method: "POST" });
   expect([answer.status, await answer.json()]).toEqual([200, { result: "applied", number: 1 }]);
   expect((await received(subscribe(one))).names).toBe("1");
-});
-
-/** One server has two states, of which the other saw the first only: the store is away there. */
-async function oneIsCutOff(): Promise<{ readonly one: Served; readonly other: Served; readonly versions: string[] }> {
-  const [one, other] = [await serve(), await serve()];
-  await one.publish(state(1));
-  await until("the other has it", () => other.server.ledger?.number === 1);
-  const versions = [(await received(subscribe(one))).version];
-  other.connection.cut();
-  await one.publish(state(2));
-  versions.push((await received(subscribe(one))).version);
-  return { one, other, versions };
-}
-
-/** Resolves when a request has come, and an answer to it would have been made. */
-async function cameTo({ server }: Served, call: () => RawCall): Promise<RawCall> {
-  const came = gate();
-  const stop = server.on("request-received", () => came.open());
-  const opened = call();
-  await came.opened;
-  stop();
-  for (let turns = 0; turns < 10; turns++) await turn();
-  return opened;
-}
-
-describe("a client that comes to a server whose store is away", () => {
-  test("waits with a version that this one never had, and gets what is newest once the store is back", async () => {
-    const { other, versions } = await oneIsCutOff();
-    const call = await cameTo(other, () => subscribe(other, versions[1]));
-    expect(call.waiting).toBe(0);
-    other.connection.mend();
-    expect((await received(call)).names).toBe("2");
-    expect(other.events).toEqual(["the engine is away", "back"]);
-  });
-
-  test("waits also while an older backup keeps the server from applying what is there", async () => {
-    const { one, other, versions } = await oneIsCutOff();
-    one.connection.cut();
-    await ledger.restore(0);
-    other.connection.mend();
-    await until("it is stopped", () => other.server.ledger?.store?.stop !== undefined);
-    const call = await cameTo(other, () => subscribe(other, versions[1]));
-    expect(call.waiting).toBe(0);
-    expect((await received(subscribe(other, versions[0]))).names).toBe("1");
-  });
-
-  test("is served at once with what this one has or had, or with nothing", async () => {
-    const { one, other, versions } = await oneIsCutOff();
-    other.connection.mend();
-    await until("the other has the second", () => other.server.ledger?.number === 2);
-    one.connection.cut();
-    other.connection.cut();
-    for (const version of [...versions, undefined]) expect((await received(subscribe(other, version))).names).toBe("2");
-    expect(other.events.slice(2)).toEqual(["the engine is away", "unchecked: away", "unchecked: away"]);
-  });
-
-  test("waits on a delta stream if one of its versions is of no state here", async () => {
-    const { one, other } = await oneIsCutOff();
-    const open = (held: readonly Resource[]): RawCall => {
-      const call = other.peer.open(ADS_DELTA);
-      const initialResourceVersions = held.map(({ name, version }) => [name, version] as const);
-      call.send(encodeDeltaRequest({ node: node("test"), typeUrl: CLUSTER, initialResourceVersions }));
-      return call;
-    };
-    const waits = await cameTo(other, () => open(state(2)));
-    const known = await cameTo(other, () => open([]));
-    expect([waits.waiting, known.waiting]).toEqual([0, 1]);
-    other.connection.mend();
-    const [resource] = decodeDeltaResponse(await known.next()).resources;
-    expect(resource?.version).toBe(state(1)[0]?.version);
-    // It has the newest already: nothing but what confirms its subscription.
-    const confirmed = decodeDeltaResponse(await waits.next());
-    expect(confirmed.resources).toEqual([]);
-    waits.send(deltaRequest(CLUSTER, [], confirmed.nonce));
-    await one.publish(state(3));
-    const [next] = decodeDeltaResponse(await waits.next()).resources;
-    expect(next?.version).toBe(state(3)[0]?.version);
-  });
 });
 
 describe("a client that comes from another server", () => {
@@ -252,8 +176,11 @@ describe("a client that comes from another server", () => {
     const answered = gate();
     other.connection.delay = () => answered.opened;
     await one.publish(state(2));
-    const call = await cameTo(other, () => subscribe(other));
-    expect(call.waiting).toBe(0);
+    const arrived = new Promise<void>((resolve) => other.server.on("request-received", () => resolve()));
+    const call = subscribe(other);
+    await arrived;
+    // An answer would be made in one of the next turns.
+    for (let turns = 0; turns < 10; turns++) await turn();
     answered.open();
     expect((await received(call)).names).toBe("2");
   });
@@ -269,6 +196,137 @@ describe("a client that comes from another server", () => {
     expect(await within("the end", call.status)).toMatchObject({ code: 0 });
   });
 });
+
+describe("while the store is away, a client from another server", () => {
+  /** Two servers that had 1 and 2; the second is cut off, and the first serves 3. */
+  async function apart(): Promise<{ readonly one: Served; readonly other: Served; readonly versions: Versions }> {
+    const [one, other] = [await serve(), await serve()];
+    await one.publish(state(1));
+    const first = await received(subscribe(one));
+    await one.publish(state(2));
+    await until("the other has it", () => other.server.ledger?.number === 2);
+    const second = await received(subscribe(other));
+    other.connection.cut();
+    await one.publish(state(3));
+    const third = await received(subscribe(one));
+    return { one, other, versions: { known: [first.version, second.version], unknown: third.version } };
+  }
+
+  test("waits with a version that is unknown, until the store is back", async () => {
+    const { other, versions } = await apart();
+    const call = await arrivesAt(other, () => subscribe(other, versions.unknown));
+    expect([call.waiting, other.events]).toEqual([0, ["the engine is away"]]);
+    other.connection.mend();
+    expect((await received(call)).names).toBe("3");
+    expect(other.events).toEqual(["the engine is away", "back"]);
+  });
+
+  test("is served at once without a version, or with one that this one has or had", async () => {
+    const { other, versions } = await apart();
+    for (const version of [undefined, ...versions.known])
+      expect((await received(subscribe(other, version))).names).toBe("2");
+    expect(other.events).toEqual(["the engine is away", "unchecked: away", "unchecked: away"]);
+  });
+
+  test("may hang up while it waits, and is not counted", async () => {
+    const { other, versions } = await apart();
+    const call = await arrivesAt(other, () => subscribe(other, versions.unknown));
+    const gone = new Promise<void>((resolve) => other.server.on("stream-closed", () => resolve()));
+    call.cancel();
+    await within("its end", gone);
+    other.connection.mend();
+    expect(other.events).toEqual(["the engine is away", "back"]);
+  });
+
+  test("waits in delta only if one of its pairs is unknown", async () => {
+    const { other } = await apart();
+    const [a1, a2, a3] = [1, 2, 3].map((n) => cluster("a", `${n}`));
+    const brings = (...held: readonly (Resource | undefined)[]): RawCall => {
+      const call = other.peer.open(ADS_DELTA);
+      const pairs = held.map((one) => [one?.name ?? "", one?.version ?? ""] as const);
+      call.send(deltaRequest(CLUSTER, ["*"], undefined, pairs));
+      return call;
+    };
+    const puts = async (call: RawCall): Promise<readonly (string | undefined)[]> =>
+      decodeDeltaResponse(await call.next()).resources.map(({ version }) => version);
+    expect(await puts(brings(a1))).toEqual([a2?.version]);
+    const calls = [
+      await arrivesAt(other, () => brings(a3)),
+      await arrivesAt(other, () => brings(a2, cluster("never", "1"))),
+    ];
+    expect(calls.map(({ waiting }) => waiting)).toEqual([0, 0]);
+    other.connection.mend();
+    expect(await Promise.all(calls.slice(1).map(puts))).toEqual([[a3?.version]]);
+  });
+
+  test("waits for all its types if one of them is unknown, whichever it asked for first", async () => {
+    const { one, other, versions } = await apart();
+    other.connection.mend();
+    await until("the other has it", () => other.server.ledger?.number === 3);
+    // The outage shows only in the answer, so both requests wait for that.
+    const answered = gate();
+    other.connection.delay = () => answered.opened;
+    const call = await arrivesAt(other, () => subscribe(other, versions.known[0]));
+    await arrivesAt(other, () => {
+      call.send(sotwRequest(ENDPOINTS, ["a"], undefined, "unknown"));
+      return call;
+    });
+    other.connection.cut({ isKnown: false });
+    answered.open();
+    await one.publish(state(4));
+    await turns();
+    expect(call.waiting).toBe(0);
+    other.connection.mend();
+    expect((await received(call)).names).toBe("4");
+  });
+
+  test("waits too where the store is another than it was, until that is adopted", async () => {
+    const connection = ledger.connect();
+    const one = await serve({}, connection, { admin: {} });
+    for (const n of [1, 2]) await one.publish(state(n));
+    connection.cut();
+    await ledger.restore(1);
+    connection.mend();
+    await until("it is stopped", () => one.server.ledger?.store?.stop !== undefined);
+    const call = await arrivesAt(one, () => subscribe(one, "unknown"));
+    expect(call.waiting).toBe(0);
+    await fetch(`http://${one.admin}/api/v1/store/adopt`, { method: "POST" });
+    expect((await received(call)).names).toBe("1");
+  });
+
+  test("waits for a limited time", async () => {
+    const connection = ledger.connect();
+    connection.cut();
+    const publisher = { store: connection, number: 0, stop: undefined, whenInForce: () => Promise.resolve() };
+    const reasons: string[] = [];
+    const freshness = new StoreFreshness(publisher, (reason) => reasons.push(reason), 1);
+    const served = freshness.check({ bringsVersions: true, isKnown: () => false });
+    await turns();
+    expect(reasons).toEqual([]);
+    await within("the end", served ?? Promise.reject(new Error("it does not wait")));
+    expect(reasons).toEqual(["away"]);
+  });
+});
+
+interface Versions {
+  /** The oldest first. */
+  readonly known: readonly string[];
+  readonly unknown: string;
+}
+
+/** Sends a request, and gives the server the time to answer it. */
+async function arrivesAt({ server: at }: Served, send: () => RawCall): Promise<RawCall> {
+  const arrived = new Promise<void>((resolve) => at.on("request-received", () => resolve()));
+  const call = send();
+  await arrived;
+  await turns();
+  return call;
+}
+
+/** An answer would be made, and received, in one of these. */
+async function turns(): Promise<void> {
+  for (let count = 0; count < 20; count++) await turn();
+}
 
 function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = (): void => undefined;
@@ -302,9 +360,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      kind: fc.constantFrom(...(["lag", "keep-up", "slow", "fast", "cut", "mend"] as const)),
+      kind: fc.constantFrom("lag" as const, "keep-up" as const, "slow" as const, "fast" as const),
       server,
     }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constantFrom("cut" as const, "mend" as const), server }),
   },
 );
 
@@ -332,31 +394,23 @@ async function play(steps: readonly Step[], connect: () => LedgerConnection): Pr
   for (const one of steps) {
     const { connection, publish } = at(servers, one.server);
     if (one.kind === "publish") {
-      const { kind } = await publish(state(published + 1));
-      if (kind === "applied") published++;
-    } else if (one.kind === "cut") connection.cut();
-    else if (one.kind === "mend") connection.mend();
-    else if (one.kind === "lag") connection.lag();
+      if ((await publish(state(published + 1))).kind === "applied") published++;
+    } else if (one.kind === "lag") connection.lag();
     else if (one.kind === "keep-up") connection.keepUp();
     else if (one.kind === "slow") connection.delay = () => delay(5);
     else if (one.kind === "fast") connection.delay = () => Promise.resolve();
+    else if (one.kind === "cut") connection.cut();
+    else if (one.kind === "mend") connection.mend();
     else if (one.kind === "hop") {
-      const to = at(servers, one.server);
       calls[one.client]?.cancel();
-      if (to.server.ledger?.number === 0) connection.mend();
-      await until("the server is ready", () => to.server.ledger?.number !== 0);
-      const call = await cameTo(to, () => subscribe(to, versions[one.client]));
-      calls[one.client] = call;
-      // While the store is away, it may have to wait for that.
-      await until("it is answered", () => call.waiting > 0 || to.server.ledger?.store?.outage !== undefined);
+      await until("the server is ready", () => at(servers, one.server).server.ledger?.number !== 0);
+      calls[one.client] = await arrivesAt(at(servers, one.server), () =>
+        subscribe(at(servers, one.server), versions[one.client]),
+      );
+      // While the store is away it may wait, until a later step or the next hop.
+      if (connection.outage === undefined) await take(one.client);
     }
     for (const client of [0, 1, 2]) while ((calls[client]?.waiting ?? 0) > 0) await take(client);
-  }
-  for (const { connection } of servers) connection.mend();
-  for (const [client, call] of calls.entries()) {
-    if (call === undefined) continue;
-    // Whoever waits is answered in the end.
-    if ((seen[client]?.length ?? 0) === 0) await take(client);
   }
   for (const { peer, server: ended } of all.splice(0)) {
     await peer.close();

@@ -66,11 +66,17 @@ export function sotwRequest(
   });
 }
 
-export function deltaRequest(type: TypeUrl, subscribe: readonly string[] = [], nonce?: string): Uint8Array {
+export function deltaRequest(
+  type: TypeUrl,
+  subscribe: readonly string[] = [],
+  nonce?: string,
+  initial: Iterable<readonly [name: string, version: string]> = [],
+): Uint8Array {
   return encodeDeltaRequest({
     node: node("test"),
     typeUrl: type,
     resourceNamesSubscribe: subscribe,
+    initialResourceVersions: initial,
     responseNonce: nonce,
   });
 }
