@@ -23,6 +23,7 @@ import { HubTarget } from "./hub-target.ts";
 import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
 import type { Authorship, Publication, PublishResult, RollbackOptions } from "./ledger/publication.ts";
 import type { Publisher } from "./ledger/publisher.ts";
+import type { Sessions } from "./ledger/sessions.ts";
 import type { StoreState } from "./ledger/store-state.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import { loadReportMethods } from "./load/methods.ts";
@@ -52,7 +53,7 @@ import {
 import { allStreams } from "./server-streams.ts";
 import { createServerView } from "./server-view.ts";
 import { createFeed, createLink, createPool, numbersOf, SharedMemory, type Sharing } from "./server-workers.ts";
-import { ownSessions, type Sessions, sessionsOf } from "./sessions.ts";
+import { ownSessions, sessionsOf } from "./sessions.ts";
 import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
 import { StateCheck, unseenLayer } from "./state/state-check.ts";
 import { clientStatusMethods } from "./status/methods.ts";

@@ -31,11 +31,11 @@ import { type KnownReplicas, type ReplicaFacts, type ReplicaState, Replicas } fr
 import { DEFAULT_RETENTION } from "./ledger/retention.ts";
 import { secretsOf } from "./ledger/secrets.ts";
 import { SessionBalancer } from "./ledger/session-balancer.ts";
+import type { Sessions } from "./ledger/sessions.ts";
 import { SourceRole } from "./ledger/source-role.ts";
 import type { LedgerStore, StoreOutage } from "./ledger/store.ts";
 import type { StoreState } from "./ledger/store-state.ts";
 import type { ChangeTraces } from "./observe/change-traces.ts";
-import type { Sessions } from "./sessions.ts";
 import { VERSION } from "./version.ts";
 
 /** The lease of the server that publishes. */

@@ -1,25 +1,7 @@
 import type { Hub } from "./hub/hub.ts";
+import type { SessionCounts, Sessions } from "./ledger/sessions.ts";
 import type { GrpcTransport } from "./transport/grpc/server.ts";
 import type { WorkerPool } from "./workers/pool.ts";
-
-/** The clients of a server, in this process or in its workers. */
-export interface Sessions {
-  /** Costs a look at each node. */
-  count(): Promise<SessionCounts>;
-  /**
-   * Asks so many connections to leave, those first that are open longest; those that are young stay. Resolves with how
-   * many were asked.
-   */
-  move(connections: number): Promise<number>;
-}
-
-export interface SessionCounts {
-  readonly nodes: number;
-  /** Nodes that have what is in force. */
-  readonly deployed: number;
-  /** Connections over HTTP/2 that were not asked to leave. */
-  readonly connections: number;
-}
 
 export function ownSessions(hub: Hub, transports: () => readonly GrpcTransport[]): Sessions {
   return {

@@ -6,7 +6,7 @@ import type { FeedEvent } from "./admin/live/event-feed.ts";
 import type { SharedSources } from "./admin/route.ts";
 import { wholeAnswer } from "./admin/whole-answer.ts";
 import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
-import type { Sessions } from "./sessions.ts";
+import type { Sessions } from "./ledger/sessions.ts";
 import type { ClientStatus } from "./status/client-status.ts";
 import type { LiveReading, WorkerQuestions } from "./workers/messages.ts";
 import type { Answerers } from "./workers/questions.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import type { SessionCounts, Sessions } from "../sessions.ts";
+import type { SessionCounts, Sessions } from "./sessions.ts";
 import type { LedgerRole } from "./source-role.ts";
 import type { StoreMembers } from "./store.ts";
 

@@ -1,6 +1,6 @@
-import type { Sessions } from "../sessions.ts";
 import type { ReplicaState, Replicas } from "./replicas.ts";
 import { SessionBalance } from "./session-balance.ts";
+import type { Sessions } from "./sessions.ts";
 
 const EVERY_MS = 1_000;
 /** How often the other servers are asked for: they tell their numbers as often. */
