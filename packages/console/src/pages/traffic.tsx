@@ -86,6 +86,7 @@ function LoadTable({ rows, query }: { readonly rows: readonly Row[]; readonly qu
       ? direction * (a.cluster < b.cluster ? -1 : a.cluster > b.cluster ? 1 : 0)
       : direction * (column.read(b) - column.read(a)) || (a.cluster < b.cluster ? -1 : 1),
   );
+  const most = columns.map(({ read }) => rows.reduce((top, row) => Math.max(top, read(row)), 1e-9));
   const sortBy = (title: string): void => {
     setAscending(title === sorted && !isAscending);
     setParameter("sort", title);
@@ -113,7 +114,7 @@ function LoadTable({ rows, query }: { readonly rows: readonly Row[]; readonly qu
         </thead>
         <tbody>
           {inOrder.map((row) => (
-            <LoadRow key={`${row.cluster} ${row.service} ${row.place}`} row={row} rows={rows} />
+            <LoadRow key={`${row.cluster} ${row.service} ${row.place}`} row={row} most={most} />
           ))}
         </tbody>
       </table>
@@ -126,7 +127,8 @@ function sortName(title: string, isAscending: boolean): "ascending" | "descendin
   return (title === "Cluster") === isAscending ? "descending" : "ascending";
 }
 
-function LoadRow({ row, rows }: { readonly row: Row; readonly rows: readonly Row[] }): JSX.Element {
+/** `most`: the largest value of each column. */
+function LoadRow({ row, most }: { readonly row: Row; readonly most: readonly number[] }): JSX.Element {
   const { cluster, service, place, reporters, lastReportAt } = row;
   return (
     <tr>
@@ -135,11 +137,11 @@ function LoadRow({ row, rows }: { readonly row: Row; readonly rows: readonly Row
         {service !== "" && <small> {service}</small>}
       </th>
       <td>{place}</td>
-      {columns.map(({ title, read, text, kind }) => (
+      {columns.map(({ title, read, text, kind }, index) => (
         <td key={title} class="figure-cell">
           {text(row)}
           <span class="small-bar">
-            <span class={kind} style={{ width: `${(100 * read(row)) / Math.max(1e-9, ...rows.map(read))}%` }} />
+            <span class={kind} style={{ width: `${(100 * read(row)) / (most[index] ?? 1)}%` }} />
           </span>
         </td>
       ))}
