@@ -5,7 +5,7 @@ import { connectPeer } from "@xdskit/conformance";
 import { encodeLoadReport } from "@xdskit/envoy-api/internal";
 import { anonymousNode } from "@xdskit/protocol";
 import type { ServerAnswer } from "@xdskit/server";
-import type { CDPSession, Page } from "playwright-core";
+import type { Browser, CDPSession, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { recordTasks, type Task } from "./support/main-thread.ts";
 import { openPage, startBrowser } from "./support/page.ts";
@@ -13,7 +13,7 @@ import { describeWith, root } from "./support/peers.ts";
 import { startProcess } from "./support/process.ts";
 import { startFleet } from "./support/simulated-fleet.ts";
 import { createStack, type Stack } from "./support/stack.ts";
-import { startTcpProxy } from "./support/tcp-proxy.ts";
+import { startTcpProxy, type TcpProxy } from "./support/tcp-proxy.ts";
 import { until } from "./support/wait.ts";
 
 // A console that stays open while 100 changes a second reach the fleet. `XDS_CONSOLE_MINUTES=10` is the long form; its
@@ -70,11 +70,9 @@ describeWith("chromium", "a console that stays open at 100 changes a second", ()
     const rounds: Round[] = [];
     const figures: Memory[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      const tasks = await recordTasks(browser);
       const before = server.reading();
-      const delays = await visitAll(page);
+      const shown = await visitAll(browser, page, proxy);
       const open = server.since(before);
-      const recorded = await tasks.stop();
       figures.push(await memoryOf(page, devtools));
       proxy.refuse(true);
       proxy.cut();
@@ -83,18 +81,21 @@ describeWith("chromium", "a console that stays open at 100 changes a second", ()
       const closed = server.since(between);
       proxy.refuse(false);
       await page.getByText("live", { exact: true }).waitFor();
-      rounds.push({ open, closed, tasks: recorded, delays });
+      rounds.push({ open, closed, visits: shown });
       report(round, rounds[round], figures[round]);
     }
     const costs = rounds.map(({ open, closed }) => open - closed);
-    const worst = rounds.flatMap(({ tasks }) => tasks).reduce((most, { cpuMs }) => Math.max(most, cpuMs), 0);
+    const worst = Math.max(...rounds.flatMap((round) => round.visits.map(({ cpuMs }) => cpuMs)));
     const [first, last] = [figures[Math.min(1, figures.length - 1)], figures.at(-1)];
     const growth = (last?.heapMb ?? 0) - (first?.heapMb ?? 0);
     const made = await server.number();
     console.log(
       `cost ${percent(median(costs))} of a core; longest task ${worst.toFixed(0)} ms of processor time; heap grew by ${growth.toFixed(1)} MB; ${made} changes`,
     );
-    expect(rounds.flatMap(({ tasks }) => tasks).length).toBeGreaterThan(0);
+    await page.getByRole("link", { name: "Traffic" }).click();
+    await page.locator("table tbody tr").first().waitFor();
+    expect(await page.locator("table tbody tr").count()).toBe(100);
+    expect(worst).toBeGreaterThan(0);
     expect(worst).toBeLessThan(MAX_TASK_MS);
     expect(growth).toBeLessThan(MAX_GROWTH_MB);
     // Half a minute is too short to tell the cost from the noise.
@@ -106,9 +107,19 @@ interface Round {
   /** Processor time of the server, as a share of a core. */
   readonly open: number;
   readonly closed: number;
-  readonly tasks: readonly Task[];
+  readonly visits: readonly Visit[];
+}
+
+/** A page that was shown for a while. */
+interface Visit {
+  readonly title: string;
   /** Milliseconds from a click to the content. */
-  readonly delays: readonly number[];
+  readonly shownMs: number;
+  /** The longest task of the page: its processor time, and by the clock. */
+  readonly cpuMs: number;
+  readonly clockMs: number;
+  /** What the server sent. */
+  readonly bytesPerSecond: number;
 }
 
 interface Memory {
@@ -203,20 +214,27 @@ function loadOf(cluster: string): Parameters<typeof encodeLoadReport>[1]["cluste
   return { cluster, service: "", intervalMs: 2_000, dropped: 0, droppedBy: [], localities };
 }
 
-/** Shows each page for its share of the time; resolves to how long each took to show its content. */
-async function visitAll(page: Page): Promise<readonly number[]> {
-  const delays: number[] = [];
+/** Shows each page for its share of the time. */
+async function visitAll(browser: Browser, page: Page, proxy: TcpProxy): Promise<readonly Visit[]> {
+  const shown: Visit[] = [];
   const end = performance.now() + OPEN_MS;
   for (const [index, [title, hash, content]] of visits.entries()) {
+    const recording = await recordTasks(browser);
+    proxy.take();
     const begin = performance.now();
     const link = page.getByRole("navigation").getByRole("link", { name: title, exact: true });
     if ((await link.count()) > 0) await link.click();
     else await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
     await page.locator(content).first().waitFor();
-    delays.push(performance.now() - begin);
+    const shownMs = performance.now() - begin;
     await elapsed(Math.max(0, (end - performance.now()) / (visits.length - index)));
+    const bytesPerSecond = proxy.take().fromServer / ((performance.now() - begin) / 1_000);
+    const tasks = await recording.stop();
+    const longest = (read: (task: Task) => number): number => Math.max(0, ...tasks.map(read));
+    const [cpuMs, clockMs] = [longest((task) => task.cpuMs), longest((task) => task.ms)];
+    shown.push({ title, shownMs, cpuMs, clockMs, bytesPerSecond });
   }
-  return delays;
+  return shown;
 }
 
 /** After garbage collection. */
@@ -232,15 +250,18 @@ async function memoryOf(page: Page, devtools: CDPSession): Promise<Memory> {
 
 function report(round: number, measured: Round | undefined, memory: Memory | undefined): void {
   if (measured === undefined || memory === undefined) return;
-  const { open, closed, tasks, delays } = measured;
-  const most = (values: readonly number[]): string => Math.max(0, ...values).toFixed(0);
+  const { open, closed, visits: shown } = measured;
+  const { heapMb, elements, listeners } = memory;
+  const pages = shown.map(({ title, shownMs, cpuMs, clockMs, bytesPerSecond }) => {
+    const task = `longest task ${cpuMs.toFixed(0)} ms (${clockMs.toFixed(0)} ms by the clock)`;
+    return `  ${title}: shown after ${shownMs.toFixed(0)} ms, ${task}, ${(bytesPerSecond / 1e3).toFixed(0)} kB/s`;
+  });
   console.log(
     [
       `round ${round + 1}: open ${percent(open)}, closed ${percent(closed)}`,
-      `longest task ${most(tasks.map(({ cpuMs }) => cpuMs))} ms (${most(tasks.map(({ ms }) => ms))} ms by the clock)`,
-      `pages shown after ${delays.map((ms) => ms.toFixed(0)).join(" ")} ms`,
-      `heap ${memory.heapMb.toFixed(1)} MB, ${memory.elements} nodes, ${memory.listeners} listeners`,
-    ].join("; "),
+      `heap ${heapMb.toFixed(1)} MB, ${elements} nodes, ${listeners} listeners`,
+      ...pages,
+    ].join("\n"),
   );
 }
 

@@ -9,6 +9,8 @@ import { useClock } from "../use-clock.ts";
 
 /** Clusters that are asked for; more are in the admin API. */
 const MOST = 1_000;
+/** Rows that are shown at once: thousands would keep the browser busy with each answer. */
+const PAGE = 100;
 /** How often reports are asked for, in milliseconds: clients report every few seconds. */
 const ASK_MS = 5_000;
 const CLUSTER = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
@@ -79,6 +81,7 @@ export function Traffic({ place: { query } }: { readonly place: Place }): JSX.El
 function LoadTable({ rows, query }: { readonly rows: readonly Row[]; readonly query: Place["query"] }): JSX.Element {
   const sorted = query["sort"] ?? "Requests/s";
   const [isAscending, setAscending] = useState(false);
+  const [shown, setShown] = useState(PAGE);
   const direction = isAscending ? -1 : 1;
   const column = columns.find(({ title }) => title === sorted);
   const inOrder = rows.toSorted((a, b) =>
@@ -113,11 +116,16 @@ function LoadTable({ rows, query }: { readonly rows: readonly Row[]; readonly qu
           </tr>
         </thead>
         <tbody>
-          {inOrder.map((row) => (
+          {inOrder.slice(0, shown).map((row) => (
             <LoadRow key={`${row.cluster} ${row.service} ${row.place}`} row={row} most={most} />
           ))}
         </tbody>
       </table>
+      {inOrder.length > shown && (
+        <button type="button" onClick={() => setShown(shown + PAGE)}>
+          Show more of {count(inOrder.length)}
+        </button>
+      )}
     </div>
   );
 }
