@@ -12,7 +12,7 @@ import type { AdminView } from "../view.ts";
 const TICK_MS = 500;
 /**
  * Following another revision looks at every client once, so that it has to wait a tick for each so many nodes. While
- * changes come all the time, that keeps it to about a hundredth of a core.
+ * changes come all the time, that bounds what it costs.
  */
 const NODES_PER_TICK = 1_000;
 const MAX_GROUPS = 20;
