@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import unit from "./vitest.config.ts";
 
 /** Scenarios that measure, or take all of a machine: each has it to itself. */
-const alone = ["*-fleet", "client-beside-others", "hostile-clients", "large-state", "browser"].map(
+const alone = ["*-fleet", "client-beside-others", "console-live", "hostile-clients", "large-state", "browser"].map(
   (name) => `test/e2e/${name}.test.ts`,
 );
 

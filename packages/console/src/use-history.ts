@@ -1,6 +1,7 @@
 import type { RevisionAnswer, RevisionsAnswer } from "@xdskit/server";
 import { useState } from "preact/hooks";
 import { ask, type Parameters } from "./api.ts";
+import { joinNewest } from "./join-newest.ts";
 import { useRepeated } from "./use-repeated.ts";
 
 /** Records that are asked for at once. */
@@ -33,7 +34,11 @@ export function useHistory(parameters: Parameters, changes: unknown): History {
   useRepeated(question, changes, REST_MS, async (signal) => {
     try {
       const { items, next } = await ask<RevisionsAnswer>("revisions", { ...parameters, limit: PAGE }, signal);
-      setPages((known) => ({ question, error: undefined, ...join(items, next, known, question) }));
+      setPages((known) => ({
+        question,
+        error: undefined,
+        ...joinNewest({ items, next }, known?.question === question ? known : undefined),
+      }));
     } catch (cause) {
       if (!signal.aborted) fail(cause);
     }
@@ -58,17 +63,4 @@ export function useHistory(parameters: Parameters, changes: unknown): History {
     isAsked: current === undefined,
     more,
   };
-}
-
-/** The newest page before what is known, unless something may be between them. */
-function join(
-  newest: readonly RevisionAnswer[],
-  next: number | undefined,
-  known: Pages | undefined,
-  question: string,
-): Pick<Pages, "items" | "next"> {
-  const first = known?.question === question ? known.items[0]?.number : undefined;
-  const isJoined = first !== undefined && newest.some(({ number }) => number === first);
-  if (known === undefined || !isJoined) return { items: newest, next };
-  return { items: [...newest.filter(({ number }) => number > first), ...known.items], next: known.next };
 }

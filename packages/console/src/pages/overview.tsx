@@ -21,6 +21,8 @@ import { useClock } from "../use-clock.ts";
 
 /** The question looks at every client, so that it is asked rarely, in milliseconds. */
 const BEHIND_REST_MS = 5_000;
+/** An hour of samples is a long answer, and the server takes one every ten seconds. */
+const HOUR_REST_MS = 10_000;
 
 /** Whether the fleet has what it should, who has not, and how the server is doing. */
 export function Overview({ concerns }: { readonly concerns: readonly Concern[] | undefined }): JSX.Element {
@@ -192,7 +194,7 @@ function Rejections({
 
 function Hour({ revision }: { readonly revision: number | undefined }): JSX.Element {
   const tick = useClock(10_000);
-  const { answer } = useAnswer<SamplesAnswer>("samples", {}, `${tick} ${revision}`);
+  const { answer } = useAnswer<SamplesAnswer>("samples", {}, `${tick} ${revision}`, HOUR_REST_MS);
   const items = answer?.items ?? [];
   const plot = (read: (sample: SampleAnswer) => number): readonly Point[] =>
     items.map((sample) => ({ x: Date.parse(sample.at), y: read(sample), label: timeOf(sample.at) }));

@@ -9,6 +9,8 @@ import { useClock } from "../use-clock.ts";
 
 /** Clusters that are asked for; more are in the admin API. */
 const MOST = 1_000;
+/** Rows that are shown at once: thousands would keep the browser busy with each answer. */
+const PAGE = 100;
 /** How often reports are asked for, in milliseconds: clients report every few seconds. */
 const ASK_MS = 5_000;
 const CLUSTER = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
@@ -79,6 +81,7 @@ export function Traffic({ place: { query } }: { readonly place: Place }): JSX.El
 function LoadTable({ rows, query }: { readonly rows: readonly Row[]; readonly query: Place["query"] }): JSX.Element {
   const sorted = query["sort"] ?? "Requests/s";
   const [isAscending, setAscending] = useState(false);
+  const [shown, setShown] = useState(PAGE);
   const direction = isAscending ? -1 : 1;
   const column = columns.find(({ title }) => title === sorted);
   const inOrder = rows.toSorted((a, b) =>
@@ -86,6 +89,7 @@ function LoadTable({ rows, query }: { readonly rows: readonly Row[]; readonly qu
       ? direction * (a.cluster < b.cluster ? -1 : a.cluster > b.cluster ? 1 : 0)
       : direction * (column.read(b) - column.read(a)) || (a.cluster < b.cluster ? -1 : 1),
   );
+  const most = columns.map(({ read }) => rows.reduce((top, row) => Math.max(top, read(row)), 1e-9));
   const sortBy = (title: string): void => {
     setAscending(title === sorted && !isAscending);
     setParameter("sort", title);
@@ -112,11 +116,16 @@ function LoadTable({ rows, query }: { readonly rows: readonly Row[]; readonly qu
           </tr>
         </thead>
         <tbody>
-          {inOrder.map((row) => (
-            <LoadRow key={`${row.cluster} ${row.service} ${row.place}`} row={row} rows={rows} />
+          {inOrder.slice(0, shown).map((row) => (
+            <LoadRow key={`${row.cluster} ${row.service} ${row.place}`} row={row} most={most} />
           ))}
         </tbody>
       </table>
+      {inOrder.length > shown && (
+        <button type="button" onClick={() => setShown(shown + PAGE)}>
+          Show more of {count(inOrder.length)}
+        </button>
+      )}
     </div>
   );
 }
@@ -126,7 +135,8 @@ function sortName(title: string, isAscending: boolean): "ascending" | "descendin
   return (title === "Cluster") === isAscending ? "descending" : "ascending";
 }
 
-function LoadRow({ row, rows }: { readonly row: Row; readonly rows: readonly Row[] }): JSX.Element {
+/** `most`: the largest value of each column. */
+function LoadRow({ row, most }: { readonly row: Row; readonly most: readonly number[] }): JSX.Element {
   const { cluster, service, place, reporters, lastReportAt } = row;
   return (
     <tr>
@@ -135,11 +145,11 @@ function LoadRow({ row, rows }: { readonly row: Row; readonly rows: readonly Row
         {service !== "" && <small> {service}</small>}
       </th>
       <td>{place}</td>
-      {columns.map(({ title, read, text, kind }) => (
+      {columns.map(({ title, read, text, kind }, index) => (
         <td key={title} class="figure-cell">
           {text(row)}
           <span class="small-bar">
-            <span class={kind} style={{ width: `${(100 * read(row)) / Math.max(1e-9, ...rows.map(read))}%` }} />
+            <span class={kind} style={{ width: `${(100 * read(row)) / (most[index] ?? 1)}%` }} />
           </span>
         </td>
       ))}

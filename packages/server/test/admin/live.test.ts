@@ -97,6 +97,28 @@ describe("the feed", () => {
     end();
     expect(feed.readers).toBe(0);
   });
+
+  test("while every tick has a change, few clients are looked at in each, however many there are", () => {
+    const [nodes, ticks] = [3_000, 60];
+    for (let index = 0; index < nodes; index++) connect(`n${index}`);
+    let looks = 0;
+    const { deployments } = world;
+    const counted = Object.assign(Object.create(deployments) as typeof deployments, {
+      follow: (revision: number) => {
+        looks += nodes;
+        return deployments.follow(revision);
+      },
+      unfollow: (follower: ReturnType<typeof deployments.follow>) => deployments.unfollow(follower),
+    });
+    const feed = new EventFeed({ ...world.view, deployments: counted });
+    const end = feed.subscribe({ take: () => undefined });
+    for (let index = 0; index < ticks; index++) {
+      world.commit([{ layer: "elsewhere", puts: [resource(CDS, "a", `${index}`)] }]);
+      feed.tick();
+    }
+    expect(looks / ticks).toBeLessThan(1_000);
+    end();
+  });
 });
 
 describe("/api/v1/events", () => {

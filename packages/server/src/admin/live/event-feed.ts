@@ -10,8 +10,11 @@ import type { AdminView } from "../view.ts";
 
 /** How often readers are told what changed, in milliseconds. */
 const TICK_MS = 500;
-/** Following another revision looks at every client once, so that it has to wait a tick for each so many nodes. */
-const NODES_PER_TICK = 5_000;
+/**
+ * Following another revision looks at every client once, so that it has to wait a tick for each so many nodes. While
+ * changes come all the time, that bounds what it costs.
+ */
+const NODES_PER_TICK = 1_000;
 const MAX_GROUPS = 20;
 
 type LivePart = keyof LiveEvents;
