@@ -117,6 +117,24 @@ describeWith("etcd", "a ledger in an etcd of three members", () => {
     expect([reader.head, (await texts(reader)).at(-1)]).toEqual([next, "b"]);
   });
 
+  // By the time of day, it went on for an hour.
+  test("is an outage within its time, whatever becomes of the clock meanwhile", async () => {
+    const store = await open(1_000);
+    const head = await add(store, ["a"]);
+    await Promise.all(members.map((member) => member.kill()));
+    const { now } = Date;
+    const began = performance.now();
+    const isUnderWay = (): boolean => performance.now() - began > 300;
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => now() - (isUnderWay() ? 3_600_000 : 0));
+    try {
+      expect((await store.append(head, appended(["lost"]))).kind).toBe("unavailable");
+      expect(performance.now() - began).toBeLessThan(5_000);
+    } finally {
+      clock.mockRestore();
+      await Promise.all(members.map((member) => member.start(clusterOf(members))));
+    }
+  });
+
   test("gives each number to one of the writers that race, while the leader is killed", async () => {
     const writers = await Promise.all([open(), open(), open()]);
     const won: (readonly [number, string])[] = [];
