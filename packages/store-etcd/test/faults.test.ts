@@ -315,6 +315,26 @@ describeWith("etcd", "a ledger in etcd", () => {
     rmSync(join(backup, ".."), { recursive: true });
   });
 
+  test("whose head goes back without an outage is another history at once, and followed again once it is adopted", async () => {
+    member = await EtcdMember.start();
+    const writer = await openReplica(await open());
+    for (const text of ["1", "2", "3"]) await writer.publish(cluster("a", text));
+    const followed = await openEtcdStore({ endpoints: [member.endpoint] });
+    const follower = await openReplica(followed);
+    const operator = await openEtcdStore({ endpoints: [member.endpoint] });
+    expect((await operator.clear(operator.head)).kind).toBe("appended");
+    await vi.waitFor(() => expect(follower.publisher.stop).toMatchObject({ why: "other-history" }), {
+      timeout: 10_000,
+    });
+    const other = await openReplica(operator);
+    await other.publish(cluster("a", "4"));
+    expect(follower.states.at(-1)).toBe("a=3");
+    expect(await follower.publisher.adopt()).toBeUndefined();
+    await other.publish(cluster("a", "5"));
+    await vi.waitFor(() => expect(follower.states.at(-1)).toBe("a=5"), { timeout: 5_000 });
+    await Promise.all([writer, follower, other].map(({ publisher }) => publisher.close()));
+  });
+
   test("with another epoch is an outage, and is not written", async () => {
     member = await EtcdMember.start();
     const ledger = await open();

@@ -31,7 +31,7 @@ const SERVERS = 3;
 const WITH_WORKERS = 2;
 /** etcd takes 128 MiB in advance. */
 const MEMBER_MEGABYTES = 160;
-const PREFIX = "chaos";
+export const PREFIX = "chaos";
 const READS_EVERY_MS = 200;
 const LOAD = { keptPerSecond: 20, newPerSecond: 5 };
 
@@ -92,8 +92,8 @@ export interface World {
   leader(): Promise<Member | undefined>;
   /** Stops publishing; resolves with what the ledger has in the end. */
   end(): Promise<Ledger>;
-  /** Resolves when everybody uses the newest publication, with the milliseconds that it took. */
-  agreement(withinMs: number): Promise<number>;
+  /** Resolves when everybody uses this publication, with the milliseconds that it took. @default the newest */
+  agreement(withinMs: number, content?: string): Promise<number>;
   /** Resolves when Envoys have nothing older, with the milliseconds that it took. */
   tidiness(withinMs: number): Promise<number>;
   /** What the linearizability checker says. */
@@ -212,14 +212,14 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
       last = [...ledger].at(-1)?.[0] ?? "";
       return ledger;
     },
-    async agreement(withinMs) {
+    async agreement(withinMs, wanted = last) {
       clients.settle();
-      return everybody(`has ${last}`, withinMs, async () => {
+      return everybody(`has ${wanted}`, withinMs, async () => {
         const leading = await Promise.all(envoys.map(({ envoy }) => routedTo(envoy)));
         const others = leading.flatMap((name, index) =>
-          name === `swap-${last}` ? [] : [`${envoys[index]?.mode.name}: ${name}`],
+          name === `swap-${wanted}` ? [] : [`${envoys[index]?.mode.name}: ${name}`],
         );
-        return [...clients.without(last), ...others];
+        return [...clients.without(wanted), ...others];
       });
     },
     tidiness: (withinMs) =>
@@ -300,6 +300,17 @@ async function leads(etcd: EtcdMember): Promise<boolean> {
   }
 }
 
+/** What the ledger of a store has. */
+export async function contentsOf(store: LedgerStore): Promise<Ledger> {
+  await store.refresh?.();
+  const ledger = new Map<string, number>();
+  for await (const { number, text } of store.read(0)) {
+    const { message } = JSON.parse(text) as { readonly message?: string };
+    if (message !== undefined) ledger.set(message, number);
+  }
+  return ledger;
+}
+
 /** Asks the engine for its head, over links that never fail, and reads the ledger in the end. */
 class Reader implements AsyncDisposable {
   readonly #store: LedgerStore;
@@ -330,13 +341,7 @@ class Reader implements AsyncDisposable {
   async end(): Promise<Ledger> {
     this.#over.abort();
     await this.#running;
-    await this.#store.refresh?.();
-    const ledger = new Map<string, number>();
-    for await (const { number, text } of this.#store.read(0)) {
-      const { message } = JSON.parse(text) as { readonly message?: string };
-      if (message !== undefined) ledger.set(message, number);
-    }
-    return ledger;
+    return await contentsOf(this.#store);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
