@@ -38,6 +38,8 @@ function play(
   };
 }
 
+/** A cluster is missing for a moment only. */
+const HEAVY = { keptPerSecond: 300, newPerSecond: 20 };
 const onlySotw = modes.filter(({ apiType }) => apiType === "GRPC");
 
 /** Two processes that write under a lease, and each is stopped for longer than its lease. */
@@ -98,10 +100,10 @@ export const plays: Readonly<Record<GuardName, Play>> = {
   madeFirst: play({ clients: 0, pauseMs: 500 }, async (_, isOver) => {
     while (!isOver()) await pause(100);
   }),
-  formerStates: play({ clients: 0, envoys: onlySotw, pauseMs: 100 }, async ({ lead }, isOver) => {
+  formerStates: play({ clients: 0, envoys: onlySotw, pauseMs: 100, load: HEAVY }, async ({ lead }, isOver) => {
     while (!isOver()) {
       lead();
-      await pause(700);
+      await pause(2_500);
     }
   }),
   formerStatesAtAStart: play(
