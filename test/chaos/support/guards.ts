@@ -50,18 +50,6 @@ export const guards = {
     expression: "const waitOf = this.#gateOf(user, current);",
     without: "const waitOf = undefined;",
   },
-  /** A version of another server tells which former state it is of. */
-  formerStates: {
-    file: "protocol/dist/server/cache/past-versions.js",
-    expression: "const state = states.find(",
-    without: "const state = [].find(",
-  },
-  /** A server starts with the former states of the Clusters. */
-  formerStatesAtAStart: {
-    file: "server/dist/ledger/past-clusters.js",
-    expression: "if (this.#changes.length === 0)",
-    without: "if (this !== undefined)",
-  },
 } as const satisfies Readonly<Record<string, Guard>>;
 
 export type GuardName = keyof typeof guards;

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { openEtcdStore } from "@xdskit/store-etcd";
 import { EtcdMember } from "../../../packages/store-etcd/test/support/etcd.ts";
-import { modes } from "../../e2e/support/mode.ts";
 import { root } from "../../e2e/support/peers.ts";
 import { type StartedProcess, startProcess } from "../../e2e/support/process.ts";
 import type { Stack } from "../../e2e/support/stack.ts";
@@ -37,10 +36,6 @@ function play(
     return [...lost, ...invented, ...setBack, ...losses, ...(told === "Ok" ? [] : [`the ledger: ${told}`])];
   };
 }
-
-/** A cluster is missing for a moment only. */
-const HEAVY = { keptPerSecond: 300, newPerSecond: 20 };
-const onlySotw = modes.filter(({ apiType }) => apiType === "GRPC");
 
 /** Two processes that write under a lease, and each is stopped for longer than its lease. */
 async function fence(stack: Stack, env: Env): Promise<readonly string[]> {
@@ -100,25 +95,4 @@ export const plays: Readonly<Record<GuardName, Play>> = {
   madeFirst: play({ clients: 0, pauseMs: 500 }, async (_, isOver) => {
     while (!isOver()) await pause(100);
   }),
-  formerStates: play({ clients: 0, envoys: onlySotw, pauseMs: 100, load: HEAVY }, async ({ lead }, isOver) => {
-    while (!isOver()) {
-      lead();
-      await pause(2_500);
-    }
-  }),
-  formerStatesAtAStart: play(
-    { clients: 0, envoys: onlySotw, pauseMs: 100 },
-    async ({ servers, kill, lead }, isOver) => {
-      for (let turn = 0; !isOver(); turn++) {
-        const server = servers[turn % 2]?.is;
-        if (server === undefined) continue;
-        lead(servers[(turn + 1) % 2]?.is);
-        await kill(server);
-        server.forget();
-        await server.start();
-        lead(server);
-        await pause(500);
-      }
-    },
-  ),
 };

@@ -44,8 +44,6 @@ export interface WorldSettings {
   readonly env?: Readonly<Record<string, string>>;
   /** Of which Envoys there is one each. @default all */
   readonly envoys?: readonly Mode[];
-  /** Requests to each Envoy. @default few, for many Envoys on few cores */
-  readonly load?: Pick<Parameters<typeof startHttpLoad>[0], "keptPerSecond" | "newPerSecond">;
   /** The longest pause of a publisher. @default 1_500 */
   readonly pauseMs?: number;
 }
@@ -103,7 +101,7 @@ export interface World {
 }
 
 export async function startWorld(stack: Stack, settings: WorldSettings): Promise<World> {
-  const { random, env = {}, command = xdsCommand(), envoys: wanted = modes, pauseMs = 1_500, load = LOAD } = settings;
+  const { random, env = {}, command = xdsCommand(), envoys: wanted = modes, pauseMs = 1_500 } = settings;
   const history = emptyHistory();
   const proxy = stack.use(await Toxiproxy.start());
   const members: Member[] = [];
@@ -174,9 +172,7 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
     reached.set(way, next);
     way.target(next.port);
   };
-  const envoys = await Promise.all(
-    listeners.map((one) => startProxied(stack, { ...one, load }, backend, servers[0]?.is.port ?? 0)),
-  );
+  const envoys = await Promise.all(listeners.map((one) => startProxied(stack, one, backend, servers[0]?.is.port ?? 0)));
   for (const { way } of envoys) lead(way);
   const clients = stack.use(
     new Clients(
@@ -259,24 +255,14 @@ async function routedTo(envoy: Envoy): Promise<string | undefined> {
 
 async function startProxied(
   stack: Stack,
-  {
-    mode,
-    port,
-    log,
-    load: loaded,
-  }: {
-    readonly mode: Mode;
-    readonly port: number;
-    readonly log: ReturnType<typeof createAccessLog>;
-    readonly load: NonNullable<WorldSettings["load"]>;
-  },
+  { mode, port, log }: { readonly mode: Mode; readonly port: number; readonly log: ReturnType<typeof createAccessLog> },
   backend: Backend,
   firstServer: number,
 ): Promise<Proxied> {
   const way = stack.use(await startTcpProxy(firstServer));
   const envoy = stack.use(await startEnvoy({ mode, xdsPort: way.port, node: { id: mode.name } }));
   await envoy.ready(30_000);
-  const load = stack.use(startHttpLoad({ port, ...loaded }));
+  const load = stack.use(startHttpLoad({ port, ...LOAD }));
   await load.answeredBy(backend.name, 30_000);
   const lostLines: string[] = [];
   return {
