@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { peerCommand } from "../e2e/support/peers.ts";
 import { emptyHistory, type History, type Ledger, type Sighting } from "./support/history.ts";
-import { checkerLines, judge } from "./support/judge.ts";
+import { checkerLines, interleaved, judge } from "./support/judge.ts";
 import { linearizable } from "./support/linearizable.ts";
 
 const ledger: Ledger = new Map([
@@ -63,6 +63,14 @@ test("a client that gets what is older is set back, unless its server said that 
   ]);
   // One that was restarted counts from nothing, and one that does not answer says nothing.
   expect([looks(9, 9, undefined, 2), looks(9, 9, undefined, 9)].map(setBack)).toEqual([0, 2]);
+});
+
+test("a holder of a lease that writes after another one is found", () => {
+  expect([interleaved(["1", "1", "2", "2", "3"]), interleaved(["1", "2", "1", "2"]), interleaved([])]).toEqual([
+    [],
+    ["1", "2"],
+    [],
+  ]);
 });
 
 test.skipIf(peerCommand("porcupine") === undefined)("a read that misses what was acknowledged before is found", () => {

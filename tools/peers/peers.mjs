@@ -188,6 +188,17 @@ export const peers = [
     proof: (at) => present(join(at, "usr/bin/promtool")),
     command: (proof) => [proof],
   },
+  {
+    name: "libfaketime",
+    says: "libfaketime, which shifts the clock of a process, from the machine's package, which is not installed",
+    version: "of the machine",
+    at: join(cache, "libfaketime"),
+    inputs: [],
+    isPackage: true,
+    install: [{ run: ["node", installPackage, "libfaketime", join(cache, "libfaketime")] }],
+    proof: (at) => findFile(at, "libfaketime.so.1"),
+    command: (proof) => [proof],
+  },
   debianPackage({
     name: "buildah",
     says: "buildah, which builds the image without a daemon, from the machine's package manager",

@@ -117,6 +117,24 @@ describeWith("etcd", "a ledger in an etcd of three members", () => {
     expect([reader.head, (await texts(reader)).at(-1)]).toEqual([next, "b"]);
   });
 
+  // By the time of day, it went on for an hour.
+  test("is an outage within its time, whatever becomes of the clock meanwhile", async () => {
+    const store = await open(1_000);
+    const head = await add(store, ["a"]);
+    await Promise.all(members.map((member) => member.kill()));
+    const { now } = Date;
+    const began = performance.now();
+    const isUnderWay = (): boolean => performance.now() - began > 300;
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => now() - (isUnderWay() ? 3_600_000 : 0));
+    try {
+      expect((await store.append(head, appended(["lost"]))).kind).toBe("unavailable");
+      expect(performance.now() - began).toBeLessThan(5_000);
+    } finally {
+      clock.mockRestore();
+      await Promise.all(members.map((member) => member.start(clusterOf(members))));
+    }
+  });
+
   test("gives each number to one of the writers that race, while the leader is killed", async () => {
     const writers = await Promise.all([open(), open(), open()]);
     const won: (readonly [number, string])[] = [];
@@ -295,6 +313,26 @@ describeWith("etcd", "a ledger in etcd", () => {
     await outageIs(ledger, false);
     expect([await ledger.refresh?.(), ledger.head, await texts(ledger)]).toEqual([old, old, ["a"]]);
     rmSync(join(backup, ".."), { recursive: true });
+  });
+
+  test("whose head goes back without an outage is another history at once, and followed again once it is adopted", async () => {
+    member = await EtcdMember.start();
+    const writer = await openReplica(await open());
+    for (const text of ["1", "2", "3"]) await writer.publish(cluster("a", text));
+    const followed = await openEtcdStore({ endpoints: [member.endpoint] });
+    const follower = await openReplica(followed);
+    const operator = await openEtcdStore({ endpoints: [member.endpoint] });
+    expect((await operator.clear(operator.head)).kind).toBe("appended");
+    await vi.waitFor(() => expect(follower.publisher.stop).toMatchObject({ why: "other-history" }), {
+      timeout: 10_000,
+    });
+    const other = await openReplica(operator);
+    await other.publish(cluster("a", "4"));
+    expect(follower.states.at(-1)).toBe("a=3");
+    expect(await follower.publisher.adopt()).toBeUndefined();
+    await other.publish(cluster("a", "5"));
+    await vi.waitFor(() => expect(follower.states.at(-1)).toBe("a=5"), { timeout: 5_000 });
+    await Promise.all([writer, follower, other].map(({ publisher }) => publisher.close()));
   });
 
   test("with another epoch is an outage, and is not written", async () => {

@@ -1,8 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { clusterOf } from "../../../packages/store-etcd/test/support/etcd.ts";
+import { until } from "../../e2e/support/wait.ts";
+import { etcdctl } from "./etcdctl.ts";
+import type { Publisher } from "./publisher.ts";
 import type { Random } from "./random.ts";
+import type { Follower } from "./servers.ts";
 import type { Ailment, Link } from "./toxiproxy.ts";
-import type { World } from "./world.ts";
+import type { User, World } from "./world.ts";
 
 /** A fault that lasts until it is ended. */
 export interface Fault {
@@ -13,10 +17,14 @@ export interface Fault {
   end(): Promise<unknown> | undefined;
 }
 
+const HOUR = 3_600;
+
 type Kind = (world: World, random: Random) => Fault | undefined | Promise<Fault | undefined>;
 
 const ailments: readonly Ailment[] = [
   { kind: "silent" },
+  { kind: "silent", only: "upstream" },
+  { kind: "silent", only: "downstream" },
   { kind: "closed" },
   { kind: "slow", ms: 300, jitterMs: 200 },
   { kind: "narrow", kilobytesPerSecond: 20 },
@@ -27,6 +35,15 @@ const kinds: readonly Kind[] = [
   function killServer({ servers, kill }, random) {
     const { is } = random.pick(servers);
     return { is: `server ${is.index} is killed`, strikes: [is], begin: () => kill(is), end: () => is.start() };
+  },
+  function killWorker({ servers }, random) {
+    const having = servers.filter(({ is }) => is.workers().length > 0);
+    if (having.length === 0) return undefined;
+    const { is } = random.pick(having);
+    const begin = async (): Promise<void> => {
+      for (const pid of is.workers().slice(0, 1)) process.kill(pid, "SIGKILL");
+    };
+    return { is: `a worker of server ${is.index} is killed`, strikes: [is], begin, end: () => undefined };
   },
   function stopServer({ servers }, random) {
     const { is } = random.pick(servers);
@@ -56,6 +73,71 @@ const kinds: readonly Kind[] = [
     const { is } = random.pick(publishers);
     return { is: "a publisher is killed", strikes: [is], begin: async () => is.kill(), end: () => undefined };
   },
+  function fillDiskOfMember({ members }, random) {
+    const { etcd, disk } = random.pick(members);
+    const { end, ...restart } = restarted(`member ${etcd.name}`, etcd, members);
+    return (
+      disk && {
+        ...restart,
+        is: `the disk of member ${etcd.name} is full`,
+        begin: async () => disk.fill(),
+        // It ends itself if it could not write.
+        end: async () => {
+          disk.free();
+          await restart.begin();
+          await end();
+        },
+      }
+    );
+  },
+  function useUpQuota({ members }, random) {
+    const { etcd } = random.pick(members);
+    const cluster = clusterOf(members.map((one) => one.etcd));
+    return {
+      is: `the quota of member ${etcd.name} is used up`,
+      strikes: [etcd],
+      async begin() {
+        await etcd.kill();
+        await etcd.start(cluster, ["--quota-backend-bytes", "4096"]);
+      },
+      async end() {
+        await etcd.kill();
+        await etcd.start(cluster);
+        // What one member found holds for all, until somebody says that it is over.
+        await until({ says: "the alarm is off", withinMs: 30_000, everyMs: 200 }, async () => {
+          await etcdctl(etcd, "alarm", "disarm");
+          return (await etcdctl(etcd, "alarm", "list")).trim() === "";
+        });
+      },
+    };
+  },
+  function fillDiskOfServer({ servers }, random) {
+    const { is } = random.pick(servers);
+    const { disk } = is;
+    // It may be killed meanwhile, and start with it.
+    return (
+      disk && {
+        is: `the disk of server ${is.index} is full`,
+        strikes: [disk],
+        begin: async () => disk.fill(),
+        end: async () => disk.free(),
+      }
+    );
+  },
+  function jumpClock({ servers, publishers }, random) {
+    const { is } = random.pick<User<Follower | Publisher>>([...servers, ...publishers]);
+    const { clock } = is;
+    const seconds = random.pick([HOUR, -HOUR]);
+    const who = "index" in is ? `server ${is.index}` : "a publisher";
+    return (
+      clock && {
+        is: `the clock of ${who} jumps by ${seconds} s`,
+        strikes: [clock],
+        begin: async () => clock.jump(seconds),
+        end: async () => clock.jump(0),
+      }
+    );
+  },
   function stopPublisher({ publishers }, random) {
     const { is } = random.pick(publishers);
     return stopped("a publisher", is, (signal) => is.signal(signal));
@@ -83,7 +165,7 @@ function restarted(who: string, etcd: World["members"][number]["etcd"], members:
 function ailing(who: string, links: readonly Link[], ailment: Ailment): Fault {
   const all = (does: (link: Link) => Promise<void>): Promise<unknown> => Promise.all(links.map(does));
   return {
-    is: `${who}: ${ailment.kind}`,
+    is: `${who}: ${ailment.kind}${"only" in ailment ? ` ${ailment.only}` : ""}`,
     strikes: [links[0] as Link],
     begin: () => all((link) => link.ail(ailment)),
     end: () => all((link) => link.heal(ailment)),

@@ -96,3 +96,13 @@ export function checkerLines({ appends, reads }: History, ledger: Ledger): strin
   }
   return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
+
+/** Holders of a lease that wrote after another one had, in the order of the ledger. */
+export function interleaved(holders: readonly string[]): readonly string[] {
+  const over = new Set<string>();
+  return holders.filter((holder, index) => {
+    const before = holders[index - 1];
+    if (before !== undefined && before !== holder) over.add(before);
+    return over.has(holder);
+  });
+}

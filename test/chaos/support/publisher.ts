@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type StartedProcess, startProcess } from "../../e2e/support/process.ts";
 import { createSite, type FileContent } from "../../e2e/support/site.ts";
+import type { Clock } from "./clock.ts";
 import type { Append, History } from "./history.ts";
 import type { Random } from "./random.ts";
 
@@ -12,11 +13,13 @@ export interface PublisherSettings {
   readonly env: Readonly<Record<string, string>>;
   /** The files of a publication. */
   readonly files: (content: string) => Readonly<Record<string, FileContent>>;
+  readonly clock: Clock | undefined;
+  /** The longest pause between two publications. */
+  readonly pauseMs: number;
 }
 
 /** Everything is replaced each time, on purpose. */
 const noFuses = ["--fuses-resources-removed", "off", "--fuses-size-grown", "off", "--fuses-size-shrunk", "off"];
-const LONGEST_PAUSE_MS = 1_500;
 
 /** Calls `xds publish` again and again, each time with other content. */
 export class Publisher implements AsyncDisposable {
@@ -37,14 +40,14 @@ export class Publisher implements AsyncDisposable {
 
   /** Publishes once. Resolves with the outcome, or undefined if it cannot tell. */
   async publish(): Promise<Append["outcome"]> {
-    const { name, command, store, env, files } = this.#settings;
+    const { name, command, store, files } = this.#settings;
     const content = `${name}-${++this.#count}`;
     this.#site.write(files(content));
     const append: Append = { publisher: name, content, calledAt: performance.now() };
     this.#history.appends.push(append);
     const process = await startProcess(
       [...command, "publish", this.#site.directory, "--store", store, "-m", content, "-o", "json", ...noFuses],
-      { env },
+      { env: { ...this.#settings.env, ...this.clock?.env } },
     );
     this.#process = process;
     await process.closed;
@@ -59,11 +62,17 @@ export class Publisher implements AsyncDisposable {
     return append.outcome;
   }
 
+  get clock(): Clock | undefined {
+    return this.#settings.clock;
+  }
+
   start(): void {
     this.#running = (async () => {
       while (!this.#over.signal.aborted) {
         await this.publish();
-        await pause(this.#random.below(LONGEST_PAUSE_MS), undefined, { signal: this.#over.signal }).catch(() => {});
+        await pause(this.#random.below(this.#settings.pauseMs), undefined, { signal: this.#over.signal }).catch(
+          () => {},
+        );
       }
     })();
   }

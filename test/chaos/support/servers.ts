@@ -1,11 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type StartedProcess, startProcess } from "../../e2e/support/process.ts";
 import { until } from "../../e2e/support/wait.ts";
+import type { Clock } from "./clock.ts";
 import type { History } from "./history.ts";
+import { SmallDisk } from "./small-disk.ts";
 
 const LOOKS_EVERY_MS = 250;
+const DISK_MEGABYTES = 16;
 const UNCHECKED = /^xds_server_store_unchecked_total\{[^}]*\} (\d+)$/gm;
 
 /** What a server of the world is started with. */
@@ -15,6 +18,8 @@ export interface ServedBy {
   readonly port: number;
   readonly adminPort: number;
   readonly env: Readonly<Record<string, string>>;
+  /** How many processes serve the clients; undefined: the server itself. */
+  readonly workers?: number | undefined;
 }
 
 /** `xds serve --store`, which follows. */
@@ -24,30 +29,35 @@ export class Follower implements AsyncDisposable {
   readonly adminPort: number;
   readonly #settings: ServedBy;
   readonly #state = mkdtempSync(join(tmpdir(), "xds-chaos-state-"));
+  /** Of its state directory; undefined: nothing can be mounted. */
+  readonly disk: SmallDisk | undefined = SmallDisk.mount(this.#state, DISK_MEGABYTES);
+  readonly clock: Clock | undefined;
   readonly #over = new AbortController();
   #process: StartedProcess | undefined;
   /** The logs of processes that have ended. */
   #past = "";
   #looking: Promise<unknown> = Promise.resolve();
 
-  constructor(index: number, settings: ServedBy) {
+  constructor(index: number, settings: ServedBy, clock: Clock | undefined) {
     this.index = index;
     this.port = settings.port;
     this.adminPort = settings.adminPort;
     this.#settings = settings;
+    this.clock = clock;
   }
 
   /** Resolves when it serves. */
   async start(): Promise<void> {
-    const { command, store, port, adminPort, env } = this.#settings;
+    const { command, store, port, adminPort, env, workers } = this.#settings;
     for (;;) {
       const process = await startProcess(
         [
           ...command,
           ...["serve", "--store", store, "--state-dir", this.#state],
           ...["--listen", `127.0.0.1:${port}`, "--admin", `127.0.0.1:${adminPort}`],
+          ...(workers === undefined ? [] : ["--workers", `${workers}`]),
         ],
-        { env, cwd: this.#state },
+        { env: { ...env, ...this.clock?.env }, cwd: this.#state },
       );
       this.#process = process;
       const { value } = await until({ says: `server ${this.index} is ready`, withinMs: 60_000 }, async () => {
@@ -81,6 +91,18 @@ export class Follower implements AsyncDisposable {
     }
   }
 
+  /** Its worker processes. */
+  workers(): readonly number[] {
+    const parent = this.#process;
+    if (parent === undefined || parent.ended() !== undefined) return [];
+    return readdirSync("/proc").flatMap((name) => (parentOf(name) === parent.pid ? [Number(name)] : []));
+  }
+
+  /** Forgets what it kept on its disk, as on another machine; it must not run. */
+  forget(): void {
+    for (const name of readdirSync(this.#state)) rmSync(join(this.#state, name), { recursive: true, force: true });
+  }
+
   async kill(): Promise<void> {
     await this.#process?.kill();
     this.#past += this.#process?.log() ?? "";
@@ -99,6 +121,17 @@ export class Follower implements AsyncDisposable {
     this.signal("SIGCONT");
     await this.#process?.kill();
     await this.#looking;
+    this.disk?.[Symbol.dispose]();
     rmSync(this.#state, { recursive: true, force: true });
+  }
+}
+
+/** Undefined: it is no process, or has ended. */
+function parentOf(pid: string): number | undefined {
+  if (!/^\d+$/.test(pid)) return undefined;
+  try {
+    return Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch {
+    return undefined;
   }
 }

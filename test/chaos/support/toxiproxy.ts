@@ -3,14 +3,17 @@ import { freePort } from "../../e2e/support/port.ts";
 import { type StartedProcess, startProcess } from "../../e2e/support/process.ts";
 import { until } from "../../e2e/support/wait.ts";
 
-/** What a link does to the bytes that pass, in both directions. */
+/** What a link does to the bytes that pass, in both directions unless one is named. */
 export type Ailment =
   /** Nothing arrives any more, and nobody is told. */
-  | { readonly kind: "silent" }
+  | { readonly kind: "silent"; readonly only?: Direction }
   /** Connections are closed and refused. */
   | { readonly kind: "closed" }
   | { readonly kind: "slow"; readonly ms: number; readonly jitterMs: number }
   | { readonly kind: "narrow"; readonly kilobytesPerSecond: number };
+
+/** To whom is linked to, or from there. */
+export type Direction = "upstream" | "downstream";
 
 const NAME = "toxiproxy";
 
@@ -62,19 +65,24 @@ export class Link {
       await ask(this.#api, "POST", { enabled: false });
       return;
     }
-    for (const stream of ["upstream", "downstream"]) {
+    for (const stream of directionsOf(ailment)) {
       await ask(`${this.#api}/toxics`, "POST", { name: stream, stream, ...toxicOf(ailment) });
     }
   }
 
   /** Ends an ailment; one that was silent also closes its connections, since what they lost is gone for good. */
-  async heal({ kind }: Ailment): Promise<void> {
+  async heal(ailment: Ailment): Promise<void> {
+    const { kind } = ailment;
     if (kind !== "closed") {
-      for (const stream of ["upstream", "downstream"]) await ask(`${this.#api}/toxics/${stream}`, "DELETE");
+      for (const stream of directionsOf(ailment)) await ask(`${this.#api}/toxics/${stream}`, "DELETE");
     }
     if (kind === "silent") await ask(this.#api, "POST", { enabled: false });
     if (kind === "silent" || kind === "closed") await ask(this.#api, "POST", { enabled: true });
   }
+}
+
+function directionsOf(ailment: Ailment): readonly Direction[] {
+  return ailment.kind === "silent" && ailment.only !== undefined ? [ailment.only] : ["upstream", "downstream"];
 }
 
 function toxicOf(ailment: Exclude<Ailment, { kind: "closed" }>): object {

@@ -1,6 +1,3 @@
-import { execFile } from "node:child_process";
-import { dirname, join } from "node:path";
-import { promisify } from "node:util";
 import type { LedgerStore } from "@xdskit/server";
 import { openEtcdStore } from "@xdskit/store-etcd";
 import { type EtcdMember, startCluster } from "../../../packages/store-etcd/test/support/etcd.ts";
@@ -10,7 +7,6 @@ import { type Backend, startHttpBackend } from "../../e2e/support/http-backend.t
 import { type HttpLoad, httpGet, startHttpLoad } from "../../e2e/support/http-load.ts";
 import { clusterNames } from "../../e2e/support/loaded-envoy.ts";
 import { configSource, type Mode, modes } from "../../e2e/support/mode.ts";
-import { peerCommand } from "../../e2e/support/peers.ts";
 import { freePort, freePorts } from "../../e2e/support/port.ts";
 import { cluster, endpoints, listener, routes } from "../../e2e/support/resource.ts";
 import { xdsCommand } from "../../e2e/support/server.ts";
@@ -19,16 +15,23 @@ import type { Stack } from "../../e2e/support/stack.ts";
 import { startTcpProxy, type TcpProxy } from "../../e2e/support/tcp-proxy.ts";
 import { until } from "../../e2e/support/wait.ts";
 import { Clients, markerOf } from "./clients.ts";
+import { Clock } from "./clock.ts";
+import { etcdctl } from "./etcdctl.ts";
 import { emptyHistory, type History, type Ledger } from "./history.ts";
 import { checkerLines } from "./judge.ts";
 import { linearizable } from "./linearizable.ts";
 import { Publisher } from "./publisher.ts";
 import type { Random } from "./random.ts";
 import { Follower } from "./servers.ts";
+import { SmallDisk } from "./small-disk.ts";
 import { type Link, Toxiproxy } from "./toxiproxy.ts";
 
 const SERVERS = 3;
-const PREFIX = "chaos";
+/** The server of which other processes serve the clients. */
+const WITH_WORKERS = 2;
+/** etcd takes 128 MiB in advance. */
+const MEMBER_MEGABYTES = 160;
+export const PREFIX = "chaos";
 const READS_EVERY_MS = 200;
 const LOAD = { keptPerSecond: 20, newPerSecond: 5 };
 
@@ -39,12 +42,18 @@ export interface WorldSettings {
   readonly command?: readonly string[];
   /** For servers and publishers. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Of which Envoys there is one each. @default all */
+  readonly envoys?: readonly Mode[];
+  /** The longest pause of a publisher. @default 1_500 */
+  readonly pauseMs?: number;
 }
 
 /** A member of the engine, and the link on which others reach it. */
 export interface Member {
   readonly etcd: EtcdMember;
   readonly peerLink: Link;
+  /** Of its data; undefined: nothing can be mounted. */
+  readonly disk: SmallDisk | undefined;
 }
 
 /** Somebody who uses the engine, with a link to each member. */
@@ -73,14 +82,18 @@ export interface World {
   readonly publishers: readonly User<Publisher>[];
   readonly envoys: readonly Proxied[];
   readonly clients: Clients;
+  /** Where all can be reached, by links that never fail. */
+  readonly store: string;
   /** Kills a server, and leads the Envoys elsewhere. */
   kill(server: Follower): Promise<void>;
+  /** Leads each Envoy to a server. @default to any */
+  lead(server?: Follower): void;
   /** Where the engine leads; undefined while nobody does. */
   leader(): Promise<Member | undefined>;
   /** Stops publishing; resolves with what the ledger has in the end. */
   end(): Promise<Ledger>;
-  /** Resolves when everybody uses the newest publication, with the milliseconds that it took. */
-  agreement(withinMs: number): Promise<number>;
+  /** Resolves when everybody uses this publication, with the milliseconds that it took. @default the newest */
+  agreement(withinMs: number, content?: string): Promise<number>;
   /** Resolves when Envoys have nothing older, with the milliseconds that it took. */
   tidiness(withinMs: number): Promise<number>;
   /** What the linearizability checker says. */
@@ -88,18 +101,19 @@ export interface World {
 }
 
 export async function startWorld(stack: Stack, settings: WorldSettings): Promise<World> {
-  const { random, env = {}, command = xdsCommand() } = settings;
+  const { random, env = {}, command = xdsCommand(), envoys: wanted = modes, pauseMs = 1_500 } = settings;
   const history = emptyHistory();
   const proxy = stack.use(await Toxiproxy.start());
-  const peerLinks = new Map<EtcdMember, Link>();
-  const members = (
-    await startCluster(async (member) => {
-      const link = await proxy.link(Number(new URL(member.peerUrl).port));
-      peerLinks.set(member, link);
-      return `http://127.0.0.1:${link.port}`;
-    })
-  ).map((etcd): Member => ({ etcd, peerLink: peerLinks.get(etcd) as Link }));
-  for (const { etcd } of members) stack.use({ [Symbol.asyncDispose]: () => etcd.end() });
+  const members: Member[] = [];
+  await startCluster(async (etcd) => {
+    const peerLink = await proxy.link(Number(new URL(etcd.peerUrl).port));
+    stack.use({ [Symbol.asyncDispose]: () => etcd.end() });
+    const disk = SmallDisk.mount(etcd.directory, MEMBER_MEGABYTES);
+    if (disk !== undefined) stack.use(disk);
+    stack.use({ [Symbol.asyncDispose]: () => etcd.kill() });
+    members.push({ etcd, peerLink, disk });
+    return `http://127.0.0.1:${peerLink.port}`;
+  });
 
   const connected = async (): Promise<{ readonly links: readonly Link[]; readonly store: string }> => {
     const links: Link[] = [];
@@ -108,7 +122,7 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
   };
   const backend = stack.use(await startHttpBackend("backend"));
   const listeners = await Promise.all(
-    modes.map(async (mode) => ({ mode, port: await freePort(), log: stack.use(createAccessLog()) })),
+    wanted.map(async (mode) => ({ mode, port: await freePort(), log: stack.use(createAccessLog()) })),
   );
   const files = (content: string): Readonly<Record<string, FileContent>> => ({
     "xdskit.yaml": mapping(),
@@ -133,7 +147,9 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
   const publishers: User<Publisher>[] = [];
   for (const name of ["a", "b"]) {
     const { links, store } = await connected();
-    publishers.push({ links, is: stack.use(new Publisher({ name, command, store, env, files }, history, random)) });
+    const clock = createClock(stack);
+    const publisher = new Publisher({ name, command, store, env, files, clock, pauseMs }, history, random);
+    publishers.push({ links, is: stack.use(publisher) });
   }
   if ((await publishers[0]?.is.publish()) === undefined) throw new Error("nothing could be published");
 
@@ -141,16 +157,18 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
   for (let index = 0; index < SERVERS; index++) {
     const { links, store } = await connected();
     const [port = 0, adminPort = 0] = await freePorts(2);
-    servers.push({ links, is: stack.use(new Follower(index, { command, store, port, adminPort, env })) });
+    const workers = index === WITH_WORKERS ? 2 : undefined;
+    const served = { command, store, port, adminPort, env, workers };
+    servers.push({ links, is: stack.use(new Follower(index, served, createClock(stack))) });
   }
   await Promise.all(servers.map(({ is }) => is.start()));
   for (const { is } of servers) is.watch(history);
 
   const down = new Set<Follower>();
   const reached = new Map<TcpProxy, Follower>();
-  const lead = (way: TcpProxy): void => {
+  const lead = (way: TcpProxy, to?: Follower): void => {
     const up = servers.map(({ is }) => is).filter((server) => !down.has(server));
-    const next = random.pick(up.length === 0 ? servers.map(({ is }) => is) : up);
+    const next = to ?? random.pick(up.length === 0 ? servers.map(({ is }) => is) : up);
     reached.set(way, next);
     way.target(next.port);
   };
@@ -174,6 +192,10 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
   let last = newest();
   return {
     ...{ history, members, servers, publishers, envoys, clients },
+    store: `etcd://${members.map(({ etcd }) => etcd.endpoint).join(",")}/${PREFIX}`,
+    lead(server) {
+      for (const { way } of envoys) lead(way, server);
+    },
     async kill(server) {
       down.add(server);
       await server.kill();
@@ -190,14 +212,14 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
       last = [...ledger].at(-1)?.[0] ?? "";
       return ledger;
     },
-    async agreement(withinMs) {
+    async agreement(withinMs, wanted = last) {
       clients.settle();
-      return everybody(`has ${last}`, withinMs, async () => {
+      return everybody(`has ${wanted}`, withinMs, async () => {
         const leading = await Promise.all(envoys.map(({ envoy }) => routedTo(envoy)));
         const others = leading.flatMap((name, index) =>
-          name === `swap-${last}` ? [] : [`${envoys[index]?.mode.name}: ${name}`],
+          name === `swap-${wanted}` ? [] : [`${envoys[index]?.mode.name}: ${name}`],
         );
-        return [...clients.without(last), ...others];
+        return [...clients.without(wanted), ...others];
       });
     },
     tidiness: (withinMs) =>
@@ -257,23 +279,36 @@ async function startProxied(
   };
 }
 
+function createClock(stack: Stack): Clock | undefined {
+  const clock = Clock.create();
+  return clock && stack.use(clock);
+}
+
 /** One group of nodes for each mode. */
 function mapping(): string {
   return `groups:\n${modes.map(({ name }) => `  - name: ${name}\n    match: { id: ["${name}"] }\n`).join("")}`;
 }
 
-async function leads({ endpoint }: EtcdMember): Promise<boolean> {
-  const [program = ""] = peerCommand("etcd") ?? [];
+async function leads(etcd: EtcdMember): Promise<boolean> {
   try {
-    const { stdout } = await promisify(execFile)(join(dirname(program), "etcdctl"), [
-      ...["--endpoints", `http://${endpoint}`, "--command-timeout", "500ms"],
-      ...["endpoint", "status", "--write-out", "json"],
-    ]);
-    const [status] = JSON.parse(stdout) as { Status: { header: { member_id: number }; leader: number } }[];
+    const [status] = JSON.parse(await etcdctl(etcd, "endpoint", "status", "--write-out", "json")) as {
+      Status: { header: { member_id: number }; leader: number };
+    }[];
     return status !== undefined && status.Status.header.member_id === status.Status.leader;
   } catch {
     return false; // it is down, or stopped
   }
+}
+
+/** What the ledger of a store has. */
+export async function contentsOf(store: LedgerStore): Promise<Ledger> {
+  await store.refresh?.();
+  const ledger = new Map<string, number>();
+  for await (const { number, text } of store.read(0)) {
+    const { message } = JSON.parse(text) as { readonly message?: string };
+    if (message !== undefined) ledger.set(message, number);
+  }
+  return ledger;
 }
 
 /** Asks the engine for its head, over links that never fail, and reads the ledger in the end. */
@@ -306,13 +341,7 @@ class Reader implements AsyncDisposable {
   async end(): Promise<Ledger> {
     this.#over.abort();
     await this.#running;
-    await this.#store.refresh?.();
-    const ledger = new Map<string, number>();
-    for await (const { number, text } of this.#store.read(0)) {
-      const { message } = JSON.parse(text) as { readonly message?: string };
-      if (message !== undefined) ledger.set(message, number);
-    }
-    return ledger;
+    return await contentsOf(this.#store);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -28,7 +28,8 @@ export type PeerName =
   | "promtool"
   | "etcd"
   | "toxiproxy"
-  | "porcupine";
+  | "porcupine"
+  | "libfaketime";
 
 export function speaksV2(name: PeerName): name is GrpcV2ClientName {
   return grpcV2Clients.some((one) => one === name);

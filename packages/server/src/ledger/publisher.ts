@@ -130,6 +130,8 @@ export class Publisher {
   readonly #status: StoreStatus;
   readonly #emptied: HeldEndpoints;
   readonly #closing = new AbortController();
+  /** Aborted when what is waited for in the store is another number. */
+  #waiting = new AbortController();
   #following: Promise<void> | undefined;
   /** What a source published last. */
   #source: Publication | undefined;
@@ -345,7 +347,10 @@ export class Publisher {
   /** Puts in force what the store has, although it is no successor of what is. Returns why it cannot be read. */
   async adopt(): Promise<string | undefined> {
     this.#status.adopt();
-    return await this.catchUp();
+    const unreadable = await this.catchUp();
+    // The number to wait for may be a smaller one now.
+    this.#waiting.abort();
+    return unreadable;
   }
 
   /** Resolves when everything that was begun is recorded and in force, and the store is closed. */
@@ -353,6 +358,7 @@ export class Publisher {
     this.#operations.close();
     this.#emptied.close();
     this.#closing.abort();
+    this.#waiting.abort();
     await this.#following;
     await this.#operations.settled();
     await this.#compactor.settled();
@@ -365,7 +371,8 @@ export class Publisher {
     const { signal } = this.#closing;
     const stopListening = store.onOutage?.(() => void this.catchUp());
     while (!signal.aborted) {
-      await store.whenPast(this.#reader.head.number, signal);
+      this.#waiting = new AbortController();
+      await store.whenPast(this.#reader.head.number, this.#waiting.signal);
       if (signal.aborted) break;
       const unreadable = await this.catchUp();
       if (unreadable !== undefined)

@@ -129,7 +129,9 @@ export interface LedgerStore {
   refresh?(): Promise<LedgerHead>;
   /** Undefined: the engine is at hand. */
   readonly outage?: StoreOutage | undefined;
-  /** Calls the listener whenever `outage` begins or ends, until the function it returns is called. */
+  /**
+   * Calls the listener whenever `outage` begins or ends, or the head has gone back, until the function it returns is called.
+   */
   onOutage?(listener: () => void): () => void;
   /** The lease of that name. Absent: only this process writes, and needs none. */
   lease?(name: string): LedgerLease;

@@ -136,8 +136,8 @@ export class EtcdClient {
 
   /** Renews a lease. Resolves to false if there is no such lease any more. */
   async renewLease(id: bigint): Promise<boolean> {
-    const answer = await this.#repeat((client, metadata, deadline) => {
-      const stream = bidi(client, methods.leaseKeepAlive, metadata, deadline);
+    const answer = await this.#repeat((client, metadata, withinMs) => {
+      const stream = bidi(client, methods.leaseKeepAlive, metadata, withinMs);
       return new Promise<Buffer>((resolve, reject) => {
         stream.once("data", (message: Buffer) => {
           resolve(message);
@@ -153,7 +153,7 @@ export class EtcdClient {
 
   /** A stream of what becomes of a key, at the current endpoint; its end is told by `error` or `end`. */
   async watch(key: string, startRevision: bigint): Promise<Bidi> {
-    const { client, metadata } = await this.#attempt(Date.now() + this.#options.timeoutMs);
+    const { client, metadata } = await this.#attempt(this.#options.timeoutMs);
     const stream = bidi(client, methods.watch, metadata);
     stream.write(encodeWatch(key, startRevision));
     return stream;
@@ -170,19 +170,20 @@ export class EtcdClient {
   }
 
   #call(path: string, request: Buffer): Promise<Buffer> {
-    return this.#repeat((client, metadata, deadline) => unary(client, path, request, metadata, deadline));
+    return this.#repeat((client, metadata, withinMs) => unary(client, path, request, metadata, withinMs));
   }
 
-  async #repeat(call: (client: Client, metadata: Metadata, deadline: number) => Promise<Buffer>): Promise<Buffer> {
+  async #repeat(call: (client: Client, metadata: Metadata, withinMs: number) => Promise<Buffer>): Promise<Buffer> {
     const { timeoutMs } = this.#options;
-    const end = Date.now() + timeoutMs;
+    // The clock of the day may be set meanwhile.
+    const end = performance.now() + timeoutMs;
     let hasNewToken = false;
     for (;;) {
       const endpoint = this.#current;
-      const deadline = Math.min(end, Date.now() + Math.max(timeoutMs * SHARE_OF_ATTEMPT, 1));
+      const attemptEnd = Math.min(end, performance.now() + Math.max(timeoutMs * SHARE_OF_ATTEMPT, 1));
       try {
-        const { client, metadata } = await this.#attempt(deadline);
-        return await call(client, metadata, deadline);
+        const { client, metadata } = await this.#attempt(attemptEnd - performance.now());
+        return await call(client, metadata, attemptEnd - performance.now());
       } catch (cause) {
         const error = errorOf(cause);
         if (isOldToken(error) && !hasNewToken) {
@@ -190,14 +191,14 @@ export class EtcdClient {
           this.#token = undefined;
           continue;
         }
-        if (!isPassing(error) || this.#isClosed || Date.now() + LEAST_MS >= end) throw error;
+        if (!isPassing(error) || this.#isClosed || performance.now() + LEAST_MS >= end) throw error;
         if (this.#current === endpoint) this.turn();
         await pause(PAUSE_MS * (1 + Math.random()));
       }
     }
   }
 
-  async #attempt(deadline: number): Promise<{ readonly client: Client; readonly metadata: Metadata }> {
+  async #attempt(withinMs: number): Promise<{ readonly client: Client; readonly metadata: Metadata }> {
     if (this.#isClosed) throw new EtcdError("the ledger is closed", status.CANCELLED);
     const client = this.#clients[this.#current];
     if (client === undefined) throw new TypeError("expected an endpoint of etcd");
@@ -211,7 +212,7 @@ export class EtcdClient {
       methods.authenticate,
       encodeAuthenticate(auth.user, auth.password),
       metadata,
-      deadline,
+      withinMs,
     ).then(decodeToken);
     try {
       const authenticated = metadata.clone();
@@ -224,22 +225,30 @@ export class EtcdClient {
   }
 }
 
-function unary(client: Client, path: string, request: Buffer, metadata: Metadata, deadline: number): Promise<Buffer> {
+function unary(client: Client, path: string, request: Buffer, metadata: Metadata, withinMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    client.makeUnaryRequest(path, same, same, request, metadata, { deadline }, (error, answer) => {
-      if (error === null && answer !== undefined) resolve(answer);
-      else reject(error ?? new EtcdError("etcd gave no answer", status.UNKNOWN));
-    });
+    client.makeUnaryRequest(
+      path,
+      same,
+      same,
+      request,
+      metadata,
+      { deadline: Date.now() + withinMs },
+      (error, answer) => {
+        if (error === null && answer !== undefined) resolve(answer);
+        else reject(error ?? new EtcdError("etcd gave no answer", status.UNKNOWN));
+      },
+    );
   });
 }
 
-function bidi(client: Client, path: string, metadata: Metadata, deadline?: number): Bidi {
+function bidi(client: Client, path: string, metadata: Metadata, withinMs?: number): Bidi {
   return client.makeBidiStreamRequest<Buffer, Buffer>(
     path,
     same,
     same,
     metadata,
-    deadline === undefined ? {} : { deadline },
+    withinMs === undefined ? {} : { deadline: Date.now() + withinMs },
   );
 }
 

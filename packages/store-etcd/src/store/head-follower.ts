@@ -96,10 +96,13 @@ export class HeadFollower {
 
   #take(at: ResponseHeader, head: LedgerHead, pointer: SnapshotPointer | undefined): void {
     if (at.revision < this.#seen.revision) return;
+    const hasGoneBack = head.number < this.#head.number;
     this.#seen = at;
     this.#head = head;
     this.#pointer = pointer;
     this.waiters.moved(head.number);
+    // Whoever waits for a greater number would not see that another history was restored.
+    if (hasGoneBack) this.#notify();
   }
 
   /** Asks again and again, whatever the watch says. */
@@ -158,7 +161,10 @@ export class HeadFollower {
     if (this.#outage?.reason === reason) return;
     const before = this.#outage;
     this.#outage = reason === undefined ? undefined : { since: before?.since ?? new Date(), reason };
-    if ((before === undefined) === (reason === undefined)) return;
+    if ((before === undefined) !== (reason === undefined)) this.#notify();
+  }
+
+  #notify(): void {
     for (const listener of [...this.#listeners]) listener();
   }
 }

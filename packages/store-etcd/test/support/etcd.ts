@@ -46,8 +46,8 @@ export class EtcdMember {
     return join(this.directory, "data");
   }
 
-  /** Resolves when clients are served. */
-  async start(cluster: string = clusterOf([this])): Promise<void> {
+  /** Resolves when clients are served; `more` are options of this run only. */
+  async start(cluster: string = clusterOf([this]), more: readonly string[] = []): Promise<void> {
     const url = `${this.#scheme}://${this.endpoint}`;
     const child = spawn(
       program,
@@ -57,7 +57,7 @@ export class EtcdMember {
         ...["--listen-peer-urls", this.peerUrl, "--initial-advertise-peer-urls", this.advertisedPeerUrl],
         ...["--initial-cluster", cluster, "--initial-cluster-state", "new"],
         // Tests end processes and not machines.
-        ...["--unsafe-no-fsync", ...this.#args],
+        ...["--unsafe-no-fsync", ...this.#args, ...more],
       ],
       { stdio: ["ignore", "ignore", "pipe"] },
     );
@@ -80,7 +80,7 @@ export class EtcdMember {
   async kill(): Promise<void> {
     const child = this.#process;
     this.#process = undefined;
-    if (child === undefined || child.exitCode !== null) return;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     child.kill("SIGKILL");
     await once(child, "exit");
   }

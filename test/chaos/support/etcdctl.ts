@@ -1,0 +1,15 @@
+import { execFile } from "node:child_process";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import type { EtcdMember } from "../../../packages/store-etcd/test/support/etcd.ts";
+import { peerCommand } from "../../e2e/support/peers.ts";
+
+/** Runs etcdctl against a member, without holding up the clients of this process, and resolves with what it prints. */
+export async function etcdctl({ endpoint }: EtcdMember, ...args: readonly string[]): Promise<string> {
+  const [program = ""] = peerCommand("etcd") ?? [];
+  const { stdout } = await promisify(execFile)(join(dirname(program), "etcdctl"), [
+    ...["--endpoints", `http://${endpoint}`, "--command-timeout", "500ms"],
+    ...args,
+  ]);
+  return stdout;
+}
