@@ -126,7 +126,7 @@ const orders = {
     "main",
   ],
   cli: ["io exit-code version", "output", "settings", "discovery", "commands", "command-line", "run", "main"],
-  bench: ["figures", "peer", "client fleet hostile", "main", "soak"],
+  bench: ["figures", "peer", "client console fleet hostile", "main", "soak"],
 };
 
 /** Only these files may touch what is named: the doors of the program. */

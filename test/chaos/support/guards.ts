@@ -28,8 +28,8 @@ export const guards = {
   /** A client that brings versions waits until the store was asked. */
   freshness: {
     file: "server/dist/ledger/freshness.js",
-    expression: "check(bringsVersions) {",
-    without: "check(bringsVersions) { if (this !== undefined) return undefined;",
+    expression: "check(client) {",
+    without: "check(client) { if (this !== undefined) return undefined;",
   },
   /** A history that does not continue what is in force is not applied. */
   otherHistory: {
