@@ -16,7 +16,7 @@ import { type Decision, DecisionDialog } from "./parts/decision-dialog.tsx";
 import { AskForDecision } from "./parts/decisions.tsx";
 import { HeldBanner } from "./parts/held.tsx";
 import { linkTo, type Place, usePlace } from "./router.ts";
-import { useAttention } from "./use-attention.ts";
+import { type Attention, useAttention } from "./use-attention.ts";
 
 const pages = [
   { path: "/", title: "Overview" },
@@ -31,7 +31,10 @@ export function App(): JSX.Element {
   const main = useRef<HTMLElement>(null);
   const [asked, setAsked] = useState<{ readonly decision: Decision; readonly number: number }>();
   useEffect(connect, []);
-  const concerns = useConcerns();
+  const attention = useAttention();
+  const live = useLive();
+  // Undefined until the server answered.
+  const concerns = attention.server === undefined ? undefined : concernsOf(attention, live);
   const title = titleOf(place);
   useEffect(() => {
     document.title = `${title} · xdskit`;
@@ -72,7 +75,7 @@ export function App(): JSX.Element {
       <main id="main" ref={main} tabIndex={-1}>
         <HeldBanner path={place.path} />
         <AskForDecision.Provider value={(decision, number) => setAsked({ decision, number })}>
-          <Page place={place} concerns={concerns} />
+          <Page place={place} concerns={concerns} attention={attention} />
         </AskForDecision.Provider>
       </main>
       {asked !== undefined && <DecisionDialog {...asked} onClose={() => setAsked(undefined)} />}
@@ -94,23 +97,17 @@ function isWithin(path: string, page: string): boolean {
   return path === page || (page !== "/" && `${path}s` === page);
 }
 
-/** What is wrong, asked once for all pages; undefined until the server answered. */
-function useConcerns(): readonly Concern[] | undefined {
-  const attention = useAttention();
-  const live = useLive();
-  return attention.server === undefined ? undefined : concernsOf(attention, live);
-}
-
 interface PageProperties {
   readonly place: Place;
   readonly concerns: readonly Concern[] | undefined;
+  readonly attention: Attention;
 }
 
-function Page({ place, concerns }: PageProperties): JSX.Element {
+function Page({ place, concerns, attention }: PageProperties): JSX.Element {
   const { path, query } = place;
   switch (path) {
     case "/":
-      return <Overview concerns={concerns} />;
+      return <Overview concerns={concerns} attention={attention} />;
     case "/nodes":
       return <Nodes place={place} />;
     case "/node":

@@ -31,6 +31,8 @@ export interface FailingCluster {
 export interface Attention {
   /** Undefined: not asked yet. */
   readonly server: ServerAnswer | undefined;
+  /** Undefined: no store is shared, or it was not asked yet. */
+  readonly replicas: ReplicasAnswer | undefined;
   /** Replicas that lacked records, and did not move between two questions. */
   readonly behind: readonly ReplicaAnswer[];
   /** Replicas that are gone, but did not leave in order. */
@@ -52,6 +54,7 @@ export function useAttention(): Attention {
   const loads = useAnswer<LoadsAnswer>("loads", { limit: MOST_CLUSTERS }, tick).answer;
   return {
     server,
+    replicas: isShared ? replicas : undefined,
     behind: useStanding(isShared ? replicas : undefined),
     lost: (isShared ? replicas?.lost : undefined) ?? [],
     replicasProblem: isShared ? replicas?.problem : undefined,

@@ -12,6 +12,7 @@ import { count, counted, dateOf, shortVersion, since, typeName } from "../format
 import { useLive } from "../live.ts";
 import { Badge } from "../parts/condition.tsx";
 import { Fact } from "../parts/fact.tsx";
+import { NodeResources } from "../parts/node-resources.tsx";
 import { RevisionLink } from "../parts/revision-badge.tsx";
 import { Wait } from "../parts/wait.tsx";
 import { linkTo } from "../router.ts";
@@ -49,6 +50,7 @@ export function NodePage({ id }: { readonly id: string }): JSX.Element {
             <AtHead revision={ledger?.inForce ?? head.answer.revision} straggler={straggler} />
           )}
           <Types node={node} head={ledger?.inForce ?? progress?.head} straggler={straggler} />
+          <NodeResources id={id} changes={changes} />
         </>
       )}
       <Past id={id} changes={changes} />

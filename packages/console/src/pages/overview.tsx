@@ -14,9 +14,11 @@ import { type Concern, ConcernList } from "../parts/attention.tsx";
 import { Chart, type Point } from "../parts/chart.tsx";
 import { FleetBar, FleetCounts } from "../parts/condition.tsx";
 import { Problems } from "../parts/problems.tsx";
+import { Servers } from "../parts/servers.tsx";
 import { Wait } from "../parts/wait.tsx";
 import { linkTo } from "../router.ts";
 import { useAnswer } from "../use-answer.ts";
+import type { Attention } from "../use-attention.ts";
 import { useClock } from "../use-clock.ts";
 
 /** The question looks at every client, so that it is asked rarely, in milliseconds. */
@@ -25,7 +27,13 @@ const BEHIND_REST_MS = 5_000;
 const HOUR_REST_MS = 10_000;
 
 /** Whether the fleet has what it should, who has not, and how the server is doing. */
-export function Overview({ concerns }: { readonly concerns: readonly Concern[] | undefined }): JSX.Element {
+export function Overview({
+  concerns,
+  attention,
+}: {
+  readonly concerns: readonly Concern[] | undefined;
+  readonly attention: Attention;
+}): JSX.Element {
   const { nodes, progress, source, ledger } = useLive();
   return (
     <>
@@ -37,8 +45,9 @@ export function Overview({ concerns }: { readonly concerns: readonly Concern[] |
         <Source source={source} />
       </div>
       {source !== undefined && source.errors + source.warnings > 0 && <Problems changes={source.since} />}
-      <Behind progress={progress} changes={nodes?.changes} />
       <Rejections changes={nodes?.changes} nacked={nodes?.nacked ?? 0} />
+      <Behind progress={progress} changes={nodes?.changes} />
+      <Servers attention={attention} />
       <Hour revision={progress?.head} />
       <div class="columns">
         <Groups title="By cluster" groups={nodes?.clusters ?? []} filter="cluster" />
