@@ -14,6 +14,7 @@ import { Badge } from "../parts/condition.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { NodeResources } from "../parts/node-resources.tsx";
 import { RevisionLink } from "../parts/revision-badge.tsx";
+import { Talk } from "../parts/talk.tsx";
 import { Wait } from "../parts/wait.tsx";
 import { linkTo } from "../router.ts";
 import { useAnswer } from "../use-answer.ts";
@@ -49,6 +50,7 @@ export function NodePage({ id }: { readonly id: string }): JSX.Element {
           {head.answer !== undefined && (
             <AtHead revision={ledger?.inForce ?? head.answer.revision} straggler={straggler} />
           )}
+          <Talk node={node} />
           <Types node={node} head={ledger?.inForce ?? progress?.head} straggler={straggler} />
           <NodeResources id={id} changes={changes} />
         </>
