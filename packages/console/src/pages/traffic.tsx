@@ -103,7 +103,7 @@ function LoadTable({ rows, query }: { readonly rows: readonly Row[]; readonly qu
     </th>
   );
   return (
-    <div class="card loads" tabIndex={0} role="region" aria-label="Load by cluster and locality">
+    <div class="card listing" tabIndex={0} role="region" aria-label="Load by cluster and locality">
       <table>
         <thead>
           <tr>
