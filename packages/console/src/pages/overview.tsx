@@ -51,6 +51,9 @@ export function Overview({
       <Hour revision={progress?.head} />
       <div class="columns">
         <Groups title="By cluster" groups={nodes?.clusters ?? []} filter="cluster" />
+        {nodes !== undefined && nodes.groups.length > 0 && (
+          <Groups title="By group" groups={nodes.groups} filter="layer" prefix="group/" />
+        )}
         <Groups title="By client build" groups={nodes?.userAgents ?? []} filter="user-agent" />
       </div>
     </>
@@ -237,10 +240,13 @@ function Groups({
   title,
   groups,
   filter,
+  prefix = "",
 }: {
   readonly title: string;
   readonly groups: readonly NodeGroupAnswer[];
   readonly filter: string;
+  /** What the filter has before the name. */
+  readonly prefix?: string;
 }): JSX.Element {
   return (
     <section class="card" aria-label={title}>
@@ -249,7 +255,7 @@ function Groups({
       <ul class="groups">
         {groups.map((group) => (
           <li key={group.name}>
-            <a href={linkTo("/nodes", { [filter]: group.name })}>
+            <a href={linkTo("/nodes", { [filter]: `${prefix}${group.name}` })}>
               <span class="name">{group.name === "" ? "(none)" : group.name}</span>
               <span class="number">{count(group.total)}</span>
               <FleetBar counts={group} />

@@ -7,10 +7,14 @@ import type { ObservedTelemetry } from "./telemetry.ts";
 
 /** How long the name of a build may be, in UTF-16 code units. */
 const MAX_BUILD = 128;
+const NONE: readonly string[] = [];
 
 export type ConditionCounts = Readonly<Record<NodeCondition, number>>;
 
-/** The nodes that share a cluster or a build. */
+/** The layers of a group of nodes begin with it. */
+const GROUP_LAYER = "group/";
+
+/** The nodes that share a cluster, a group or a build. */
 export interface NodeGroup {
   readonly total: number;
   readonly conditions: ConditionCounts;
@@ -26,7 +30,7 @@ export interface FleetNode {
 }
 
 /**
- * The connected nodes by id, with their conditions counted by cluster and build. Kept as reports come, at a constant
+ * The connected nodes by id, with their conditions counted by cluster, group and build. Kept as reports come, at a constant
  * cost for each, so that counting 20,000 nodes costs nothing when somebody asks.
  */
 export class Fleet {
@@ -34,6 +38,7 @@ export class Fleet {
   readonly #nodes = new Map<string, Member>();
   readonly #all = new Group();
   readonly #clusters = new Groups();
+  readonly #groups = new Groups();
   readonly #builds = new Groups();
   readonly #deliveries: Pick<DeliveryTimes, "stream">;
   #sorted: readonly string[] | undefined;
@@ -63,6 +68,11 @@ export class Fleet {
   /** The nodes by their `cluster`. */
   get clusters(): ReadonlyMap<string, NodeGroup> {
     return this.#clusters.byName;
+  }
+
+  /** The nodes by the groups that their layers are of; one that is in several counts in each. */
+  get groups(): ReadonlyMap<string, NodeGroup> {
+    return this.#groups.byName;
   }
 
   /** The nodes by the name and version of their program. */
@@ -139,10 +149,11 @@ export class Fleet {
   }
 
   /** A member has another condition. */
-  readonly #moved = ({ node, build }: Member, before: NodeCondition, after: NodeCondition): void => {
+  readonly #moved = ({ node, groups, build }: Member, before: NodeCondition, after: NodeCondition): void => {
     this.#changes++;
     this.#all.move(before, after);
     this.#clusters.move(node.cluster, before, after);
+    for (const group of groups) this.#groups.move(group, before, after);
     this.#builds.move(build, before, after);
   };
 
@@ -151,6 +162,7 @@ export class Fleet {
     this.#changes++;
     this.#all.add(condition, by);
     this.#clusters.add(member.node.cluster, condition, by);
+    for (const group of member.groups) this.#groups.add(group, condition, by);
     this.#builds.add(member.build, condition, by);
   }
 }
@@ -169,6 +181,7 @@ type Moved = (member: Member, before: NodeCondition, after: NodeCondition) => vo
 class Member implements FleetNode, ConditionCounter {
   node: Node;
   layers: readonly string[];
+  groups: readonly string[];
   build: string;
   readonly streams = new Set<StreamId>();
   readonly #moved: Moved;
@@ -178,6 +191,7 @@ class Member implements FleetNode, ConditionCounter {
   constructor(node: Node, layers: readonly string[], moved: Moved) {
     this.node = node;
     this.layers = layers;
+    this.groups = groupsOf(layers);
     this.build = buildOf(node);
     this.#moved = moved;
   }
@@ -185,6 +199,7 @@ class Member implements FleetNode, ConditionCounter {
   identify(node: Node, layers: readonly string[]): void {
     const isSameBuild = agentOf(node) === agentOf(this.node);
     this.node = node;
+    if (layers !== this.layers) this.groups = groupsOf(layers);
     this.layers = layers;
     if (!isSameBuild) this.build = buildOf(node);
   }
@@ -208,6 +223,11 @@ class Member implements FleetNode, ConditionCounter {
     const { condition } = this;
     if (condition !== was) this.#moved(this, was, condition);
   }
+}
+
+function groupsOf(layers: readonly string[]): readonly string[] {
+  const groups = layers.filter((layer) => layer.startsWith(GROUP_LAYER));
+  return groups.length === 0 ? NONE : groups.map((layer) => layer.slice(GROUP_LAYER.length));
 }
 
 /** The name and version of a client's program, made printable. */

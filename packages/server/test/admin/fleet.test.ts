@@ -20,7 +20,11 @@ function conditionsIn(world: RealMachine): ReadonlyMap<string, NodeCondition> {
 }
 
 const step = fc.oneof(
-  fc.record({ kind: fc.constant("open" as const), id: fc.nat(3), cluster: fc.nat(1) }),
+  fc.record({
+    kind: fc.constant("open" as const),
+    id: fc.nat(3),
+    cluster: fc.constantFrom("c", "canary+frankfurt", "+frankfurt"),
+  }),
   fc.record({ kind: fc.constant("close" as const), stream: fc.nat(8) }),
   fc.record({ kind: fc.constant("commit" as const), name: fc.nat(2), type: fc.constantFrom(CDS, EDS) }),
   fc.record({ kind: fc.constant("ack" as const), sent: fc.nat(5) }),
@@ -37,7 +41,7 @@ test("the fleet counts each node once, by the worst of its types, as the streams
         if (one.kind === "open") {
           const stream = world.open();
           open.push(stream);
-          const who = node(`n${one.id}`, { cluster: `c${one.cluster}` });
+          const who = node(`n${one.id}`, { cluster: one.cluster });
           world.receive(stream, { kind: "delta", type: CDS, node: who });
           world.receive(stream, { kind: "delta", type: EDS, subscribe: ["r0", "r1"] });
         } else if (one.kind === "close") {
@@ -60,6 +64,22 @@ test("the fleet counts each node once, by the worst of its types, as the streams
         const counts = { nacked: 0, waiting: 0, pending: 0, acked: 0 };
         for (const condition of wanted.values()) counts[condition]++;
         expect([fleet.size, fleet.conditions]).toEqual([wanted.size, counts]);
+        const groups = new Map<string, NodeCondition[]>();
+        for (const id of fleet.ids) {
+          for (const layer of fleet.node(id)?.layers ?? []) {
+            const [, group] = /^group\/(.*)$/.exec(layer) ?? [];
+            if (group !== undefined) groups.set(group, [...(groups.get(group) ?? []), wanted.get(id) ?? "acked"]);
+          }
+        }
+        const counted = [...fleet.groups].map(([name, { conditions }]) => [
+          name,
+          NODE_CONDITIONS.flatMap((one) => Array.from({ length: conditions[one] }, () => one)),
+        ]);
+        const inOrder = [...groups].map(([name, all]) => [
+          name,
+          all.toSorted((x, y) => NODE_CONDITIONS.indexOf(x) - NODE_CONDITIONS.indexOf(y)),
+        ]);
+        expect(Object.fromEntries(counted)).toEqual(Object.fromEntries(inOrder));
         const sum = [...fleet.clusters.values()].reduce((total, group) => total + group.total, 0);
         expect([sum, [...fleet.builds.values()].map(({ total }) => total)]).toEqual([
           wanted.size,

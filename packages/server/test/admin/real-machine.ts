@@ -63,6 +63,11 @@ export function resource(
 }
 
 /** A real server machine, with the telemetry and the admin API over it, and no transport: what it sends is kept for the test. */
+/** The groups of a node are in its cluster, as `canary+frankfurt`. */
+function groupLayers({ cluster }: Node): readonly string[] {
+  return cluster.includes("+") ? cluster.split("+").map((group) => `group/${group}`) : [];
+}
+
 export class RealMachine {
   readonly telemetry: ObservedTelemetry = createTelemetry();
   readonly deliveries: DeliveryTimes = createDeliveryTimes(this.telemetry);
@@ -84,7 +89,8 @@ export class RealMachine {
       const known = types.find((entry) => entry.type === type);
       return known && { type, kind: known.kind, isFullState: known.kind === "cds", owes: [] };
     },
-    nodeMapping: (who) => (who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, "base"]),
+    nodeMapping: (who) =>
+      who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, ...groupLayers(who), "base"],
   });
   readonly loads: LoadReporting = new LoadReporting({
     settings: { intervalMs: 10_000, clusters: "all", endpoints: false },

@@ -82,6 +82,8 @@ export interface LiveEvents {
     readonly streams: number;
     /** The largest groups, at most 20 each. */
     readonly clusters: readonly NodeGroupAnswer[];
+    /** By group; a node that is in several counts in each. */
+    readonly groups: readonly NodeGroupAnswer[];
     readonly userAgents: readonly NodeGroupAnswer[];
   };
 }

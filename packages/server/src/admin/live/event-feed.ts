@@ -54,9 +54,7 @@ export class EventFeed {
   #counted:
     | { readonly problems: readonly SourceProblem[]; readonly counts: ReturnType<typeof problemCounts> }
     | undefined;
-  #groups:
-    | { readonly changes: number; readonly clusters: LargestGroups; readonly userAgents: LargestGroups }
-    | undefined;
+  #groups: ({ readonly changes: number } & Pick<LiveEvents["nodes"], "clusters" | "groups" | "userAgents">) | undefined;
 
   constructor(view: AdminView) {
     this.#view = view;
@@ -207,10 +205,15 @@ export class EventFeed {
     const { fleet } = this.#view;
     const { size, changes, conditions } = fleet;
     if (this.#groups?.changes !== changes) {
-      this.#groups = { changes, clusters: largest(fleet.clusters), userAgents: largest(fleet.builds) };
+      const { clusters, groups, builds } = fleet;
+      this.#groups = {
+        changes,
+        clusters: largest(clusters),
+        groups: largest(groups),
+        userAgents: largest(builds),
+      };
     }
-    const { clusters, userAgents } = this.#groups;
-    return { total: size, ...conditions, changes, streams: this.#view.openStreams(), clusters, userAgents };
+    return { total: size, ...conditions, streams: this.#view.openStreams(), ...this.#groups };
   }
 
   #numberIn(id: string | undefined): number | undefined {
@@ -219,9 +222,7 @@ export class EventFeed {
   }
 }
 
-type LargestGroups = readonly NodeGroupAnswer[];
-
-function largest(groups: ReadonlyMap<string, NodeGroup>): LargestGroups {
+function largest(groups: ReadonlyMap<string, NodeGroup>): readonly NodeGroupAnswer[] {
   return [...groups]
     .sort(([nameA, a], [nameB, b]) => b.total - a.total || (nameA < nameB ? -1 : 1))
     .slice(0, MAX_GROUPS)

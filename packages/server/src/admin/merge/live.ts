@@ -39,6 +39,7 @@ export function mergeNodeParts(
       changes: sum.changes + one.changes,
       streams: sum.streams + one.streams,
       clusters: addGroups(sum.clusters, one.clusters),
+      groups: addGroups(sum.groups, one.groups),
       userAgents: addGroups(sum.userAgents, one.userAgents),
     }),
     own,
