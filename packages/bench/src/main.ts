@@ -24,14 +24,10 @@ import { table } from "./table.ts";
 import { measureWait } from "./wait-cost.ts";
 import { measureWorkers } from "./workers-cost.ts";
 
-// Compares xdskit with go-control-plane, cell by
-// cell; with `--before`, a built checkout of an earlier version, with that alone. Then
-// measures make before break (`--long --only order`), many changes in a row (`--only churn`), a history on disk
-// (`--only ledger`), one of a million records (`--only ledger-size`), the server's API (`--only intake`), conversion to
-// v2 (`--only conversion`), REST polls (`--only polls`), client status and load reports (`--only status`), ACKs while
-// somebody waits for a revision (`--only wait`), nodes that move (`--only moves`), our client beside others (`--only
-// client`), its calls (`--only calls`), worker processes (`--only workers`), servers that share an etcd (`--only replicas`), fleets by simulation (`--only fleet`), streams that all come back at once (`--only herd`), `xds serve`
-// on directories (`--only files`), and what a client waits while it takes in a large file (`--only loading`).
+// Compares xdskit with go-control-plane, cell by cell; with `--before`, a built checkout of an earlier version, with that
+// alone. Then measures make before break (`--long --only order`), many changes in a row (`--only churn`), a history on disk
+// (`--only ledger`), the server's API (`--only intake`), conversion to v2 (`--only conversion`), REST polls (`--only
+// polls`), and `xds serve` on directories (`--only files`). What `parts` names is measured only if it is asked for.
 
 const USAGE = "npm run bench [-- --long] [--runs N] [--only TEXT] [--before DIR]";
 const options = readOptions(USAGE, {
@@ -42,69 +38,74 @@ const options = readOptions(USAGE, {
 });
 const runs = positive(USAGE, "runs", options.runs);
 const { only, before, long: isLong } = options;
+const tools = fileURLToPath(new URL("../../../.cache/bench", import.meta.url));
 
 const MOVE_ROUNDS = 5;
-if (only === "moves") {
-  process.stdout.write(`${measureMoves([1_000, 10_000], MOVE_ROUNDS)}\n`);
-  process.exit();
-}
 const WAIT_ROUNDS = 500;
-if (only === "wait") {
-  process.stdout.write(`${measureWait(WAIT_ROUNDS)}\n`);
-  process.exit();
-}
-if (only === "ledger-size") {
-  const { text, isGood } = await measureLedgerSize((line) => process.stderr.write(`${line}\n`));
-  process.stdout.write(`${text}\n`);
-  process.exit(isGood ? 0 : 1);
-}
-if (only === "status") {
-  process.stdout.write(`${await measureStatus()}\n`);
-  process.exit();
-}
-if (only === "loading") {
-  process.stdout.write(`${loadingTable(await measureLoading(before))}\n`);
-  process.exit();
-}
-if (only === "calls") {
-  process.stdout.write(`${await measureCalls()}\n`);
-  process.exit();
-}
-
-const tools = fileURLToPath(new URL("../../../.cache/bench", import.meta.url));
-const sources = fileURLToPath(new URL("../peers", import.meta.url));
-mkdirSync(tools, { recursive: true });
-process.stderr.write("building the load client and the peer\n");
-execFileSync("go", ["build", "-o", `${tools}/`, "./..."], { cwd: sources, stdio: "inherit" });
-
 const CLIENT_ROUNDS = 5;
-if (only === "client") {
-  const said = (text: string): boolean => process.stderr.write(text);
-  for await (const text of measureClients({ isLong, runs, rounds: CLIENT_ROUNDS, tools, said }))
-    process.stdout.write(`${text}\n\n`);
-  process.exit();
+
+const say = (text: string): boolean => process.stderr.write(text);
+
+function buildTools(): void {
+  mkdirSync(tools, { recursive: true });
+  say("building the load client and the peer\n");
+  const sources = fileURLToPath(new URL("../peers", import.meta.url));
+  execFileSync("go", ["build", "-o", `${tools}/`, "./..."], { cwd: sources, stdio: "inherit" });
 }
 
-if (only === "herd") {
+async function measureHerds(): Promise<string> {
   const programs = before === undefined ? import.meta.dirname : `${before}/packages/bench/dist`;
   const measured = [];
   for (const cell of herdCells) measured.push(await measureHerd(cell, tools, programs));
-  process.stdout.write(`${herdTable(measured)}\n`);
-  process.exit();
+  return herdTable(measured);
 }
 
-if (only === "workers") {
-  process.stdout.write(`${await measureWorkers(runs, tools, isLong)}\n`);
-  process.exit();
+async function measureSize(): Promise<string> {
+  const { text, isGood } = await measureLedgerSize((line) => say(`${line}\n`));
+  if (!isGood) process.exitCode = 1;
+  return text;
 }
 
-if (only === "replicas") {
-  process.stdout.write(`${await measureReplicaLag(tools)}\n`);
-  process.exit();
+async function* clientTables(): AsyncGenerator<string> {
+  for await (const text of measureClients({ isLong, runs, rounds: CLIENT_ROUNDS, tools, said: say })) yield `${text}\n`;
 }
 
-if (only === "fleet") {
-  process.stdout.write(`${await measureFleets(runs, tools)}\n`);
+interface Part {
+  readonly needsTools: boolean;
+  readonly run: () => string | Promise<string> | AsyncIterable<string>;
+}
+
+const parts: Readonly<Record<string, Part>> = {
+  /** Nodes that move to other layers. */
+  moves: { needsTools: false, run: () => measureMoves([1_000, 10_000], MOVE_ROUNDS) },
+  /** ACKs while somebody waits for a revision. */
+  wait: { needsTools: false, run: () => measureWait(WAIT_ROUNDS) },
+  /** A history of a million records; fails if it is too large or too slow. */
+  "ledger-size": { needsTools: false, run: measureSize },
+  /** Client status and load reports. */
+  status: { needsTools: false, run: measureStatus },
+  /** What a client waits while `xds serve` takes in a large file. */
+  loading: { needsTools: false, run: async () => loadingTable(await measureLoading(before)) },
+  /** Calls of our client. */
+  calls: { needsTools: false, run: measureCalls },
+  /** Our client beside others. */
+  client: { needsTools: true, run: clientTables },
+  /** Streams that all come back at once. */
+  herd: { needsTools: true, run: measureHerds },
+  /** Worker processes, beside go-control-plane on as many cores. */
+  workers: { needsTools: true, run: () => measureWorkers(runs, tools, isLong) },
+  /** Servers that share an etcd. */
+  replicas: { needsTools: true, run: () => measureReplicaLag(tools) },
+  /** Fleets of 100,000 and 1,000,000 clients, by simulation from what is measured. */
+  fleet: { needsTools: true, run: () => measureFleets(runs, tools) },
+};
+
+const part = parts[only];
+if (part?.needsTools !== false) buildTools();
+if (part !== undefined) {
+  const found = await part.run();
+  if (typeof found === "string") process.stdout.write(`${found}\n`);
+  else for await (const text of found) process.stdout.write(`${text}\n`);
   process.exit();
 }
 
