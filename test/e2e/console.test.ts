@@ -79,7 +79,10 @@ describeWith("chromium", "the console in a browser, with 5,000 nodes", () => {
     await visible(/waits for cluster/);
     await visible(/, for \d+(\.\d)? (s|min)/);
     await visible(/holds back checkout-routes/);
-    const sequence = await page.getByRole("region", { name: /^Sequence/ }).getByRole("listitem").allTextContents();
+    const sequence = await page
+      .getByRole("region", { name: /^Sequence/ })
+      .getByRole("listitem")
+      .allTextContents();
     // What is held back comes last; before it the Cluster that it waits for was sent.
     expect(sequence.at(-1)).toMatch(/Route waits for cluster ledger-v2/);
     expect(sequence.some((text) => text.endsWith("agoCluster"))).toBe(true);

@@ -9,6 +9,8 @@ import { useAnswer } from "../use-answer.ts";
 
 /** Rows that are shown at first, and with each request for more. */
 const ROWS = 50;
+/** How long the rows stand before they are asked for again, however much changes, in milliseconds. */
+const REST_MS = 5_000;
 /** Resources that are asked for at once, to compare. */
 const PAGE = 1_000;
 
@@ -26,7 +28,7 @@ const statusText: Readonly<Record<NodeResourceAnswer["status"], string>> = {
 /** What the server answers for a node when it is asked for its client status (CSDS), and what Envoy itself says. */
 export function NodeResources({ id, changes }: { readonly id: string; readonly changes: unknown }): JSX.Element {
   const [limit, setLimit] = useState(ROWS);
-  const { answer, error } = useAnswer<NodeResourcesAnswer>("node-resources", { node: id, limit }, changes);
+  const { answer, error } = useAnswer<NodeResourcesAnswer>("node-resources", { node: id, limit }, changes, REST_MS);
   const items = answer?.items ?? [];
   return (
     <section aria-labelledby="client-status">
@@ -87,11 +89,11 @@ function ResourceRow({ resource }: { readonly resource: NodeResourceAnswer }): J
 /** Compares what Envoy shows of itself; its file stays in the browser. */
 function EnvoyComparison({ id }: { readonly id: string }): JSX.Element {
   const [found, setFound] = useState<DumpComparison | { readonly error: string }>();
-  const compare = async ({ currentTarget }: TargetedInputEvent<HTMLInputElement>): Promise<void> => {
+  const compare = ({ currentTarget }: TargetedInputEvent<HTMLInputElement>): void => {
     const file = currentTarget.files?.[0];
     if (file === undefined) return;
     setFound(undefined);
-    setFound(await compareFile(file, id).catch((cause: unknown) => ({ error: (cause as Error).message })));
+    compareFile(file, id).then(setFound, (cause: unknown) => setFound({ error: (cause as Error).message }));
   };
   return (
     <details>

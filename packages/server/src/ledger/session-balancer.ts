@@ -61,7 +61,7 @@ export class SessionBalancer {
   }
 }
 
-/** One that is behind or has stopped is no place to go. */
-function takesClients({ behindSince, stoppedSince }: ReplicaState): boolean {
-  return behindSince === undefined && stoppedSince === undefined;
+/** One that does not listen yet, is behind or has stopped is no place to go. */
+function takesClients({ address, behindSince, stoppedSince }: ReplicaState): boolean {
+  return address !== undefined && behindSince === undefined && stoppedSince === undefined;
 }

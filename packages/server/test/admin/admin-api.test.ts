@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { contentDigest } from "@xdskit/envoy-api";
 import { createResource, createResourceError, type Resource } from "@xdskit/protocol";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { DeliveriesAnswer } from "../../src/admin/answers/deliveries.ts";
 import type { NodesAnswer, StreamsAnswer } from "../../src/admin/answers/nodes.ts";
 import type { NodeResourcesAnswer, ResourcesAnswer } from "../../src/admin/answers/resources.ts";
@@ -252,7 +252,10 @@ test("what a node has is told resource by resource, with what is on its way and 
   world.receive(stream, { kind: "delta", type: EDS, subscribe: ["e"] });
   world.commit([{ layer: "base", puts: [resource(CDS, "b", "bad")] }]);
   world.receive(stream, { kind: "delta", type: CDS, nonce: world.lastNonce, error: { code: 3, message: "no" } });
+  const others = vi.spyOn(world.view, "streams");
   const { items } = await json<NodeResourcesAnswer>("/api/v1/node-resources?node=n1&body=true");
+  // However many nodes there are, only this one is looked at.
+  expect(others).not.toHaveBeenCalled();
   const digest = (type: string, name: string, body = name): string => resource(type as typeof CDS, name, body).version;
   expect(
     items.map(({ shortName, name, status, version, reason }) => [shortName, name, status, version, reason]),

@@ -27,20 +27,19 @@ export const nodeResources: Route = {
     const fieldNames = query.oneOf("field-names", FIELD_NAMES) ?? "json";
     const body = query.flag("body") ? fieldNames : undefined;
     const { view } = sources;
-    function* steps(): Iterable<Step<NodeResourceAnswer>> {
-      for (const { stream, node } of view.streams()) {
-        yield undefined;
-        if (node === undefined || node.id !== id) continue;
+    if (id === undefined) throw new QueryError(400, "whose resources? the parameter node is missing");
+    const streams = view.fleet.node(id)?.streams;
+    if (streams === undefined) throw new QueryError(404, `node ${JSON.stringify(id)} is not connected`);
+    return page(query, statesOf(streams));
+
+    function* statesOf(ids: Iterable<StreamId>): Iterable<Step<NodeResourceAnswer>> {
+      for (const stream of ids) {
         for (const state of view.resourceStates(stream)) {
           if (only !== undefined && state.type !== only) yield undefined;
           else yield () => describeState(stream, state, { sources, body });
         }
       }
     }
-    if (id === undefined) throw new QueryError(400, "whose resources? the parameter node is missing");
-    if (![...view.streams()].some(({ node }) => node?.id === id))
-      throw new QueryError(404, `node ${JSON.stringify(id)} is not connected`);
-    return page(query, steps());
   },
 };
 
