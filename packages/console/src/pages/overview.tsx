@@ -41,7 +41,7 @@ export function Overview({
       {concerns !== undefined && <ConcernList concerns={concerns} />}
       <div class="cards">
         <Fleet nodes={nodes} />
-        <Revision progress={progress} inForce={ledger?.inForce} total={nodes?.total ?? 0} />
+        <Revision progress={progress} inForce={ledger?.inForce} />
         <Source source={source} />
       </div>
       {source !== undefined && source.errors + source.warnings > 0 && <Problems changes={source.since} />}
@@ -77,16 +77,15 @@ function Fleet({ nodes }: { readonly nodes: LiveEvents["nodes"] | undefined }): 
 function Revision({
   progress,
   inForce,
-  total,
 }: {
   /** The number of the newest change in force; after it there may be decisions, and what is held. */
   readonly inForce: number | undefined;
   readonly progress: LiveEvents["progress"] | undefined;
-  readonly total: number;
 }): JSX.Element {
-  const { deployed = 0, pending = 0, nacked = 0 } = progress ?? {};
+  const { deployed: has = 0, pending = 0, nacked = 0 } = progress ?? {};
   const head = inForce ?? progress?.head ?? 0;
-  const has = Math.min(deployed, total);
+  // Without those who only look, such as `xds watch`: nobody waits for them.
+  const total = has + pending + nacked;
   const share = total === 0 ? 1 : has / total;
   const percent = share === 1 ? 100 : Math.min(99, Math.floor(share * 100));
   const state = pending > 0 ? "being deployed" : nacked > 0 ? "NACKed by some" : "deployed";
