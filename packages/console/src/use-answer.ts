@@ -11,7 +11,8 @@ const REST_MS = 1_000;
 
 /**
  * Asks the admin API, and again when `changes` is another value. The last answer stays until the next one is there,
- * unless the question is another one. An answer stands for `restMs` milliseconds at least, however much changes.
+ * unless the question is another one. An answer stands for `restMs` milliseconds at least, and for longer while
+ * changes come all the time.
  */
 export function useAnswer<T>(
   route: string,

@@ -1,8 +1,10 @@
 import { useEffect, useRef } from "preact/hooks";
+import { Rest } from "./rest.ts";
 
 /**
  * Runs a question at once when it is another one, which ends the one before; and again, after a rest, when `changes`
- * is another value. A run that is under way is left to finish, so that constant changes keep nobody waiting.
+ * is another value: longer and longer ones, while changes come all the time. A run that is under way is left to finish, so
+ * that constant changes keep nobody waiting.
  */
 export function useRepeated(
   question: string,
@@ -16,10 +18,12 @@ export function useRepeated(
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isRunning = false;
     let isOutdated = false;
+    const rests = new Rest(restMs);
     const begin = async (): Promise<void> => {
       isRunning = true;
       isOutdated = false;
       await run(abort.signal);
+      rests.answered(performance.now());
       isRunning = false;
       if (isOutdated) rest();
     };
@@ -28,7 +32,7 @@ export function useRepeated(
       timer = setTimeout(() => {
         timer = undefined;
         void begin();
-      }, restMs);
+      }, rests.next(performance.now()));
     };
     again.current = () => {
       isOutdated = true;
