@@ -100,8 +100,7 @@ export class ServerLedger {
       replicas: this.#replicas,
       sessions,
       maySend: () => this.#isInOrder && hub.readiness.state === "ready",
-      onMoved: (moved, connections, others) =>
-        hub.report({ kind: "connections-moved", moved, connections, fewest: Math.min(...others) }),
+      onMoved: (moved, connections, fewest) => hub.report({ kind: "connections-moved", moved, connections, fewest }),
     });
   }
 

@@ -3,9 +3,12 @@ export interface BalanceFacts {
   /** Milliseconds of any clock that does not go back. */
   readonly nowMs: number;
   readonly own: number;
-  /** Of each other server that takes clients. */
-  readonly others: readonly number[];
+  /** Of each other server that takes clients, by the id that it has from its start on. */
+  readonly others: ReadonlyMap<string, number>;
 }
+
+/** So many servers are remembered, so that one that was away for a moment is not taken for a new one. */
+const MOST_MET = 1_000;
 
 /** By how much a server may have less than its share: a number, a part of it, and deviations of what a random choice gives. */
 interface Tolerance {
@@ -35,26 +38,22 @@ export class SessionBalance {
   #left: number | undefined;
   #restsUntil = Number.NEGATIVE_INFINITY;
   #restMs = REST_MS;
-  #servers = 0;
+  readonly #met = new Set<string>();
   /** What is due and is less than a connection. */
   #fraction = 0;
 
   /** How many connections to close now; called once a second. */
   next({ nowMs, own, others }: BalanceFacts): number {
-    const servers = others.length + 1;
-    // With another server there is another place to go.
-    if (servers > this.#servers) {
-      this.#restsUntil = Number.NEGATIVE_INFINITY;
-      this.#restMs = REST_MS;
-    }
-    this.#servers = servers;
-    const share = others.reduce((sum, one) => sum + one, own) / servers;
+    this.#meet(others.keys());
+    const servers = others.size + 1;
+    const share = [...others.values()].reduce((sum, one) => sum + one, own) / servers;
     const excess = own - share;
-    const missing = share - Math.min(...others);
+    const missing = share - Math.min(own, ...others.values());
     const { floor, part, deviations } = this.#left === undefined ? BEGINS : ENDS;
     const isBalanced = excess < 1 || missing <= Math.max(floor, part * share, deviations * Math.sqrt(share));
-    if (isBalanced && nowMs >= this.#restsUntil) this.#restMs = REST_MS;
-    if (isBalanced || nowMs < this.#restsUntil) {
+    if (nowMs < this.#restsUntil) return 0;
+    if (isBalanced) {
+      this.#restMs = REST_MS;
       this.#unbalancedSince = undefined;
       this.#left = undefined;
       return 0;
@@ -64,13 +63,30 @@ export class SessionBalance {
     this.#left ??= own;
     // Of those that leave, one in so many comes back if somebody picks at random.
     const due = Math.min(own, excess * servers) / SPREAD_S + this.#fraction;
-    const count = Math.min(Math.floor(due), this.#left);
     this.#fraction = due - Math.floor(due);
+    return Math.min(Math.floor(due), this.#left);
+  }
+
+  /** So many of what was due have been closed: those that are young stay. */
+  closed(count: number, nowMs: number): void {
+    if (this.#left === undefined) return;
     this.#left -= count;
-    if (this.#left === 0) {
-      this.#restsUntil = nowMs + this.#restMs;
-      this.#restMs = Math.min(2 * this.#restMs, LONGEST_REST_MS);
+    if (this.#left > 0) return;
+    this.#left = undefined;
+    this.#unbalancedSince = undefined;
+    this.#restsUntil = nowMs + this.#restMs;
+    this.#restMs = Math.min(2 * this.#restMs, LONGEST_REST_MS);
+  }
+
+  /** With a server that has started since, there is another place to go. */
+  #meet(ids: Iterable<string>): void {
+    for (const id of ids) {
+      if (this.#met.has(id)) continue;
+      this.#met.add(id);
+      this.#restsUntil = Number.NEGATIVE_INFINITY;
+      this.#restMs = REST_MS;
+      const [oldest] = this.#met;
+      if (this.#met.size > MOST_MET && oldest !== undefined) this.#met.delete(oldest);
     }
-    return count;
   }
 }

@@ -11,15 +11,15 @@ export interface SessionBalancerParts {
   readonly sessions: Sessions;
   /** Whether this server is one that clients may leave: it is in order, and the others can be asked for. */
   readonly maySend: () => boolean;
-  /** So many connections were asked to leave, of so many; the others have these numbers. */
-  readonly onMoved: (moved: number, connections: number, others: readonly number[]) => void;
+  /** So many connections were asked to leave, of so many; the emptiest of the others has `fewest`. */
+  readonly onMoved: (moved: number, connections: number, fewest: number) => void;
 }
 
 /** Lets the connections of a server that has more than others go to them. */
 export class SessionBalancer {
   readonly #parts: SessionBalancerParts;
   readonly #balance = new SessionBalance();
-  #others: readonly number[] = [];
+  #others: ReadonlyMap<string, number> = new Map();
   #askedAt = Number.NEGATIVE_INFINITY;
   #connections = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -49,19 +49,25 @@ export class SessionBalancer {
     const nowMs = performance.now();
     if (nowMs - this.#askedAt >= ASKED_EVERY_MS) {
       this.#askedAt = nowMs;
-      this.#others = (await replicas.others()).filter(takesClients).flatMap(({ connections }) => connections ?? []);
+      this.#others = placesAmong(await replicas.others());
       this.#connections = (await sessions.count()).connections;
     }
-    const isAlone = this.#others.length === 0 || !maySend();
-    const due = this.#balance.next({ nowMs, own: this.#connections, others: isAlone ? [] : this.#others });
+    if (!maySend()) return;
+    const due = this.#balance.next({ nowMs, own: this.#connections, others: this.#others });
     if (due === 0) return;
     const moved = await sessions.move(due);
-    if (moved > 0) onMoved(moved, this.#connections, this.#others);
+    this.#balance.closed(moved, nowMs);
+    if (moved > 0) onMoved(moved, this.#connections, Math.min(...this.#others.values()));
     this.#connections -= moved;
   }
 }
 
-/** One that does not listen yet, is behind or has stopped is no place to go. */
-function takesClients({ address, behindSince, stoppedSince }: ReplicaState): boolean {
-  return address !== undefined && behindSince === undefined && stoppedSince === undefined;
+/** The connections of those that take clients: one that does not listen yet, is behind or has stopped is no place to go. */
+function placesAmong(replicas: readonly ReplicaState[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const { id, address, behindSince, stoppedSince, connections } of replicas) {
+    const takesClients = address !== undefined && behindSince === undefined && stoppedSince === undefined;
+    if (takesClients && connections !== undefined) places.set(id, connections);
+  }
+  return places;
 }

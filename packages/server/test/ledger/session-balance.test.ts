@@ -11,46 +11,62 @@ const picks = {
   first: () => 0,
 } as const satisfies Readonly<Record<string, Pick>>;
 
+/** No connection that is younger leaves. */
+const MOVED_FROM_S = 60;
+
 /** Servers with connections, each of which follows the balance; what is closed comes back a second later. */
 class Fleet {
-  readonly connections: number[];
+  /** When each connection of each server was opened, in seconds, the oldest first. */
+  readonly #opened: number[][];
   readonly #balances: SessionBalance[];
   readonly #pick: Pick;
   readonly #next: () => number;
   closed = 0;
-  #nowMs = 0;
+  #second = 0;
 
-  constructor(connections: readonly number[], pick: Pick, next: () => number) {
-    this.connections = [...connections];
+  constructor(connections: readonly number[], pick: Pick, next: () => number, ageSeconds = 3_600) {
+    this.#opened = connections.map((count) => Array.from({ length: count }, () => -ageSeconds));
     this.#balances = connections.map(() => new SessionBalance());
     this.#pick = pick;
     this.#next = next;
   }
 
+  get connections(): readonly number[] {
+    return this.#opened.map(({ length }) => length);
+  }
+
   add(): void {
-    this.connections.push(0);
+    this.#opened.push([]);
     this.#balances.push(new SessionBalance());
   }
 
-  /** Servers know of each other what was so at the last multiple of five seconds. */
-  run(seconds: number): void {
-    let told = [...this.connections];
+  /**
+   * Servers know of each other what was so at the last multiple of five seconds; `isTold`: whether a server is known to
+   * take clients then.
+   */
+  run(seconds: number, isTold: (index: number, second: number) => boolean = () => true): void {
+    let told = this.connections;
+    let toldAt = 0;
     for (let second = 0; second < seconds; second++) {
-      if (second % 5 === 0) told = [...this.connections];
-      this.#nowMs += 1_000;
-      const closed = this.#balances.map((balance, index) =>
-        balance.next({
-          nowMs: this.#nowMs,
-          own: this.connections[index] ?? 0,
-          others: told.filter((_, other) => other !== index),
-        }),
-      );
-      for (const [index, count] of closed.entries()) this.connections[index] = (this.connections[index] ?? 0) - count;
-      for (let one = closed.reduce((sum, count) => sum + count, 0); one > 0; one--) {
-        this.closed++;
-        const to = this.#pick(this.connections, this.#next);
-        this.connections[to] = (this.connections[to] ?? 0) + 1;
+      if (second % 5 === 0) [told, toldAt] = [this.connections, second];
+      this.#second++;
+      const nowMs = this.#second * 1_000;
+      let left = 0;
+      for (const [index, balance] of this.#balances.entries()) {
+        const opened = this.#opened[index] ?? [];
+        const others = new Map(
+          told.flatMap((count, other) =>
+            other === index || !isTold(other, toldAt) ? [] : [[`server ${other}`, count] as const],
+          ),
+        );
+        const due = balance.next({ nowMs, own: opened.length, others });
+        const old = opened.findIndex((at) => at > this.#second - MOVED_FROM_S);
+        const moved = opened.splice(0, Math.min(due, old === -1 ? opened.length : old)).length;
+        balance.closed(moved, nowMs);
+        left += moved;
       }
+      this.closed += left;
+      for (; left > 0; left--) this.#opened[this.#pick(this.connections, this.#next)]?.push(this.#second);
     }
   }
 }
@@ -114,10 +130,37 @@ describe("connections of servers that share a store", () => {
     );
   });
 
+  test("go to a server that comes back while all of them are young, once they are older", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 300, max: 3_000 }), numbers, (each, next) => {
+        // As after a restart of two servers, one after the other: all clients have just come to the first.
+        const fleet = new Fleet([each, 0], picks.random, next, 0);
+        fleet.run(59);
+        expect(fleet.closed).toBe(0);
+        fleet.run(60);
+        expect((fleet.connections[1] ?? 0) / (each / 2)).toBeGreaterThan(0.75);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("rest, though the others are no place to go now and then", () => {
+    fc.assert(
+      fc.property(numbers, (next) => {
+        const fleet = new Fleet([1_000, 0, 0], picks.first, next);
+        // Each of them is behind for a moment whenever something is published.
+        fleet.run(3_600, (index, second) => second % (20 + 5 * index) !== 0);
+        // At 0, 10 and 30 minutes.
+        expect(fleet.closed).toBeLessThanOrEqual(3 * 1_000);
+      }),
+      { numRuns: 5 },
+    );
+  });
+
   test("are let be while a server is restarted, and where nobody has many", () => {
     const balance = new SessionBalance();
     const at = (second: number, own: number, others: readonly number[]): number =>
-      balance.next({ nowMs: second * 1_000, own, others });
+      balance.next({ nowMs: second * 1_000, own, others: new Map(others.map((count, id) => [`${id}`, count])) });
     for (let second = 0; second < 9; second++) expect(at(second, 500, [0])).toBe(0);
     for (let second = 9; second < 60; second++) expect(at(second, 500, [500])).toBe(0);
     for (let second = 60; second < 90; second++) expect(at(second, 12, [0])).toBe(0);

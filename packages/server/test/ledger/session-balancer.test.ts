@@ -64,10 +64,12 @@ async function full(balances?: boolean) {
 
 test("the oldest connections go to a server that has none, and no young one does", async () => {
   const { one, other, calls, ended, goOn } = await full();
-  // Long enough for the server to see that nobody comes to the other one by itself, and not for a connection to be old.
-  goOn(5_000);
   while ((await listed(one.admin)).length < 2) await elapsed(20);
-  goOn(40_000);
+  // It asks for the others again, and finds one that has none.
+  goOn(6_000);
+  await elapsed(LOOKS_MS);
+  // By now something is due, and every connection is younger than a minute.
+  goOn(30_000);
   await elapsed(LOOKS_MS);
   expect([one.moved, ended]).toEqual([[], []]);
   goOn(30_000);
