@@ -81,7 +81,7 @@ export class WaitingRequests {
   /** Calls `arrive` when a poll waits for nothing any more; content that is missing it cannot wait for. */
   takePoll(poll: PollId, type: TypeUrl, request: DiscoveryRequest, bytes: number, arrive: () => void): void {
     // A poll may leave its type to the path.
-    const typed = { ...request, type };
+    const typed = request.type === undefined ? { ...request, type } : request;
     const taken = this.#gate.take(poll, typed, bytes, () => {
       const conversion = this.#conversionFor(type, poll);
       if (conversion === undefined) arrive();
