@@ -95,6 +95,7 @@ export class ServerLedger {
       version: VERSION,
       facts: () => this.#replicaFacts(address),
       sessions,
+      onCounted: ({ connections }) => this.#balancer.counted(connections),
     });
     this.#balancer = new SessionBalancer({
       replicas: this.#replicas,

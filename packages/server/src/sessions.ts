@@ -31,11 +31,6 @@ export function sessionsOf(pool: WorkerPool): Sessions {
         connections: sum(({ connections }) => connections),
       };
     },
-    async move(connections) {
-      // Each has about as many as the others: the primary gives every connection to the worker with the fewest.
-      const { length } = await pool.askAll("count-sessions", {});
-      const answers = await pool.askAll("move-sessions", { connections: Math.ceil(connections / Math.max(1, length)) });
-      return answers.reduce((sum, { moved }) => sum + moved, 0);
-    },
+    move: async (connections) => await pool.moveConnections(connections),
   };
 }

@@ -48,6 +48,8 @@ export interface ReplicasOptions {
   readonly version: string;
   readonly facts: () => ReplicaFacts;
   readonly sessions: Pick<Sessions, "count">;
+  /** Told of the counts every five seconds. */
+  readonly onCounted?: (counts: SessionCounts) => void;
   readonly now?: () => Date;
 }
 
@@ -122,7 +124,7 @@ export class Replicas {
     const now = this.#now().getTime();
     if (now - this.#countedAt >= COUNTED_EVERY_MS) {
       this.#countedAt = now;
-      this.#counts = await this.#options.sessions.count();
+      await this.#count();
     }
     const text = formatReplica(this.#describe(this.#counts));
     const { members } = facts;
@@ -140,6 +142,17 @@ export class Replicas {
         this.#telling = undefined;
       });
     await this.#telling;
+  }
+
+  async #count(): Promise<void> {
+    const { sessions, onCounted } = this.#options;
+    try {
+      this.#counts = await sessions.count();
+    } catch {
+      // A worker could not tell; it is asked again.
+      return;
+    }
+    onCounted?.(this.#counts);
   }
 
   #note({ number, head }: ReplicaFacts): void {

@@ -3,12 +3,10 @@ import { SessionBalance } from "./session-balance.ts";
 import type { Sessions } from "./sessions.ts";
 
 const EVERY_MS = 1_000;
-/** How often the other servers are asked for: they tell their numbers as often. */
-const ASKED_EVERY_MS = 5_000;
 
 export interface SessionBalancerParts {
   readonly replicas: Replicas;
-  readonly sessions: Sessions;
+  readonly sessions: Pick<Sessions, "move">;
   /** Whether this server is one that clients may leave: it is in order, and the others can be asked for. */
   readonly maySend: () => boolean;
   /** So many connections were asked to leave, of so many; the emptiest of the others has `fewest`. */
@@ -20,8 +18,9 @@ export class SessionBalancer {
   readonly #parts: SessionBalancerParts;
   readonly #balance = new SessionBalance();
   #others: ReadonlyMap<string, number> = new Map();
-  #askedAt = Number.NEGATIVE_INFINITY;
   #connections = 0;
+  /** The others tell their numbers when this server counts its own, and are asked for then. */
+  #isCounted = false;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
 
@@ -40,6 +39,12 @@ export class SessionBalancer {
     }, EVERY_MS).unref();
   }
 
+  /** So many connections are open that were not asked to leave. */
+  counted(connections: number): void {
+    this.#connections = connections;
+    this.#isCounted = true;
+  }
+
   close(): void {
     clearInterval(this.#timer);
   }
@@ -47,10 +52,9 @@ export class SessionBalancer {
   async #look(): Promise<void> {
     const { replicas, sessions, maySend, onMoved } = this.#parts;
     const nowMs = performance.now();
-    if (nowMs - this.#askedAt >= ASKED_EVERY_MS) {
-      this.#askedAt = nowMs;
+    if (this.#isCounted) {
+      this.#isCounted = false;
       this.#others = placesAmong(await replicas.others());
-      this.#connections = (await sessions.count()).connections;
     }
     if (!maySend()) return;
     const due = this.#balance.next({ nowMs, own: this.#connections, others: this.#others });

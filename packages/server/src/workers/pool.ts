@@ -140,6 +140,17 @@ export class WorkerPool {
     });
   }
 
+  /** Asks so many connections in all to leave. Resolves with how many were asked. */
+  async moveConnections(count: number): Promise<number> {
+    const serving = this.#serving();
+    // Each has about as many as the others: every connection goes to the worker with the fewest.
+    const shareOf = (index: number): number => Math.floor((count + index) / serving.length);
+    const answers = await Promise.allSettled(
+      serving.map((worker, index) => worker.ask("move-sessions", { connections: shareOf(index) })),
+    );
+    return answers.reduce((sum, one) => sum + (one.status === "fulfilled" ? one.value.moved : 0), 0);
+  }
+
   /** The streams of connected nodes. */
   *streams(): Iterable<ReportedStream> {
     for (const worker of this.#workers) yield* worker.streams.values();

@@ -21,6 +21,8 @@ function scene() {
     ...{ address: "10.0.0.1:18000", role: "follower", number: 1, head: 1, stoppedSince: undefined },
   };
   let isAway = false;
+  let isCountable = true;
+  const counted: number[] = [];
   const members: ReplicaFacts["members"] = {
     async announce(id, text) {
       if (isAway) throw new Error("the engine is away");
@@ -32,11 +34,15 @@ function scene() {
   const replicas = new Replicas({
     version: "1.2.3",
     facts: () => ({ ...facts, members }),
-    sessions: { count: () => Promise.resolve(counts) },
+    sessions: { count: () => (isCountable ? Promise.resolve(counts) : Promise.reject(new Error("a worker failed"))) },
+    onCounted: (told) => counted.push(told.connections),
     now: () => new Date(now),
   });
   return {
-    ...{ store, told, replicas },
+    ...{ store, told, replicas, counted },
+    fail: (does: boolean) => {
+      isCountable = !does;
+    },
     count: (nodes: number, deployed: number) => {
       counts = { nodes, deployed, connections: nodes };
     },
@@ -84,6 +90,19 @@ test("a replica that could not tell does so once the engine is there", async () 
   cut(false);
   await pass(1);
   expect(told).toHaveLength(1);
+});
+
+test("what cannot be counted is told as it was, and counted again five seconds later", async () => {
+  const { replicas, counted, count, fail, pass } = scene();
+  count(3, 2);
+  await pass(1);
+  fail(true);
+  count(4, 4);
+  await pass(5);
+  expect(counted).toEqual([3]);
+  fail(false);
+  await pass(5);
+  expect([counted, (await replicas.own()).nodes]).toEqual([[3, 4], 4]);
 });
 
 test("all replicas are listed with what they lack, and since when", async () => {
