@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { cluster, viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import { CLUSTER, digest } from "../../../test/support/resources.ts";
 import type { DiscoveryRequest, ListedVersion } from "../../message/request.ts";
@@ -106,6 +106,24 @@ describe("what a client brings is known", () => {
     base.put(5, cluster("a", "4"));
     base.tableFor(CLUSTER).journal.trim(2);
     expect([knows(delta(first)), knows(sotw(version))]).toEqual([false, false]);
+  });
+
+  test("without reading the journal of a layer again for each node that has a view of its own", () => {
+    const base = new WrittenLayer("base", [cluster("a", "1")]);
+    const former = held(viewOf(base));
+    base.put(2, cluster("a", "2"));
+    const known = new KnownVersions();
+    const shared = new SharedResponses(digest);
+    shared.advance(100, undefined);
+    const read = vi.spyOn(base.tableFor(CLUSTER).journal, "backwards");
+    for (let index = 0; index < 1_000; index++) {
+      const view = viewOf(new WrittenLayer(`node/${index}`), base);
+      expect(known.covers(delta(former), CLUSTER, new CurrentView(view, shared))).toBe(true);
+    }
+    expect(read).toHaveBeenCalledTimes(1);
+    base.put(3, cluster("a", "3"));
+    const second = new CurrentView(viewOf(base), shared);
+    expect(known.covers(delta([["a", cluster("a", "2").version]]), CLUSTER, second)).toBe(true);
   });
 
   test("by a name that is written in another way", () => {

@@ -1,12 +1,14 @@
 import type { DiscoveryRequest, ListedVersion } from "../../message/request.ts";
 import { canonicalName } from "../../resource/resource-name.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
+import type { Journal } from "../../state/journal.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "./current-view.ts";
 
+/** What a journal replaced or deleted, while it is as it was when that was collected. */
 interface FormerPairs {
-  /** The revision of the last change when they were collected. */
-  readonly changedAt: number;
+  readonly length: number;
+  readonly trimmedTo: number;
   readonly pairs: ReadonlySet<string>;
 }
 
@@ -15,7 +17,8 @@ interface FormerPairs {
  * had lately: then it has nothing newer from another one.
  */
 export class KnownVersions {
-  readonly #byView = new WeakMap<View, Map<TypeUrl, FormerPairs>>();
+  /** All views of a layer share it: nodes may have a view each. */
+  readonly #former = new WeakMap<Journal, FormerPairs>();
 
   covers(request: DiscoveryRequest, type: TypeUrl, current: CurrentView): boolean {
     const { view } = current;
@@ -28,29 +31,25 @@ export class KnownVersions {
   }
 
   #coversPairs(listed: Iterable<ListedVersion>, type: TypeUrl, view: View): boolean {
-    let former: ReadonlySet<string> | undefined;
     for (const [given, version] of listed) {
       const name = canonicalName(given);
       if (isPresent(name, version, type, view)) continue;
-      former ??= this.#formerPairs(type, view);
-      if (!former.has(pairOf(name, version))) return false;
+      const pair = pairOf(name, version);
+      if (!view.layers.some((layer) => this.#formerPairs(layer.table(type)?.journal)?.has(pair))) return false;
     }
     return true;
   }
 
-  /** What the journals still say of what was replaced or deleted; collected once for all clients until the next change. */
-  #formerPairs(type: TypeUrl, view: View): ReadonlySet<string> {
-    const byType = this.#byView.get(view) ?? new Map<TypeUrl, FormerPairs>();
-    this.#byView.set(view, byType);
-    const changedAt = view.changedAt(type);
-    const known = byType.get(type);
-    if (known?.changedAt === changedAt) return known.pairs;
+  /** Collected once for all clients until the next change. */
+  #formerPairs(journal: Journal | undefined): ReadonlySet<string> | undefined {
+    if (journal === undefined) return undefined;
+    const { length, trimmedTo } = journal;
+    const known = this.#former.get(journal);
+    if (known?.length === length && known.trimmedTo === trimmedTo) return known.pairs;
     const pairs = new Set<string>();
-    for (const layer of view.layers) {
-      for (const { name, before } of layer.table(type)?.journal.backwards() ?? [])
-        if (before !== undefined) pairs.add(pairOf(name, before.version));
-    }
-    byType.set(type, { changedAt, pairs });
+    for (const { name, before } of journal.backwards())
+      if (before !== undefined) pairs.add(pairOf(name, before.version));
+    this.#former.set(journal, { length, trimmedTo, pairs });
     return pairs;
   }
 }
