@@ -311,7 +311,7 @@ module.exports = {
           "^packages/envoy-api/src/resources/index\\.ts$",
           "^packages/source/src/(checks|settings)\\.ts$",
           "^packages/protocol/src/problem\\.ts$",
-          "^packages/server/src/ledger-store\\.ts$",
+          "^packages/server/src/(envoy-dump|ledger-store)\\.ts$",
           "^packages/envoy-api/gen/messages\\.d\\.ts$",
         ],
       },

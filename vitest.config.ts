@@ -19,6 +19,7 @@ export default defineConfig({
       "@xdskit/source/checks": source("source", "checks"),
       "@xdskit/source/settings": source("source", "settings"),
       "@xdskit/source": source("source"),
+      "@xdskit/server/envoy-dump": source("server", "envoy-dump"),
       "@xdskit/server/internal": source("server", "internal"),
       "@xdskit/server/ledger-store": source("server", "ledger-store"),
       "@xdskit/store-etcd": source("store-etcd"),

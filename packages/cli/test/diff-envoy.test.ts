@@ -3,7 +3,7 @@ import { createEnvoyApi } from "@xdskit/envoy-api";
 import type { NodeResourceAnswer } from "@xdskit/server";
 import { afterEach, expect, test } from "vitest";
 import { compareWithEnvoy } from "../src/commands/diff/compare-envoy.ts";
-import { readConfigDump } from "../src/commands/diff/envoy-dump.ts";
+import { envoyResourcesIn } from "../src/commands/diff/envoy-dump.ts";
 import { clusters, Serving, Site, until } from "./serving.ts";
 
 const api = createEnvoyApi();
@@ -54,7 +54,7 @@ test("each resource is the same, another, missing or extra: by version, else by 
       { dynamic_listeners: [{ name: "l", error_state: { details: "no" } }] },
     ],
   };
-  const held = readConfigDump(dump, api) ?? [];
+  const held = envoyResourcesIn(dump, api) ?? [];
   const redacted = { "@type": SECRET, name: "key", generic_secret: { secret: { inline_string: "[redacted]" } } };
   const atServer = [
     known("cds", "by-version", { body: cluster("by-version", { connect_timeout: "9s" }) }),
@@ -83,7 +83,7 @@ test("each resource is the same, another, missing or extra: by version, else by 
     "ClusterLoadAssignment eds": ["same"],
     "Secret key": ["same"],
   });
-  expect(readConfigDump({ nodes: [] }, api)).toBeUndefined();
+  expect(envoyResourcesIn({ nodes: [] }, api)).toBeUndefined();
 });
 
 const cleanups: (() => Promise<unknown>)[] = [];

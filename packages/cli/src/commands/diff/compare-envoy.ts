@@ -1,8 +1,9 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { NodeResourceAnswer } from "@xdskit/server";
+import { endpointsIn, shownTypes } from "@xdskit/server/envoy-dump";
 import { resourceValue } from "../../discovery/resource-value.ts";
 import { differencesIn, type FieldDifference } from "./compare.ts";
-import { type EnvoyResource, endpointsIn, shownTypes } from "./envoy-dump.ts";
+import type { EnvoyResource } from "./envoy-dump.ts";
 
 /**
  * What Envoy has of a resource, compared with what the server knows:

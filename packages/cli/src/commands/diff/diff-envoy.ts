@@ -8,7 +8,7 @@ import { splitPaths } from "../../settings/split-paths.ts";
 import { askAdmin, askJson } from "../admin-request.ts";
 import type { CommandContext } from "../context.ts";
 import { compareWithEnvoy, type EnvoyComparison } from "./compare-envoy.ts";
-import { readConfigDump } from "./envoy-dump.ts";
+import { envoyResourcesIn } from "./envoy-dump.ts";
 import type { DiffFlags } from "./flags.ts";
 
 const DUMP = "/config_dump?include_eds";
@@ -22,7 +22,7 @@ export async function diffEnvoy(
   const api = await loadApi(splitPaths(io.env["XDS_DESCRIPTORS"] ?? ""));
   const query = { node, body: "true", "field-names": "proto" };
   const { items } = await askAdmin<NodeResourcesAnswer>("/api/v1/node-resources", query, flags, io);
-  const held = readConfigDump(await askJson(envoyUrl(envoy), "Envoy's admin interface", io), api);
+  const held = envoyResourcesIn(await askJson(envoyUrl(envoy), "Envoy's admin interface", io), api);
   if (held === undefined)
     throw new CommandError(
       exitCode.problems,
