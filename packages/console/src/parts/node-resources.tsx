@@ -6,6 +6,7 @@ import { compareDump, type DumpComparison, type DumpDifference } from "../envoy-
 import { count, counted, shortVersion } from "../format.ts";
 import { linkTo } from "../router.ts";
 import { useAnswer } from "../use-answer.ts";
+import { Listing } from "./listing.tsx";
 
 /** Rows that are shown at first, and with each request for more. */
 const ROWS = 50;
@@ -38,22 +39,11 @@ export function NodeResources({ id, changes }: { readonly id: string; readonly c
       {error !== undefined && <p role="alert">{error}</p>}
       {answer !== undefined && items.length === 0 && <p class="note">It has nothing.</p>}
       {items.length > 0 && (
-        <div class="listing">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Resource</th>
-                <th scope="col">Status</th>
-                <th scope="col">Version</th>
-              </tr>
-            </thead>
-            <tbody>
-              {items.map((item) => (
-                <ResourceRow key={`${item.stream} ${item.type} ${item.name}`} resource={item} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Listing heads={["Resource", "Status", "Version"]}>
+          {items.map((item) => (
+            <ResourceRow key={`${item.stream} ${item.type} ${item.name}`} resource={item} />
+          ))}
+        </Listing>
       )}
       {answer !== undefined && answer.total > items.length && (
         <button type="button" onClick={() => setLimit(limit + ROWS)}>

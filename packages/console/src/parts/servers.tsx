@@ -2,6 +2,7 @@ import type { ReplicaAnswer, ServerAnswer } from "@xdskit/server";
 import type { JSX } from "preact";
 import { bytes, count, counted, since } from "../format.ts";
 import type { Attention } from "../use-attention.ts";
+import { Listing } from "./listing.tsx";
 import { RevisionLink } from "./revision-badge.tsx";
 
 /** The store, the servers that share it, and the processes of this one; nothing, where there is one process alone. */
@@ -60,75 +61,49 @@ function Engine({ store }: { readonly store: Store }): JSX.Element {
 
 function Replicas({ replicas }: { readonly replicas: readonly ReplicaAnswer[] }): JSX.Element {
   return (
-    <div class="listing">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Replica</th>
-            <th scope="col">Role</th>
-            <th scope="col">Record</th>
-            <th scope="col">Have it</th>
-          </tr>
-        </thead>
-        <tbody>
-          {replicas.map(
-            ({ id, name, address, role, number, lag, lagSince, nodes, deployed, version, stoppedSince }) => (
-              <tr key={id}>
-                <td>
-                  {name} <small title={`version ${version}`}>{address}</small>
-                </td>
-                <td>{role}</td>
-                <td>
-                  {count(number)}
-                  {stoppedSince !== undefined ? (
-                    <span class="nacked"> stopped for {since(stoppedSince)}</span>
-                  ) : (
-                    lag > 0 && (
-                      <span class="nacked">
-                        {" "}
-                        lacks {count(lag)}
-                        {lagSince !== undefined && ` for ${since(lagSince)}`}
-                      </span>
-                    )
-                  )}
-                </td>
-                <td>
-                  {count(deployed)} of {counted(nodes, "node")}
-                </td>
-              </tr>
-            ),
-          )}
-        </tbody>
-      </table>
-    </div>
+    <Listing heads={["Replica", "Role", "Record", "Have it"]}>
+      {replicas.map(({ id, name, address, role, number, lag, lagSince, nodes, deployed, version, stoppedSince }) => (
+        <tr key={id}>
+          <td>
+            {name} <small title={`version ${version}`}>{address}</small>
+          </td>
+          <td>{role}</td>
+          <td>
+            {count(number)}
+            {stoppedSince !== undefined ? (
+              <span class="nacked"> stopped for {since(stoppedSince)}</span>
+            ) : (
+              lag > 0 && (
+                <span class="nacked">
+                  {" "}
+                  lacks {count(lag)}
+                  {lagSince !== undefined && ` for ${since(lagSince)}`}
+                </span>
+              )
+            )}
+          </td>
+          <td>
+            {count(deployed)} of {counted(nodes, "node")}
+          </td>
+        </tr>
+      ))}
+    </Listing>
   );
 }
 
 function Workers({ workers }: { readonly workers: NonNullable<ServerAnswer["workers"]> }): JSX.Element {
   return (
-    <div class="listing">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Worker</th>
-            <th scope="col">State</th>
-            <th scope="col">Streams</th>
-            <th scope="col">Memory</th>
-          </tr>
-        </thead>
-        <tbody>
-          {workers.map(({ worker, pid, state, streams, residentBytes }) => (
-            <tr key={worker}>
-              <td>
-                {worker} {pid !== undefined && <small>pid {pid}</small>}
-              </td>
-              <td class={state === "ready" ? "" : "nacked"}>{state}</td>
-              <td>{count(streams)}</td>
-              <td>{bytes(residentBytes)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Listing heads={["Worker", "State", "Streams", "Memory"]}>
+      {workers.map(({ worker, pid, state, streams, residentBytes }) => (
+        <tr key={worker}>
+          <td>
+            {worker} {pid !== undefined && <small>pid {pid}</small>}
+          </td>
+          <td class={state === "ready" ? "" : "nacked"}>{state}</td>
+          <td>{count(streams)}</td>
+          <td>{bytes(residentBytes)}</td>
+        </tr>
+      ))}
+    </Listing>
   );
 }
