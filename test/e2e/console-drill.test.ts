@@ -32,7 +32,12 @@ const LEASE_MS = 15_000;
 // Somebody is paged and has nothing but the console: each incident is seen within ten seconds, found, and ended where that is possible.
 
 const allIsWell = async (page: Page): Promise<void> => {
-  await page.getByText("Nothing needs attention.").waitFor({ timeout: SEEN_WITHIN_MS });
+  await page
+    .getByText("Nothing needs attention.")
+    .waitFor({ timeout: SEEN_WITHIN_MS })
+    .catch(async (cause: unknown) => {
+      throw new Error(`the overview says that this needs attention: ${(await concerns(page)).join("; ")}`, { cause });
+    });
   expect(await concerns(page)).toEqual([]);
 };
 
@@ -61,7 +66,7 @@ describeWith("chromium", "an on-call drill in the console", () => {
       scene.fleet.answers = () => "ack";
       scene.site.write(scene.good);
       await page.goto(scene.url);
-      await page.getByText("Nothing needs attention.").waitFor({ timeout: SEEN_WITHIN_MS });
+      await allIsWell(page);
     });
 
     const overview = async (): Promise<void> => {

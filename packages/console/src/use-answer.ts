@@ -8,6 +8,8 @@ export interface Asked<T> {
 }
 
 const REST_MS = 1_000;
+/** The rest where a clock is what changes: its pace is enough, and a slow answer does not put off the next question. */
+export const PACED_BY_CLOCK = 0;
 
 /**
  * Asks the admin API, and again when `changes` is another value. The last answer stays until the next one is there,

@@ -8,7 +8,7 @@ import type {
 } from "@xdskit/server";
 import { useEffect, useState } from "preact/hooks";
 import { useLive } from "./live.ts";
-import { useAnswer } from "./use-answer.ts";
+import { PACED_BY_CLOCK, useAnswer } from "./use-answer.ts";
 import { useClock } from "./use-clock.ts";
 
 /** How often it is asked what is wrong, in milliseconds: whoever is paged should see it within ten seconds. */
@@ -50,8 +50,8 @@ export function useAttention(): Attention {
   const changes = `${tick} ${ledger?.held} ${source?.state} ${reloads}`;
   const { answer: server } = useAnswer<ServerAnswer>("server", {}, changes);
   const isShared = server?.ledger?.store !== undefined;
-  const replicas = useAnswer<ReplicasAnswer>("replicas", {}, isShared ? tick : undefined).answer;
-  const loads = useAnswer<LoadsAnswer>("loads", { limit: MOST_CLUSTERS }, tick).answer;
+  const replicas = useAnswer<ReplicasAnswer>("replicas", {}, isShared ? tick : undefined, PACED_BY_CLOCK).answer;
+  const loads = useAnswer<LoadsAnswer>("loads", { limit: MOST_CLUSTERS }, tick, PACED_BY_CLOCK).answer;
   return {
     server,
     replicas: isShared ? replicas : undefined,

@@ -22,3 +22,7 @@ test("while changes come all the time, an answer is asked for less and less ofte
 test("after a quiet time, a change is asked for as soon as at first", () => {
   expect(rests(1_000, [10, 10, 10, 3_000, 10])).toEqual([1_000, 2_000, 4_000, 1_000, 2_000]);
 });
+
+test("what a clock asks for is not put off, however slow the answers are", () => {
+  expect(rests(0, [10, 10, 10, 3_000, 10])).toEqual([0, 0, 0, 0, 0]);
+});

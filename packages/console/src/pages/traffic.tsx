@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { count, since } from "../format.ts";
 import { Field } from "../parts/fields.tsx";
 import { linkTo, type Place, setParameter } from "../router.ts";
-import { useAnswer } from "../use-answer.ts";
+import { PACED_BY_CLOCK, useAnswer } from "../use-answer.ts";
 import { useClock } from "../use-clock.ts";
 
 /** Clusters that are asked for; more are in the admin API. */
@@ -44,7 +44,7 @@ const columns: readonly Column[] = [
 /** What clients report of their requests (LRS), by cluster and locality. */
 export function Traffic({ place: { query } }: { readonly place: Place }): JSX.Element {
   const tick = useClock(ASK_MS);
-  const { answer, error } = useAnswer<LoadsAnswer>("loads", { limit: MOST }, tick);
+  const { answer, error } = useAnswer<LoadsAnswer>("loads", { limit: MOST }, tick, PACED_BY_CLOCK);
   const { cluster = "" } = query;
   const rows = (answer?.items ?? []).flatMap(rowsOf).filter((row) => row.cluster.includes(cluster));
   const total = answer?.total ?? 0;
