@@ -4,7 +4,7 @@ import { afterAll, expect, test } from "vitest";
 import { note } from "../e2e/support/measure.ts";
 import { describeWith, peerCommand } from "../e2e/support/peers.ts";
 import { createStack } from "../e2e/support/stack.ts";
-import { strike } from "./support/faults.ts";
+import { impossible, strike } from "./support/faults.ts";
 import { judge } from "./support/judge.ts";
 import { Random } from "./support/random.ts";
 import { startWorld, type World } from "./support/world.ts";
@@ -28,7 +28,9 @@ describeWith(needed ?? "etcd", `chaos (seed ${seed})`, () => {
     async () => {
       const random = new Random(seed);
       const world = await startWorld(stack, { random, clients: CLIENTS });
-      const log = await strike(world, new Random(seed), seconds * 1_000);
+      const missing = Object.entries(impossible(world)).map(([name, why]) => `${name} (${why})`);
+      report("faults that cannot strike", missing);
+      const { log, counts } = await strike(world, new Random(seed), seconds * 1_000);
       const ledger = await world.end();
       const agreedMs = await world.agreement(AGREE_MS).catch((error: unknown) => error);
       const tidyMs = await world.tidiness(TIDY_MS).catch((error: unknown) => error);
@@ -42,6 +44,10 @@ describeWith(needed ?? "etcd", `chaos (seed ${seed})`, () => {
         "all",
         "faults, publications, responses, reads",
         [faults, appends.length, sightings.length, reads.length].join(", "),
+      );
+      report(
+        "faults that can strike and did not",
+        Object.keys(counts).filter((name) => counts[name] === 0 && !(name in impossible(world))),
       );
       note("chaos", "all", "milliseconds until all agree", String(agreedMs));
       expect(
@@ -59,6 +65,13 @@ describeWith(needed ?? "etcd", `chaos (seed ${seed})`, () => {
     (seconds + 180) * 1_000,
   );
 });
+
+/** Says it at once, and again in the table at the end. */
+function report(what: string, names: readonly string[]): void {
+  const value = names.length === 0 ? "none" : names.join(", ");
+  process.stderr.write(`chaos: ${what}: ${value}\n`);
+  note("chaos", "all", what, value);
+}
 
 /** Writes what everybody said into a directory, to find out what became of a lost request. */
 function keepLogs({ servers, envoys, history }: World, faults: readonly string[]): void {

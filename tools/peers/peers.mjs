@@ -15,6 +15,8 @@ const cache = join(root, ".cache/peers");
 const clients = join(root, "test/e2e/clients");
 /** Installs a package with apt, or unpacks it. */
 const installPackage = join(root, "tools/peers/install-package.mjs");
+/** Builds a Go program whose clock can be set. */
+const buildWithClock = join(root, "tools/peers/build-with-clock.mjs");
 
 /**
  * One row per peer. `inputs` are the files that it is built from: it is installed again when one of them or the version
@@ -109,6 +111,21 @@ export const peers = [
         in: join(root, "test/etcd"),
       },
       { run: ["mv", join(cache, "etcd/server"), join(cache, "etcd/etcd")] },
+    ],
+    proof: (at) => present(join(at, "etcd")),
+    command: (proof) => [proof],
+  },
+  {
+    name: "etcd-with-clock",
+    says: "the same etcd, built so that its clock can be set",
+    version: "3.7.3",
+    at: join(cache, "etcd-with-clock"),
+    inputs: [join(root, "test/etcd/go.mod"), join(root, "test/etcd/go.sum"), buildWithClock],
+    install: [
+      {
+        run: ["node", buildWithClock, join(cache, "etcd-with-clock"), "go.etcd.io/etcd/server/v3"],
+        in: join(root, "test/etcd"),
+      },
     ],
     proof: (at) => present(join(at, "etcd")),
     command: (proof) => [proof],

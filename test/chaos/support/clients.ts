@@ -38,8 +38,12 @@ export class Clients implements AsyncDisposable {
   readonly #all: readonly Client[];
   readonly #running: Promise<unknown>;
 
-  constructor(count: number, ports: readonly number[], history: History, random: Random) {
-    this.#all = Array.from({ length: count }, (_, index) => new Client(index, ports, history, random));
+  /** `portsOf` has, for each server, the ports of its links; the clients take them in turn. */
+  constructor(count: number, portsOf: readonly (readonly number[])[], history: History, random: Random) {
+    this.#all = Array.from({ length: count }, (_, index) => {
+      const ports = portsOf.map((links) => links[Math.floor(index / modes.length) % links.length] as number);
+      return new Client(index, ports, history, random);
+    });
     this.#running = Promise.all(this.#all.map((client) => client.run(this.#over.signal)));
   }
 

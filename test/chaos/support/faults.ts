@@ -21,14 +21,17 @@ const HOUR = 3_600;
 
 type Kind = (world: World, random: Random) => Fault | undefined | Promise<Fault | undefined>;
 
-const ailments: readonly Ailment[] = [
+const cuts: readonly Ailment[] = [
   { kind: "silent" },
   { kind: "silent", only: "upstream" },
   { kind: "silent", only: "downstream" },
   { kind: "closed" },
+];
+const delays: readonly Ailment[] = [
   { kind: "slow", ms: 300, jitterMs: 200 },
   { kind: "narrow", kilobytesPerSecond: 20 },
 ];
+const ailments: readonly Ailment[] = [...cuts, ...delays];
 
 /** All kinds of faults; each returns undefined if it cannot strike now. */
 const kinds: readonly Kind[] = [
@@ -52,6 +55,22 @@ const kinds: readonly Kind[] = [
   function cutServerOff({ servers }, random) {
     const { is, links } = random.pick(servers);
     return ailing(`the links of server ${is.index}`, links, random.pick(ailments));
+  },
+  function cutClientsOff({ servers, leave }, random) {
+    const { is, ways } = random.pick(servers);
+    const link = random.pick(ways);
+    const ailment = random.pick(cuts);
+    const fault = ailing(`a link of clients to server ${is.index}`, [link], ailment);
+    return ailment.kind === "closed" ? andLeave(fault, () => leave(link)) : fault;
+  },
+  function slowClientsDown({ servers }, random) {
+    const { is, ways } = random.pick(servers);
+    return ailing(`a link of clients to server ${is.index}`, [random.pick(ways)], random.pick(delays));
+  },
+  function resetClients({ servers, leave }, random) {
+    const { is, ways } = random.pick(servers);
+    const link = random.pick(ways);
+    return andLeave(ailing(`a link of clients to server ${is.index}`, [link], { kind: "reset" }), () => leave(link));
   },
   function killMember({ members }, random) {
     const { etcd } = random.pick(members);
@@ -138,6 +157,18 @@ const kinds: readonly Kind[] = [
       }
     );
   },
+  function jumpClockOfMember({ members }, random) {
+    const { etcd, clock } = random.pick(members);
+    const seconds = random.pick([HOUR, -HOUR]);
+    return (
+      clock && {
+        is: `the clock of member ${etcd.name} jumps by ${seconds} s`,
+        strikes: [clock],
+        begin: async () => clock.jump(seconds),
+        end: async () => clock.jump(0),
+      }
+    );
+  },
   function stopPublisher({ publishers }, random) {
     const { is } = random.pick(publishers);
     return stopped("a publisher", is, (signal) => is.signal(signal));
@@ -172,6 +203,17 @@ function ailing(who: string, links: readonly Link[], ailment: Ailment): Fault {
   };
 }
 
+/** Those whose connections end look for another server; of a link that is silent nobody is told. */
+function andLeave(fault: Fault, leave: () => void): Fault {
+  return {
+    ...fault,
+    async begin() {
+      await fault.begin();
+      leave();
+    },
+  };
+}
+
 /** As in the logs of servers and Envoys. */
 function now(): string {
   return new Date().toISOString();
@@ -184,20 +226,52 @@ const among = kinds.filter(({ name }) => only.test(name));
 /** How many faults there may be at the same time. */
 const LANES = 2;
 
-/** Faults at random, for so long. Everything is repaired when it resolves, with what there was. */
-export async function strike(world: World, random: Random, forMs: number): Promise<readonly string[]> {
+/** What was done to a world. */
+export interface Strikes {
+  /** With times. */
+  readonly log: readonly string[];
+  /** How often each kind of fault struck. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** The names of the faults that cannot strike here, with what is missing. */
+export function impossible({ members, servers }: World): Readonly<Record<string, string>> {
+  const missing: Record<string, string> = {};
+  if (members.some(({ disk }) => disk === undefined)) missing["fillDiskOfMember"] = NO_MOUNT;
+  if (servers.some(({ is }) => is.disk === undefined)) missing["fillDiskOfServer"] = NO_MOUNT;
+  if (servers.some(({ is }) => is.clock === undefined)) missing["jumpClock"] = "libfaketime is not installed";
+  if (members.some(({ clock }) => clock === undefined))
+    missing["jumpClockOfMember"] = "etcd-with-clock is not installed";
+  return missing;
+}
+
+const NO_MOUNT = "this user may not mount a file system";
+
+/**
+ * Faults at random, for so long: each kind once, in any order, and then again. Everything is repaired when it resolves, with
+ * what there was.
+ */
+export async function strike(world: World, random: Random, forMs: number): Promise<Strikes> {
   const until = performance.now() + forMs;
   const struck = new Set<object>();
   const log: string[] = [];
+  const missing = impossible(world);
+  const possible = among.filter(({ name }) => missing[name] === undefined);
+  const counts = Object.fromEntries(among.map(({ name }) => [name, 0]));
+  const due: Kind[] = [];
   const lane = async (): Promise<void> => {
     while (performance.now() < until) {
-      const fault = await random.pick(among)(world, random);
+      if (due.length < LANES) due.unshift(...random.shuffle(possible));
+      const kind = due.pop() as Kind;
+      const fault = await kind(world, random);
       if (fault === undefined || fault.strikes.some((one) => struck.has(one))) {
+        due.unshift(kind);
         await pause(10);
         continue;
       }
       const lastsMs = 500 + random.below(3_500);
       for (const one of fault.strikes) struck.add(one);
+      counts[kind.name] = (counts[kind.name] ?? 0) + 1;
       log.push(`${now()}: ${fault.is} for ${lastsMs} ms`);
       await fault.begin();
       await pause(lastsMs);
@@ -208,5 +282,5 @@ export async function strike(world: World, random: Random, forMs: number): Promi
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  return log;
+  return { log, counts };
 }

@@ -16,6 +16,11 @@ export class Random {
     return (state >>> 0) % limit;
   }
 
+  shuffle<T>(all: readonly T[]): readonly T[] {
+    const left = [...all];
+    return all.map(() => left.splice(this.below(left.length), 1)[0] as T);
+  }
+
   pick<T>(from: readonly T[]): T {
     return from[this.below(from.length)] as T;
   }

@@ -9,6 +9,8 @@ export type Ailment =
   | { readonly kind: "silent"; readonly only?: Direction }
   /** Connections are closed and refused. */
   | { readonly kind: "closed" }
+  /** Connections are accepted, and reset as soon as they carry something. */
+  | { readonly kind: "reset" }
   | { readonly kind: "slow"; readonly ms: number; readonly jitterMs: number }
   | { readonly kind: "narrow"; readonly kilobytesPerSecond: number };
 
@@ -89,6 +91,8 @@ function toxicOf(ailment: Exclude<Ailment, { kind: "closed" }>): object {
   switch (ailment.kind) {
     case "silent":
       return { type: "timeout", attributes: { timeout: 0 } };
+    case "reset":
+      return { type: "reset_peer", attributes: { timeout: 0 } };
     case "slow":
       return { type: "latency", attributes: { latency: ailment.ms, jitter: ailment.jitterMs } };
     case "narrow":

@@ -7,6 +7,7 @@ import { type Backend, startHttpBackend } from "../../e2e/support/http-backend.t
 import { type HttpLoad, httpGet, startHttpLoad } from "../../e2e/support/http-load.ts";
 import { clusterNames } from "../../e2e/support/loaded-envoy.ts";
 import { configSource, type Mode, modes } from "../../e2e/support/mode.ts";
+import { peerCommand } from "../../e2e/support/peers.ts";
 import { freePort, freePorts } from "../../e2e/support/port.ts";
 import { cluster, endpoints, listener, routes } from "../../e2e/support/resource.ts";
 import { xdsCommand } from "../../e2e/support/server.ts";
@@ -32,8 +33,14 @@ const WITH_WORKERS = 2;
 /** etcd takes 128 MiB in advance. */
 const MEMBER_MEGABYTES = 160;
 export const PREFIX = "chaos";
+/** How many links lead clients to each server. */
+const WAYS = 2;
+/** By itself, Envoy waits up to 30 s before it tries a stream again, and clients are to be back within 5 s. */
+const LONGEST_BACK_OFF = "2s";
 const READS_EVERY_MS = 200;
 const LOAD = { keptPerSecond: 20, newPerSecond: 5 };
+
+const chaosModes: readonly Mode[] = modes.map((mode) => ({ ...mode, longestBackOff: LONGEST_BACK_OFF }));
 
 export interface WorldSettings {
   readonly random: Random;
@@ -54,12 +61,19 @@ export interface Member {
   readonly peerLink: Link;
   /** Of its data; undefined: nothing can be mounted. */
   readonly disk: SmallDisk | undefined;
+  /** Undefined: it was not built so that it can be set. */
+  readonly clock: Clock | undefined;
 }
 
 /** Somebody who uses the engine, with a link to each member. */
 export interface User<T> {
   readonly is: T;
   readonly links: readonly Link[];
+}
+
+/** A server, and the links on which clients reach it; each is that of as many of them. */
+export interface Server extends User<Follower> {
+  readonly ways: readonly Link[];
 }
 
 /** An Envoy in one of the modes under load, which reaches one server at a time. */
@@ -78,7 +92,7 @@ export interface Proxied {
 export interface World {
   readonly history: History;
   readonly members: readonly Member[];
-  readonly servers: readonly User<Follower>[];
+  readonly servers: readonly Server[];
   readonly publishers: readonly User<Publisher>[];
   readonly envoys: readonly Proxied[];
   readonly clients: Clients;
@@ -88,6 +102,8 @@ export interface World {
   kill(server: Follower): Promise<void>;
   /** Leads each Envoy to a server. @default to any */
   lead(server?: Follower): void;
+  /** Leads the Envoys that use this link to any server. */
+  leave(link: Link): void;
   /** Where the engine leads; undefined while nobody does. */
   leader(): Promise<Member | undefined>;
   /** Stops publishing; resolves with what the ledger has in the end. */
@@ -101,7 +117,7 @@ export interface World {
 }
 
 export async function startWorld(stack: Stack, settings: WorldSettings): Promise<World> {
-  const { random, env = {}, command = xdsCommand(), envoys: wanted = modes, pauseMs = 1_500 } = settings;
+  const { random, env = {}, command = xdsCommand(), envoys: wanted = chaosModes, pauseMs = 1_500 } = settings;
   const history = emptyHistory();
   const proxy = stack.use(await Toxiproxy.start());
   const members: Member[] = [];
@@ -110,8 +126,12 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
     stack.use({ [Symbol.asyncDispose]: () => etcd.end() });
     const disk = SmallDisk.mount(etcd.directory, MEMBER_MEGABYTES);
     if (disk !== undefined) stack.use(disk);
+    const [settable] = peerCommand("etcd-with-clock") ?? [];
+    const clock = settable === undefined ? undefined : stack.use(Clock.ofEtcd());
+    etcd.program = settable ?? etcd.program;
+    etcd.env = clock?.env ?? {};
     stack.use({ [Symbol.asyncDispose]: () => etcd.kill() });
-    members.push({ etcd, peerLink, disk });
+    members.push({ etcd, peerLink, disk, clock });
     return `http://127.0.0.1:${peerLink.port}`;
   });
 
@@ -153,31 +173,34 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
   }
   if ((await publishers[0]?.is.publish()) === undefined) throw new Error("nothing could be published");
 
-  const servers: User<Follower>[] = [];
+  const servers: Server[] = [];
   for (let index = 0; index < SERVERS; index++) {
     const { links, store } = await connected();
     const [port = 0, adminPort = 0] = await freePorts(2);
     const workers = index === WITH_WORKERS ? 2 : undefined;
     const served = { command, store, port, adminPort, env, workers };
-    servers.push({ links, is: stack.use(new Follower(index, served, createClock(stack))) });
+    const ways: Link[] = [];
+    while (ways.length < WAYS) ways.push(await proxy.link(port));
+    servers.push({ links, ways, is: stack.use(new Follower(index, served, createClock(stack))) });
   }
   await Promise.all(servers.map(({ is }) => is.start()));
   for (const { is } of servers) is.watch(history);
 
   const down = new Set<Follower>();
-  const reached = new Map<TcpProxy, Follower>();
-  const lead = (way: TcpProxy, to?: Follower): void => {
-    const up = servers.map(({ is }) => is).filter((server) => !down.has(server));
-    const next = to ?? random.pick(up.length === 0 ? servers.map(({ is }) => is) : up);
-    reached.set(way, next);
-    way.target(next.port);
-  };
+  const reached = new Map<Proxied, { readonly server: Follower; readonly link: Link }>();
   const envoys = await Promise.all(listeners.map((one) => startProxied(stack, one, backend, servers[0]?.is.port ?? 0)));
-  for (const { way } of envoys) lead(way);
+  const lead = (envoy: Proxied, to?: Follower): void => {
+    const up = servers.filter(({ is }) => (to === undefined ? !down.has(is) : is === to));
+    const { is: server, ways } = random.pick(up.length === 0 ? servers : up);
+    const link = ways[envoys.indexOf(envoy) % ways.length] as Link;
+    reached.set(envoy, { server, link });
+    envoy.way.target(link.port);
+  };
+  for (const envoy of envoys) lead(envoy);
   const clients = stack.use(
     new Clients(
       settings.clients,
-      servers.map(({ is }) => is.port),
+      servers.map(({ ways }) => ways.map(({ port }) => port)),
       history,
       random,
     ),
@@ -194,12 +217,15 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
     ...{ history, members, servers, publishers, envoys, clients },
     store: `etcd://${members.map(({ etcd }) => etcd.endpoint).join(",")}/${PREFIX}`,
     lead(server) {
-      for (const { way } of envoys) lead(way, server);
+      for (const envoy of envoys) lead(envoy, server);
+    },
+    leave(link) {
+      for (const envoy of envoys) if (reached.get(envoy)?.link === link) lead(envoy);
     },
     async kill(server) {
       down.add(server);
       await server.kill();
-      for (const { way } of envoys) if (reached.get(way) === server) lead(way);
+      for (const envoy of envoys) if (reached.get(envoy)?.server === server) lead(envoy);
       down.delete(server);
     },
     async leader() {

@@ -5,6 +5,8 @@ export interface Mode {
   readonly aggregated: boolean;
   /** Uses Envoy's unified mux, which is off by default. */
   readonly unifiedMux?: boolean;
+  /** The longest pause before a stream is tried again. @default 30 s, Envoy's own */
+  readonly longestBackOff?: string;
 }
 
 export const modes: readonly Mode[] = [
@@ -37,9 +39,14 @@ export function apiConfigSource(mode: Mode, extra: object = {}): object {
     api_type: mode.apiType,
     transport_api_version: "V3",
     set_node_on_first_message_only: true,
-    grpc_services: [{ envoy_grpc: { cluster_name: "xds" } }],
+    grpc_services: [{ envoy_grpc: { cluster_name: "xds", ...retryPolicy(mode) } }],
     ...extra,
   };
+}
+
+function retryPolicy({ longestBackOff }: Mode): object {
+  if (longestBackOff === undefined) return {};
+  return { retry_policy: { retry_back_off: { base_interval: "0.5s", max_interval: longestBackOff } } };
 }
 
 /** Modes as rows of a test table: a name for the title, and the mode. */

@@ -27,6 +27,7 @@ export type PeerName =
   | "buildah"
   | "promtool"
   | "etcd"
+  | "etcd-with-clock"
   | "toxiproxy"
   | "porcupine"
   | "libfaketime";

@@ -21,6 +21,9 @@ export class EtcdMember {
   /** Where the other members reach it. */
   advertisedPeerUrl: string;
   readonly directory: string;
+  /** What is run, and what it finds in its environment beside what is there anyway. */
+  program = program;
+  env: Readonly<Record<string, string>> = {};
   readonly #args: readonly string[];
   readonly #scheme: string;
   #process: ChildProcess | undefined;
@@ -50,7 +53,7 @@ export class EtcdMember {
   async start(cluster: string = clusterOf([this]), more: readonly string[] = []): Promise<void> {
     const url = `${this.#scheme}://${this.endpoint}`;
     const child = spawn(
-      program,
+      this.program,
       [
         ...["--name", this.name, "--data-dir", this.data, "--logger", "zap", "--log-level", "info"],
         ...["--listen-client-urls", url, "--advertise-client-urls", url],
@@ -59,7 +62,7 @@ export class EtcdMember {
         // Tests end processes and not machines.
         ...["--unsafe-no-fsync", ...this.#args, ...more],
       ],
-      { stdio: ["ignore", "ignore", "pipe"] },
+      { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...this.env } },
     );
     this.#process = child;
     this.#output = "";
