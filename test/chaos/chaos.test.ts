@@ -4,15 +4,18 @@ import { afterAll, expect, test } from "vitest";
 import { note } from "../e2e/support/measure.ts";
 import { describeWith, peerCommand } from "../e2e/support/peers.ts";
 import { createStack } from "../e2e/support/stack.ts";
-import { impossible, strike } from "./support/faults.ts";
+import { Faults, impossible } from "./support/faults.ts";
 import { judge } from "./support/judge.ts";
 import { Random } from "./support/random.ts";
+import { restoreAmid } from "./support/restore.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 // The long form: npm run chaos.
 const seconds = Number(process.env["XDS_CHAOS_SECONDS"] ?? 60);
 const seed = Number(process.env["XDS_CHAOS_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 const CLIENTS = 200;
+/** How often an old backup is brought back. */
+const RESTORES = Math.max(1, Math.floor(seconds / 120));
 /** How soon after the last repair everybody has the newest publication. */
 const AGREE_MS = 5_000;
 /** Streams for each type come back one by one, and nothing is removed while one of a node may still do. */
@@ -30,7 +33,14 @@ describeWith(needed ?? "etcd", `chaos (seed ${seed})`, () => {
       const world = await startWorld(stack, { random, clients: CLIENTS });
       const missing = Object.entries(impossible(world)).map(([name, why]) => `${name} (${why})`);
       report("faults that cannot strike", missing);
-      const { log, counts } = await strike(world, new Random(seed), seconds * 1_000);
+      const faults = new Faults(world, new Random(seed));
+      const shareMs = (seconds * 1_000) / (RESTORES + 1);
+      const restored: string[] = [];
+      for (let restore = 0; restore < RESTORES; restore++) {
+        restored.push(...(await restoreAmid(world, random, () => faults.strike(shareMs))));
+      }
+      await faults.strike(shareMs);
+      const { log, counts } = faults;
       const ledger = await world.end();
       const agreedMs = await world.agreement(AGREE_MS).catch((error: unknown) => error);
       const tidyMs = await world.tidiness(TIDY_MS).catch((error: unknown) => error);
@@ -38,12 +48,12 @@ describeWith(needed ?? "etcd", `chaos (seed ${seed})`, () => {
       keepLogs(world, log);
       const verdict = judge(world.history, ledger);
       const { appends, sightings, reads } = world.history;
-      const faults = log.filter((line) => !line.includes("no more")).length;
+      const struck = log.filter((line) => !line.includes("no more")).length;
       note(
         "chaos",
         "all",
         "faults, publications, responses, reads",
-        [faults, appends.length, sightings.length, reads.length].join(", "),
+        [struck, appends.length, sightings.length, reads.length].join(", "),
       );
       report(
         "faults that can strike and did not",
@@ -52,6 +62,7 @@ describeWith(needed ?? "etcd", `chaos (seed ${seed})`, () => {
       note("chaos", "all", "milliseconds until all agree", String(agreedMs));
       expect(
         {
+          restored,
           ...verdict,
           losses,
           agreed: typeof agreedMs === "number" ? true : agreedMs,
@@ -59,10 +70,19 @@ describeWith(needed ?? "etcd", `chaos (seed ${seed})`, () => {
           ledger: world.linearizable(ledger),
         },
         log.join("\n"),
-      ).toEqual({ lost: [], invented: [], setBack: [], losses: [], agreed: true, tidy: true, ledger: "Ok" });
-      expect(Math.min(faults, ledger.size, sightings.length)).toBeGreaterThan(seconds / 10);
+      ).toEqual({
+        restored: [],
+        lost: [],
+        invented: [],
+        setBack: [],
+        losses: [],
+        agreed: true,
+        tidy: true,
+        ledger: "Ok",
+      });
+      expect(Math.min(struck, ledger.size, sightings.length)).toBeGreaterThan(seconds / 20);
     },
-    (seconds + 180) * 1_000,
+    (seconds + 180 + RESTORES * 60) * 1_000,
   );
 });
 

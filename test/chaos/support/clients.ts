@@ -52,9 +52,9 @@ export class Clients implements AsyncDisposable {
     return this.#all.filter((client) => client.content !== content).map(({ name, content: has }) => `${name}: ${has}`);
   }
 
-  /** From now on clients stay where they are, unless their stream ends. */
-  settle(): void {
-    for (const client of this.#all) client.isSettled = true;
+  /** From now on clients stay where they are, unless their stream ends; or move again. */
+  settle(isSettled = true): void {
+    for (const client of this.#all) client.isSettled = isSettled;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

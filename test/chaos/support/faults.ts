@@ -1,7 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { clusterOf } from "../../../packages/store-etcd/test/support/etcd.ts";
-import { until } from "../../e2e/support/wait.ts";
-import { etcdctl } from "./etcdctl.ts";
+import { endAlarm } from "./etcdctl.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Random } from "./random.ts";
 import type { Follower } from "./servers.ts";
@@ -122,11 +121,7 @@ const kinds: readonly Kind[] = [
       async end() {
         await etcd.kill();
         await etcd.start(cluster);
-        // What one member found holds for all, until somebody says that it is over.
-        await until({ says: "the alarm is off", withinMs: 30_000, everyMs: 200 }, async () => {
-          await etcdctl(etcd, "alarm", "disarm");
-          return (await etcdctl(etcd, "alarm", "list")).trim() === "";
-        });
+        await endAlarm(etcd);
       },
     };
   },
@@ -247,40 +242,51 @@ export function impossible({ members, servers }: World): Readonly<Record<string,
 
 const NO_MOUNT = "this user may not mount a file system";
 
-/**
- * Faults at random, for so long: each kind once, in any order, and then again. Everything is repaired when it resolves, with
- * what there was.
- */
-export async function strike(world: World, random: Random, forMs: number): Promise<Strikes> {
-  const until = performance.now() + forMs;
-  const struck = new Set<object>();
-  const log: string[] = [];
-  const missing = impossible(world);
-  const possible = among.filter(({ name }) => missing[name] === undefined);
-  const counts = Object.fromEntries(among.map(({ name }) => [name, 0]));
-  const due: Kind[] = [];
-  const lane = async (): Promise<void> => {
-    while (performance.now() < until) {
-      if (due.length < LANES) due.unshift(...random.shuffle(possible));
-      const kind = due.pop() as Kind;
-      const fault = await kind(world, random);
-      if (fault === undefined || fault.strikes.some((one) => struck.has(one))) {
-        due.unshift(kind);
-        await pause(10);
-        continue;
-      }
-      const lastsMs = 500 + random.below(3_500);
-      for (const one of fault.strikes) struck.add(one);
-      counts[kind.name] = (counts[kind.name] ?? 0) + 1;
-      log.push(`${now()}: ${fault.is} for ${lastsMs} ms`);
-      await fault.begin();
-      await pause(lastsMs);
-      await fault.end();
-      log.push(`${now()}: no more: ${fault.is}`);
-      for (const one of fault.strikes) struck.delete(one);
-      await pause(random.below(1_000));
+/** Faults at random: each kind once, in any order, and then again. */
+export class Faults implements Strikes {
+  readonly log: string[] = [];
+  readonly counts: Record<string, number> = Object.fromEntries(among.map(({ name }) => [name, 0]));
+  readonly #world: World;
+  readonly #random: Random;
+  readonly #possible: readonly Kind[];
+  readonly #due: Kind[] = [];
+
+  constructor(world: World, random: Random) {
+    this.#world = world;
+    this.#random = random;
+    const missing = impossible(world);
+    this.#possible = among.filter(({ name }) => missing[name] === undefined);
+  }
+
+  /** Strikes for so long. Everything is repaired when it resolves. */
+  async strike(forMs: number): Promise<void> {
+    const until = performance.now() + forMs;
+    const struck = new Set<object>();
+    const lane = async (): Promise<void> => {
+      while (performance.now() < until) await this.#next(struck);
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+  }
+
+  async #next(struck: Set<object>): Promise<void> {
+    const random = this.#random;
+    if (this.#due.length < LANES) this.#due.unshift(...random.shuffle(this.#possible));
+    const kind = this.#due.pop() as Kind;
+    const fault = await kind(this.#world, random);
+    if (fault === undefined || fault.strikes.some((one) => struck.has(one))) {
+      this.#due.unshift(kind);
+      await pause(10);
+      return;
     }
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
-  return { log, counts };
+    const lastsMs = 500 + random.below(3_500);
+    for (const one of fault.strikes) struck.add(one);
+    this.counts[kind.name] = (this.counts[kind.name] ?? 0) + 1;
+    this.log.push(`${now()}: ${fault.is} for ${lastsMs} ms`);
+    await fault.begin();
+    await pause(lastsMs);
+    await fault.end();
+    this.log.push(`${now()}: no more: ${fault.is}`);
+    for (const one of fault.strikes) struck.delete(one);
+    await pause(random.below(1_000));
+  }
 }

@@ -47,3 +47,16 @@ export type Ledger = ReadonlyMap<string, number>;
 export function emptyHistory(): History {
   return { appends: [], reads: [], sightings: [], unchecked: [] };
 }
+
+/** Takes out what happened so far; how far each server had counted remains, since what follows is counted from there. */
+export function cutHistory(history: History): History {
+  const past: History = {
+    appends: history.appends.splice(0),
+    reads: history.reads.splice(0),
+    sightings: history.sightings.splice(0),
+    unchecked: history.unchecked.splice(0),
+  };
+  const counts = past.unchecked.filter(({ count }) => count !== undefined);
+  history.unchecked.push(...new Map(counts.map((look) => [look.server, look])).values());
+  return past;
+}

@@ -27,7 +27,7 @@ export class Publisher implements AsyncDisposable {
   readonly #history: History;
   readonly #random: Random;
   readonly #site = createSite();
-  readonly #over = new AbortController();
+  #over = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #process: StartedProcess | undefined;
   #count = 0;
@@ -67,12 +67,12 @@ export class Publisher implements AsyncDisposable {
   }
 
   start(): void {
+    this.#over = new AbortController();
+    const { signal } = this.#over;
     this.#running = (async () => {
-      while (!this.#over.signal.aborted) {
+      while (!signal.aborted) {
         await this.publish();
-        await pause(this.#random.below(this.#settings.pauseMs), undefined, { signal: this.#over.signal }).catch(
-          () => {},
-        );
+        await pause(this.#random.below(this.#settings.pauseMs), undefined, { signal }).catch(() => {});
       }
     })();
   }

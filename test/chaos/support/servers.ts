@@ -91,6 +91,11 @@ export class Follower implements AsyncDisposable {
     }
   }
 
+  /** Its processes. */
+  get pids(): readonly number[] {
+    return this.#process === undefined ? [] : [this.#process.pid, ...this.workers()];
+  }
+
   /** Its worker processes. */
   workers(): readonly number[] {
     const parent = this.#process;

@@ -39,6 +39,10 @@ export class Toxiproxy implements AsyncDisposable {
     return new Toxiproxy(process, api);
   }
 
+  get pid(): number {
+    return this.#process.pid;
+  }
+
   /** A link to a port of loopback. */
   async link(to: number): Promise<Link> {
     const port = await freePort();

@@ -14,7 +14,6 @@ import { xdsCommand } from "../../e2e/support/server.ts";
 import type { FileContent } from "../../e2e/support/site.ts";
 import type { Stack } from "../../e2e/support/stack.ts";
 import { startTcpProxy, type TcpProxy } from "../../e2e/support/tcp-proxy.ts";
-import { until } from "../../e2e/support/wait.ts";
 import { Clients, markerOf } from "./clients.ts";
 import { Clock } from "./clock.ts";
 import { etcdctl } from "./etcdctl.ts";
@@ -25,6 +24,7 @@ import { Publisher } from "./publisher.ts";
 import type { Random } from "./random.ts";
 import { Follower } from "./servers.ts";
 import { SmallDisk } from "./small-disk.ts";
+import { everybody, watchStarvation } from "./starved.ts";
 import { type Link, Toxiproxy } from "./toxiproxy.ts";
 
 const SERVERS = 3;
@@ -108,12 +108,17 @@ export interface World {
   leader(): Promise<Member | undefined>;
   /** Stops publishing; resolves with what the ledger has in the end. */
   end(): Promise<Ledger>;
-  /** Resolves when everybody uses this publication, with the milliseconds that it took. @default the newest */
+  /** Publishes again, after an end, and lets clients move. */
+  begin(): Promise<void>;
+  /**
+   * Resolves when everybody uses this publication, with the milliseconds that it took, without what the kernel says that they
+   * waited for a processor. @default the newest
+   */
   agreement(withinMs: number, content?: string): Promise<number>;
   /** Resolves when Envoys have nothing older, with the milliseconds that it took. */
   tidiness(withinMs: number): Promise<number>;
-  /** What the linearizability checker says. */
-  linearizable(ledger: Ledger): unknown;
+  /** What the linearizability checker says. @default of the whole history */
+  linearizable(ledger: Ledger, history?: History): unknown;
 }
 
 export async function startWorld(stack: Stack, settings: WorldSettings): Promise<World> {
@@ -206,10 +211,20 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
     ),
   );
 
-  const direct = await openEtcdStore({ endpoints: members.map(({ etcd }) => etcd.endpoint), prefix: PREFIX });
-  const reader = new Reader(direct, history);
-  stack.use(reader);
+  const read = async (): Promise<Reader> => {
+    const direct = await openEtcdStore({ endpoints: members.map(({ etcd }) => etcd.endpoint), prefix: PREFIX });
+    return stack.use(new Reader(direct, history));
+  };
+  let reader = await read();
   for (const { is } of publishers) is.start();
+
+  /** On the way from a publication to its clients. */
+  const processes = (): readonly (readonly number[])[] => [
+    members.flatMap(({ etcd }) => etcd.pid ?? []),
+    servers.flatMap(({ is }) => is.pids),
+    [proxy.pid],
+    [...envoys.map(({ envoy }) => envoy.process.pid), process.pid],
+  ];
 
   const newest = (): string => history.appends.findLast(({ outcome }) => outcome !== undefined)?.content ?? "";
   let last = newest();
@@ -238,9 +253,15 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
       last = [...ledger].at(-1)?.[0] ?? "";
       return ledger;
     },
+    async begin() {
+      // What was restored is another history for a store that is open.
+      reader = await read();
+      clients.settle(false);
+      for (const { is } of publishers) is.start();
+    },
     async agreement(withinMs, wanted = last) {
       clients.settle();
-      return everybody(`has ${wanted}`, withinMs, async () => {
+      return everybody(`has ${wanted}`, withinMs, watchStarvation(processes()), async () => {
         const leading = await Promise.all(envoys.map(({ envoy }) => routedTo(envoy)));
         const others = leading.flatMap((name, index) =>
           name === `swap-${wanted}` ? [] : [`${envoys[index]?.mode.name}: ${name}`],
@@ -249,28 +270,14 @@ export async function startWorld(stack: Stack, settings: WorldSettings): Promise
       });
     },
     tidiness: (withinMs) =>
-      everybody(`has only ${last}`, withinMs, async () => {
+      everybody(`has only ${last}`, withinMs, watchStarvation(processes()), async () => {
         const names = await Promise.all(envoys.map(({ envoy }) => clusterNames(envoy)));
         return names.flatMap((all, index) =>
           all.join() === `swap-${last}` ? [] : [`${envoys[index]?.mode.name}: ${all.join(", ")}`],
         );
       }),
-    linearizable: (ledger) => linearizable(checkerLines(history, ledger)),
+    linearizable: (ledger, of = history) => linearizable(checkerLines(of, ledger)),
   };
-}
-
-/** Resolves when `missing` finds nobody. */
-async function everybody(does: string, withinMs: number, missing: () => Promise<readonly string[]>): Promise<number> {
-  let last: readonly string[] = [];
-  try {
-    const { ms } = await until({ says: `everybody ${does}`, withinMs, everyMs: 50 }, async () => {
-      last = await missing();
-      return last.length === 0;
-    });
-    return ms;
-  } catch (cause) {
-    throw new Error(`not within ${withinMs} ms: everybody ${does}, but ${last.slice(0, 10).join("; ")}`, { cause });
-  }
 }
 
 /** The cluster of the only route. */

@@ -76,6 +76,10 @@ export class EtcdMember {
     });
   }
 
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
     this.#process?.kill(signal);
   }
