@@ -42,8 +42,9 @@ export async function everybody(
   const began = performance.now();
   for (;;) {
     const last = await missing().catch((cause: unknown) => [String(cause)]);
-    const starvedMs = Math.round(starved());
-    const ms = Math.round(performance.now() - began) - starvedMs;
+    const elapsedMs = Math.round(performance.now() - began);
+    const starvedMs = Math.min(elapsedMs, Math.round(starved()));
+    const ms = elapsedMs - starvedMs;
     if (last.length === 0) return ms;
     if (ms > withinMs) {
       const late = `${ms} ms, and ${starvedMs} ms without a processor`;

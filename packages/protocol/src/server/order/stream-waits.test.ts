@@ -228,6 +228,32 @@ describe("S-ORD-06: a wait may last", () => {
     ]).toEqual([[["order", 7]], [["order", 7]], [["order", 70]], [["order", 7]], [], []]);
   });
 
+  test("on separate streams the time of a reconnected client goes on while changes await their ACK", () => {
+    const returns = (order: Ordering): void => {
+      order.awaitsReturn = true;
+      order.removalWait = { for: "return" };
+    };
+    const unanswered = (): TypeStream => Object.assign(clusters(), { isWaiting: () => true });
+    expect([
+      limitsOf(returns, { isAggregated: false }, clusters()),
+      limitsOf(returns, { isAggregated: false }, unanswered()),
+      limitsOf(returns, {}, unanswered()),
+    ]).toEqual([
+      [["order", 70]],
+      [
+        ["ack", 1],
+        ["order", 70],
+      ],
+      [["ack", 1]],
+    ]);
+    const client = waitsWith({ isAggregated: false });
+    const type = unanswered();
+    returns(client.order);
+    flush(client, type);
+    client.waits.giveUp({ type, what: "order", limitMs: 70 }, 1, current);
+    expect(client.order.told.at(-1)).toBe("return ends");
+  });
+
   test("for an ACK; removals then wait for nothing else, users of Clusters do", () => {
     const unanswered = (type: TypeStream): TypeStream => {
       const [answer] = type.next(current, {

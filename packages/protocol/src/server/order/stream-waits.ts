@@ -110,6 +110,7 @@ export class StreamWaits {
       if (type.isWaiting(view)) {
         const withheld = this.#isAggregated ? forKind(this.#dialect.withheldAckLimitMs, type.traits.kind) : undefined;
         add({ type, what: "ack", limitMs: withheld ?? this.#dialect.ackLimitMs });
+        if (this.#returnsMeanwhile(type, view)) add({ type, what: "order", limitMs: this.#grace });
         // Removals wait for their users only once the client has what replaces the deleted resources.
         if (type.deferredRemovals !== undefined) continue;
       }
@@ -139,7 +140,9 @@ export class StreamWaits {
       if (why === undefined || this.#patienceForClusters(why) <= limitMs) this.#order.stopAwaitingClusters();
       return undefined;
     }
-    const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);
+    const wait = this.#returnsMeanwhile(type, current.view)
+      ? returning
+      : (this.#waits.get(type)?.first ?? this.#returnOf(type));
     if (wait === undefined) return undefined;
     if (wait.for === "return") {
       this.#order.endReturn();
@@ -208,6 +211,14 @@ export class StreamWaits {
     const { deferredRemovals, pendingRemovals } = type;
     if (deferredRemovals === undefined || pendingRemovals.isEmpty) return undefined;
     return this.#order.removalWaitOf(pendingRemovals.oldest, deferredRemovals) ?? releaseOf(type);
+  }
+
+  /**
+   * Whether the time of streams that reconnect each by itself goes on while a change awaits its ACK. If it began anew with
+   * each change, it would not end as long as changes come more often.
+   */
+  #returnsMeanwhile(type: TypeStream, view: View): boolean {
+    return !this.#isAggregated && type.isWaiting(view) && this.#returnOf(type) !== undefined;
   }
 
   /** A reconnected client gets its time whether or not anything waits for it. */
