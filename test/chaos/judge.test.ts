@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { peerCommand } from "../e2e/support/peers.ts";
-import { emptyHistory, type History, type Ledger, type Sighting } from "./support/history.ts";
+import { cutHistory, emptyHistory, type History, type Ledger, type Sighting } from "./support/history.ts";
 import { checkerLines, interleaved, judge } from "./support/judge.ts";
 import { linearizable } from "./support/linearizable.ts";
 
@@ -63,6 +63,20 @@ test("a client that gets what is older is set back, unless its server said that 
   ]);
   // One that was restarted counts from nothing, and one that does not answer says nothing.
   expect([looks(9, 9, undefined, 2), looks(9, 9, undefined, 9)].map(setBack)).toEqual([0, 2]);
+});
+
+test("a history that was cut goes on from how far each server had counted", () => {
+  const looks: History["unchecked"] = [
+    { server: 1, at: 1, count: 3 },
+    { server: 1, at: 2, count: 4 },
+    { server: 1, at: 3, count: undefined },
+  ];
+  const sightings = [sighting("a-2", 10)];
+  const going = history({ sightings: [...sightings], unchecked: [...looks] });
+  expect([cutHistory(going), going]).toEqual([
+    history({ sightings, unchecked: looks }),
+    history({ unchecked: looks.slice(1, 2) }),
+  ]);
 });
 
 test("a holder of a lease that writes after another one is found", () => {
