@@ -1,26 +1,32 @@
-/**
- * Calls that are started in one turn of the event loop, whoever's they are. A call costs up to 0.6 ms until its first
- * request is taken.
- */
-export const STARTS_PER_TURN = 16;
+/** Calls that are started in one turn of the event loop: one costs up to 0.6 ms until its first request is taken. */
+export const CALLS_PER_TURN = 16;
+
+/** TLS handshakes that are begun in one turn: one costs up to a millisecond, most of it in a single step. */
+export const HANDSHAKES_PER_TURN = 8;
 
 /** While more calls wait to be started, connections that bring much are not read. */
-export const MOST_WAITING_CALLS: number = 16 * STARTS_PER_TURN;
+export const MOST_WAITING_CALLS: number = 16 * CALLS_PER_TURN;
 
-/** Starts new calls a few in a turn of the event loop, round-robin over accounts. */
-export class CallStarts {
-  /** Waiting calls by account, the next one first. */
+/** Starts what costs much a few in a turn of the event loop, whoever's it is, round-robin over accounts. */
+export class PacedStarts {
+  readonly #perTurn: number;
+  /** What waits by account, the next one first. */
   readonly #waiting = new Map<string, (() => void)[]>();
-  #waitingCalls = 0;
-  #left = STARTS_PER_TURN;
+  #waitingStarts = 0;
+  #left: number;
   #isScheduled = false;
 
-  /** The number of calls that wait for a later turn. */
-  get waiting(): number {
-    return this.#waitingCalls;
+  constructor(perTurn: number) {
+    this.#perTurn = perTurn;
+    this.#left = perTurn;
   }
 
-  /** Starts a call of an account: at once, or in a later turn if there were too many in this one. */
+  /** How many wait for a later turn. */
+  get waiting(): number {
+    return this.#waitingStarts;
+  }
+
+  /** Starts something of an account: at once, or in a later turn if there was too much in this one. */
   start(account: string, begin: () => void): void {
     this.#schedule();
     if (this.#left > 0) {
@@ -28,7 +34,7 @@ export class CallStarts {
       begin();
       return;
     }
-    this.#waitingCalls++;
+    this.#waitingStarts++;
     const ofAccount = this.#waiting.get(account);
     if (ofAccount === undefined) this.#waiting.set(account, [begin]);
     else ofAccount.push(begin);
@@ -42,17 +48,17 @@ export class CallStarts {
 
   #startWaiting(): void {
     this.#isScheduled = false;
-    this.#left = STARTS_PER_TURN;
+    this.#left = this.#perTurn;
     // An account that is put back comes again after the others.
     for (const [account, ofAccount] of this.#waiting) {
       if (this.#left === 0) break;
       this.#left--;
-      this.#waitingCalls--;
+      this.#waitingStarts--;
       this.#waiting.delete(account);
       const begin = ofAccount.shift();
       if (ofAccount.length > 0) this.#waiting.set(account, ofAccount);
       begin?.();
     }
-    if (this.#left < STARTS_PER_TURN) this.#schedule();
+    if (this.#left < this.#perTurn) this.#schedule();
   }
 }
