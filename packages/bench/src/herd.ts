@@ -130,7 +130,7 @@ async function edit(
     const answered = server.hears("answered");
     server.say("edit");
     const { last } = await client.hears("received");
-    cpuMs.push(Number((await answered).cpuMs));
+    cpuMs.push(Number((await answered)["cpuMs"]));
     ms.push(Number(BigInt(String(last)) / 1_000n) / 1_000 - at);
     await elapsed(Math.max(0, EDIT_EVERY_MS - (performance.timeOrigin + performance.now() - at)));
   } while (!isDone(ms.length));
