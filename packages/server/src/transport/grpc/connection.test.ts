@@ -23,10 +23,10 @@ import { http2Engines } from "../http2/engines.ts";
 import { STREAMS_AT_ONCE } from "../http2/stream-room.ts";
 import { describePeer } from "../peer.ts";
 import { RestServer } from "../rest/rest-server.ts";
+import { CallStarts, STARTS_PER_TURN } from "./call-starts.ts";
 import { GrpcConnection } from "./connection.ts";
 import { Decompression } from "./decompression.ts";
 import type { GrpcMethod } from "./method.ts";
-import { CALLS_PER_TURN, PacedStarts } from "./paced-starts.ts";
 
 const fault = new Error("a bug");
 const fail = (): never => {
@@ -103,7 +103,7 @@ describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine
       listener: undefined,
       rest,
       decompression: new Decompression(),
-      callStarts: new PacedStarts(CALLS_PER_TURN),
+      callStarts: new CallStarts(),
       openHttp2: http2Engines[engine],
     };
     server = createServer((socket) => {
@@ -243,7 +243,7 @@ describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine
       most = Math.max(most, counted - before);
     }
     // What came between two looks may belong to two turns.
-    expect(most).toBeLessThanOrEqual(2 * CALLS_PER_TURN);
+    expect(most).toBeLessThanOrEqual(2 * STARTS_PER_TURN);
     socket.destroy();
   });
 

@@ -14,11 +14,11 @@ import { Http2Exchange } from "../rest/http2-exchange.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { blockedMessage } from "../stream-state.ts";
 import { openCall } from "./call.ts";
+import type { CallStarts } from "./call-starts.ts";
 import type { CertificateNotice } from "./certificate-watch.ts";
 import type { Decompression } from "./decompression.ts";
 import { isGrpc } from "./metadata.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
-import type { PacedStarts } from "./paced-starts.ts";
 
 /** Streams allowed beyond the limit, so that an excess stream gets a status instead of waiting silently. */
 const SPARE_STREAMS = 100;
@@ -58,7 +58,7 @@ export interface ConnectionOptions {
   readonly listener: NamedChoice | undefined;
   readonly rest: RestServer;
   readonly decompression: Decompression;
-  readonly callStarts: PacedStarts;
+  readonly callStarts: CallStarts;
   readonly readPacer?: ReadPacer | undefined;
   readonly openHttp2: OpenHttp2;
 }

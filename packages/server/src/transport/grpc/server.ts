@@ -12,12 +12,12 @@ import { addressOf, describePeer } from "../peer.ts";
 import { Http1Server } from "../rest/http1-server.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { type BoundAddress, formatAddress, type Transport } from "../transport.ts";
+import type { CallStarts } from "./call-starts.ts";
 import type { CertificateNotice } from "./certificate-watch.ts";
 import { GrpcConnection } from "./connection.ts";
 import type { Decompression } from "./decompression.ts";
 import { readProtocol } from "./first-bytes.ts";
 import type { GrpcMethod } from "./method.ts";
-import type { PacedStarts } from "./paced-starts.ts";
 import { grpcMethods } from "./services.ts";
 import { type InForceCertificates, TlsListener, type TrustFuse } from "./tls.ts";
 
@@ -46,9 +46,7 @@ export interface GrpcTransportOptions {
   /** Shared by all ports. */
   readonly decompression: Decompression;
   /** Shared by all ports. */
-  readonly callStarts: PacedStarts;
-  /** The TLS handshakes; shared by all ports. */
-  readonly handshakes: PacedStarts;
+  readonly callStarts: CallStarts;
   /** Shared by all ports. */
   readonly readPacer: ReadPacer;
   readonly http2: Http2Engine;
@@ -170,8 +168,8 @@ export class GrpcTransport implements Transport {
         onHeld: ({ id, files, message }) => hub.report({ kind: "tls-held", id, files, message }),
       },
     );
-    const { server } = this.#tls;
-    server.on("tlsClientError", (error: Error, socket) => {
+    this.#tls.server.on("connection", (socket: Socket) => this.#keep(socket));
+    this.#tls.server.on("tlsClientError", (error: Error, socket) => {
       hub.report({
         kind: "connection-refused",
         address: addressOf(socket),
@@ -179,13 +177,7 @@ export class GrpcTransport implements Transport {
       });
       socket.destroy();
     });
-    // Read from when its handshake begins.
-    return createServer({ noDelay: true, pauseOnConnect: true }, (socket) => {
-      this.#keep(socket);
-      this.#options.handshakes.start(addressOf(socket) ?? "", () => {
-        if (!socket.destroyed) server.emit("connection", socket);
-      });
-    });
+    return this.#tls.server;
   }
 
   #keep(socket: Socket): void {

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { CALLS_PER_TURN, PacedStarts } from "./paced-starts.ts";
+import { CallStarts, STARTS_PER_TURN } from "./call-starts.ts";
 
 /** Calls that note when they are started. */
 class Calls {
-  readonly #starts = new PacedStarts(CALLS_PER_TURN);
+  readonly #starts = new CallStarts();
   readonly #started: string[] = [];
 
   add(account: string, from: number, to: number): void {
@@ -23,16 +23,16 @@ function named(account: string, from: number, to: number): readonly string[] {
 
 test("a few are started at once, and as many in each turn after", async () => {
   const calls = new Calls();
-  calls.add("a", 0, 2 * CALLS_PER_TURN + 5);
+  calls.add("a", 0, 2 * STARTS_PER_TURN + 5);
   const turns = [calls.take()];
   while (turns.length < 4) {
     await turn();
     turns.push(calls.take());
   }
   expect(turns).toEqual([
-    named("a", 0, CALLS_PER_TURN),
-    named("a", CALLS_PER_TURN, 2 * CALLS_PER_TURN),
-    named("a", 2 * CALLS_PER_TURN, 2 * CALLS_PER_TURN + 5),
+    named("a", 0, STARTS_PER_TURN),
+    named("a", STARTS_PER_TURN, 2 * STARTS_PER_TURN),
+    named("a", 2 * STARTS_PER_TURN, 2 * STARTS_PER_TURN + 5),
     [],
   ]);
   calls.add("a", 0, 3);
@@ -41,21 +41,21 @@ test("a few are started at once, and as many in each turn after", async () => {
 
 test("accounts take turns, however many calls each has", async () => {
   const calls = new Calls();
-  calls.add("a", 0, 5 * CALLS_PER_TURN);
+  calls.add("a", 0, 5 * STARTS_PER_TURN);
   calls.add("b", 0, 2);
   calls.add("c", 0, 1);
   calls.take();
   await turn();
-  const [first, second, ...others] = named("a", CALLS_PER_TURN, 2 * CALLS_PER_TURN - 3);
+  const [first, second, ...others] = named("a", STARTS_PER_TURN, 2 * STARTS_PER_TURN - 3);
   expect(calls.take()).toEqual([first, "b0", "c0", second, "b1", ...others]);
 });
 
 test("what is added while others wait does not pass them", async () => {
   const calls = new Calls();
-  calls.add("a", 0, 3 * CALLS_PER_TURN);
+  calls.add("a", 0, 3 * STARTS_PER_TURN);
   await turn();
-  calls.add("a", 3 * CALLS_PER_TURN, 3 * CALLS_PER_TURN + 1);
+  calls.add("a", 3 * STARTS_PER_TURN, 3 * STARTS_PER_TURN + 1);
   await turn();
   await turn();
-  expect(calls.take()).toEqual(named("a", 0, 3 * CALLS_PER_TURN + 1));
+  expect(calls.take()).toEqual(named("a", 0, 3 * STARTS_PER_TURN + 1));
 });
