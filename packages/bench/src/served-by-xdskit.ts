@@ -145,8 +145,25 @@ async function change(numbers: readonly number[]): Promise<void> {
   say({ event: "changed", at: String(at) });
 }
 
+/** The stream of the node "edited". */
+let editedStream: number | undefined;
+let answered: () => void = () => {};
+server.on("request-classified", ({ node, stream }) => {
+  if (node.id === "edited") editedStream = stream;
+});
+server.on("response-queued", ({ stream }) => {
+  if (stream === editedStream) answered();
+});
+
+/** Tells what processor time passed until its client was sent the change, which other programs do not lengthen. */
 async function edit(): Promise<void> {
   changes++;
+  const before = process.cpuUsage();
+  answered = () => {
+    answered = () => {};
+    const { user, system } = process.cpuUsage(before);
+    say({ event: "answered", cpuMs: (user + system) / 1_000 });
+  };
   await put({ layer: "edited", puts: [makeCluster(count, changes)] });
 }
 

@@ -1,6 +1,11 @@
+// A formatter costs far more to make than to use.
+const numbers = new Intl.NumberFormat("en-US");
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const times = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
 /** A number for people: 20,000. */
 export function count(value: number): string {
-  return value.toLocaleString("en-US");
+  return numbers.format(value);
 }
 
 /** A number with its noun: 1 node, 2 nodes. */
@@ -21,7 +26,12 @@ export function span(ms: number): string {
 
 /** A time for people, with its day. */
 export function dateOf(at: string): string {
-  return new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
+  return dates.format(new Date(at));
+}
+
+/** A time of today for people. */
+export function timeOf(at: string): string {
+  return times.format(new Date(at));
 }
 
 /** How long ago a time is. */

@@ -16,9 +16,17 @@ const names: readonly (keyof LiveEvents)[] = ["server", "source", "ledger", "pro
 let live: Live = { connection: "connecting", reloads: 0 };
 const listeners = new Set<(live: Live) => void>();
 
+let isTold = true;
+
+/** Several events often come together: what is shown is drawn once for all of them. */
 function change(changes: Partial<Live>): void {
   live = { ...live, ...changes };
-  for (const listener of listeners) listener(live);
+  if (!isTold) return;
+  isTold = false;
+  setTimeout(() => {
+    isTold = true;
+    for (const listener of listeners) listener(live);
+  });
 }
 
 /** How long to wait after an answer that was no stream of events, in milliseconds. */

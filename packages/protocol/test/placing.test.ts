@@ -65,7 +65,7 @@ describe("a new node mapping", () => {
       const ids = Array.from({ length: count }, (_, i) => `n${i}`);
       for (const [i, id] of ids.entries()) fleet.join(i, id);
       fleet.map("two");
-      expect([fleet.mapped, fleet.machine.dueStreams]).toEqual([ids.slice(0, 50), count]);
+      expect([fleet.mapped, fleet.machine.changedStreams]).toEqual([ids.slice(0, 50), count]);
       expect(ids.slice(50).map(() => fleet.place())).toEqual(ids.slice(50).map((id) => [id]));
       expect([fleet.machine.isPlacementDue, fleet.place()]).toEqual([false, []]);
       expect(says(fleet.turns())).toEqual(ids.map(() => ["a@2"]));

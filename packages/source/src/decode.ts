@@ -36,14 +36,13 @@ export async function decodeFile(
   const values = documents.map(({ value }) => value);
   // While somebody writes, a text has mistakes now and then; the last one without any stays known.
   const memory = troubles.length === 0 ? known : new KnownResources();
-  const content = await decodeDocuments({ file, documents: values, text: source, known: memory }, decoding);
-  if (troubles.length === 0) {
-    rememberList({ file, format, bytes }, documents, known, content);
-    return content;
-  }
+  const decoded = await decodeDocuments({ file, documents: values, known: memory }, decoding);
+  if (troubles.length === 0)
+    return rememberList({ file, format, bytes }, documents, known, decoded) ?? decoded.placedIn(source);
+  const { resources, problems } = decoded.placedIn(source);
   return {
-    resources: content.resources,
-    problems: [...troubles.map((trouble) => syntaxProblem(file, trouble, source)), ...content.problems],
+    resources,
+    problems: [...troubles.map((trouble) => syntaxProblem(file, trouble, source)), ...problems],
     refused: anythingRefused,
   };
 }
@@ -67,7 +66,8 @@ async function decodeTextFormat(
     const found = problems.map((problem) => textFormatProblem(file, problem));
     return { resources: [], problems: found, refused: anythingRefused };
   }
-  return await decodeDocuments({ file, documents: [value], text: new TextFormatText(text), known }, decoding);
+  const decoded = await decodeDocuments({ file, documents: [value], known }, decoding);
+  return decoded.placedIn(new TextFormatText(text));
 }
 
 function messageNameIn(text: string): string {

@@ -11,29 +11,29 @@ import type { PlacedText } from "./document/placed-text.ts";
 import type { StatedError } from "./document/response-errors.ts";
 import { anythingRefused, type FileContent } from "./file-content.ts";
 import { optionalHint, type Problem } from "./problem.ts";
-import { mostInFile, ProblemBound } from "./problem-bound.ts";
+import { mostInFile, ProblemBound, type ProblemKind } from "./problem-bound.ts";
 import type { Decoding } from "./read-resource.ts";
+import { problemKind } from "./settings/severity.ts";
 
 /** A text with documents to decode. */
 export interface DocumentsToDecode {
   readonly file: string;
   readonly documents: readonly unknown[];
-  readonly text: PlacedText;
   readonly known: KnownResources;
 }
 
 /** How many known resources are taken without a look at the clock. */
 const KNOWN_AT_ONCE = 64;
 
-/** Decodes all documents of a text, with positions. Pauses for other work between resources. */
+/** Decodes all documents of a text. Pauses for other work between resources. The problems have no places yet. */
 export async function decodeDocuments(
-  { file, documents, text, known }: DocumentsToDecode,
+  { file, documents, known }: DocumentsToDecode,
   decoding: Decoding,
-): Promise<FileContent> {
+): Promise<DecodedDocuments> {
   const unfolded = documents.map(unfold);
   const count = unfolded.reduce((sum, { candidates }) => sum + candidates.length, 0);
   const reader = new CandidateReader(decoding, known, count);
-  const decoded = new DecodedDocuments(file, text);
+  const decoded = new DecodedDocuments(file);
   for (const [document, { candidates, errors, troubles }] of unfolded.entries()) {
     for (const { code, message, hint, path, part } of troubles) {
       decoded.note({ code, severity: "error", message, ...optionalHint(hint) }, { document, path, part });
@@ -48,24 +48,37 @@ export async function decodeDocuments(
     }
   }
   reader.finish();
-  decoded.finish();
   return decoded;
 }
 
 type NotedProblem = Pick<Problem, "code" | "severity" | "message" | "hint">;
 
-/** Collects what is decoded of a text. */
-export class DecodedDocuments implements FileContent {
-  readonly resources: DecodedResource[] = [];
-  readonly problems: Problem[] = [];
+/** The problems of an item that the limit of a file admits. */
+interface NotedItem {
+  readonly item: ReadItem | RefusedItem;
+  readonly place: Omit<DocumentPlace, "part">;
+  /** The admitted problems, by their index. */
+  readonly admitted: readonly number[];
+}
+
+interface NotedTrouble {
+  readonly problem: NotedProblem;
+  readonly place: DocumentPlace;
+}
+
+/** Collects what is decoded of a text. Only problems that are told need a place, so they are placed last. */
+export class DecodedDocuments {
+  readonly resources: DecodedResource[];
   readonly refused: Identity[] = [];
   readonly #file: string;
-  readonly #text: PlacedText;
+  readonly #noted: (NotedItem | NotedTrouble)[] = [];
+  readonly #kinds: ProblemKind[] = [];
   readonly #bound = new ProblemBound(mostInFile);
 
-  constructor(file: string, text: PlacedText) {
+  /** `resources`: those that are decoded already. */
+  constructor(file: string, resources: DecodedResource[] = []) {
     this.#file = file;
-    this.#text = text;
+    this.resources = resources;
   }
 
   read(candidate: Candidate, document: number, reader: CandidateReader): void {
@@ -76,23 +89,17 @@ export class DecodedDocuments implements FileContent {
     else this.resources.push(decodedAt(item, document, candidate.bodyPath));
   }
 
-  /** Notes the problems of an item at a path; they are placed unless `shown` says where they are. */
-  noteItem(item: ReadItem | RefusedItem, { document, path }: Omit<DocumentPlace, "part">): void {
+  /** Notes the problems of an item at a path; they will be placed unless `shown` says where they are. */
+  noteItem(item: ReadItem | RefusedItem, place: Omit<DocumentPlace, "part">): void {
     if (item.problems.length === 0) return;
-    const admitted: Problem[] = [];
+    const admitted: number[] = [];
     for (const [index, problem] of item.problems.entries()) {
       if (!this.#bound.admits(problem)) continue;
-      const { code, severity, message, hint } = problem;
-      const placed =
-        (item.resource !== undefined && item.shown?.[index]) ||
-        this.#placed(
-          { code, severity, message, ...optionalHint(hint) },
-          { document, path: [...path, ...problem.path], part: partOf(problem) },
-        );
-      admitted.push(placed);
-      this.problems.push(placed);
+      admitted.push(index);
+      this.#kinds.push(problemKind(problem, [...place.path, ...problem.path]));
     }
-    if (item.resource !== undefined) item.shown = admitted.length === item.problems.length ? admitted : undefined;
+    if (admitted.length > 0) this.#noted.push({ item, place, admitted });
+    else if (item.resource !== undefined) item.shown = undefined;
   }
 
   readError({ type, name, error, path }: StatedError, document: number): void {
@@ -101,16 +108,72 @@ export class DecodedDocuments implements FileContent {
   }
 
   note(problem: NotedProblem, place: DocumentPlace): void {
-    if (this.#bound.admits(problem)) this.problems.push(this.#placed(problem, place));
+    if (!this.#bound.admits(problem)) return;
+    this.#noted.push({ problem, place });
+    this.#kinds.push(problemKind(problem, place.path));
   }
 
-  #placed(problem: NotedProblem, place: DocumentPlace): Problem {
+  /** The content with its problems where they stand in the text. */
+  placedIn(text: PlacedText): FileContent {
+    const { resources, refused } = this;
+    return { resources, refused, problems: this.#place(text) };
+  }
+
+  /**
+   * The content, whose problems are placed when they are asked for: of 100 files with 1,000 warnings each, those of ten
+   * are. The text must be the one that was read until then.
+   */
+  placedLater(text: PlacedText): FileContent {
+    const { resources, refused } = this;
+    let placed: readonly Problem[] | undefined;
+    const place = (): readonly Problem[] => {
+      placed ??= this.#place(text);
+      return placed;
+    };
+    return {
+      resources,
+      refused,
+      problemKinds: [...this.#kinds, ...this.#bound.summary(this.#file)],
+      get problems() {
+        return place();
+      },
+    };
+  }
+
+  #place(text: PlacedText): readonly Problem[] {
+    const problems: Problem[] = [];
+    // An item may be noted twice, at different places of the same text.
+    const seen = new Set<unknown>();
+    for (const noted of this.#noted) {
+      if ("problem" in noted) {
+        problems.push(this.#placed(noted.problem, noted.place, text));
+        continue;
+      }
+      const { item } = noted;
+      if (item.resource !== undefined && seen.has(item)) item.shown = undefined;
+      seen.add(item);
+      for (const problem of this.#placeItem(noted, text)) problems.push(problem);
+    }
+    return [...problems, ...this.#bound.summary(this.#file)];
+  }
+
+  #placeItem({ item, place: { document, path }, admitted }: NotedItem, text: PlacedText): readonly Problem[] {
+    const placed = admitted.flatMap((index) => {
+      const problem = item.problems[index];
+      if (problem === undefined) return [];
+      const known = item.resource === undefined ? undefined : item.shown?.[index];
+      if (known !== undefined) return known;
+      const { code, severity, message, hint } = problem;
+      const noted = { code, severity, message, ...optionalHint(hint) };
+      return this.#placed(noted, { document, path: [...path, ...problem.path], part: partOf(problem) }, text);
+    });
+    if (item.resource !== undefined) item.shown = placed.length === item.problems.length ? placed : undefined;
+    return placed;
+  }
+
+  #placed(problem: NotedProblem, place: DocumentPlace, text: PlacedText): Problem {
     const path = formatPath(place.path);
-    return { ...problem, file: this.#file, ...this.#text.show(place), ...(path === "" ? {} : { path }) };
-  }
-
-  finish(): void {
-    this.problems.push(...this.#bound.summary(this.#file));
+    return { ...problem, file: this.#file, ...text.show(place), ...(path === "" ? {} : { path }) };
   }
 }
 

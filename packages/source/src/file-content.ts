@@ -3,11 +3,14 @@ import type { DecodedResource } from "./decoded-resource.ts";
 import type { DocumentPlace } from "./document/document-place.ts";
 import type { Identity } from "./document/envelope.ts";
 import type { Problem } from "./problem.ts";
+import type { ProblemKind } from "./problem-bound.ts";
 
 /** The content of a file, and its problems. */
 export interface FileContent {
   readonly resources: readonly DecodedResource[];
   readonly problems: readonly Problem[];
+  /** The kinds of the problems in their order, if asking for `problems` places them, which takes time. */
+  readonly problemKinds?: readonly ProblemKind[];
   /** The resources with errors; an undefined type or name may be any. */
   readonly refused: readonly Identity[];
 }

@@ -39,24 +39,29 @@ interface Range {
 const MOST_AROUND = 256;
 const LINE_BREAK = 10;
 
-/** Remembers a file that was read without mistakes, if it is a list of resources that are all known, and nothing else. */
+/**
+ * Remembers a file that was read without mistakes, if it is a list of resources that are all known, and nothing else.
+ * Returns its content then.
+ */
 export function rememberList(
-  { bytes: read }: TextFile,
+  { bytes: read, format }: TextFile,
   documents: readonly ParsedDocument[],
   known: KnownResources,
-  content: FileContent,
-): void {
+  decoded: DecodedDocuments,
+): FileContent | undefined {
   known.list = undefined;
   const { items } = known.items;
   const [value] = documents.map((document) => document.value);
-  if (documents.length !== 1 || items.length < 2 || content.refused.length > 0) return;
-  if (content.resources.length !== items.length) return;
+  if (documents.length !== 1 || items.length < 2 || decoded.refused.length > 0) return undefined;
+  if (decoded.resources.length !== items.length) return undefined;
   const key = Array.isArray(value) ? undefined : "resources";
   const list = key === undefined ? value : entryOf(value, key);
-  if (!Array.isArray(list) || list.length !== items.length || !isAscii(read)) return;
+  if (!Array.isArray(list) || list.length !== items.length || !isAscii(read)) return undefined;
   const bytes = Buffer.from(read.buffer, read.byteOffset, read.byteLength);
   known.items.keepAs(bytes);
+  const content = decoded.placedLater(new TextOfItems(bytes, format, key, items));
   known.list = { bytes, key, content };
+  return content;
 }
 
 /**
@@ -84,7 +89,7 @@ export function readChange(file: TextFile, decoding: Decoding, known: KnownResou
     const item = memory.items[index];
     if (item !== undefined) resources[index] = decodedAt(item, 0, [...pathTo(list, index), ...item.bodyPath]);
   }
-  const content = { resources, problems: problemsOf(file, bytes, list, memory), refused: [] };
+  const content = contentOf(file, bytes, list, memory, resources);
   known.list = { bytes, key: list.key, content };
   return content;
 }
@@ -172,18 +177,18 @@ function documentsOfJson(text: string, items: ItemMemory): readonly ParsedDocume
   return readJson(text, undefined, items).documents;
 }
 
-/** The problems of all items; those that stand where they stood are the same objects. */
-function problemsOf(
+/** The content with the problems of all items; those that stand where they stood are the same objects. */
+function contentOf(
   { file, format }: TextFile,
   bytes: Buffer,
-  list: KnownList,
+  { key }: KnownList,
   { items }: ItemMemory,
-): FileContent["problems"] {
-  const decoded = new DecodedDocuments(file, new TextOfItems(bytes, format, list.key, items));
+  resources: DecodedResource[],
+): FileContent {
+  const decoded = new DecodedDocuments(file, resources);
   for (const [index, item] of items.entries())
-    if (item.problems.length > 0) decoded.noteItem(item, { document: 0, path: pathTo(list, index) });
-  decoded.finish();
-  return decoded.problems;
+    if (item.problems.length > 0) decoded.noteItem(item, { document: 0, path: pathTo({ key }, index) });
+  return decoded.placedLater(new TextOfItems(bytes, format, key, items));
 }
 
 /** The text as far as problems are placed in it, which is seldom far. */

@@ -8,7 +8,7 @@ import { baseLayer, settingsFile } from "./layout.ts";
 import { ListenerAddresses } from "./listener-addresses.ts";
 import type { Load, LoadedState } from "./loaded-state.ts";
 import { hasErrors, type Problem, sortProblems } from "./problem.ts";
-import { type CountedProblems, countProblems, mostInLoad, ProblemBound } from "./problem-bound.ts";
+import { type CountedProblems, countProblems, mostInLoad, ProblemBound, type ProblemKind } from "./problem-bound.ts";
 import { checkReferences } from "./references.ts";
 import type { AccessName, PlacedRule, SettingsContent } from "./settings/settings-file.ts";
 import { noSeverities, type Severities, withSeverity } from "./settings/severity.ts";
@@ -112,11 +112,12 @@ export class LoadAssembly {
   /** The problems of a chunk are judged once, because each of 100,000 resources may have one. */
   #countingBy(severities: Severities): (chunk: FileChunk) => CountedProblems {
     if (this.#counting?.severities !== severities) {
+      const judged = <P extends ProblemKind>(problems: readonly P[]): readonly P[] =>
+        problems.flatMap((problem) => withSeverity(problem, severities) ?? []);
       const of = rememberFor(({ files }) =>
         countProblems(
-          files.flatMap(({ content }) =>
-            content.problems.flatMap((problem) => withSeverity(problem, severities) ?? []),
-          ),
+          files.flatMap(({ content }) => judged(content.problemKinds ?? content.problems)),
+          () => files.flatMap(({ content }) => judged(content.problems)),
         ),
       );
       this.#counting = { severities, of };

@@ -22,17 +22,33 @@ export function problemCounts(problems: readonly Pick<Problem, "severity" | "omi
   return { errors, warnings };
 }
 
+/** What decides whether a problem counts and is told, without its place. */
+export type ProblemKind = Pick<Problem, "code" | "severity" | "omitted" | "path">;
+
 /** Problems, and how many they are, so that those beyond a limit need not be looked at. */
 export interface CountedProblems {
+  /** Found when they are asked for first. */
   readonly problems: readonly Problem[];
   readonly has: Readonly<Record<Problem["severity"], boolean>>;
   readonly counts: ProblemCounts;
 }
 
-export function countProblems(problems: readonly Problem[]): CountedProblems {
+/** Counts problems by their kinds; `problemsOf` is called if they are told. */
+export function countProblems(
+  kinds: readonly Pick<ProblemKind, "severity" | "omitted">[],
+  problemsOf: () => readonly Problem[],
+): CountedProblems {
   const has = { error: false, warning: false };
-  for (const { severity } of problems) has[severity] = true;
-  return { problems, has, counts: problemCounts(problems) };
+  for (const { severity } of kinds) has[severity] = true;
+  let problems: readonly Problem[] | undefined;
+  return {
+    has,
+    counts: problemCounts(kinds),
+    get problems() {
+      problems ??= problemsOf();
+      return problems;
+    },
+  };
 }
 
 /** Limits the number of problems, and counts those beyond. */
@@ -55,10 +71,9 @@ export class ProblemBound {
   }
 
   /** The problems that the limit admits. */
-  admitted({ problems, has, counts }: CountedProblems): readonly Problem[] {
-    if (problems.length === 0) return problems;
-    if (this.#mayAdmit(has)) return problems.filter((problem) => this.admits(problem));
-    this.#leaveOut(counts);
+  admitted(counted: CountedProblems): readonly Problem[] {
+    if (this.#mayAdmit(counted.has)) return counted.problems.filter((problem) => this.admits(problem));
+    this.#leaveOut(counted.counts);
     return [];
   }
 

@@ -2,6 +2,9 @@ import { createEnvoyApi } from "@xdskit/envoy-api";
 import { expect, test, vi } from "vitest";
 import { DirectoryReading } from "../src/directory/directory-reading.ts";
 import { syncFileSystem } from "../src/directory/file-system.ts";
+import { SourceText } from "../src/document/source-text.ts";
+import type { Problem } from "../src/problem.ts";
+import { problemCounts } from "../src/problem-bound.ts";
 import { cluster, temporaryDirectory, write } from "./support/temporary-directory.ts";
 
 const options = {
@@ -48,6 +51,55 @@ test("a changed file is one file looked at, however many others there are", asyn
   expect(many).toMatchObject({ stat: 1, open: 1, readdir: 0 });
   const calls = [few, many].map(({ get = 0, has = 0, set = 0 } = {}) => get + has + set);
   expect((calls[1] ?? 0) - (calls[0] ?? 0)).toBeLessThan(50); // a lookup for each chunk
+});
+
+test("of warnings in many files only those that are told are placed", async () => {
+  const list = (file: string, ms: number): string =>
+    Array.from({ length: 1_000 }, (_, i) => {
+      const text = `${cluster(`${file}-${i}`, i === 7 ? `${ms / 1000}s` : "1s")}cleanup_interval: 0s\n`;
+      return `- ${text.trimEnd().replaceAll("\n", "\n  ")}\n`;
+    }).join("");
+  const shows = vi.spyOn(SourceText.prototype, "show");
+  const placed: number[][] = [];
+  for (const count of [11, 13]) {
+    const names = Array.from({ length: count }, (_, index) => `f${10 + index}`);
+    const directory = temporaryDirectory(Object.fromEntries(names.map((name) => [`${name}.yaml`, list(name, 1)])));
+    const reading = new DirectoryReading({ ...options, directory, fileSystem: syncFileSystem });
+    const look = async (paths: readonly string[]): Promise<readonly Problem[]> => {
+      shows.mockClear();
+      const { load } = await reading.look(new Set(paths), { isPatient: true });
+      expect(problemCounts(load.problems)).toEqual({ errors: 0, warnings: count * 1_000 });
+      return load.problems;
+    };
+    const first = await look([""]);
+    const atStart = shows.mock.calls.length;
+    write(directory, "f20.yaml", list("f20", 2));
+    await look(["f20.yaml"]);
+    placed.push([atStart, shows.mock.calls.length]);
+    // The next file's warnings are told once the first has none.
+    write(directory, "f10.yaml", list("f10", 1).replaceAll("0s", "9s"));
+    shows.mockClear();
+    const { load } = await reading.look(new Set(["f10.yaml"]), { isPatient: true });
+    const inFile = (problems: readonly Problem[], file: string): readonly Problem[] =>
+      problems.filter((problem) => problem.file === file);
+    expect([inFile(first, "f20.yaml").length, inFile(load.problems, "f10.yaml").length]).toEqual([0, 0]);
+    const late = inFile(load.problems, "f20.yaml");
+    const line = list("f20", 2).split("\n").indexOf("  cleanup_interval: 0s") + 1;
+    expect([late.length, late[0]]).toEqual([
+      1_000,
+      expect.objectContaining({
+        code: "PGV_GT",
+        line,
+        path: "[0].cleanup_interval",
+        excerpt: "  cleanup_interval: 0s",
+      }),
+    ]);
+  }
+  shows.mockRestore();
+  expect(placed).toEqual([
+    [10_000, 0],
+    [10_000, 0],
+  ]);
 });
 
 test("changes of a large file are read into the memory that it had before", async () => {

@@ -8,7 +8,7 @@ import type {
 } from "@xdskit/server";
 import type { JSX } from "preact";
 import { lackText } from "../condition.ts";
-import { bytes, count, counted, since, span, typeName } from "../format.ts";
+import { bytes, count, counted, since, span, timeOf, typeName } from "../format.ts";
 import { useLive } from "../live.ts";
 import { type Concern, ConcernList } from "../parts/attention.tsx";
 import { Chart, type Point } from "../parts/chart.tsx";
@@ -208,12 +208,12 @@ function Hour({ revision }: { readonly revision: number | undefined }): JSX.Elem
   const { answer } = useAnswer<SamplesAnswer>("samples", {}, `${tick} ${revision}`, HOUR_REST_MS);
   const items = answer?.items ?? [];
   const plot = (read: (sample: SampleAnswer) => number): readonly Point[] =>
-    items.map((sample) => ({ x: Date.parse(sample.at), y: read(sample), label: timeOf(sample.at) }));
+    items.map((sample) => ({ x: Date.parse(sample.at), y: read(sample), label: () => timeOf(sample.at) }));
   const revisions = (answer?.revisions ?? []).slice(-40).map(
     ({ revision: number, acks, lastAckMs }): Point => ({
       x: number,
       y: lastAckMs,
-      label: `revision ${count(number)}, ${counted(acks, "ACK")}`,
+      label: () => `revision ${count(number)}, ${counted(acks, "ACK")}`,
     }),
   );
   return (
@@ -229,10 +229,6 @@ function Hour({ revision }: { readonly revision: number | undefined }): JSX.Elem
       </div>
     </section>
   );
-}
-
-function timeOf(at: string): string {
-  return new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }
 
 function Groups({

@@ -5,7 +5,7 @@ export interface Point {
   readonly x: number;
   readonly y: number;
   /** What the point is, for the reader at it. */
-  readonly label: string;
+  readonly label: () => string;
 }
 
 const [WIDTH, HEIGHT] = [320, 84];
@@ -60,7 +60,7 @@ export function Chart({
           <Course points={points} xOf={xOf} yOf={yOf} at={at} />
         )}
       </svg>
-      <small>{shown === undefined ? "nothing yet" : at === undefined ? `peak ${format(top)}` : shown.label}</small>
+      <small>{shown === undefined ? "nothing yet" : at === undefined ? `peak ${format(top)}` : shown.label()}</small>
     </figure>
   );
 }

@@ -212,17 +212,20 @@ export class ServerMachine {
     return effects;
   }
 
+  /** As `next` with a budget of 1, for a poll or for a stream that asked for something, which alternate. */
+  nextAsking(): readonly ServerEffect[] {
+    const effects: ServerEffect[] = [];
+    this.#isTurnOfPolls = !this.#isTurnOfPolls;
+    if (this.#polls.isDue && (this.#isTurnOfPolls || !this.#streams.isAskingDue)) effects.push(...this.#polls.next());
+    else this.#streams.nextAsking(effects);
+    this.#rest();
+    return effects;
+  }
+
   /** Flushes one stream ahead of the others; undefined: it does not wait for a flush. Throws as `next` does. */
   flushAhead(id: StreamId): readonly ServerEffect[] | undefined {
     const effects = this.#streams.flushAhead(id);
     if (effects !== undefined) this.#rest();
-    return effects;
-  }
-
-  /** Evaluates one poll ahead of the streams, if one waits. Throws as `next` does. */
-  pollAhead(): readonly ServerEffect[] {
-    const effects = this.#polls.isDue ? this.#polls.next() : [];
-    this.#rest();
     return effects;
   }
 
@@ -241,14 +244,14 @@ export class ServerMachine {
     return this.#streams.unplaced + this.#polls.unplaced > 0;
   }
 
-  /** The number of streams that wait for a flush, or may do so once they have their layers. */
-  get dueStreams(): number {
-    return this.#streams.due + this.#streams.unplaced;
+  /** The number of streams that something changed for, or may have, once they have their layers. */
+  get changedStreams(): number {
+    return this.#streams.changed + this.#streams.unplaced;
   }
 
-  /** How many streams `next` has flushed so far. */
-  get flushedStreams(): number {
-    return this.#streams.flushed;
+  /** How many streams `next` has flushed so far because something had changed for them. */
+  get flushedChanged(): number {
+    return this.#streams.flushedChanged;
   }
 
   /** How many flushes so far left an answer that takes several of them. */
@@ -266,8 +269,9 @@ export class ServerMachine {
     return this.#clientMemory.inAll;
   }
 
-  get isPollDue(): boolean {
-    return this.#polls.isDue;
+  /** Whether a poll waits, or a stream that asked for something. */
+  get isAskingDue(): boolean {
+    return this.#polls.isDue || this.#streams.isAskingDue;
   }
 
   /** Whether an answer to a stream takes several flushes and is not complete. */

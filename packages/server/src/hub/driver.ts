@@ -1,6 +1,5 @@
 import { EffectQueue, Timers } from "@xdskit/disk";
 import {
-  type DiscoveryRequest,
   InvariantError,
   type PollEffect,
   type Report,
@@ -78,7 +77,6 @@ export class Driver {
       if (stream === undefined) throw cause;
       this.#performer.failed(stream, event.kind, cause);
     }
-    if (event.kind === "request-received" && changesSubscription(event.request)) this.flushes.asked(event.stream);
     // Many streams may be due.
     if (event.kind === "transaction-committed") this.flushes.changed();
     this.flushes.schedule();
@@ -115,7 +113,6 @@ export class Driver {
         this.#memory?.remember(effect.what);
         break;
       case "report":
-        if (isSubscription(effect.report)) this.flushes.asked(effect.report.stream);
         this.#performer.report(effect.report);
         break;
       default:
@@ -144,20 +141,20 @@ class MachineFlushes implements DueFlushes {
     return !this.#sends.isEmpty;
   }
 
-  get isPollDue(): boolean {
-    return this.#machine.isPollDue;
+  get isAskingDue(): boolean {
+    return this.#machine.isAskingDue;
   }
 
   get isPlacementDue(): boolean {
     return this.#machine.isPlacementDue;
   }
 
-  get dueStreams(): number {
-    return this.#machine.dueStreams;
+  get changedStreams(): number {
+    return this.#machine.changedStreams;
   }
 
-  get flushedStreams(): number {
-    return this.#machine.flushedStreams;
+  get flushedChanged(): number {
+    return this.#machine.flushedChanged;
   }
 
   get pausedFlushes(): number {
@@ -176,30 +173,11 @@ class MachineFlushes implements DueFlushes {
     this.#effects.add(this.#machine.next(1));
   }
 
-  flushAhead(stream: StreamId): boolean {
-    const effects = this.#machine.flushAhead(stream);
-    if (effects !== undefined) this.#effects.add(effects);
-    return effects !== undefined;
-  }
-
-  pollAhead(): void {
-    this.#effects.add(this.#machine.pollAhead());
+  flushAsking(): void {
+    this.#effects.add(this.#machine.nextAsking());
   }
 
   placeNext(): void {
     this.#effects.add(this.#machine.placeNext());
   }
-}
-
-/** Whether a delta request changes a subscription; it may be an ACK as well. */
-function changesSubscription(request: DiscoveryRequest): boolean {
-  return request.kind === "delta" && (request.subscribe.length > 0 || request.unsubscribe.length > 0);
-}
-
-/** Whether a request only changes a subscription, so that it does not wait for changes to gather. */
-function isSubscription(report: Report): report is Extract<Report, { readonly kind: "request-classified" }> {
-  return (
-    report.kind === "request-classified" &&
-    (report.as === "initial" || report.as === "subscribe" || report.as === "unsubscribe")
-  );
 }

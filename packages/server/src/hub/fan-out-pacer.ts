@@ -9,7 +9,8 @@ const SHORTEST_PAUSE_MS = 1;
  * further changes are gathered; the pause grows with the cost of the fan-out up to a maximum. After that, a change is
  * sent at once.
  *
- * Times are milliseconds of a monotonic clock. `taken` counts all flushes so far, `due` the streams that wait.
+ * Times are milliseconds of a monotonic clock. `taken` counts the flushes because of changes so far, `due` the streams that
+ * wait for such a flush.
  */
 export class FanOutPacer {
   readonly #maxPauseMs: number;
@@ -28,11 +29,6 @@ export class FanOutPacer {
     if (due === 0) return;
     if (this.#until !== undefined || now < this.#resumeAt) this.#isGathering = true;
     else this.#begin(taken, due);
-  }
-
-  /** Whether a stream in the queue may have to wait, now or once a change comes. */
-  mayHold(now: number): boolean {
-    return this.#until !== undefined || this.#isGathering || now < this.#resumeAt;
   }
 
   /** Whether the next stream of the queue may be flushed. Begins a fan-out of what was gathered once its pause is over. */

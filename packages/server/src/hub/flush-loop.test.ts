@@ -5,6 +5,8 @@ import { type DueFlushes, type FlushClock, FlushLoop } from "./flush-loop.ts";
 const STREAMS = 20;
 const MAX_DEBOUNCE_MS = 100;
 const RUNS = 500;
+/** One stream that asked for something has its turn after so many others. */
+const CHANGED_PER_ASKING = 8;
 
 /** What happens so long after the event before it. A change makes the first so many streams due. */
 type WorldEvent =
@@ -26,9 +28,8 @@ interface Wait {
 class World implements FlushClock, DueFlushes {
   readonly waits: Wait[] = [];
   readonly turns: FlushLoop;
-  flushedStreams = 0;
+  flushedChanged = 0;
   pausedFlushes = 0;
-  readonly isPollDue = false;
   /** Clients that are to be placed; each makes that stream due, if it is one. */
   readonly unplaced: (number | undefined)[] = [];
   /** How many clients were placed before each slice ended. */
@@ -46,6 +47,9 @@ class World implements FlushClock, DueFlushes {
     number,
     { readonly kind: WorldEvent["kind"]; readonly at: number; readonly busyMs: number; readonly flushes: number }
   >();
+  /** Those of them that asked for something. */
+  readonly #asking = new Set<number>();
+  #changedInARow = 0;
   #now = 0;
   #busyMs = 0;
   #flushes = 0;
@@ -116,20 +120,37 @@ class World implements FlushClock, DueFlushes {
     return this.paused.has(stream);
   }
 
-  get dueStreams(): number {
-    return this.#due.size + this.unplaced.length;
+  get changedStreams(): number {
+    return this.#due.size - this.#asking.size + this.unplaced.length;
+  }
+
+  get isAskingDue(): boolean {
+    return this.#asking.size > 0;
   }
 
   flushNext(): void {
-    const [first] = this.#due.keys();
-    if (first === undefined) return;
-    this.flushedStreams++;
-    this.flushAhead(first);
+    const changed = [...this.#due.keys()].find((stream) => !this.#asking.has(stream));
+    if (this.isAskingDue && (this.#changedInARow === CHANGED_PER_ASKING || changed === undefined)) {
+      this.#changedInARow = 0;
+      this.flushAsking();
+    } else if (changed !== undefined) {
+      this.flushedChanged++;
+      this.#changedInARow++;
+      this.#flush(changed);
+    }
   }
 
-  flushAhead(stream: number): boolean {
+  flushAsking(): void {
+    const [first] = this.#asking;
+    if (first === undefined) return;
+    this.#asking.delete(first);
+    this.#flush(first);
+    if (this.#due.has(first)) this.#asking.add(first);
+  }
+
+  #flush(stream: number): void {
     const due = this.#due.get(stream);
-    if (due === undefined) return false;
+    if (due === undefined) return;
     this.#due.delete(stream);
     const left = this.paused.get(stream);
     if (left === 1) this.paused.delete(stream);
@@ -144,11 +165,6 @@ class World implements FlushClock, DueFlushes {
     this.#now += this.#flushMs;
     this.#busyMs += this.#flushMs;
     this.#flushes++;
-    return true;
-  }
-
-  pollAhead(): void {
-    throw new Error("there are no polls");
   }
 
   placeNext(): void {
@@ -176,7 +192,7 @@ class World implements FlushClock, DueFlushes {
     const numbers = event.kind === "change" ? Array.from({ length: event.streams }, (_, i) => i) : [event.stream];
     for (const stream of numbers) this.#makeDue(event.kind, stream);
     if (event.kind === "change") this.turns.changed();
-    if (event.kind === "subscribe") this.turns.asked(event.stream);
+    if (event.kind === "subscribe") this.#asking.add(event.stream);
     this.turns.schedule();
   }
 
@@ -266,6 +282,17 @@ describe("the lag of a change", () => {
     expect(waits.map(({ stream }) => stream)).toEqual([0, 1, 3, 2, 0, 1, 2]);
   });
 
+  test.each([200, 400])("is no longer beside %i streams that come at once and ask for something", (count) => {
+    const herd = Array.from({ length: count }, (_, i): WorldEvent => {
+      return { afterMs: 0, kind: "subscribe", stream: STREAMS + i };
+    });
+    const waits = new World(1).play([...herd, ...Array.from({ length: 10 }, () => change(10, 1))]);
+    const changes = waits.filter(({ kind }) => kind === "change");
+    expect(changes).toHaveLength(10);
+    expect(changes.filter(({ flushes, idleMs }) => flushes > 0 || idleMs > TOLERANCE_MS)).toEqual([]);
+    expect(waits).toHaveLength(count + 10);
+  });
+
   test("is four times the cost of the fan-out before it, up to the maximum", () => {
     const idleOf = (flushMs: number, streams: number, afterMs: number): number => {
       const waits = new World(flushMs).play([change(0, streams), change(afterMs, 1)]);
@@ -291,8 +318,8 @@ describe("a slice of the event loop", () => {
     const world = new World(0.1);
     world.paused.set(STREAMS, 4);
     const waits = world.play([{ afterMs: 0, kind: "subscribe", stream: STREAMS }, change(0, 2)]);
-    expect(waits.map(({ stream }) => stream)).toEqual([STREAMS, 0, 1, STREAMS, STREAMS, STREAMS]);
-    expect(world.slices).toEqual([1, 3, 1, 1]);
+    expect(waits.map(({ stream }) => stream)).toEqual([0, 1, STREAMS, STREAMS, STREAMS, STREAMS]);
+    expect(world.slices).toEqual([3, 1, 1, 1]);
   });
 });
 

@@ -7,35 +7,38 @@ import type { Written } from "./stream-registry.ts";
 const SLICE_MS = 5;
 /** After this many consecutive failures, waits for the next event instead of spinning. */
 const MAX_FAILED_TURNS = 100;
+/**
+ * Among so many flushes is one at least of the streams that asked for something, and one of those that something changed
+ * for, if there are such: they take turns, and polls come between.
+ */
+const FLUSHES_PER_TURN = 20;
 
 /** What waits for its turn. The methods that flush throw only on an internal error. */
 export interface DueFlushes {
   /** Whether a stream or a poll waits for a flush, or a large response to be sent. */
   readonly isDue: boolean;
-  readonly isPollDue: boolean;
+  /** Whether a poll waits, or a stream that asked for something. */
+  readonly isAskingDue: boolean;
   readonly isLargeDue: boolean;
   /** Whether a client waits until it is given its layers. */
   readonly isPlacementDue: boolean;
-  readonly dueStreams: number;
-  /** How many streams `flushNext` has flushed so far. */
-  readonly flushedStreams: number;
+  /** How many streams wait because something changed for them. */
+  readonly changedStreams: number;
+  /** How many such streams `flushNext` has flushed so far. */
+  readonly flushedChanged: number;
   /** How many flushes so far left an answer that takes several of them. */
   readonly pausedFlushes: number;
   /** Whether an answer to a stream takes several flushes and is not complete. */
   isPaused(stream: StreamId): boolean;
   /** Sends a large response that waits. */
   sendLarge(): void;
-  /** Flushes the first stream or poll of the queue. */
+  /** Flushes a poll, a stream that asked for something, or one that something changed for, in turn. */
   flushNext(): void;
-  /** Flushes one stream ahead of the others. Returns whether it waited. */
-  flushAhead(stream: StreamId): boolean;
-  /** Evaluates one poll ahead of the streams. */
-  pollAhead(): void;
+  /** Flushes a poll or a stream that asked for something, in turn. */
+  flushAsking(): void;
   /** Gives one client its layers. */
   placeNext(): void;
 }
-
-const none: readonly StreamId[] = [];
 
 /** A monotonic clock in milliseconds, and how to run something later. */
 export interface FlushClock {
@@ -73,18 +76,17 @@ export interface FlushLoopOptions {
 
 /**
  * Flushes streams in slices of the event loop, so that reads continue during a fan-out (S-ADS-05), with pauses between
- * costly fan-outs. New subscriptions and polls do not wait for the pause.
+ * costly fan-outs. New subscriptions and polls do not wait for the pause, and fan-outs do not wait for all of them.
  */
 export class FlushLoop {
   readonly #options: FlushLoopOptions;
   readonly #clock: FlushClock;
   readonly #pacer: FanOutPacer;
-  /** Streams with a new subscription, which are flushed ahead of the others while those are paced. */
-  readonly #ahead = new Set<StreamId>();
   #cancelWait: (() => void) | undefined;
   /** Finishing streams, with the flush count at which each ends. */
   readonly #finishing = new Map<StreamId, number>();
   readonly #flushNext = (): void => this.#options.due.flushNext();
+  readonly #flushAsking = (): void => this.#options.due.flushAsking();
   #isScheduled = false;
   #placedLast = false;
   #given = 0;
@@ -100,10 +102,10 @@ export class FlushLoop {
   /** Schedules a slice if a stream is due or finishing. */
   schedule(): void {
     if (this.#isScheduled) return;
-    const { isDue, isPollDue, isLargeDue, isPlacementDue } = this.#options.due;
+    const { isDue, isAskingDue, isLargeDue, isPlacementDue } = this.#options.due;
     if (!isDue && this.#finishing.size === 0) return;
     // A client that is cut off does not wait until the next fan-out.
-    const isUrgent = isPollDue || isLargeDue || isPlacementDue || this.#ahead.size > 0;
+    const isUrgent = isAskingDue || isLargeDue || isPlacementDue;
     const waitMs = isUrgent ? 0 : this.#pacer.waitMs(this.#clock.now());
     if (waitMs > 0) {
       this.#cancelWait ??= this.#clock.later(waitMs, () => {
@@ -124,13 +126,8 @@ export class FlushLoop {
 
   /** A change may have made streams due. */
   changed(): void {
-    const { flushedStreams, dueStreams } = this.#options.due;
-    this.#pacer.changed(this.#clock.now(), flushedStreams, dueStreams);
-  }
-
-  /** A stream is due because of a new subscription, which does not wait until changes are gathered. */
-  asked(stream: StreamId): void {
-    if (this.#pacer.mayHold(this.#clock.now())) this.#ahead.add(stream);
+    const { flushedChanged, changedStreams } = this.#options.due;
+    this.#pacer.changed(this.#clock.now(), flushedChanged, changedStreams);
   }
 
   /** Ends the wait for the next fan-out. */
@@ -138,9 +135,9 @@ export class FlushLoop {
     this.#cancelWait?.();
   }
 
-  /** Ends a stream once no flush is due, or after `turns` further flushes and the end of its paused answers. */
-  finish(stream: StreamId, turns: number): void {
-    this.#finishing.set(stream, this.#given + turns);
+  /** Ends a stream of `streams` once no flush is due, or after its turn has come and the end of its paused answers. */
+  finish(stream: StreamId, streams: number): void {
+    this.#finishing.set(stream, this.#given + FLUSHES_PER_TURN * streams);
     this.schedule();
   }
 
@@ -150,7 +147,6 @@ export class FlushLoop {
 
   /** Removes an ended stream. */
   forget(stream: StreamId): void {
-    this.#ahead.delete(stream);
     this.#finishing.delete(stream);
   }
 
@@ -159,20 +155,22 @@ export class FlushLoop {
     const startedAt = this.#clock.now();
     const endAt = startedAt + SLICE_MS;
     const { pausedFlushes } = due;
+    const [givenBefore, changedBefore] = [this.#given, due.flushedChanged];
     let now = startedAt;
     // A part of a long answer is the last flush of its slice: with further ones, many turns in a row would be long.
     while (due.isDue && this.#failed < MAX_FAILED_TURNS && now < endAt && due.pausedFlushes === pausedFlushes) {
       if (!this.#flushOne(now)) break;
       now = this.#clock.now();
     }
-    // Streams that were flushed from the queue are not ahead of the next change.
-    if (!due.isDue) this.#ahead.clear();
     const { responses, bytes } = write();
     for (const [stream, atTurn] of this.#finishing) {
       if (!due.isDue || (this.#given >= atTurn && !due.isPaused(stream))) finished(stream);
     }
     now = this.#clock.now();
-    this.#pacer.sliceEnded(now, now - startedAt, due.flushedStreams, due.dueStreams);
+    // What answers to those that asked cost is no reason to gather changes.
+    const given = this.#given - givenBefore;
+    const share = given === 0 ? 1 : (due.flushedChanged - changedBefore) / given;
+    this.#pacer.sliceEnded(now, (now - startedAt) * share, due.flushedChanged, due.changedStreams);
     if (responses === 0) return;
     report({ kind: "slice-flushed", responses, bytes, tookMs: now - startedAt, isMore: due.isDue });
   }
@@ -193,19 +191,8 @@ export class FlushLoop {
       this.#try(() => due.placeNext());
       return true;
     }
-    const mayFlush = this.#pacer.mayFlush(now, due.flushedStreams, due.dueStreams);
-    // With streams to flush in the queue as well, these take turns.
-    for (const stream of this.#ahead.size > 0 ? this.#ahead : none) {
-      this.#ahead.delete(stream);
-      this.#give(() => {
-        // The rest of a paused answer does not wait for the next fan-out either.
-        if (due.flushAhead(stream) && due.isPaused(stream)) this.#ahead.add(stream);
-      });
-      if (!mayFlush) return true;
-      break;
-    }
-    if (mayFlush) this.#give(this.#flushNext);
-    else if (due.isPollDue) this.#give(() => due.pollAhead());
+    if (this.#pacer.mayFlush(now, due.flushedChanged, due.changedStreams)) this.#give(this.#flushNext);
+    else if (due.isAskingDue) this.#give(this.#flushAsking);
     else return due.isPlacementDue;
     return true;
   }

@@ -166,8 +166,9 @@ export class ModuleReading {
         continue;
       }
       const known = same?.known ?? new KnownResources();
-      const documents = { file: this.#file, documents: [resources], text: withoutLines, known };
-      const content = await decodeDocuments(documents, { api, validation, findsVersionLoss });
+      const documents = { file: this.#file, documents: [resources], known };
+      const read = await decodeDocuments(documents, { api, validation, findsVersionLoss });
+      const content = read.placedIn(withoutLines);
       const problems = content.problems.map((one) => ({ ...one, path: `${formatPath([layer])}${one.path ?? ""}` }));
       const { resources: decoded, refused } = content;
       const file = { file: this.#file, layer, content: { resources: decoded, refused, problems } };

@@ -1,7 +1,8 @@
 import type { FieldProblemCode } from "@xdskit/envoy-api";
-import { nearestName, quote } from "@xdskit/protocol/internal";
+import { formatPath, nearestName, quote, type ValuePath } from "@xdskit/protocol/internal";
 import { isMapping } from "../document/places.ts";
 import type { Problem, SourceProblemCode } from "../problem.ts";
+import type { ProblemKind } from "../problem-bound.ts";
 import type { SettingsNotes } from "./settings-notes.ts";
 
 /** How a problem counts: an error keeps the whole load from taking effect. */
@@ -120,6 +121,16 @@ function unknownCode(code: string): readonly [message: string, hint: string] {
 
 /** The field whose upper limit is that of ports: Envoy rejects what is above, and nothing else could be meant. */
 const PORT = /(?:port_value|portValue)$/;
+
+/** The kind of a problem, with its path only where that decides how the problem counts. */
+export function problemKind(
+  { code, severity, omitted }: Pick<Problem, "severity" | "omitted"> & { readonly code: string },
+  path: ValuePath,
+): ProblemKind {
+  return code === "PGV_LTE"
+    ? { code, severity, path: formatPath(path), ...(omitted && { omitted }) }
+    : { code, severity, ...(omitted && { omitted }) };
+}
 
 /** The problem as it counts; undefined: it is off. What was refused while reading stays an error. */
 export function withSeverity<P extends Pick<Problem, "code" | "severity">>(

@@ -23,10 +23,10 @@ export class Progress {
     this.#clients = clients;
   }
 
-  /** A client did something, or was sent something. */
-  note(member: ProgressMember): void {
+  /** A client did something, or was sent something; or something changed for it after revision `unchangedTo`. */
+  note(member: ProgressMember, unchangedTo: number = -1): void {
     if (this.#followers.size === 0 || isObserver(member.node)) return;
-    for (const follower of this.#followers) follower.note(member);
+    for (const follower of this.#followers) if (follower.revision > unchangedTo) follower.note(member);
   }
 
   /** A node connected. */

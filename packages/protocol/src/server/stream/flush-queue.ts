@@ -6,44 +6,76 @@ interface QueuedStream {
   readonly opened: { readonly stream: StreamId };
 }
 
-/** The queue of streams to be flushed. A stream whose client does not read is not queued (S-GRP-07). */
-export class FlushQueue<S extends QueuedStream> {
-  readonly #due = new Fifo<S>();
-  readonly #stalled = new Set<StreamId>();
-  /** How many streams were taken from the front so far. */
-  taken = 0;
+/** One stream that asked for something is flushed after so many that something changed for: its answer may be the largest. */
+export const CHANGED_PER_ASKING = 8;
 
-  get size(): number {
-    return this.#due.size;
+/**
+ * The streams to be flushed, in two rows that take turns: those that asked for something, and those that something
+ * changed for. Thousands of clients that come at once do not delay a change for others, nor the other way round. A
+ * stream whose client does not read is in neither (S-GRP-07).
+ */
+export class FlushQueue<S extends QueuedStream> {
+  readonly #changed = new Fifo<S>();
+  readonly #asking = new Fifo<S>();
+  readonly #stalled = new Set<StreamId>();
+  /** How many of `#changed` had a turn since the last of `#asking`. */
+  #changedInARow = 0;
+  /** How many streams that something changed for were taken from the front so far. */
+  takenChanged = 0;
+
+  /** How many streams wait that something changed for, and that have not asked for anything. */
+  get changed(): number {
+    return this.#changed.size;
   }
 
   get isEmpty(): boolean {
-    return this.#due.isEmpty;
+    return this.#changed.isEmpty && this.#asking.isEmpty;
   }
 
-  /** Queues a stream, unless it is stalled. */
+  /** Whether a stream waits that asked for something. */
+  get hasAsking(): boolean {
+    return !this.#asking.isEmpty;
+  }
+
+  /** Queues a stream that something changed for, unless it is stalled; one that is queued keeps its place. */
   add(stream: S): void {
-    if (!this.#stalled.has(stream.opened.stream)) this.#due.add(stream);
+    if (!this.#stalled.has(stream.opened.stream) && !this.#asking.has(stream)) this.#changed.add(stream);
   }
 
-  /** Removes and returns the next stream. */
-  take(): S | undefined {
-    const stream = this.#due.take();
-    if (stream !== undefined) this.taken++;
+  /** Moves a queued stream to those that asked for something. */
+  asks(stream: S): void {
+    if (!this.#changed.has(stream)) return;
+    this.#changed.delete(stream);
+    this.#asking.add(stream);
+  }
+
+  /** Whose turn is next. */
+  nextRow(): "asking" | "changed" {
+    const isTurnOfAsking = this.hasAsking && (this.#changedInARow >= CHANGED_PER_ASKING || this.#changed.isEmpty);
+    this.#changedInARow = isTurnOfAsking ? 0 : this.#changedInARow + 1;
+    return isTurnOfAsking ? "asking" : "changed";
+  }
+
+  /** Removes and returns the next stream of a row. */
+  take(row: "asking" | "changed"): S | undefined {
+    if (row === "asking") return this.#asking.take();
+    const stream = this.#changed.take();
+    if (stream !== undefined) this.takenChanged++;
     return stream;
   }
 
   /** Removes a stream ahead of its turn. Returns whether it was queued. */
   takeAhead(stream: S): boolean {
-    if (!this.#due.has(stream)) return false;
-    this.#due.delete(stream);
+    const row = this.#asking.has(stream) ? this.#asking : this.#changed;
+    if (!row.has(stream)) return false;
+    row.delete(stream);
     return true;
   }
 
   /** The client does not read. `stream`: set once the node is known. */
   stall(id: StreamId, stream: S | undefined): void {
     this.#stalled.add(id);
-    if (stream !== undefined) this.#due.delete(stream);
+    if (stream !== undefined) this.takeAhead(stream);
   }
 
   /** The client reads again. */
@@ -55,6 +87,6 @@ export class FlushQueue<S extends QueuedStream> {
   /** Removes a stream that closed. */
   forget(id: StreamId, stream: S | undefined): void {
     this.#stalled.delete(id);
-    if (stream !== undefined) this.#due.delete(stream);
+    if (stream !== undefined) this.takeAhead(stream);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, node, peer, says, talkWith } from "../../../test/support/conversation.ts";
+import { Conversation, delta, node, peer, says, sotw, talkWith } from "../../../test/support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, plain, resource, traits } from "../../../test/support/resources.ts";
 import { statusCode } from "../../message/status.ts";
 import { opaqueTraits } from "../../resource/type-traits.ts";
@@ -100,6 +100,25 @@ describe("turns", () => {
     expect([isSent(2), isSent(2), isSent(9)]).toEqual([true, undefined, undefined]);
     expect([talk.turns().map(({ stream }) => stream), isSent(1)]).toEqual([[1], undefined]);
   });
+
+  test.each(["delta", "sotw"] as const)(
+    "of a change do not wait for streams that ask for something, in %s",
+    (variant) => {
+      const talk = new Conversation();
+      talk.put(plain("a"));
+      const subscribe = (stream: number): void => {
+        talk.open(stream, variant);
+        talk.receive(stream, variant === "delta" ? delta(CLUSTER, {}) : sotw(CLUSTER, {}));
+      };
+      subscribe(1);
+      talk.turns();
+      talk.ack(1, CLUSTER);
+      for (const stream of [2, 3, 4]) subscribe(stream);
+      talk.put(plain("a", "2"));
+      expect([talk.machine.changedStreams, talk.machine.isAskingDue]).toEqual([1, true]);
+      expect(talk.turns().map(({ stream }) => stream)).toEqual([1, 2, 3, 4]);
+    },
+  );
 
   test("that meet a bug name its stream", () => {
     const boom = (): Uint8Array => {

@@ -48,14 +48,19 @@ export class Streams {
     return !this.#open.queue.isEmpty;
   }
 
-  /** The number of streams that wait for a flush. */
-  get due(): number {
-    return this.#open.queue.size;
+  /** Whether a stream waits that asked for something. */
+  get isAskingDue(): boolean {
+    return this.#open.queue.hasAsking;
   }
 
-  /** How many streams `next` has flushed so far. */
-  get flushed(): number {
-    return this.#open.queue.taken;
+  /** The number of streams that wait because something changed for them. */
+  get changed(): number {
+    return this.#open.queue.changed;
+  }
+
+  /** How many streams were flushed so far, in their turn, because something had changed for them. */
+  get flushedChanged(): number {
+    return this.#open.queue.takenChanged;
   }
 
   /** How many flushes so far left an answer that takes several of them. */
@@ -192,13 +197,27 @@ export class Streams {
   }
 
   /**
-   * Flushes the stream that has waited longest, from the newest state.
+   * Flushes the stream that has waited longest among those that asked for something, or that something changed for, in
+   * turn, from the newest state.
    *
    * @throws {InvariantError} a bug of the server, with the stream that was flushed
    */
   next(effects: ServerEffect[]): void {
-    const stream = this.#open.queue.take();
-    if (stream !== undefined) this.#flush(stream, effects);
+    this.#flushRow(this.#open.queue.nextRow(), effects);
+  }
+
+  /** As `next`, for those that asked for something. */
+  nextAsking(effects: ServerEffect[]): void {
+    this.#flushRow("asking", effects);
+  }
+
+  #flushRow(row: "asking" | "changed", effects: ServerEffect[]): void {
+    const { queue } = this.#open;
+    const stream = queue.take(row);
+    if (stream === undefined) return;
+    this.#flush(stream, effects);
+    // The rest of an answer that takes several flushes waits where its beginning did.
+    if (row === "asking") queue.asks(stream);
   }
 
   /** Flushes one stream ahead of the others; undefined: it does not wait for a flush. Throws as `next` does. */
@@ -267,8 +286,10 @@ export class Streams {
     effects.push(...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown));
     effects.push(...this.#open.waitTimers.cancelEnded(stream));
     const isFlushNeeded = !stream.isSettled;
-    if (isFlushNeeded) this.#open.awaken(stream);
-    else {
+    if (isFlushNeeded) {
+      this.#open.awaken(stream);
+      if (asks(request, effects)) this.#open.queue.asks(stream);
+    } else {
       // What an ACK shows of the node is not left until the next flush.
       if (takeServed !== undefined) effects.push(...takeServed());
       progress.note(stream);
@@ -365,6 +386,20 @@ interface IdentifiedSender {
 }
 
 const none: readonly ServerEffect[] = [];
+
+/**
+ * Whether a request changes what its stream subscribes to, so that its client waits for an answer. In delta it may be an
+ * ACK as well; in State of the World, such a one is taken for an ACK.
+ */
+function asks(request: DiscoveryRequest, effects: readonly ServerEffect[]): boolean {
+  if (request.kind === "delta" && (request.subscribe.length > 0 || request.unsubscribe.length > 0)) return true;
+  return effects.some(
+    (effect) =>
+      effect.kind === "report" && effect.report.kind === "request-classified" && subscribing.has(effect.report.as),
+  );
+}
+
+const subscribing: ReadonlySet<string> = new Set(["initial", "subscribe", "unsubscribe"]);
 
 /** Whether a request says more of its client than its node and names. */
 function saysMore(request: DiscoveryRequest): boolean {

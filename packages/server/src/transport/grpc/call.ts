@@ -7,7 +7,9 @@ import type { StreamEnd, StreamHandle } from "../../hub/port.ts";
 import { nextTurn } from "../../next-turn.ts";
 import type { LimitName } from "../../options.ts";
 import { errorCode } from "../http2/frame.ts";
+import type { ResponseFields } from "../http2/header-encoder.ts";
 import type { BodyListener, Http2Stream, RequestHeaders } from "../http2/http2.ts";
+import { retryHintMs } from "../retry-hint.ts";
 import { blockedMessage, closeWithin } from "../stream-state.ts";
 import type { Decompression } from "./decompression.ts";
 import { type FramedMessage, FramingError, type MessageLimits, MessageParser, messagePrefix } from "./framing.ts";
@@ -357,9 +359,15 @@ function closeUnread(stream: Http2Stream, { maxBlockedMs, onLimit }: CallOptions
   closeWithin(stream, maxBlockedMs, () => onLimit("maxBlockedMs", blockedMessage(maxBlockedMs)));
 }
 
-/** Ends a call without headers with a status only (Trailers-Only). */
+/**
+ * Ends a call without headers with a status only (Trailers-Only). One that is beyond a limit is told when to come again
+ * (gRFC A6); for one that has its headers, clients take no such hint. A server that is shutting down gives none: there
+ * is another one to go to at once.
+ */
 function refuseCall(stream: Http2Stream, status: Status): void {
-  stream.respond({ ...responseHeaders, ...formatTrailers(status) }, true);
+  const isExhausted = status.code === statusCode.RESOURCE_EXHAUSTED;
+  const hint: ResponseFields = isExhausted ? { "grpc-retry-pushback-ms": String(retryHintMs()) } : {};
+  stream.respond({ ...responseHeaders, ...formatTrailers(status), ...hint }, true);
 }
 
 const ourMistake: Status = { code: statusCode.INTERNAL, message: "internal server error; see the log" };

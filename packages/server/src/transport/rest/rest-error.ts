@@ -1,5 +1,6 @@
 import type { Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
+import { retryHintMs } from "../retry-hint.ts";
 import type { ResponseHeaders, RestExchange } from "./exchange.ts";
 
 /** HTTP statuses of the gRPC statuses that reject a poll. */
@@ -24,14 +25,16 @@ export function httpStatusOf({ code }: Status): number {
   return HTTP_STATUS.get(code) ?? 500;
 }
 
-/** Responds with an error as `google.rpc.Status` in JSON (S-RST-19). */
+/** Responds with an error as `google.rpc.Status` in JSON (S-RST-19), and with a time to come again if it may pass. */
 export function respondWithError(
   exchange: RestExchange,
   httpStatus: number,
   { code, message }: Status,
   headers: ResponseHeaders = {},
 ): void {
-  exchange.respond(httpStatus, { ...JSON_HEADERS, ...headers }, errorBody({ code, message }));
+  const mayPass = httpStatus === 429 || httpStatus === 503;
+  const hint: ResponseHeaders = mayPass ? { "retry-after": String(Math.round(retryHintMs() / 1_000)) } : {};
+  exchange.respond(httpStatus, { ...JSON_HEADERS, ...hint, ...headers }, errorBody({ code, message }));
 }
 
 export function errorBody({ code, message }: Status): Uint8Array {
