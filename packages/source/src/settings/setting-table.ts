@@ -246,7 +246,7 @@ export const settingTable: readonly Setting[] = [
     "balance-connections",
     "boolean",
     "true",
-    "Ask connections to go to a server of the store that has much less than its share.",
+    "Balancing of connections: ask them to go to a server of the store that has much less than its share.",
   ),
   row(
     "workers",
