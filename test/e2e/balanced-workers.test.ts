@@ -52,13 +52,17 @@ describeWith("etcd", "the connections of a server with workers", () => {
     }
     const other = stack.use(await startXdsServer({ site: empty, isFollower: true, flags }));
     goal = other.port;
+    stack.use({
+      [Symbol.dispose]: () => {
+        goal = undefined;
+      },
+    });
     const metric = "xds_server_store_moved_connections_total";
     await until({ says: "connections have moved", withinMs: MOVED_WITHIN_MS, everyMs: 500 }, () => moved.length >= 4);
     await until({ says: "each is counted", withinMs: 10_000, everyMs: 100 }, async () => {
       const counts = [await first.metric(metric), await nodesOf(other), (await Promise.all(moved)).length];
       return new Set(counts).size === 1;
     });
-    goal = undefined;
     expect(moved.length).toBeLessThan(CLIENTS);
     expect(await other.metric(metric)).toBe(0);
   });
