@@ -25,7 +25,6 @@ import { AccountUsage, clientBytes } from "./memory/account-usage.ts";
 import { ClusterSources } from "./order/cluster-sources.ts";
 import type { PolledView } from "./poll/polled-view.ts";
 import { Polls } from "./poll/polls.ts";
-import type { ProgressMember } from "./progress/member.ts";
 import { Progress } from "./progress/progress.ts";
 import { SiblingSets } from "./stream/sibling-sets.ts";
 import type { Stream } from "./stream/stream.ts";
@@ -55,7 +54,7 @@ export class ServerMachine {
   #isTurnOfPolls = false;
   #lastTimer = 0;
   /** Which clients have which revision. */
-  readonly progress: Progress = new Progress(() => this.#members());
+  readonly progress: Progress = new Progress(() => [this.#streams.members(), this.#polls.members()]);
 
   constructor(options: ServerMachineOptions) {
     this.#options = options;
@@ -282,11 +281,6 @@ export class ServerMachine {
   /** The revision of the newest transaction that changed anything. */
   get revision(): number {
     return this.#responses.revision;
-  }
-
-  *#members(): Iterable<ProgressMember> {
-    yield* this.#streams.members();
-    yield* this.#polls.members();
   }
 
   /** The current state of every stream, and of every recent poller. */

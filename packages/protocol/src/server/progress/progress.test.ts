@@ -44,7 +44,7 @@ describe("how far nodes are with a revision", () => {
     ...[new Client("no", 2, "nacked"), new Client("no", 9), new Client("waits", 1, "pending", waits)],
     ...[new Client("mixed", 1, "nacked"), new Client("mixed", 2), new Client("mixed", 1, "pending", waits)],
   ] as const;
-  const progress = new Progress(() => clients);
+  const progress = new Progress(() => [clients]);
 
   test("is what each has not: NACKed only if nothing else is left, and the whole node by its furthest behind", () => {
     const [, , , half, no, , waiting, ...mixed] = clients;
@@ -86,7 +86,7 @@ describe("nodes that disconnected", () => {
 
   test("are remembered without the revision, with what they had, until they connect again", () => {
     const clients: ProgressMember[] = [];
-    const progress = new Progress(() => clients);
+    const progress = new Progress(() => [clients]);
     progress.left(new Client("a", 3), 3, 10);
     progress.left(new Client("b", 7), 7, 10);
     expect([lost(progress, 3), lost(progress, 4), lost(progress, 8)]).toEqual([
@@ -140,7 +140,7 @@ describe("nodes that disconnected", () => {
 test("clients of the command line count neither while they are connected nor after, nor as the node that they name", () => {
   const observer = new Client("edge", 1);
   observer.node = { ...node("edge"), userAgentName: "xds-cli" };
-  const progress = new Progress(() => [observer]);
+  const progress = new Progress(() => [[observer]]);
   const follower = progress.follow(5, all);
   progress.note(observer);
   progress.left(new Client("edge", 3), 3, 10);
@@ -158,7 +158,7 @@ describe("who follows a revision", () => {
   test("is told of all clients that are connected, and kept current until the end", () => {
     const [a, b] = [new Client("a", 1), new Client("b", 5)];
     const clients = [a, b];
-    const progress = new Progress(() => clients);
+    const progress = new Progress(() => [clients]);
     const follower = progress.follow(5, all);
     const counts = (): unknown => [follower.pending, follower.nacked, follower.deployedNodes];
     expect([follower.revision, counts()]).toEqual([5, [1, 0, 1]]);

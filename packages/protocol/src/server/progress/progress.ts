@@ -13,20 +13,20 @@ const LONGEST_ID = 1_024;
  * revision is a follower that each client updates as it goes on.
  */
 export class Progress {
-  readonly #clients: () => Iterable<ProgressMember>;
+  readonly #clients: () => readonly Iterable<ProgressMember>[];
   readonly #followers = new Set<RevisionFollower>();
   /** Nodes of which a client disconnected, by id: what it had, and the newest revision then; the newest last. */
   readonly #lost = new Map<string, { readonly reached: number; readonly head: number }>();
 
   /** `clients`: every connected client whose node is known; observers among them do not count. */
-  constructor(clients: () => Iterable<ProgressMember>) {
+  constructor(clients: () => readonly Iterable<ProgressMember>[]) {
     this.#clients = clients;
   }
 
-  /** A client did something, or was sent something; or something changed for it after revision `unchangedTo`. */
-  note(member: ProgressMember, unchangedTo: number = -1): void {
+  /** A client did something, or was sent something. */
+  note(member: ProgressMember): void {
     if (this.#followers.size === 0 || isObserver(member.node)) return;
-    for (const follower of this.#followers) if (follower.revision > unchangedTo) follower.note(member);
+    for (const follower of this.#followers) follower.note(member);
   }
 
   /** A node connected. */
@@ -52,7 +52,7 @@ export class Progress {
   /** Follows a revision that is not in the future until `unfollow`; the answer is kept current as events come. */
   follow(revision: number, isWanted: (nodeId: string) => boolean): RevisionFollower {
     const follower = new RevisionFollower(revision, ({ node }) => isWanted(node.id));
-    for (const member of this.#members()) follower.note(member);
+    this.#visit((member) => follower.note(member));
     this.#followers.add(follower);
     return follower;
   }
@@ -64,14 +64,14 @@ export class Progress {
   /** How far the wanted nodes are with a revision. Costs a look at every client. */
   of(revision: number, isWanted: (nodeId: string) => boolean): RevisionProgress {
     const nodes = new Map<string, Straggler>();
-    for (const member of this.#members()) {
+    this.#visit((member) => {
       const { node } = member;
-      if (!isWanted(node.id)) continue;
+      if (!isWanted(node.id)) return;
       const behind = member.behind(revision);
       const known = nodes.get(node.id);
       if (known === undefined) nodes.set(node.id, { node, types: behind });
       else if (behind.length > 0) nodes.set(node.id, { node, types: [...known.types, ...behind] });
-    }
+    });
     const stragglers = [...nodes.values()].filter(({ types }) => types.length > 0);
     const nacked = stragglers.filter(({ types }) => types.every(isRejected));
     return {
@@ -89,24 +89,25 @@ export class Progress {
    * iterated over several turns of the event loop: clients that come or go meanwhile may be missing.
    */
   *reached(): Iterable<{ readonly id: string; readonly reached: number }> {
-    for (const { node, reached } of this.#members()) yield { id: node.id, reached };
+    for (const clients of this.#clients())
+      for (const { node, reached } of clients) if (!isObserver(node)) yield { id: node.id, reached };
   }
 
   /** How many nodes are how far with a revision. Costs a look at every client, as `of`, and builds nothing for most. */
   states(revision: number): NodeStates {
     const ranks = new Map<string, number>();
-    for (const member of this.#members()) {
+    this.#visit((member) => {
       const rank = rankOf(member, revision);
       const { id } = member.node;
       if (rank > (ranks.get(id) ?? -1)) ranks.set(id, rank);
-    }
+    });
     const [deployed = 0, nacked = 0, pending = 0, waiting = 0] = countRanks(ranks.values());
     const disconnected = [...this.#lostBefore(revision, ranks)].length;
     return { deployed, pending, waiting, nacked, disconnected };
   }
 
-  *#members(): Iterable<ProgressMember> {
-    for (const client of this.#clients()) if (!isObserver(client.node)) yield client;
+  #visit(visit: (member: ProgressMember) => void): void {
+    for (const clients of this.#clients()) for (const client of clients) if (!isObserver(client.node)) visit(client);
   }
 
   *#lostBefore(revision: number, connected: ReadonlyMap<string, unknown>): Iterable<LostNode> {

@@ -115,29 +115,22 @@ export class OpenStreams {
         for (const one of stream.identity.siblings.streams) concerned.add(one);
       }
     }
-    for (const stream of concerned) {
-      if (this.#wake(stream, revision - 1)) this.#options.progress.note(stream, revision - 1);
-    }
+    for (const stream of concerned) this.awaken(stream, revision - 1);
   }
 
   /**
    * Makes a stream due for a flush, once it is placed; what it is settled about did not change up to `unchangedTo`.
    */
   awaken(stream: Stream, unchangedTo: number = this.#options.responses.revision): void {
-    if (this.#wake(stream, unchangedTo)) this.#options.progress.note(stream);
-  }
-
-  /** Whether the stream is due now; otherwise it is once it is placed. */
-  #wake(stream: Stream, unchangedTo: number): boolean {
     if (stream.isSettled && isUnplaced(stream)) {
       this.placements.concern(stream, unchangedTo);
-      return false;
+      return;
     }
     stream.catchUp(unchangedTo);
     stream.unsettle();
     this.#subscribers.unsettle(stream);
     this.queue.add(stream);
-    return true;
+    this.#options.progress.note(stream);
   }
 
   /** A flush left the stream settled. */
