@@ -18,7 +18,7 @@ export interface TypeProgress {
 export function standingOf(progress: TypeProgress, revision: number): Standing {
   const { deliveries, pendingRemovals } = progress.type;
   const isPending =
-    deliveries.answeredTo < revision || pendingRemovals.oldest <= revision || sentTo(progress) < revision;
+    deliveries.answeredTo < revision || pendingRemovals.oldest <= revision || !isSentTo(progress, revision);
   if (isPending) return "pending";
   return deliveries.refusedFrom < revision ? "nacked" : "deployed";
 }
@@ -38,7 +38,7 @@ export function describeBehind(
     const { nacked } = deliveries.describe();
     return { ...about, state: "nacked", names: nacked?.names ?? [], error: nacked?.error };
   }
-  if (sentTo(progress) < revision) return { ...about, state: "not-sent" };
+  if (!isSentTo(progress, revision)) return { ...about, state: "not-sent" };
   if (deliveries.answeredTo < revision) return { ...about, state: "pending" };
   const names = [...pendingRemovals.names.keys()].slice(0, NAMES_SHOWN).map(shownName);
   return { ...about, state: "removal", names };
@@ -53,5 +53,16 @@ export function reachedBy(progress: TypeProgress): number {
 /** The revision up to which everything was sent. Infinite: there is nothing to send. */
 function sentTo({ type, view, isSettled, placedTo }: TypeProgress): number {
   if (isSettled || !type.hasNews(view)) return placedTo;
-  return Math.min(type.position?.revision ?? -1, type.heldBackFrom, placedTo);
+  return Math.min(comparedTo(type), placedTo);
+}
+
+/** As `sentTo`, for one revision: whether there is news is looked for only if that decides it, which it seldom does. */
+function isSentTo({ type, view, isSettled, placedTo }: TypeProgress, revision: number): boolean {
+  if (placedTo < revision) return false;
+  return isSettled || comparedTo(type) >= revision || !type.hasNews(view);
+}
+
+/** The revision up to which everything was compared and not held back. */
+function comparedTo(type: TypeStream): number {
+  return Math.min(type.position?.revision ?? -1, type.heldBackFrom);
 }
