@@ -8,7 +8,7 @@ export interface Asked<T> {
 }
 
 const REST_MS = 1_000;
-/** The rest where a clock is what changes: its pace is enough, and a slow answer does not put off the next question. */
+/** The rest where a clock is what changes: its pace is enough, and slow answers are no reason to ask more seldom. */
 export const PACED_BY_CLOCK = 0;
 
 /**

@@ -23,6 +23,6 @@ test("after a quiet time, a change is asked for as soon as at first", () => {
   expect(rests(1_000, [10, 10, 10, 3_000, 10])).toEqual([1_000, 2_000, 4_000, 1_000, 2_000]);
 });
 
-test("what a clock asks for is not put off, however slow the answers are", () => {
+test("what a clock asks for is asked again as soon as the answer is there, however slow answers are", () => {
   expect(rests(0, [10, 10, 10, 3_000, 10])).toEqual([0, 0, 0, 0, 0]);
 });

@@ -43,6 +43,7 @@ class World implements FlushClock, DueFlushes {
   readonly largeAt: number[] = [];
   #large = 0;
   readonly #flushMs: number;
+  readonly #answerMs: number;
   readonly #due = new Map<
     number,
     { readonly kind: WorldEvent["kind"]; readonly at: number; readonly busyMs: number; readonly flushes: number }
@@ -57,8 +58,10 @@ class World implements FlushClock, DueFlushes {
   #soon: (() => void)[] = [];
   readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
 
-  constructor(flushMs: number, maxDebounceMs = MAX_DEBOUNCE_MS) {
+  /** `answerMs`: what a flush takes of a stream that asked. */
+  constructor(flushMs: number, maxDebounceMs = MAX_DEBOUNCE_MS, answerMs = flushMs) {
     this.#flushMs = flushMs;
+    this.#answerMs = answerMs;
     this.turns = new FlushLoop({
       ...{ due: this, clock: this, maxDebounceMs },
       failed: (cause) => {
@@ -136,7 +139,7 @@ class World implements FlushClock, DueFlushes {
     } else if (changed !== undefined) {
       this.flushedChanged++;
       this.#changedInARow++;
-      this.#flush(changed);
+      this.#flush(changed, this.#flushMs);
     }
   }
 
@@ -144,11 +147,11 @@ class World implements FlushClock, DueFlushes {
     const [first] = this.#asking;
     if (first === undefined) return;
     this.#asking.delete(first);
-    this.#flush(first);
+    this.#flush(first, this.#answerMs);
     if (this.#due.has(first)) this.#asking.add(first);
   }
 
-  #flush(stream: number): void {
+  #flush(stream: number, ms: number): void {
     const due = this.#due.get(stream);
     if (due === undefined) return;
     this.#due.delete(stream);
@@ -162,8 +165,8 @@ class World implements FlushClock, DueFlushes {
     const totalMs = this.#now - due.at;
     const idleMs = totalMs - (this.#busyMs - due.busyMs);
     this.waits.push({ kind: due.kind, stream, totalMs, idleMs, flushes: this.#flushes - due.flushes });
-    this.#now += this.#flushMs;
-    this.#busyMs += this.#flushMs;
+    this.#now += ms;
+    this.#busyMs += ms;
     this.#flushes++;
   }
 
@@ -291,6 +294,16 @@ describe("the lag of a change", () => {
     expect(changes).toHaveLength(10);
     expect(changes.filter(({ flushes, idleMs }) => flushes > 0 || idleMs > TOLERANCE_MS)).toEqual([]);
     expect(waits).toHaveLength(count + 10);
+  });
+
+  test("does not grow with what the answers to those that ask cost", () => {
+    const herd = Array.from({ length: 20 }, (_, i): WorldEvent => {
+      return { afterMs: 0, kind: "subscribe", stream: STREAMS + i };
+    });
+    const waits = new World(0.2, MAX_DEBOUNCE_MS, 4).play([...herd, change(0, 2), change(8, 2)]);
+    // The pause after two flushes is 1.6 ms, and over before the answers of its slice are.
+    expect(waits.filter(({ kind, idleMs }) => kind === "change" && idleMs > TOLERANCE_MS)).toEqual([]);
+    expect(waits).toHaveLength(24);
   });
 
   test("is four times the cost of the fan-out before it, up to the maximum", () => {

@@ -60,7 +60,7 @@ const systemClock: FlushClock = {
   },
 };
 
-/** What a `Turns` schedules, and what runs between slices. */
+/** What a `FlushLoop` schedules, and what runs between slices. */
 export interface FlushLoopOptions {
   readonly due: DueFlushes;
   /** Longest pause in which changes are gathered, in milliseconds. */
@@ -155,12 +155,15 @@ export class FlushLoop {
     const startedAt = this.#clock.now();
     const endAt = startedAt + SLICE_MS;
     const { pausedFlushes } = due;
-    const [givenBefore, changedBefore] = [this.#given, due.flushedChanged];
     let now = startedAt;
+    let answersMs = 0;
     // A part of a long answer is the last flush of its slice: with further ones, many turns in a row would be long.
     while (due.isDue && this.#failed < MAX_FAILED_TURNS && now < endAt && due.pausedFlushes === pausedFlushes) {
+      const [given, changed] = [this.#given, due.flushedChanged];
       if (!this.#flushOne(now)) break;
-      now = this.#clock.now();
+      const then = this.#clock.now();
+      if (this.#given > given && due.flushedChanged === changed) answersMs += then - now;
+      now = then;
     }
     const { responses, bytes } = write();
     for (const [stream, atTurn] of this.#finishing) {
@@ -168,9 +171,7 @@ export class FlushLoop {
     }
     now = this.#clock.now();
     // What answers to those that asked cost is no reason to gather changes.
-    const given = this.#given - givenBefore;
-    const share = given === 0 ? 1 : (due.flushedChanged - changedBefore) / given;
-    this.#pacer.sliceEnded(now, (now - startedAt) * share, due.flushedChanged, due.changedStreams);
+    this.#pacer.sliceEnded(now, now - startedAt - answersMs, due.flushedChanged, due.changedStreams);
     if (responses === 0) return;
     report({ kind: "slice-flushed", responses, bytes, tookMs: now - startedAt, isMore: due.isDue });
   }

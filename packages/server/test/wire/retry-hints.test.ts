@@ -43,15 +43,18 @@ test.each(["maxStreams", "maxStreamsPerPeer"] as const)(
   },
 );
 
-test.each(httpVersions)("maxStreams: a poll over %s that is one too many is 429 with Retry-After", async (version) => {
-  await startLimited({ maxStreams: 1 });
-  const call = (await world.connect()).open(ADS_DELTA);
-  call.send(deltaRequest(CLUSTER));
-  await call.next();
-  client = restClient(version, world.address);
-  const { status, headers } = await within("the refusal", client.send({ path: CDS, body: { node } }));
-  expect([status, ["1", "2", "3"].includes(String(headers["retry-after"]))]).toEqual([429, true]);
-});
+test.each(httpVersions)(
+  "maxStreams: a poll over %s that is one too many is 429, with no time to come again",
+  async (version) => {
+    await startLimited({ maxStreams: 1 });
+    const call = (await world.connect()).open(ADS_DELTA);
+    call.send(deltaRequest(CLUSTER));
+    await call.next();
+    client = restClient(version, world.address);
+    const { status, headers } = await within("the refusal", client.send({ path: CDS, body: { node } }));
+    expect([status, headers["retry-after"]]).toEqual([429, undefined]);
+  },
+);
 
 test.each(httpVersions)("a poll over %s before anything is in force is 503 with Retry-After", async (version) => {
   world = await startWorld({}, []);

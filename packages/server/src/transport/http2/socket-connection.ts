@@ -52,7 +52,6 @@ export class SocketConnection implements Http2Connection, PacedReader {
     socket.on("error", ({ message }) => listener.onFailure({ kind: "lost", reason: message }));
     socket.once("end", () => this.destroy());
     socket.once("close", () => this.#lose());
-    this.#readPacer?.join(this);
     this.#isReceiving = false;
     // The bytes that told the protocol are taken first, so that the answers to them leave with the settings.
     process.nextTick(() => this.#flushAfterReads());

@@ -25,15 +25,17 @@ export function httpStatusOf({ code }: Status): number {
   return HTTP_STATUS.get(code) ?? 500;
 }
 
-/** Responds with an error as `google.rpc.Status` in JSON (S-RST-19), and with a time to come again if it may pass. */
+/**
+ * Responds with an error as `google.rpc.Status` in JSON (S-RST-19), and with a time to come again if the server is not
+ * ready. A limit that was exceeded may be one of the request itself, which passes at no other time.
+ */
 export function respondWithError(
   exchange: RestExchange,
   httpStatus: number,
   { code, message }: Status,
   headers: ResponseHeaders = {},
 ): void {
-  const mayPass = httpStatus === 429 || httpStatus === 503;
-  const hint: ResponseHeaders = mayPass ? { "retry-after": String(Math.round(retryHintMs() / 1_000)) } : {};
+  const hint: ResponseHeaders = httpStatus === 503 ? { "retry-after": String(Math.round(retryHintMs() / 1_000)) } : {};
   exchange.respond(httpStatus, { ...JSON_HEADERS, ...hint, ...headers }, errorBody({ code, message }));
 }
 
