@@ -207,8 +207,8 @@ describe("S-ORD-06: a wait may last", () => {
     expect([untold({}), untold({ dialect: withheld }), untold({ isAggregated: false }), untold({}, true)]).toEqual([
       [["clusters", 7]],
       [["clusters", 100]],
-      [["order", 70]],
-      [["order", 7]],
+      [["return", 70]],
+      [["return", 7]],
     ]);
   });
 
@@ -225,7 +225,7 @@ describe("S-ORD-06: a wait may last", () => {
       limitsOf(returns, {}, idle),
       limitsOf(() => undefined, {}, idle),
       limitsOf(returns),
-    ]).toEqual([[["order", 7]], [["order", 7]], [["order", 70]], [["order", 7]], [], []]);
+    ]).toEqual([[["return", 7]], [["return", 7]], [["return", 70]], [["return", 7]], [], []]);
   });
 
   test("on separate streams the time of a reconnected client goes on while changes await their ACK", () => {
@@ -239,10 +239,10 @@ describe("S-ORD-06: a wait may last", () => {
       limitsOf(returns, { isAggregated: false }, unanswered()),
       limitsOf(returns, {}, unanswered()),
     ]).toEqual([
-      [["order", 70]],
+      [["return", 70]],
       [
         ["ack", 1],
-        ["order", 70],
+        ["return", 70],
       ],
       [["ack", 1]],
     ]);
@@ -250,7 +250,7 @@ describe("S-ORD-06: a wait may last", () => {
     const type = unanswered();
     returns(client.order);
     flush(client, type);
-    client.waits.giveUp({ type, what: "order", limitMs: 70 }, 1, current);
+    client.waits.giveUp({ type, what: "return", limitMs: 70 }, 1, current);
     expect(client.order.told.at(-1)).toBe("return ends");
   });
 
@@ -341,7 +341,7 @@ describe("S-ORD-06: when its time is over, a wait", () => {
     const client = waitsWith();
     const type = clusters();
     client.order.awaitsReturn = true;
-    expect(client.waits.giveUp({ type, ...order }, 1, current)).toBeUndefined();
+    expect(client.waits.giveUp({ type, what: "return", limitMs: 7 }, 1, current)).toBeUndefined();
     expect(client.waits.giveUp({ type, what: "clusters", limitMs: 7 }, 1, current)).toBeUndefined();
     expect(client.order.told).toEqual(["return ends", "no Clusters"]);
   });
@@ -352,6 +352,18 @@ describe("S-ORD-06: when its time is over, a wait", () => {
     client.order.awaitsClusters = "came-back";
     for (const limitMs of [6, 7]) client.waits.giveUp({ type, what: "clusters", limitMs }, 1, current);
     expect(client.order.told).toEqual(["no Clusters"]);
+  });
+
+  test("of one kind does not end with the time of another that is as long", () => {
+    const client = waitsWith();
+    const type = clusters();
+    client.order.removalWait = { for: "return" };
+    flush(client, type);
+    expect(client.waits.giveUp({ type, ...order }, 1, current)).toBeUndefined();
+    client.order.removalWait = forUsers;
+    flush(client, type);
+    expect(client.waits.waiting([type], current.view).map(({ what }) => what)).toEqual(["order"]);
+    expect(client.order.told).not.toContain("return ends");
   });
 
   test("is over already if nothing waits", () => {

@@ -8,11 +8,11 @@ import type { Order, Waits } from "./order.ts";
 
 /**
  * A type that waits: for an ACK before newer content is sent (`ack`), for its place in the order (`order`), or for a
- * reconnected client to subscribe to Clusters (`clusters`). `limitMs`: how long it may wait, in milliseconds.
+ * reconnected client to subscribe to what it uses (`return`), such as Clusters (`clusters`). `limitMs`: how long it may wait, in milliseconds.
  */
 export interface WaitingType {
   readonly type: TypeStream;
-  readonly what: "ack" | "order" | "clusters";
+  readonly what: "ack" | "order" | "return" | "clusters";
   readonly limitMs: number;
 }
 
@@ -110,7 +110,7 @@ export class StreamWaits {
       if (type.isWaiting(view)) {
         const withheld = this.#isAggregated ? forKind(this.#dialect.withheldAckLimitMs, type.traits.kind) : undefined;
         add({ type, what: "ack", limitMs: withheld ?? this.#dialect.ackLimitMs });
-        if (this.#returnsMeanwhile(type, view)) add({ type, what: "order", limitMs: this.#grace });
+        if (this.#returnsMeanwhile(type, view)) add({ type, what: "return", limitMs: this.#grace });
         // Removals wait for their users only once the client has what replaces the deleted resources.
         if (type.deferredRemovals !== undefined) continue;
       }
@@ -119,7 +119,8 @@ export class StreamWaits {
       if (wait === undefined || (wait.for === "users" && wait.isNacked)) continue;
       if (this.#order.awaitsClusters !== undefined && this.#isForClusters(type, wait))
         add({ type, what: "clusters", limitMs: this.#patienceForClusters(this.#order.awaitsClusters) });
-      else add({ type, what: "order", limitMs: this.#patienceWith(wait) });
+      // A wait of another kind has its own time, also if the two limits are equal.
+      else add({ type, what: wait.for === "return" ? "return" : "order", limitMs: this.#patienceWith(wait) });
     }
     return found ?? nobodyWaits;
   }
@@ -140,14 +141,12 @@ export class StreamWaits {
       if (why === undefined || this.#patienceForClusters(why) <= limitMs) this.#order.stopAwaitingClusters();
       return undefined;
     }
-    const wait = this.#returnsMeanwhile(type, current.view)
-      ? returning
-      : (this.#waits.get(type)?.first ?? this.#returnOf(type));
-    if (wait === undefined) return undefined;
-    if (wait.for === "return") {
+    if (what === "return") {
       this.#order.endReturn();
       return undefined;
     }
+    const wait = this.#waits.get(type)?.first;
+    if (wait === undefined || wait.for === "return") return undefined;
     const before = this.#waited.get(type);
     const waited = { ms: (before?.ms ?? 0) + this.#patienceWith(wait), since: before?.since ?? since };
     if (waited.ms < this.#dialect.orderLimitMs) {
