@@ -11,7 +11,7 @@ const changed = "changed";
 /** Takes all streams, as they have their turns. */
 function takeAll(queue: FlushQueue<Queued>): readonly number[] {
   const taken: number[] = [];
-  while (!queue.isEmpty) taken.push(queue.take(queue.nextRow())?.opened.stream ?? Number.NaN);
+  while (!queue.isEmpty) taken.push(queue.take(queue.takeTurn())?.opened.stream ?? Number.NaN);
   return taken;
 }
 
@@ -49,6 +49,19 @@ describe("the rows of streams to be flushed", () => {
     expect([queue.take("asking"), queue.take("asking"), queue.takenChanged]).toEqual([a, undefined, 0]);
     expect([queue.take(changed), queue.take(changed), queue.takenChanged]).toEqual([b, undefined, 1]);
   });
+});
+
+test("a stream that asked for something before or while its client did not read asks for it afterwards", () => {
+  const queue = new FlushQueue<Queued>();
+  const [before, meanwhile, never] = [1, 2, 3].map(streamOf) as [Queued, Queued, Queued];
+  for (const one of [before, meanwhile, never]) queue.add(one);
+  queue.asks(before);
+  for (const one of [before, meanwhile, never]) queue.stall(one.opened.stream, one);
+  queue.asks(meanwhile);
+  expect(queue.isEmpty).toBe(true);
+  for (const one of [never, before, meanwhile]) queue.resume(one.opened.stream, one);
+  expect([queue.take("asking"), queue.take("asking"), queue.take("asking")]).toEqual([before, meanwhile, undefined]);
+  expect([queue.take(changed), queue.isEmpty]).toEqual([never, true]);
 });
 
 describe("S-GRP-07: the queue of streams to be flushed", () => {

@@ -17,7 +17,8 @@ export const CHANGED_PER_ASKING = 8;
 export class FlushQueue<S extends QueuedStream> {
   readonly #changed = new Fifo<S>();
   readonly #asking = new Fifo<S>();
-  readonly #stalled = new Set<StreamId>();
+  /** Those whose client does not read, and whether they asked for something. */
+  readonly #stalled = new Map<StreamId, boolean>();
   /** How many of `#changed` had a turn since the last of `#asking`. */
   #changedInARow = 0;
   /** How many streams that something changed for were taken from the front so far. */
@@ -42,15 +43,17 @@ export class FlushQueue<S extends QueuedStream> {
     if (!this.#stalled.has(stream.opened.stream) && !this.#asking.has(stream)) this.#changed.add(stream);
   }
 
-  /** Moves a queued stream to those that asked for something. */
+  /** Moves a queued stream to those that asked for something, or one that is stalled once it is queued. */
   asks(stream: S): void {
+    const { stream: id } = stream.opened;
+    if (this.#stalled.has(id)) this.#stalled.set(id, true);
     if (!this.#changed.has(stream)) return;
     this.#changed.delete(stream);
     this.#asking.add(stream);
   }
 
-  /** Whose turn is next. */
-  nextRow(): "asking" | "changed" {
+  /** Whose turn is next; a turn each time. */
+  takeTurn(): "asking" | "changed" {
     const isTurnOfAsking = this.hasAsking && (this.#changedInARow >= CHANGED_PER_ASKING || this.#changed.isEmpty);
     this.#changedInARow = isTurnOfAsking ? 0 : this.#changedInARow + 1;
     return isTurnOfAsking ? "asking" : "changed";
@@ -74,14 +77,17 @@ export class FlushQueue<S extends QueuedStream> {
 
   /** The client does not read. `stream`: set once the node is known. */
   stall(id: StreamId, stream: S | undefined): void {
-    this.#stalled.add(id);
+    this.#stalled.set(id, stream !== undefined && this.#asking.has(stream));
     if (stream !== undefined) this.takeAhead(stream);
   }
 
   /** The client reads again. */
   resume(id: StreamId, stream: S | undefined): void {
+    const asked = this.#stalled.get(id);
     this.#stalled.delete(id);
-    if (stream !== undefined) this.add(stream);
+    if (stream === undefined) return;
+    this.add(stream);
+    if (asked === true) this.asks(stream);
   }
 
   /** Removes a stream that closed. */

@@ -203,7 +203,7 @@ export class Streams {
    * @throws {InvariantError} a bug of the server, with the stream that was flushed
    */
   next(effects: ServerEffect[]): void {
-    this.#flushRow(this.#open.queue.nextRow(), effects);
+    this.#flushRow(this.#open.queue.takeTurn(), effects);
   }
 
   /** As `next`, for those that asked for something. */
