@@ -256,6 +256,8 @@ export class Faults implements Strikes {
     this.#random = random;
     const missing = impossible(world);
     this.#possible = among.filter(({ name }) => missing[name] === undefined);
+    if (this.#possible.length === 0)
+      throw new Error(`none of the chosen faults can strike: ${JSON.stringify(missing)}`);
   }
 
   /** Strikes for so long. Everything is repaired when it resolves. */
