@@ -15,6 +15,19 @@ export interface FileContent {
   readonly refused: readonly Identity[];
 }
 
+/** The content of a file with other resources. Its problems are placed no earlier for that. */
+export function withResources(content: FileContent, resources: readonly DecodedResource[]): FileContent {
+  const { refused, problemKinds } = content;
+  return {
+    resources,
+    refused,
+    ...(problemKinds !== undefined && { problemKinds }),
+    get problems() {
+      return content.problems;
+    },
+  };
+}
+
 /** A file that was, when it was read last, one list of resources that are all known. */
 export interface KnownList {
   /** Its text, in ASCII. */

@@ -220,8 +220,8 @@ export class FileCache implements KnownFiles {
     { problem, stamp }: Extract<FileReading, { kind: "refused" }>,
   ): "changed" | "same" {
     const before = this.#files.get(path);
-    const said = before?.layerFile.content.problems[0];
-    if (before?.isRead === false && said?.code === problem.code && said.message === problem.message) return "same";
+    const said = before?.isRead === false ? before.layerFile.content.problems[0] : undefined;
+    if (said?.code === problem.code && said.message === problem.message) return "same";
     const content: FileContent = { resources: [], problems: [problem], refused: anythingRefused };
     this.#grow(-this.#sizeOf(path));
     this.#keep(path, {

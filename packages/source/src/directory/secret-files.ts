@@ -6,7 +6,7 @@ import { createResource, messageNameOf, type Resource, type TypeUrl } from "@xds
 import { quote } from "@xdskit/protocol/internal";
 import type { DecodedResource } from "../decoded-resource.ts";
 import { type FileChunk, rememberFor } from "../file-chunks.ts";
-import type { CrossProblem, LayerFile } from "../file-content.ts";
+import { type CrossProblem, type LayerFile, withResources } from "../file-content.ts";
 import { checkContents } from "../secret/pem-check.ts";
 import { findSources, inlineSources, type SecretJson, type SecretSource } from "../secret/secret-sources.ts";
 import { stampOf } from "./file-stamp.ts";
@@ -182,7 +182,7 @@ export class SecretFiles {
     const before = this.#layerFiles.get(file);
     const isSame = before?.content.resources.every(({ resource }, index) => resource === resources[index]?.resource);
     if (before !== undefined && isSame === true) return before;
-    const now = { ...file, content: { ...file.content, resources } };
+    const now = { ...file, content: withResources(file.content, resources) };
     this.#layerFiles.set(file, now);
     return now;
   }
