@@ -11,7 +11,7 @@ const CHANGED_PER_ASKING = 8;
 /** What happens so long after the event before it. A change makes the first so many streams due. */
 type WorldEvent =
   | { readonly afterMs: number; readonly kind: "change"; readonly streams: number }
-  | { readonly afterMs: number; readonly kind: "ack" | "subscribe"; readonly stream: number };
+  | { readonly afterMs: number; readonly kind: "ack" | "subscribe" | "finish"; readonly stream: number };
 
 /** How long a stream was due until it was flushed. */
 interface Wait {
@@ -37,6 +37,8 @@ class World implements FlushClock, DueFlushes {
   /** When the last one was placed. */
   placedAt = 0;
   #placed = 0;
+  /** The streams that ended, and whether something was still to be sent to them. */
+  readonly finished: { readonly stream: number; readonly isDue: boolean }[] = [];
   /** How many flushes each slice was. */
   readonly slices: number[] = [];
   /** When each large response was sent, of those that were added. */
@@ -74,7 +76,10 @@ class World implements FlushClock, DueFlushes {
         this.#flushesBefore = this.#flushes;
         return { responses: 0, bytes: 0 };
       },
-      finished: () => {},
+      finished: (stream) => {
+        this.finished.push({ stream, isDue: this.#due.has(stream) });
+        this.turns.forget(stream);
+      },
       report: () => {},
     });
   }
@@ -192,6 +197,10 @@ class World implements FlushClock, DueFlushes {
   }
 
   #happen(event: WorldEvent): void {
+    if (event.kind === "finish") {
+      this.turns.finish(event.stream, 1);
+      return;
+    }
     const numbers = event.kind === "change" ? Array.from({ length: event.streams }, (_, i) => i) : [event.stream];
     for (const stream of numbers) this.#makeDue(event.kind, stream);
     if (event.kind === "change") this.turns.changed();
@@ -294,6 +303,15 @@ describe("the lag of a change", () => {
     expect(changes).toHaveLength(10);
     expect(changes.filter(({ flushes, idleMs }) => flushes > 0 || idleMs > TOLERANCE_MS)).toEqual([]);
     expect(waits).toHaveLength(count + 10);
+  });
+
+  test("is over before a stream ends that is sent no more after it, however many ask meanwhile", () => {
+    const world = new World(1);
+    const herd = Array.from({ length: 200 }, (_, i): WorldEvent => {
+      return { afterMs: 0, kind: "subscribe", stream: STREAMS + i };
+    });
+    world.play([change(0, 10), change(11, 1), ...herd, { afterMs: 0, kind: "finish", stream: 0 }]);
+    expect(world.finished).toEqual([{ stream: 0, isDue: false }]);
   });
 
   test("does not grow with what the answers to those that ask cost", () => {

@@ -83,13 +83,15 @@ export class FlushLoop {
   readonly #clock: FlushClock;
   readonly #pacer: FanOutPacer;
   #cancelWait: (() => void) | undefined;
-  /** Finishing streams, with the flush count at which each ends. */
+  /** Finishing streams, with the count of turns at which each ends. */
   readonly #finishing = new Map<StreamId, number>();
   readonly #flushNext = (): void => this.#options.due.flushNext();
   readonly #flushAsking = (): void => this.#options.due.flushAsking();
   #isScheduled = false;
   #placedLast = false;
   #given = 0;
+  /** How many of these were of the whole queue, and not only of those that asked for something. */
+  #turns = 0;
   #failed = 0;
 
   constructor(options: FlushLoopOptions) {
@@ -137,7 +139,7 @@ export class FlushLoop {
 
   /** Ends a stream of `streams` once no flush is due, or after its turn has come and the end of its paused answers. */
   finish(stream: StreamId, streams: number): void {
-    this.#finishing.set(stream, this.#given + FLUSHES_PER_TURN * streams);
+    this.#finishing.set(stream, this.#turns + FLUSHES_PER_TURN * streams);
     this.schedule();
   }
 
@@ -167,7 +169,7 @@ export class FlushLoop {
     }
     const { responses, bytes } = write();
     for (const [stream, atTurn] of this.#finishing) {
-      if (!due.isDue || (this.#given >= atTurn && !due.isPaused(stream))) finished(stream);
+      if (!due.isDue || (this.#turns >= atTurn && !due.isPaused(stream))) finished(stream);
     }
     now = this.#clock.now();
     // What answers to those that asked cost is no reason to gather changes.
@@ -192,8 +194,10 @@ export class FlushLoop {
       this.#try(() => due.placeNext());
       return true;
     }
-    if (this.#pacer.mayFlush(now, due.flushedChanged, due.changedStreams)) this.#give(this.#flushNext);
-    else if (due.isAskingDue) this.#give(this.#flushAsking);
+    if (this.#pacer.mayFlush(now, due.flushedChanged, due.changedStreams)) {
+      this.#turns++;
+      this.#give(this.#flushNext);
+    } else if (due.isAskingDue) this.#give(this.#flushAsking);
     else return due.isPlacementDue;
     return true;
   }
