@@ -35,8 +35,11 @@ const MEMBER_MEGABYTES = 160;
 export const PREFIX = "chaos";
 /** How many links lead clients to each server. */
 const WAYS = 2;
-/** By itself, Envoy waits up to 30 s before it tries a stream again, and clients are to be back within 5 s. */
-const LONGEST_BACK_OFF = "2s";
+/**
+ * By itself, Envoy waits up to 30 s before it tries a stream again, and clients are to be back within 5 s: a route with
+ * separate streams may wait for that of the clusters, and these for that of the endpoints.
+ */
+const LONGEST_BACK_OFF = "1s";
 const READS_EVERY_MS = 200;
 const LOAD = { keptPerSecond: 20, newPerSecond: 5 };
 
