@@ -30,7 +30,7 @@ export function dateOf(at: string): string {
 }
 
 /** A time of today for people. */
-export function timeOf(at: string): string {
+export function timeOfDay(at: string): string {
   return times.format(new Date(at));
 }
 

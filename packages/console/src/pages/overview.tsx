@@ -8,7 +8,7 @@ import type {
 } from "@xdskit/server";
 import type { JSX } from "preact";
 import { lackText } from "../condition.ts";
-import { bytes, count, counted, since, span, timeOf, typeName } from "../format.ts";
+import { bytes, count, counted, since, span, timeOfDay, typeName } from "../format.ts";
 import { useLive } from "../live.ts";
 import { type Concern, ConcernList } from "../parts/attention.tsx";
 import { Chart, type Point } from "../parts/chart.tsx";
@@ -208,7 +208,7 @@ function Hour({ revision }: { readonly revision: number | undefined }): JSX.Elem
   const { answer } = useAnswer<SamplesAnswer>("samples", {}, `${tick} ${revision}`, HOUR_REST_MS);
   const items = answer?.items ?? [];
   const plot = (read: (sample: SampleAnswer) => number): readonly Point[] =>
-    items.map((sample) => ({ x: Date.parse(sample.at), y: read(sample), label: () => timeOf(sample.at) }));
+    items.map((sample) => ({ x: Date.parse(sample.at), y: read(sample), label: () => timeOfDay(sample.at) }));
   const revisions = (answer?.revisions ?? []).slice(-40).map(
     ({ revision: number, acks, lastAckMs }): Point => ({
       x: number,
