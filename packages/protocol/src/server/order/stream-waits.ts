@@ -8,7 +8,8 @@ import type { Order, Waits } from "./order.ts";
 
 /**
  * A type that waits: for an ACK before newer content is sent (`ack`), for its place in the order (`order`), or for a
- * reconnected client to subscribe to what it uses (`return`), such as Clusters (`clusters`). `limitMs`: how long it may wait, in milliseconds.
+ * reconnected client to subscribe to what it uses (`return`), such as Clusters (`clusters`). `limitMs`: how long it may
+ * wait, in milliseconds.
  */
 export interface WaitingType {
   readonly type: TypeStream;

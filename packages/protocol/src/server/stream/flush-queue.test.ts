@@ -71,7 +71,7 @@ describe("S-GRP-07: the queue of streams to be flushed", () => {
     expect([queue.isEmpty, queue.changed, queue.take(changed), queue.takenChanged]).toEqual([true, 0, undefined, 0]);
     for (const one of [a, b, a]) queue.add(one);
     expect([queue.isEmpty, queue.changed]).toEqual([false, 2]);
-    expect([queue.takeAhead(b), queue.takeAhead(b), queue.takenChanged]).toEqual([true, false, 0]);
+    expect([queue.remove(b), queue.remove(b), queue.takenChanged]).toEqual([true, false, 0]);
     expect([queue.take(changed), queue.takenChanged, queue.take(changed), queue.takenChanged]).toEqual([
       a,
       1,

@@ -67,8 +67,8 @@ export class FlushQueue<S extends QueuedStream> {
     return stream;
   }
 
-  /** Removes a stream ahead of its turn. Returns whether it was queued. */
-  takeAhead(stream: S): boolean {
+  /** Removes a stream from its row. Returns whether it was queued. */
+  remove(stream: S): boolean {
     const row = this.#asking.has(stream) ? this.#asking : this.#changed;
     if (!row.has(stream)) return false;
     row.delete(stream);
@@ -78,7 +78,7 @@ export class FlushQueue<S extends QueuedStream> {
   /** The client does not read. `stream`: set once the node is known. */
   stall(id: StreamId, stream: S | undefined): void {
     this.#stalled.set(id, stream !== undefined && this.#asking.has(stream));
-    if (stream !== undefined) this.takeAhead(stream);
+    if (stream !== undefined) this.remove(stream);
   }
 
   /** The client reads again. */
@@ -93,6 +93,6 @@ export class FlushQueue<S extends QueuedStream> {
   /** Removes a stream that closed. */
   forget(id: StreamId, stream: S | undefined): void {
     this.#stalled.delete(id);
-    if (stream !== undefined) this.takeAhead(stream);
+    if (stream !== undefined) this.remove(stream);
   }
 }

@@ -225,7 +225,7 @@ export class Streams {
     const stream = this.#open.get(id);
     if (stream === undefined) return undefined;
     const effects: ServerEffect[] = [...this.#placeAhead(stream)];
-    if (this.#open.queue.takeAhead(stream)) this.#flush(stream, effects);
+    if (this.#open.queue.remove(stream)) this.#flush(stream, effects);
     else if (effects.length === 0) return undefined;
     return effects;
   }
@@ -313,7 +313,7 @@ export class Streams {
       effects.push(...this.#placeAhead(stream));
       if (!this.#isOpen(stream)) return;
       // This is the flush for which that made it due.
-      this.#open.queue.takeAhead(stream);
+      this.#open.queue.remove(stream);
     }
     this.#open.catchUp(stream);
     const flushed = flushOf(stream);
