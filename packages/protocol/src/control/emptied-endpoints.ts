@@ -1,3 +1,4 @@
+import { ITEMS_A_STEP, type Steps } from "../state/steps.ts";
 import { placeKey } from "./place.ts";
 import type { EmptiedRecord, EntryChange, EntryPlace } from "./record.ts";
 
@@ -58,10 +59,19 @@ export interface SplitEmptied {
  * Splits live changes: endpoints that were there and become empty wait until `isOver`, each by itself. A deletion is
  * not concerned: it waits as long as anything refers to it.
  */
-export function splitEmptied(live: readonly EntryChange[], isOver: (place: EntryPlace) => boolean): SplitEmptied {
-  const isEmptied = (change: EntryChange): boolean => becomesEmpty(change) && !isOver(change);
-  if (!live.some(isEmptied)) return { flowing: live, emptied: [] };
-  return { flowing: live.filter((change) => !isEmptied(change)), emptied: live.filter(isEmptied) };
+export function* splitEmptied(
+  live: readonly EntryChange[],
+  isOver: (place: EntryPlace) => boolean,
+): Steps<SplitEmptied> {
+  let taken = 0;
+  const flowing: EntryChange[] = [];
+  const emptied: EntryChange[] = [];
+  for (const change of live) {
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
+    if (becomesEmpty(change) && !isOver(change)) emptied.push(change);
+    else flowing.push(change);
+  }
+  return { flowing, emptied };
 }
 
 function becomesEmpty({ before, after }: EntryChange): boolean {

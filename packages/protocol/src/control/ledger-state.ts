@@ -279,10 +279,9 @@ export class LedgerState {
       yield* this.#recordWriter(record.origin.writer, changes);
       if (record.origin.writer === held?.origin.writer || this.#touchesHeld(changes)) this.#hold(undefined);
     } else if (record.kind === "live") {
-      const unowned = changes.filter(({ layer }) => !this.#writers.has(layer));
-      yield* this.#recordWriter(record.origin.writer, unowned);
+      yield* this.#recordWriter(record.origin.writer, changes, (layer) => !this.#writers.has(layer));
       this.#overtake(changes);
-      this.#deletedLive.changed(changes, record.number);
+      yield* this.#deletedLive.changed(changes, record.number);
     } else if (record.kind === "unpinned") this.#unpin(record);
     this.#emptied.overtake(changes);
     const isDecided = record.kind === "approved" || record.kind === "rolled-back";
@@ -330,10 +329,14 @@ export class LedgerState {
     if (placement === true) this.#pinnedPlacement = undefined;
   }
 
-  *#recordWriter(writer: string, changes: readonly EntryChange[]): Steps<void> {
+  *#recordWriter(
+    writer: string,
+    changes: readonly EntryChange[],
+    mayOwn: (layer: string) => boolean = () => true,
+  ): Steps<void> {
     let taken = 0;
     for (const { layer } of changes) {
-      if (this.#writers.get(layer) !== writer) this.#writers.set(layer, writer);
+      if (this.#writers.get(layer) !== writer && mayOwn(layer)) this.#writers.set(layer, writer);
       if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
   }

@@ -1,3 +1,4 @@
+import { ITEMS_A_STEP, type Steps } from "../state/steps.ts";
 import { type PlacedEntry, placeKey } from "./place.ts";
 import type { EntryChange, EntryPlace } from "./record.ts";
 
@@ -27,11 +28,13 @@ export class LiveDeletions {
   }
 
   /** Live data changes with the record `number`. */
-  changed(changes: readonly EntryChange[], number: number): void {
-    for (const { layer, type, name, before, after } of changes) {
-      const place = { layer, type, name };
-      if (after !== undefined) this.#forget(place);
-      else if (before !== undefined) this.#add({ ...place, entry: before, number });
+  *changed(changes: readonly EntryChange[], number: number): Steps<void> {
+    let taken = 0;
+    for (const change of changes) {
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
+      const { layer, type, name, before, after } = change;
+      if (after !== undefined) this.#forget(change);
+      else if (before !== undefined) this.#add({ layer, type, name, entry: before, number });
     }
   }
 

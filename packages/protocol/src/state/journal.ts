@@ -103,7 +103,7 @@ export class Journal {
   trim(revision: number): void {
     const keepFrom = this.#indexAfter(revision);
     if (keepFrom === 0) return;
-    for (const line of this.#lines.slice(0, keepFrom)) this.#bytes -= line.bytes;
+    if (this.#bytes > 0) for (const line of this.#lines.slice(0, keepFrom)) this.#bytes -= line.bytes;
     this.#lines = this.#lines.slice(keepFrom);
     this.#trimmedTo = Math.max(this.#trimmedTo, revision);
   }

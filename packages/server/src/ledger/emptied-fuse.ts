@@ -8,6 +8,7 @@ import {
   type LedgerState,
   placeKey,
   type SplitEmptied,
+  type Steps,
   shownName,
   splitEmptied,
 } from "@xdskit/protocol/internal";
@@ -29,7 +30,7 @@ export class EmptiedFuse {
   }
 
   /** What of live changes is in force at once, and what waits. */
-  split(live: readonly EntryChange[], state: LedgerState): SplitEmptied {
+  split(live: readonly EntryChange[], state: LedgerState): Steps<SplitEmptied> {
     const now = Date.now();
     return splitEmptied(live, (place) => {
       if (this.#limitMs === "off" || state.covers(place, now)) return true;

@@ -71,7 +71,7 @@ export async function judgePublication(
   const isEmpty = made.changes.length === 0 && placement === undefined;
   const problem = isEmpty ? undefined : await check({ changes: made, placement });
   const { live: all, stable, waiting } = await slices.finish(splitLive(made.changes, kindOf, isReferredTo));
-  const { flowing: live, emptied } = emptiedFuse.split(all, state);
+  const { flowing: live, emptied } = await slices.finish(emptiedFuse.split(all, state));
   const change = { changes: stable, ...(placement !== undefined && { placement }) };
   const isStable = stable.length > 0 || placement !== undefined;
   const common = { made, placement, problem, live, emptied, waiting, change, isStable };

@@ -4,6 +4,7 @@ import {
   type EntryPlace,
   type FuseTrip,
   type HeldRecord,
+  ITEMS_A_STEP,
   type LedgerEffect,
   type LedgerState,
   placeKey,
@@ -165,7 +166,8 @@ export class PublicationPlanner {
   async liveOf(publication: Publication, state: LedgerState): Promise<ResourceChanges> {
     this.#lastLayers = undefined;
     const made = await this.#changesTo(publication, state);
-    const { flowing } = this.#options.emptied.split(made.changes, state);
+    const { slices, emptied } = this.#options;
+    const { flowing } = await slices.finish(emptied.split(made.changes, state));
     const flows = { changes: flowing, resources: made.resources };
     return await this.#withoutDeletions(join(flows, this.#restoredBy(publication, made)));
   }
@@ -236,7 +238,8 @@ export class PublicationPlanner {
     restored: ResourceChanges,
   ): Promise<Omit<OperationPlan, "result">> {
     this.#lastLayers = undefined;
-    const { flowing: live, emptied } = this.#options.emptied.split((await this.#split(made.changes, true)).live, state);
+    const { live: all } = await this.#split(made.changes, true);
+    const { flowing: live, emptied } = await this.#options.slices.finish(this.#options.emptied.split(all, state));
     const told = this.#options.emptied.recordOf(publication, emptied, live, state);
     const inForce = join({ changes: live, resources: made.resources }, restored);
     const common = { origin: publication.origin, ...authorOf(publication) };
@@ -283,11 +286,12 @@ export class PublicationPlanner {
     state: LedgerState,
   ): Promise<(place: EntryPlace) => boolean> {
     const { live } = await this.#split(made.changes, false);
-    if (live.every(({ after }) => after !== undefined)) return () => false;
+    const { slices } = this.#options;
+    if (!(await slices.finish(deletesAny(live)))) return () => false;
     const { references } = this.#options.inForce;
     const held = isDroppedBy(publication, state.held) ? [] : await this.#options.content.placed(state);
     const planned = [...this.#planned, made];
-    const future = await this.#options.slices.finish(FutureReferences.of({ references, state, planned, held }));
+    const future = await slices.finish(FutureReferences.of({ references, state, planned, held }));
     return (place) => future.needs(place);
   }
 
@@ -335,6 +339,15 @@ export class PublicationPlanner {
     const deleted = gone.map((place): EntryChange => ({ ...place, before: undefined, after: undefined }));
     return { changes: [...resources.keys(), ...deleted], resources };
   }
+}
+
+function* deletesAny(changes: readonly EntryChange[]): Steps<boolean> {
+  let taken = 0;
+  for (const { after } of changes) {
+    if (after === undefined) return true;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
+  }
+  return false;
 }
 
 /** Whether a whole publication is without the change that its writer had before, and that is held. */
