@@ -1,6 +1,14 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
-import type { AccessFunction, AccessRules, Commit, NodeMapping, Transaction, TypeUrl } from "@xdskit/protocol";
+import type {
+  AccessFunction,
+  AccessRules,
+  Commit,
+  NodeMapping,
+  Resource,
+  Transaction,
+  TypeUrl,
+} from "@xdskit/protocol";
 import { at, describeProblems, problemsIn } from "@xdskit/protocol/internal";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
@@ -138,6 +146,11 @@ export interface ManagementServer extends AsyncDisposable {
    * also if the rest is held. Throws an `XdsError` (SERVER_STATE) without a ledger, or if the server is closed.
    */
   publish(publication: Publication): Promise<PublishResult>;
+  /**
+   * Does for resources that are going to be published what can be done before, such as encoding them for the ledger, so
+   * that `publish` has less to do at once. Does nothing without a ledger. 500 resources take some 2 ms.
+   */
+  prepare(resources: Iterable<Resource>): void;
   /** Puts the held change of that number in force. Throws as `publish` does. */
   approve(number: number, by?: Authorship): Promise<PublishResult>;
   /** Drops the held change of that number. Throws as `publish` does. */
@@ -487,6 +500,10 @@ class WiredServer implements PrimaryServer {
     return (await this.#openLedger()).publish(publication);
   }
 
+  prepare(resources: Iterable<Resource>): void {
+    this.#ledger?.prepare(resources);
+  }
+
   async approve(number: number, by?: Authorship): Promise<PublishResult> {
     return (await this.#openLedger()).approve(number, by);
   }
@@ -561,6 +578,7 @@ class WiredServer implements PrimaryServer {
   }
 
   reportSource({ state, problems, since = new Date() }: SourceReport): void {
+    if (state === "failed") this.#ledger?.forgetPrepared();
     const failedSince = this.#source.failedSince ?? since;
     this.#source = { state, problems, since, ...(state === "failed" && { failedSince }) };
   }

@@ -20,6 +20,7 @@ import { discard, finishDiscarding, isUnfinished, UNFINISHED } from "./discardin
 import { type CompactionInput, generationNames, writeGeneration } from "./generation.ts";
 import { HeadWaiters } from "./head-waiters.ts";
 import { diskFiles, type LedgerFile, type LedgerFiles } from "./ledger-files.ts";
+import { LineBlock } from "./line-block.ts";
 import {
   formatHead,
   formatLine,
@@ -110,6 +111,8 @@ export class DirectoryLedgerStore implements LedgerStore {
   /** Appends, and what must not happen during one. */
   #last: Promise<unknown> = Promise.resolve();
   #compaction: Promise<void> = Promise.resolve();
+  /** What is about to be written. */
+  readonly #block = new LineBlock();
   /** To read bodies from. */
   readonly #opened = new Map<string, Promise<LedgerFile>>();
   #readers = 0;
@@ -251,37 +254,31 @@ export class DirectoryLedgerStore implements LedgerStore {
     const writing = await this.#ready();
     const brought = new Map<string, BodyPlace>();
     let bytes = writing.bytes;
-    let pending = "";
-    const write = async (line: string): Promise<void> => {
-      pending += line;
+    const block = this.#block;
+    block.clear();
+    const added = async (length: number): Promise<void> => {
+      bytes += length;
       // What is written may be done within the same turn.
-      if (slices.count(line.length)) await slices.next();
-      if (pending.length < WRITTEN_AT_ONCE) return;
-      await writing.file.append(Buffer.from(pending));
-      pending = "";
+      if (slices.count(length)) await slices.next();
+      if (block.length < WRITTEN_AT_ONCE) return;
+      await writing.file.append(block.bytes);
+      block.clear();
     };
     try {
       const number = this.#head.number + 1;
       for (const [digest, body] of bodies) {
         const known = this.#bodies.get(digest);
-        const line =
-          known === undefined
-            ? formatLine("body", `${digest} ${Buffer.from(body).toString("base64")}`)
-            : formatLine("used", digest);
-        const place = known ?? { file: writing.segment.name, offset: bytes, length: line.length - 1 };
-        brought.set(digest, { ...place, number });
-        bytes += line.length;
-        await write(line);
+        const length = known === undefined ? block.addBody(digest, body) : block.addText(formatLine("used", digest));
+        const place = known ?? { file: writing.segment.name, offset: bytes, length: length - 1, number };
+        brought.set(digest, known === undefined ? place : { ...place, number });
+        await added(length);
       }
       for (const record of records) {
-        for await (const part of formatLongLine("record", `${formatHead(record)} ${record.text}`)) {
-          bytes += Buffer.byteLength(part);
-          await write(part);
-        }
+        for await (const part of formatLongLine("record", `${formatHead(record)} ${record.text}`))
+          await added(block.addText(part));
       }
-      const commit = formatLine("commit", "");
-      bytes += commit.length;
-      await writing.file.append(Buffer.from(pending + commit));
+      bytes += block.addText(formatLine("commit", ""));
+      await writing.file.append(block.bytes);
       await writing.file.sync();
     } catch (error) {
       this.#isTorn = true;

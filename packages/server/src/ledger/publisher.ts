@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Resource, TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl } from "@xdskit/protocol";
 import type {
-  Digest,
   EntryChange,
   FuseTrip,
   HeldRecord,
@@ -16,6 +15,7 @@ import type { SubscribedNode } from "./affected-nodes.ts";
 import { DecisionPlanner } from "./decision-planner.ts";
 import { EmptiedFuse } from "./emptied-fuse.ts";
 import { EntryMaker } from "./entries.ts";
+import { EntryMemory, type EntryRules } from "./entry-memory.ts";
 import { HeldContent } from "./held-content.ts";
 import { type HeldEndpoint, HeldEndpoints } from "./held-endpoints.ts";
 import { isChange, isInForce, LedgerHistory } from "./history.ts";
@@ -49,13 +49,14 @@ const MOST_CONFLICTS = 20;
 /** After how long a store that cannot be read is read again, in milliseconds. */
 const READ_AGAIN_MS = 1_000;
 
-export interface PublisherOptions {
+export interface PublisherOptions extends EntryRules {
   readonly store: LedgerStore;
   readonly retention: Retention;
-  readonly digest: Digest;
-  readonly holdsSecret: (resource: Resource) => boolean;
-  /** Which resources are the endpoints of a cluster that has none. */
-  readonly lacksEndpoints?: ((resource: Resource) => boolean) | undefined;
+  /**
+   * The entries that were made of resources already, by the same rules.
+   * @default none
+   */
+  readonly entries?: EntryMemory;
   /**
    * For how long endpoints that become empty are held back, in milliseconds.
    * @default "off"
@@ -144,11 +145,11 @@ export class Publisher {
     | undefined;
 
   private constructor(options: PublisherOptions, read: ReadLedger, compactor: Compactor) {
-    const { store, digest, target } = options;
+    const { store, digest, target, entries: memory = new EntryMemory(options) } = options;
     this.history = new LedgerHistory(store);
     this.#options = options;
     const slices = this.#slices;
-    this.#entries = new EntryMaker({ ...options, slices });
+    this.#entries = new EntryMaker({ memory, digest, slices });
     this.#compactor = compactor;
     this.#inForce = new StateInForce(target, options.kindOf, this.#slices);
     this.#performer = new OperationPerformer({
@@ -463,7 +464,7 @@ export class Publisher {
       live = [];
       if (unrecorded === undefined || !isLost) await this.#performer.perform(one, held);
       else if (unrecorded.kind === "away")
-        await this.#flow([{ ...one.operation, live: () => one.plan.live ?? noResourceChanges }], unrecorded.reason);
+        await this.#flow([{ ...one.operation, live: one.plan.live ?? (() => noResourceChanges) }], unrecorded.reason);
       else one.operation.settle({ kind: "refused", reason: unrecorded.reason });
     }
     await this.#performer.performLive(live, held);
