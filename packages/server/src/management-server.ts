@@ -67,8 +67,8 @@ import { StateCheck, unseenLayer } from "./state/state-check.ts";
 import { clientStatusMethods } from "./status/methods.ts";
 import { clientStatusHandlers } from "./status/rest.ts";
 import type { FileExporter } from "./transport/files/exporter.ts";
-import { CallStarts, MOST_WAITING_CALLS } from "./transport/grpc/call-starts.ts";
 import { Decompression } from "./transport/grpc/decompression.ts";
+import { Intake, MOST_WAITING } from "./transport/grpc/intake.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
 import { DEFAULT_HTTP2_ENGINE } from "./transport/http2/engines.ts";
 import { ReadPacer } from "./transport/http2/read-pacer.ts";
@@ -347,9 +347,9 @@ class WiredServer implements PrimaryServer {
       further,
     });
     const http2 = options.http2 ?? DEFAULT_HTTP2_ENGINE;
-    const callStarts = new CallStarts();
-    const readPacer = new ReadPacer(() => callStarts.waiting > MOST_WAITING_CALLS);
-    const shared = { decompression: new Decompression(), callStarts, readPacer, http2 };
+    const intake = new Intake();
+    const readPacer = new ReadPacer(() => intake.waiting > MOST_WAITING);
+    const shared = { decompression: new Decompression(), intake, readPacer, http2 };
     // The workers of a primary have them.
     const served = this.#pool === undefined ? listen : [];
     this.#trustHolds = createTrustHolds(options, hub);
