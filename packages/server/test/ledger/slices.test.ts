@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { contentDigest } from "@xdskit/envoy-api";
 import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
-import { defaultFuses, tripFuses } from "@xdskit/protocol/internal";
+import { defaultFuses, type TypeKind, tripFuses } from "@xdskit/protocol/internal";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Work } from "../../../protocol/test/support/work.ts";
 import { openDirectoryLedger } from "../../src/ledger/directory-store.ts";
@@ -20,14 +20,15 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** A publisher whose target takes no steps. */
-async function start(name: string): Promise<Publisher> {
+/** A publisher whose target takes no steps, and to which all resources are of one kind. */
+async function start(name: string, kind: TypeKind): Promise<Publisher> {
   let revision = 0;
+  const kindOf = (): TypeKind => kind;
   return await Publisher.open({
     store: await openDirectoryLedger({ directory: join(directory, name) }),
     ...{ retention: DEFAULT_RETENTION, digest: contentDigest },
-    ...{ holdsSecret: () => false, kindOf: () => "cds", nodesBy: () => [] },
-    judge: (change, state) => tripFuses(change, state, { time: 0, kindOf: () => "cds", nodes: [] }, defaultFuses),
+    ...{ holdsSecret: () => false, kindOf, nodesBy: () => [] },
+    judge: (change, state) => tripFuses(change, state, { time: 0, kindOf, nodes: [] }, defaultFuses),
     target: {
       get revision() {
         return revision;
@@ -49,8 +50,8 @@ const clusters = (count: number, text: string): readonly Resource[] =>
   );
 
 /** The steps of the longest turn while the last of some lists is published. */
-async function longestTurn(lists: readonly (readonly Resource[])[]): Promise<number> {
-  const publisher = await start(`${lists[0]?.length}`);
+async function longestTurn(lists: readonly (readonly Resource[])[], kind: TypeKind): Promise<number> {
+  const publisher = await start(`${lists[0]?.length}`, kind);
   const publish = (list: readonly Resource[]) =>
     publisher.publish({ layers: new Map([["base", list]]), origin: { writer: "directory" } });
   for (const list of lists.slice(0, -1)) await publish(list);
@@ -59,12 +60,18 @@ async function longestTurn(lists: readonly (readonly Resource[])[]): Promise<num
   return steps;
 }
 
+const kinds: readonly TypeKind[] = ["cds", "eds"];
+
 test.each([
   ["new", (count: number) => [clusters(count, "1")]],
   ["changed", (count: number) => [clusters(count, "1"), clusters(count, "2")]],
   ["deleted", (count: number) => [clusters(count, "1"), []]],
 ])("a publication of resources that are %s is divided, however many they are", async (_, lists) => {
-  const few = await longestTurn(lists(1_500));
-  const many = await longestTurn(lists(4_500));
-  expect(many).toBeLessThan(1.1 * few);
+  for (const kind of kinds) {
+    const few = await longestTurn(lists(1_500), kind);
+    const many = await longestTurn(lists(4_500), kind);
+    expect(many, kind).toBeLessThan(1.1 * few);
+    rmSync(directory, { recursive: true });
+    mkdirSync(directory);
+  }
 });
