@@ -273,9 +273,9 @@ export class ServerMachine {
     return this.#polls.isDue || this.#streams.isAskingDue;
   }
 
-  /** Whether an answer to a stream takes several flushes and is not complete. */
-  isPaused(stream: StreamId): boolean {
-    return this.#streams.isPaused(stream);
+  /** Whether a stream was not sent all that it asked for: its answer waits for a flush, or for several. */
+  isAnswerPending(stream: StreamId): boolean {
+    return this.#streams.isAnswerPending(stream);
   }
 
   /** The revision of the newest transaction that changed anything. */

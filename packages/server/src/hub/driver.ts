@@ -161,8 +161,8 @@ class MachineFlushes implements DueFlushes {
     return this.#machine.pausedFlushes;
   }
 
-  isPaused(stream: StreamId): boolean {
-    return this.#machine.isPaused(stream);
+  isAnswerPending(stream: StreamId): boolean {
+    return this.#machine.isAnswerPending(stream);
   }
 
   sendLarge(): void {

@@ -56,10 +56,13 @@ test("a stream that asked for something before or while its client did not read 
   const [before, meanwhile, never] = [1, 2, 3].map(streamOf) as [Queued, Queued, Queued];
   for (const one of [before, meanwhile, never]) queue.add(one);
   queue.asks(before);
+  const asking = (): readonly boolean[] => [before, meanwhile, never].map((one) => queue.isAsking(one));
+  expect(asking()).toEqual([true, false, false]);
   for (const one of [before, meanwhile, never]) queue.stall(one.opened.stream, one);
   queue.asks(meanwhile);
-  expect(queue.isEmpty).toBe(true);
+  expect([queue.isEmpty, ...asking()]).toEqual([true, true, true, false]);
   for (const one of [never, before, meanwhile]) queue.resume(one.opened.stream, one);
+  expect(asking()).toEqual([true, true, false]);
   expect([queue.take("asking"), queue.take("asking"), queue.take("asking")]).toEqual([before, meanwhile, undefined]);
   expect([queue.take(changed), queue.isEmpty]).toEqual([never, true]);
 });

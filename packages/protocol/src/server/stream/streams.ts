@@ -68,9 +68,13 @@ export class Streams {
     return this.#paused;
   }
 
-  /** Whether an answer to a stream takes several flushes and is not complete. */
-  isPaused(id: StreamId): boolean {
-    return this.#open.get(id)?.isPaused === true;
+  /**
+   * Whether a stream was not sent all that it asked for: its answer takes several flushes, or waits for one, if need be
+   * until its client reads.
+   */
+  isAnswerPending(id: StreamId): boolean {
+    const stream = this.#open.get(id);
+    return stream !== undefined && (stream.isPaused || this.#open.queue.isAsking(stream));
   }
 
   *members(): Iterable<ProgressMember> {
