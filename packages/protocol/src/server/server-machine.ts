@@ -221,13 +221,6 @@ export class ServerMachine {
     return effects;
   }
 
-  /** Flushes one stream ahead of the others; undefined: it does not wait for a flush. Throws as `next` does. */
-  flushAhead(id: StreamId): readonly ServerEffect[] | undefined {
-    const effects = this.#streams.flushAhead(id);
-    if (effects !== undefined) this.#rest();
-    return effects;
-  }
-
   /** Drops what only streams and polls flushed at the same time share, once none is due. */
   #rest(): void {
     if (!this.isDue) this.#responses.rest();

@@ -72,12 +72,10 @@ export class FlushQueue<S extends QueuedStream> {
     return stream;
   }
 
-  /** Removes a stream from its row. Returns whether it was queued. */
-  remove(stream: S): boolean {
-    const row = this.#asking.has(stream) ? this.#asking : this.#changed;
-    if (!row.has(stream)) return false;
-    row.delete(stream);
-    return true;
+  /** Removes a stream from its row. */
+  remove(stream: S): void {
+    this.#asking.delete(stream);
+    this.#changed.delete(stream);
   }
 
   /** The client does not read. `stream`: set once the node is known. */

@@ -88,19 +88,6 @@ describe("turns", () => {
     expect(talk.machine.isDue).toBe(false);
   });
 
-  test("are given to a stream ahead of the others if it waits for one", () => {
-    const talk = new Conversation();
-    talk.put(plain("a"));
-    for (const stream of [1, 2]) {
-      talk.open(stream, "delta");
-      talk.receive(stream, delta(CLUSTER, {}));
-    }
-    const isSent = (stream: number): boolean | undefined =>
-      talk.machine.flushAhead(stream)?.some((effect) => effect.kind === "send" && effect.stream === stream);
-    expect([isSent(2), isSent(2), isSent(9)]).toEqual([true, undefined, undefined]);
-    expect([talk.turns().map(({ stream }) => stream), isSent(1)]).toEqual([[1], undefined]);
-  });
-
   test.each(["delta", "sotw"] as const)("leave no answer pending, however many it takes, in %s", (variant) => {
     const names = Array.from({ length: 3 }, (_, i) => `e${i}`);
     const talk = new Conversation({ maxComparedPerTurn: 1 });

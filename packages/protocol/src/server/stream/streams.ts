@@ -224,16 +224,6 @@ export class Streams {
     if (row === "asking") queue.asks(stream);
   }
 
-  /** Flushes one stream ahead of the others; undefined: it does not wait for a flush. Throws as `next` does. */
-  flushAhead(id: StreamId): readonly ServerEffect[] | undefined {
-    const stream = this.#open.get(id);
-    if (stream === undefined) return undefined;
-    const effects: ServerEffect[] = [...this.#placeAhead(stream)];
-    if (this.#open.queue.remove(stream)) this.#flush(stream, effects);
-    else if (effects.length === 0) return undefined;
-    return effects;
-  }
-
   /** Who sends a request, and of which type; without a stream it is not served. */
   #identify(id: StreamId, request: DiscoveryRequest): IdentifiedSender {
     const known = this.#open.get(id);
