@@ -6,8 +6,8 @@ import { loadReportMethods } from "./load/methods.ts";
 import type { ClientStatus } from "./status/client-status.ts";
 import { clientStatusMethods } from "./status/methods.ts";
 import { clientStatusHandlers } from "./status/rest.ts";
-import { CallStarts, MOST_WAITING_CALLS } from "./transport/grpc/call-starts.ts";
 import { Decompression } from "./transport/grpc/decompression.ts";
+import { Intake, MOST_WAITING } from "./transport/grpc/intake.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
 import { DEFAULT_HTTP2_ENGINE } from "./transport/http2/engines.ts";
 import { ReadPacer } from "./transport/http2/read-pacer.ts";
@@ -42,9 +42,9 @@ export function createTransports(
     ...{ api, controlPlane, rest: options.rest, maxRequestBytes: limits.maxRestRequestBytes },
     further,
   });
-  const callStarts = new CallStarts();
-  const readPacer = new ReadPacer(() => callStarts.waiting > MOST_WAITING_CALLS);
-  const shared = { decompression: new Decompression(), callStarts, readPacer, http2 };
+  const intake = new Intake();
+  const readPacer = new ReadPacer(() => intake.waiting > MOST_WAITING);
+  const shared = { decompression: new Decompression(), intake, readPacer, http2 };
   return options.listen.map(({ host, port, tls = usual, ...choice }, index) => {
     const secured = tls === false ? undefined : tls;
     return new GrpcTransport({

@@ -1,3 +1,5 @@
+import { unclearedBytes } from "./uncleared-bytes.ts";
+
 const NOTHING = new Uint8Array(0);
 const LEAST_BYTES = 256;
 
@@ -76,7 +78,7 @@ export class ByteQueue {
     if (this.#isOwn && this.#end + byteLength <= this.#memory.byteLength) return;
     const isRoomy = this.#isOwn && this.#memory.byteLength >= 2 * needed;
     const capacity = Math.max(needed, Math.min(Math.max(2 * needed, LEAST_BYTES), wanted));
-    const memory = isRoomy ? this.#memory : new Uint8Array(capacity);
+    const memory = isRoomy ? this.#memory : unclearedBytes(capacity);
     memory.set(this.#memory.subarray(this.#start, this.#end));
     this.#end = this.length;
     this.#start = 0;

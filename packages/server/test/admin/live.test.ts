@@ -119,6 +119,47 @@ describe("the feed", () => {
     expect(looks / ticks).toBeLessThan(1_000);
     end();
   });
+
+  test("while every tick has a change, the progress is a look at the one before, and no client tells of its ACKs; the last is followed", () => {
+    connect("n");
+    const followed = new Set<number>();
+    const { deployments } = world;
+    const counted = Object.assign(Object.create(deployments) as typeof deployments, {
+      follow: (revision: number) => {
+        followed.add(revision);
+        return deployments.follow(revision);
+      },
+      unfollow: (follower: ReturnType<typeof deployments.follow>) => {
+        followed.delete(follower.revision);
+        deployments.unfollow(follower);
+      },
+    });
+    const feed = new EventFeed({ ...world.view, deployments: counted });
+    const end = feed.subscribe({ take: () => undefined });
+    const tick = (): unknown => {
+      feed.tick();
+      const { head, revision } = JSON.parse(feed.current().find(({ name }) => name === "progress")?.data ?? "") as {
+        readonly head: number;
+        readonly revision: number;
+      };
+      return { behind: head - revision, followed: followed.size };
+    };
+    const change = (version: number): void =>
+      void world.commit([{ layer: "elsewhere", puts: [resource(CDS, "a", `${version}`)] }]);
+    change(0);
+    tick();
+    expect(tick()).toEqual({ behind: 0, followed: 1 });
+    const churn = Array.from({ length: 8 }, (_, version) => {
+      change(version + 1);
+      return tick();
+    });
+    // A tick is waited for after each look.
+    const [look, wait] = [1, 2].map((behind) => ({ behind, followed: 0 }));
+    expect(churn.slice(3)).toEqual([look, wait, look, wait, look]);
+    tick();
+    expect(tick()).toEqual({ behind: 0, followed: 1 });
+    end();
+  });
 });
 
 describe("/api/v1/events", () => {

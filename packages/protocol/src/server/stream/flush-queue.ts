@@ -10,8 +10,8 @@ interface QueuedStream {
 export const CHANGED_PER_ASKING = 8;
 
 /**
- * The streams to be flushed, in two rows that take turns: those that asked for something, and those that something
- * changed for. Thousands of clients that come at once do not delay a change for others, nor the other way round. A
+ * The streams to be flushed, in two rows that take turns: those that asked for something or whose wait ended, and those
+ * that something changed for. Thousands of clients that come at once do not delay a change for others, nor the other way round. A
  * stream whose client does not read is in neither (S-GRP-07).
  */
 export class FlushQueue<S extends QueuedStream> {
@@ -48,7 +48,7 @@ export class FlushQueue<S extends QueuedStream> {
     if (!this.#stalled.has(stream.opened.stream) && !this.#asking.has(stream)) this.#changed.add(stream);
   }
 
-  /** Moves a queued stream to those that asked for something, or one that is stalled once it is queued. */
+  /** Moves a queued stream to those that asked for something or whose wait ended, or one that is stalled once it is queued. */
   asks(stream: S): void {
     const { stream: id } = stream.opened;
     if (this.#stalled.has(id)) this.#stalled.set(id, true);

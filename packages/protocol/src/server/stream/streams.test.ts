@@ -130,6 +130,25 @@ describe("turns", () => {
     },
   );
 
+  test("of streams whose wait ended do not delay those of a change", () => {
+    const talk = new Conversation();
+    talk.put(plain("a"));
+    for (const stream of [1, 2, 3, 4]) {
+      talk.open(stream, "delta");
+      talk.receive(stream, delta(CLUSTER, {}));
+    }
+    talk.turns();
+    talk.ack(1, CLUSTER);
+    talk.put(plain("a", "2"));
+    talk.turns();
+    talk.ack(1, CLUSTER);
+    for (const effect of talk.asked)
+      if (effect.kind === "start-timer") talk.machine.on({ kind: "timer-fired", timer: effect.timer });
+    talk.put(plain("a", "3"));
+    expect([talk.machine.changedStreams, talk.machine.isAskingDue]).toEqual([1, true]);
+    expect(talk.turns().map(({ stream }) => stream)).toEqual([1, 2, 3, 4]);
+  });
+
   test("that meet a bug name its stream", () => {
     const boom = (): Uint8Array => {
       throw new Error("boom");

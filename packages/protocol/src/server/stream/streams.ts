@@ -357,6 +357,8 @@ export class Streams {
     this.#open.catchUp(stream);
     const reports = stream.giveUpWaiting(waiting, since);
     this.#open.awaken(stream);
+    // Thousands that came back together stop waiting together: nothing changed, and no change is delayed for them.
+    this.#open.queue.asks(stream);
     return [...placed, ...reports];
   }
 

@@ -15,6 +15,8 @@ const TICK_MS = 500;
  * changes come all the time, that bounds what it costs.
  */
 const NODES_PER_TICK = 1_000;
+/** After changes in so many ticks in a row, the next one is expected to have another. */
+const MOVES_OF_CHURN = 2;
 const MAX_GROUPS = 20;
 
 type LivePart = keyof LiveEvents;
@@ -46,8 +48,11 @@ export class EventFeed {
   readonly #now = new Map<LivePart, FeedEvent & { readonly number: number }>();
   #lastNumber = 0;
   #timer: NodeJS.Timeout | undefined;
-  #followed: RevisionFollower | undefined;
+  /** The revision whose progress is told, and whether the clients keep that current. */
+  #told: { readonly progress: RevisionFollower; readonly isFollowed: boolean } | undefined;
   #ticksToWait = 0;
+  /** The newest revision at the last tick, and in how many ticks up to then it was another one. */
+  #newest: { readonly revision: number; readonly moves: number } | undefined;
   /** Of the clients of the workers; undefined: not known yet, or there are none. */
   #others: readonly LiveReading[] | undefined;
   #isAsking = false;
@@ -120,8 +125,9 @@ export class EventFeed {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#others = undefined;
-    if (this.#followed !== undefined) this.#view.deployments.unfollow(this.#followed);
-    this.#followed = undefined;
+    this.#endFollowing();
+    this.#told = undefined;
+    this.#newest = undefined;
     this.#ticksToWait = 0;
   }
 
@@ -183,22 +189,36 @@ export class EventFeed {
   }
 
   #readProgress(): LiveEvents["progress"] {
-    const { deployedNodes, revision: inForce, pending, nacked } = this.#follow(this.#view.revision());
+    const { deployedNodes, revision: inForce, pending, nacked } = this.#progressOf(this.#view.revision());
     const revision = this.#view.numberOf(inForce);
     return { head: this.#view.head(), revision, deployed: deployedNodes, pending, nacked };
   }
 
-  /** Follows the newest revision, or still the one before. */
-  #follow(head: number): RevisionFollower {
+  /**
+   * The progress of the newest revision, or still of one before. While changes come all the time it is that of the last
+   * tick's revision, as it is now: to keep it current would cost something for each ACK, to be outdated at once.
+   */
+  #progressOf(head: number): RevisionFollower {
     const { deployments, fleet } = this.#view;
+    const before = this.#newest ?? { revision: head, moves: 0 };
+    const moves = before.revision === head ? 0 : before.moves + 1;
+    this.#newest = { revision: head, moves };
     if (this.#ticksToWait > 0) this.#ticksToWait--;
-    if (this.#followed !== undefined) {
-      if (this.#followed.revision === head || this.#ticksToWait > 0) return this.#followed;
-      deployments.unfollow(this.#followed);
+    if (this.#told !== undefined) {
+      const { progress, isFollowed } = this.#told;
+      if (this.#ticksToWait > 0 || (isFollowed && progress.revision === head)) return progress;
     }
+    this.#endFollowing();
     this.#ticksToWait = 1 + Math.ceil(fleet.size / NODES_PER_TICK);
-    this.#followed = deployments.follow(head);
-    return this.#followed;
+    const isFollowed = moves < MOVES_OF_CHURN;
+    const progress = deployments.follow(isFollowed ? head : before.revision);
+    if (!isFollowed) deployments.unfollow(progress);
+    this.#told = { progress, isFollowed };
+    return progress;
+  }
+
+  #endFollowing(): void {
+    if (this.#told?.isFollowed === true) this.#view.deployments.unfollow(this.#told.progress);
   }
 
   #readNodes(): LiveEvents["nodes"] {

@@ -14,6 +14,7 @@ import { retryHintMs } from "../retry-hint.ts";
 import { blockedMessage, closeWithin } from "../stream-state.ts";
 import type { Decompression } from "./decompression.ts";
 import { type FramedMessage, FramingError, type MessageLimits, MessageParser, messagePrefix } from "./framing.ts";
+import type { Intake } from "./intake.ts";
 import { type CallHeaders, formatTrailers, parseHeaders, responseHeaders } from "./metadata.ts";
 
 /** A method's callbacks for one call. */
@@ -48,6 +49,8 @@ export interface CallOptions extends MessageLimits {
   readonly decompression: Decompression;
   /** Counts the call's bytes of messages that are not fully processed. */
   readonly held: HeldBytes;
+  /** Where large messages wait for their turn. */
+  readonly intake: Intake;
   /** Counts a message; returns the milliseconds that it has to wait. */
   readonly delayRequest: () => number;
   /** Called for each exceeded limit; the call ends. */
@@ -274,7 +277,7 @@ export class GrpcCall implements StreamHandle, BodyListener {
   }
 
   #takeNow({ isCompressed, bytes }: FramedMessage): Promise<void> | void {
-    if (!isCompressed) return this.#listener?.onMessage(bytes);
+    if (!isCompressed) return this.#give(bytes);
     const { compression } = this.headers;
     if (compression === "identity") {
       throw new FramingError(statusCode.INTERNAL, "a compressed message without grpc-encoding");
@@ -294,7 +297,18 @@ export class GrpcCall implements StreamHandle, BodyListener {
     if (plain === undefined || this.#isOver) return;
     this.#workBytes = plain.byteLength;
     this.#hold();
-    await this.#listener?.onMessage(plain);
+    await this.#give(plain);
+  }
+
+  /** Gives a message to the method: at once, or a large one when its turn comes. */
+  #give(bytes: Uint8Array): Promise<void> | void {
+    const turn = this.#options.intake.turnFor(this.#options.account.key, bytes.byteLength);
+    if (turn === undefined) return this.#listener?.onMessage(bytes);
+    return turn.then(() => {
+      // What a call waits for is let go if it ends before.
+      if (!this.#isOver) return this.#listener?.onMessage(bytes);
+      return undefined;
+    });
   }
 
   async #waitFor(work: Promise<void>, byteLength: number): Promise<void> {

@@ -26,9 +26,9 @@ import { STREAMS_AT_ONCE } from "../http2/stream-room.ts";
 import { describePeer } from "../peer.ts";
 import { type RestHandler, RestServer } from "../rest/rest-server.ts";
 import type { CallListener } from "./call.ts";
-import { CallStarts, STARTS_PER_TURN } from "./call-starts.ts";
 import { type ConnectionOptions, GrpcConnection } from "./connection.ts";
 import { Decompression } from "./decompression.ts";
+import { Intake, SMALL_MESSAGE_BYTES, TAKEN_PER_TURN } from "./intake.ts";
 import type { GrpcMethod } from "./method.ts";
 
 const fault = new Error("a bug");
@@ -40,13 +40,26 @@ const listener: CallListener = { onMessage: nothing, onHalfClose: nothing, onFai
 
 /** More than the buffers of two sockets hold. */
 const LARGE_BYTES = 64 * 2 ** 20;
+const CALLS_WITH_MESSAGES = 100;
 let counted = 0;
+/** The sizes of the messages of each call of "/sized". */
+const sized = new Set<readonly number[]>();
 const methods = new Map<string, GrpcMethod>([
   [
     "/counted",
     (call) => {
       counted++;
       call.accept(listener);
+      return nothing;
+    },
+  ],
+  [
+    "/sized",
+    (call) => {
+      counted++;
+      const sizes: number[] = [];
+      sized.add(sizes);
+      call.accept({ ...listener, onMessage: ({ byteLength }) => void sizes.push(byteLength) });
       return nothing;
     },
   ],
@@ -107,6 +120,7 @@ async function start(
   opened = [];
   receivedBytes = [];
   counted = 0;
+  sized.clear();
   const hub = new Hub({
     digest: contentDigest,
     traits: () => undefined,
@@ -122,7 +136,7 @@ async function start(
     listener: undefined,
     rest: new RestServer({ handlers, maxRequestBytes: 1_000_000 }),
     decompression: new Decompression(),
-    callStarts: new CallStarts(),
+    intake: new Intake(),
     readPacer,
     openHttp2: http2Engines[engine],
   };
@@ -305,7 +319,39 @@ describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine
       most = Math.max(most, counted - before);
     }
     // What came between two looks may belong to two turns.
-    expect(most).toBeLessThanOrEqual(2 * STARTS_PER_TURN);
+    expect(most).toBeLessThanOrEqual(2 * TAKEN_PER_TURN);
+    socket.destroy();
+  });
+
+  test("of large messages that are complete in one read, a few are taken in a turn, those of a call in their order", async () => {
+    const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
+      .on("error", nothing)
+      .resume();
+    const calls = Array.from({ length: CALLS_WITH_MESSAGES }, (_, at) =>
+      frame(frameType.headers, END_HEADERS, 2 * at + 1, callHeaders("/sized")),
+    );
+    const message = Buffer.concat([Buffer.from([0]), uint32(SMALL_MESSAGE_BYTES), Buffer.alloc(SMALL_MESSAGE_BYTES)]);
+    const cut = message.length - 1;
+    const parts = (from: number, to: number): readonly Buffer[] =>
+      calls.map((_, at) => frame(frameType.data, 0, 2 * at + 1, message.subarray(from, to)));
+    socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls, ...parts(0, cut)]));
+    await vi.waitFor(() => expect(counted).toBe(calls.length));
+    // The last byte of each, and a small message after it.
+    const small = Buffer.from([0, 0, 0, 0, 0]);
+    const ends = calls.map((_, at) =>
+      frame(frameType.data, 0, 2 * at + 1, Buffer.concat([message.subarray(cut), small])),
+    );
+    socket.write(Buffer.concat(ends));
+    const taken = (): number => [...sized.values()].filter((sizes) => sizes.length > 0).length;
+    let most = 0;
+    for (let before = 0; before < calls.length; before = taken()) {
+      await turn();
+      most = Math.max(most, taken() - before);
+    }
+    await turn();
+    // What came between two looks may belong to two turns.
+    expect(most).toBeLessThanOrEqual(2 * TAKEN_PER_TURN);
+    expect([...sized.values()]).toEqual(Array(calls.length).fill([SMALL_MESSAGE_BYTES, 0]));
     socket.destroy();
   });
 

@@ -14,9 +14,9 @@ import { Http2Exchange } from "../rest/http2-exchange.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { blockedMessage } from "../stream-state.ts";
 import { openCall } from "./call.ts";
-import type { CallStarts } from "./call-starts.ts";
 import type { CertificateNotice } from "./certificate-watch.ts";
 import type { Decompression } from "./decompression.ts";
+import type { Intake } from "./intake.ts";
 import { isGrpc } from "./metadata.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
 
@@ -58,7 +58,7 @@ export interface ConnectionOptions {
   readonly listener: NamedChoice | undefined;
   readonly rest: RestServer;
   readonly decompression: Decompression;
-  readonly callStarts: CallStarts;
+  readonly intake: Intake;
   readonly readPacer?: ReadPacer | undefined;
   readonly openHttp2: OpenHttp2;
 }
@@ -174,7 +174,7 @@ export class GrpcConnection implements Http2Listener {
   onStream(stream: Http2Stream, headers: RequestHeaders): void {
     this.#streams.add(stream);
     stream.onClose(() => this.#streams.delete(stream));
-    this.#options.callStarts.start(this.#account.key, () => this.#start(stream, headers));
+    this.#options.intake.take(this.#account.key, () => this.#start(stream, headers));
   }
 
   #start(stream: Http2Stream, headers: RequestHeaders): void {
@@ -208,6 +208,7 @@ export class GrpcConnection implements Http2Listener {
       decompression: this.#options.decompression,
       account,
       held: hub.budget.open(account),
+      intake: this.#options.intake,
       delayRequest: () => hub.delayRequest(account, address),
       onLimit: (limit, message) => hub.reportLimit(limit, address, message),
       onMistake: (error) => this.#reportMistake(headers[":path"], error),

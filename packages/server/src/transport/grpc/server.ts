@@ -12,11 +12,11 @@ import { addressOf, describePeer } from "../peer.ts";
 import { Http1Server } from "../rest/http1-server.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { type BoundAddress, formatAddress, type Transport } from "../transport.ts";
-import type { CallStarts } from "./call-starts.ts";
 import type { CertificateNotice } from "./certificate-watch.ts";
 import { GrpcConnection } from "./connection.ts";
 import type { Decompression } from "./decompression.ts";
 import { readProtocol } from "./first-bytes.ts";
+import type { Intake } from "./intake.ts";
 import type { GrpcMethod } from "./method.ts";
 import { grpcMethods } from "./services.ts";
 import { type InForceCertificates, TlsListener, type TrustFuse } from "./tls.ts";
@@ -46,7 +46,7 @@ export interface GrpcTransportOptions {
   /** Shared by all ports. */
   readonly decompression: Decompression;
   /** Shared by all ports. */
-  readonly callStarts: CallStarts;
+  readonly intake: Intake;
   /** Shared by all ports. */
   readonly readPacer: ReadPacer;
   readonly http2: Http2Engine;
@@ -202,7 +202,7 @@ export class GrpcTransport implements Transport {
       socket.destroy();
       return;
     }
-    const { limits, rest, decompression, callStarts, readPacer, http2 } = this.#options;
+    const { limits, rest, decompression, intake, readPacer, http2 } = this.#options;
     const options = {
       hub,
       limits,
@@ -210,7 +210,7 @@ export class GrpcTransport implements Transport {
       listener: this.#choice,
       rest,
       decompression,
-      callStarts,
+      intake,
       readPacer,
       openHttp2: http2Engines[http2],
     };

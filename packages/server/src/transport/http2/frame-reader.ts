@@ -1,3 +1,4 @@
+import { unclearedBytes } from "../uncleared-bytes.ts";
 import { FRAME_HEAD_BYTES, readUint31 } from "./frame.ts";
 
 /** A frame as a part of the bytes that it came in; valid until the next one is read. */
@@ -114,7 +115,7 @@ export class FrameReader {
     const partial = this.#partial ?? NOTHING;
     const byteLength = this.#partialBytes + bytes.byteLength;
     if (byteLength > partial.byteLength) {
-      this.#partial = new Uint8Array(Math.max(byteLength, Math.min(2 * byteLength, needed)));
+      this.#partial = unclearedBytes(Math.max(byteLength, Math.min(2 * byteLength, needed)));
       this.#partial.set(partial.subarray(0, this.#partialBytes));
     }
     this.#partial?.set(bytes, this.#partialBytes);

@@ -44,7 +44,7 @@ function numbers(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from }, (_, index) => from + index);
 }
 
-test("after a megabyte in a turn connections that bring much wait, and take turns", async () => {
+test("after so many bytes in a turn connections that bring much wait, and take turns", async () => {
   const herd = new Herd(5 * READERS_PER_TURN);
   const all = numbers(0, 5 * READERS_PER_TURN);
   expect(herd.read()).toEqual(all);
@@ -53,7 +53,7 @@ test("after a megabyte in a turn connections that bring much wait, and take turn
     await turn();
     turns.push(herd.read());
   }
-  // The first megabyte of a turn pauses nobody; the connections that waited bring another one.
+  // What may be read in a turn pauses nobody; the connections that waited bring as much again.
   expect(turns.map((read) => read.reduce((bytes) => bytes + CHUNK, 0))).toEqual(Array(5).fill(2 * BYTES_PER_TURN));
   expect(new Set(turns.flat())).toEqual(new Set(all));
 });

@@ -1,5 +1,5 @@
 /** Bytes that are read in one turn of the event loop before connections that bring much wait for a later turn. */
-export const BYTES_PER_TURN = 1_048_576;
+export const BYTES_PER_TURN = 131_072;
 /** Reads below this, such as ACKs and small requests, never wait. */
 export const SMALL_READ_BYTES = 16_384;
 /** Connections that go on in one turn: Node reads up to 64 KiB from each before anything else runs. */
