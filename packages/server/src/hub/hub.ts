@@ -42,7 +42,7 @@ import { HubEffects } from "./hub-effects.ts";
 import { HubView } from "./hub-view.ts";
 import type { Listeners } from "./listeners.ts";
 import { rememberedOf } from "./past-states.ts";
-import { PollIntake } from "./poll-intake.ts";
+import { IncomingPolls } from "./incoming-polls.ts";
 import { type NewPoll, type PollHandle, PollRegistry } from "./poll-registry.ts";
 import type {
   BodyHandle,
@@ -59,7 +59,7 @@ import { type Refused, Reports } from "./reports.ts";
 import { RequestRate } from "./request-rate.ts";
 import { Requesters } from "./requesters.ts";
 import { spread } from "./spread.ts";
-import { StreamIntake } from "./stream-intake.ts";
+import { IncomingStreams } from "./incoming-streams.ts";
 import { StreamRegistry } from "./stream-registry.ts";
 import { unanswerable, WaitingRequests } from "./waiting-requests.ts";
 import type { MissingNames } from "./withheld-requests.ts";
@@ -96,8 +96,8 @@ export class Hub implements HubPort {
   readonly #requestRate: RequestRate;
   readonly #streams: StreamRegistry;
   readonly #polls: PollRegistry;
-  readonly #streamIntake: StreamIntake;
-  readonly #pollIntake: PollIntake;
+  readonly #incomingStreams: IncomingStreams;
+  readonly #incomingPolls: IncomingPolls;
   readonly #waiting: WaitingRequests;
   readonly #accessWatchers = new Set<() => void>();
   #isListening = false;
@@ -122,8 +122,8 @@ export class Hub implements HubPort {
     this.#polls = polls;
     const streams = new StreamRegistry({
       ...{ encoder, limits, connectionLimits },
-      closed: (stream, status, reason) => this.#streamIntake.closed(stream, status, reason),
-      pace: (stream, kind, pendingBytes) => this.#streamIntake.paced(stream, kind, pendingBytes),
+      closed: (stream, status, reason) => this.#incomingStreams.closed(stream, status, reason),
+      pace: (stream, kind, pendingBytes) => this.#incomingStreams.paced(stream, kind, pendingBytes),
       limitHit: (limit, { id, peer }, message) => reports.limitHit(limit, peer.address, message, id),
     });
     this.#streams = streams;
@@ -163,17 +163,17 @@ export class Hub implements HubPort {
       open: (id) => this.budget.open(accountOf(requesters.accountHolder(id))),
       viewOf: (stream, node) => requesters.viewOf(stream, node),
       isKnown: (id, request) => requesters.isKnown(id, request),
-      process: (stream, request) => this.#streamIntake.process(stream, request),
-      withheld: (type) => this.#streamIntake.withhold(type),
+      process: (stream, request) => this.#incomingStreams.process(stream, request),
+      withheld: (type) => this.#incomingStreams.withhold(type),
       refuse: (id, reason) => this.#turnAway(id, unanswerable[reason], "not-ready"),
       commit: (transaction) => driver.take({ kind: "transaction-committed", transaction }),
       failed: (id, cause) => effects.failed(id, "conversion", cause),
     });
     const nextId = (): number => ++lastStream;
     const { view, readiness } = this;
-    const intake = { connections: this.#connections, admission, waiting: this.#waiting, driver, reports, nextId };
-    this.#streamIntake = new StreamIntake({ ...intake, readiness, streams });
-    this.#pollIntake = new PollIntake({ ...intake, view, polls });
+    const incoming = { connections: this.#connections, admission, waiting: this.#waiting, driver, reports, nextId };
+    this.#incomingStreams = new IncomingStreams({ ...incoming, readiness, streams });
+    this.#incomingPolls = new IncomingPolls({ ...incoming, view, polls });
   }
 
   /** The listeners of the embedding program. */
@@ -301,15 +301,15 @@ export class Hub implements HubPort {
   }
 
   openStream(opened: NewStream, handle: StreamHandle | BodyHandle): StreamId | Status {
-    return this.#streamIntake.open(opened, handle);
+    return this.#incomingStreams.open(opened, handle);
   }
 
   receive(stream: StreamId, request: DiscoveryRequest, bytes: number): void {
-    this.#streamIntake.receive(stream, request, bytes);
+    this.#incomingStreams.receive(stream, request, bytes);
   }
 
   finish(stream: StreamId): void {
-    this.#streamIntake.finish(stream);
+    this.#incomingStreams.finish(stream);
   }
 
   abandon(stream: StreamId, reason: StreamEnd): void {
@@ -317,19 +317,19 @@ export class Hub implements HubPort {
   }
 
   endStream(stream: StreamId, status: Status, reason: StreamEnd): void {
-    this.#streamIntake.end(stream, status, reason);
+    this.#incomingStreams.end(stream, status, reason);
   }
 
   poll(asked: NewPoll, handle: PollHandle): PollId | undefined {
-    return this.#pollIntake.poll(asked, handle);
+    return this.#incomingPolls.poll(asked, handle);
   }
 
   abandonPoll(poll: PollId): void {
-    this.#pollIntake.abandon(poll);
+    this.#incomingPolls.abandon(poll);
   }
 
   #turnAway(id: StreamId | PollId, status: Status, reason: StreamEnd): void {
-    if (this.#polls.has(id)) this.#pollIntake.refuse(id, status);
+    if (this.#polls.has(id)) this.#incomingPolls.refuse(id, status);
     else this.endStream(id, status, reason);
   }
 
@@ -368,7 +368,7 @@ export class Hub implements HubPort {
 
   #refuse(refused: Refused): void {
     if ("stream" in refused) this.endStream(refused.stream, refusedByListener, "failed");
-    else this.#pollIntake.refuse(refused.poll, { ...refusedByListener, code: statusCode.PERMISSION_DENIED });
+    else this.#incomingPolls.refuse(refused.poll, { ...refusedByListener, code: statusCode.PERMISSION_DENIED });
   }
 
   /**

@@ -9,7 +9,7 @@ import type { Reports } from "./reports.ts";
 import { cancelled } from "./stream-registry.ts";
 import { unanswerable, type WaitingRequests } from "./waiting-requests.ts";
 
-export interface PollIntakeParts {
+export interface IncomingPollsParts {
   readonly connections: Connections;
   readonly admission: Admission;
   readonly polls: PollRegistry;
@@ -22,10 +22,10 @@ export interface PollIntakeParts {
 }
 
 /** Takes polls in, and passes them on once they wait for nothing that a poll can wait for. */
-export class PollIntake {
-  readonly #parts: PollIntakeParts;
+export class IncomingPolls {
+  readonly #parts: IncomingPollsParts;
 
-  constructor(parts: PollIntakeParts) {
+  constructor(parts: IncomingPollsParts) {
     this.#parts = parts;
   }
 

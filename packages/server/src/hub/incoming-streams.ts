@@ -10,7 +10,7 @@ import type { OpenStream, StreamRegistry } from "./stream-registry.ts";
 import type { WaitingRequests } from "./waiting-requests.ts";
 import type { WaitingType } from "./withheld-requests.ts";
 
-export interface StreamIntakeParts {
+export interface IncomingStreamsParts {
   readonly connections: Connections;
   readonly admission: Admission;
   readonly readiness: ReadinessTracker;
@@ -23,10 +23,10 @@ export interface StreamIntakeParts {
 }
 
 /** Takes streams and their requests in, and passes on what happens to them until they end. */
-export class StreamIntake {
-  readonly #parts: StreamIntakeParts;
+export class IncomingStreams {
+  readonly #parts: IncomingStreamsParts;
 
-  constructor(parts: StreamIntakeParts) {
+  constructor(parts: IncomingStreamsParts) {
     this.#parts = parts;
   }
 
