@@ -310,7 +310,7 @@ module.exports = {
           "^packages/$1/",
           "^packages/[^/]+/src/(index|internal)\\.ts$",
           "^packages/envoy-api/src/resources/index\\.ts$",
-          "^packages/source/src/(checks|settings)\\.ts$",
+          "^packages/source/src/(checks|settings|thread)\\.ts$",
           "^packages/protocol/src/problem\\.ts$",
           "^packages/server/src/(envoy-dump|ledger-store)\\.ts$",
           "^packages/envoy-api/gen/messages\\.d\\.ts$",

@@ -18,6 +18,7 @@ export default defineConfig({
       "@xdskit/disk": source("disk"),
       "@xdskit/source/checks": source("source", "checks"),
       "@xdskit/source/settings": source("source", "settings"),
+      "@xdskit/source/thread": source("source", "thread"),
       "@xdskit/source": source("source"),
       "@xdskit/server/envoy-dump": source("server", "envoy-dump"),
       "@xdskit/server/internal": source("server", "internal"),

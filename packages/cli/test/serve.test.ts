@@ -267,6 +267,14 @@ describe("xds serve", () => {
     const io = new CapturedIo();
     const code = await run(["serve", where.directory, "--listen", `127.0.0.1:${port}`, "--admin", "off"], io);
     expect([code, io.stderr.text.includes("EADDRINUSE")]).toEqual([1, true]);
+    // The thread that reads meanwhile must not keep the process running.
+    await where.write("clusters.yaml", clusters(...Array.from({ length: 2_000 }, (_, index) => `cluster-${index}`)));
+    const started = once(process, "worker") as Promise<[Worker]>;
+    const again = run(["serve", where.directory, "--listen", `127.0.0.1:${port}`, "--admin", "off"], io);
+    const [thread] = await started;
+    const exit = once(thread, "exit");
+    expect(await again).toBe(1);
+    await exit;
   });
 
   test("nodes and deliveries tell who refused what", async () => {

@@ -246,4 +246,4 @@ export { ServerMachine } from "./server/server-machine.ts";
 export { type Ambiguity, findAmbiguity } from "./state/ambiguity.ts";
 export { deletedKey } from "./state/layer.ts";
 export type { LayerState } from "./state/layer-set.ts";
-export { finish, type Steps } from "./state/steps.ts";
+export { finish, ITEMS_A_STEP, type Steps } from "./state/steps.ts";

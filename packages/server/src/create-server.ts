@@ -1,6 +1,6 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
-import type { AccessFunction, AccessRules, Commit, NodeMapping } from "@xdskit/protocol";
+import type { AccessFunction, AccessRules, Commit, NodeMapping, Resource } from "@xdskit/protocol";
 import { at, problemsIn } from "@xdskit/protocol/internal";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
@@ -279,6 +279,10 @@ class WiredServer implements PrimaryServer {
     return (await this.#openLedger()).publish(publication);
   }
 
+  prepare(resources: Iterable<Resource>): void {
+    this.#ledger?.prepare(resources);
+  }
+
   async approve(number: number, by?: Authorship): Promise<PublishResult> {
     return (await this.#openLedger()).approve(number, by);
   }
@@ -345,6 +349,7 @@ class WiredServer implements PrimaryServer {
   }
 
   reportSource({ state, problems, since = new Date() }: SourceReport): void {
+    if (state === "failed") this.#ledger?.forgetPrepared();
     const failedSince = this.#source.failedSince ?? since;
     this.#source = { state, problems, since, ...(state === "failed" && { failedSince }) };
   }

@@ -1,5 +1,5 @@
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
-import type { AccessFunction, AccessRules, Commit, NodeMapping } from "@xdskit/protocol";
+import type { AccessFunction, AccessRules, Commit, NodeMapping, Resource } from "@xdskit/protocol";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
 import type { ResourceProblem } from "./error.ts";
@@ -74,6 +74,11 @@ export interface ManagementServer extends AsyncDisposable {
    * also if the rest is held. Throws an `XdsError` (SERVER_STATE) without a ledger, or if the server is closed.
    */
   publish(publication: Publication): Promise<PublishResult>;
+  /**
+   * Does for resources that are going to be published what can be done before, such as encoding them for the ledger, so
+   * that `publish` has less to do at once. Does nothing without a ledger. 500 resources take some 2 ms.
+   */
+  prepare(resources: Iterable<Resource>): void;
   /** Puts the held change of that number in force. Throws as `publish` does. */
   approve(number: number, by?: Authorship): Promise<PublishResult>;
   /** Drops the held change of that number. Throws as `publish` does. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { contentDigest } from "@xdskit/envoy-api";
-import type { TypeUrl } from "@xdskit/protocol";
+import type { Resource, TypeUrl } from "@xdskit/protocol";
 import {
   defaultFuses,
   type EntryChange,
@@ -23,6 +23,7 @@ import { connectedNodes, type JudgedWith, judgedNodes, type PlacedStreams, subsc
 import { ConnectedNodes } from "./ledger/connected-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
 import { lackingEndpoints } from "./ledger/endpoints.ts";
+import { EntryMemory, type EntryRules } from "./ledger/entry-memory.ts";
 import { StoreFreshness } from "./ledger/freshness.ts";
 import type { PublishTarget } from "./ledger/in-force.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
@@ -67,6 +68,8 @@ export class ServerLedger {
   readonly #role: SourceRole;
   readonly #replicas: Replicas;
   readonly #balancer: SessionBalancer;
+  readonly #entryRules: EntryRules;
+  readonly #entries: EntryMemory;
   #opening: Promise<Publisher> | undefined;
   #publisher: Publisher | undefined;
   #outage: StoreOutage | undefined;
@@ -84,6 +87,10 @@ export class ServerLedger {
     this.#rulesContext = rulesContext;
     this.#target = target;
     this.#streams = streams;
+    const { api } = options;
+    const rules = { holdsSecret: secretsOf(api), lacksEndpoints: lackingEndpoints(api) };
+    this.#entryRules = { digest: contentDigest, ...rules };
+    this.#entries = new EntryMemory(this.#entryRules);
     const { publishes = "always", store } = options.ledger ?? {};
     this.#role = new SourceRole({
       // A store without leases has one writer.
@@ -176,6 +183,16 @@ export class ServerLedger {
   /** Resolves when what the store has is in force, for a client of a worker. */
   async whenFresh(client: ArrivingClient): Promise<void> {
     await this.#freshness?.check(client);
+  }
+
+  /** Makes the entries of resources that are to be published, whether or not it is open. */
+  prepare(resources: Iterable<Resource>): void {
+    for (const resource of resources) this.#entries.entryOf(resource);
+  }
+
+  /** What was prepared is not published. */
+  forgetPrepared(): void {
+    this.#entries.forgetBodies();
   }
 
   /** Other nodes are connected to workers. */
@@ -312,9 +329,8 @@ export class ServerLedger {
       return await Publisher.open({
         store,
         retention: { ...DEFAULT_RETENTION, ...this.#options.ledger?.retention },
-        digest: contentDigest,
-        holdsSecret: secretsOf(api),
-        lacksEndpoints: lackingEndpoints(api),
+        ...this.#entryRules,
+        entries: this.#entries,
         endpointsEmptiedMs: fuses.endpointsEmptiedMs,
         kindOf,
         judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), fuses),

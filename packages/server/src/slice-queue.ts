@@ -38,8 +38,9 @@ export class SliceQueue {
   /** Works on a lane until the slice is over or nothing waits; returns whether the slice is over. */
   #work(waiting: Steps<void>[]): boolean {
     for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
-      if (first.next().done === true) waiting.shift();
-      if (this.#slices.count()) return true;
+      const { done, value = 1 } = first.next();
+      if (done === true) waiting.shift();
+      if (this.#slices.count(0, done === true ? 1 : value)) return true;
     }
     return false;
   }

@@ -13,10 +13,11 @@ export class Slices {
   #items = 0;
   #bytes = 0;
 
-  /** Counts an item; returns whether the slice is over, and the caller awaits `next`. */
-  count(bytes = 0): boolean {
+  /** Counts an item, or several; returns whether the slice is over, and the caller awaits `next`. */
+  count(bytes = 0, items = 1): boolean {
     this.#bytes += bytes;
-    return ++this.#items >= ITEMS || this.#bytes >= BYTES;
+    this.#items += items;
+    return this.#items >= ITEMS || this.#bytes >= BYTES;
   }
 
   async next(): Promise<void> {
@@ -25,12 +26,12 @@ export class Slices {
     this.#bytes = 0;
   }
 
-  /** Finishes a computation that yields after each item. */
+  /** Finishes a computation in steps. */
   async finish<T>(steps: Steps<T>): Promise<T> {
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step.value;
-      if (this.count()) await this.next();
+      if (this.count(0, step.value)) await this.next();
     }
   }
 }

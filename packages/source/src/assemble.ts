@@ -86,30 +86,61 @@ function makeLayer(layer: string, parts: readonly LayerPart[], before: MadeLayer
   }
   const resources: Resource[] = [];
   const problems: CrossProblem[] = [];
-  const holders = new Map<TypeUrl, Map<string, Origin>>();
+  const holders = new Holders(parts);
   for (const file of parts.flatMap((part) => part.files)) {
     for (const decoded of file.content.resources) {
-      const { type, name } = decoded.resource;
-      const holder = holders.get(type)?.get(name);
-      if (holder !== undefined) {
-        problems.push(duplicate(layer, decoded.resource, holder, originOf(file, decoded)));
-        continue;
-      }
-      const names = holders.get(type) ?? new Map<string, Origin>();
-      holders.set(type, names.set(name, originOf(file, decoded)));
-      resources.push(decoded.resource);
+      const holder = holders.add(decoded);
+      if (holder === undefined) resources.push(decoded.resource);
+      else problems.push(duplicate(layer, decoded.resource, holders.originOf(holder), originOf(file, decoded)));
     }
   }
   problems.push(...ambiguities(layer, resources, holders));
   return { parts, resources, problems, shape: {} };
 }
 
+/** The resources of a layer by name. */
+class Holders {
+  readonly #parts: readonly LayerPart[];
+  /** The files of all resources, looked up once something is told of one: seldom. */
+  #files: ReadonlyMap<DecodedResource, LayerFile> | undefined;
+  readonly #byType = new Map<TypeUrl, Map<string, DecodedResource>>();
+
+  constructor(parts: readonly LayerPart[]) {
+    this.#parts = parts;
+  }
+
+  /** Adds a resource unless there is another of its name, which is returned. */
+  add(decoded: DecodedResource): DecodedResource | undefined {
+    const { type, name } = decoded.resource;
+    let names = this.#byType.get(type);
+    if (names === undefined) {
+      names = new Map();
+      this.#byType.set(type, names);
+    }
+    const known = names.get(name);
+    if (known === undefined) names.set(name, decoded);
+    return known;
+  }
+
+  get({ type, name }: Pick<Resource, "type" | "name">): Origin | undefined {
+    const holder = this.#byType.get(type)?.get(name);
+    return holder && this.originOf(holder);
+  }
+
+  originOf(holder: DecodedResource): Origin {
+    this.#files ??= new Map(
+      this.#parts.flatMap(({ files }) =>
+        files.flatMap((file) => file.content.resources.map((decoded) => [decoded, file] as const)),
+      ),
+    );
+    const file = this.#files.get(holder);
+    if (file === undefined) throw new RangeError(`expected ${holder.resource.name} in a file of the layer`);
+    return originOf(file, holder);
+  }
+}
+
 /** Names of several resources that a single client could match at once (S-LOC-08). */
-function ambiguities(
-  layer: string,
-  resources: readonly Resource[],
-  holders: ReadonlyMap<TypeUrl, ReadonlyMap<string, Origin>>,
-): readonly CrossProblem[] {
+function ambiguities(layer: string, resources: readonly Resource[], holders: Holders): readonly CrossProblem[] {
   const varied = new Map<string, Resource[]>();
   const keyOf = ({ type, name, variant }: Resource): string => `${type} ${variant?.name ?? name}`;
   for (const resource of resources) if (resource.variant !== undefined) varied.set(keyOf(resource), []);
@@ -117,8 +148,8 @@ function ambiguities(
   for (const resource of resources) varied.get(keyOf(resource))?.push(resource);
   return [...varied.values()].flatMap((together): readonly CrossProblem[] => {
     const found = findAmbiguity(together);
-    const at = found && holders.get(found.second.type)?.get(found.second.name);
-    const related = found && holders.get(found.first.type)?.get(found.first.name);
+    const at = found && holders.get(found.second);
+    const related = found && holders.get(found.first);
     if (found === undefined || at === undefined || related === undefined) return [];
     const { type, name, variant } = found.second;
     const what = `${messageNameOf(type)} ${quote(variant?.name ?? name)} in layer ${layer}`;

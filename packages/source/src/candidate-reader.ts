@@ -1,8 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { contentDigest, type FieldProblem } from "@xdskit/envoy-api";
 import { usesJsonSpelling } from "@xdskit/envoy-api/internal";
-import { createResource, type Resource } from "@xdskit/protocol";
+import { createResource, type Resource, type ResourceInput } from "@xdskit/protocol";
+import type { ValuePath } from "@xdskit/protocol/internal";
 import type { Candidate } from "./document/candidate.ts";
+import { candidateAlone } from "./document/envelope.ts";
 import { ItemMemory, type KnownItem, knownItem } from "./document/item-memory.ts";
 import type { KnownList } from "./file-content.ts";
 import { type Decoding, readValue } from "./read-resource.ts";
@@ -69,10 +71,8 @@ export class CandidateReader {
       return same;
     }
     const inner = bodyPath.slice(path.length);
-    const { input, problems } = readValue(value, this.#decoding, inner);
-    if (input === undefined) return { resource: undefined, problems };
-    const read = { resource: createResource(input, contentDigest), problems, isJsonSpelled: usesJsonSpelling(value) };
-    this.#decoding.onResource?.(read.resource);
+    const read = readNew(value, inner, this.#decoding);
+    if (read.resource === undefined) return read;
     if (digest === undefined) return items.remember(value, { ...read, bodyPath: inner }) ?? read;
     this.#digests.set(digest, read);
     return read;
@@ -83,4 +83,24 @@ export class CandidateReader {
     this.#known.items.finish();
     this.#known.digests = this.#digests;
   }
+}
+
+const createWithVersion = (input: ResourceInput): Resource => createResource(input, contentDigest);
+
+function readNew(value: unknown, bodyPath: ValuePath, decoding: Decoding): ReadItem | RefusedItem {
+  const { create = createWithVersion, onResource } = decoding;
+  const { input, problems } = readValue(value, decoding, bodyPath);
+  if (input === undefined) return { resource: undefined, problems };
+  const resource = create(input);
+  onResource?.(resource);
+  return { resource, problems, isJsonSpelled: usesJsonSpelling(value) };
+}
+
+/** Reads an item of a list whose document is not read yet. Undefined: it depends on that, or is none. */
+export function readAhead(value: unknown, decoding: Decoding): KnownItem | undefined {
+  const candidate = candidateAlone(value);
+  if (candidate === undefined) return undefined;
+  const { bodyPath } = candidate;
+  const read = readNew(value, bodyPath, decoding);
+  return read.resource === undefined ? undefined : { ...read, bodyPath };
 }

@@ -1,6 +1,7 @@
 import type { TextProblem } from "@xdskit/envoy-api";
-import { KnownResources } from "./candidate-reader.ts";
+import { KnownResources, readAhead } from "./candidate-reader.ts";
 import { decodeProto } from "./decode-proto.ts";
+import { hasItemsOfItsOwn } from "./document/envelope.ts";
 import { decodeText } from "./document/file-text.ts";
 import type { TextTrouble } from "./document/parsed-text.ts";
 import { SourceText } from "./document/source-text.ts";
@@ -31,7 +32,7 @@ export async function decodeFile(
   const { text, problem } = decodeText(file, bytes);
   if (text === undefined) return { resources: [], problems: [problem], refused: anythingRefused };
   if (format === "text") return await decodeTextFormat(file, text, decoding, known);
-  const source = new SourceText(text, format, known.items);
+  const source = readText(text, format, decoding, known);
   const { documents, troubles } = source.parsed;
   const values = documents.map(({ value }) => value);
   // While somebody writes, a text has mistakes now and then; the last one without any stays known.
@@ -45,6 +46,20 @@ export async function decodeFile(
     problems: [...troubles.map((trouble) => syntaxProblem(file, trouble, source)), ...problems],
     refused: anythingRefused,
   };
+}
+
+/** Reads the text, and its items at once if the thread has nothing else to do. */
+function readText(
+  text: string,
+  format: Exclude<FileFormat, "proto" | "text">,
+  decoding: Decoding,
+  known: KnownResources,
+): SourceText {
+  if (decoding.isAlone === true) known.items.readAhead((value) => readAhead(value, decoding));
+  const source = new SourceText(text, format, known.items);
+  if (!source.parsed.documents.some(({ value }) => hasItemsOfItsOwn(value))) return source;
+  known.items.abandon();
+  return new SourceText(text, format);
 }
 
 function syntaxProblem(file: string, { code, offset, message, hint }: TextTrouble, source: SourceText): Problem {

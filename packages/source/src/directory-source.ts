@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { Resource } from "@xdskit/protocol";
 import { Attention } from "./directory/attention.ts";
 import type { HowToLook, SecretFilesMode } from "./directory/directory-reading.ts";
 import type { Progress } from "./directory/file-cache.ts";
@@ -66,19 +67,26 @@ export interface DirectorySourceOptions {
 export interface DirectorySource {
   /**
    * Reads everything at first, then what changed since the last call. Never throws for the content of the directory. In
-   * a worker thread, a load that is still running when the watch ends rejects with an `AbortError`.
+   * a worker thread, a load that is still running when the watch ends, or the source is closed, rejects with an
+   * `AbortError`. Where a thread reads, `onResources` is called with the resources as they arrive, some hundred at a
+   * time; some may not be in the load.
    */
-  load(onProgress?: (progress: Progress) => void): Promise<Load>;
+  load(
+    onProgress?: (progress: Progress) => void,
+    onResources?: (resources: readonly Resource[]) => void,
+  ): Promise<Load>;
   /**
    * Yields a load whenever the content of the directory or its problems changed and writing has paused; the first one
-   * at once if there was no load yet. Ends with the signal. Only one watch at a time.
+   * at once if there was no load yet. Ends with the signal. Only one watch at a time. `onResources`: as for `load`.
    */
-  watch(signal: AbortSignal): AsyncIterable<Load>;
+  watch(signal: AbortSignal, onResources?: (resources: readonly Resource[]) => void): AsyncIterable<Load>;
   /**
    * Where resources are in the files as they were read last, whether or not that could take effect; undefined where no
    * file has them.
    */
   placesOf(asked: readonly AskedResource[]): Promise<readonly (ResourcePlace | undefined)[]>;
+  /** Ends the thread that reads, if there is one; the next load starts another. A watch does so when it ends. */
+  close(): void;
 }
 
 const EVERYTHING: ReadonlySet<string> = new Set([""]);
@@ -132,8 +140,15 @@ class WatchedDirectory implements DirectorySource {
     this.#pollMs = pollMs;
   }
 
-  async load(onProgress?: (progress: Progress) => void): Promise<Load> {
-    const how: HowToLook = { isPatient: false, ...(onProgress && { onProgress }) };
+  async load(
+    onProgress?: (progress: Progress) => void,
+    onResources?: (resources: readonly Resource[]) => void,
+  ): Promise<Load> {
+    const how: HowToLook = {
+      ...{ isPatient: false },
+      ...(onProgress && { onProgress }),
+      ...(onResources && { onResources }),
+    };
     const load = await this.#inTurn(() => this.#look(EVERYTHING, how));
     return this.#folders === undefined ? load : withWatchProblem(load, this.#folders.refused);
   }
@@ -142,14 +157,19 @@ class WatchedDirectory implements DirectorySource {
     return this.#reader.placesOf(asked);
   }
 
-  async *watch(signal: AbortSignal): AsyncIterable<Load> {
+  close(): void {
+    this.#reader.close();
+  }
+
+  async *watch(signal: AbortSignal, onResources?: (resources: readonly Resource[]) => void): AsyncIterable<Load> {
     const attention = new Attention(this.#patience, signal);
     const folders = new FolderWatch(this.#directory, (path) => attention.call(path));
     this.#folders = folders;
     const close = (): void => this.#reader.close();
     signal.addEventListener("abort", close, { once: true });
     const look = async (paths: ReadonlySet<string>): Promise<Load | undefined> => {
-      const looked = await this.#inTurn(() => this.#look(paths, { isPatient: true })).catch(unlessAborted(signal));
+      const how: HowToLook = { isPatient: true, ...(onResources && { onResources }) };
+      const looked = await this.#inTurn(() => this.#look(paths, how)).catch(unlessAborted(signal));
       if (looked === undefined) return undefined;
       for (const path of folders.follow(this.#reader.folders)) attention.call(path.startsWith("..") ? "" : path);
       return withWatchProblem(looked, folders.refused);

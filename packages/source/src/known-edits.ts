@@ -1,5 +1,5 @@
 import type { Resource } from "@xdskit/protocol";
-import type { Steps } from "@xdskit/protocol/internal";
+import { ITEMS_A_STEP, type Steps } from "@xdskit/protocol/internal";
 
 /** How the list of a layer differs from the previous one, by identity. */
 export interface LayerEdit {
@@ -21,17 +21,18 @@ export function noteEdit(before: readonly Resource[], after: readonly Resource[]
 
 /** The edit between two lists: remembered, or computed by comparing them. */
 export function* editBetween(before: readonly Resource[], after: readonly Resource[]): Steps<LayerEdit> {
+  let taken = 0;
   const known = edits.get(after);
   if (known?.before.deref() === before) return known;
   const removed = new Set<Resource>();
   for (const resource of before) {
     removed.add(resource);
-    yield;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
   }
   const added: Resource[] = [];
   for (const resource of after) {
     if (!removed.delete(resource)) added.push(resource);
-    yield;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
   }
   return { added, removed };
 }

@@ -3,8 +3,10 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { KnownResources } from "./candidate-reader.ts";
 import { decodeFile } from "./decode.ts";
+import { ItemMemory } from "./document/item-memory.ts";
 import { Places } from "./document/places.ts";
 import type { FileContent } from "./file-content.ts";
+import type { Decoding } from "./read-resource.ts";
 
 const api = createEnvoyApi();
 
@@ -15,9 +17,11 @@ async function decode(
   known: KnownResources,
   format: Format = "yaml",
   given: EnvoyApi = api,
+  more: Partial<Decoding> = {},
 ): Promise<FileContent> {
   const bytes = new TextEncoder().encode(text);
-  return await decodeFile({ file: `f.${format}`, format, bytes }, { api: given, validation: "warn" }, known);
+  const decoding: Decoding = { api: given, validation: "warn", ...more };
+  return await decodeFile({ file: `f.${format}`, format, bytes }, decoding, known);
 }
 
 function shown({ resources, problems, refused }: FileContent): unknown {
@@ -69,6 +73,8 @@ const around: readonly ((list: string) => string)[] = [
   (list) => `${list}---\n${list}`,
   (list) => list.replaceAll("\n", "\r\n"),
   (list) => list.trimEnd(),
+  (list) => `"@type": type.googleapis.com/envoy.config.cluster.v3.Cluster\nname: around\nresources:\n${list}`,
+  (list) => `resources:\n${list}"@type": type.googleapis.com/envoy.config.bootstrap.v3.Bootstrap\n`,
 ];
 
 const jsonCluster = (name: string, more: object = {}): string =>
@@ -105,6 +111,7 @@ const jsonAround: readonly ((list: readonly string[]) => string)[] = [
   (list) => `{"type_url":"envoy.config.cluster.v3.Cluster","resources":[${list.join(", ")}]}`,
   (list) => `{"versoin_info":"1","resources":[${list.join(", ")}]}`,
   (list) => `{"static_resources":{"resources":[${list.join(",")}],"clusters":[${list.join(",")}]}}`,
+  (list) => `{"@type":"type.googleapis.com/envoy.config.cluster.v3.Cluster","resources":[${list.join(",")}]}`,
 ];
 
 /** A change of a list: an item exchanged, inserted, removed, or moved to the end. */
@@ -158,10 +165,11 @@ test.each<[Format, fc.Arbitrary<readonly string[]>]>([
 ])("what is known of a file as it was changes nothing but cost (%s)", async (format, history) => {
   await fc.assert(
     fc.asyncProperty(history, async (texts) => {
-      const known = new KnownResources();
+      const [known, knownAlone] = [new KnownResources(), new KnownResources()];
       for (const text of texts) {
-        const fresh = await decode(text, new KnownResources(), format);
-        expect(shown(await decode(text, known, format))).toEqual(shown(fresh));
+        const fresh = shown(await decode(text, new KnownResources(), format));
+        expect(shown(await decode(text, known, format))).toEqual(fresh);
+        expect(shown(await decode(text, knownAlone, format, api, { isAlone: true }))).toEqual(fresh);
       }
     }),
     { numRuns: 400 },
@@ -236,6 +244,7 @@ const shapes: readonly (readonly [string, Format, (count: number, at: number, ms
   ["pretty JSON", "json", (count, at, ms) => JSON.stringify(jsonList(count, at, ms), null, 2)],
 ];
 
+const { note } = ItemMemory.prototype;
 const timeoutLine = (ms: number): string => `  connect_timeout: ${ms / 1000}s\n`;
 const timeoutOf = (i: number, at: number, ms: number): object => (i === at ? { connect_timeout: `${ms / 1000}s` } : {});
 const listOf = (count: number, textOf: (index: number) => string): string =>
@@ -264,6 +273,26 @@ test.each(shapes)("one change is one resource read, however many there are (%s)"
     });
   }
 });
+
+test.each(shapes)(
+  "without other work, items are read before those after them are parsed (%s)",
+  async (_, format, textOf) => {
+    const order = async (isAlone: boolean): Promise<string> => {
+      let order = "";
+      const noted = vi.spyOn(ItemMemory.prototype, "note");
+      noted.mockImplementation(function (this: ItemMemory, ...given) {
+        order += "n";
+        return note.apply(this, given);
+      });
+      const more = { isAlone, onResource: () => (order += "r") };
+      const { resources } = await decode(textOf(5, 2, 1000), new KnownResources(), format, api, more);
+      noted.mockRestore();
+      expect(resources.map(({ resource }) => resource.name)).toEqual(["c0", "c1", "c2", "c3", "c4"]);
+      return order;
+    };
+    expect([await order(true), await order(false)]).toEqual(["nrnrnrnrnr", "nnnnnrrrrr"]);
+  },
+);
 
 test.each(shapes)("one change is one item looked up, however many there are (%s)", async (_, format, textOf) => {
   const looked: unknown[] = [];

@@ -1,4 +1,4 @@
-import { nearestName } from "@xdskit/protocol/internal";
+import { nearestName } from "@xdskit/protocol/problem";
 
 /** The format of a file's content. */
 export type FileFormat = "yaml" | "json" | "proto" | "text";

@@ -8,7 +8,7 @@ import type {
   Resource,
   TypeUrl,
 } from "@xdskit/protocol";
-import { finish, type Steps } from "@xdskit/protocol/internal";
+import { finish, ITEMS_A_STEP, type Steps } from "@xdskit/protocol/internal";
 import { editBetween } from "./known-edits.ts";
 import type { Problem } from "./problem.ts";
 import type { ListenerSettings } from "./settings/choice-reading.ts";
@@ -104,6 +104,7 @@ function* changeOf(
   before: readonly Resource[],
   after: readonly Resource[],
 ): Steps<LayerChange | undefined> {
+  let taken = 0;
   if (before === after) return undefined;
   const { added, removed } = yield* editBetween(before, after);
   const old = new Map<TypeUrl, Map<string, Resource>>();
@@ -111,20 +112,20 @@ function* changeOf(
     const names = old.get(resource.type);
     if (names === undefined) old.set(resource.type, new Map([[resource.name, resource]]));
     else names.set(resource.name, resource);
-    yield;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
   }
   const puts: Resource[] = [];
   for (const resource of added) {
     const replaced = old.get(resource.type)?.get(resource.name);
     if (replaced === undefined || differs(replaced, resource)) puts.push(resource);
     old.get(resource.type)?.delete(resource.name);
-    yield;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
   }
   const deletes: Deletion[] = [];
   for (const names of old.values()) {
     for (const resource of names.values()) {
       deletes.push(deletionOf(resource));
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
   }
   if (puts.length === 0 && deletes.length === 0) return undefined;

@@ -33,7 +33,8 @@ export interface ModuleSourceOptions {
 }
 
 /** A source of resources: loads them once, or on every change. The resources of a module have no places. */
-export type ResourceSource = Pick<DirectorySource, "load" | "watch"> & Partial<Pick<DirectorySource, "placesOf">>;
+export type ResourceSource = Pick<DirectorySource, "load" | "watch"> &
+  Partial<Pick<DirectorySource, "placesOf" | "close">>;
 
 const TIMEOUT_MS = 10_000;
 const POLL_MS = 5_000;

@@ -20,6 +20,13 @@ export interface Decoding {
   readonly findsVersionLoss?: boolean;
   /** The resources are on demand: sent only on request by name. */
   readonly isOnDemand?: boolean;
+  /** The thread has no other work: items of lists are read with their text, so that the values of few are in memory. */
+  readonly isAlone?: boolean;
+  /**
+   * Makes a resource of what was read.
+   * @default with a version of its content
+   */
+  readonly create?: (input: ResourceInput) => Resource;
   /** Called with each resource of a text that is read, unless it is recognised. */
   readonly onResource?: (resource: Resource) => void;
 }
@@ -54,10 +61,11 @@ function entering(input: ResourceInput, { isOnDemand }: Decoding): ResourceInput
 /** `body`: the JSON that the bytes were read from; undefined if they were read from none. */
 function findBroken(type: TypeUrl, bytes: Uint8Array, decoding: Decoding, body?: unknown): readonly FieldProblem[] {
   const lost = decoding.findsVersionLoss === true ? decoding.api.convert(type, bytes, body)?.findings : undefined;
-  const redacted = decoding.api
-    .checkRedacted(type, bytes)
-    .map((problem) => ({ ...problem, path: resolveJsonPath(body, problem.path) }));
-  return [...redacted, ...brokenRules(type, bytes, decoding, body), ...(lost ?? [])];
+  const redacted = decoding.api.checkRedacted(type, bytes);
+  const rules = brokenRules(type, bytes, decoding, body);
+  if (redacted.length === 0 && lost === undefined) return rules;
+  const placed = redacted.map((problem) => ({ ...problem, path: resolveJsonPath(body, problem.path) }));
+  return [...placed, ...rules, ...(lost ?? [])];
 }
 
 function brokenRules(

@@ -50,16 +50,32 @@ export function checkReferences(chunks: readonly FileChunk[], api: EnvoyApi): re
   return problems;
 }
 
+/** The names of a type, in both API versions, because a resource of either serves both. */
+interface NamesOfType {
+  /** In layers that any node may see. */
+  readonly shared: Set<string>;
+  /** In the layers of single nodes. */
+  readonly ofNodes: Set<string>;
+  readonly referredTo: Set<string>;
+}
+
+/** A type in one API version. */
+interface SurveyedType {
+  readonly kind: TypeKind | undefined;
+  /** The v3 twin, if there is one. */
+  readonly inV3: TypeUrl;
+  readonly names: NamesOfType;
+  isPresent: boolean;
+  /** Whether there is a resource of a kind that could refer to it; known once all resources are. */
+  hasUsers: boolean | undefined;
+}
+
 class Survey {
   readonly #api: EnvoyApi;
-  readonly #kinds = new Map<TypeUrl, TypeKind | undefined>();
+  readonly #types = new Map<TypeUrl, SurveyedType>();
   readonly #present = new Set<TypeKind>();
-  /** Names in layers that any node may see. */
-  readonly #shared = new Map<TypeUrl, Set<string>>();
   /** Names in the layers of single nodes. */
-  readonly #ofNode = new Map<string, Map<TypeUrl, Set<string>>>();
-  readonly #ofAnyNode = new Map<TypeUrl, Set<string>>();
-  readonly #referredTo = new Map<TypeUrl, Set<string>>();
+  readonly #ofNode = new Map<string, Map<NamesOfType, Set<string>>>();
   /** Names of invalid resources by type, as far as known. */
   readonly #refused = new Map<TypeUrl | undefined, Set<string | undefined>>();
 
@@ -68,80 +84,84 @@ class Survey {
   }
 
   add({ layer }: LayerFile, { resource }: DecodedResource): void {
-    const kind = this.#kindOf(resource.type);
-    if (kind !== undefined) this.#present.add(kind);
-    if (layer.startsWith("node/")) {
-      const own = this.#ofNode.get(layer) ?? new Map<TypeUrl, Set<string>>();
-      this.#ofNode.set(layer, own);
-      for (const name of this.#answeredBy(resource)) addName(own, this.#inV3(resource.type), name);
-      for (const name of this.#answeredBy(resource)) addName(this.#ofAnyNode, this.#inV3(resource.type), name);
-    } else for (const name of this.#answeredBy(resource)) addName(this.#shared, this.#inV3(resource.type), name);
-    for (const { type, name } of resource.references) addName(this.#referredTo, this.#inV3(type), name);
+    const of = this.#typeOf(resource.type);
+    if (!of.isPresent && of.kind !== undefined) this.#present.add(of.kind);
+    of.isPresent = true;
+    const name = plainNameOf(resource);
+    this.#addName(layer, of, name);
+    const collection = this.#collectionOf(resource, name);
+    if (collection !== undefined) this.#addName(layer, of, collection);
+    for (const reference of resource.references) this.#typeOf(reference.type).names.referredTo.add(reference.name);
+  }
+
+  #addName(layer: string, { names }: SurveyedType, name: string): void {
+    if (!layer.startsWith("node/")) {
+      names.shared.add(name);
+      return;
+    }
+    const own = this.#ofNode.get(layer) ?? new Map<NamesOfType, Set<string>>();
+    this.#ofNode.set(layer, own);
+    own.set(names, (own.get(names) ?? new Set()).add(name));
+    names.ofNodes.add(name);
   }
 
   addRefused({ type, name }: Identity): void {
     // An unknown type may be any known one, misspelt.
-    const known = type !== undefined && this.#api.knows(type) ? this.#inV3(type) : undefined;
+    const known = type !== undefined && this.#api.knows(type) ? this.#typeOf(type).inV3 : undefined;
     const names = this.#refused.get(known) ?? new Set();
     this.#refused.set(known, names.add(name));
   }
 
   isHeld(asked: TypeUrl, name: string, from: string): boolean {
-    const type = this.#inV3(asked);
-    if (this.#shared.get(type)?.has(name) === true) return true;
-    const nodes = from.startsWith("node/") ? this.#ofNode.get(from) : this.#ofAnyNode;
-    if (nodes?.get(type)?.has(name) === true) return true;
-    return [this.#refused.get(type), this.#refused.get(undefined)].some((it) => it?.has(name) || it?.has(undefined));
+    const { names, inV3 } = this.#typeOf(asked);
+    if (names.shared.has(name)) return true;
+    const ofNodes = from.startsWith("node/") ? this.#ofNode.get(from)?.get(names) : names.ofNodes;
+    if (ofNodes?.has(name) === true) return true;
+    return [this.#refused.get(inV3), this.#refused.get(undefined)].some((it) => it?.has(name) || it?.has(undefined));
   }
 
   isUnused(type: TypeUrl, name: string): boolean {
     if (this.#refused.size > 0) return false;
-    const kind = this.#kindOf(type);
-    const users = kind === undefined ? [] : typeKindTable[kind].usedBy;
-    if (!users.some((user) => this.#present.has(user))) return false;
-    return this.#referredTo.get(this.#inV3(type))?.has(name) !== true;
-  }
-
-  /** The v3 twin of a type, because a resource of either API version serves both. */
-  #inV3(type: TypeUrl): TypeUrl {
-    return isOfV2(type) ? (this.#api.traits(type)?.twin ?? type) : type;
+    const of = this.#typeOf(type);
+    const users = of.kind === undefined ? [] : typeKindTable[of.kind].usedBy;
+    of.hasUsers ??= users.some((user) => this.#present.has(user));
+    return of.hasUsers && !of.names.referredTo.has(name);
   }
 
   /** The warning for a dangling reference. */
   describe(file: LayerFile, decoded: DecodedResource, wanted: Reference): CrossProblem {
     const { type, bytes } = decoded.resource;
-    const kind = this.#kindOf(wanted.type);
+    const { kind, inV3 } = this.#typeOf(wanted.type);
     if (kind !== undefined && !typeKindTable[kind].isAwaited) return dangling(file, decoded, wanted, undefined);
     const fetches = this.#api.initialFetches(type, bytes);
-    const fetch = fetches.find(
-      (one) => one.type === this.#inV3(wanted.type) && canonicalName(one.name) === wanted.name,
-    );
+    const fetch = fetches.find((one) => one.type === inV3 && canonicalName(one.name) === wanted.name);
     return kind === "vhds" ? baseless(file, decoded, wanted, fetch) : dangling(file, decoded, wanted, fetch);
   }
 
-  /** The names that refer to a resource: its own, and its collection's. */
-  #answeredBy({ type, variant, ...resource }: Resource): readonly string[] {
-    const { name, onDemand } = variant ?? resource;
-    const collection = globOf(name) ?? (onDemand ? undefined : this.#api.traits(type)?.terms?.collectionOf(name));
-    return collection === undefined ? [name] : [name, collection];
+  /** The collection by which a resource is referred to besides its name. */
+  #collectionOf(resource: Resource, name: string): string | undefined {
+    const { onDemand } = resource.variant ?? resource;
+    return globOf(name) ?? (onDemand ? undefined : this.#api.traits(resource.type)?.terms?.collectionOf(name));
   }
 
-  #kindOf(type: TypeUrl): TypeKind | undefined {
-    if (this.#kinds.has(type)) return this.#kinds.get(type);
-    const kind = this.#api.traits(type)?.kind;
-    this.#kinds.set(type, kind);
-    return kind;
+  #typeOf(type: TypeUrl): SurveyedType {
+    const known = this.#types.get(type);
+    if (known !== undefined) return known;
+    const traits = this.#api.traits(type);
+    const inV3 = isOfV2(type) ? (traits?.twin ?? type) : type;
+    const names = inV3 === type ? newNames() : this.#typeOf(inV3).names;
+    const of = { kind: traits?.kind, inV3, names, isPresent: false, hasUsers: undefined };
+    this.#types.set(type, of);
+    return of;
   }
+}
+
+function newNames(): NamesOfType {
+  return { shared: new Set(), ofNodes: new Set(), referredTo: new Set() };
 }
 
 function plainNameOf({ name, variant }: Resource): string {
   return variant?.name ?? name;
-}
-
-function addName(names: Map<TypeUrl, Set<string>>, type: TypeUrl, name: string): void {
-  const known = names.get(type);
-  if (known === undefined) names.set(type, new Set([name]));
-  else known.add(name);
 }
 
 function dangling(

@@ -18,10 +18,11 @@ import {
   type Problem,
   transactionBetween,
 } from "@xdskit/source";
+import { startReaderThread } from "@xdskit/source/thread";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { DirectoryReading, type ReadingOptions } from "../src/directory/directory-reading.ts";
 import { LoadFollower, LoadTeller } from "../src/off-thread/load-change.ts";
-import { packInParts, unpack } from "../src/off-thread/packed-resources.ts";
+import { createForPacking, packInParts, unpack } from "../src/off-thread/packed-resources.ts";
 import { WorkerReading } from "../src/off-thread/worker-reading.ts";
 import { temporaryDirectory, write } from "./support/temporary-directory.ts";
 
@@ -184,9 +185,37 @@ describe("resources are packed", () => {
     const unpacked = unpack(structuredClone(part));
     expect(unpacked).toStrictEqual(resources);
     expect(others).toEqual([]);
-    // Bytes of their own, and no more of them than they need.
-    expect(unpacked.map(({ bytes }) => bytes.buffer.byteLength)).toEqual(resources.map(({ bytes }) => bytes.length));
+    // Bytes apart from the message, and no more of them than they need.
+    const buffers = new Set(unpacked.map(({ bytes }) => bytes.buffer));
+    expect([...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0)).toBe(part.bytes.length);
     expect(unpacked[3]?.metadata?.buffer.byteLength).toBe(4);
+  });
+
+  test.each<[string, Partial<ResourceInput>]>([
+    ["nothing uncommon", { references: [{ type: other, name: "a" }] }],
+    ["the version that a digest of nothing would have", { version: "A".repeat(16) }],
+    ["aliases", { aliases: ["x"] }],
+    ["a TTL", { ttlMs: 5 }],
+    ["metadata", { metadata: whole.subarray(8, 12) }],
+    ["a body of another type", { bodyType: other }],
+    ["constraints", { constraints: { kind: "exists", key: "k" } }],
+    ["no place in wildcards", { onDemand: true }],
+  ])("and one with %s gets its version where it is unpacked, or has it", (what, rest) => {
+    const input: ResourceInput = { type, name: "one", bytes: whole.subarray(3, 6), ...rest };
+    const made = createForPacking(input);
+    expect(made.sum === 0n).toBe(what === "nothing uncommon");
+    const unpacked = [...packInParts([made])].flatMap((part) => unpack(structuredClone(part)));
+    expect(unpacked).toStrictEqual([createResource(input, contentDigest)]);
+  });
+
+  test("small bodies share 1 KiB, and large ones have their own", () => {
+    const lengths = [...Array.from({ length: 400 }, (_, index) => index % 130), 1024, 1025, 5_000, 7];
+    const sized = lengths.map((length, index) => make(`${index}`, { bytes: new Uint8Array(length).fill(index) }));
+    const unpacked = [...packInParts(sized)].flatMap((part) => unpack(structuredClone(part)));
+    expect(unpacked).toStrictEqual(sized);
+    const buffers = [...new Set(unpacked.map(({ bytes }) => bytes.buffer))].map(({ byteLength }) => byteLength);
+    expect(buffers.filter((length) => length > 1024)).toEqual([1025, 5_000]);
+    expect(buffers.length).toBeLessThan(40);
   });
 
   test("in parts of 500, or of 256 KiB, and none is cut", () => {
@@ -335,6 +364,66 @@ test("the end of the watch ends the thread, also while it reads", async () => {
   expect((await source.load()).state?.resources).toBe(LARGE);
   expect(threads).toHaveLength(2);
   await threads[1]?.terminate();
+});
+
+test("a source that is closed while it reads ends its thread, and says so to who waits", async () => {
+  const threads = startedThreads();
+  const source = offThreadSource(temporaryDirectory({ "a.yaml": clusters(LARGE) }));
+  const load = source.load();
+  const exit = once(await threadFrom(threads), "exit");
+  source.close();
+  await expect(load).rejects.toMatchObject({ name: "AbortError" });
+  await exit;
+});
+
+test("resources are told as they arrive, and the load has the same ones", async () => {
+  const arrived: (readonly Resource[])[] = [];
+  const reading = workerReadingOf(temporaryDirectory({ "a.yaml": clusters(LARGE) }));
+  const { load } = await reading.look(everything, { isPatient: false, onResources: (some) => arrived.push(some) });
+  expect(arrived.map(({ length }) => length)).toEqual([500, 500, 200]);
+  const base = load.state?.layers.get("base") ?? [];
+  expect(arrived.flat().map((resource, index) => resource === base[index])).toEqual(base.map(() => true));
+});
+
+describe("a thread that is started ahead", () => {
+  test("reads for the first source that needs one, and is the only one", async () => {
+    const directory = temporaryDirectory({ "below/a.yaml": clusters(LARGE) });
+    const threads = startedThreads();
+    startReaderThread(directory);
+    startReaderThread(directory);
+    const source = offThreadSource(directory);
+    expect((await source.load()).state?.resources).toBe(LARGE);
+    expect(threads).toHaveLength(1);
+    source.close();
+  });
+
+  test("ends if nobody needs it", async () => {
+    const threads = startedThreads();
+    startReaderThread(temporaryDirectory({ "a.yaml": clusters(LARGE) }));
+    const exit = once(await threadFrom(threads), "exit");
+    expect((await offThreadSource(temporaryDirectory({ "a.yaml": clusters(3) })).load()).state?.resources).toBe(3);
+    await exit;
+  });
+
+  test("is replaced if it ends before that", async () => {
+    const directory = temporaryDirectory({ "a.yaml": clusters(LARGE) });
+    const threads = startedThreads();
+    startReaderThread(directory);
+    await (await threadFrom(threads)).terminate();
+    expect((await offThreadSource(directory).load()).state?.resources).toBe(LARGE);
+    expect(threads).toHaveLength(2);
+    await threads[1]?.terminate();
+  });
+
+  test.each([
+    ["small", { "a.yaml": clusters(10) }],
+    ["large only by what is no resource", { "notes.txt": clusters(LARGE), ".hidden/a.yaml": clusters(LARGE) }],
+  ])("is none for a directory that is %s", (_, files) => {
+    const threads = startedThreads();
+    startReaderThread(temporaryDirectory(files));
+    startReaderThread(join(temporaryDirectory({}), "missing"));
+    expect(threads).toHaveLength(0);
+  });
 });
 
 describe("where a resource is", () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { connectPeer, type PeerStream } from "@xdskit/conformance";
 import {
@@ -44,6 +45,8 @@ export class Clients implements AsyncDisposable {
       const ports = portsOf.map((links) => links[Math.floor(index / modes.length) % links.length] as number);
       return new Client(index, ports, history, random);
     });
+    // Each client waits for it while it pauses.
+    setMaxListeners(count, this.#over.signal);
     this.#running = Promise.all(this.#all.map((client) => client.run(this.#over.signal)));
   }
 

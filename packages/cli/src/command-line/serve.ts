@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { addSettingFlags } from "../settings/setting-flag.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 
@@ -15,9 +16,12 @@ export const addServeCommand: AddCommand = (program, context) => {
       "directory, or module that exports resources, to serve; xdskit.yaml in its directory may contain any setting; without it the server follows --store",
     )
     .action((directory: string | undefined, flags: Readonly<Record<string, unknown>>) =>
-      context.performUntilInterrupted(async () =>
-        (await import("../commands/serve.ts")).serve(directory, flags, context),
-      ),
+      context.performUntilInterrupted(async () => {
+        // Loading the modules of the thread takes as long as loading those of the server.
+        if (directory !== undefined)
+          (await import("@xdskit/source/thread")).startReaderThread(resolve(context.io.cwd, directory));
+        return await (await import("../commands/serve.ts")).serve(directory, flags, context);
+      }),
     );
   addSettingFlags(command);
   command.addHelpText(

@@ -16,8 +16,8 @@ import { type ExportFlags, fileOutputOf } from "./export/flags.ts";
 import { ExportRecord } from "./export/record.ts";
 import { formatSummary } from "./export/summary.ts";
 import { committing } from "./serve/publishing.ts";
+import { createServeLog, logFormatOf } from "./serve/serve-log.ts";
 import { Service } from "./serve/service.ts";
-import { createServeLog, logFormatOf } from "./serve.ts";
 
 interface Prepared {
   readonly place: SourcePlace;

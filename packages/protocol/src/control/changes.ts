@@ -1,6 +1,6 @@
 import { type TypeKind, typeKindTable } from "../resource/type-kinds.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { Steps } from "../state/steps.ts";
+import { ITEMS_A_STEP, type Steps } from "../state/steps.ts";
 import type { LedgerEffect, LedgerState } from "./ledger-state.ts";
 import { isSameEntry, type PlacedEntry, placeKey } from "./place.ts";
 import { isSamePlacement } from "./placements.ts";
@@ -11,31 +11,64 @@ export type KindOf = (type: TypeUrl) => TypeKind;
 
 /**
  * What must change so that the layers hold exactly the desired entries. Layers that are not named stay as they are. A
- * place that is desired twice gets the last entry.
+ * place that is desired twice gets the last entry. `note` is called with each change that leads to a desired entry.
  */
-export function* changesBetween(
+export function* changesBetween<P extends PlacedEntry>(
   state: LedgerState,
-  desired: Iterable<PlacedEntry>,
+  desired: Iterable<P>,
   layers: Iterable<string>,
+  note?: (change: EntryChange, wanted: P) => void,
 ): Steps<readonly EntryChange[]> {
-  const wanted = new Map<string, PlacedEntry>();
+  let taken = 0;
+  const wanted = new ByPlace<P>();
   for (const placed of desired) {
-    wanted.set(placeKey(placed), placed);
-    yield;
+    wanted.set(placed);
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
   }
   const changes: EntryChange[] = [];
-  for (const { layer, type, name, entry } of wanted.values()) {
-    const before = state.entry({ layer, type, name });
-    if (!isSameEntry(before, entry)) changes.push({ layer, type, name, before, after: entry });
-    yield;
+  for (const placed of wanted.values()) {
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
+    const { layer, type, name, entry } = placed;
+    const before = state.entry(placed);
+    if (isSameEntry(before, entry)) continue;
+    const change = { layer, type, name, before, after: entry };
+    changes.push(change);
+    note?.(change, placed);
   }
   for (const placed of state.entries(new Set(layers))) {
-    yield;
-    if (wanted.has(placeKey(placed))) continue;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
+    if (wanted.has(placed)) continue;
     const { layer, type, name, entry } = placed;
     changes.push({ layer, type, name, before: entry, after: undefined });
   }
   return changes;
+}
+
+/** Something for each place. Names are keys as they are: to make a key of each place takes longer than all else. */
+class ByPlace<P extends EntryPlace> {
+  readonly #layers = new Map<string, Map<TypeUrl, Map<string, P>>>();
+
+  set(placed: P): void {
+    let types = this.#layers.get(placed.layer);
+    if (types === undefined) {
+      types = new Map();
+      this.#layers.set(placed.layer, types);
+    }
+    let names = types.get(placed.type);
+    if (names === undefined) {
+      names = new Map();
+      types.set(placed.type, names);
+    }
+    names.set(placed.name, placed);
+  }
+
+  has({ layer, type, name }: EntryPlace): boolean {
+    return this.#layers.get(layer)?.get(type)?.has(name) === true;
+  }
+
+  *values(): Iterable<P> {
+    for (const types of this.#layers.values()) for (const names of types.values()) yield* names.values();
+  }
 }
 
 /** A change in its parts. */
@@ -54,6 +87,7 @@ export function* splitLive(
   kindOf: KindOf,
   isReferredTo: (place: EntryPlace) => boolean,
 ): Steps<SplitChange> {
+  let taken = 0;
   const stable: EntryChange[] = [];
   const live: EntryChange[] = [];
   const waiting: EntryChange[] = [];
@@ -61,7 +95,7 @@ export function* splitLive(
     if (!isLive(change, kindOf)) stable.push(change);
     else if (change.after === undefined && isReferredTo(change)) waiting.push(change);
     else live.push(change);
-    yield;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
   }
   return { stable, live, waiting };
 }

@@ -1,5 +1,5 @@
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { Steps } from "../state/steps.ts";
+import { ITEMS_A_STEP, type Steps } from "../state/steps.ts";
 import { type Amount, type Peak, Peaks } from "./peaks.ts";
 import type { PlacedEntry } from "./place.ts";
 import type { BodyId, Entry, EntryChange, EntryPlace } from "./record.ts";
@@ -88,6 +88,7 @@ export class EntryTable {
 
   /** Puts changes in force. What an operator agreed to lose is judged as if it had not been there in the last hour. */
   *put(changes: readonly EntryChange[], time: number, isAgreed: (change: EntryChange) => boolean): Steps<void> {
+    let taken = 0;
     const agreed = new Map<TypeTable, { count: number; bytes: number }>();
     for (const change of changes) {
       const table = this.#tableOf(change.layer, change.type);
@@ -101,7 +102,7 @@ export class EntryTable {
       const { bytes } = table;
       const isLossAgreed = isAgreed(change);
       set(table, change);
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
       if (!isLossAgreed) continue;
       less.count += count - table.entries.size;
       less.bytes += bytes - table.bytes;

@@ -1,6 +1,6 @@
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
 import { shownName } from "../resource/variant-name.ts";
-import type { Steps } from "../state/steps.ts";
+import { ITEMS_A_STEP, type Steps } from "../state/steps.ts";
 import type { FuseContext } from "./fuse-context.ts";
 import type { FuseSettings } from "./fuse-settings.ts";
 import type { LedgerEffect, LedgerState } from "./ledger-state.ts";
@@ -40,9 +40,10 @@ interface Tally {
 }
 
 function* talliesOf(changes: readonly EntryChange[], state: LedgerState, time: number): Steps<Iterable<Tally>> {
+  let taken = 0;
   const tallies = new Map<string, Tally>();
   for (const change of changes) {
-    yield;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     const { layer, type, after } = change;
     const key = `${layer}\u0000${type}`;
     const known = tallies.get(key);
@@ -85,9 +86,10 @@ function judgeSize({ layer, type, most, bytes, grown }: Tally, settings: FuseSet
 }
 
 function* pinned({ changes, placement }: LedgerEffect, state: LedgerState): Steps<FuseTrip[]> {
+  let taken = 0;
   const trips: FuseTrip[] = [];
   for (const change of changes) {
-    yield;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     const pin = state.pinAgainst(change);
     if (pin === undefined) continue;
     const { layer, type, name, version } = pin;

@@ -1,5 +1,5 @@
 import type { TypeUrl } from "../resource/type-url.ts";
-import { finish, type Steps } from "../state/steps.ts";
+import { finish, ITEMS_A_STEP, type Steps } from "../state/steps.ts";
 import { type Approval, Approvals } from "./approvals.ts";
 import { EmptiedEndpoints, type EmptiedEntry } from "./emptied-endpoints.ts";
 import { type EntriesSnapshot, EntryTable } from "./entry-table.ts";
@@ -331,9 +331,10 @@ export class LedgerState {
   }
 
   *#recordWriter(writer: string, changes: readonly EntryChange[]): Steps<void> {
+    let taken = 0;
     for (const { layer } of changes) {
       if (this.#writers.get(layer) !== writer) this.#writers.set(layer, writer);
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
   }
 

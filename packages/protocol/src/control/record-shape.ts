@@ -1,4 +1,4 @@
-import type { Steps } from "../state/steps.ts";
+import { ITEMS_A_STEP, type Steps } from "../state/steps.ts";
 
 const kinds = ["revision", "live", "held", "emptied", "approved", "rejected", "withdrawn", "rolled-back", "unpinned"];
 
@@ -58,11 +58,12 @@ function* listProblem(
   field: "changes" | "pins" | "trips",
   isItem: (item: unknown) => boolean,
 ): Steps<string | undefined> {
+  let taken = 0;
   const list: unknown = record[field];
   if (!Array.isArray(list)) return `its ${field} are ${shown(list)}`;
   for (const [at, item] of list.entries()) {
     if (!isItem(item)) return `its ${field}[${at}] is malformed`;
-    yield;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
   }
   return undefined;
 }

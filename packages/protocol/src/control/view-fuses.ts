@@ -1,4 +1,4 @@
-import type { Steps } from "../state/steps.ts";
+import { ITEMS_A_STEP, type Steps } from "../state/steps.ts";
 import type { KindOf } from "./changes.ts";
 import type { FuseContext } from "./fuse-context.ts";
 import type { FuseSettings } from "./fuse-settings.ts";
@@ -80,9 +80,10 @@ class Listeners {
     state: LedgerState,
     { kindOf, time }: FuseContext,
   ): Steps<Listeners> {
+    let taken = 0;
     const listeners = new Listeners(state, kindOf);
     for (const change of changes) {
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
       const { layer, type, after } = change;
       if (kindOf(type) !== "lds" || (after === undefined && state.covers(change, time))) continue;
       const move = (after === undefined ? 0 : 1) - (state.entry(change) === undefined ? 0 : 1);

@@ -4,7 +4,7 @@ import { hasSameContent } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { deletedKey } from "../state/layer.ts";
 import type { LayerSet } from "../state/layer-set.ts";
-import type { Steps } from "../state/steps.ts";
+import { ITEMS_A_STEP, type Steps } from "../state/steps.ts";
 import type { LayerChange, Transaction } from "../state/transaction.ts";
 import { noPendingRemovals, type PendingRemoval, PendingRemovals } from "./cache/pending-removals.ts";
 import type { Served } from "./cache/served.ts";
@@ -108,6 +108,7 @@ export class History<W extends object> {
 
   /** The records of a transaction that is about to take effect. */
   *changed(transaction: Transaction, revision: number): Steps<readonly Remember[]> {
+    let taken = 0;
     const records: Remember[] = [];
     for (const { layer, puts = [], deletes = [] } of transaction.changes) {
       const byType = new Map<TypeUrl, { puts: Resource[]; deletes: string[] }>();
@@ -119,7 +120,7 @@ export class History<W extends object> {
       const held = (type: TypeUrl, name: string): Resource | undefined =>
         this.#layers.layer(layer)?.table(type)?.resources.get(name);
       for (const put of puts) {
-        yield;
+        if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
         // To a reconnecting client, an error in place of a Cluster means that the Cluster does not exist.
         if (put.error !== undefined && this.#isCluster(put.type)) {
           if (withoutError(held(put.type, put.name)) !== undefined) of(put.type).deletes.push(put.name);
@@ -127,7 +128,7 @@ export class History<W extends object> {
           of(put.type).puts.push(put);
       }
       for (const deletion of deletes) {
-        yield;
+        if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
         const { type } = deletion;
         const name = deletedKey(deletion);
         if (this.#isCluster(type) && held(type, name) !== undefined) of(type).deletes.push(name);

@@ -4,7 +4,7 @@ import type { Resource } from "../resource/resource.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
 import { plainName } from "../resource/variant-name.ts";
 import { deletedKey, type Layer } from "./layer.ts";
-import type { Steps } from "./steps.ts";
+import { ITEMS_A_STEP, type Steps } from "./steps.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Two resources of one name that the same client could match. */
@@ -52,6 +52,7 @@ export function* ambiguitiesIn(
   { changes }: Transaction,
   layerNamed: (name: string) => Layer | undefined,
 ): Steps<readonly string[]> {
+  let taken = 0;
   const names = new Map<string, Map<string, Resource>>();
   const heldUnder = (layer: string, type: TypeUrl, name: string): Map<string, Resource> => {
     const key = JSON.stringify([layer, type, name]);
@@ -63,7 +64,7 @@ export function* ambiguitiesIn(
   for (const { puts = [] } of changes) {
     for (const { variant, type } of puts) {
       if (variant !== undefined) varied.add(`${type} ${variant.name}`);
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
   }
   for (const { layer, puts = [], deletes = [] } of changes) {
@@ -71,12 +72,12 @@ export function* ambiguitiesIn(
       (varied.size > 0 && varied.has(`${type} ${name}`)) ||
       (layerNamed(layer)?.table(type)?.variants?.of(name).size ?? 0) > 0;
     for (const put of puts) {
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
       const name = put.variant?.name ?? put.name;
       if (mayVary(put.type, name)) heldUnder(layer, put.type, name).set(put.name, put);
     }
     for (const deletion of deletes) {
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
       const key = deletedKey(deletion);
       const name = plainName(key);
       if (mayVary(deletion.type, name)) heldUnder(layer, deletion.type, name).delete(key);

@@ -1,5 +1,5 @@
 import type { Resource } from "../resource/resource.ts";
-import type { Steps } from "./steps.ts";
+import { ITEMS_A_STEP, type Steps } from "./steps.ts";
 
 /**
  * The state of a name before a change: enough to tell whether it differs from now, who was sent it, and what it used.
@@ -76,11 +76,12 @@ export class Journal {
 
   /** Returns the state at a revision of each name that changed after it. */
   *pastAt(revision: number): Steps<PastNames> {
+    let taken = 0;
     const past = new Map<string, Past | undefined>();
     for (let i = this.#indexAfter(revision); i < this.#lines.length; i++) {
       const line = this.#lines[i];
       if (line !== undefined && !past.has(line.name)) past.set(line.name, line.before);
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
     return past;
   }

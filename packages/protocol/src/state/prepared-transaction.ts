@@ -1,6 +1,6 @@
 import type { TypeUrl } from "../resource/type-url.ts";
 import { deletedKey, type Layer } from "./layer.ts";
-import type { Steps } from "./steps.ts";
+import { ITEMS_A_STEP, type Steps } from "./steps.ts";
 import type { Table, TableEdit } from "./table.ts";
 import type { LayerChange, Transaction } from "./transaction.ts";
 
@@ -39,19 +39,20 @@ export function* prepareTransaction(
   const edits = new EditsByTable();
   for (const change of changes) yield* edits.add(change);
   const tables: PreparedTable[] = [];
-  const isPrepared = new Set<string>();
+  const prepared = new Map<string, Set<TypeUrl>>();
   for (const { layer: name, type, edits: ofTable } of edits.tables()) {
     if (ofTable.length < editedAtOnce) continue;
     const layer = layerNamed(name);
     const before = layer.table(type);
     const next = yield* (before ?? layer.newTable(type)).successor(ofTable, revision);
-    isPrepared.add(`${name}\u0000${type}`);
+    prepared.set(name, (prepared.get(name) ?? new Set()).add(type));
     if (next.changedAt === revision) tables.push({ layer: name, type, before, next });
   }
-  if (isPrepared.size === 0) return undefined;
+  if (prepared.size === 0) return undefined;
   const rest: LayerChange[] = [];
   for (const change of changes) {
-    const isOfRest = ({ type }: { readonly type: TypeUrl }): boolean => !isPrepared.has(`${change.layer}\u0000${type}`);
+    const types = prepared.get(change.layer);
+    const isOfRest = ({ type }: { readonly type: TypeUrl }): boolean => types?.has(type) !== true;
     rest.push({
       ...change,
       puts: yield* filter(change.puts ?? [], isOfRest),
@@ -76,13 +77,14 @@ class EditsByTable {
   }
 
   *add({ layer, puts = [], deletes = [] }: LayerChange): Steps<void> {
+    let taken = 0;
     for (const put of puts) {
       this.#of(layer, put.type).push({ put });
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
     for (const deletion of deletes) {
       this.#of(layer, deletion.type).push({ delete: deletedKey(deletion) });
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
   }
 
@@ -96,10 +98,11 @@ class EditsByTable {
 }
 
 function* filter<T>(list: readonly T[], isWanted: (one: T) => boolean): Steps<readonly T[]> {
+  let taken = 0;
   const wanted: T[] = [];
   for (const one of list) {
     if (isWanted(one)) wanted.push(one);
-    yield;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
   }
   return wanted;
 }

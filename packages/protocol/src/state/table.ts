@@ -8,7 +8,7 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, subtractSums } from "../resource/version.ts";
 import { Collections } from "./collections.ts";
 import { Journal, type Past, type PastNames } from "./journal.ts";
-import { finish, type Steps } from "./steps.ts";
+import { finish, ITEMS_A_STEP, type Steps } from "./steps.ts";
 import { Variants } from "./variants.ts";
 import { type FormerParts, noParts, WholeParts } from "./whole-parts.ts";
 
@@ -283,18 +283,20 @@ export class Table {
   }
 
   *#namesIn(past: PastNames): Steps<ReadonlySet<string>> {
+    let taken = 0;
     const names = new Set<string>();
     for (const [name, then] of past) {
       names.add(name);
       for (const alias of then?.aliases ?? []) names.add(alias);
       for (const alias of this.#resources.get(name)?.aliases ?? []) names.add(alias);
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
     return names;
   }
 
   /** Makes the table that this one becomes by some edits, beside it; it takes its place by `succeed`. */
   *successor(edits: Iterable<TableEdit>, revision: number): Steps<Table> {
+    let taken = 0;
     const next = new Table(this.#keepsBodies, this.#options, this.id);
     const origin: Predecessor = { table: this, edits: this.#edits };
     next.#origin = origin;
@@ -306,7 +308,7 @@ export class Table {
       next.#collections?.add(resource.name);
       next.#account(resource, 1);
       next.#noteVariant(resource);
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
     next.#variants?.takeTouched();
     next.#printedVersion = this.#printedVersion;
@@ -318,7 +320,7 @@ export class Table {
     for (const edit of edits) {
       if ("put" in edit) next.put(edit.put, revision);
       else next.delete(edit.delete, revision);
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
     next.settle(revision);
     if (next.#changedAt !== revision) return next;
@@ -371,6 +373,7 @@ export class Table {
   }
 
   *#segmentFrom(past: PastNames, ttls: Ttls): Steps<Segment> {
+    let taken = 0;
     const puts: Resource[] = [];
     const removed: string[] = [];
     for (const [name, then] of past) {
@@ -379,7 +382,7 @@ export class Table {
       const isCovered = now !== undefined && !now.onDemand;
       if (isCovered && !(wasCovered && isSame(then, now, ttls))) puts.push(now);
       else if (wasCovered && !isCovered) removed.push(name);
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
     return { puts, removed, missing: [] };
   }

@@ -17,6 +17,7 @@ import {
   bytesOfRequest,
   type DeltaRequest,
   finish,
+  ITEMS_A_STEP,
   noInitialVersions,
   openAccess,
 } from "@xdskit/protocol/internal";
@@ -182,7 +183,7 @@ describe("a commit takes effect as a whole", () => {
     const { hub, received } = await startClient();
     const puts = Array.from({ length: EDITED_AT_ONCE }, (_, i) => resource(CLUSTER, `c${i}`));
     const steps = hub.commitInSteps({ changes: [{ layer: "base", puts, deletes: [{ type: CLUSTER, name: "c" }] }] });
-    for (let i = 0; i < EDITED_AT_ONCE; i++) steps.next();
+    for (let i = 0; i < EDITED_AT_ONCE / ITEMS_A_STEP; i++) steps.next();
     await settled();
     expect([hub.revision, received]).toEqual([1, [["c"]]]);
     expect(finish(steps)).toBe(2);
@@ -197,7 +198,7 @@ describe("a commit takes effect as a whole", () => {
     // What was committed first comes first.
     const inOrder = ([zero, one, ...others]: readonly Resource[]) => [one, zero, ...others];
     const steps = hub.commitInSteps({ changes: [{ layer: "base", puts }] });
-    for (let i = 0; i < EDITED_AT_ONCE; i++) steps.next();
+    for (let i = 0; i < EDITED_AT_ONCE / ITEMS_A_STEP; i++) steps.next();
     hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c1", "meanwhile")] }] });
     expect(finish(steps)).toBe(3);
     expect([...hub.view.resources(["base"], CLUSTER)]).toEqual([resource(CLUSTER, "c"), ...inOrder(puts)]);

@@ -40,9 +40,10 @@ import { Driver } from "./driver.ts";
 import { guardMapping } from "./guarded-mapping.ts";
 import { HubEffects } from "./hub-effects.ts";
 import { HubView } from "./hub-view.ts";
+import { IncomingPolls } from "./incoming-polls.ts";
+import { IncomingStreams } from "./incoming-streams.ts";
 import type { Listeners } from "./listeners.ts";
 import { rememberedOf } from "./past-states.ts";
-import { IncomingPolls } from "./incoming-polls.ts";
 import { type NewPoll, type PollHandle, PollRegistry } from "./poll-registry.ts";
 import type {
   BodyHandle,
@@ -59,7 +60,6 @@ import { type Refused, Reports } from "./reports.ts";
 import { RequestRate } from "./request-rate.ts";
 import { Requesters } from "./requesters.ts";
 import { spread } from "./spread.ts";
-import { IncomingStreams } from "./incoming-streams.ts";
 import { StreamRegistry } from "./stream-registry.ts";
 import { unanswerable, WaitingRequests } from "./waiting-requests.ts";
 import type { MissingNames } from "./withheld-requests.ts";

@@ -213,16 +213,13 @@ export class DirectoryLedgerStore implements LedgerStore {
     const writing = await this.#ready();
     const number = this.#head.number + 1;
     const brought = new Map<string, BodyPlace>();
-    await writing.append(async (write) => {
+    await writing.append(async (writer) => {
       for (const [digest, body] of bodies) {
         const known = this.#bodies.place(digest);
-        const part =
-          known === undefined
-            ? await write("body", `${digest} ${Buffer.from(body).toString("base64")}`)
-            : await write("used", digest);
+        const part = known === undefined ? await writer.writeBody(digest, body) : await writer.write("used", digest);
         brought.set(digest, { ...(known ?? { file: writing.name, ...part }), number });
       }
-      for (const record of records) await write("record", `${formatHead(record)} ${record.text}`);
+      for (const record of records) await writer.write("record", `${formatHead(record)} ${record.text}`);
     });
     await this.#bodies.add(brought);
     this.#head = headOf(records.at(-1) ?? this.#head);

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { Slices } from "../slices.ts";
 import { encodeBody } from "./body.ts";
 import { EntryMaker } from "./entries.ts";
+import { EntryMemory } from "./entry-memory.ts";
 
 const type = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 const resources = Array.from({ length: 1_000 }, (_, i) =>
@@ -12,13 +13,14 @@ const resources = Array.from({ length: 1_000 }, (_, i) =>
 );
 
 /** Makes entries and counts the bodies that it encodes, each of which is digested. */
-function counting(): { readonly maker: EntryMaker; encoded: number } {
+function counting(): { readonly maker: EntryMaker; readonly memory: EntryMemory; encoded: number } {
   const counter = { encoded: 0 };
   const digest: Digest = (parts) => {
     counter.encoded++;
     return contentDigest(parts);
   };
-  return Object.assign(counter, { maker: new EntryMaker({ digest, holdsSecret: () => false, slices: new Slices() }) });
+  const memory = new EntryMemory({ digest, holdsSecret: () => false });
+  return Object.assign(counter, { memory, maker: new EntryMaker({ memory, digest, slices: new Slices() }) });
 }
 
 test("each body of a publication is encoded once, for its digest and for its record", async () => {
@@ -42,4 +44,13 @@ test("bodies that are not added are forgotten, and encoded again if they are", a
   counter.maker.forgetBodies();
   await counter.maker.addBodies(resources.slice(0, 10), new Map());
   expect(counter.encoded).toBe(1_010);
+});
+
+test("of resources whose entries were made before nothing is encoded when they are published", async () => {
+  const counter = counting();
+  for (const resource of resources) counter.memory.entryOf(resource);
+  expect(counter.encoded).toBe(1_000);
+  await counter.maker.changesTo(new Map([["base", resources]]), "directory", LedgerState.empty());
+  await counter.maker.addBodies(resources, new Map());
+  expect(counter.encoded).toBe(1_000);
 });

@@ -7,31 +7,19 @@ import {
   type Entry,
   type EntryChange,
   type EntryPlace,
+  ITEMS_A_STEP,
   type LedgerState,
   type PlacedEntry,
   placeKey,
   type Steps,
 } from "@xdskit/protocol/internal";
 import type { Slices } from "../slices.ts";
-import { encodeBody, type StoredBody } from "./body.ts";
+import type { EntryMemory } from "./entry-memory.ts";
 import type { Publication, PublishedChange } from "./publication.ts";
 
-/** So many bytes of bodies are kept from their digest to their append. */
-const MOST_ENCODED_BYTES = 64 * 1024 * 1024;
-
-/** How the entry of a resource is made. */
-export interface EntryRules {
+export interface EntryMakerOptions {
+  readonly memory: EntryMemory;
   readonly digest: Digest;
-  /** Such resources are recorded by their versions, without a body. */
-  readonly holdsSecret: (resource: Resource) => boolean;
-  /**
-   * Which resources are the endpoints of a cluster that has none.
-   * @default none of them
-   */
-  readonly lacksEndpoints?: ((resource: Resource) => boolean) | undefined;
-}
-
-export interface EntryMakerOptions extends EntryRules {
   readonly slices: Slices;
 }
 
@@ -45,10 +33,6 @@ export interface ResourceChanges {
 /** Makes the entries of resources, and the changes between what is published and what is to be. */
 export class EntryMaker {
   readonly #options: EntryMakerOptions;
-  readonly #entries = new WeakMap<Resource, Entry>();
-  /** Bodies that were encoded for their digests and are about to be added. */
-  readonly #encoded = new Map<Resource, StoredBody>();
-  #encodedBytes = 0;
   readonly #sums = new WeakMap<readonly Resource[], string>();
 
   constructor(options: EntryMakerOptions) {
@@ -56,39 +40,29 @@ export class EntryMaker {
   }
 
   entryOf(resource: Resource): Entry {
-    const known = this.#entries.get(resource);
-    if (known !== undefined) return known;
-    const body = bodyOf(resource, this.#options);
-    const entry = entryWith(body, resource, this.#options);
-    this.#entries.set(resource, entry);
-    if (body !== undefined && this.#encodedBytes < MOST_ENCODED_BYTES) {
-      this.#encodedBytes += body.bytes.byteLength;
-      this.#encoded.set(resource, body);
-    }
-    return entry;
+    return this.#options.memory.entryOf(resource);
   }
 
   /** Nothing is added of what was encoded. */
   forgetBodies(): void {
-    this.#encoded.clear();
-    this.#encodedBytes = 0;
+    this.#options.memory.forgetBodies();
   }
 
   /** Takes the entry of a resource whose content is not here. */
   know(resource: Resource, entry: Entry): void {
-    this.#entries.set(resource, entry);
+    this.#options.memory.know(resource, entry);
   }
 
   /** Adds the bodies of these resources by their digests, without secrets. */
   async addBodies(resources: Iterable<Resource>, bodies: Map<string, Uint8Array>): Promise<void> {
-    const { digest, slices } = this.#options;
+    const { memory, slices } = this.#options;
     for (const resource of resources) {
-      if (this.entryOf(resource).body === undefined) continue;
-      const { id, bytes } = this.#encoded.get(resource) ?? encodeBody(resource, digest);
+      if (memory.entryOf(resource).body === undefined) continue;
+      const { id, bytes } = memory.bodyOf(resource);
       bodies.set(id, bytes);
       if (slices.count(bytes.byteLength)) await slices.next();
     }
-    this.forgetBodies();
+    memory.forgetBodies();
   }
 
   /** What changes if these are all resources of all layers of a writer. */
@@ -98,25 +72,19 @@ export class EntryMaker {
     state: LedgerState,
   ): Promise<ResourceChanges> {
     const { slices } = this.#options;
-    const wanted = new Map<Entry, Resource>();
-    const desired: PlacedEntry[] = [];
+    const desired: (PlacedEntry & { readonly resource: Resource })[] = [];
     for (const [layer, list] of layers) {
       for (const resource of list) {
-        const entry = this.entryOf(resource);
-        wanted.set(entry, resource);
-        desired.push({ layer, type: resource.type, name: resource.name, entry });
+        desired.push({ layer, type: resource.type, name: resource.name, entry: this.entryOf(resource), resource });
         if (slices.count(resource.bytes.byteLength)) await slices.next();
       }
     }
     const own = [...layers.keys(), ...state.layersOf(writer)];
-    const changes = await slices.finish(changesBetween(state, desired, own));
     const resources = new Map<EntryChange, Resource>();
-    for (const change of changes) {
-      const resource = change.after && wanted.get(change.after);
-      if (resource !== undefined) resources.set(change, resource);
-      if (slices.count()) await slices.next();
-    }
-    return { changes, resources };
+    const note = (change: EntryChange, { resource }: { readonly resource: Resource }): void => {
+      resources.set(change, resource);
+    };
+    return { changes: await slices.finish(changesBetween(state, desired, own, note)), resources };
   }
 
   /** With a digest of all its layers and its placement as that of its source, unless it has one. */
@@ -179,20 +147,6 @@ export class EntryMaker {
   }
 }
 
-/** The entry of a resource. */
-export function entryOf(resource: Resource, rules: EntryRules): Entry {
-  return entryWith(bodyOf(resource, rules), resource, rules);
-}
-
-function bodyOf(resource: Resource, { digest, holdsSecret }: EntryRules): StoredBody | undefined {
-  return holdsSecret(resource) ? undefined : encodeBody(resource, digest);
-}
-
-function entryWith(body: StoredBody | undefined, resource: Resource, { lacksEndpoints }: EntryRules): Entry {
-  const entry = { version: resource.version, body: body?.id, size: resource.bytes.byteLength };
-  return lacksEndpoints?.(resource) === true ? { ...entry, isEmpty: true } : entry;
-}
-
 /** What is to be at a place; undefined: nothing. */
 interface PlaceAfter {
   readonly place: EntryPlace;
@@ -209,6 +163,7 @@ function* placesAfter(published: readonly PublishedChange[]): Iterable<PlaceAfte
 
 /** What changes, one after the other, come to: one change for each place. */
 export function* joinChanges(all: readonly ResourceChanges[]): Steps<ResourceChanges> {
+  let taken = 0;
   const joined = new Map<string, { readonly change: EntryChange; readonly resource: Resource | undefined }>();
   for (const { changes, resources } of all) {
     for (const change of changes) {
@@ -216,20 +171,21 @@ export function* joinChanges(all: readonly ResourceChanges[]): Steps<ResourceCha
       const earlier = joined.get(key);
       const { before } = earlier?.change ?? change;
       joined.set(key, { change: { ...change, before }, resource: resources.get(change) });
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
   }
   const together = { changes: [] as EntryChange[], resources: new Map<EntryChange, Resource>() };
   for (const { change, resource } of joined.values()) {
     together.changes.push(change);
     if (resource !== undefined) together.resources.set(change, resource);
-    yield;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
   }
   return together;
 }
 
 /** The changes as the server applies them. */
 export function* layerChanges({ changes, resources }: ResourceChanges): Steps<readonly LayerChange[]> {
+  let taken = 0;
   const layers = new Map<string, { puts: Resource[]; deletes: { type: EntryChange["type"]; name: string }[] }>();
   for (const change of changes) {
     const of = layers.get(change.layer) ?? { puts: [], deletes: [] };
@@ -237,7 +193,7 @@ export function* layerChanges({ changes, resources }: ResourceChanges): Steps<re
     const resource = resources.get(change);
     if (resource !== undefined) of.puts.push(resource);
     else if (change.after === undefined) of.deletes.push({ type: change.type, name: change.name });
-    yield;
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
   }
   return [...layers].map(([layer, of]) => ({ layer, ...of }));
 }

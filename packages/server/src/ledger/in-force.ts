@@ -2,6 +2,7 @@ import type { LayerChange } from "@xdskit/protocol";
 import {
   type EntryPlace,
   type HeldRecord,
+  ITEMS_A_STEP,
   type KindOf,
   type LedgerState,
   type Placement,
@@ -65,6 +66,8 @@ export class StateInForce {
   readonly #waiters = new HeadWaiters();
   #held: HeldRecord | undefined;
   #placement: Placement | undefined;
+  /** What was checked last, which most likely is what comes in force next. */
+  #checked: { readonly changes: ResourceChanges; readonly inLayers: readonly LayerChange[] } | undefined;
 
   /** What refers to what. */
   readonly references: References;
@@ -124,7 +127,9 @@ export class StateInForce {
 
   /** Why a change cannot be put in force; undefined: it can. */
   async check({ changes, placement }: InForceChange): Promise<string | undefined> {
-    return await this.#target.check({ changes: await this.#slices.finish(layerChanges(changes)), placement });
+    const inLayers = await this.#slices.finish(layerChanges(changes));
+    this.#checked = { changes, inLayers };
+    return await this.#target.check({ changes: inLayers, placement });
   }
 
   /**
@@ -144,7 +149,9 @@ export class StateInForce {
   async put({ changes, placement }: InForceChange): Promise<number> {
     const isMissing = await this.#slices.finish(this.#noteMissing(changes));
     await this.#slices.finish(this.references.changed(changes));
-    const inLayers = await this.#slices.finish(layerChanges(changes));
+    const checked = this.#checked?.changes === changes ? this.#checked.inLayers : undefined;
+    this.#checked = undefined;
+    const inLayers = checked ?? (await this.#slices.finish(layerChanges(changes)));
     if (this.#unrecorded.size > 0) for (const change of changes.changes) this.#unrecorded.delete(placeKey(change));
     // Before the change, so that no client is told that what has no content is not there.
     if (isMissing.added) this.#target.setMissing(this.missing);
@@ -195,10 +202,11 @@ export class StateInForce {
     changes,
     resources,
   }: ResourceChanges): Steps<{ readonly added: boolean; readonly removed: boolean }> {
+    let taken = 0;
     let added = false;
     let removed = false;
     for (const change of changes) {
-      yield;
+      if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
       const { layer, type, name, after } = change;
       if (after !== undefined && !resources.has(change)) {
         this.#missing.set(placeKey(change), { layer, type, name, version: after.version });

@@ -1,14 +1,18 @@
 import { Slices } from "../slices.ts";
 import { type Segment, segmentName } from "./contents.ts";
 import type { LedgerFile, LedgerFiles } from "./ledger-files.ts";
+import { LineBlock } from "./line-block.ts";
 import { formatHead, formatLine, formatLongLine, HEADER, type LinePart } from "./segment-format.ts";
 import type { LedgerHead } from "./store.ts";
 
 /** Lines are written together up to this length. */
 const WRITTEN_AT_ONCE = 128 * 1024;
 
-/** Writes a line, and returns where it stands. */
-export type WriteLine = (kind: string, content: string) => Promise<LinePart>;
+/** Writes the lines of an append, and returns where each stands. */
+export interface LineWriter {
+  write(kind: string, content: string): Promise<LinePart>;
+  writeBody(digest: string, body: Uint8Array): Promise<LinePart>;
+}
 
 /** The segment of a ledger that is written to: each append is durable as a whole, or is cut off. */
 export class OpenSegment {
@@ -16,6 +20,8 @@ export class OpenSegment {
   /** What it follows. */
   readonly base: LedgerHead;
   readonly #file: LedgerFile;
+  /** What is about to be written. */
+  readonly #block = new LineBlock();
   #bytes: number;
   /** Whether its end has to be cut off before the next append. */
   #isTorn = false;
@@ -76,29 +82,37 @@ export class OpenSegment {
   }
 
   /** Appends what `fill` writes, and the line that ends an append. */
-  async append(fill: (write: WriteLine) => Promise<void>): Promise<void> {
+  async append(fill: (writer: LineWriter) => Promise<void>): Promise<void> {
     const slices = new Slices();
+    const block = this.#block;
     let bytes = this.#bytes;
-    let pending = "";
-    const add = async (text: string): Promise<void> => {
-      bytes += Buffer.byteLength(text);
-      pending += text;
+    block.clear();
+    const added = async (length: number): Promise<void> => {
+      bytes += length;
       // What is written may be done within the same turn.
-      if (slices.count(text.length)) await slices.next();
-      if (pending.length < WRITTEN_AT_ONCE) return;
-      await this.#file.append(Buffer.from(pending));
-      pending = "";
+      if (slices.count(length)) await slices.next();
+      if (block.length < WRITTEN_AT_ONCE) return;
+      await this.#file.append(block.bytes);
+      block.clear();
+    };
+    const partFrom = (offset: number): LinePart => ({ offset, length: bytes - offset - 1 });
+    const writer: LineWriter = {
+      async write(kind, content) {
+        const offset = bytes;
+        if (content.length < WRITTEN_AT_ONCE) await added(block.addText(formatLine(kind, content)));
+        else for await (const part of formatLongLine(kind, content)) await added(block.addText(part));
+        return partFrom(offset);
+      },
+      async writeBody(digest, body) {
+        const offset = bytes;
+        await added(block.addBody(digest, body));
+        return partFrom(offset);
+      },
     };
     try {
-      await fill(async (kind, content) => {
-        const offset = bytes;
-        if (content.length < WRITTEN_AT_ONCE) await add(formatLine(kind, content));
-        else for await (const part of formatLongLine(kind, content)) await add(part);
-        return { offset, length: bytes - offset - 1 };
-      });
-      const commit = formatLine("commit", "");
-      bytes += commit.length;
-      await this.#file.append(Buffer.from(pending + commit));
+      await fill(writer);
+      bytes += block.addText(formatLine("commit", ""));
+      await this.#file.append(block.bytes);
       await this.#file.sync();
     } catch (error) {
       this.#isTorn = true;

@@ -81,7 +81,8 @@ export class OperationPerformer {
       const { operation, plan } = one;
       isLost ||= one.records.length > 0;
       if (!isLost) await this.#perform(one, held);
-      else if (kind === "away") await this.flow([{ ...operation, live: () => plan.live ?? noResourceChanges }], reason);
+      else if (kind === "away")
+        await this.flow([{ ...operation, live: plan.live ?? (() => noResourceChanges) }], reason);
       else operation.settle({ kind: "refused", reason });
     }
   }

@@ -17,7 +17,7 @@ export interface OperationPlan {
   readonly resources: Iterable<Resource>;
   readonly effect?: { readonly changes: ResourceChanges; readonly placement: Placement | undefined };
   /** What of it is sent although it cannot be recorded. */
-  readonly live?: ResourceChanges;
+  readonly live?: () => Promise<ResourceChanges>;
   /** Nothing is recorded unless it is still held then. */
   readonly lease?: HeldLease;
   /** The result, given the number of its last record and the revision. */

@@ -2,7 +2,7 @@ import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import { createResource, parseTypeUrl, type Resource } from "@xdskit/protocol";
 import { type Entry, type Placement, parseVariantKey } from "@xdskit/protocol/internal";
 import { lackingEndpoints } from "./endpoints.ts";
-import { entryOf } from "./entries.ts";
+import { entryOf } from "./entry-memory.ts";
 import type { Publication } from "./publication.ts";
 import { secretsOf } from "./secrets.ts";
 

@@ -156,7 +156,7 @@ export class PublicationPlanner {
       records,
       resources: made.resources.values(),
       effect,
-      live: await this.#withoutDeletions(effect.changes),
+      live: () => this.#withoutDeletions(effect.changes),
       result: (number, revision) => ({ ...applied(number, revision), ...waitingIn(waiting, emptied) }),
     };
   }
@@ -247,7 +247,7 @@ export class PublicationPlanner {
       ],
       resources: made.resources.values(),
       ...(inForce.changes.length > 0 && { effect: { changes: inForce, placement: undefined } }),
-      live: await this.#withoutDeletions(inForce),
+      live: () => this.#withoutDeletions(inForce),
     };
   }
 

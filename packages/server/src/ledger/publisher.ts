@@ -1,6 +1,5 @@
-import type { Resource, TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl } from "@xdskit/protocol";
 import type {
-  Digest,
   EntryChange,
   FuseTrip,
   HeldRecord,
@@ -15,6 +14,7 @@ import type { SubscribedNode } from "./affected-nodes.ts";
 import { DecisionPlanner } from "./decision-planner.ts";
 import { EmptiedFuse } from "./emptied-fuse.ts";
 import { EntryMaker } from "./entries.ts";
+import { EntryMemory, type EntryRules } from "./entry-memory.ts";
 import { HeldContent } from "./held-content.ts";
 import { type HeldEndpoint, HeldEndpoints } from "./held-endpoints.ts";
 import { isChange, isInForce, LedgerHistory } from "./history.ts";
@@ -45,13 +45,14 @@ import type { LedgerStore } from "./store.ts";
 import { StoreFollower } from "./store-follower.ts";
 import { StoreStatus } from "./store-status.ts";
 
-export interface PublisherOptions {
+export interface PublisherOptions extends EntryRules {
   readonly store: LedgerStore;
   readonly retention: Retention;
-  readonly digest: Digest;
-  readonly holdsSecret: (resource: Resource) => boolean;
-  /** Which resources are the endpoints of a cluster that has none. */
-  readonly lacksEndpoints?: ((resource: Resource) => boolean) | undefined;
+  /**
+   * The entries that were made of resources already, by the same rules.
+   * @default none
+   */
+  readonly entries?: EntryMemory;
   /**
    * For how long endpoints that become empty are held back, in milliseconds.
    * @default "off"
@@ -115,11 +116,11 @@ export class Publisher {
   readonly #source: PublishedSource;
 
   private constructor(options: PublisherOptions, read: ReadLedger, compactor: Compactor) {
-    const { store, digest, target } = options;
+    const { store, digest, target, entries: memory = new EntryMemory(options) } = options;
     this.history = new LedgerHistory(store);
     this.#options = options;
     const slices = this.#slices;
-    this.#entries = new EntryMaker({ ...options, slices });
+    this.#entries = new EntryMaker({ memory, digest, slices });
     this.#compactor = compactor;
     this.#inForce = new StateInForce(target, options.kindOf, this.#slices);
     this.#performer = new OperationPerformer({

@@ -11,7 +11,7 @@ const READ_AT_ONCE_BYTES = 1024 * 1024;
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 /** Of the checksum and the space behind it. */
-const CHECKSUM_LENGTH = 9;
+export const CHECKSUM_LENGTH = 9;
 
 /** Where a line stands; its newline does not count. */
 export interface LinePart {

@@ -1,5 +1,5 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { Resource } from "@xdskit/protocol";
+import type { Resource, ResourceInput } from "@xdskit/protocol";
 import { folderOfLayer } from "../layout.ts";
 import { LoadAssembly } from "../load-assembly.ts";
 import type { Load } from "../loaded-state.ts";
@@ -33,6 +33,8 @@ export interface ReadingOptions {
   readonly maxTotalBytes?: number;
   /** @default one that does not block the thread */
   readonly fileSystem?: FileSystem;
+  /** Makes a resource of what was read; see `Decoding`. */
+  readonly create?: (input: ResourceInput) => Resource;
   /** Called with each resource of a text that is read, unless it is recognised, before the look is over. */
   readonly onResource?: (resource: Resource) => void;
 }
@@ -42,6 +44,8 @@ export interface HowToLook {
   /** Wait for files that seem to be half written. */
   readonly isPatient: boolean;
   readonly onProgress?: (progress: Progress) => void;
+  /** Called with resources as they arrive from another thread; some may not be in the load. */
+  readonly onResources?: (resources: readonly Resource[]) => void;
 }
 
 /** The result of a look at the directory. */
@@ -96,7 +100,7 @@ export class DirectoryReading {
   async look(paths: ReadonlySet<string>, how: HowToLook): Promise<Look> {
     const missing = await this.#lookAtTree(paths);
     if (missing !== undefined) return { load: this.#fail(missing), changing: [] };
-    const { api, validation, maxFileBytes, findsVersionLoss, onResource } = this.#options;
+    const { api, validation, maxFileBytes, findsVersionLoss, create, onResource } = this.#options;
     const newSettings = await this.#cache.refreshSettings(this.tree, maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
     const { settings } = this.#cache.settings;
     const level = validation ?? levelIn(settings) ?? "warn";
@@ -104,7 +108,11 @@ export class DirectoryReading {
     this.#validation = level;
     const maxBytes = maxFileBytes ?? numberIn(settings, "limits.max-file-bytes") ?? DEFAULT_MAX_FILE_BYTES;
     const { changed, changing } = await this.#cache.refresh(this.tree, {
-      decoding: { api, validation: level, findsVersionLoss, ...(onResource && { onResource }) },
+      decoding: {
+        ...{ api, validation: level, findsVersionLoss, isAlone: this.#fileSystem.blocks },
+        ...(create && { create }),
+        ...(onResource && { onResource }),
+      },
       maxFileBytes: maxBytes,
       isPatient: how.isPatient,
       onProgress: how.onProgress,

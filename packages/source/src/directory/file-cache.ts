@@ -5,6 +5,7 @@ import { decodeFile } from "../decode.ts";
 import { type FileChunk, SortedFiles } from "../file-chunks.ts";
 import { anythingRefused, type FileContent, type LayerFile } from "../file-content.ts";
 import { type FileFormat, settingsFile } from "../layout.ts";
+import { compareText } from "../problem.ts";
 import type { Decoding } from "../read-resource.ts";
 import { noSettings, readSettingsFile, type SettingsContent } from "../settings/settings-file.ts";
 import type { DirectoryTree, TreeFile } from "./directory-tree.ts";
@@ -46,6 +47,7 @@ interface CachedFile {
   readonly known: KnownResources;
 }
 
+/** So many files are read at once, where one can be read while another is waited for. */
 const FILES_AT_ONCE = 16;
 const PROGRESS_EVERY_MS = 100;
 /** How much of what was read just now is kept until the end of a look. */
@@ -140,8 +142,11 @@ export class FileCache implements KnownFiles {
       if (file?.role.kind === "resources" && !this.#isCurrent(path, file)) toRead.push([path, file]);
       else tree.unread.delete(path);
     }
+    // In the order of the load.
+    toRead.sort(([a], [b]) => compareText(a, b));
     const progress = new ProgressReport(toRead.length, reading.onProgress);
     const waiting = toRead.values();
+    const atOnce = this.#fileSystem.blocks ? 1 : Math.min(FILES_AT_ONCE, toRead.length);
     const readOn = async (): Promise<void> => {
       for (const [path, file] of waiting) {
         const outcome = await this.#readOne(path, file, reading);
@@ -153,7 +158,7 @@ export class FileCache implements KnownFiles {
         progress.note(this.#files.get(path)?.layerFile.content.resources.length ?? 0);
       }
     };
-    await Promise.all(Array.from({ length: Math.min(FILES_AT_ONCE, toRead.length) }, readOn));
+    await Promise.all(Array.from({ length: atOnce }, readOn));
     progress.end();
     return { changed, changing };
   }

@@ -26,6 +26,8 @@ export interface OpenFile {
 
 /** What is read of the file system. */
 export interface FileSystem {
+  /** Whether reading blocks the thread, which has no other work then. */
+  readonly blocks: boolean;
   open(path: string, flags: number): Awaitable<OpenFile>;
   stat(path: string): Awaitable<BigIntStats>;
   realpath(path: string): Awaitable<string>;
@@ -34,6 +36,7 @@ export interface FileSystem {
 
 /** Reads without blocking the thread. */
 export const asyncFileSystem: FileSystem = {
+  blocks: false,
   async open(path, flags) {
     const handle = await open(path, flags);
     return {
@@ -68,6 +71,7 @@ async function readAtOnce(handle: FileHandle, buffer: Uint8Array, expected: numb
 
 /** Blocks, for a thread without other work: a small file takes a tenth of the time. */
 export const syncFileSystem: FileSystem = {
+  blocks: true,
   open(path, flags) {
     const descriptor = openSync(path, flags);
     return {

@@ -48,6 +48,7 @@ export type BlockYaml =
 const UNUSUAL = /[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\r(?!\n)/;
 const PLAIN_KEY = /[A-Za-z_][A-Za-z0-9_./-]*/y;
 const NOT_A_STRING = /^(?:null|Null|NULL|true|True|TRUE|false|False|FALSE)$/;
+const LONGEST_WORD = 5;
 
 /** Thrown for anything that needs the complete reader; never leaves this file. */
 const tooUnusual: Error = new Error("not in the subset");
@@ -217,8 +218,7 @@ class BlockReader {
     if (known !== undefined) return this.#skip(items, known);
     const value = this.#readItem(list, indent, depth);
     const readTo = this.#state === "end" ? this.#text.length : this.#start - this.#indent;
-    if (readTo === extent.end) items.note(value, extent);
-    return value;
+    return readTo === extent.end ? items.note(value, extent) : value;
   }
 
   #skip(items: ItemMemory, known: KnownItem & ItemExtent): unknown {
@@ -396,7 +396,8 @@ class BlockReader {
   #plainKeyAt(at: number): Key | undefined {
     PLAIN_KEY.lastIndex = at;
     const key = PLAIN_KEY.exec(this.#text)?.[0];
-    return key === undefined || NOT_A_STRING.test(key) ? undefined : { key, after: at + key.length };
+    if (key === undefined || (key.length <= LONGEST_WORD && NOT_A_STRING.test(key))) return undefined;
+    return { key, after: at + key.length };
   }
 
   #quotedKeyAt(at: number): Key | undefined {

@@ -92,6 +92,19 @@ export function unfold(document: unknown): Unfolded {
   return found;
 }
 
+/** An item of a list that says by itself what it is, whatever its list is part of; undefined: it may not. */
+export function candidateAlone(item: unknown): Candidate | undefined {
+  return isMapping(item) && Object.hasOwn(item, "@type") ? candidateOf(item, []) : undefined;
+}
+
+/** Whether a document is a resource with a list `resources` in which items were recognised: they belong to its message. */
+export function hasItemsOfItsOwn(document: unknown): boolean {
+  if (!isMapping(document)) return false;
+  const type = typeNameOf(document);
+  const list = type === undefined || RESPONSES.has(type) ? undefined : entryOf(document, "resources");
+  return Array.isArray(list) && list.some((item) => knownItem(item) !== undefined);
+}
+
 interface Found {
   readonly candidates: Candidate[];
   readonly errors: StatedError[];
@@ -158,7 +171,8 @@ function knownCandidate(item: KnownItem, path: ValuePath, index: number): Candid
     before?.at(-1) === index && before.length === path.length + 1 && path.every((step, i) => step === before[i]);
   if (item.candidate !== undefined && isThere) return item.candidate;
   const itemPath = [...path, index];
-  item.candidate = { path: itemPath, value: item, bodyPath: [...itemPath, ...item.bodyPath] };
+  const bodyPath = item.bodyPath.length === 0 ? itemPath : [...itemPath, ...item.bodyPath];
+  item.candidate = { path: itemPath, value: item, bodyPath };
   return item.candidate;
 }
 

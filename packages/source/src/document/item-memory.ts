@@ -22,6 +22,9 @@ export interface KnownItem {
   shown?: readonly Problem[] | undefined;
 }
 
+/** Reads an item of a list before its document is read; undefined: it waits for that. */
+export type ItemReader = (value: unknown) => KnownItem | undefined;
+
 /** Where an item of a list stands in its text. */
 export interface ItemExtent {
   readonly begin: number;
@@ -52,6 +55,12 @@ export class ItemMemory {
   #isUnfinished = false;
   #now: RememberedItem[] = [];
   #extents = new Map<unknown, ItemExtent>();
+  #readAhead: ItemReader | undefined;
+
+  /** Sets by what items of the next text are read when they are noted. */
+  readAhead(read: ItemReader): void {
+    this.#readAhead = read;
+  }
 
   /** Sets the text that items are recalled of, and whose items are noted. Returns how it differs from the one before. */
   begin(text: string): TextChange {
@@ -72,6 +81,7 @@ export class ItemMemory {
     this.#text = "";
     this.#now = [];
     this.#extents = new Map();
+    this.#readAhead = undefined;
   }
 
   /**
@@ -130,10 +140,18 @@ export class ItemMemory {
     this.#expected++;
   }
 
-  /** Records where a parsed item stands. */
-  note(value: unknown, extent: ItemExtent): void {
-    this.#extents.set(value, extent);
+  /** Records where a parsed item stands. Returns what stands for it in the document: its value, or what it was read as. */
+  note(value: unknown, extent: ItemExtent): unknown {
     this.#expected++;
+    const read = this.#readAhead?.(value);
+    if (read === undefined) this.#extents.set(value, extent);
+    return read === undefined ? value : this.#add(read, extent);
+  }
+
+  #add(known: KnownItem, extent: ItemExtent): RememberedItem {
+    const item = new RememberedItem(known, extent, this.#round);
+    this.#now.push(item);
+    return item;
   }
 
   /** Where the item of this value, or this known item, stands; undefined if not recorded. */
@@ -144,10 +162,7 @@ export class ItemMemory {
   /** Assigns a resource to the text of this item, if it was noted. */
   remember(value: unknown, known: KnownItem): KnownItem | undefined {
     const extent = this.#extents.get(value);
-    if (extent === undefined) return undefined;
-    const item = new RememberedItem(known, extent, this.#round);
-    this.#now.push(item);
-    return item;
+    return extent && this.#add(known, extent);
   }
 
   /** Keeps the current items for the next read. A single item is not worth its memory. */
@@ -162,6 +177,7 @@ export class ItemMemory {
     this.#change = textChange("", "");
     this.#now = [];
     this.#extents = new Map();
+    this.#readAhead = undefined;
   }
 
   #textOf({ beginBefore, length }: RememberedItem): string {

@@ -128,9 +128,9 @@ class JsonReader {
     const value = this.#readValue(depth);
     const extent = { begin, end: this.#at, level: depth };
     const known = items.recall(extent);
-    if (known === undefined) items.note(value, extent);
-    else items.use(known);
-    return known ?? value;
+    if (known === undefined) return items.note(value, extent);
+    items.use(known);
+    return known;
   }
 
   #readString(): string {

@@ -1,10 +1,9 @@
 import { DirectoryReading, type HowToLook, type Look, type ReadingOptions } from "../directory/directory-reading.ts";
 import { OutgrownError } from "../directory/file-cache.ts";
 import type { AskedResource, ResourcePlace } from "../resource-places.ts";
+import { dropThread } from "./reader-thread.ts";
+import { IN_THREAD_BYTES } from "./size.ts";
 import { WorkerReading } from "./worker-reading.ts";
-
-/** The size up to which a directory is read without a thread, in bytes: that takes less time than starting one. */
-const IN_THREAD_BYTES = 128 * 1024;
 
 /** Reads a directory: in this thread while it is small, then, if enabled, in a worker thread. */
 export class DirectoryReader {
@@ -27,7 +26,9 @@ export class DirectoryReader {
 
   async look(paths: ReadonlySet<string>, how: HowToLook): Promise<Look> {
     try {
-      return await this.#reading.look(paths, how);
+      const look = await this.#reading.look(paths, how);
+      if (this.#reading instanceof DirectoryReading) dropThread();
+      return look;
     } catch (error) {
       if (!(error instanceof OutgrownError) || this.#offThread === undefined) throw error;
     }

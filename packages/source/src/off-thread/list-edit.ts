@@ -10,20 +10,32 @@ export interface Run {
 /** New items of lists, some of which were sent before it was known where they belong. */
 export class FreshItems<T> {
   readonly list: T[];
-  readonly #sent: ReadonlyMap<T, number>;
+  readonly #sent: readonly T[];
+  /** Where those are that were sent; made for the first item that is not the next of them. */
+  #places: ReadonlyMap<T, number> | undefined;
+  /** Where the next item is expected. */
+  #next = 0;
 
   constructor(sent: readonly T[] = []) {
     this.list = [...sent];
-    this.#sent = new Map(sent.map((item, index) => [item, index]));
+    this.#sent = sent;
   }
 
   get unsent(): readonly T[] {
-    return this.list.slice(this.#sent.size);
+    return this.list.slice(this.#sent.length);
   }
 
   /** Where an item is in the list, to which it is added unless it was sent. */
   add(item: T): number {
-    return this.#sent.get(item) ?? this.list.push(item) - 1;
+    const at = this.#sent[this.#next] === item ? this.#next : (this.#placeOf(item) ?? this.list.push(item) - 1);
+    this.#next = at + 1;
+    return at;
+  }
+
+  #placeOf(item: T): number | undefined {
+    if (this.#sent.length === 0) return undefined;
+    this.#places ??= new Map(this.#sent.map((one, index) => [one, index]));
+    return this.#places.get(item);
   }
 }
 
@@ -37,7 +49,7 @@ export function runsBetween<T>(before: readonly T[], after: readonly T[], fresh:
   const runs = new Runs();
   runs.add("before", 0, begin);
   for (const item of after.slice(begin, end)) {
-    const place = places.get(item);
+    const place = places.size === 0 ? undefined : places.get(item);
     const at = place ?? fresh.add(item);
     runs.add(place === undefined ? "new" : "before", at, at + 1);
   }

@@ -3,8 +3,12 @@ import type { Progress } from "../directory/file-cache.ts";
 import type { AskedResource, ResourcePlace } from "../resource-places.ts";
 import type { LoadChange, LoadPart } from "./load-change.ts";
 
-/** The input of the worker thread. */
-export interface WorkerInput extends Omit<ReadingOptions, "api" | "maxTotalBytes" | "fileSystem" | "onResource"> {
+/** The data of a thread that is started before its input is known. */
+export const STARTED_AHEAD = "ahead";
+
+/** The input of the worker thread, and the first message to it. */
+export interface WorkerInput
+  extends Omit<ReadingOptions, "api" | "maxTotalBytes" | "fileSystem" | "create" | "onResource"> {
   /** Descriptors of the API beyond Envoy's. */
   readonly descriptors: readonly Uint8Array[];
 }

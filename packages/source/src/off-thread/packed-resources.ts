@@ -1,4 +1,5 @@
-import type { Reference, Resource, TypeUrl } from "@xdskit/protocol";
+import { contentDigest } from "@xdskit/envoy-api";
+import { createResource, type Reference, type Resource, type ResourceInput, type TypeUrl } from "@xdskit/protocol";
 
 /**
  * Resources for another thread, as parallel lists: receiving lists takes less than half the time of receiving objects.
@@ -11,26 +12,37 @@ export interface PackedResources {
   readonly types: readonly TypeUrl[];
   readonly typeNumbers: readonly number[];
   readonly names: readonly string[];
-  readonly versions: readonly string[];
-  readonly sums: readonly bigint[];
   /** Of all resources, concatenated. */
   readonly referenceTypeNumbers: readonly number[];
   readonly referenceNames: readonly string[];
   readonly referenceCounts: readonly number[];
-  /** The uncommon fields of a resource; undefined: none. */
+  /** The other fields of a resource with uncommon ones; undefined: it has none, and they follow from the content. */
   readonly rest: readonly (Rest | undefined)[];
 }
 
-type Rest = Omit<Resource, "type" | "name" | "bytes" | "references" | "version" | "sum">;
+type Rest = Omit<Resource, "type" | "name" | "bytes" | "references">;
 
-const usual = { aliases: [], ttlMs: undefined, doNotCache: false, metadata: undefined, onDemand: false } as const;
-const USUAL_FIELDS = Object.keys(usual).length;
+/** How many fields a resource without uncommon ones has. */
+const USUAL_FIELDS = 11;
 
 /** The size of a message, small because the receiving thread has other work. */
 const PART_BYTES = 256 * 1024;
 const PART_RESOURCES = 500;
+/** So many bytes of small bodies share memory: the most that one keeps if it outlives the others. */
+const SHARED_BYTES = 1024;
 /** The approximate size of a reference, in bytes. */
 const REFERENCE_BYTES = 64;
+
+const noDigest = (): bigint => 0n;
+
+/**
+ * Creates a resource to be packed. Its version and sum are right only if it has uncommon fields: those of the others are
+ * made where they are unpacked, in a thread that has more time.
+ */
+export function createForPacking(input: ResourceInput): Resource {
+  const resource = input.version === undefined ? createResource(input, noDigest) : undefined;
+  return resource !== undefined && isUsual(resource) ? resource : createResource(input, contentDigest);
+}
 
 /** Splits a list into parts that take a few milliseconds each to unpack. A resource is never split. */
 export function* packInParts(resources: readonly Resource[]): Generator<PackedResources> {
@@ -49,85 +61,106 @@ export function* packInParts(resources: readonly Resource[]): Generator<PackedRe
 }
 
 function pack(resources: readonly Resource[]): PackedResources {
-  const numbers = new Map<TypeUrl, number>();
-  const numberOf = ({ type }: Pick<Resource, "type">): number => {
-    const known = numbers.get(type) ?? numbers.size;
-    numbers.set(type, known);
-    return known;
-  };
-  const references = resources.flatMap((resource) => resource.references);
-  const typeNumbers = resources.map(numberOf);
-  const referenceTypeNumbers = references.map(numberOf);
+  const types = new TypeNumbers();
+  const referenceTypeNumbers: number[] = [];
+  const referenceNames: string[] = [];
+  for (const { references } of resources) {
+    for (const { type, name } of references) {
+      referenceTypeNumbers.push(types.of(type));
+      referenceNames.push(name);
+    }
+  }
   return {
-    bytes: concatenate(resources.map(({ bytes }) => bytes)),
+    bytes: concatenate(resources),
     lengths: resources.map(({ bytes }) => bytes.length),
-    types: [...numbers.keys()],
-    typeNumbers,
+    typeNumbers: resources.map(({ type }) => types.of(type)),
+    types: types.list,
     names: resources.map(({ name }) => name),
-    versions: resources.map(({ version }) => version),
-    sums: resources.map(({ sum }) => sum),
     referenceTypeNumbers,
-    referenceNames: references.map(({ name }) => name),
-    referenceCounts: resources.map((resource) => resource.references.length),
+    referenceNames,
+    referenceCounts: resources.map(({ references }) => references.length),
     rest: resources.map(restOf),
   };
 }
 
-function concatenate(bodies: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(bodies.reduce((sum, { length }) => sum + length, 0));
+function concatenate(resources: readonly Resource[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(resources.reduce((sum, { bytes }) => sum + bytes.length, 0));
   let offset = 0;
-  for (const body of bodies) {
-    bytes.set(body, offset);
-    offset += body.length;
+  for (const { bytes } of resources) {
+    all.set(bytes, offset);
+    offset += bytes.length;
   }
-  return bytes;
+  return all;
+}
+
+class TypeNumbers {
+  readonly list: TypeUrl[] = [];
+  readonly #numbers = new Map<TypeUrl, number>();
+
+  of(type: TypeUrl): number {
+    const known = this.#numbers.get(type);
+    if (known !== undefined) return known;
+    this.#numbers.set(type, this.list.length);
+    return this.list.push(type) - 1;
+  }
 }
 
 function restOf(resource: Resource): Rest | undefined {
-  const {
-    type: _type,
-    name: _name,
-    bytes: _bytes,
-    references: _references,
-    version: _version,
-    sum: _sum,
-    ...rest
-  } = resource;
-  const { aliases, ttlMs, doNotCache, metadata, onDemand } = rest;
-  const isUsual = aliases.length === 0 && ttlMs === undefined && !doNotCache && metadata === undefined && !onDemand;
-  if (isUsual && Object.keys(rest).length === USUAL_FIELDS) return undefined;
-  return metadata === undefined ? rest : { ...rest, metadata: metadata.slice() };
+  if (isUsual(resource)) return undefined;
+  const { type: _type, name: _name, bytes: _bytes, references: _references, ...rest } = resource;
+  return rest.metadata === undefined ? rest : { ...rest, metadata: rest.metadata.slice() };
 }
 
-/** Unpacks resources. Each gets its own bytes, so that none keeps the others in memory. */
+/** Whether a resource has no uncommon field; nothing is copied to find out. */
+function isUsual(resource: Resource): boolean {
+  const { aliases, ttlMs, doNotCache, metadata, onDemand } = resource;
+  if (aliases.length > 0 || ttlMs !== undefined || doNotCache || metadata !== undefined || onDemand) return false;
+  return Object.keys(resource).length === USUAL_FIELDS;
+}
+
+/** Unpacks resources. None keeps more of the others in memory than small bodies share. */
 export function unpack(packed: PackedResources): readonly Resource[] {
-  const { bytes, lengths, types, typeNumbers, names, versions, sums, rest } = packed;
+  const { lengths, types, typeNumbers, names, rest } = packed;
+  const bodies = new Bodies(packed.bytes);
   const references = packed.referenceNames.map(
     (name, index): Reference => ({ type: at(types, at(packed.referenceTypeNumbers, index)), name }),
   );
-  let bodyEnd = 0;
   let referencesEnd = 0;
   return names.map((name, index): Resource => {
-    const bodyBegin = bodyEnd;
     const referencesBegin = referencesEnd;
-    bodyEnd += at(lengths, index);
     referencesEnd += at(packed.referenceCounts, index);
-    const { aliases, ttlMs, doNotCache, metadata, onDemand, ...rare } = rest[index] ?? usual;
-    return {
+    const packedFields = {
       type: at(types, at(typeNumbers, index)),
       name,
-      bytes: bytes.slice(bodyBegin, bodyEnd),
-      aliases,
-      ttlMs,
-      doNotCache,
-      metadata,
-      onDemand,
+      bytes: bodies.next(at(lengths, index)),
       references: references.slice(referencesBegin, referencesEnd),
-      version: at(versions, index),
-      sum: at(sums, index),
-      ...rare,
     };
+    const other = rest[index];
+    return other === undefined ? createResource(packedFields, contentDigest) : { ...packedFields, ...other };
   });
+}
+
+/** Copies concatenated bodies. Small ones share memory: a buffer of its own takes more than a small body. */
+class Bodies {
+  readonly #all: Uint8Array;
+  /** Where the next body begins. */
+  #begin = 0;
+  #shared = new Uint8Array(0);
+  #sharedBegin = 0;
+
+  constructor(all: Uint8Array) {
+    this.#all = all;
+  }
+
+  next(length: number): Uint8Array {
+    const begin = this.#begin;
+    this.#begin += length;
+    if (this.#begin > this.#sharedBegin + this.#shared.length) {
+      this.#shared = this.#all.slice(begin, begin + Math.max(length, SHARED_BYTES));
+      this.#sharedBegin = begin;
+    }
+    return this.#shared.subarray(begin - this.#sharedBegin, this.#begin - this.#sharedBegin);
+  }
 }
 
 function at<T>(list: readonly T[], index: number): T {

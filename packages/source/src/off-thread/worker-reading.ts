@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { Resource } from "@xdskit/protocol";
 import type { HowToLook, Look } from "../directory/directory-reading.ts";
 import { problem } from "../directory/file-system-problem.ts";
@@ -8,14 +8,7 @@ import type { AskedResource, ResourcePlace } from "../resource-places.ts";
 import { LoadFollower } from "./load-change.ts";
 import type { WorkerAnswer, WorkerInput, WorkerRequest } from "./messages.ts";
 import { unpack } from "./packed-resources.ts";
-
-/**
- * Threads run what is built, whether this is run as it is or built: both are two folders below the package. Not a constant, because a bundle may have no URL
- * of its own and no thread either.
- */
-function entryOfThread(): URL {
-  return new URL("../../dist/off-thread/worker.js", import.meta.url);
-}
+import { takeThread } from "./reader-thread.ts";
 
 /**
  * Reads a directory in a worker thread, which starts with the first look. If it ends unexpectedly, one look has a
@@ -96,13 +89,13 @@ class ReadingThread {
 
   constructor(input: WorkerInput, onEnd: (untold: Problem | undefined) => void) {
     this.#onEnd = onEnd;
-    this.#worker = new Worker(entryOfThread(), { name: "xdskit-source", workerData: input, execArgv: [] });
+    this.#worker = takeThread();
     this.#worker.on("message", (answer: WorkerAnswer) => this.#receive(answer));
     this.#worker.on("error", (error) => {
       this.#reason = error instanceof Error ? error.message : String(error);
     });
     this.#worker.on("exit", () => this.#end());
-    this.#worker.unref();
+    this.#worker.postMessage(input);
   }
 
   look(paths: ReadonlySet<string>, how: HowToLook): Promise<Look> {
@@ -166,7 +159,7 @@ class ReadingThread {
         waiting.how.onProgress?.(answer.progress);
         return;
       case "part":
-        if (answer.part.kind === "resources") for (const one of unpack(answer.part.packed)) waiting.resources.push(one);
+        if (answer.part.kind === "resources") takeResources(unpack(answer.part.packed), waiting);
         else waiting.problems.push(...answer.part.problems);
         if (answer.isAwaited) this.#ask({ kind: "next" });
         return;
@@ -201,6 +194,11 @@ class ReadingThread {
     this.#worker.unref();
     return waiting;
   }
+}
+
+function takeResources(resources: readonly Resource[], { resources: all, how }: Waiting): void {
+  for (const one of resources) all.push(one);
+  how.onResources?.(resources);
 }
 
 function failedLook(problem: Problem): Look {

@@ -1,15 +1,16 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { createEnvoyApi } from "@xdskit/envoy-api";
-import type { Resource } from "@xdskit/protocol";
+import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
+import { formatTypeUrl, type Resource } from "@xdskit/protocol";
 import { DirectoryReading } from "../directory/directory-reading.ts";
 import { syncFileSystem } from "../directory/file-system.ts";
 import type { Load } from "../loaded-state.ts";
 import { type LoadChange, type LoadPart, LoadTeller } from "./load-change.ts";
-import type { WorkerAnswer, WorkerInput, WorkerRequest } from "./messages.ts";
-import { packInParts } from "./packed-resources.ts";
+import { STARTED_AHEAD, type WorkerAnswer, type WorkerInput, type WorkerRequest } from "./messages.ts";
+import { createForPacking, packInParts } from "./packed-resources.ts";
 
 /** So many resources are sent together while others are read. */
 const SENT_AHEAD = 500;
+const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 
 /** Reads a directory for another thread, which receives the changes part by part so that it has time for other work. */
 class Worker {
@@ -24,12 +25,13 @@ class Worker {
   /** What it has read and not sent. */
   #read: Resource[] = [];
 
-  constructor(port: MessagePort, { descriptors, ...options }: WorkerInput) {
+  constructor(port: MessagePort, { descriptors: _, ...options }: WorkerInput, api: EnvoyApi) {
     this.#port = port;
     this.#reading = new DirectoryReading({
       ...options,
-      api: createEnvoyApi({ descriptors }),
+      api,
       fileSystem: syncFileSystem,
+      create: createForPacking,
       onResource: (resource) => this.#sendAhead(resource),
     });
     port.on("message", (request: WorkerRequest) => {
@@ -103,5 +105,16 @@ class Worker {
   }
 }
 
+/** Serves the thread that started this one, which says in its first message what to read. */
+function serve(port: MessagePort): void {
+  const builtIn = createEnvoyApi();
+  port.once("message", (input: WorkerInput) => {
+    const { descriptors } = input;
+    new Worker(port, input, descriptors.length === 0 ? builtIn : createEnvoyApi({ descriptors }));
+  });
+  // Links the descriptors of the common types before they are needed.
+  if (workerData === STARTED_AHEAD) builtIn.readResource({ "@type": CLUSTER, name: "any" });
+}
+
 // Does nothing outside a worker thread.
-if (parentPort !== null) new Worker(parentPort, workerData as WorkerInput);
+if (parentPort !== null) serve(parentPort);

@@ -1,3 +1,4 @@
+import type { Resource } from "@xdskit/protocol";
 import type { ManagementServer, PublishResult } from "@xdskit/server";
 import {
   type LoadedState,
@@ -11,6 +12,8 @@ import type { SourceOrigin } from "../../settings/git-origin.ts";
 
 /** Puts what a source has in force. */
 export interface Publishing {
+  /** Given resources as they are read, some of which may never be published. */
+  prepare?(resources: readonly Resource[]): void;
   /**
    * `before`: what the source had before, if it was published; `reading`: when it was read. Problems: why it is not in
    * force.
@@ -41,10 +44,11 @@ export function committing(server: Pick<ManagementServer, "commit" | "revision">
 
 /** Publishes through the server's ledger. */
 export function recording(
-  server: Pick<ManagementServer, "publish" | "ledger">,
+  server: Pick<ManagementServer, "prepare" | "publish" | "ledger">,
   originOf: () => Promise<SourceOrigin>,
 ): Publishing {
   return {
+    prepare: (resources) => server.prepare(resources),
     async publish({ layers, groups, clients, access }, _before, reading) {
       const { author, message, git } = await originOf();
       const result = await server.publish({

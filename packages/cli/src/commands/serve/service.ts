@@ -16,6 +16,7 @@ import { countProblems, formatProblems } from "../../output/problems.ts";
 import { createStatusLine } from "../../output/status-line.ts";
 import type { SourcePlace } from "../../settings/source-place.ts";
 import type { CommandContext } from "../context.ts";
+import { BegunLoad } from "./begun-load.ts";
 import type { Publishing } from "./publishing.ts";
 
 /** Errors, and warnings, of one load that are printed. */
@@ -59,21 +60,34 @@ export class Service {
   #turn: Promise<void> = Promise.resolve();
   #toldSettings: ReadonlyMap<string, string>;
   #toldWarnings: ReadonlySet<Problem> = new Set();
+  #begun: BegunLoad | undefined;
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
     this.#toldSettings = textsOf(parts.file);
   }
 
+  /** The next `load` takes in what was begun. */
+  begin(begun: BegunLoad): void {
+    this.#begun = begun;
+    this.#prepare(begun);
+  }
+
   async load(): Promise<void> {
-    const { source, context } = this.#parts;
-    const line = createStatusLine(context.io);
-    const beganAt = new Date();
-    const startedAt = performance.now();
-    const load = await source.load((progress) => line.update(() => describeLoad(progress)));
+    const begun = this.#begun ?? this.#prepare(new BegunLoad(this.#parts.source));
+    this.#begun = undefined;
+    const line = createStatusLine(this.#parts.context.io);
+    begun.showWith((progress) => line.update(() => describeLoad(progress)));
+    const { load, endedAt, tookMs } = await begun.ended;
     line.clear();
-    const tookMs = performance.now() - startedAt;
-    await this.#take({ ...load, reading: { noticedAt: beganAt, beganAt, endedAt: new Date() } }, tookMs);
+    const { beganAt } = begun;
+    await this.#take({ ...load, reading: { noticedAt: beganAt, beganAt, endedAt } }, tookMs);
+  }
+
+  #prepare(begun: BegunLoad): BegunLoad {
+    const { publishing } = this.#parts;
+    if (publishing.prepare !== undefined) begun.prepareWith((resources) => publishing.prepare?.(resources));
+    return begun;
   }
 
   /** Loads again without a change, as on SIGHUP. The signal cancels it without an error. */
@@ -103,7 +117,8 @@ export class Service {
 
   /** Commits every change; resolves when the signal is aborted. */
   async follow(signal: AbortSignal): Promise<void> {
-    for await (const load of this.#parts.source.watch(signal)) {
+    const { source, publishing } = this.#parts;
+    for await (const load of source.watch(signal, (resources) => publishing.prepare?.(resources))) {
       if (signal.aborted) return;
       await this.#takeNew(load);
     }
