@@ -7,7 +7,7 @@ import type { ClientStatus } from "./status/client-status.ts";
 import { clientStatusMethods } from "./status/methods.ts";
 import { clientStatusHandlers } from "./status/rest.ts";
 import { Decompression } from "./transport/grpc/decompression.ts";
-import { Intake, MOST_WAITING } from "./transport/grpc/intake.ts";
+import { Intake } from "./transport/grpc/intake.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
 import { DEFAULT_HTTP2_ENGINE } from "./transport/http2/engines.ts";
 import { ReadPacer } from "./transport/http2/read-pacer.ts";
@@ -43,7 +43,7 @@ export function createTransports(
     further,
   });
   const intake = new Intake();
-  const readPacer = new ReadPacer(() => intake.waiting > MOST_WAITING);
+  const readPacer = new ReadPacer(() => intake.isBusy);
   const shared = { decompression: new Decompression(), intake, readPacer, http2 };
   return options.listen.map(({ host, port, tls = usual, ...choice }, index) => {
     const secured = tls === false ? undefined : tls;
