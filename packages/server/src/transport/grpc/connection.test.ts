@@ -38,6 +38,8 @@ const fail = (): never => {
 const nothing = (): void => undefined;
 const listener: CallListener = { onMessage: nothing, onHalfClose: nothing, onFailure: nothing, onClose: nothing };
 
+/** How long is waited for what comes; the machine may be busy. */
+const PATIENCE = { timeout: 20_000 };
 /** More than the buffers of two sockets hold. */
 const LARGE_BYTES = 64 * 2 ** 20;
 const CALLS_WITH_MESSAGES = 100;
@@ -183,7 +185,7 @@ describe.each([
   test("is received when it goes on", async () => {
     const stream = await sendHalf();
     stream.end(message.subarray(message.byteLength / 2));
-    await vi.waitFor(() => expect(receivedBytes).toEqual([bytes]));
+    await vi.waitFor(() => expect(receivedBytes).toEqual([bytes]), PATIENCE);
     expect(hits()).toEqual([]);
   });
 
@@ -335,7 +337,7 @@ describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine
     const parts = (from: number, to: number): readonly Buffer[] =>
       calls.map((_, at) => frame(frameType.data, 0, 2 * at + 1, message.subarray(from, to)));
     socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls, ...parts(0, cut)]));
-    await vi.waitFor(() => expect(counted).toBe(calls.length));
+    await vi.waitFor(() => expect(counted).toBe(calls.length), PATIENCE);
     // The last byte of each, and a small message after it.
     const small = Buffer.from([0, 0, 0, 0, 0]);
     const ends = calls.map((_, at) =>
@@ -363,10 +365,12 @@ describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine
     await once(socket, "readable");
     for (let written = 0; written < 100; written++) await turn();
     opened.at(-1)?.destroy("no answer to a PING");
-    await vi.waitFor(() =>
-      expect(reports).toContainEqual(
-        expect.objectContaining({ kind: "connection-closed", reason: "no answer to a PING" }),
-      ),
+    await vi.waitFor(
+      () =>
+        expect(reports).toContainEqual(
+          expect.objectContaining({ kind: "connection-closed", reason: "no answer to a PING" }),
+        ),
+      PATIENCE,
     );
     socket.resume();
     await once(socket, "close");
@@ -382,7 +386,10 @@ describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine
     await Promise.all(streams.map((stream) => once(stream.on("error", nothing).resume(), "response")));
     expect(counted).toBe(CALLS);
     for (const stream of streams) stream.close(8);
-    await vi.waitFor(() => expect(client.remoteSettings.maxConcurrentStreams).toBeLessThanOrEqual(2 * STREAMS_AT_ONCE));
+    await vi.waitFor(
+      () => expect(client.remoteSettings.maxConcurrentStreams).toBeLessThanOrEqual(2 * STREAMS_AT_ONCE),
+      PATIENCE,
+    );
   });
 
   test.runIf(engine === "node")(
