@@ -85,6 +85,7 @@ const orders = {
     "workers",
     "admin admin/live admin/merge admin/routes admin/schema",
     "management-server",
+    "create-server",
   ],
   "store-etcd": ["wire", "client", "layout", "store", "open"],
   console: [

@@ -392,7 +392,7 @@ describe("a new client with many names", () => {
       const subscribe = Array.from({ length: 2_000 }, (_, i) => `e${i}`);
       talk.receive(1, delta(ENDPOINTS, { node: node("n"), subscribe }));
       talk.turns(1);
-      expect(talk.machine.isPaused(1)).toBe(true);
+      expect(talk.machine.isAnswerPending(1)).toBe(true);
       if (change !== undefined) talk.put(endpoints(change, "2"));
       return new Work().of(() => {
         while (talk.machine.isDue) talk.turns(1);

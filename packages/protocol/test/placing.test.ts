@@ -107,7 +107,7 @@ describe.each(["delta", "sotw"] as const)("a node that is not placed, in %s", (v
   test("is sent what its new layers have, and never what is new in its old ones", () => {
     const fleet = unplaced();
     fleet.change({ layer: "one", puts: [plain("a", "3"), plain("c", "3")] });
-    expect(fleet.machine.flushAhead(1)?.map(({ kind }) => kind)).toEqual(["report", "send", "report"]);
+    expect(says(fleet.turns(2))).toEqual([changed]);
     expect(fleet.layers).toEqual([["two"]]);
   });
 

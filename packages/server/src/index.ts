@@ -129,6 +129,7 @@ export type {
 export { replicasOf } from "./admin/describe-replicas.ts";
 export { certificateFault } from "./certificate-fault.ts";
 export { certificateNames } from "./certificate-names.ts";
+export { createServer } from "./create-server.ts";
 export { type ResourceProblem, XdsError, type XdsErrorCode } from "./error.ts";
 export { createFileExport, type FileExport, type FileExportOptions } from "./file-export.ts";
 export type { FileOutput } from "./file-output.ts";
@@ -179,13 +180,7 @@ export {
   type ImportResult,
   importLedger,
 } from "./ledger/transfer.ts";
-export {
-  createServer,
-  type LedgerStatus,
-  type ManagementServer,
-  type SourceReport,
-  type StartedServer,
-} from "./management-server.ts";
+export type { LedgerStatus, ManagementServer, SourceReport, StartedServer } from "./management-server.ts";
 export { type ConsoleLogOptions, consoleLog } from "./observe/console-log.ts";
 export type { LimitState, Readiness } from "./observe/gauges.ts";
 export type { Log } from "./observe/log.ts";

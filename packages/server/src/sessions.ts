@@ -18,8 +18,20 @@ export function ownSessions(hub: Hub, transports: () => readonly GrpcTransport[]
   };
 }
 
+/** The sessions of a server, which are those of its workers if it has any. */
+export function allSessions(own: Sessions, pool: () => WorkerPool | undefined): Sessions {
+  const sessions = (): Sessions => {
+    const workers = pool();
+    return workers === undefined ? own : sessionsOf(workers);
+  };
+  return {
+    count: async () => await sessions().count(),
+    move: async (connections) => await sessions().move(connections),
+  };
+}
+
 /** A node with connections to several workers counts at each. */
-export function sessionsOf(pool: WorkerPool): Sessions {
+function sessionsOf(pool: WorkerPool): Sessions {
   return {
     async count() {
       const answers = await pool.askAll("count-sessions", {});

@@ -221,13 +221,6 @@ export class ServerMachine {
     return effects;
   }
 
-  /** Flushes one stream ahead of the others; undefined: it does not wait for a flush. Throws as `next` does. */
-  flushAhead(id: StreamId): readonly ServerEffect[] | undefined {
-    const effects = this.#streams.flushAhead(id);
-    if (effects !== undefined) this.#rest();
-    return effects;
-  }
-
   /** Drops what only streams and polls flushed at the same time share, once none is due. */
   #rest(): void {
     if (!this.isDue) this.#responses.rest();
@@ -273,9 +266,9 @@ export class ServerMachine {
     return this.#polls.isDue || this.#streams.isAskingDue;
   }
 
-  /** Whether an answer to a stream takes several flushes and is not complete. */
-  isPaused(stream: StreamId): boolean {
-    return this.#streams.isPaused(stream);
+  /** Whether a stream was not sent all that it asked for: its answer waits for a flush, or for several. */
+  isAnswerPending(stream: StreamId): boolean {
+    return this.#streams.isAnswerPending(stream);
   }
 
   /** The revision of the newest transaction that changed anything. */

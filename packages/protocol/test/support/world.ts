@@ -78,6 +78,8 @@ export interface Trouble {
    * one after the last node left it.
    */
   readonly flushesByName?: boolean;
+  /** A change is sent when nobody waits for an answer any more. */
+  readonly flushesAskingFirst?: boolean;
   /** Clients ask for a name, give it up and ask for it again before anything was answered. */
   readonly wavers?: boolean;
 }
@@ -428,15 +430,29 @@ export class World {
 
   /** Flushes up to so many streams; `first`: where to begin, if the script says which. */
   #turns(budget: number, first = 0): void {
-    if (this.#trouble.flushesByName !== true) {
-      this.#perform(this.machine.next(budget));
-      return;
+    if (this.#trouble.flushesByName === true) this.#turnsByName(budget, first);
+    else if (this.#trouble.flushesAskingFirst !== true) this.#perform(this.machine.next(budget));
+    else {
+      for (let left = budget; left > 0; left--)
+        this.#perform(this.machine.isAskingDue ? this.machine.nextAsking() : this.machine.next(1));
     }
+  }
+
+  #turnsByName(budget: number, first: number): void {
     const streams = [...new Set(this.clients.flatMap((client) => [...(this.#streamsOf.get(client)?.values() ?? [])]))];
     for (let i = 0; i < Math.min(budget, streams.length); i++) {
       const stream = streams[(first + i) % streams.length];
-      if (stream !== undefined) this.#perform(this.machine.flushAhead(stream) ?? []);
+      if (stream !== undefined && !this.#stalled.has(stream)) this.#flushAlone(stream, streams);
     }
+  }
+
+  /** Flushes one stream, due or not, while the clients of all others do not read. */
+  #flushAlone(stream: StreamId, streams: readonly StreamId[]): void {
+    const others = streams.filter((one) => one !== stream && !this.#stalled.has(one));
+    for (const one of others) this.#perform(this.machine.on({ kind: "stream-stalled", stream: one }));
+    this.#perform(this.machine.on({ kind: "stream-drained", stream }));
+    this.#perform(this.machine.next(1));
+    for (const one of others) this.#perform(this.machine.on({ kind: "stream-drained", stream: one }));
   }
 
   #showViews(): void {

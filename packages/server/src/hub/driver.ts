@@ -9,6 +9,7 @@ import {
   type ServerMachineOptions,
   type StreamId,
 } from "@xdskit/protocol/internal";
+import type { Limits } from "../options.ts";
 import { type DueFlushes, FlushLoop } from "./flush-loop.ts";
 import type { Memory, ShellReport } from "./port.ts";
 import { SendQueue } from "./send-queue.ts";
@@ -45,18 +46,18 @@ export class Driver {
   readonly #timers = new Timers((timer) => this.take({ kind: "timer-fired", timer }));
 
   constructor(
-    options: ServerMachineOptions & { readonly memory?: Memory; readonly maxDebounceMs: number },
+    options: ServerMachineOptions & { readonly memory?: Memory; readonly limits: Limits },
     performer: Performer,
   ) {
-    const { memory } = options;
+    const { memory, limits } = options;
     this.#performer = performer;
     this.#memory = memory;
-    this.machine = new ServerMachine({ ...options, remembers: memory !== undefined });
+    this.machine = new ServerMachine({ ...options, ...limitsOfMachine(limits), remembers: memory !== undefined });
     if (memory !== undefined) this.machine.on({ kind: "history-restored", remembered: memory.restored });
     this.sends = new SendQueue((effect) => performer.send(effect));
     this.flushes = new FlushLoop({
       due: new MachineFlushes(this.machine, this.#effects, this.sends),
-      maxDebounceMs: options.maxDebounceMs,
+      maxDebounceMs: limits.maxDebounceMs,
       failed: (cause) => performer.failed(cause instanceof InvariantError ? cause.stream : undefined, "turn", cause),
       write: () => {
         memory?.flush();
@@ -121,6 +122,23 @@ export class Driver {
   }
 }
 
+/** The limits that the machine enforces. */
+function limitsOfMachine(limits: Limits): Partial<ServerMachineOptions> {
+  return {
+    maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream,
+    maxSubscriptionsPerPeer: limits.maxSubscriptionsPerPeer,
+    maxSubscriptionsPerIdentity: limits.maxSubscriptionsPerIdentity,
+    maxClientBytes: limits.maxClientBytes,
+    maxClientBytesPerPeer: limits.maxClientBytesPerPeer,
+    maxClientBytesPerIdentity: limits.maxClientBytesPerIdentity,
+    maxTypesPerStream: limits.maxTypesPerStream,
+    maxUnacknowledgedPerType: limits.maxUnacknowledgedPerType,
+    maxPollerBytes: limits.maxPollerBytes,
+    maxPollerBytesPerPeer: limits.maxPollerBytesPerPeer,
+    maxPollerBytesPerIdentity: limits.maxPollerBytesPerIdentity,
+  };
+}
+
 /** The flushes of the machine, whose effects are performed, and the large responses that wait. */
 class MachineFlushes implements DueFlushes {
   readonly #machine: ServerMachine;
@@ -161,8 +179,8 @@ class MachineFlushes implements DueFlushes {
     return this.#machine.pausedFlushes;
   }
 
-  isPaused(stream: StreamId): boolean {
-    return this.#machine.isPaused(stream);
+  isAnswerPending(stream: StreamId): boolean {
+    return this.#machine.isAnswerPending(stream);
   }
 
   sendLarge(): void {

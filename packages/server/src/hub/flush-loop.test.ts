@@ -5,6 +5,8 @@ import { type DueFlushes, type FlushClock, FlushLoop } from "./flush-loop.ts";
 const STREAMS = 20;
 const MAX_DEBOUNCE_MS = 100;
 const RUNS = 500;
+/** More of them in a row are no accident. */
+const MAX_EMPTY_SLICES = 100;
 /** One stream that asked for something has its turn after so many others. */
 const CHANGED_PER_ASKING = 8;
 
@@ -123,9 +125,11 @@ class World implements FlushClock, DueFlushes {
 
   /** How many flushes the answer to each stream still takes. */
   readonly paused = new Map<number, number>();
+  /** The streams that asked for something, and whose clients do not read. */
+  readonly unread = new Set<number>();
 
-  isPaused(stream: number): boolean {
-    return this.paused.has(stream);
+  isAnswerPending(stream: number): boolean {
+    return this.paused.has(stream) || this.#asking.has(stream) || this.unread.has(stream);
   }
 
   get changedStreams(): number {
@@ -215,9 +219,12 @@ class World implements FlushClock, DueFlushes {
 
   /** Runs the loop up to a time; a slice may last longer. */
   #run(until: number): void {
-    while (this.#now < until) {
+    for (let empty = 0; this.#now < until; ) {
       const soon = this.#soon.splice(0);
+      const before = this.#now;
       for (const run of soon) run();
+      empty = soon.length > 0 && this.#now === before ? empty + 1 : 0;
+      if (empty === MAX_EMPTY_SLICES) throw new Error("the loop turns, and nothing is done");
       if (soon.length > 0) continue;
       const [next] = [...this.#timers].sort((a, b) => a.at - b.at);
       if (next === undefined || next.at > until) return;
@@ -352,6 +359,17 @@ describe("a slice of the event loop", () => {
     expect(waits.map(({ stream }) => stream)).toEqual([0, 1, STREAMS, STREAMS, STREAMS, STREAMS]);
     expect(world.slices).toEqual([3, 1, 1, 1]);
   });
+});
+
+test("a stream that is sent no more ends when its client has read what it asked for, and costs no slices until then", () => {
+  const world = new World(1);
+  const finish: WorldEvent = { afterMs: 0, kind: "finish", stream: STREAMS };
+  world.unread.add(STREAMS);
+  world.play([finish, { ...finish, stream: STREAMS + 1 }, change(0, 2)]);
+  expect([world.finished, world.slices]).toEqual([[{ stream: STREAMS + 1, isDue: false }], [2]]);
+  world.unread.delete(STREAMS);
+  world.play([{ afterMs: 100, kind: "subscribe", stream: STREAMS }]);
+  expect(world.finished.slice(1)).toEqual([{ stream: STREAMS, isDue: false }]);
 });
 
 describe("clients that are to be placed", () => {

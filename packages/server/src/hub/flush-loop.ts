@@ -28,8 +28,11 @@ export interface DueFlushes {
   readonly flushedChanged: number;
   /** How many flushes so far left an answer that takes several of them. */
   readonly pausedFlushes: number;
-  /** Whether an answer to a stream takes several flushes and is not complete. */
-  isPaused(stream: StreamId): boolean;
+  /**
+   * Whether a stream was not sent all that it asked for: its answer waits for a flush, or for several, if need be until
+   * its client reads.
+   */
+  isAnswerPending(stream: StreamId): boolean;
   /** Sends a large response that waits. */
   sendLarge(): void;
   /** Flushes a poll, a stream that asked for something, or one that something changed for, in turn. */
@@ -88,6 +91,8 @@ export class FlushLoop {
   readonly #flushNext = (): void => this.#options.due.flushNext();
   readonly #flushAsking = (): void => this.#options.due.flushAsking();
   #isScheduled = false;
+  /** Whether a finishing stream waits for its end, and not for an answer. */
+  #isEnding = false;
   #placedLast = false;
   #given = 0;
   /** How many of these were of the whole queue, and not only of those that asked for something. */
@@ -101,11 +106,11 @@ export class FlushLoop {
     this.#pacer = new FanOutPacer(maxDebounceMs);
   }
 
-  /** Schedules a slice if a stream is due or finishing. */
+  /** Schedules a slice if a stream is due, or may end. */
   schedule(): void {
     if (this.#isScheduled) return;
     const { isDue, isAskingDue, isLargeDue, isPlacementDue } = this.#options.due;
-    if (!isDue && this.#finishing.size === 0) return;
+    if (!isDue && !this.#isEnding) return;
     // A client that is cut off does not wait until the next fan-out.
     const isUrgent = isAskingDue || isLargeDue || isPlacementDue;
     const waitMs = isUrgent ? 0 : this.#pacer.waitMs(this.#clock.now());
@@ -137,9 +142,10 @@ export class FlushLoop {
     this.#cancelWait?.();
   }
 
-  /** Ends a stream of `streams` once no flush is due, or after its turn has come and the end of its paused answers. */
+  /** Ends a stream of `streams` after what it asked for, once no flush is due or its turn has come. */
   finish(stream: StreamId, streams: number): void {
     this.#finishing.set(stream, this.#turns + FLUSHES_PER_TURN * streams);
+    this.#isEnding = true;
     this.schedule();
   }
 
@@ -168,8 +174,11 @@ export class FlushLoop {
       now = then;
     }
     const { responses, bytes } = write();
+    this.#isEnding = false;
     for (const [stream, atTurn] of this.#finishing) {
-      if (!due.isDue || (this.#turns >= atTurn && !due.isPaused(stream))) finished(stream);
+      if (due.isDue && this.#turns < atTurn) this.#isEnding = true;
+      // One whose answer is pending becomes due once that can be sent.
+      else if (!due.isAnswerPending(stream)) finished(stream);
     }
     now = this.#clock.now();
     // What answers to those that asked cost is no reason to gather changes.

@@ -1,5 +1,5 @@
-import type { Transaction, TypeUrl } from "@xdskit/protocol";
-import { type DiscoveryRequest, isOfV2, type PollId, type StreamId } from "@xdskit/protocol/internal";
+import type { Status, Transaction, TypeUrl } from "@xdskit/protocol";
+import { type DiscoveryRequest, isOfV2, type PollId, type StreamId, statusCode } from "@xdskit/protocol/internal";
 import type { ApiVersionConverter } from "./api-version-converter.ts";
 import { CatchUpGate, type Freshness } from "./catch-up-gate.ts";
 import { FirstConversion } from "./first-conversion.ts";
@@ -13,6 +13,15 @@ import {
 
 /** This server is `behind` the others, or content is `missing`. */
 export type Unanswerable = "behind" | "missing";
+
+/** What a client is told whose request cannot be answered. */
+export const unanswerable: Readonly<Record<Unanswerable, Status>> = {
+  missing: {
+    code: statusCode.UNAVAILABLE,
+    message: "not ready: the content of a resource of this type is not at hand yet; try again later",
+  },
+  behind: { code: statusCode.UNAVAILABLE, message: "this server is behind the others; try again later" },
+};
 
 export interface WaitingRequestsOptions extends WithheldRequestsOptions {
   /** Without it nothing is converted between v2 and v3. */

@@ -3,7 +3,7 @@ import type { Slices } from "../slices.ts";
 import { joinChanges } from "./entries.ts";
 import { isChange, isInForce } from "./history.ts";
 import type { StateInForce } from "./in-force.ts";
-import type { OperationPlan } from "./operation-plan.ts";
+import { noResourceChanges, type OperationPlan } from "./operation-plan.ts";
 import type { Operation } from "./operation-queue.ts";
 
 /** An operation, and the records that it is to make. */
@@ -11,6 +11,13 @@ export interface PlannedOperation {
   readonly operation: Operation;
   readonly plan: OperationPlan;
   readonly records: readonly LedgerRecord[];
+}
+
+/** Why records were not appended. */
+export interface Unrecorded {
+  /** `away`: the engine of a shared store, which comes back. */
+  readonly kind: "raced" | "away" | "failed";
+  readonly reason: string;
 }
 
 export interface OperationPerformerOptions {
@@ -22,7 +29,7 @@ export interface OperationPerformerOptions {
   readonly onProblem: (message: string) => void;
 }
 
-/** Puts operations in force once their records are durable, and answers them. */
+/** Puts operations in force once their records are durable, and answers them, also those that cannot be recorded. */
 export class OperationPerformer {
   readonly #options: OperationPerformerOptions;
 
@@ -30,18 +37,68 @@ export class OperationPerformer {
     this.#options = options;
   }
 
+  /** While the engine is away nothing is recorded, and only live data is sent. */
+  async flow(operations: readonly Operation[], reason: string): Promise<void> {
+    for (const { live, settle, fail } of operations) {
+      try {
+        if (live !== undefined) await this.#options.inForce.putUnrecorded(await live());
+        settle({ kind: "unavailable", reason });
+      } catch (cause) {
+        fail(cause);
+      }
+    }
+  }
+
+  /** Performs what was planned together. `held`: the change that is held once that is recorded. */
+  async performAll(
+    planned: readonly PlannedOperation[],
+    unrecorded: Unrecorded | undefined,
+    held: HeldRecord | undefined,
+  ): Promise<void> {
+    if (unrecorded === undefined) await this.#performRecorded(planned, held);
+    else await this.#performUnrecorded(planned, unrecorded);
+  }
+
+  async #performRecorded(planned: readonly PlannedOperation[], held: HeldRecord | undefined): Promise<void> {
+    let live: PlannedOperation[] = [];
+    for (const one of planned) {
+      if (isLive(one)) {
+        live.push(one);
+        continue;
+      }
+      await this.#performLive(live, held);
+      live = [];
+      await this.#perform(one, held);
+    }
+    await this.#performLive(live, held);
+  }
+
+  /** What was planned upon a change that is not recorded is not true either. */
+  async #performUnrecorded(planned: readonly PlannedOperation[], { kind, reason }: Unrecorded): Promise<void> {
+    const { held } = this.#options.inForce;
+    let isLost = false;
+    for (const one of planned) {
+      const { operation, plan } = one;
+      isLost ||= one.records.length > 0;
+      if (!isLost) await this.#perform(one, held);
+      else if (kind === "away")
+        await this.flow([{ ...operation, live: plan.live ?? (() => noResourceChanges) }], reason);
+      else operation.settle({ kind: "refused", reason });
+    }
+  }
+
   /** `held`: the change that is held then. */
-  async perform(one: PlannedOperation, held: HeldRecord | undefined): Promise<void> {
+  async #perform(one: PlannedOperation, held: HeldRecord | undefined): Promise<void> {
     const { inForce } = this.#options;
     const { effect } = one.plan;
     await this.#answer(one, held, () => (effect === undefined ? inForce.revision : inForce.put(effect)));
   }
 
   /** Performs changes of live data by one commit. */
-  async performLive(live: readonly PlannedOperation[], held: HeldRecord | undefined): Promise<void> {
+  async #performLive(live: readonly PlannedOperation[], held: HeldRecord | undefined): Promise<void> {
     const revision = live.length > 1 ? await this.#putTogether(live) : undefined;
     for (const one of live) {
-      if (revision === undefined) await this.perform(one, held);
+      if (revision === undefined) await this.#perform(one, held);
       else await this.#answer(one, held, () => revision);
     }
   }
@@ -86,6 +143,6 @@ export class OperationPerformer {
 }
 
 /** Whether an operation changes live data, and nothing else. */
-export function isLive({ plan, records }: PlannedOperation): boolean {
+function isLive({ plan, records }: PlannedOperation): boolean {
   return plan.effect?.placement === undefined && records.length === 1 && records[0]?.kind === "live";
 }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { TypeUrl } from "@xdskit/protocol";
 import type {
   EntryChange,
@@ -23,9 +22,10 @@ import { type PublishTarget, StateInForce } from "./in-force.ts";
 import type { HeldLease } from "./lease.ts";
 import { LedgerReader, type ReaderStop } from "./ledger-reader.ts";
 import type { ObservedOperation, OperationObserver } from "./operation-observer.ts";
-import { isLive, OperationPerformer, type PlannedOperation } from "./operation-performer.ts";
-import { type NewRecord, noResourceChanges, type OperationPlan, refuse, unchanged } from "./operation-plan.ts";
+import { OperationPerformer } from "./operation-performer.ts";
+import { type OperationPlan, refuse, unchanged } from "./operation-plan.ts";
 import { type Operation, OperationQueue } from "./operation-queue.ts";
+import { OperationRecorder } from "./operation-recorder.ts";
 import { PastClusters } from "./past-clusters.ts";
 import type { ChangePlan, PlannedEntries } from "./plan.ts";
 import type {
@@ -38,16 +38,12 @@ import type {
   WaitingDeletion,
 } from "./publication.ts";
 import { PublicationPlanner } from "./publication-planner.ts";
+import { PublishedSource } from "./published-source.ts";
 import { type ReadLedger, readLedger, readLedgerUpTo } from "./reading.ts";
 import { Compactor, type Retention } from "./retention.ts";
-import type { AppendResult, LedgerStore } from "./store.ts";
+import type { LedgerStore } from "./store.ts";
+import { StoreFollower } from "./store-follower.ts";
 import { StoreStatus } from "./store-status.ts";
-import { stringify } from "./stringify.ts";
-
-/** How often operations are planned again because another process was first. */
-const MOST_CONFLICTS = 20;
-/** After how long a store that cannot be read is read again, in milliseconds. */
-const READ_AGAIN_MS = 1_000;
 
 export interface PublisherOptions extends EntryRules {
   readonly store: LedgerStore;
@@ -92,21 +88,6 @@ export interface Resumed {
   readonly missing: number;
 }
 
-/** Operations that are recorded together. */
-interface PlannedGroup {
-  readonly planned: PlannedOperation[];
-  readonly records: LedgerRecord[];
-  readonly bodies: Map<string, Uint8Array>;
-  lease: HeldLease | undefined;
-}
-
-/** Why records were not appended. */
-interface Unrecorded {
-  /** `away`: the engine of a shared store, which comes back. */
-  readonly kind: "raced" | "away" | "failed";
-  readonly reason: string;
-}
-
 const STANDBY = "another server publishes to the store; this one follows";
 
 /**
@@ -125,24 +106,14 @@ export class Publisher {
   readonly #inForce: StateInForce;
   readonly #reader: LedgerReader;
   readonly #content: HeldContent;
+  readonly #recorder: OperationRecorder;
   readonly #performer: OperationPerformer;
   readonly #publications: PublicationPlanner;
   readonly #decisions: DecisionPlanner;
   readonly #status: StoreStatus;
   readonly #emptied: HeldEndpoints;
-  readonly #closing = new AbortController();
-  /** Aborted when what is waited for in the store is another number. */
-  #waiting = new AbortController();
-  #following: Promise<void> | undefined;
-  /** What a source published last. */
-  #source: Publication | undefined;
-  /** What a source published last, if it is known to be in force. */
-  #sourceInForce: Publication | undefined;
-  /** How many records there were that are not of live data. */
-  #decisionCount = 0;
-  #difference:
-    | { readonly source: Publication; readonly upon: number; readonly told: Promise<string | undefined> }
-    | undefined;
+  readonly #follower: StoreFollower;
+  readonly #source: PublishedSource;
 
   private constructor(options: PublisherOptions, read: ReadLedger, compactor: Compactor) {
     const { store, digest, target, entries: memory = new EntryMemory(options) } = options;
@@ -155,7 +126,7 @@ export class Publisher {
     this.#performer = new OperationPerformer({
       ...{ inForce: this.#inForce, slices, onProblem: options.onProblem },
       onRecorded: (record, changes) => {
-        this.#noteDecision(record);
+        this.#source.note(record);
         options.onRecorded(record, changes);
       },
     });
@@ -167,6 +138,21 @@ export class Publisher {
     const onRead = (record: LedgerRecord, changes: readonly EntryChange[]): void => this.#takeNote(record, changes);
     this.#reader = new LedgerReader({ store, digest, slices, inForce: this.#inForce, onRead }, read);
     this.#status = new StoreStatus({ ...planning, reader: this.#reader });
+    this.#recorder = new OperationRecorder({
+      ...planning,
+      ...{ status: this.#status, reader: this.#reader, compactor },
+      ...{ entries: this.#entries, publications: this.#publications },
+    });
+    this.#follower = new StoreFollower({
+      store,
+      readTo: () => this.#reader.head.number,
+      catchUp: () => this.catchUp(),
+    });
+    this.#source = new PublishedSource({
+      ...{ inForce: this.#inForce, history: this.history },
+      preview: (source) => this.#preview(source),
+      look: (look) => this.#operations.look(look),
+    });
     this.#emptied = new HeldEndpoints({
       ...planning,
       release: (plan) => void this.#operations.add(plan).catch(() => undefined),
@@ -193,7 +179,7 @@ export class Publisher {
     if (read.state.number > 0) await publisher.#resume(read.state);
     publisher.#emptied.follow(read.state);
     publisher.#tellInForce();
-    if (options.store.refresh !== undefined) publisher.#following = publisher.#follow();
+    if (isShared) publisher.#follower.start();
     return publisher;
   }
 
@@ -258,23 +244,7 @@ export class Publisher {
 
   /** How what a source published last differs from what is in force, and since when; undefined: it does not. */
   async sourceDifference(): Promise<string | undefined> {
-    const source = this.#source;
-    if (source === undefined || source === this.#sourceInForce || this.held !== undefined) return undefined;
-    if (this.#difference?.source !== source || this.#difference.upon !== this.#decisionCount) {
-      const told = this.#operations.look(() => this.#describeDifference(source));
-      this.#difference = { source, upon: this.#decisionCount, told };
-    }
-    return await this.#difference.told;
-  }
-
-  async #describeDifference(source: Publication): Promise<string | undefined> {
-    const { result } = await this.#publications.preview(source, this.#reader.state);
-    this.#entries.forgetBodies();
-    if (result === "unchanged") return undefined;
-    const isWanted = ({ kind }: LedgerRecord): boolean => kind === "rolled-back" || kind === "rejected";
-    const [decision] = await this.history.newest({ before: this.number + 1, limit: 1, isWanted });
-    const by = decision && ` (${decision.kind === "rejected" ? "rejected" : "rolled back"} by ${decision.number})`;
-    return `the files differ from what is in force${by ?? ""}`;
+    return await this.#source.difference();
   }
 
   publish(publication: Publication): Promise<PublishResult> {
@@ -290,11 +260,13 @@ export class Publisher {
   async plan(given: Publication, entries: PlannedEntries = []): Promise<ChangePlan> {
     await this.catchUp();
     for (const [resource, entry] of entries) this.#entries.know(resource, entry);
-    return await this.#operations.look(async () => {
-      const plan = await this.#publications.preview(given, this.#reader.state);
-      this.#entries.forgetBodies();
-      return plan;
-    });
+    return await this.#operations.look(() => this.#preview(given));
+  }
+
+  async #preview(given: Publication): Promise<ChangePlan> {
+    const plan = await this.#publications.preview(given, this.#reader.state);
+    this.#entries.forgetBodies();
+    return plan;
   }
 
   /** What a decision would do if it were made now. Records nothing. */
@@ -349,8 +321,7 @@ export class Publisher {
   async adopt(): Promise<string | undefined> {
     this.#status.adopt();
     const unreadable = await this.catchUp();
-    // The number to wait for may be a smaller one now.
-    this.#waiting.abort();
+    this.#follower.waitAnew();
     return unreadable;
   }
 
@@ -358,53 +329,26 @@ export class Publisher {
   async close(): Promise<void> {
     this.#operations.close();
     this.#emptied.close();
-    this.#closing.abort();
-    this.#waiting.abort();
-    await this.#following;
+    await this.#follower.close();
     await this.#operations.settled();
     await this.#compactor.settled();
     await this.#options.store.close();
   }
 
-  /** Puts in force what other processes append, as they do. */
-  async #follow(): Promise<void> {
-    const { store } = this.#options;
-    const { signal } = this.#closing;
-    const stopListening = store.onOutage?.(() => void this.catchUp());
-    while (!signal.aborted) {
-      this.#waiting = new AbortController();
-      await store.whenPast(this.#reader.head.number, this.#waiting.signal);
-      if (signal.aborted) break;
-      const unreadable = await this.catchUp();
-      if (unreadable !== undefined)
-        await delay(READ_AGAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
-    }
-    stopListening?.();
-  }
-
   /** Plans operations one upon the other, records them together, and puts them in force. */
-  async #take(given: readonly Operation[]): Promise<void> {
-    let operations = given;
-    for (let conflicts = 0; ; conflicts++) {
-      await this.#status.read();
-      if (this.#status.away !== undefined) {
-        await this.#flow(operations, this.#status.away);
-        return;
-      }
-      const group = await this.#plan(operations);
-      const { records, bodies, lease } = group;
-      const unrecorded = records.length === 0 ? undefined : await this.#store(records, bodies, lease);
-      if (this.#isWorthAgain(unrecorded) && conflicts < MOST_CONFLICTS) {
-        operations = group.planned.map(({ operation }) => operation);
-        continue;
-      }
-      if (unrecorded === undefined) this.#emptied.follow(this.#reader.state);
-      await this.#finish(group.planned, unrecorded);
-      this.#tellInForce();
-      this.#publications.begin();
-      await this.#deleteDue();
+  async #take(operations: readonly Operation[]): Promise<void> {
+    const group = await this.#recorder.record(operations);
+    if (group.kind === "away") {
+      await this.#performer.flow(group.operations, group.reason);
       return;
     }
+    const { planned, unrecorded } = group;
+    const { state } = this.#reader;
+    if (unrecorded === undefined) this.#emptied.follow(state);
+    await this.#performer.performAll(planned, unrecorded, state.held);
+    this.#tellInForce();
+    this.#publications.begin();
+    await this.#deleteDue();
   }
 
   /** What is in force is copied as long as the store continues it. */
@@ -412,105 +356,11 @@ export class Publisher {
     if (this.#reader.stop === undefined) this.#options.store.putInForce?.(this.#reader.head);
   }
 
-  /** While the engine is away nothing is recorded, and only live data is sent. */
-  async #flow(operations: readonly Operation[], reason: string): Promise<void> {
-    for (const { live, settle, fail } of operations) {
-      try {
-        if (live !== undefined) await this.#inForce.putUnrecorded(await live());
-        settle({ kind: "unavailable", reason });
-      } catch (cause) {
-        fail(cause);
-      }
-    }
-  }
-
-  /** Whether another process was first, so that the same can be asked again upon what it wrote. */
-  #isWorthAgain(unrecorded: Unrecorded | undefined): boolean {
-    return unrecorded?.kind === "raced" && this.#options.store.refresh !== undefined;
-  }
-
-  async #plan(operations: readonly Operation[]): Promise<PlannedGroup> {
-    this.#publications.begin();
-    const { unapplied } = this.#status;
-    const group: PlannedGroup = { planned: [], records: [], bodies: new Map(), lease: undefined };
-    for (const operation of operations) {
-      try {
-        const plan = unapplied === undefined ? await operation.plan(this.#reader.state) : refuse(unapplied);
-        const own: LedgerRecord[] = [];
-        for (const record of plan.records) own.push(await this.#fold(record, group.records));
-        await this.#entries.addBodies(plan.resources, group.bodies);
-        if (own.length > 0) group.lease ??= plan.lease;
-        group.planned.push({ operation, plan, records: own });
-      } catch (cause) {
-        this.#publications.forgetLast();
-        operation.fail(cause);
-      }
-    }
-    return group;
-  }
-
-  async #finish(planned: PlannedGroup["planned"], unrecorded: Unrecorded | undefined): Promise<void> {
-    // What was planned upon a change that is not recorded is not true either.
-    let isLost = false;
-    let live: PlannedOperation[] = [];
-    const { held } = unrecorded === undefined ? this.#reader.state : this.#inForce;
-    for (const one of planned) {
-      isLost ||= one.records.length > 0;
-      if (unrecorded === undefined && isLive(one)) {
-        live.push(one);
-        continue;
-      }
-      await this.#performer.performLive(live, held);
-      live = [];
-      if (unrecorded === undefined || !isLost) await this.#performer.perform(one, held);
-      else if (unrecorded.kind === "away")
-        await this.#flow([{ ...one.operation, live: one.plan.live ?? (() => noResourceChanges) }], unrecorded.reason);
-      else one.operation.settle({ kind: "refused", reason: unrecorded.reason });
-    }
-    await this.#performer.performLive(live, held);
-  }
-
-  /** Numbers a record and takes it into the state. */
-  async #fold(record: NewRecord, into: LedgerRecord[]): Promise<LedgerRecord> {
-    const numbered = { ...record, number: this.#reader.state.number + 1, time: Date.now() } as LedgerRecord;
-    await this.#reader.fold(numbered);
-    into.push(numbered);
-    return numbered;
-  }
-
-  /** Appends the records; returns why they are not, and then the state is again what the store has. */
-  async #store(
-    records: readonly LedgerRecord[],
-    bodies: ReadonlyMap<string, Uint8Array>,
-    lease: HeldLease | undefined,
-  ): Promise<Unrecorded | undefined> {
-    const { store, onProblem } = this.#options;
-    const texts: string[] = [];
-    for (const record of records) texts.push(await stringify(record, this.#slices));
-    const appended = await store.append(this.#reader.head, { records: texts, bodies, lease });
-    if (appended.kind === "appended") {
-      this.#reader.appended(appended.head);
-      for (const record of records) this.#compactor.count(record);
-      await this.#compactor.compactIfDue(this.#reader.state, this.#slices);
-      return undefined;
-    }
-    const isShared = store.refresh !== undefined;
-    const kind = appended.kind !== "unavailable" ? "raced" : isShared ? "away" : "failed";
-    const unrecorded = { kind, reason: whyNot(appended) } as const;
-    // Several processes may write: that another was first is no problem.
-    if (kind !== "raced" || !isShared) onProblem(unrecorded.reason);
-    else await store.refresh?.().catch(() => undefined);
-    this.#publications.forgetLast();
-    this.#reader.notAppended();
-    if (kind === "failed") await this.#status.read();
-    return unrecorded;
-  }
-
   /** What another process wrote is in force. */
   #takeNote(record: LedgerRecord, changes: readonly EntryChange[]): void {
     this.#publications.forgetLast();
     this.#compactor.count(record);
-    this.#noteDecision(record);
+    this.#source.note(record);
     // What this process has of the same source may be older.
     if ("origin" in record) this.#publications.distrust(record.origin.writer);
     this.#options.onRecorded(record, changes);
@@ -535,27 +385,8 @@ export class Publisher {
     const allowed = this.#options.mayPublish?.() ?? true;
     if (allowed === false) return { ...refuse(""), result: () => ({ kind: "standby", reason: STANDBY }) };
     const plan = await this.#publications.plan(publication, state);
-    const followed = publication.layers === undefined ? plan : this.#followSource(publication, plan);
+    const followed = publication.layers === undefined ? plan : this.#source.follow(publication, plan);
     return allowed === true ? followed : { ...followed, lease: allowed };
-  }
-
-  #followSource(source: Publication, plan: OperationPlan): OperationPlan {
-    this.#source = source;
-    return {
-      ...plan,
-      result: (number, revision) => {
-        const result = plan.result(number, revision);
-        if (result.kind === "applied" || result.kind === "unchanged") this.#sourceInForce = source;
-        return result;
-      },
-    };
-  }
-
-  /** A record that is not of live data: what is in force may be something else than what the source has. */
-  #noteDecision({ kind }: LedgerRecord): void {
-    if (kind === "live") return;
-    this.#decisionCount++;
-    this.#sourceInForce = undefined;
   }
 
   /** Deletes what waited, where nothing refers to it any more. */
@@ -563,9 +394,4 @@ export class Publisher {
     const due = await this.#publications.takeDueDeletions(this.#reader.state);
     for (const publication of due) void this.publish(publication).catch(() => undefined);
   }
-}
-
-function whyNot(result: Exclude<AppendResult, { readonly kind: "appended" }>): string {
-  if (result.kind === "unavailable") return result.reason;
-  return result.kind === "conflict" ? "another process wrote to the ledger" : "another process publishes now";
 }

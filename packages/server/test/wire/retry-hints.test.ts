@@ -1,18 +1,8 @@
 import type { Limits } from "@xdskit/server";
 import { afterEach, expect, test } from "vitest";
-import { until, within } from "../support/raw-peer.ts";
+import { within } from "../support/raw-peer.ts";
 import { httpVersions, type RestClient, restClient } from "../support/rest-client.ts";
-import {
-  ADS_DELTA,
-  ADS_SOTW,
-  CLUSTER,
-  countStreams,
-  deltaRequest,
-  node,
-  sotwRequest,
-  startWorld,
-  type World,
-} from "../support/test-server.ts";
+import { ADS_DELTA, CLUSTER, deltaRequest, node, startWorld, type World } from "../support/test-server.ts";
 
 const CDS = "/v3/discovery:clusters";
 const PUSHBACK = "grpc-retry-pushback-ms";
@@ -61,23 +51,4 @@ test.each(httpVersions)("a poll over %s before anything is in force is 503 with 
   client = restClient(version, world.address);
   const { status, headers } = await within("the refusal", client.send({ path: CDS, body: { node } }));
   expect([status, ["1", "2", "3"].includes(String(headers["retry-after"]))]).toEqual([503, true]);
-});
-
-test("a stream that comes to a server that is shutting down has GOAWAY, and is not told to wait", async () => {
-  world = await startWorld();
-  const streams = countStreams(world.server);
-  const peer = await world.connect();
-  const first = peer.open(ADS_SOTW);
-  first.send(sotwRequest(CLUSTER));
-  await first.next();
-  const drained = world.server.drain({ graceMs: 200 });
-  const second = peer.open(ADS_SOTW);
-  let said: Readonly<Record<string, unknown>> = {};
-  void second.headers.then((headers) => {
-    said = headers;
-  });
-  await within("the refusal", second.status);
-  await until("everybody heard GOAWAY", () => peer.goaways > 0);
-  await within("the drain", drained);
-  expect([streams.opened, said[PUSHBACK]]).toEqual([1, undefined]);
 });

@@ -19,12 +19,16 @@ import {
 } from "../support/http2-frames.ts";
 import { RawPeer, until, within } from "../support/raw-peer.ts";
 import {
+  ADS_DELTA,
+  ADS_SOTW,
   CDS_DELTA,
   CDS_SOTW,
   CLUSTER,
   cluster,
   deltaRequest,
+  ENDPOINTS,
   put,
+  resource,
   sotwRequest,
   startWorld,
   type World,
@@ -126,6 +130,39 @@ test("a client that half-closes and does not read is let go", async () => {
   await until("the stream is reset", () => isClosed || slow.stream.rstCode !== 0, 10_000);
   expect(slow.stream.rstCode).toBe(8);
 });
+
+test.each([
+  { path: ADS_SOTW, ask: sotwRequest, decode: decodeSotwResponse },
+  { path: ADS_DELTA, ask: deltaRequest, decode: decodeDeltaResponse },
+])(
+  "S-GRP-05 a client that half-closes before it reads gets all that it asked for: $path",
+  async ({ path, ask, decode }) => {
+    world = await startWorld({}, [...big, resource(ENDPOINTS, "e")]);
+    let isStalled = false;
+    world.server.on("stream-stalled", () => {
+      isStalled = true;
+    });
+    const slow = (await world.connect()).open(path);
+    slow.stream.pause();
+    slow.send(ask(CLUSTER));
+    await until("the server sees that it does not read", () => isStalled);
+    slow.send(ask(ENDPOINTS, ["e"]));
+    slow.end();
+    // What the client says by reading comes after the end of its side.
+    slow.stream.resume();
+    const received = new Map<string, number>();
+    while (!received.has(ENDPOINTS)) {
+      const { typeUrl, resources } = decode(await slow.next());
+      received.set(typeUrl, (received.get(typeUrl) ?? 0) + resources.length);
+    }
+    expect([...received]).toEqual([
+      [CLUSTER, big.length],
+      [ENDPOINTS, 1],
+    ]);
+    expect(await within("the status", slow.status)).toEqual({ code: 0, message: "" });
+  },
+  40_000,
+);
 
 const HEALTH = "/grpc.health.v1.Health";
 const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";

@@ -38,6 +38,11 @@ export class FlushQueue<S extends QueuedStream> {
     return !this.#asking.isEmpty;
   }
 
+  /** Whether a stream asked for something and was not flushed since, be it because its client does not read. */
+  isAsking(stream: S): boolean {
+    return this.#asking.has(stream) || this.#stalled.get(stream.opened.stream) === true;
+  }
+
   /** Queues a stream that something changed for, unless it is stalled; one that is queued keeps its place. */
   add(stream: S): void {
     if (!this.#stalled.has(stream.opened.stream) && !this.#asking.has(stream)) this.#changed.add(stream);
@@ -67,12 +72,10 @@ export class FlushQueue<S extends QueuedStream> {
     return stream;
   }
 
-  /** Removes a stream from its row. Returns whether it was queued. */
-  remove(stream: S): boolean {
-    const row = this.#asking.has(stream) ? this.#asking : this.#changed;
-    if (!row.has(stream)) return false;
-    row.delete(stream);
-    return true;
+  /** Removes a stream from its row. */
+  remove(stream: S): void {
+    this.#asking.delete(stream);
+    this.#changed.delete(stream);
   }
 
   /** The client does not read. `stream`: set once the node is known. */

@@ -68,9 +68,13 @@ export class Streams {
     return this.#paused;
   }
 
-  /** Whether an answer to a stream takes several flushes and is not complete. */
-  isPaused(id: StreamId): boolean {
-    return this.#open.get(id)?.isPaused === true;
+  /**
+   * Whether a stream was not sent all that it asked for: its answer takes several flushes, or waits for one, if need be
+   * until its client reads.
+   */
+  isAnswerPending(id: StreamId): boolean {
+    const stream = this.#open.get(id);
+    return stream !== undefined && (stream.isPaused || this.#open.queue.isAsking(stream));
   }
 
   *members(): Iterable<ProgressMember> {
@@ -218,16 +222,6 @@ export class Streams {
     this.#flush(stream, effects);
     // The rest of an answer that takes several flushes waits where its beginning did.
     if (row === "asking") queue.asks(stream);
-  }
-
-  /** Flushes one stream ahead of the others; undefined: it does not wait for a flush. Throws as `next` does. */
-  flushAhead(id: StreamId): readonly ServerEffect[] | undefined {
-    const stream = this.#open.get(id);
-    if (stream === undefined) return undefined;
-    const effects: ServerEffect[] = [...this.#placeAhead(stream)];
-    if (this.#open.queue.remove(stream)) this.#flush(stream, effects);
-    else if (effects.length === 0) return undefined;
-    return effects;
   }
 
   /** Who sends a request, and of which type; without a stream it is not served. */

@@ -17,18 +17,18 @@ export interface WaitOfAll extends AskedProgress {
 
 /** Which nodes of all processes have a revision; waits until none is pending, and enough have it. */
 export async function progressOfAll(
-  workers: Workers,
+  workers: Pick<Workers, "askAll">,
   own: () => ProgressAnswer,
   { minNodes, waitMs, signal, ...asked }: WaitOfAll,
 ): Promise<ProgressAnswer> {
-  const until = Date.now() + waitMs;
+  const until = performance.now() + waitMs;
   for (;;) {
-    const left = until - Date.now();
+    const left = until - performance.now();
     // Each worker answers once nothing is pending there.
     if (left > 0) await workers.askAll("progress", { ...asked, named: 0, waitMs: Math.min(left, LONGEST_MS) });
     const answers = await workers.askAll("progress", { ...asked, waitMs: 0 });
     const all = mergeProgress([own(), ...answers], { minNodes, named: asked.named });
-    const isOver = all.state === "deployed" || all.state === "nacked" || Date.now() >= until;
+    const isOver = all.state === "deployed" || all.state === "nacked" || performance.now() >= until;
     if (isOver || signal?.aborted === true) return all;
     await pause(EVERY_MS);
   }

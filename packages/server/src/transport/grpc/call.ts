@@ -6,6 +6,7 @@ import type { HeldBytes } from "../../hub/byte-budget.ts";
 import type { StreamEnd, StreamHandle } from "../../hub/port.ts";
 import { nextTurn } from "../../next-turn.ts";
 import type { LimitName } from "../../options.ts";
+import { startArrivalTimer } from "../arrival-timer.ts";
 import { errorCode } from "../http2/frame.ts";
 import type { ResponseFields } from "../http2/header-encoder.ts";
 import type { BodyListener, Http2Stream, RequestHeaders } from "../http2/http2.ts";
@@ -39,8 +40,10 @@ export interface CallOptions extends MessageLimits {
   readonly account: Account;
   /** Bytes of one message, after decompression. */
   readonly maxBytes: number;
-  /** Milliseconds within which a message must arrive. */
+  /** Milliseconds within which a message must arrive, without those for which its connection is not read. */
   readonly maxMessageMs: number;
+  /** For how many milliseconds the connection has not been read so far. */
+  readonly pausedMs: () => number;
   /** Milliseconds within which a client must read a message. */
   readonly maxBlockedMs: number;
   readonly decompression: Decompression;
@@ -67,7 +70,7 @@ export class GrpcCall implements StreamHandle, BodyListener {
   readonly #gone: (() => void)[] = [];
   #deadline: NodeJS.Timeout | undefined;
   /** Timer of an incomplete message. */
-  #messageTimeout: NodeJS.Timeout | undefined;
+  #messageTimeout: Timer | undefined;
   /** Number of unwritten messages; a timer runs while there are any. */
   #unwritten = 0;
   #writeTimeout: NodeJS.Timeout | undefined;
@@ -201,7 +204,7 @@ export class GrpcCall implements StreamHandle, BodyListener {
   /** Releases the held bytes, except those of a message that waits for decompression, which still exists. */
   #letGo(): void {
     clearTimeout(this.#deadline);
-    clearTimeout(this.#messageTimeout);
+    this.#messageTimeout?.cancel();
     clearTimeout(this.#writeTimeout);
     this.#slowed?.cancel();
     this.#parser.clear();
@@ -215,7 +218,7 @@ export class GrpcCall implements StreamHandle, BodyListener {
       for (let read = 1; !this.#isOver && !this.#isWaiting; read++) {
         const message = this.#parser.next();
         if (message === undefined) break;
-        clearTimeout(this.#messageTimeout);
+        this.#messageTimeout?.cancel();
         this.#messageTimeout = undefined;
         const work = this.#take(message) ?? (read % MESSAGES_PER_TURN === 0 ? nextTurn() : undefined);
         if (work !== undefined) void this.#waitFor(work, message.bytes.byteLength);
@@ -251,12 +254,11 @@ export class GrpcCall implements StreamHandle, BodyListener {
   /** Starts the timer of an incomplete message. */
   #expectMessage(): void {
     if (this.#messageTimeout !== undefined || !this.#parser.isWithinMessage) return;
-    const { maxMessageMs } = this.#options;
+    const { maxMessageMs, pausedMs } = this.#options;
     const message = `a message did not arrive within ${maxMessageMs} ms (maxMessageMs)`;
-    this.#messageTimeout = setTimeout(() => {
+    this.#messageTimeout = startArrivalTimer(maxMessageMs, pausedMs, () => {
       this.#fail(new FramingError(statusCode.RESOURCE_EXHAUSTED, message, "maxMessageMs"));
-    }, maxMessageMs);
-    this.#messageTimeout.unref();
+    });
   }
 
   #take(message: FramedMessage): Promise<void> | void {

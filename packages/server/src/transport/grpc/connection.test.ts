@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { type ClientHttp2Session, connect } from "node:http2";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { type AddressInfo, connect as connectTcp, createServer, type Server } from "node:net";
-import { setImmediate as turn } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { contentDigest } from "@xdskit/envoy-api";
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import { statusCode } from "@xdskit/protocol/internal";
@@ -12,6 +12,7 @@ import {
   END_HEADERS,
   END_STREAM,
   frame,
+  framed,
   frameType,
   PREFACE,
   uint32,
@@ -20,10 +21,12 @@ import { Hub } from "../../hub/hub.ts";
 import type { ServerReport } from "../../hub/port.ts";
 import { defaultLimits } from "../../options.ts";
 import { http2Engines } from "../http2/engines.ts";
+import { ReadPacer } from "../http2/read-pacer.ts";
 import { STREAMS_AT_ONCE } from "../http2/stream-room.ts";
 import { describePeer } from "../peer.ts";
-import { RestServer } from "../rest/rest-server.ts";
-import { GrpcConnection } from "./connection.ts";
+import { type RestHandler, RestServer } from "../rest/rest-server.ts";
+import type { CallListener } from "./call.ts";
+import { type ConnectionOptions, GrpcConnection } from "./connection.ts";
 import { Decompression } from "./decompression.ts";
 import { Intake, SMALL_MESSAGE_BYTES, TAKEN_PER_TURN } from "./intake.ts";
 import type { GrpcMethod } from "./method.ts";
@@ -33,7 +36,7 @@ const fail = (): never => {
   throw fault;
 };
 const nothing = (): void => undefined;
-const listener = { onMessage: nothing, onHalfClose: nothing, onFailure: nothing, onClose: nothing };
+const listener: CallListener = { onMessage: nothing, onHalfClose: nothing, onFailure: nothing, onClose: nothing };
 
 /** More than the buffers of two sockets hold. */
 const LARGE_BYTES = 64 * 2 ** 20;
@@ -66,6 +69,7 @@ const methods = new Map<string, GrpcMethod>([
   ["/with-a-failure", throwingIn({ onMessage: fail, onFailure: fail })],
   ["/when-it-is-gone", throwingIn({ onClose: fail })],
   ["/open", throwingIn({})],
+  ["/received", throwingIn({ onMessage: ({ byteLength }) => void receivedBytes.push(byteLength) })],
   [
     "/large",
     (call) => {
@@ -83,57 +87,115 @@ const methods = new Map<string, GrpcMethod>([
   ],
 ]);
 
-function throwingIn(throwing: Partial<typeof listener>): GrpcMethod {
+function throwingIn(throwing: Partial<CallListener>): GrpcMethod {
   return (call) => {
     call.accept({ ...listener, onFailure: (status) => call.end(status), ...throwing });
     return nothing;
   };
 }
 
-describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine) => {
-  let server: Server;
-  let opened: GrpcConnection[] = [];
-  let client: ClientHttp2Session;
-  const reports: ServerReport[] = [];
+/** The bytes of the messages and bodies that were received, one after the other. */
+let receivedBytes: number[] = [];
+const handlers = new Map<string, RestHandler>([
+  [
+    "/v3/received",
+    (exchange, body) => {
+      receivedBytes.push(body.byteLength);
+      exchange.respond(200, {});
+    },
+  ],
+]);
 
-  beforeEach(async () => {
-    reports.length = 0;
-    opened = [];
-    counted = 0;
-    sized.clear();
-    const hub = new Hub({
-      digest: contentDigest,
-      traits: () => undefined,
-      nodeMapping: () => ["base"],
-      encoder: createBodyEncoder({ controlPlane: "" }),
-      limits: defaultLimits,
-      telemetry: { report: (report) => reports.push(report) },
-    });
-    const rest = new RestServer({ handlers: new Map(), maxRequestBytes: 1_000 });
-    const options = {
-      hub,
-      limits: defaultLimits,
-      methods,
-      listener: undefined,
-      rest,
-      decompression: new Decompression(),
-      intake: new Intake(),
-      openHttp2: http2Engines[engine],
-    };
-    server = createServer((socket) => {
-      socket.on("error", nothing);
-      const connection = GrpcConnection.open(socket, describePeer(socket), options);
-      if (connection !== undefined) opened.push(connection);
-    });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    client.on("error", nothing);
+let server: Server;
+let opened: GrpcConnection[] = [];
+let client: ClientHttp2Session;
+let reports: ServerReport[] = [];
+
+/** Starts a server, and connects a client to it. */
+async function start(
+  engine: keyof typeof http2Engines,
+  { limits = defaultLimits, readPacer }: Partial<Pick<ConnectionOptions, "limits" | "readPacer">> = {},
+): Promise<void> {
+  reports = [];
+  opened = [];
+  receivedBytes = [];
+  counted = 0;
+  sized.clear();
+  const hub = new Hub({
+    digest: contentDigest,
+    traits: () => undefined,
+    nodeMapping: () => ["base"],
+    encoder: createBodyEncoder({ controlPlane: "" }),
+    limits,
+    telemetry: { report: (report) => reports.push(report) },
   });
-  afterEach(() => {
-    client.destroy();
-    server.close();
+  const options = {
+    hub,
+    limits,
+    methods,
+    listener: undefined,
+    rest: new RestServer({ handlers, maxRequestBytes: 1_000_000 }),
+    decompression: new Decompression(),
+    intake: new Intake(),
+    readPacer,
+    openHttp2: http2Engines[engine],
+  };
+  server = createServer((socket) => {
+    socket.on("error", nothing);
+    const connection = GrpcConnection.open(socket, describePeer(socket), options);
+    if (connection !== undefined) opened.push(connection);
   });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  client.on("error", nothing);
+}
+
+afterEach(() => {
+  client.destroy();
+  server.close();
+});
+
+describe.each([
+  ["gRPC", "/received", "application/grpc"],
+  ["REST", "/v3/received", "application/json"],
+])("maxMessageMs: a message over %s that is incomplete while the server does not read", (_, path, contentType) => {
+  const limits = { ...defaultLimits, maxMessageMs: 100 };
+  const message = framed(Buffer.alloc(200_000));
+  const bytes = contentType === "application/grpc" ? message.byteLength - 5 : message.byteLength;
+  let isBusy = false;
+  const hits = (): readonly string[] =>
+    reports.flatMap((report) => (report.kind === "limit-hit" ? [report.limit] : []));
+
+  /** Sends half of the message to a server that stops reading before it has it, and lets more than the time pass. */
+  async function sendHalf(): Promise<ClientHttp2Stream> {
+    isBusy = true;
+    await start("builtin", { limits, readPacer: new ReadPacer(() => isBusy) });
+    const stream = client.request({ ":method": "POST", ":path": path, "content-type": contentType });
+    stream.on("error", nothing).resume();
+    stream.write(message.subarray(0, message.byteLength / 2));
+    await sleep(3 * limits.maxMessageMs);
+    expect([hits(), receivedBytes]).toEqual([[], []]);
+    isBusy = false;
+    return stream;
+  }
+
+  test("is received when it goes on", async () => {
+    const stream = await sendHalf();
+    stream.end(message.subarray(message.byteLength / 2));
+    await vi.waitFor(() => expect(receivedBytes).toEqual([bytes]));
+    expect(hits()).toEqual([]);
+  });
+
+  test("has the rest of its time afterwards, and no more", async () => {
+    const stream = await sendHalf();
+    await once(stream, "close");
+    expect([hits(), receivedBytes]).toEqual([["maxMessageMs"], []]);
+  });
+});
+
+describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine) => {
+  beforeEach(() => start(engine));
 
   /** Calls a method with one message; its status, or the code that it was reset with. */
   async function call(path: string, cancel = false): Promise<string> {

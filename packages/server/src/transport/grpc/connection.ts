@@ -203,6 +203,7 @@ export class GrpcConnection implements Http2Listener {
       maxBytes: limits.maxRequestBytes,
       maxSmallFragments: limits.maxSmallFragments,
       maxMessageMs: limits.maxMessageMs,
+      pausedMs: () => this.#http2.pausedMs,
       maxBlockedMs: limits.maxBlockedMs,
       decompression: this.#options.decompression,
       account,
@@ -238,6 +239,7 @@ export class GrpcConnection implements Http2Listener {
       connection: this.#id,
       peer: this.#peer,
       blockedMs,
+      pausedMs: () => this.#http2.pausedMs,
       onBlocked: () => hub.reportLimit("maxBlockedMs", this.#peer.address, blockedMessage(blockedMs)),
     });
     const dismiss = (): void => exchange.dismiss();

@@ -58,9 +58,22 @@ test("large messages wait for a turn as calls do, and small ones never", async (
   const order: string[] = [];
   intake.take("a", () => order.push("a call"));
   const later = turnFor(SMALL_MESSAGE_BYTES)?.then(() => order.push("a message"));
-  expect([turnFor(SMALL_MESSAGE_BYTES - 1), intake.waiting, order]).toEqual([undefined, 2, []]);
+  expect([turnFor(SMALL_MESSAGE_BYTES - 1), order]).toEqual([undefined, []]);
   await later;
-  expect([order, intake.waiting]).toEqual([["a call", "a message"], 0]);
+  expect(order).toEqual(["a call", "a message"]);
+});
+
+test("it is busy while more waits than a turn takes", async () => {
+  const intake = new Intake();
+  const isBusy: boolean[] = [];
+  for (let at = 0; at <= 2 * TAKEN_PER_TURN; at++) {
+    isBusy.push(intake.isBusy);
+    intake.take("a", () => {});
+  }
+  isBusy.push(intake.isBusy);
+  await turn();
+  isBusy.push(intake.isBusy);
+  expect(isBusy).toEqual([...Array(2 * TAKEN_PER_TURN + 1).fill(false), true, false]);
 });
 
 test("what is added while others wait does not pass them", async () => {

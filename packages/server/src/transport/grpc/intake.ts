@@ -4,9 +4,6 @@
  */
 export const TAKEN_PER_TURN = 16;
 
-/** While more waits to be taken, connections that bring much are not read. */
-export const MOST_WAITING: number = TAKEN_PER_TURN;
-
 /** Messages below this, such as ACKs and small requests, never wait for a turn. */
 export const SMALL_MESSAGE_BYTES = 1_024;
 
@@ -18,9 +15,9 @@ export class Intake {
   #left = TAKEN_PER_TURN;
   #isScheduled = false;
 
-  /** How many calls and messages wait for a later turn. */
-  get waiting(): number {
-    return this.#waiting;
+  /** While more waits than a turn takes, connections that bring much are not read. */
+  get isBusy(): boolean {
+    return this.#waiting > TAKEN_PER_TURN;
   }
 
   /** Takes something of an account: at once, or in a later turn if there was too much in this one. */

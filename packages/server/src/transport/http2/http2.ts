@@ -13,6 +13,8 @@ export interface Http2Connection {
   readonly isDestroyed: boolean;
   /** Whether it does not read for now, so that nothing can be expected of the client. */
   readonly isPaused: boolean;
+  /** For how many milliseconds it has not read so far, all in all. */
+  readonly pausedMs: number;
   /** Sends GOAWAY: open streams continue, new ones are ignored; the connection closes after its last stream. */
   leave(): void;
   /** Closes the connection and its socket at once. */

@@ -69,6 +69,7 @@ export class NodeConnection implements Http2Connection {
 
   /** Node's session reads whatever comes. */
   readonly isPaused = false;
+  readonly pausedMs = 0;
 
   leave(): void {
     this.#session.close();

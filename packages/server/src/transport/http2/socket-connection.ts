@@ -22,6 +22,10 @@ export class SocketConnection implements Http2Connection, PacedReader {
   /** What the socket has not taken yet, in the order of its writes. */
   readonly #unwritten: Output[] = [];
   #unwrittenBytes = 0;
+  /** When it stopped reading; undefined: it reads. */
+  #pausedAt: number | undefined;
+  /** How long the pauses before took. */
+  #pausedMs = 0;
   #isReceiving = false;
   #isFlushing = false;
   /** Whether it is flushed after this turn's reads. */
@@ -69,6 +73,10 @@ export class SocketConnection implements Http2Connection, PacedReader {
     return this.#socket.isPaused();
   }
 
+  get pausedMs(): number {
+    return this.#pausedMs + (this.#pausedAt === undefined ? 0 : performance.now() - this.#pausedAt);
+  }
+
   leave(): void {
     this.#machine.leave();
   }
@@ -83,10 +91,13 @@ export class SocketConnection implements Http2Connection, PacedReader {
   }
 
   pauseReading(): void {
+    this.#pausedAt ??= performance.now();
     this.#socket.pause();
   }
 
   resumeReading(): void {
+    this.#pausedMs = this.pausedMs;
+    this.#pausedAt = undefined;
     this.#socket.resume();
   }
 

@@ -9,7 +9,7 @@ export type ResponseHeaders = Readonly<Record<string, string>>;
 export interface BodyOptions {
   readonly maxBytes: number;
   readonly maxSmallFragments: number;
-  /** Milliseconds within which the body must arrive. */
+  /** Milliseconds within which the body must arrive, without those for which its connection is not read. */
   readonly withinMs: number;
   readonly held: HeldBytes;
 }

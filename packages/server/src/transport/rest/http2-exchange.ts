@@ -1,4 +1,5 @@
 import type { Peer } from "@xdskit/protocol";
+import { startArrivalTimer } from "../arrival-timer.ts";
 import { errorCode } from "../http2/frame.ts";
 import type { Http2Stream, RequestHeaders } from "../http2/http2.ts";
 import { type BodyOptions, BodyReader, type BodyResult, type ResponseHeaders, type RestExchange } from "./exchange.ts";
@@ -12,6 +13,8 @@ export interface Http2ExchangeOptions {
   readonly peer: Peer;
   /** Milliseconds within which the client must read what was written. */
   readonly blockedMs: number;
+  /** For how many milliseconds the connection has not been read so far. */
+  readonly pausedMs: () => number;
   /** Called if the client did not read in time; the stream is closed. */
   readonly onBlocked: () => void;
 }
@@ -58,7 +61,7 @@ export class Http2Exchange implements RestExchange {
       const stop = (): void => {
         if (isOver) return;
         isOver = true;
-        clearTimeout(timeout);
+        timeout.cancel();
         stream.discard();
         body.clear();
       };
@@ -66,7 +69,7 @@ export class Http2Exchange implements RestExchange {
         stop();
         resolve(result);
       };
-      const timeout = setTimeout(() => end("too-slow"), withinMs);
+      const timeout = startArrivalTimer(withinMs, this.#options.pausedMs, () => end("too-slow"));
       stream.onClose(stop);
       stream.read({
         onData: (chunk) => {
