@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { contentDigest, createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
@@ -374,6 +375,22 @@ test("a source that is closed while it reads ends its thread, and says so to who
   source.close();
   await expect(load).rejects.toMatchObject({ name: "AbortError" });
   await exit;
+});
+
+test("a source that is closed before it knows that it needs a thread starts none, and one started ahead ends", async () => {
+  const directory = temporaryDirectory({ "a.yaml": clusters(LARGE) });
+  const threads = startedThreads();
+  startReaderThread(directory);
+  const exit = once(await threadFrom(threads), "exit");
+  const source = offThreadSource(directory);
+  const load = source.load();
+  await nextTurn();
+  source.close();
+  await expect(load).rejects.toMatchObject({ name: "AbortError" });
+  await exit;
+  expect(threads).toHaveLength(1);
+  expect((await source.load()).state?.resources).toBe(LARGE);
+  await threads[1]?.terminate();
 });
 
 test("resources are told as they arrive, and the load has the same ones", async () => {

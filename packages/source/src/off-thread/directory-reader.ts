@@ -10,6 +10,8 @@ export class DirectoryReader {
   readonly #options: ReadingOptions;
   readonly #offThread: { readonly descriptors: readonly Uint8Array[] } | undefined;
   #reading: DirectoryReading | WorkerReading;
+  /** How often it was closed. */
+  #closed = 0;
 
   constructor(options: ReadingOptions, offThread: { readonly descriptors: readonly Uint8Array[] } | undefined) {
     this.#options = options;
@@ -25,6 +27,7 @@ export class DirectoryReader {
   }
 
   async look(paths: ReadonlySet<string>, how: HowToLook): Promise<Look> {
+    const closed = this.#closed;
     try {
       const look = await this.#reading.look(paths, how);
       if (this.#reading instanceof DirectoryReading) dropThread();
@@ -32,6 +35,7 @@ export class DirectoryReader {
     } catch (error) {
       if (!(error instanceof OutgrownError) || this.#offThread === undefined) throw error;
     }
+    if (closed !== this.#closed) throw new DOMException("the source was closed", "AbortError");
     const { api: _, ...options } = this.#options;
     this.#reading = new WorkerReading({ ...options, descriptors: this.#offThread.descriptors });
     return await this.#reading.look(paths, how);
@@ -44,6 +48,8 @@ export class DirectoryReader {
 
   /** Ends the worker thread; the next look starts another. */
   close(): void {
+    this.#closed++;
     if (this.#reading instanceof WorkerReading) this.#reading.close();
+    else dropThread();
   }
 }
