@@ -3,6 +3,7 @@ import { type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { countProblems, formatProblems } from "../output/problems.ts";
 import { createApi, loadDescriptors } from "../settings/load-api.ts";
+import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings } from "../settings/resolve-settings.ts";
 import { createSource } from "../settings/source.ts";
 import { sourcePlaceOf } from "../settings/source-place.ts";
@@ -28,6 +29,7 @@ export async function serve(
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
   if (given === undefined && values.text("store") === undefined)
     throw new CommandError(exitCode.usage, "expected a directory to serve, or a store to follow", "give --store");
+  await requireReadableFiles(values, file.listeners, directory);
   const descriptorFiles = values.list("descriptors");
   const descriptors = await loadDescriptors(descriptorFiles);
   const api = createApi(descriptorFiles, descriptors);
