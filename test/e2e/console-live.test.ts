@@ -30,10 +30,11 @@ const TICKS_PER_SECOND = 100;
 
 /** The ledger is compacted after so many changes, which costs far more than a console. */
 const COMPACTION_MS = 100_000;
-/** Within a round the console is open for the first part, and cut off from the server for the second: each has one compaction. */
+/** In one part of a round the console is open, and in the other it is cut off from the server: each has one compaction. */
 const OPEN_MS = MINUTES > 0 ? COMPACTION_MS : 8_000;
 const CLOSED_MS = MINUTES > 0 ? COMPACTION_MS : 2_000;
-const ROUNDS = MINUTES > 0 ? Math.ceil((MINUTES * 60_000) / COMPACTION_MS) : 1;
+/** As many in which the console is open first as others. */
+const ROUNDS = MINUTES > 0 ? 2 * Math.ceil((MINUTES * 60_000) / COMPACTION_MS / 2) : 1;
 /** How often a page is visited within a round. */
 const TOURS = MINUTES > 0 ? 2 : 1;
 
