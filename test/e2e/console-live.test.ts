@@ -28,8 +28,13 @@ const LOADS = "/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats
 const REPORTED_CLUSTERS = 100;
 const TICKS_PER_SECOND = 100;
 
-/** The ledger is compacted after so many changes, which costs far more than a console. */
-const COMPACTION_MS = 100_000;
+/** Entries of the ledger: in each group four clusters with their endpoints, and the shared one. */
+const ENTRIES = GROUPS * 4 * 2 + 2;
+/**
+ * How often the ledger is compacted, which costs far more than a console: after 10,000 changes beyond its entries, where
+ * a revision counts as one more (`retention.ts`), at 100 revisions with one change a second.
+ */
+const COMPACTION_MS = ((ENTRIES + 10_000) / 2 / 100) * 1_000;
 /** In one part of a round the console is open, and in the other it is cut off from the server: each has one compaction. */
 const OPEN_MS = MINUTES > 0 ? COMPACTION_MS : 8_000;
 const CLOSED_MS = MINUTES > 0 ? COMPACTION_MS : 2_000;
