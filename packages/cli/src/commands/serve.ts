@@ -29,9 +29,12 @@ export async function serve(
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
   if (given === undefined && values.text("store") === undefined)
     throw new CommandError(exitCode.usage, "expected a directory to serve, or a store to follow", "give --store");
-  await requireReadableFiles(values, file.listeners, directory);
   const descriptorFiles = values.list("descriptors");
-  const descriptors = await loadDescriptors(descriptorFiles);
+  const descriptors = await loadDescriptors(descriptorFiles).catch(async (cause: unknown) => {
+    // Tells all files that are not there in place of the first one.
+    await requireReadableFiles(values, file.listeners, directory);
+    throw cause;
+  });
   const api = createApi(descriptorFiles, descriptors);
   const source = given === undefined ? undefined : createSource(place, values, { api, io, offThread: { descriptors } });
   // Running a module may have effects, which nobody expects of a server that cannot start. With one processor, what was

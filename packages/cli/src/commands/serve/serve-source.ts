@@ -13,6 +13,7 @@ import { fuseSettingsOf } from "../../settings/fuse-settings.ts";
 import { createOriginReader } from "../../settings/git-origin.ts";
 import { retentionOf } from "../../settings/history-settings.ts";
 import { openStore } from "../../settings/ledger-store.ts";
+import { requireReadableFiles } from "../../settings/readable-files.ts";
 import type { SettingValues } from "../../settings/resolve-settings.ts";
 import { serverOptionsOf } from "../../settings/server-options.ts";
 import type { SourcePlace } from "../../settings/source-place.ts";
@@ -52,6 +53,7 @@ export async function serveSource(
   const { directory, shown } = place;
   const url = values.text("store");
   const options = serverOptionsOf(values, file.listeners, directory);
+  await requireReadableFiles(values, file.listeners, directory);
   const served = { source: place.module ?? directory, listen: values.text("listen") };
   const stateDir = stateDirOf(values, io.env, served.source);
   await requireServable(place, stateDir);
