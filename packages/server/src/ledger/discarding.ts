@@ -1,15 +1,12 @@
 import { isLedgerFile } from "./contents.ts";
-import type { LedgerFiles } from "./ledger-files.ts";
+import { createWhole, type LedgerFiles } from "./ledger-files.ts";
 
 /** There is this file while a ledger is discarded or filled: what stands beside it is not whole. */
 export const UNFINISHED = "unfinished";
 
 /** Removes all files of a ledger but the mark that it is not whole, which stays. */
 export async function discard(files: LedgerFiles): Promise<void> {
-  const mark = await files.create(`${UNFINISHED}.new`);
-  await mark.sync();
-  await mark.close();
-  await files.rename(`${UNFINISHED}.new`, UNFINISHED);
+  await createWhole(files, UNFINISHED, async () => undefined);
   for (const name of await files.list()) if (isLedgerFile(name)) await files.remove(name);
 }
 

@@ -1,5 +1,5 @@
 import { type BodyPlace, bodiesName, type Generation, historyName, snapshotName } from "./contents.ts";
-import type { LedgerFiles } from "./ledger-files.ts";
+import { createWhole, type LedgerFiles } from "./ledger-files.ts";
 import { formatHead, formatLine, formatLongLine, HEADER, type LinePart } from "./segment-format.ts";
 import type { StoredRecord, StoredSnapshot } from "./store.ts";
 
@@ -58,11 +58,9 @@ export async function writeGeneration(
 
 type Write = (kind: string, content: string) => Promise<LinePart>;
 
-/** Writes a file that has its name only when it is whole and durable. */
+/** Writes a file of lines that has its name only when it is whole and durable. */
 async function writeFile<T>(files: LedgerFiles, name: string, fill: (write: Write) => Promise<T>): Promise<T> {
-  const file = await files.create(`${name}.new`);
-  let result: T;
-  try {
+  return await createWhole(files, name, async (file) => {
     let pending: Buffer[] = [Buffer.from(`${HEADER}\n`)];
     let pendingBytes = HEADER.length + 1;
     let offset = pendingBytes;
@@ -79,17 +77,13 @@ async function writeFile<T>(files: LedgerFiles, name: string, fill: (write: Writ
       offset += bytes.length;
       if (pendingBytes >= WRITTEN_AT_ONCE) await flush();
     };
-    result = await fill(async (kind, content) => {
+    const result = await fill(async (kind, content) => {
       const start = offset;
       if (content.length < WRITTEN_AT_ONCE) await add(formatLine(kind, content));
       else for await (const part of formatLongLine(kind, content)) await add(part);
       return { offset: start, length: offset - start - 1 };
     });
     await flush();
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await files.rename(`${name}.new`, name);
-  return result;
+    return result;
+  });
 }

@@ -48,6 +48,24 @@ export function diskFiles(directory: string): LedgerFiles {
   };
 }
 
+/** Creates a file, or replaces it: it has its name only when it is whole and durable. */
+export async function createWhole<T>(
+  files: LedgerFiles,
+  name: string,
+  fill: (file: LedgerFile) => Promise<T>,
+): Promise<T> {
+  const file = await files.create(`${name}.new`);
+  let result: T;
+  try {
+    result = await fill(file);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await files.rename(`${name}.new`, name);
+  return result;
+}
+
 class DiskFile implements LedgerFile {
   readonly #path: string;
   readonly #handle: FileHandle;

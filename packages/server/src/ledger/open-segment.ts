@@ -1,6 +1,6 @@
 import { Slices } from "../slices.ts";
 import { type Segment, segmentName } from "./contents.ts";
-import type { LedgerFile, LedgerFiles } from "./ledger-files.ts";
+import { createWhole, type LedgerFile, type LedgerFiles } from "./ledger-files.ts";
 import { LineBlock } from "./line-block.ts";
 import { formatHead, formatLine, formatLongLine, HEADER, type LinePart } from "./segment-format.ts";
 import type { LedgerHead } from "./store.ts";
@@ -37,15 +37,8 @@ export class OpenSegment {
   /** Begins a segment of a ledger at its head. */
   static async begin(files: LedgerFiles, epoch: string, head: LedgerHead): Promise<OpenSegment> {
     const name = segmentName(head.number);
-    const file = await files.create(`${name}.new`);
     const text = `${HEADER}\n${formatLine("epoch", epoch)}${formatLine("base", formatHead(head))}`;
-    try {
-      await file.append(Buffer.from(text));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await files.rename(`${name}.new`, name);
+    await createWhole(files, name, (file) => file.append(Buffer.from(text)));
     return await OpenSegment.goOn(files, { name, base: head, head, bytes: text.length, isSealed: false });
   }
 

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { diskFiles } from "./ledger-files.ts";
+import { createWhole, diskFiles } from "./ledger-files.ts";
 
 /** Undefined: there is no such file. */
 export async function readTextFile(path: string): Promise<string | undefined> {
@@ -12,15 +12,7 @@ export async function readTextFile(path: string): Promise<string | undefined> {
 
 /** Puts a text in place of a file. Resolves when it is durable; at no moment is there a part of it. */
 export async function replaceTextFile(directory: string, name: string, text: string): Promise<void> {
-  const files = diskFiles(directory);
-  const file = await files.create(`${name}.new`);
-  try {
-    await file.append(Buffer.from(text));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await files.rename(`${name}.new`, name);
+  await createWhole(diskFiles(directory), name, (file) => file.append(Buffer.from(text)));
 }
 
 /** Removes the directories in a directory whose names begin so, but one. */
