@@ -1,35 +1,21 @@
-import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
-import { createBodyEncoder, decodeDeltaResponse } from "@xdskit/envoy-api/internal";
-import {
-  type AccessRules,
-  anonymousNode,
-  createResource,
-  formatTypeUrl,
-  type Peer,
-  type PeerCertificate,
-  type Resource,
-  type Status,
-  type TypeUrl,
-  type Variant,
-} from "@xdskit/protocol";
-import {
-  type AccessPolicy,
-  bytesOfRequest,
-  type DeltaRequest,
-  finish,
-  ITEMS_A_STEP,
-  noInitialVersions,
-  openAccess,
-} from "@xdskit/protocol/internal";
+import { createBodyEncoder } from "@xdskit/envoy-api/internal";
+import { anonymousNode, formatTypeUrl, type PeerCertificate, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { bytesOfRequest, finish, ITEMS_A_STEP, openAccess } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
+import {
+  accessOf,
+  CLUSTER,
+  ENDPOINTS,
+  remote,
+  request,
+  resource,
+  settled,
+  startHub,
+} from "../../test/support/test-hub.ts";
 import { defaultLimits } from "../options.ts";
-import { readAccess } from "./access.ts";
-import { Hub, type HubOptions } from "./hub.ts";
-import type { ServerReport } from "./port.ts";
+import type { Hub } from "./hub.ts";
 import { missingNames } from "./withheld-requests.ts";
 
-const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
-const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
 /** So many edits of a table are prepared. */
 const EDITED_AT_ONCE = 2_000;
 const SECRETS: readonly TypeUrl[] = [
@@ -42,68 +28,6 @@ const certificateOf = (commonName: string): PeerCertificate => ({
   dnsNames: [],
   validTo: new Date(0),
 });
-const remote: Peer = { address: "192.0.2.7:4000", isLoopback: false, isTls: false, names: [] };
-const api = createEnvoyApi();
-
-function resource(type: TypeUrl, name: string, text: string = ""): Resource {
-  return createResource({ type, name, bytes: Buffer.from(text) }, contentDigest);
-}
-
-function request(type: TypeUrl, subscribe: readonly string[] = []): DeltaRequest {
-  const node = { ...anonymousNode, id: "n" };
-  const nothing = { nonce: undefined, error: undefined, unsubscribe: [], initialVersions: noInitialVersions };
-  return { kind: "delta", type, node, subscribe, ...nothing };
-}
-
-function accessOf(options: { access?: AccessRules; insecure?: boolean } = {}): AccessPolicy {
-  const access = readAccess({
-    ...{ access: undefined, insecure: false, statusReaders: "loopback" },
-    ...{ traits: (type) => api.traits(type), onThrown: () => undefined },
-    ...options,
-  });
-  if ("problems" in access) throw new Error(access.problems[0]?.message);
-  return access;
-}
-
-/** A hub with clients that read at once what is written to them. */
-function startHub(options: Partial<HubOptions> = {}) {
-  const reports: ServerReport[] = [];
-  const hub = new Hub({
-    digest: contentDigest,
-    traits: (type) => api.traits(type),
-    nodeMapping: () => ["base"],
-    access: accessOf(),
-    encoder: createBodyEncoder({ controlPlane: "" }),
-    limits: { ...defaultLimits, maxDebounceMs: 0 },
-    telemetry: { report: (report) => reports.push(report) },
-    ...options,
-  });
-  const open = (peer: Peer, onlyType?: TypeUrl) => {
-    const connection = hub.openConnection(peer, "grpc") ?? 0;
-    const received: string[][] = [];
-    const ended: (Status | "reset")[] = [];
-    const stream = hub.openStream(
-      { connection, variant: "delta", onlyType, apiVersion: "v3", method: "/test" },
-      {
-        prefix: () => new Uint8Array(0),
-        write(pieces, written) {
-          received.push(decodeDeltaResponse(Buffer.concat(pieces)).resources.map(({ name }) => name));
-          queueMicrotask(written);
-        },
-        end: (status) => ended.push(status),
-        reset: () => ended.push("reset"),
-      },
-    );
-    if (typeof stream !== "number") throw new Error(stream.message);
-    return { stream, received, ended, ask: (asked: DeltaRequest) => hub.receive(stream, asked, 10) };
-  };
-  return { hub, reports, open };
-}
-
-/** All slices that are scheduled now, and those they schedule. */
-async function settled(): Promise<void> {
-  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
-}
 
 describe("S-ACC-04: a client without an identity that is not on loopback", () => {
   test.each(SECRETS.flatMap((type) => [[type, type] as const, [type, undefined] as const]))(
@@ -312,27 +236,6 @@ test("a fan-out is cut into slices: what happens meanwhile does not wait for its
   hub.close();
 });
 
-test("a stream is finished also while others are always due", async () => {
-  const { hub, open } = startHub();
-  hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
-  const busy = Array.from({ length: 50 }, () => open(remote));
-  let asked = 0;
-  const churn = (): void => {
-    for (const { ask } of busy) ask(request(CLUSTER, [`c${asked++}`]));
-  };
-  const { stream, ended, received, ask } = open(remote);
-  churn();
-  ask(request(CLUSTER));
-  hub.finish(stream);
-  for (let i = 0; i < 20 && ended.length === 0; i++) {
-    churn();
-    await new Promise((resolve) => setImmediate(resolve));
-    churn();
-  }
-  expect({ ended, received }).toEqual({ ended: [{ code: 0, message: "" }], received: [["c"]] });
-  hub.close();
-});
-
 test("nothing is said to a stream that was abandoned, and nothing is kept of it", async () => {
   const { hub, open, reports } = startHub();
   hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
@@ -426,120 +329,6 @@ describe("the first who asks for v2", () => {
       [{ code: 13, message: "internal server error; see the log" }],
       [["c2"]],
     ]);
-  });
-});
-
-describe("a large answer in parts", () => {
-  const names = Array.from({ length: 6_000 }, (_, i) => `e${i}`);
-
-  test.each([
-    ["the client ends its side", false],
-    ["the server ends it", true],
-  ])("is sent to its end when %s", async (_, isEndedByServer) => {
-    const { hub, reports } = startHub({ dialect: { maxResponseBytes: 500_000 } });
-    hub.commit({ changes: [{ layer: "base", puts: names.map((name) => resource(ENDPOINTS, name)) }] });
-    const connection = hub.openConnection(remote, "grpc") ?? 0;
-    let [bytes, isEnded] = [0, false];
-    const stream = hub.openStream(
-      { connection, variant: "delta", onlyType: undefined, apiVersion: "v3", method: "/test" },
-      {
-        prefix: () => new Uint8Array(0),
-        write(pieces, written) {
-          for (const { byteLength } of pieces) bytes += byteLength;
-          queueMicrotask(written);
-        },
-        end: () => {
-          isEnded = true;
-        },
-        reset: () => undefined,
-      },
-    );
-    if (typeof stream !== "number") throw new Error(stream.message);
-    hub.receive(stream, request(ENDPOINTS, names), 10);
-    const of = <K extends ServerReport["kind"]>(kind: K) =>
-      reports.filter((report): report is Extract<ServerReport, { kind: K }> => report.kind === kind);
-    if (isEndedByServer) {
-      while (of("response-sent").length === 0) await settled();
-      hub.endStream(stream, { code: 0, message: "" }, "finished");
-    } else hub.finish(stream);
-    while (!isEnded) await settled();
-    const sent = of("response-sent").map(({ resources }) => resources);
-    expect(sent.length).toBeGreaterThan(1);
-    expect(sent.reduce((sum, one) => sum + one, 0)).toBe(names.length);
-    expect(of("response-queued").reduce((sum, one) => sum + one.bytes, 0)).toBe(bytes);
-    expect(of("response-queued")).toHaveLength(sent.length);
-    hub.close();
-  });
-});
-
-describe("S-GRP-05, S-GRP-07: a client that half-closes before it reads", () => {
-  const names = Array.from({ length: 6_000 }, (_, i) => `e${i}`);
-
-  /** A stream whose client takes nothing of what is written until it reads. */
-  function openUnread(hub: Hub, variant: Variant) {
-    const connection = hub.openConnection(remote, "grpc") ?? 0;
-    const ended: (Status | "reset")[] = [];
-    let [bytes, isReading, takeFirst] = [0, false, () => {}];
-    const stream = hub.openStream(
-      { connection, variant, onlyType: undefined, apiVersion: "v3", method: "/test" },
-      {
-        prefix: () => new Uint8Array(0),
-        write(pieces, written) {
-          for (const { byteLength } of pieces) bytes += byteLength;
-          if (isReading) queueMicrotask(written);
-          else takeFirst = written;
-        },
-        end: (status) => ended.push(status),
-        reset: () => ended.push("reset"),
-      },
-    );
-    if (typeof stream !== "number") throw new Error(stream.message);
-    const ask = (type: TypeUrl, asked: readonly string[]): void => {
-      const delta = request(type, asked);
-      const { node, nonce, error } = delta;
-      const sotw = { kind: "sotw", type, node, nonce, error, names: asked, versionInfo: undefined } as const;
-      hub.receive(stream, variant === "delta" ? delta : sotw, 10);
-    };
-    const read = (): void => {
-      isReading = true;
-      takeFirst();
-    };
-    return { stream, ended, ask, read, bytes: () => bytes };
-  }
-
-  test.each([
-    ["takes several flushes", names, "delta"],
-    ["takes several flushes", names, "sotw"],
-    ["was asked for while it did not read", ["e1"], "delta"],
-    ["was asked for while it did not read", ["e1"], "sotw"],
-  ] as const)("is sent an answer to its end that %s", async (what, asked, variant) => {
-    const { hub, reports } = startHub();
-    const large = resource(CLUSTER, "c", "x".repeat(1_000_000));
-    const puts = [large, ...names.map((name) => resource(ENDPOINTS, name))];
-    hub.commit({ changes: [{ layer: "base", puts }] });
-    const { stream, ended, ask, read, bytes } = openUnread(hub, variant);
-    ask(CLUSTER, ["c"]);
-    if (what === "was asked for while it did not read") {
-      while (!reports.some(({ kind }) => kind === "stream-stalled")) await settled();
-    }
-    ask(ENDPOINTS, asked);
-    hub.finish(stream);
-    await settled();
-    expect(ended).toEqual([]);
-    read();
-    while (ended.length === 0) await settled();
-    const sent = new Map<TypeUrl, number>();
-    let sentBytes = 0;
-    for (const report of reports) {
-      if (report.kind === "response-sent") sent.set(report.type, (sent.get(report.type) ?? 0) + report.resources);
-      if (report.kind === "response-queued") sentBytes += report.bytes;
-    }
-    expect({ ended, sent: Object.fromEntries(sent), bytes: bytes() }).toEqual({
-      ended: [{ code: 0, message: "" }],
-      sent: { [CLUSTER]: 1, [ENDPOINTS]: asked.length },
-      bytes: sentBytes,
-    });
-    hub.close();
   });
 });
 
