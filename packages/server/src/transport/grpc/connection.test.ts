@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
-import { type AddressInfo, connect as connectTcp, createServer, type Server } from "node:net";
+import { type AddressInfo, connect as connectTcp, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { contentDigest } from "@xdskit/envoy-api";
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
@@ -196,8 +196,26 @@ describe.each([
   });
 });
 
+/** Waits until a count has grown from 0 to `all`; how much it grew at most in one turn of the event loop. */
+async function mostInATurn(count: () => number, all: number): Promise<number> {
+  let most = 0;
+  for (let before = 0; before < all; ) {
+    await turn();
+    const now = count();
+    most = Math.max(most, now - before);
+    before = now;
+  }
+  return most;
+}
+
 describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine) => {
   beforeEach(() => start(engine));
+
+  /** A client that sends what it is given, and reads everything. */
+  const connectRaw = (): Socket =>
+    connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
+      .on("error", nothing)
+      .resume();
 
   /** Calls a method with one message; its status, or the code that it was reset with. */
   async function call(path: string, cancel = false): Promise<string> {
@@ -244,9 +262,7 @@ describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine
     ["header bytes that are none", [frame(frameType.headers, END_HEADERS, 3, Buffer.alloc(6, 0xff))]],
   ])("a connection that no frame can follow on ends before its keepalive: %s", async (_, frames) => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
-      .on("error", nothing)
-      .resume();
+    const socket = connectRaw();
     const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/open"));
     socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), call, ...frames]));
     const isClosed = (): boolean => reports.some(({ kind }) => kind === "connection-broken");
@@ -262,9 +278,7 @@ describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine
 
   test("a connection that reset too many calls ends before its keepalive", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
-      .on("error", nothing)
-      .resume();
+    const socket = connectRaw();
     const calls = Array.from({ length: 3_000 }, (_, at) => [
       frame(frameType.headers, END_HEADERS, 2 * at + 1, callHeaders("/open")),
       frame(frameType.reset, 0, 2 * at + 1, uint32(8)),
@@ -308,27 +322,18 @@ describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine
   });
 
   test("of calls that come in one read, a few are started in a turn, and the others in the turns after", async () => {
-    const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
-      .on("error", nothing)
-      .resume();
+    const socket = connectRaw();
     const calls = Array.from({ length: STREAMS_AT_ONCE }, (_, at) =>
       frame(frameType.headers, END_HEADERS | END_STREAM, 2 * at + 1, callHeaders("/counted")),
     );
     socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls]));
-    let most = 0;
-    for (let before = 0; counted < calls.length; before = counted) {
-      await turn();
-      most = Math.max(most, counted - before);
-    }
     // What came between two looks may belong to two turns.
-    expect(most).toBeLessThanOrEqual(2 * TAKEN_PER_TURN);
+    expect(await mostInATurn(() => counted, calls.length)).toBeLessThanOrEqual(2 * TAKEN_PER_TURN);
     socket.destroy();
   });
 
   test("of large messages that are complete in one read, a few are taken in a turn, those of a call in their order", async () => {
-    const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
-      .on("error", nothing)
-      .resume();
+    const socket = connectRaw();
     const calls = Array.from({ length: CALLS_WITH_MESSAGES }, (_, at) =>
       frame(frameType.headers, END_HEADERS, 2 * at + 1, callHeaders("/sized")),
     );
@@ -345,14 +350,9 @@ describe.each(["builtin", "node"] as const)("over the HTTP/2 engine %s", (engine
     );
     socket.write(Buffer.concat(ends));
     const taken = (): number => [...sized.values()].filter((sizes) => sizes.length > 0).length;
-    let most = 0;
-    for (let before = 0; before < calls.length; before = taken()) {
-      await turn();
-      most = Math.max(most, taken() - before);
-    }
-    await turn();
     // What came between two looks may belong to two turns.
-    expect(most).toBeLessThanOrEqual(2 * TAKEN_PER_TURN);
+    expect(await mostInATurn(taken, calls.length)).toBeLessThanOrEqual(2 * TAKEN_PER_TURN);
+    await turn();
     expect([...sized.values()]).toEqual(Array(calls.length).fill([SMALL_MESSAGE_BYTES, 0]));
     socket.destroy();
   });
