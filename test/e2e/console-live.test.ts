@@ -31,8 +31,8 @@ const TICKS_PER_SECOND = 100;
 /** Entries of the ledger: in each group four clusters with their endpoints, and the shared one. */
 const ENTRIES = GROUPS * 4 * 2 + 2;
 /**
- * How often the ledger is compacted, which costs far more than a console: after 10,000 changes beyond its entries, where
- * a revision counts as one more (`retention.ts`), at 100 revisions with one change a second.
+ * How often the ledger is compacted, which costs far more than a console: after 10,000 changes beyond its entries. Each
+ * of 100 revisions a second counts as two, itself and its change (`retention.ts`).
  */
 const COMPACTION_MS = ((ENTRIES + 10_000) / 2 / 100) * 1_000;
 /** In one part of a round the console is open, and in the other it is cut off from the server: each has one compaction. */

@@ -304,11 +304,8 @@ export class GrpcCall implements StreamHandle, BodyListener {
   #give(bytes: Uint8Array): Promise<void> | void {
     const turn = this.#options.intake.turnFor(this.#options.account.key, bytes.byteLength);
     if (turn === undefined) return this.#listener?.onMessage(bytes);
-    return turn.then(() => {
-      // What a call waits for is let go if it ends before.
-      if (!this.#isOver) return this.#listener?.onMessage(bytes);
-      return undefined;
-    });
+    // A call may end while it waits.
+    return turn.then(() => (this.#isOver ? undefined : this.#listener?.onMessage(bytes)));
   }
 
   async #waitFor(work: Promise<void>, byteLength: number): Promise<void> {
