@@ -1,6 +1,7 @@
 import type { Body } from "../../message/body.ts";
 import type { Status } from "../../message/status.ts";
 import type { DeliveryState } from "../contract/inspect.ts";
+import { LazySet } from "../memory/lazy.ts";
 import { bytesOfText } from "../memory/value-cost.ts";
 import type { Scope, Subscription } from "../subscription/subscription.ts";
 import { type Absences, withoutAbsences } from "./absences.ts";
@@ -64,7 +65,7 @@ export class Deliveries {
   #isAckedRefused = false;
   #refusedNonce: string | undefined;
   /** Names whose newest state in a response with TTLs was NACKed: whether the client still holds them is unknown. */
-  readonly #unconfirmed = new Set<string>();
+  readonly #unconfirmed = new LazySet<string>();
   #isOverdue = false;
   readonly #memory: RefusalMemory;
   readonly #rejectedNames = new RejectedNames();

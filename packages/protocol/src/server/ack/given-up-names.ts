@@ -1,3 +1,4 @@
+import { LazyMap } from "../memory/lazy.ts";
 import { countOf, type NameList } from "../subscription/names.ts";
 
 /**
@@ -6,7 +7,7 @@ import { countOf, type NameList } from "../subscription/names.ts";
  */
 export class GivenUpNames {
   /** How many names were given up, by the newest response that may refer to them. */
-  readonly #until = new Map<number, number>();
+  readonly #until = new LazyMap<number, number>();
   #counted = 0;
 
   /** How many names they count for. */

@@ -1,5 +1,6 @@
 import type { Body } from "../../message/body.ts";
 import type { Resource } from "../../resource/resource.ts";
+import { LazyMap } from "../memory/lazy.ts";
 import { countOf } from "../subscription/names.ts";
 import { coversName, type Scope, type Subscription } from "../subscription/subscription.ts";
 import { resourcesIn } from "./nack-history.ts";
@@ -16,7 +17,7 @@ interface RejectedName {
  * The names of one type whose newest state a client rejected on one stream: the client goes on with their former state.
  */
 export class RejectedNames {
-  readonly #names = new Map<string, RejectedName>();
+  readonly #names = new LazyMap<string, RejectedName>();
   #resources = 0;
   #counted = 0;
   #scopes = 0;

@@ -1,4 +1,5 @@
 import type { TypeUrl } from "../../resource/type-url.ts";
+import { LazyMap } from "../memory/lazy.ts";
 import { memo } from "../memory/memo.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { OrderMembers } from "./order-members.ts";
@@ -19,7 +20,7 @@ interface Absent {
  */
 export class AbsentDependents {
   readonly #members: OrderMembers;
-  readonly #absent = new Map<TypeUrl, Absent>();
+  readonly #absent = new LazyMap<TypeUrl, Absent>();
   readonly #usesNewest: () => boolean;
 
   /** `usesNewest`: whether the client uses the newest Listeners, and no earlier ones. */

@@ -1,6 +1,7 @@
 import type { Reference, Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Delivery } from "../ack/delivery.ts";
+import { LazyMap } from "../memory/lazy.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { OrderedStream } from "./order-members.ts";
 import { keyOf } from "./pinned-targets.ts";
@@ -31,7 +32,7 @@ interface UnreadyUser {
  */
 export class BlockedDependents {
   /** By type and name. */
-  readonly #unready = new Map<string, UnreadyUser>();
+  readonly #unready = new LazyMap<string, UnreadyUser>();
   readonly #mayUseClusters: (type: TypeUrl) => boolean;
   /** The references of all versions; undefined: not collected since they changed. */
   #awaited: ReadonlySet<string> | undefined;

@@ -1,5 +1,6 @@
 import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { CurrentView } from "../cache/current-view.ts";
+import { LazyMap } from "../memory/lazy.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
 /** What the order reads of a stream. */
@@ -12,11 +13,11 @@ export interface OrderedStream {
 
 /** The types in an order by their role, each with the stream that subscribes to it. */
 export class OrderMembers {
-  readonly clusters: Map<TypeStream, OrderedStream> = new Map();
+  readonly clusters: LazyMap<TypeStream, OrderedStream> = new LazyMap();
   /** Types that may use Clusters: Listeners, routes, and the like. */
-  readonly users: Map<TypeStream, OrderedStream> = new Map();
-  readonly endpoints: Map<TypeStream, OrderedStream> = new Map();
-  readonly secrets: Map<TypeStream, OrderedStream> = new Map();
+  readonly users: LazyMap<TypeStream, OrderedStream> = new LazyMap();
+  readonly endpoints: LazyMap<TypeStream, OrderedStream> = new LazyMap();
+  readonly secrets: LazyMap<TypeStream, OrderedStream> = new LazyMap();
 
   /** A stream subscribed to a type. */
   join(type: TypeStream, stream: OrderedStream): void {

@@ -7,6 +7,7 @@ import type { CurrentView } from "../cache/current-view.ts";
 import type { Removable } from "../cache/pending-removals.ts";
 import { type PendingResource, unknownUses } from "../cache/shared-selections.ts";
 import type { Wait } from "../contract/wait.ts";
+import { LazyMap } from "../memory/lazy.ts";
 import type { HeldBackNames } from "../type/held-back.ts";
 import type { DeferredRemovalState, TypeStream } from "../type/type-stream.ts";
 import type { AbsenceBounds } from "../type/untold-absences.ts";
@@ -61,7 +62,7 @@ export class Order {
   #absencesOverruledTo = -1;
   readonly #targets = new PinnedTargets();
   /** Names whose wait timed out, until they are sent. */
-  readonly #overruled = new Map<TypeStream, Pick<ReadonlySet<string>, "has">>();
+  readonly #overruled = new LazyMap<TypeStream, Pick<ReadonlySet<string>, "has">>();
   readonly #isCluster: (type: TypeUrl) => boolean;
   readonly #hasClustersElsewhere: () => boolean;
   readonly #clusterSource: ClusterSource;

@@ -2,6 +2,7 @@ import type { Reference, Resource } from "../../resource/resource.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { PendingResource } from "../cache/shared-selections.ts";
+import { LazyMap } from "../memory/lazy.ts";
 import type { Target } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
@@ -39,7 +40,7 @@ export interface TargetJudge {
  * state, a client would wait as long as new Clusters keep coming (S-ORD-06).
  */
 export class PinnedTargets {
-  readonly #pins = new Map<TypeStream, Pins>();
+  readonly #pins = new LazyMap<TypeStream, Pins>();
 
   get isEmpty(): boolean {
     return this.#pins.size === 0;

@@ -2,6 +2,7 @@ import { type Dialect, forKind } from "../../dialect/dialect.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { Wait } from "../contract/wait.ts";
+import { LazyMap } from "../memory/lazy.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { Order, Waits } from "./order.ts";
@@ -48,10 +49,10 @@ export class StreamWaits {
   readonly #dialect: Dialect;
   readonly #order: OrderOfWaits;
   readonly #isAggregated: boolean;
-  #waits = new Map<TypeStream, Waits>();
+  #waits = new LazyMap<TypeStream, Waits>();
   #before = nothing;
   /** How long a type has waited, in milliseconds, by the timers that fired, and since which revision. */
-  readonly #waited = new Map<TypeStream, { readonly ms: number; readonly since: number }>();
+  readonly #waited = new LazyMap<TypeStream, { readonly ms: number; readonly since: number }>();
 
   constructor(dialect: Dialect, order: OrderOfWaits, isAggregated: boolean) {
     this.#dialect = dialect;
@@ -71,7 +72,7 @@ export class StreamWaits {
   /** A flush begins: what waits is determined again. */
   begin(): void {
     this.#before = this.#waits.size === 0 ? nothing : this.#waits;
-    if (this.#before !== nothing) this.#waits = new Map();
+    if (this.#before !== nothing) this.#waits = new LazyMap();
   }
 
   /** Determines what a type has to wait for; undefined: nothing. */

@@ -3,6 +3,7 @@ import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
+import { LazyMap, LazySet } from "../memory/lazy.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { OrderedStream } from "./order-members.ts";
 
@@ -32,14 +33,14 @@ interface Newcomer {
 
 /** Clusters that one client was sent, and cannot use before it has their endpoints. */
 export class WarmingClusters {
-  readonly #newcomers = new Map<string, Newcomer>();
+  readonly #newcomers = new LazyMap<string, Newcomer>();
   /** New Clusters that were ACKed without endpoints, as there were none: nothing at the client uses them. */
-  readonly #vacant = new Set<string>();
+  readonly #vacant = new LazySet<string>();
   /**
    * Endpoints that a reconnected client did not list, by type: its Clusters that reference them are without hosts, and
    * stay so until there are some.
    */
-  readonly #lacking = new Map<TypeUrl, Set<string>>();
+  readonly #lacking = new LazyMap<TypeUrl, Set<string>>();
   /** A response with Clusters to a client that holds an unknown set of them: each may be new. */
   #unknown: Delivery | undefined;
   #owed = new Map<TypeUrl, Set<string>>();

@@ -5,6 +5,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import { isStill, type Position } from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
 import type { CurrentView } from "../cache/current-view.ts";
+import { LazyMap, LazySet } from "../memory/lazy.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
 /** The heartbeat of a type for one client (S-TTL-09, S-TTL-12). */
@@ -51,11 +52,11 @@ function heartbeatOf(type: TypeStream, variant: Variant, current: CurrentView): 
 
 /** Decides when the types of one stream get heartbeats. */
 export class Heartbeats {
-  readonly #due = new Set<TypeStream>();
+  readonly #due = new LazySet<TypeStream>();
   /** Types of which the client was sent everything since the last heartbeat. */
-  readonly #confirmed = new Set<TypeStream>();
+  readonly #confirmed = new LazySet<TypeStream>();
   /** How soon each type needs its next heartbeat, in milliseconds. */
-  readonly #soon = new Map<TypeStream, number>();
+  readonly #soon = new LazyMap<TypeStream, number>();
 
   get isDue(): boolean {
     return this.#due.size > 0;

@@ -1,5 +1,6 @@
 import type { Dialect } from "../../dialect/dialect.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
+import { LazyMap, LazySet } from "../memory/lazy.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 
 const none: readonly string[] = [];
@@ -15,9 +16,9 @@ type ResendNames = Map<TypeUrl, Set<string>>;
 export class PendingResends {
   readonly #dialect: Dialect;
   /** Types that the client reconnected with, listing versions. */
-  readonly #resumed = new Set<TypeUrl>();
+  readonly #resumed = new LazySet<TypeUrl>();
   /** Names to be resent to such a client, of types that it has not subscribed to yet. */
-  readonly #beforehand: ResendNames = new Map();
+  readonly #beforehand = new LazyMap<TypeUrl, Set<string>>();
   /** Names to be resent on other streams of the client; undefined: none, as after most flushes. */
   #owed: ResendNames | undefined;
 

@@ -2,6 +2,7 @@ import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { StreamOpened } from "../contract/event.ts";
+import { LazySet } from "../memory/lazy.ts";
 import type { ClusterSources } from "../order/cluster-sources.ts";
 import { Order } from "../order/order.ts";
 import type { Siblings, Stream } from "./stream.ts";
@@ -50,7 +51,7 @@ export class SiblingSets {
       hasClustersElsewhere: () => onlyType === undefined && this.#bringsClusters(nodeId),
       clusterSource: this.#clusterSources.sourceOf(nodeId, onlyType === undefined),
     });
-    return { key, nodeId, streams: new Set(), waiting: new Set(), order };
+    return { key, nodeId, streams: new Set(), waiting: new LazySet(), order };
   }
 
   /** Adds a stream that opened to its set. */

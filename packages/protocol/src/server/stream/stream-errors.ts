@@ -5,6 +5,7 @@ import type { ApiVersion } from "../../resource/api-version.ts";
 import { isOfV2 } from "../../resource/type-url.ts";
 import type { StreamOpened } from "../contract/event.ts";
 import type { ResourceErrorState } from "../contract/inspect.ts";
+import { LazyMap } from "../memory/lazy.ts";
 import { type ErrorFlush, SentErrors } from "../type/sent-errors.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 
@@ -16,7 +17,7 @@ export class StreamErrors {
   readonly #variant: Variant;
   readonly #apiVersion: ApiVersion;
   readonly #dialect: Dialect;
-  readonly #sent = new Map<TypeStream, SentErrors>();
+  readonly #sent = new LazyMap<TypeStream, SentErrors>();
 
   constructor({ variant, apiVersion }: Pick<StreamOpened, "variant" | "apiVersion">, dialect: Dialect) {
     this.#variant = variant;

@@ -17,6 +17,7 @@ import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamId, StreamOpened } from "../contract/event.ts";
 import type { PlacedStream, ResourceState, StreamState, TypeState } from "../contract/inspect.ts";
 import type { Standing, StragglerType } from "../contract/progress.ts";
+import type { LazySet } from "../memory/lazy.ts";
 import type { Placeable } from "../memory/pending-placements.ts";
 import { DeferredRemovals } from "../order/deferred-removals.ts";
 import type { Order } from "../order/order.ts";
@@ -56,7 +57,7 @@ export interface Siblings {
   readonly key: string;
   readonly streams: ReadonlySet<Stream>;
   /** Those on which something waits. */
-  readonly waiting: Set<Stream>;
+  readonly waiting: LazySet<Stream>;
   readonly order: Order;
 }
 

@@ -6,6 +6,7 @@ import { isLocated } from "../../resource/variant-name.ts";
 import type { Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
+import { LazySet } from "../memory/lazy.ts";
 import { isAsked } from "../subscription/selection.ts";
 import { hasAny, type Subscription } from "../subscription/subscription.ts";
 import type { DeltaResponseBuilder } from "./delta-response-builder.ts";
@@ -19,7 +20,7 @@ export const somethingElse: SentMark = { version: "", content: -1n, ttlMs: undef
 /** The terms and names of one delta client that are answered whatever its position, and their answers. */
 export class DeltaTerms {
   /** Names unsubscribed from under a wildcard: each is answered with what the wildcard says about it (S-UNS-06). */
-  readonly unsubscribed: Set<string> = new Set();
+  readonly unsubscribed: LazySet<string> = new LazySet();
   readonly #traits: TypeTraits;
   readonly #subscription: Subscription;
   readonly #sentState: SentState;

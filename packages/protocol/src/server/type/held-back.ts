@@ -2,6 +2,7 @@ import type { Resource } from "../../resource/resource.ts";
 import { markOf, type SentMark } from "../../resource/ttl.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import { type Uses, unknownUses } from "../cache/shared-selections.ts";
+import { LazyMap } from "../memory/lazy.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import type { ReadonlySentState } from "./readonly-sent-state.ts";
 
@@ -27,7 +28,7 @@ interface HeldBackResource {
  * Others are sent (S-ORD-06).
  */
 export class HeldBack {
-  readonly #held = new Map<string, HeldBackResource>();
+  readonly #held = new LazyMap<string, HeldBackResource>();
 
   /** The revision before the oldest of them. Infinite: nothing is held back. */
   get from(): number {

@@ -1,3 +1,4 @@
+import { LazyMap } from "../memory/lazy.ts";
 import type { NameList } from "../subscription/names.ts";
 
 /** Terms to be answered whatever the version, in the order in which they were asked. */
@@ -16,7 +17,7 @@ export interface PendingNameList {
 export class PendingNames implements PendingNameList {
   /** Pending as a whole, and equally new. */
   #shared: { readonly names: NameList; readonly areNew: boolean } | undefined;
-  #own = new Map<string, boolean>();
+  #own = new LazyMap<string, boolean>();
 
   get size(): number {
     return this.#shared?.names.size ?? this.#own.size;
@@ -51,10 +52,10 @@ export class PendingNames implements PendingNameList {
     if (this.has(term)) this.#copy().delete(term);
   }
 
-  #copy(): Map<string, boolean> {
+  #copy(): LazyMap<string, boolean> {
     if (this.#shared !== undefined) {
       const { names, areNew } = this.#shared;
-      this.#own = new Map();
+      this.#own = new LazyMap();
       for (const name of names) this.#own.set(name, areNew);
       this.#shared = undefined;
     }

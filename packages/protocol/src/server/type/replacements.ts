@@ -16,6 +16,8 @@ interface Awaited {
   readonly revision: number;
 }
 
+const nothing: ReadonlyMap<string, Awaited> = new Map();
+
 /**
  * What is sent together, because one resource may replace another under a new name: a Listener for the same address, a
  * virtual host for the same domain. A client without the one and not yet with the other would refuse requests, and a
@@ -25,8 +27,8 @@ interface Awaited {
  * Neither waits for what comes later, so both are sent in the end under constant change.
  */
 export class Replacements {
-  #removals: ReadonlyMap<string, Awaited> = new Map();
-  #puts: ReadonlyMap<string, Awaited> = new Map();
+  #removals = nothing;
+  #puts = nothing;
 
   /** Whether a removal waits. */
   get isAnyRemovalWaiting(): boolean {
@@ -65,7 +67,7 @@ function stillWaiting(
     }
     if (awaited.names.length > 0) waiting.set(name, awaited);
   }
-  return waiting;
+  return waiting.size === 0 ? nothing : waiting;
 }
 
 /** What is held back, with names that wait for it. */

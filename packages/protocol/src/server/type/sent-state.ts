@@ -4,6 +4,7 @@ import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { PendingResource } from "../cache/shared-selections.ts";
+import { LazyMap, LazySet } from "../memory/lazy.ts";
 import type { NameList } from "../subscription/names.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import { HeldBack, type HeldBackNames } from "./held-back.ts";
@@ -18,8 +19,8 @@ export class SentState implements ReadonlySentState {
   /** Everything is to be resent, whatever the client was sent. */
   resendsAll = false;
   #asked = new PendingNames();
-  readonly sentOutOfOrder: Map<string, SentMark | undefined> = new Map();
-  readonly unansweredNames: Set<string> = new Set();
+  readonly sentOutOfOrder: LazyMap<string, SentMark | undefined> = new LazyMap();
+  readonly unansweredNames: LazySet<string> = new LazySet();
   readonly heldBack: HeldBack = new HeldBack();
   readonly #subscription: Subscription;
 

@@ -1,4 +1,5 @@
 import type { Body, Segment } from "../../message/body.ts";
+import { LazyMap } from "../memory/lazy.ts";
 
 /** Which absences may be told. */
 export interface AbsenceBounds {
@@ -45,7 +46,7 @@ interface Untold {
  * EDS name, and the Cluster would be without hosts (S-ORD-01).
  */
 export class UntoldAbsences {
-  readonly #untold = new Map<string, Untold>();
+  readonly #untold = new LazyMap<string, Untold>();
 
   get isEmpty(): boolean {
     return this.#untold.size === 0;

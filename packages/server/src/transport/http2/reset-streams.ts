@@ -2,11 +2,13 @@ import { REMEMBERED_RESETS } from "./limits.ts";
 
 /** The streams that this side has reset: what is under way of them is ignored. */
 export class ResetStreams {
-  readonly #ids = new Set<number>();
+  /** Undefined: none was, as on most connections. */
+  #ids: Set<number> | undefined;
   /** Up to this one they may be forgotten. */
   #forgotten = 0;
 
   add(id: number): void {
+    this.#ids ??= new Set();
     this.#ids.add(id);
     if (this.#ids.size <= REMEMBERED_RESETS) return;
     const [oldest = 0] = this.#ids;
@@ -16,11 +18,11 @@ export class ResetStreams {
 
   /** The client has reset it, too: nothing more is under way. */
   delete(id: number): void {
-    this.#ids.delete(id);
+    this.#ids?.delete(id);
   }
 
   /** Whether a closed stream may be one that was reset. */
   mayHave(id: number): boolean {
-    return id <= this.#forgotten || this.#ids.has(id);
+    return id <= this.#forgotten || this.#ids?.has(id) === true;
   }
 }
