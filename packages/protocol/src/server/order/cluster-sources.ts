@@ -49,33 +49,34 @@ export class ClusterSources {
 
   /** What is known of a node. */
   sourceOf(node: string, isAggregated: boolean): ClusterSource {
-    const isRemembered = node !== "" && node.length <= LONGEST_ID;
-    const has = (): boolean => isRemembered && this.#elsewhere.has(node);
-    const here = this.#here;
-    return {
-      isAggregated,
-      get isElsewhere() {
-        return has();
-      },
-      get isKnownHere() {
-        return here.has(node);
-      },
-      noteElsewhere: () => {
-        if (!isRemembered || this.#subscribed.has(node)) return;
-        this.restore({ node, isElsewhere: true });
-      },
-      subscribe: () => {
-        if (node === "") return;
-        this.#subscribed.set(node, (this.#subscribed.get(node) ?? 0) + 1);
-        const isHere = here.has(node) || (isRemembered && !isAggregated);
-        this.restore({ node, isElsewhere: false, ...(isHere && { isHere }) });
-      },
-      unsubscribe: () => {
-        const left = (this.#subscribed.get(node) ?? 0) - 1;
-        if (left > 0) this.#subscribed.set(node, left);
-        else this.#subscribed.delete(node);
-      },
-    };
+    return new SourceOfNode(this, node, isAggregated);
+  }
+
+  isElsewhere(node: string): boolean {
+    return this.#elsewhere.has(node);
+  }
+
+  isHere(node: string): boolean {
+    return this.#here.has(node);
+  }
+
+  /** A node had time to subscribe to Clusters here, and did not. */
+  noteElsewhere(node: string): void {
+    if (!this.#subscribed.has(node)) this.restore({ node, isElsewhere: true });
+  }
+
+  /** A node subscribed to Clusters on a stream. `isToBeKnown`: it counts as known here from now on. */
+  subscribe(node: string, isToBeKnown: boolean): void {
+    this.#subscribed.set(node, (this.#subscribed.get(node) ?? 0) + 1);
+    const isHere = isToBeKnown || this.#here.has(node);
+    this.restore({ node, isElsewhere: false, ...(isHere && { isHere }) });
+  }
+
+  /** A stream of a node with Clusters closed. */
+  unsubscribe(node: string): void {
+    const left = (this.#subscribed.get(node) ?? 0) - 1;
+    if (left > 0) this.#subscribed.set(node, left);
+    else this.#subscribed.delete(node);
   }
 
   /** Restores what the previous server knew, or notes what is known now. */
@@ -111,6 +112,43 @@ export class ClusterSources {
       if (kind.size <= NODES_KEPT) break;
       this.#note(kind, oldest, false);
     }
+  }
+}
+
+/** Each stream has one: an object with methods of its own would take 1 KB. */
+class SourceOfNode implements ClusterSource {
+  readonly isAggregated: boolean;
+  readonly #sources: ClusterSources;
+  readonly #node: string;
+
+  constructor(sources: ClusterSources, node: string, isAggregated: boolean) {
+    this.isAggregated = isAggregated;
+    this.#sources = sources;
+    this.#node = node;
+  }
+
+  get isElsewhere(): boolean {
+    return this.#isRemembered && this.#sources.isElsewhere(this.#node);
+  }
+
+  get isKnownHere(): boolean {
+    return this.#sources.isHere(this.#node);
+  }
+
+  noteElsewhere(): void {
+    if (this.#isRemembered) this.#sources.noteElsewhere(this.#node);
+  }
+
+  subscribe(): void {
+    if (this.#node !== "") this.#sources.subscribe(this.#node, this.#isRemembered && !this.isAggregated);
+  }
+
+  unsubscribe(): void {
+    this.#sources.unsubscribe(this.#node);
+  }
+
+  get #isRemembered(): boolean {
+    return this.#node !== "" && this.#node.length <= LONGEST_ID;
   }
 }
 

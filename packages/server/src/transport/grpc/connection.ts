@@ -172,15 +172,22 @@ export class GrpcConnection implements Http2Listener {
 
   /** Handles a new stream; an exception ends only that stream. */
   onStream(stream: Http2Stream, headers: RequestHeaders): void {
+    this.#keep(stream);
+    this.#options.intake.take(this.#account.key, () => this.#start(stream, headers));
+  }
+
+  /** On its own: what is called in the end would hold the headers until then. */
+  #keep(stream: Http2Stream): void {
     this.#streams.add(stream);
     stream.onClose(() => this.#streams.delete(stream));
-    this.#options.intake.take(this.#account.key, () => this.#start(stream, headers));
   }
 
   #start(stream: Http2Stream, headers: RequestHeaders): void {
     if (stream.isClosed) return;
     try {
-      this.#serve(stream, headers);
+      const { rest } = this.#options;
+      if (!isGrpc(headers["content-type"]) && rest.owns(headers[":path"] ?? "")) this.#serveRest(stream, headers);
+      else this.#serve(stream, headers, headers[":path"]);
     } catch (error) {
       this.#reportMistake(headers[":path"], error);
       stream.reset(errorCode.internalError);
@@ -191,12 +198,9 @@ export class GrpcConnection implements Http2Listener {
     this.#options.hub.report({ kind: "invariant-broken", stream: undefined, during: `call ${path}`, error });
   }
 
-  #serve(stream: Http2Stream, headers: RequestHeaders): void {
-    const { hub, limits, methods, rest } = this.#options;
-    if (!isGrpc(headers["content-type"]) && rest.owns(headers[":path"] ?? "")) {
-      this.#serveRest(stream, headers);
-      return;
-    }
+  /** Nothing that is called later refers to the headers, so a call does not hold them. */
+  #serve(stream: Http2Stream, headers: RequestHeaders, path: string | undefined): void {
+    const { hub, limits, methods } = this.#options;
     const { address } = this.#peer;
     const account = this.#account;
     const call = openCall(stream, headers, {
@@ -211,7 +215,7 @@ export class GrpcConnection implements Http2Listener {
       intake: this.#options.intake,
       delayRequest: () => hub.delayRequest(account, address),
       onLimit: (limit, message) => hub.reportLimit(limit, address, message),
-      onMistake: (error) => this.#reportMistake(headers[":path"], error),
+      onMistake: (error) => this.#reportMistake(path, error),
     });
     if (call === undefined) return;
     let dismiss: Dismiss | undefined;
@@ -220,7 +224,7 @@ export class GrpcConnection implements Http2Listener {
       try {
         call.closed(this.#http2.isDestroyed ? "connection-lost" : "cancelled");
       } catch (error) {
-        this.#reportMistake(headers[":path"], error);
+        this.#reportMistake(path, error);
       }
     });
     const method = methods.get(call.headers.path);
