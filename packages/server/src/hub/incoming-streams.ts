@@ -38,9 +38,10 @@ export class IncomingStreams {
     const refusal = admission.refuseStream(peer, opened);
     if (refusal !== undefined) return refusal;
     const id = nextId();
-    streams.open({ ...opened, id, peer, openedAtMs: performance.now() }, handle);
-    driver.take({ ...opened, kind: "stream-opened", stream: id, peer, listener }, id);
-    reports.report({ ...opened, kind: "stream-opened", stream: id, peer });
+    // Not spreads, which would give each of these a shape of its own.
+    streams.open(Object.assign({ id, peer, openedAtMs: performance.now() }, opened), handle);
+    driver.take(Object.assign({ kind: "stream-opened", stream: id, peer, listener } as const, opened), id);
+    reports.report(Object.assign({ kind: "stream-opened", stream: id, peer } as const, opened));
     return id;
   }
 

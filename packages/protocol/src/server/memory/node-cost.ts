@@ -35,7 +35,8 @@ const decoded: PropertyDescriptor = {
  * nodes where a turn looks at all of them.
  */
 export function createEncodedNode(fields: Omit<Node, "metadata">, encoded: EncodedMetadata): Node {
-  const node = Object.defineProperty({ ...fields }, "metadata", decoded) as Node;
+  // Not a spread: what is added to the copy would give it a shape of its own.
+  const node = Object.defineProperty(Object.assign({}, fields), "metadata", decoded) as Node;
   kept.set(node, { encoded, bytes: bytesOfValue(fields) + encoded.byteLength + ENCODED_BYTES });
   return node;
 }
