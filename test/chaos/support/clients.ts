@@ -102,6 +102,8 @@ class Client {
   /** One stream to one server, until one of them has had enough. */
   async #visit(server: number, over: AbortSignal): Promise<void> {
     await using peer = await connectPeer({ address: `127.0.0.1:${this.#ports[server]}`, connectTimeoutMs: 2_000 });
+    // A signal that was given meanwhile tells nobody any more.
+    if (over.aborted) return;
     const openedAt = performance.now();
     const stream = peer.open(this.#mode.path);
     const leave = (): void => stream.cancel();
