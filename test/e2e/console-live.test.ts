@@ -35,8 +35,6 @@ const TICKS_PER_SECOND = 100;
  */
 const OPEN_MS = MINUTES > 0 ? 10_000 : 1_200;
 const CLOSED_MS = MINUTES > 0 ? 10_000 : 300;
-/** Tours of all pages. */
-const ROUNDS = MINUTES > 0 ? Math.ceil((MINUTES * 60_000) / OPEN_MS / 7) : 1;
 
 /**
  * In the long form the server has a core, and the page and the fleet have the other: a page that is drawn beside a server
@@ -63,6 +61,9 @@ const visits = [
   ],
   ["Traffic", "#/traffic", "table tbody tr"],
 ] as const;
+
+/** Tours of all pages. */
+const ROUNDS = MINUTES > 0 ? Math.ceil((MINUTES * 60_000) / OPEN_MS / visits.length) : 1;
 
 describeWith("chromium", "a console that stays open at 100 changes a second", () => {
   test(`it stays responsive, its memory flat, and it costs the server little: ${NODES} nodes`, {
