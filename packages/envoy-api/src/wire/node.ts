@@ -50,11 +50,9 @@ function decodeNodeLazily(bytes: Uint8Array): Node {
   return createEncodedNode(fields, { byteLength: bytes.length, decode: () => readStruct(metadata()) });
 }
 
-/** Written out: with a spread, V8 gives each node a shape of its own, which takes 400 bytes and is slow to read. */
+/** Not a spread: what is added to the copy would give each node a shape of its own, 400 bytes, and slow to read. */
 function nodeOf(fields: NodeParts["fields"], metadata: Node["metadata"]): Node {
-  const { id, cluster, locality, userAgentName, userAgentVersion, clientFeatures, dynamicParameters } = fields;
-  const node = { id, cluster, locality, userAgentName, userAgentVersion, clientFeatures, metadata };
-  return dynamicParameters === undefined ? node : { ...node, dynamicParameters };
+  return Object.assign({}, fields, { metadata });
 }
 
 interface NodeParts {
