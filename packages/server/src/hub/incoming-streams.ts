@@ -39,9 +39,9 @@ export class IncomingStreams {
     if (refusal !== undefined) return refusal;
     const id = nextId();
     // Not spreads, which would give each of these a shape of its own.
-    streams.open(Object.assign({ id, peer, openedAtMs: performance.now() }, opened), handle);
-    driver.take(Object.assign({ kind: "stream-opened", stream: id, peer, listener } as const, opened), id);
-    reports.report(Object.assign({ kind: "stream-opened", stream: id, peer } as const, opened));
+    streams.open(Object.assign({}, opened, { id, peer, openedAtMs: performance.now() }), handle);
+    driver.take(Object.assign({}, opened, { kind: "stream-opened", stream: id, peer, listener } as const), id);
+    reports.report(Object.assign({}, opened, { kind: "stream-opened", stream: id, peer } as const));
     return id;
   }
 

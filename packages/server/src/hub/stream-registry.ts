@@ -94,7 +94,7 @@ export class StreamRegistry {
   /** Adds a stream that `ConnectionLimits` admitted. */
   open(opened: OpenStream, handle: StreamHandle | BodyHandle): void {
     const { outbox, send } = this.#createOutbox(opened, handle, (change) => this.#outboxChanged(stream, change));
-    const stream: OutgoingStream = Object.assign({ outbox, send }, opened);
+    const stream: OutgoingStream = Object.assign({}, opened, { outbox, send });
     this.#open.set(stream.id, stream);
     this.#watchWrites();
   }

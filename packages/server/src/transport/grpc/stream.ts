@@ -21,7 +21,7 @@ export type StreamingMethod = Omit<DiscoveryMethod, "call"> & { readonly call: V
 function serve(call: GrpcCall, ports: MethodPorts, opening: Omit<NewStream, "connection">): Dismiss {
   const { hub, connection } = ports;
   const reader = createRequestReader(opening.variant, hub.limits.maxNodeBytes);
-  const stream = hub.openStream(Object.assign({ connection }, opening), call);
+  const stream = hub.openStream(Object.assign({}, opening, { connection }), call);
   if (typeof stream !== "number") {
     call.end(stream);
     return () => undefined;
