@@ -153,10 +153,12 @@ class WiredServer implements PrimaryServer {
     });
     this.#trustHolds = createTrustHolds(options, hub);
     const [loads, trustHolds] = [this.#loads, this.#trustHolds];
+    const isChangeDue = (): boolean => this.#hub.isChangeDue;
     const handedAt = start?.addresses;
+    const transportParts = { loads, clientStatus, trustHolds, isChangeDue, handedAt };
     // The workers of a primary have them.
     const isServing = this.#pool === undefined;
-    this.#transports = isServing ? createTransports(options, { loads, clientStatus, trustHolds, handedAt }) : [];
+    this.#transports = isServing ? createTransports(options, transportParts) : [];
     const view = createServerView({
       options,
       hub: this.#hub,

@@ -19,6 +19,8 @@ export interface TransportParts {
   readonly loads: LoadReporting;
   readonly clientStatus: ClientStatus;
   readonly trustHolds: TrustHolds | undefined;
+  /** Whether a stream waits to be sent a change. */
+  readonly isChangeDue: () => boolean;
   /** Where the primary of a worker listens, which hands over the connections; undefined: the transports listen. */
   readonly handedAt: readonly BoundAddress[] | undefined;
 }
@@ -26,7 +28,7 @@ export interface TransportParts {
 /** Creates a transport for each address of the options. All of them serve the same, and share a process. */
 export function createTransports(
   options: CheckedOptions,
-  { loads, clientStatus, trustHolds: trustFuse, handedAt }: TransportParts,
+  { loads, clientStatus, trustHolds: trustFuse, isChangeDue, handedAt }: TransportParts,
 ): readonly GrpcTransport[] {
   const { api, limits, controlPlane, healthDiscovery, tls: usual, http2 = DEFAULT_HTTP2_ENGINE } = options;
   const methods = new Map([
@@ -43,7 +45,7 @@ export function createTransports(
     further,
   });
   const intake = new Intake();
-  const readPacer = new ReadPacer(() => intake.isBusy);
+  const readPacer = new ReadPacer({ isBusy: () => intake.isBusy, isChangeDue });
   const shared = { decompression: new Decompression(), intake, readPacer, http2 };
   return options.listen.map(({ host, port, tls = usual, ...choice }, index) => {
     const secured = tls === false ? undefined : tls;

@@ -37,8 +37,7 @@ export class ListedPairs {
 
   /** The number of the pair in these bytes, which are an entry of the list; -1: it has none. */
   numberOf(bytes: Uint8Array, start: number, end: number): number {
-    let hash = end - start;
-    for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
+    const hash = hashOf(bytes, start, end);
     const slot = this.#find(hash, bytes, start, end);
     if (slot < 0) return -1;
     const number = (this.#slots[slot + 1] ?? 0) - 1;
@@ -61,7 +60,11 @@ export class ListedPairs {
     const kept = this.#bytes;
     const from = this.#starts[number] ?? 0;
     if ((this.#starts[number + 1] ?? 0) - from !== end - start) return false;
-    for (let i = 0; i < end - start; i++) if (kept[from + i] !== bytes[start + i]) return false;
+    const by = from - start;
+    const fours = start + ((end - start) & ~3);
+    let at = start;
+    for (; at < fours; at += 4) if (fourAt(kept, at + by) !== fourAt(bytes, at)) return false;
+    for (; at < end; at++) if (kept[at + by] !== bytes[at]) return false;
     return true;
   }
 
@@ -108,6 +111,25 @@ export class ListedPairs {
       slot = (slot + 2) & (slots.length - 1);
     }
   }
+}
+
+/** Four bytes as one number: half the time of reading and comparing them one by one. */
+function fourAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24);
+}
+
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  const fours = start + ((end - start) & ~3);
+  let hash = end - start;
+  let at = start;
+  for (; at < fours; at += 4) hash = mix(hash, fourAt(bytes, at));
+  for (; at < end; at++) hash = mix(hash, bytes[at] ?? 0);
+  return hash;
+}
+
+function mix(hash: number, value: number): number {
+  const product = Math.imul(hash ^ value, 0x9e3779b1);
+  return product ^ (product >>> 15);
 }
 
 /** Where to look first, in a table of that length. */

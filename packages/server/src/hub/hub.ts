@@ -189,6 +189,11 @@ export class Hub implements HubPort {
     return this.#driver.machine.revision;
   }
 
+  /** Whether a stream waits to be sent a change. */
+  get isChangeDue(): boolean {
+    return this.#driver.machine.changedStreams > 0;
+  }
+
   /** Throws what `commit` would, at the end; changes nothing. */
   check(transaction: Transaction): Steps<void> {
     return this.#commits.check(transaction);

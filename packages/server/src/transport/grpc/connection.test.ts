@@ -172,7 +172,7 @@ describe.each([
   /** Sends half of the message to a server that stops reading before it has it, and lets more than the time pass. */
   async function sendHalf(): Promise<ClientHttp2Stream> {
     isBusy = true;
-    await start("builtin", { limits, readPacer: new ReadPacer(() => isBusy) });
+    await start("builtin", { limits, readPacer: new ReadPacer({ isBusy: () => isBusy, isChangeDue: () => false }) });
     const stream = client.request({ ":method": "POST", ":path": path, "content-type": contentType });
     stream.on("error", nothing).resume();
     stream.write(message.subarray(0, message.byteLength / 2));

@@ -29,7 +29,7 @@ beforeEach(async () => {
   requests = [];
   failures = [];
   isBusy = false;
-  const readPacer = new ReadPacer(() => isBusy);
+  const readPacer = new ReadPacer({ isBusy: () => isBusy, isChangeDue: () => false });
   server = createServer((socket) => {
     accepted = socket;
     connection = new SocketConnection(
