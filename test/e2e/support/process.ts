@@ -1,4 +1,4 @@
-import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { until } from "./wait.ts";
 
@@ -27,13 +27,17 @@ process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** Starts a program. Throws if it cannot be started. */
+/** Where Linux has `setpriv`, a program that is started with it ends with this process, even if that is killed. */
+const setpriv = ["--pdeathsig", "KILL"];
+const prefix = spawnSync("setpriv", [...setpriv, "true"]).status === 0 ? ["setpriv", ...setpriv] : [];
+
+/** Starts a program. Throws if it cannot be started, or ends it with code 127 where it is started with `setpriv`. */
 export async function startProcess(
   command: readonly string[],
   options: { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string } = {},
 ): Promise<StartedProcess> {
-  const [program, ...args] = command;
-  if (program === undefined) throw new Error("no program to start");
+  const [program, ...args] = [...prefix, ...command];
+  if (program === undefined || command.length === 0) throw new Error("no program to start");
   const child = spawn(program, args, {
     env: { ...process.env, ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
