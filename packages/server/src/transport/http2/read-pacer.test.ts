@@ -129,3 +129,17 @@ test("a connection that closed takes nobody's turn", async () => {
   await turn();
   expect(herd.isPaused(0)).toBe(true);
 });
+
+test("a connection that closes in its turn does not go on", async () => {
+  const herd = new Herd(2);
+  herd.isBusy = true;
+  herd.readOf(0, READ_BYTES);
+  herd.isBusy = false;
+  await turn();
+  herd.isBusy = true;
+  herd.readOf(0, READ_BYTES);
+  herd.forget(0);
+  herd.isBusy = false;
+  await turn();
+  expect(herd.isPaused(0)).toBe(true);
+});
