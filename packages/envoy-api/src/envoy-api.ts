@@ -1,12 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { formatTypeUrl, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import {
-  type Dependency,
-  type DependencySource,
-  isOfV2,
-  type TypeKind,
-  type TypeTraits,
-} from "@xdskit/protocol/internal";
+import type { Dependency, DependencySource, TypeKind, TypeTraits } from "@xdskit/protocol/internal";
 import { traitsOf, typeCalled } from "./catalog/catalog.ts";
 import { type CollectionEntry, collectionEntries } from "./catalog/collection-entry.ts";
 import { catalog } from "./catalog/entries.ts";
@@ -29,6 +23,7 @@ import { formatText, parseText } from "./format/text-format.ts";
 import { findUnprintable, type Unprintable } from "./format/unprintable.ts";
 import { asciiText, encodeBase64 } from "./platform.ts";
 import type { FieldProblem, TextProblem } from "./problem.ts";
+import { SecretPlaces } from "./soundness/secret-places.ts";
 import { Validator } from "./validation/validator.ts";
 import { createResponseWriter, type ResponseFormat, type ResponseWriter } from "./wire/response-writer.ts";
 
@@ -121,7 +116,7 @@ export interface EnvoyApi {
    * @throws {MalformedMessageError} if the bytes are not such a message
    */
   toJson(type: TypeUrl, bytes: Uint8Array, options?: PrintOptions): unknown;
-  /** Whether `redact` would replace anything in a message; true if the message cannot be decoded. */
+  /** Whether `redact` would replace anything in a message. True of an unknown type, and of what cannot be decoded if it may hold any. */
   holdsSecret(type: TypeUrl, bytes: Uint8Array): boolean;
   /**
    * Returns the encoded message with every secret replaced, as `redact` does; undefined if the type is unknown or the
@@ -213,6 +208,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
   const reader = once(() => new ResourceReader(schema, converter));
   const validator = new Validator(schema);
   const sound = new SoundResources(schema);
+  const secretPlaces = new SecretPlaces(schema);
   return {
     traits: traitsOf,
     types: catalog.map(catalogType),
@@ -226,7 +222,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     toJson: (type, bytes, printing = {}) => printJson(type, bytes, schema, printing),
     redacted: (type, bytes) => redactBytes(type, bytes, schema),
     checkRedacted: (type, bytes) => checkRedacted(type, bytes, schema),
-    holdsSecret: (type, bytes) => (isOfV2(type) || mayHoldSecret(bytes)) && holdsSecret(type, bytes, schema),
+    holdsSecret: (type, bytes) => holdsSecret(type, bytes, schema, secretPlaces),
     toText: (type, bytes, printing = {}) => {
       const message = schema.message(type);
       if (message === undefined) throw new MalformedMessageError(`expected a type that is known, got ${type}`);
@@ -317,17 +313,15 @@ function printJson(type: TypeUrl, bytes: Uint8Array, schema: Schema, printing: P
   return new JsonWriter(schema, printing.names ?? "json").writeTyped(message, content, type);
 }
 
-/** In v3, secrets are in extensions and headers; most messages have neither and need no decoding to tell. */
-function mayHoldSecret(bytes: Uint8Array): boolean {
-  return MAY_HOLD_SECRET.test(asciiText(bytes));
-}
+/** What text or keys show to be a secret has one of these in it, however it is encoded. */
+const WORDS_OF_SECRETS =
+  /authorization|cookie|(?:api|access|private|hmac|json|ticket|signing|encryption)[_-]?key|credential|token|secret|passw|passphrase|PRIVATE KEY/i;
 
-const MAY_HOLD_SECRET =
-  /type\.googleapis\.com\/|authorization|cookie|(?:api|access|private|hmac|json|ticket|signing|encryption)[_-]?key|credential|token|secret|passw|passphrase|PRIVATE KEY/i;
-
-function holdsSecret(type: TypeUrl, bytes: Uint8Array, schema: Schema): boolean {
+function holdsSecret(type: TypeUrl, bytes: Uint8Array, schema: Schema, places: SecretPlaces): boolean {
   const message = schema.message(type);
   if (message === undefined) return true;
+  // Most messages need no decoding to tell.
+  if (!WORDS_OF_SECRETS.test(asciiText(bytes)) && !places.areUsed(message, bytes)) return false;
   try {
     return redact(message, decodeContent(message, bytes), schema);
   } catch {

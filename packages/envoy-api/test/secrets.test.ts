@@ -186,6 +186,28 @@ const untypedRedacted = {
 };
 values.push(
   [
+    "a token to reach a server with, in no Any",
+    V3.cluster,
+    {
+      name: "c",
+      eds_cluster_config: {
+        eds_config: {
+          api_config_source: { grpc_services: [{ google_grpc: { call_credentials: [{ access_token: TICKET }] } }] },
+        },
+      },
+    },
+    {
+      name: "c",
+      eds_cluster_config: {
+        eds_config: {
+          api_config_source: {
+            grpc_services: [{ google_grpc: { call_credentials: [{ access_token: "[redacted]" }] } }],
+          },
+        },
+      },
+    },
+  ],
+  [
     "passwords in untyped configuration, by their keys",
     V3.cluster,
     { name: "c", metadata: { filter_metadata: { "acme.lb": untyped, plain: { weight: 1 } } } },
@@ -233,6 +255,7 @@ describe("what is redacted", () => {
     const bytes = encode(typed(message, fields));
     const json = api.toJson(url(message), bytes, { redact: true, names: "proto" });
     expect(json).toEqual(typed(message, redacted));
+    expect(api.holdsSecret(url(message), bytes)).toBe(JSON.stringify(redacted) !== JSON.stringify(fields));
     const text = api.toText(url(message), bytes, { redact: true });
     expectNoSecret([json, text]);
     expect(api.toJson(url(message), bytes, { names: "proto" })).toEqual(typed(message, fields));

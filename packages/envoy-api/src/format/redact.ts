@@ -86,7 +86,7 @@ class Redaction {
     if (field.message !== undefined && !isKeptPlain(field)) return;
     const shown = isSecret ? blank(field, value) : redactPlain(field, value);
     if (isSecret && isRedacted(value)) this.#redactedBefore ??= [...this.#path];
-    if (!isSecret && shown === value) return;
+    if (!isSecret && Object.is(shown, value)) return;
     this.#hasFound = true;
     setField(content, field, shown);
   }
@@ -126,12 +126,14 @@ function redactPlain(field: DescField, value: unknown): unknown {
   if (field.fieldKind === "list") {
     const list = value as readonly unknown[];
     const shown = list.map((element) => redactElement(field, element));
-    return shown.some((element, index) => element !== list[index]) ? shown : value;
+    return shown.some((element, index) => !Object.is(element, list[index])) ? shown : value;
   }
   if (field.fieldKind !== "map") return redactElement(field, value);
   const entries = Object.entries(value as object);
   const shown = entries.map(([key, element]): [string, unknown] => [key, redactElement(field, element)]);
-  return shown.some(([, element], index) => element !== entries[index]?.[1]) ? Object.fromEntries(shown) : value;
+  return shown.some(([, element], index) => !Object.is(element, entries[index]?.[1]))
+    ? Object.fromEntries(shown)
+    : value;
 }
 
 function redactElement(field: DescField, value: unknown): unknown {
