@@ -147,10 +147,18 @@ function layersAfter({ changes }: LedgerEffect, state: LedgerState): (layer: str
 /** By how many resources each layer grows. */
 function growthOf(changes: LedgerEffect["changes"]): ReadonlyMap<string, number> {
   const grown = new Map<string, number>();
+  let current: string | undefined;
+  let growth = 0;
   for (const { layer, before, after } of changes) {
-    const difference = (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
-    grown.set(layer, (grown.get(layer) ?? 0) + difference);
+    // The changes of a layer mostly follow each other.
+    if (layer !== current) {
+      if (current !== undefined) grown.set(current, growth);
+      current = layer;
+      growth = grown.get(layer) ?? 0;
+    }
+    growth += (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
   }
+  if (current !== undefined) grown.set(current, growth);
   return grown;
 }
 

@@ -234,6 +234,37 @@ describe("a response with variants", () => {
   });
 });
 
+describe("a large response that is encoded some at a time", () => {
+  // With resources of 33 KB, which are chunks of their own, among small ones.
+  const puts = Array.from({ length: 3_000 }, (_, i) => opaque(`r${i}`, i % 500 === 499 ? 33_000 : 150, i % 256));
+  const withTtls = puts.map((put, i) => (i % 7 === 0 ? createResource({ ...put, ttlMs: 5_000 }, contentDigest) : put));
+  const removed = ["x", "y"];
+
+  test.each<[string, Body, "v2" | "v3"]>([
+    ["in delta", body("delta", segment(puts, { removed }), segment([runtime("last")])), "v3"],
+    ["in State of the World", body("sotw", segment(puts)), "v3"],
+    ["with TTLs", { ...body("delta", segment(withTtls, { removed })), ttls: "told" }, "v3"],
+    ["for v2, which shares it with v3", body("delta", segment(puts, { removed })), "v2"],
+  ])("%s is the same, and nothing is encoded twice", (_, said, version) => {
+    const [atOnce, encoder] = [createBodyEncoder({ controlPlane: "cp" }), createBodyEncoder({ controlPlane: "cp" })];
+    const expected = whole(atOnce, atOnce.encode(said, version));
+    const other = body(said.variant, segment(puts.slice(100, 200)));
+    const written: number[] = [];
+    while (encoder.encodeSome(said, version)) {
+      // Another one between two runs.
+      encoder.encode(other);
+      written.push(encoder.counters.bytesEncoded);
+    }
+    const encoded = encoder.encode(said, version);
+    expect(whole(encoder, encoded).equals(expected)).toBe(true);
+    expect(written.length).toBeGreaterThan(10);
+    const steps = written.slice(2).map((bytes, i) => bytes - (written[i + 1] ?? 0));
+    expect(Math.max(...steps)).toBeLessThan(2 * 64 * 1024);
+    expect(encoder.counters.framesEncoded).toBe(atOnce.counters.framesEncoded + 100);
+    expect([encoder.encodeSome(said, version), encoder.encode(said, version) === encoded]).toEqual([false, true]);
+  });
+});
+
 describe("a response that tells ttls", () => {
   const withTtl = runtime("a", { ttlMs: 2_500, aliases: ["a1"] });
   const without = runtime("b");

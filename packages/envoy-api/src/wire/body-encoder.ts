@@ -24,6 +24,11 @@ export interface BodyEncoder {
    * @default v3
    */
   encode(body: Body, apiVersion?: ApiVersion): EncodedBody;
+  /**
+   * Encodes about 64 KB of a body, so that `encode` has less to do; false if there is nothing left of which it could relieve
+   * it. For large bodies, which would take a turn of the event loop too long.
+   */
+  encodeSome(body: Body, apiVersion?: ApiVersion): boolean;
   /** Encodes the nonce, the last field of the message. */
   encodeNonce(variant: Variant, nonce: string): Uint8Array;
   /**
@@ -67,24 +72,12 @@ class SharedBodyEncoder implements BodyEncoder {
     this.#deltaSegmentsOfV2 = new SegmentEncoder("delta", this.counters, "v2", this.#segments.delta);
   }
 
-  /** In State of the World both API versions have the same fields, unless TTLs are included. */
   encode(body: Body, apiVersion: ApiVersion = "v3"): EncodedBody {
-    if (apiVersion === "v2" && body.variant === "delta") {
-      return this.#encodeOnce(body, this.#deltaBodiesOfV2, "", this.#deltaSegmentsOfV2);
-    }
-    const encoder = (body.ttls === "told" ? this.#segmentsWithTtls : this.#segments)[body.variant];
-    return this.#encodeOnce(body, this.#bodies, this.#controlPlane, encoder);
-  }
-
-  #encodeOnce(
-    body: Body,
-    bodies: WeakMap<Body, EncodedBody>,
-    controlPlane: string,
-    encoder: SegmentEncoder,
-  ): EncodedBody {
+    const bodies = isDeltaOfV2(body, apiVersion) ? this.#deltaBodiesOfV2 : this.#bodies;
     const known = bodies.get(body);
     if (known !== undefined) return known;
-    const header = this.#header(body, controlPlane);
+    const encoder = this.#encoderFor(body, apiVersion);
+    const header = this.#header(body, bodies === this.#deltaBodiesOfV2 ? "" : this.#controlPlane);
     const segments = body.segments.map((segment) => encoder.encode(segment));
     const byteLength = segments.reduce((total, segment) => total + segment.byteLength, header.length);
     const chunks = gather([header, ...segments.flatMap((segment) => segment.chunks)], byteLength);
@@ -93,6 +86,16 @@ class SharedBodyEncoder implements BodyEncoder {
     this.counters.bodiesEncoded++;
     this.counters.bytesEncoded += header.length;
     return encoded;
+  }
+
+  encodeSome(body: Body, apiVersion: ApiVersion = "v3"): boolean {
+    const encoder = this.#encoderFor(body, apiVersion);
+    return body.segments.some((segment) => encoder.encodeRun(segment));
+  }
+
+  #encoderFor(body: Body, apiVersion: ApiVersion): SegmentEncoder {
+    if (isDeltaOfV2(body, apiVersion)) return this.#deltaSegmentsOfV2;
+    return (body.ttls === "told" ? this.#segmentsWithTtls : this.#segments)[body.variant];
   }
 
   /** Both variants use field number 5. Allocated from the pool, which is cheapest for bytes that are sent at once. */
@@ -112,6 +115,11 @@ class SharedBodyEncoder implements BodyEncoder {
     }
     return writer.written;
   }
+}
+
+/** In State of the World both API versions have the same fields, unless TTLs are included. */
+function isDeltaOfV2({ variant }: Body, apiVersion: ApiVersion): boolean {
+  return apiVersion === "v2" && variant === "delta";
 }
 
 /** Joins small neighbours, so that a response needs few writes; leaves large chunks as they are. */

@@ -37,11 +37,21 @@ interface Run {
   readonly chunk: Uint8Array;
 }
 
+/** A segment of which some resources are encoded. */
+interface Begun {
+  readonly chunks: Uint8Array[];
+  /** The first resource that is not. */
+  next: number;
+}
+
 /** Encodes the segments of one variant. */
 export class SegmentEncoder {
   readonly #counters: EncodingCounters;
   readonly #frames: FrameWriter;
   readonly #segments = new WeakMap<Segment, EncodedSegment>();
+  readonly #begun = new WeakMap<Segment, Begun>();
+  /** Whether `plain` encodes it. */
+  readonly #isPlain = new WeakMap<Segment, boolean>();
   readonly #runByFirst = new WeakMap<Resource, Run>();
   readonly #variant: Variant;
   readonly #plain: SegmentEncoder | undefined;
@@ -69,18 +79,37 @@ export class SegmentEncoder {
   encode(segment: Segment): EncodedSegment {
     const known = this.#segments.get(segment);
     if (known !== undefined) return known;
-    const encoded = this.#shared(segment) ?? this.#make(segment);
+    const encoded = this.#plainFor(segment)?.encode(segment) ?? this.#finish(segment);
     this.#segments.set(segment, encoded);
     return encoded;
   }
 
-  #shared(segment: Segment): EncodedSegment | undefined {
-    return this.#plain === undefined || this.#differs(segment) ? undefined : this.#plain.encode(segment);
+  /** Encodes a run of the resources of a segment, so that `encode` has less to do; false if they all are encoded. */
+  encodeRun(segment: Segment): boolean {
+    if (this.#segments.has(segment)) return false;
+    const plain = this.#plainFor(segment);
+    if (plain !== undefined) return plain.encodeRun(segment);
+    const begun = this.#begun.get(segment) ?? { chunks: [], next: 0 };
+    this.#begun.set(segment, begun);
+    if (begun.next >= segment.puts.length) return false;
+    this.#encodeNext(segment.puts, begun);
+    // Other segments are encoded before the next run.
+    this.#flush(begun.chunks);
+    return true;
   }
 
-  #make(segment: Segment): EncodedSegment {
-    const chunks: Uint8Array[] = [];
-    this.#encodePuts(segment.puts, chunks);
+  #plainFor(segment: Segment): SegmentEncoder | undefined {
+    if (this.#plain === undefined) return undefined;
+    const isPlain = this.#isPlain.get(segment) ?? !this.#differs(segment);
+    this.#isPlain.set(segment, isPlain);
+    return isPlain ? this.#plain : undefined;
+  }
+
+  #finish(segment: Segment): EncodedSegment {
+    const begun = this.#begun.get(segment) ?? { chunks: [], next: 0 };
+    this.#begun.delete(segment);
+    const { chunks } = begun;
+    while (begun.next < segment.puts.length) this.#encodeNext(segment.puts, begun);
     if (this.#variant === "delta") this.#encodeNames(segment, chunks);
     if (segment.errors !== undefined) this.#encodeErrors(segment.errors, chunks);
     this.#flush(chunks);
@@ -89,18 +118,16 @@ export class SegmentEncoder {
     return { chunks, byteLength };
   }
 
-  #encodePuts(puts: readonly Resource[], chunks: Uint8Array[]): void {
-    let next = 0;
-    while (next < puts.length) {
-      const run = this.#runAt(puts, next);
-      if (run === undefined) {
-        next = this.#encodeRun(puts, next, chunks);
-      } else {
-        this.#flush(chunks);
-        chunks.push(run.chunk);
-        next += run.resources.length;
-      }
+  /** Encodes a run, or takes one that exists. */
+  #encodeNext(puts: readonly Resource[], begun: Begun): void {
+    const run = this.#runAt(puts, begun.next);
+    if (run === undefined) {
+      begun.next = this.#encodeRun(puts, begun.next, begun.chunks);
+      return;
     }
+    this.#flush(begun.chunks);
+    begun.chunks.push(run.chunk);
+    begun.next += run.resources.length;
   }
 
   /** Encodes from `start` to the end of a run, and returns that end. */

@@ -59,7 +59,10 @@ class World {
       twinOf: (type) => twins.get(type),
       digest: contentDigest,
       layers: () => machine.layers(),
-      members: (layer, type) => [...machine.resources([layer], type), ...machine.resourceErrors([layer], type)],
+      members: function* (layer, type) {
+        yield* machine.resources([layer], type);
+        yield* machine.resourceErrors([layer], type);
+      },
       holder: (layer, type, name) => machine.holder(layer, type, name),
       report: (report) => this.reports.push({ ...report, tookMs: 0 }),
       areWanted,

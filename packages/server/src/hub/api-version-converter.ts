@@ -112,8 +112,6 @@ export class ApiVersionConverter {
 
   *#beginType(layer: string, v3: TypeUrl, v2: TypeUrl, work: Work): Generator<Transaction | undefined, void, void> {
     const { pace = usualPace } = this.#options;
-    const members = [...this.#options.members(layer, v3)];
-    for (const member of members) if (member.variant !== undefined) this.#leaveOut(layer, member, work);
     let pairs: Pair[] = [];
     let [count, bytes] = [0, 0];
     const settled = (): Transaction => {
@@ -123,8 +121,12 @@ export class ApiVersionConverter {
       this.#made.clear();
       return { changes: [change] };
     };
-    for (const member of members) {
-      if (member.variant !== undefined) continue;
+    // What changes meanwhile is converted with the transaction that changes it.
+    for (const member of this.#options.members(layer, v3)) {
+      if (member.variant !== undefined) {
+        this.#leaveOut(layer, member, work);
+        continue;
+      }
       pairs.push({ layer, v3, v2, name: member.name });
       if (member.error === undefined) this.#made.set(member, this.#make(v2, member));
       count++;

@@ -20,6 +20,8 @@ type EffectOf<K extends ServerEffect["kind"]> = Extract<ServerEffect, { readonly
 /** Performs the effects of the `ServerMachine`. */
 export interface Performer {
   send(effect: EffectOf<"send">): void;
+  /** Encodes some of a response that is to be sent; false if it only remains to be sent. */
+  encodeSome(effect: EffectOf<"send">): boolean;
   closeStream(effect: EffectOf<"close-stream">): void;
   settlePoll(effect: PollEffect): void;
   report(report: Report | Extract<ShellReport, { readonly kind: "slice-flushed" }>): void;
@@ -54,7 +56,10 @@ export class Driver {
     this.#memory = memory;
     this.machine = new ServerMachine({ ...options, ...limitsOfMachine(limits), remembers: memory !== undefined });
     if (memory !== undefined) this.machine.on({ kind: "history-restored", remembered: memory.restored });
-    this.sends = new SendQueue((effect) => performer.send(effect));
+    this.sends = new SendQueue(
+      (effect) => performer.send(effect),
+      (effect) => performer.encodeSome(effect),
+    );
     this.flushes = new FlushLoop({
       due: new MachineFlushes(this.machine, this.#effects, this.sends),
       maxDebounceMs: limits.maxDebounceMs,

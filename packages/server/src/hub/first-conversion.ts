@@ -38,14 +38,14 @@ export class FirstConversion {
     return this.#waiting.has(id);
   }
 
-  /** Starts the conversion if needed; false if it is complete, perhaps at once. */
-  mustWait(id: StreamId | PollId): boolean {
+  /** Starts the conversion if needed; false if it is complete. */
+  mustWait(): boolean {
     if (this.#options.converter.areComplete) return false;
-    if (this.#making !== undefined) return true;
-    this.#making = this.#options.converter.begin();
-    this.#waiting.set(id, { bytes: 0, thens: [] });
-    this.#advance();
-    return this.#making !== undefined;
+    if (this.#making === undefined) {
+      this.#making = this.#options.converter.begin();
+      this.#schedule();
+    }
+    return true;
   }
 
   /** Calls `then` once the conversion is complete, unless the stream or poll has ended. */
@@ -70,9 +70,11 @@ export class FirstConversion {
     this.#making = undefined;
   }
 
-  #advance(): void {
-    this.#make();
-    if (this.#making !== undefined) setImmediate(() => this.#advance());
+  #schedule(): void {
+    setImmediate(() => {
+      this.#make();
+      if (this.#making !== undefined) this.#schedule();
+    });
   }
 
   #finish(): void {

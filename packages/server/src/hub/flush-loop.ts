@@ -33,7 +33,7 @@ export interface DueFlushes {
    * its client reads.
    */
   isAnswerPending(stream: StreamId): boolean;
-  /** Sends a large response that waits. */
+  /** Goes on with a large response that waits. */
   sendLarge(): void;
   /** Flushes a poll, a stream that asked for something, or one that something changed for, in turn. */
   flushNext(): void;
@@ -188,7 +188,7 @@ export class FlushLoop {
   }
 
   /**
-   * Sends one large response, places a client, or flushes a stream or poll; false if all that is due waits for the next
+   * Goes on with a large response, places a client, or flushes a stream or poll; false if all that is due waits for the next
    * fan-out.
    */
   #flushOne(now: number): boolean {

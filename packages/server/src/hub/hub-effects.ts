@@ -38,6 +38,15 @@ export class HubEffects implements Performer {
     streams.endOverfull(stream);
   }
 
+  encodeSome({ stream, body }: Extract<ServerEffect, { readonly kind: "send" }>): boolean {
+    try {
+      return this.#parts.streams.encodeSome(stream, body);
+    } catch {
+      // It is met again, and told, when the response is sent.
+      return false;
+    }
+  }
+
   closeStream({ stream: id, status, limit }: Extract<ServerEffect, { readonly kind: "close-stream" }>): void {
     const { streams, reports, endStream } = this.#parts;
     const peer = streams.get(id)?.peer;

@@ -168,6 +168,7 @@ describe("our own mistakes", () => {
       encoder: {
         counters: encoder.counters,
         encodeNonce: (variant, nonce) => encoder.encodeNonce(variant, nonce),
+        encodeSome: (body) => encoder.encodeSome(body),
         encode(body) {
           if (body.segments.some(({ puts }) => puts.some(({ name }) => name === "bad"))) throw new Error("cannot");
           return encoder.encode(body);
@@ -299,6 +300,8 @@ describe("the first who asks for v2", () => {
     const gone = open(remote);
     gone.ask(request(CLUSTER_V2, ["c4"]));
     hub.abandon(gone.stream, "cancelled");
+    expect(converted()).toBe(0);
+    await new Promise((resolve) => setImmediate(resolve));
     const put = resource(CLUSTER, "new");
     hub.commit({ changes: [{ layer: "base", puts: [put], deletes: [{ type: CLUSTER, name: "c1" }] }] });
     expect([old.received, converted()]).toEqual([[], 101]);

@@ -415,7 +415,10 @@ function createConverter(
     digest,
     twinOf: (type) => traits(type)?.twin,
     layers: () => machine.layers(),
-    members: (layer, type) => [...machine.resources([layer], type), ...machine.resourceErrors([layer], type)],
+    members: function* (layer, type) {
+      yield* machine.resources([layer], type);
+      yield* machine.resourceErrors([layer], type);
+    },
     holder: (layer, type, name) => machine.holder(layer, type, name),
     report,
     areWanted: [...(memory?.restored ?? [])].some((one) => one.kind === "changed" && isOfV2(one.type)),

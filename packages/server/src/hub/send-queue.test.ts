@@ -15,9 +15,16 @@ function response(stream: number, nonce: string, resources: number): Send {
   return { kind: "send", stream, nonce, body };
 }
 
-function queue(): { readonly sends: SendQueue; readonly sent: string[] } {
+/** `runs`: in how many a response is encoded before it is sent. */
+function queue(runs = 0): { readonly sends: SendQueue; readonly sent: string[] } {
   const sent: string[] = [];
-  return { sent, sends: new SendQueue(({ stream, nonce }) => void sent.push(`${stream}: ${nonce}`)) };
+  const encoded = new Map<string, number>();
+  const encodeSome = ({ stream, nonce }: Send): boolean => {
+    const done = encoded.get(`${stream} ${nonce}`) ?? 0;
+    encoded.set(`${stream} ${nonce}`, done + 1);
+    return done < runs;
+  };
+  return { sent, sends: new SendQueue(({ stream, nonce }) => void sent.push(`${stream}: ${nonce}`), encodeSome) };
 }
 
 test("each large response is sent by itself, and streams take turns", () => {
@@ -31,6 +38,19 @@ test("each large response is sent by itself, and streams take turns", () => {
   sends.next();
   sends.next();
   expect([sent, sends.isEmpty]).toEqual([["1: 1", "2: 1", "1: 2", "1: 3"], true]);
+});
+
+test("a large response is encoded some at a time before it is sent, and streams take turns in that too", () => {
+  const { sends, sent } = queue(2);
+  for (const nonce of ["1", "2"]) sends.add(response(1, nonce, 2_000));
+  sends.add(response(2, "1", 2_000));
+  const after: string[] = [];
+  while (!sends.isEmpty) {
+    sends.next();
+    after.push(sent.join(", "));
+  }
+  const [first, both, all] = ["1: 1", "1: 1, 2: 1", "1: 1, 2: 1, 1: 2"];
+  expect(after).toEqual(["", "", "", "", first, both, both, both, all]);
 });
 
 test("a small response is sent at once, but not before a large one of its stream", () => {

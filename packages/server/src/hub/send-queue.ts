@@ -2,19 +2,22 @@ import type { Body, ServerEffect, StreamId } from "@xdskit/protocol/internal";
 
 type Send = Extract<ServerEffect, { readonly kind: "send" }>;
 
-/** A response with more resources and names than this is encoded by itself: 1 to 20 ms. */
+/** A response with more resources and names than this is encoded some at a time: one of 4 MB takes up to 60 ms. */
 const LARGE_RESPONSE = 1_000;
 
 /**
- * Keeps large responses, and what follows them on their stream, until their turn: an answer in many parts is encoded
- * one part at a time, with turns of the event loop between them.
+ * Keeps large responses, and what follows them on their stream, until they are encoded, with turns of the event loop
+ * between.
  */
 export class SendQueue {
   readonly #send: (effect: Send) => void;
+  readonly #encodeSome: (effect: Send) => boolean;
   readonly #waiting = new Map<StreamId, Send[]>();
 
-  constructor(send: (effect: Send) => void) {
+  /** `encodeSome`: encodes some of a response; false if it only remains to be sent. */
+  constructor(send: (effect: Send) => void, encodeSome: (effect: Send) => boolean) {
     this.#send = send;
+    this.#encodeSome = encodeSome;
   }
 
   get isEmpty(): boolean {
@@ -29,16 +32,17 @@ export class SendQueue {
     else this.#send(effect);
   }
 
-  /** Sends the next response; streams take turns. Returns whether there was one. */
-  next(): boolean {
+  /** Goes on with the next response; streams take turns. */
+  next(): void {
     const [entry] = this.#waiting;
-    if (entry === undefined) return false;
+    if (entry === undefined) return;
     const [stream, waiting] = entry;
-    const effect = waiting.shift();
+    const [effect] = waiting;
+    const isReady = effect !== undefined && !this.#encodeSome(effect);
+    if (isReady) waiting.shift();
     this.#waiting.delete(stream);
     if (waiting.length > 0) this.#waiting.set(stream, waiting);
-    if (effect !== undefined) this.#send(effect);
-    return true;
+    if (isReady) this.#send(effect);
   }
 
   /** Sends at once what a stream waits for: it is about to end. */

@@ -113,6 +113,14 @@ export class StreamRegistry {
     return bytes;
   }
 
+  /** Encodes some of a response, so that `send` has less to do; false if there is nothing left. Throws what the encoder throws. */
+  encodeSome(id: StreamId, body: Body): boolean {
+    const stream = this.#open.get(id);
+    // What an in-process client is given is not encoded.
+    if (stream === undefined || stream.outbox instanceof BodyOutbox) return false;
+    return this.#options.encoder.encodeSome(body, stream.apiVersion);
+  }
+
   /** Ends a stream whose buffer exceeds `maxPendingBytes`. */
   endOverfull(id: StreamId): void {
     const stream = this.#open.get(id);

@@ -143,6 +143,6 @@ export class WaitingRequests {
     const conversion = this.#conversion;
     if (conversion === undefined || conversion.isWaiting(id)) return conversion;
     const isConverted = type !== undefined && isOfV2(type) && this.#options.twinOf(type) !== undefined;
-    return isConverted && conversion.mustWait(id) ? conversion : undefined;
+    return isConverted && conversion.mustWait() ? conversion : undefined;
   }
 }
