@@ -52,6 +52,33 @@ function change(machine: ServerMachine, layer: string, put: Resource): readonly 
   return sendsOf(machine.next(100_000)).map((send) => send.body);
 }
 
+test("a client that asks for two names looks at as much when 1,000 others change as when 100 do", () => {
+  const looks = [100, 1_000].map((changed) => {
+    const machine = machineWith(
+      1_000,
+      Array.from({ length: 4 }, () => ["base"]),
+    );
+    const hear = (stream: number, what: Parameters<typeof delta>[1]): readonly ServerEffect[] => [
+      ...machine.on({ kind: "request-received", stream, request: delta(CLUSTER, what) }),
+      ...machine.next(1),
+    ];
+    for (let stream = 0; stream < 4; stream++) {
+      const names = { subscribe: [`c${stream}`, `c${stream + 10}`], unsubscribe: ["*"] };
+      for (const { nonce } of sendsOf(hear(stream, names))) hear(stream, { nonce });
+    }
+    const count = { looks: 0 };
+    const puts = Array.from({ length: changed }, (_, i) => watched(resource(CLUSTER, `c${i}`, "2"), count, "aliases"));
+    machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
+    count.looks = 0;
+    const sent = sendsOf(machine.next(4)).map(({ body }) =>
+      body.segments.flatMap((one) => one.puts.map(({ name }) => name)),
+    );
+    expect(sent).toEqual([0, 1, 2, 3].map((stream) => [`c${stream}`, `c${stream + 10}`]));
+    return count.looks;
+  });
+  expect(looks[1]).toBe(looks[0]);
+});
+
 test.each(["a name", "a collection of names"])(
   "names given up under a wildcard look at what changed once, for 300 of them as for 3: each is %s",
   (kind) => {

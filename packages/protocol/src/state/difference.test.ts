@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import { cluster, shown, viewOf, WrittenLayer } from "../../test/support/layers.ts";
 import { CLUSTER, ENDPOINTS } from "../../test/support/resources.ts";
 import {
+  type Change,
+  changesAmong,
   type Difference,
   differenceBetween,
   noDifference,
@@ -207,6 +209,59 @@ describe("a position", () => {
     expect([3, 4, 5].map((revision) => reaches({ view, revision }, CLUSTER))).toEqual([false, true, true]);
     expect(reaches({ view, revision: 3 }, ENDPOINTS)).toBe(true);
     expect(reaches({ view: viewOf(top), revision: 3 }, CLUSTER)).toBe(true);
+  });
+});
+
+describe("the changes of some names", () => {
+  const written = Array.from({ length: 24 }, (_, i) => `n${i}`);
+  const write = fc.record({ layer: fc.nat(2), name: fc.nat(23), label: fc.nat(2), onDemand: fc.boolean() });
+  const layersOf = fc.subarray([0, 1, 2], { minLength: 1 });
+  const inShort = ({ name, then, now }: Change): string => `${name}: ${then?.version ?? "-"} → ${now?.version ?? "-"}`;
+
+  test("are those among all changes, in one view or between two, whatever the layers hide", () => {
+    let found = 0;
+    fc.assert(
+      fc.property(
+        fc.array(write, { minLength: 30, maxLength: 60 }),
+        layersOf,
+        fc.option(layersOf, { nil: undefined }),
+        fc.nat(30),
+        fc.subarray([...written, "unknown"], { maxLength: 4 }),
+        (writes, then, now, revision, names) => {
+          const layers = [0, 1, 2].map((number) => new WrittenLayer(`layer ${number}`));
+          for (const [i, { layer, name, label, onDemand }] of writes.entries()) {
+            const called = written[name] ?? "";
+            if (label === 0) layers[layer]?.delete(i, called);
+            else layers[layer]?.put(i, cluster(called, String(label), onDemand));
+          }
+          const of = (numbers: readonly number[]): View => viewOf(...numbers.flatMap((number) => layers[number] ?? []));
+          const view = of(then);
+          const to = now === undefined ? view : of(now);
+          const from = { view, revision };
+          const among = changesAmong(new Set(names), from, to, CLUSTER);
+          if (among === undefined) return;
+          found++;
+          const all = differenceBetween(from, to, CLUSTER).changes;
+          const expected = all.filter(({ name }) => names.includes(name)).map(inShort);
+          expect(among.map(inShort).sort()).toEqual(expected.sort());
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+    expect(found).toBeGreaterThan(200);
+  });
+
+  test("are not looked up where there are as many, or where a resource may be asked for by an alias", () => {
+    const aliased = { ...cluster("b", "1"), aliases: ["a"] };
+    const many = Array.from({ length: 9 }, (_, i) => cluster(`c${i}`, "1"));
+    const [plain, withAlias] = [new WrittenLayer("plain"), new WrittenLayer("with alias", [aliased])];
+    for (const layer of [plain, withAlias]) for (const put of many) layer.put(2, put);
+    const among = (layer: WrittenLayer, names: readonly string[]): number | undefined => {
+      const view = viewOf(layer);
+      return changesAmong(new Set(names), { view, revision: 1 }, view, CLUSTER)?.length;
+    };
+    expect([among(plain, ["c0", "a"]), among(plain, ["c0", "c1", "c2"])]).toEqual([1, undefined]);
+    expect(among(withAlias, ["c0", "a"])).toBe(undefined);
   });
 });
 

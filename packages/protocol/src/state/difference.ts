@@ -33,6 +33,9 @@ export interface Difference {
   readonly segments: readonly Segment[];
 }
 
+/** To look up a name in both states costs as much as so many changes. */
+const COST_OF_A_NAME = 4;
+
 /** Returns the difference under a key; makes it if there is none. Keys are equal until the next transaction only. */
 export type ShareDifference = (key: string, make: () => Difference) => Difference;
 
@@ -61,6 +64,30 @@ export function differenceBetween(
   }
   const changes = changesBetween(from, view, type, ttls);
   return { changes, segments: changes.length === 0 ? [] : [segmentOf(changes, ttls)] };
+}
+
+/**
+ * The changes of some names since a position, without a look at what else changed; undefined: that would cost more, or a
+ * name may be one by which another resource is asked for. The names are those of resources, not of collections.
+ */
+export function changesAmong(
+  names: Iterable<string> & { readonly size: number },
+  from: Position,
+  view: View,
+  type: TypeUrl,
+  ttls: Ttls = "left-off",
+): readonly Change[] | undefined {
+  let changed = 0;
+  for (const layer of from.view === view ? view.layers : new Set([...from.view.layers, ...view.layers])) {
+    const table = layer.table(type);
+    if (table === undefined) continue;
+    if (table.hasHadAliases || table.variants !== undefined) return undefined;
+    changed += from.view === view ? (table.changeAfter(from.revision)?.past.size ?? 0) : table.resources.size;
+  }
+  if (COST_OF_A_NAME * names.size >= changed) return undefined;
+  const changes: Change[] = [];
+  for (const name of names) changes.push(...changeOf(name, pastOf(from, type, name), view.holder(type, name), ttls));
+  return changes;
 }
 
 /** Whether nothing of a type changed since a position. */

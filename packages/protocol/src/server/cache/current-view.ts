@@ -63,6 +63,11 @@ export class CurrentView {
     return this.shared.changes.between(from, this.view, type);
   }
 
+  /** The changes since a position among which are all that concern a subscription. */
+  changesConcerning(subscription: Subscription, from: Position, type: TypeUrl): readonly Change[] {
+    return this.shared.changes.concerning(subscription, from, this.view, type);
+  }
+
   /** The names that changed since a position. */
   namesSince(from: Position, type: TypeUrl): ReadonlySet<string> {
     return this.shared.changes.names(from, this.view, type);

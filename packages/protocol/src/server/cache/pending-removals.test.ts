@@ -91,7 +91,7 @@ describe("S-ORD-05: after a difference the client still holds", () => {
     scopes = both,
   ): unknown => {
     const full = changes.map(([name, then, now]) => ({ name, then, now }));
-    const { pendingRemovals, hasPuts } = stepFrom(before, { changes: full, segments: [] }, scopes, how);
+    const { pendingRemovals, hasPuts } = stepFrom(before, full, scopes, how);
     return [sinceOf(pendingRemovals), hasPuts, pendingRemovals === before];
   };
 

@@ -2,7 +2,7 @@ import type { Body, Segment } from "../../message/body.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { isSame, type Ttls } from "../../resource/ttl.ts";
 import { addSums, formatMark, MARK_LENGTH } from "../../resource/version.ts";
-import type { Difference } from "../../state/difference.ts";
+import type { Change } from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
 import { answeredAmong, replacedAmong } from "../subscription/locators.ts";
 import { covers, type Scope } from "../subscription/subscription.ts";
@@ -120,7 +120,7 @@ export interface Step {
  */
 export function stepFrom(
   before: PendingRemovals,
-  { changes }: Difference,
+  changes: readonly Change[],
   { before: asked, after: asks }: { readonly before: Scope; readonly after: Scope },
   { revision, goesAtOnce, ttls = "left-off" }: { revision: number; goesAtOnce: Removable["goesAtOnce"]; ttls?: Ttls },
 ): Step {

@@ -3,6 +3,7 @@ import type { Ttls } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import {
   type Change,
+  changesAmong,
   type Difference,
   differenceBetween,
   isSamePosition,
@@ -14,6 +15,7 @@ import type { Past } from "../../state/journal.ts";
 import type { View } from "../../state/view.ts";
 import { memo } from "../memory/memo.ts";
 import { Recent } from "../memory/recent.ts";
+import type { Subscription } from "../subscription/subscription.ts";
 
 /**
  * How many elements are kept of each kind: enough for a transaction of 100,000 resources, and for a thousand views of
@@ -55,6 +57,20 @@ export class SharedChanges {
   /** The whole difference. */
   between(from: Position, view: View, type: TypeUrl): Difference {
     return this.#way(from, view, type).is;
+  }
+
+  /**
+   * The changes among which are all that concern a subscription: of a few names only their own, which is not shared but
+   * costs as much as there are names, not as what else changed.
+   */
+  concerning(
+    { asksBroadly, names }: Pick<Subscription, "asksBroadly" | "names">,
+    from: Position,
+    view: View,
+    type: TypeUrl,
+  ): readonly Change[] {
+    const ofNames = asksBroadly ? undefined : changesAmong(names, from, view, type, this.#ttls);
+    return ofNames ?? this.between(from, view, type).changes;
   }
 
   /** The names that changed since a position. */

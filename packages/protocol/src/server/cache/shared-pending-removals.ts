@@ -69,10 +69,9 @@ export class SharedPendingRemovals {
     const { scope } = subscription;
     const ttls = this.#ttls;
     const make = (): Step => {
-      const difference = this.#changes.between(from, view, type);
       return stepFrom(
         pendingRemovals,
-        difference,
+        this.#changes.concerning(subscription, from, view, type),
         { before: asked, after: scope },
         { revision: this.#revision, goesAtOnce, ttls },
       );

@@ -64,7 +64,10 @@ export class SharedSelections {
     const set = subscription.sharedKey(this.#nameSets);
     return this.#selections.get(set && `${wayKey(from, view, type)} ${set}`, () =>
       this.#answering(
-        selectFrom(this.#changes.between(from, view, type), view, subscription, { type, ttls: this.#ttls }),
+        selectFrom(this.#changes.concerning(subscription, from, view, type), view, subscription, {
+          type,
+          ttls: this.#ttls,
+        }),
         view,
         subscription,
       ),
@@ -114,7 +117,7 @@ export class SharedSelections {
       for (const resource of this.all(view, type, subscription).puts) yield { resource, replaces: undefined };
       return;
     }
-    const { changes } = this.#changes.between(from, view, type);
+    const changes = this.#changes.concerning(subscription, from, view, type);
     for (const { then, now } of changes) {
       if (now !== undefined && subscription.covers(now)) yield { resource: now, replaces: then };
     }

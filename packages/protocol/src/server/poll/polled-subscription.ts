@@ -115,8 +115,8 @@ export class PolledSubscription {
     if (subscription.isWildcard || subscription.terms !== undefined || !reaches(from, type)) return true;
     if (!areSame(known.errors, this.#errors())) return true;
     return current
-      .differenceSince(from, type)
-      .changes.some(
+      .changesConcerning(subscription, from, type)
+      .some(
         ({ then, now }) =>
           (then !== undefined && subscription.covers(then)) || (now !== undefined && subscription.covers(now)),
       );

@@ -2,7 +2,7 @@ import type { Resource } from "../../resource/resource.ts";
 import { isSame, type Ttls } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { isLocatedWildcard } from "../../resource/variant-name.ts";
-import type { Change, Difference } from "../../state/difference.ts";
+import type { Change } from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
 import type { View } from "../../state/view.ts";
 import { covers, type Scope, type Subscription } from "./subscription.ts";
@@ -29,19 +29,19 @@ export function selectWhole(view: View, type: TypeUrl, subscription: Subscriptio
   return { puts: [...puts.values()], removed };
 }
 
-/** Selects the part of a difference that a subscription covers. `view`: the state after the difference. */
+/** Selects the part of some changes that a subscription covers. `view`: the state after them. */
 export function selectFrom(
-  difference: Difference,
+  changes: readonly Change[],
   view: View,
   subscription: Subscription,
   { type, ttls }: { readonly type: TypeUrl; readonly ttls: Ttls },
 ): Selection {
   if (subscription.terms !== undefined && subscription.names.size > 0 && !subscription.speaksOfParameters) {
-    return new AnswerChanges(difference, view, subscription, { type, ttls }).selection;
+    return new AnswerChanges(changes, view, subscription, { type, ttls }).selection;
   }
   const puts: Resource[] = [];
   const removed: string[] = [];
-  for (const { name, then, now } of difference.changes) {
+  for (const { name, then, now } of changes) {
     const wasCovered = then !== undefined && subscription.covers(then);
     if (now !== undefined && subscription.covers(now)) {
       if (!(wasCovered && isSame(then, now, ttls))) puts.push(now);
@@ -65,7 +65,7 @@ class AnswerChanges {
   readonly #before = new Map<string, Past>();
 
   constructor(
-    difference: Difference,
+    changes: readonly Change[],
     view: View,
     subscription: Subscription,
     { type, ttls }: { readonly type: TypeUrl; readonly ttls: Ttls },
@@ -73,11 +73,11 @@ class AnswerChanges {
     this.#view = view;
     this.#type = type;
     this.#subscription = subscription;
-    this.#changes = new Map(difference.changes.map((change) => [change.name, change]));
-    for (const { then } of difference.changes) {
+    this.#changes = new Map(changes.map((change) => [change.name, change]));
+    for (const { then } of changes) {
       for (const alias of then?.aliases ?? []) this.#before.set(alias, then as Past);
     }
-    for (const { name, then } of difference.changes) if (then !== undefined) this.#before.set(name, then);
+    for (const { name, then } of changes) if (then !== undefined) this.#before.set(name, then);
     const puts: Resource[] = [];
     const removed: string[] = [];
     const { names, newAnswers } = this.#candidates();
