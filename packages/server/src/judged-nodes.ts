@@ -1,13 +1,16 @@
 import type { Node, Peer, TypeUrl } from "@xdskit/protocol";
 import {
   type AccessPolicy,
+  finish,
   hostOf,
+  ITEMS_A_STEP,
   isObserver,
   type JudgedNode,
   type LedgerEffect,
   type LedgerState,
   layersFor,
   type PlacedStream,
+  type Steps,
   type StreamState,
 } from "@xdskit/protocol/internal";
 import type { SubscribedNode } from "./ledger/affected-nodes.ts";
@@ -71,8 +74,8 @@ export function countCutOff(
 }
 
 /** The connected nodes, with their layers before and after a change; one is cut off if any of its streams is. */
-export function judgedNodes(change: LedgerEffect, judgedWith: JudgedWith): Iterable<JudgedNode> {
-  return judgedByKey(change, judgedWith).values();
+export function* judgedNodes(change: LedgerEffect, judgedWith: JudgedWith): Steps<Iterable<JudgedNode>> {
+  return (yield* judgedByKey(change, judgedWith)).values();
 }
 
 /** The connected nodes as `judgedNodes`, with the types to which they subscribe: describes every stream, as a plan may. */
@@ -85,16 +88,16 @@ export function subscribedNodes(change: LedgerEffect, judgedWith: JudgedWith): I
     if (subscribedTypes === "any") types.set(key, "any");
     else if (known !== "any") for (const type of subscribedTypes) known.add(type);
   }
-  const nodes = [...judgedByKey(change, judgedWith)];
+  const nodes = [...finish(judgedByKey(change, judgedWith))];
   return nodes.map(([key, node]) => ({ ...node, types: types.get(key) ?? "any" }));
 }
 
-function judgedByKey(
+function* judgedByKey(
   change: LedgerEffect,
   { view, state, policy, absent }: JudgedWith,
-): ReadonlyMap<string, JudgedNode> {
-  const exists = layersAfter(change, state);
+): Steps<ReadonlyMap<string, JudgedNode>> {
   const placement = change.placement ?? state.placement;
+  const exists = layersAfter(placement === undefined ? new Map() : yield* growthOf(change.changes), state);
   const nodes = new Map<string, JudgedNode>();
   for (const { node, peer, onlyType, isPoller, layers: before } of counted(view.placedStreams())) {
     const key = keyOf(node, peer);
@@ -132,12 +135,10 @@ function keyOf({ id }: Node, { address }: Peer): string {
   return id === "" ? `host ${hostOf(address)}` : `node ${id}`;
 }
 
-/** Whether a layer has resources after a change, which may be large: it is counted once somebody asks. */
-function layersAfter({ changes }: LedgerEffect, state: LedgerState): (layer: string) => boolean {
-  let grown: ReadonlyMap<string, number> | undefined;
+/** Whether a layer has resources after it grew. */
+function layersAfter(grown: ReadonlyMap<string, number>, state: LedgerState): (layer: string) => boolean {
   const known = new Map<string, boolean>();
   return (layer) => {
-    grown ??= growthOf(changes);
     const exists = known.get(layer) ?? sizeExceeds(state.entries([layer]), -(grown.get(layer) ?? 0));
     known.set(layer, exists);
     return exists;
@@ -145,20 +146,14 @@ function layersAfter({ changes }: LedgerEffect, state: LedgerState): (layer: str
 }
 
 /** By how many resources each layer grows. */
-function growthOf(changes: LedgerEffect["changes"]): ReadonlyMap<string, number> {
+function* growthOf(changes: LedgerEffect["changes"]): Steps<ReadonlyMap<string, number>> {
+  let taken = 0;
   const grown = new Map<string, number>();
-  let current: string | undefined;
-  let growth = 0;
   for (const { layer, before, after } of changes) {
-    // The changes of a layer mostly follow each other.
-    if (layer !== current) {
-      if (current !== undefined) grown.set(current, growth);
-      current = layer;
-      growth = grown.get(layer) ?? 0;
-    }
-    growth += (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
+    const difference = (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
+    grown.set(layer, (grown.get(layer) ?? 0) + difference);
+    if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
   }
-  if (current !== undefined) grown.set(current, growth);
   return grown;
 }
 

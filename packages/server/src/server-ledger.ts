@@ -5,9 +5,12 @@ import {
   defaultFuses,
   type EntryChange,
   type FuseContext,
+  type FuseSettings,
+  type FuseTrip,
   type LedgerEffect,
   type LedgerRecord,
   type LedgerState,
+  type Steps,
   type StreamId,
   type TypeKind,
   tripFuses,
@@ -333,7 +336,7 @@ export class ServerLedger {
         entries: this.#entries,
         endpointsEmptiedMs: fuses.endpointsEmptiedMs,
         kindOf,
-        judge: (change, state) => tripFuses(change, state, this.#fuseContext(change, state), fuses),
+        judge: (change, state) => this.#judge(change, state, kindOf, fuses),
         nodesBy: (change, state) => subscribedNodes(change, { ...this.#judgedWith(change, state), absent: [] }),
         target: this.#target,
         mayPublish: () => this.#role.mayPublish,
@@ -348,9 +351,14 @@ export class ServerLedger {
     }
   }
 
-  #fuseContext(change: LedgerEffect, state: LedgerState): FuseContext {
-    const kindOf = (type: TypeUrl): TypeKind => this.#options.api.traits(type)?.kind ?? "opaque";
-    return { time: Date.now(), kindOf, nodes: judgedNodes(change, this.#judgedWith(change, state)) };
+  *#judge(
+    change: LedgerEffect,
+    state: LedgerState,
+    kindOf: FuseContext["kindOf"],
+    fuses: FuseSettings,
+  ): Steps<readonly FuseTrip[]> {
+    const nodes = yield* judgedNodes(change, this.#judgedWith(change, state));
+    return yield* tripFuses(change, state, { time: Date.now(), kindOf, nodes }, fuses);
   }
 
   #judgedWith({ placement }: LedgerEffect, state: LedgerState): JudgedWith {
