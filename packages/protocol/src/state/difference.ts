@@ -26,9 +26,14 @@ export interface Change {
   readonly now: Resource | undefined;
 }
 
-/** The changes from a position to now, shared by every subscription at that position. */
+/** The changes from a position to now, shared by every subscription at that position. Holds until the next transaction. */
 export interface Difference {
+  /** At least as many as there are changes. */
+  readonly size: number;
+  /** Made on first use: to look at every resource takes a while where there are many. */
   readonly changes: readonly Change[];
+  /** The names that had a resource and have one now that references something else, if known without the changes. */
+  readonly retargeted?: ReadonlySet<string>;
   /** The same for a wildcard, in pieces that other views share unless a layer hides what another one changed. */
   readonly segments: readonly Segment[];
 }
@@ -40,7 +45,7 @@ const COST_OF_A_NAME = 4;
 export type ShareDifference = (key: string, make: () => Difference) => Difference;
 
 /** No change. */
-export const noDifference: Difference = { changes: [], segments: [] };
+export const noDifference: Difference = { size: 0, changes: [], segments: [] };
 
 /**
  * Computes what changed since a position: a name is sent when its resource then differs from its resource now. A stream
@@ -63,7 +68,7 @@ export function differenceBetween(
     if (below !== undefined) return below;
   }
   const changes = changesBetween(from, view, type, ttls);
-  return { changes, segments: changes.length === 0 ? [] : [segmentOf(changes, ttls)] };
+  return { size: changes.length, changes, segments: changes.length === 0 ? [] : [segmentOf(changes, ttls)] };
 }
 
 /**
@@ -86,7 +91,9 @@ export function changesAmong(
   }
   if (COST_OF_A_NAME * names.size >= changed) return undefined;
   const changes: Change[] = [];
-  for (const name of names) changes.push(...changeOf(name, pastOf(from, type, name), view.holder(type, name), ttls));
+  for (const name of names) {
+    addChange(changes, name, [pastOf(from, type, name), view.holder(type, name)], ttls);
+  }
   return changes;
 }
 
@@ -131,21 +138,50 @@ export function reaches(from: Position, type: TypeUrl): boolean {
 
 /** Undefined if one layer hides what another one changed; such a view needs its own encoding. */
 function sharedDifference(from: Position, view: View, type: TypeUrl, ttls: Ttls): Difference | undefined {
-  const changes: (readonly Change[])[] = [];
-  const segments: Segment[] = [];
+  const changed: (readonly [Table, TableChange])[] = [];
   const tables = view.layers.flatMap((layer) => layer.table(type) ?? []);
   for (const table of tables) {
     const change = table.changeAfter(from.revision);
     if (change === undefined) continue;
     if (tables.some((other) => other !== table && isAnyIn(other, change.past, from))) return undefined;
-    const ofLayer = changesIn(table, change, ttls);
-    if (ofLayer.length > 0) changes.push(ofLayer);
-    const segment = ttls === "told" ? change.segmentWithTtls : change.segment;
-    if (segment.puts.length + segment.removed.length > 0) segments.push(segment);
+    changed.push([table, change]);
   }
-  // Usually one layer changed, and every view that has it shares its changes.
-  return { changes: changes.length === 1 && changes[0] !== undefined ? changes[0] : changes.flat(), segments };
+  return new SharedDifference(changed, ttls);
 }
+
+/** What is a difference in several views. */
+class SharedDifference implements Difference {
+  readonly segments: readonly Segment[];
+  readonly #changed: readonly (readonly [Table, TableChange])[];
+  readonly #ttls: Ttls;
+
+  constructor(changed: readonly (readonly [Table, TableChange])[], ttls: Ttls) {
+    this.#changed = changed;
+    this.#ttls = ttls;
+    this.segments = changed.flatMap(([, change]) => {
+      const segment = ttls === "told" ? change.segmentWithTtls : change.segment;
+      return segment.puts.length + segment.removed.length > 0 ? [segment] : [];
+    });
+  }
+
+  get size(): number {
+    return this.#changed.reduce((sum, [, { past }]) => sum + past.size, 0);
+  }
+
+  get changes(): readonly Change[] {
+    const lists = this.#changed.map(([table, change]) => changesIn(table, change, this.#ttls));
+    const [first, ...others] = lists.filter((list) => list.length > 0);
+    // Usually one layer changed, and every view that has it shares its changes.
+    return others.length === 0 && first !== undefined ? first : lists.flat();
+  }
+
+  get retargeted(): ReadonlySet<string> {
+    const [first, ...others] = this.#changed.map(([, { retargeted }]) => retargeted).filter(({ size }) => size > 0);
+    return others.length === 0 ? (first ?? none) : new Set([first, ...others].flatMap((names) => [...(names ?? [])]));
+  }
+}
+
+const none: ReadonlySet<string> = new Set();
 
 /**
  * The difference for a node that moves and keeps its uppermost layers, such as its own one: that of the layers below them,
@@ -195,7 +231,7 @@ function changesIn(table: Table, change: TableChange, ttls: Ttls): readonly Chan
   const known = changesInTables[ttls].get(change);
   if (known !== undefined) return known;
   const changes: Change[] = [];
-  for (const [name, then] of change.past) changes.push(...changeOf(name, then, table.resources.get(name), ttls));
+  for (const [name, then] of change.past) addChange(changes, name, [then, table.resources.get(name)], ttls);
   changesInTables[ttls].set(change, changes);
   return changes;
 }
@@ -215,7 +251,7 @@ function isAnyIn(table: Table, names: PastNames, from: Position): boolean {
 function changesBetween(from: Position, view: View, type: TypeUrl, ttls: Ttls): Change[] {
   const changes: Change[] = [];
   for (const name of touchedBetween(from, view, type)) {
-    changes.push(...changeOf(name, pastOf(from, type, name), view.holder(type, name), ttls));
+    addChange(changes, name, [pastOf(from, type, name), view.holder(type, name)], ttls);
   }
   return changes;
 }
@@ -270,18 +306,17 @@ function pastIn(table: Table, from: Position, name: string): Past | undefined {
   return past?.has(name) === true ? past.get(name) : table.resources.get(name);
 }
 
-/** An error counts as no resource: the resource that it replaced is gone. */
-function changeOf(
+/** Adds it if its two states differ. An error counts as no resource: the resource that it replaced is gone. */
+function addChange(
+  changes: Change[],
   name: string,
-  wasHeld: Past | undefined,
-  isHeld: Resource | undefined,
+  held: readonly [then: Past | undefined, now: Resource | undefined],
   ttls: Ttls,
-): readonly Change[] {
-  const [then, now] = [withoutError(wasHeld), withoutError(isHeld)];
-  return differs(then, now, ttls) ? [{ name, then, now }] : unchanged;
+): void {
+  const then = withoutError(held[0]);
+  const now = withoutError(held[1]);
+  if (differs(then, now, ttls)) changes.push({ name, then, now });
 }
-
-const unchanged: readonly Change[] = [];
 
 function differs(then: Past | undefined, now: Resource | undefined, ttls: Ttls): boolean {
   return !isSame(then, now, ttls) || then?.onDemand !== now?.onDemand;

@@ -19,6 +19,12 @@ export type Past = Pick<
   | "isStandIn"
 >;
 
+/** Whether a name had a resource, and has one now that references something else. */
+export function isRetargeted(then: Past | undefined, now: Past | undefined): boolean {
+  if (then === undefined || now === undefined || then.references.length + now.references.length === 0) return false;
+  return JSON.stringify(then.references) !== JSON.stringify(now.references);
+}
+
 /** The state of names before the changes after some revision; undefined: did not exist. */
 export type PastNames = ReadonlyMap<string, Past | undefined>;
 

@@ -1,13 +1,13 @@
 import type { Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
-import { noneFits } from "../resource/resource-error.ts";
+import { noneFits, withoutError } from "../resource/resource-error.ts";
 import { isPrefixGlob, isWithin } from "../resource/resource-name.ts";
 import type { TermRules } from "../resource/term-rules.ts";
 import { hasSameContent, isSame, type Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, subtractSums } from "../resource/version.ts";
 import { Collections } from "./collections.ts";
-import { Journal, type Past, type PastNames } from "./journal.ts";
+import { isRetargeted, Journal, type Past, type PastNames } from "./journal.ts";
 import { finish, ITEMS_A_STEP, type Steps } from "./steps.ts";
 import { Variants } from "./variants.ts";
 import { type FormerParts, noParts, WholeParts } from "./whole-parts.ts";
@@ -18,6 +18,8 @@ export interface TableChange {
   readonly segment: Segment;
   /** The segment for clients that get TTLs; includes resources of which only the TTL changed. */
   readonly segmentWithTtls: Segment;
+  /** The names that had a resource and have one now that references something else. */
+  readonly retargeted: ReadonlySet<string>;
 }
 
 /** What a transaction does to one entry of a table. */
@@ -363,16 +365,17 @@ export class Table {
   }
 
   *#changeFrom(past: PastNames): Steps<TableChange> {
-    const segment = yield* this.#segmentFrom(past, "left-off");
+    const retargeted = new Set<string>();
+    const segment = yield* this.#segmentFrom(past, "left-off", retargeted);
     const hasTtlAlone = ([name, then]: [string, Past | undefined]): boolean => {
       const now = this.#resources.get(name);
       return hasSameContent(now, then) && now?.ttlMs !== then?.ttlMs;
     };
     const isOne = !this.#knowsTtls || ![...past].some(hasTtlAlone);
-    return { past, segment, segmentWithTtls: isOne ? segment : yield* this.#segmentFrom(past, "told") };
+    return { past, segment, segmentWithTtls: isOne ? segment : yield* this.#segmentFrom(past, "told"), retargeted };
   }
 
-  *#segmentFrom(past: PastNames, ttls: Ttls): Steps<Segment> {
+  *#segmentFrom(past: PastNames, ttls: Ttls, retargeted?: Set<string>): Steps<Segment> {
     let taken = 0;
     const puts: Resource[] = [];
     const removed: string[] = [];
@@ -382,6 +385,7 @@ export class Table {
       const isCovered = now !== undefined && !now.onDemand;
       if (isCovered && !(wasCovered && isSame(then, now, ttls))) puts.push(now);
       else if (wasCovered && !isCovered) removed.push(name);
+      if (retargeted !== undefined && isRetargeted(withoutError(then), withoutError(now))) retargeted.add(name);
       if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
     }
     return { puts, removed, missing: [] };

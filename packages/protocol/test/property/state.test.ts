@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { type Constraints, canonicalConstraints, matches, noParameters } from "../../src/resource/constraints.ts";
 import { addSums, formatVersion } from "../../src/resource/version.ts";
 import { differenceBetween, type Position, touchedSince, wasTouched } from "../../src/state/difference.ts";
+import { isRetargeted } from "../../src/state/journal.ts";
 import { LayerSet } from "../../src/state/layer-set.ts";
 import type { View } from "../../src/state/view.ts";
 import { CLUSTER, ENDPOINTS, failure, resource } from "../support/resources.ts";
@@ -272,6 +273,9 @@ test("a difference is what the two states differ in, in one view or between two,
           }).toEqual(
             compareDifference(world.before[revision]?.[from] ?? nothing, world.shown[to] ?? nothing, ttls as "told"),
           );
+          const retargeted = difference.changes.filter(({ then, now }) => isRetargeted(then, now));
+          if (difference.retargeted !== undefined)
+            expect(sorted([...difference.retargeted])).toEqual(sorted(retargeted.map(({ name }) => name)));
           const touched = touchedSince(position, view, CLUSTER) ?? new Set();
           expect(difference.changes.filter(({ name }) => !touched.has(name))).toEqual([]);
           if (from === to)

@@ -11,7 +11,7 @@ import {
   positionKey,
   type ShareDifference,
 } from "../../state/difference.ts";
-import type { Past } from "../../state/journal.ts";
+import { isRetargeted, type Past } from "../../state/journal.ts";
 import type { View } from "../../state/view.ts";
 import { memo } from "../memory/memo.ts";
 import { Recent } from "../memory/recent.ts";
@@ -38,9 +38,9 @@ interface Way {
  */
 export class SharedChanges {
   readonly #ttls: Ttls;
-  readonly #ways = new Recent<Way>(ELEMENTS_KEPT, ({ is }) => is.changes.length);
+  readonly #ways = new Recent<Way>(ELEMENTS_KEPT, ({ is }) => is.size);
   /** What the ways of nodes that move have in common. */
-  readonly #below = new Recent<Difference>(ELEMENTS_KEPT, ({ changes }) => changes.length);
+  readonly #below = new Recent<Difference>(ELEMENTS_KEPT, ({ size }) => size);
   /** The one that was asked for last: most streams stand at one position. */
   #last: { readonly from: Position; readonly view: View; readonly type: TypeUrl; readonly way: Way } | undefined;
 
@@ -92,7 +92,9 @@ export class SharedChanges {
   /** The names that had a resource at a position and have one now that references something else. */
   retargeted(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
     const way = this.#way(from, view, type);
-    way.retargeted ??= new Set(way.is.changes.flatMap((change) => (isRetargeted(change) ? [change.name] : [])));
+    way.retargeted ??=
+      way.is.retargeted ??
+      new Set(way.is.changes.flatMap(({ name, then, now }) => (isRetargeted(then, now) ? [name] : [])));
     return way.retargeted;
   }
 
@@ -122,10 +124,6 @@ export class SharedChanges {
     const timed = changes.flatMap(({ name, then }) => (then?.ttlMs === undefined ? [] : [[name, then] as const]));
     return timed.length === 0 ? undefined : new Map(timed);
   }
-}
-
-function isRetargeted({ then, now }: Change): boolean {
-  return then !== undefined && now !== undefined && JSON.stringify(then.references) !== JSON.stringify(now.references);
 }
 
 function changesByTerm({ changes }: Difference): ReadonlyMap<string, readonly Change[]> {
