@@ -186,6 +186,11 @@ export interface EnvoyApi {
    * those of `validate`.
    */
   convert(type: TypeUrl, bytes: Uint8Array, like?: unknown): Converted | undefined;
+  /**
+   * Reads and compiles, some with each step, what the first conversion of a type needs, which otherwise takes that one some
+   * 30 ms longer.
+   */
+  prepareConversion(type: TypeUrl): Iterable<unknown>;
   readonly reflection: DescriptorReflection;
 }
 
@@ -255,6 +260,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
       const converted = converter.convert(type, bytes);
       return converted && { ...converted, findings: converted.findings.map((finding) => spellProblem(finding, like)) };
     },
+    prepareConversion: (type) => converter.prepare(type),
     reflection: createReflection(schema),
   };
 }

@@ -120,7 +120,10 @@ export function createHub(options: CheckedOptions, { encoder, telemetry, share, 
   const hub: Hub = new Hub({
     digest: contentDigest,
     traits: (type) => api.traits(type),
-    ...(v2 === "convert" && { convert: (type, bytes) => api.convert(type, bytes) }),
+    ...(v2 === "convert" && {
+      convert: (type, bytes) => api.convert(type, bytes),
+      prepareConversion: (type) => api.prepareConversion(type),
+    }),
     refusesV2: v2 === "off",
     nodeMapping,
     access: accessOf(options, (fault) => hub.report(fault)),

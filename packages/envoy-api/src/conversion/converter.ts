@@ -1,4 +1,6 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import { type ApiVersion, formatTypeUrl, messageNameOf, type TypeUrl } from "@xdskit/protocol";
+import type { Steps } from "@xdskit/protocol/internal";
 import type { Schema } from "../descriptor/schema.ts";
 import type { TwinNames } from "../descriptor/twin-names.ts";
 import { DEEPEST_ANY } from "../format/content.ts";
@@ -33,17 +35,31 @@ export class Converter {
 
   /** Converts a message to the other version; undefined if its type has no twin. */
   convert(type: TypeUrl, bytes: Uint8Array): Converted | undefined {
-    const names = this.#schema.twins;
     const name = messageNameOf(type);
+    const { to, twin } = this.#twinOf(name);
+    return twin === undefined ? undefined : { type: formatTypeUrl(twin), ...this.#direction(to).convert(name, bytes) };
+  }
+
+  /** Reads and compiles what the first conversion of a type needs. */
+  *prepare(type: TypeUrl): Steps<void> {
+    const name = messageNameOf(type);
+    const { to, twin } = this.#twinOf(name);
+    yield;
+    if (twin !== undefined) yield* this.#direction(to).prepare(name);
+  }
+
+  #twinOf(name: string): { readonly to: ApiVersion; readonly twin: string | undefined } {
+    const names = this.#schema.twins;
     const to: ApiVersion = names.in("v2", name) === undefined ? "v3" : "v2";
-    const twin = names.in(to, name);
-    if (twin === undefined) return undefined;
-    let direction = this.#directions.get(to);
-    if (direction === undefined) {
-      direction = new Direction(this.#schema, to);
-      this.#directions.set(to, direction);
-    }
-    return { type: formatTypeUrl(twin), ...direction.convert(name, bytes) };
+    return { to, twin: names.in(to, name) };
+  }
+
+  #direction(to: ApiVersion): Direction {
+    const known = this.#directions.get(to);
+    if (known !== undefined) return known;
+    const direction = new Direction(this.#schema, to);
+    this.#directions.set(to, direction);
+    return direction;
   }
 }
 
@@ -85,9 +101,18 @@ class Direction {
     }
   }
 
+  *prepare(name: string): Steps<void> {
+    const message = this.#messageNamed(name);
+    if (message !== undefined) yield* this.#plans.planInSteps(message);
+  }
+
+  /** A message that the built-in v2 files lack is treated as its v3 form. */
+  #messageNamed(name: string): DescMessage | undefined {
+    return this.#schema.message(name) ?? this.#schema.message(this.#names.in(this.#to, name) ?? "");
+  }
+
   #copy(name: string, bytes: Uint8Array): Uint8Array {
-    // A message that the built-in v2 files lack is treated as its v3 form.
-    const message = this.#schema.message(name) ?? this.#schema.message(this.#names.in(this.#to, name) ?? "");
+    const message = this.#messageNamed(name);
     return message === undefined ? bytes : this.#copier.copy(bytes, this.#plans.planFor(message));
   }
 

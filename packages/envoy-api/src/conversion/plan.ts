@@ -1,5 +1,6 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, type Registry } from "@bufbuild/protobuf";
 import type { ApiVersion } from "@xdskit/protocol";
+import { finish, type Steps } from "@xdskit/protocol/internal";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import type { TwinNames } from "../descriptor/twin-names.ts";
@@ -50,9 +51,13 @@ const VERSION_FIELDS: ReadonlyMap<string, string> = new Map([
   ["envoy.config.core.v3.ApiConfigSource", "transport_api_version"],
 ]);
 
+/** A plan while it is compiled. */
 interface OpenPlan extends ConversionPlan {
   isPlain: boolean;
   readonly fields: Map<number, ConversionFieldPlan>;
+  demanded: readonly DescField[];
+  versionField: number | undefined;
+  target: string;
 }
 
 /** Compiles plans for one direction. */
@@ -70,28 +75,39 @@ export class Plans {
 
   /** Returns the plan of a message of either version or none; an unversioned message may hold fields of both. */
   planFor(message: DescMessage): ConversionPlan {
-    const opened: OpenPlan[] = [];
+    return this.#plans.get(message) ?? finish(this.planInSteps(message));
+  }
+
+  /** Compiles the plan of a message, and of all that there may be in it, one message in a step. */
+  *planInSteps(message: DescMessage): Steps<ConversionPlan> {
+    const opened = new Map<DescMessage, OpenPlan>();
     const plan = this.#open(message, opened);
-    markPlain(opened);
+    // What a message may hold is opened while its own plan is filled in, and so is reached later.
+    for (const [one, open] of opened) {
+      this.#fillIn(open, one, opened);
+      yield;
+    }
+    markPlain([...opened.values()]);
+    for (const [one, open] of opened) this.#plans.set(one, open);
     return plan;
   }
 
-  #open(message: DescMessage, opened: OpenPlan[]): OpenPlan {
-    const { inV3, inV2 } = this.#versionsOf(message);
-    const known = this.#plans.get(inV3);
+  #open(message: DescMessage, opened: Map<DescMessage, OpenPlan>): OpenPlan {
+    const known = this.#plans.get(message) ?? opened.get(message);
     if (known !== undefined) return known;
+    const plan: OpenPlan = { isPlain: false, fields: new Map(), demanded: [], versionField: undefined, target: "" };
+    opened.set(message, plan);
+    return plan;
+  }
+
+  #fillIn(plan: OpenPlan, message: DescMessage, opened: Map<DescMessage, OpenPlan>): void {
+    const { inV3, inV2 } = this.#versionsOf(message);
     const [from, target] = this.#to === "v2" ? [inV3, inV2] : [inV2, inV3];
     const versionField = versionFieldOf(inV3);
-    const plan: OpenPlan = {
-      isPlain: false,
-      fields: new Map(),
-      demanded: target === from ? [] : demandedOnlyBy(target, from, this.#schema),
-      versionField,
-      target: target.typeName,
-    };
-    this.#plans.set(inV3, plan);
-    opened.push(plan);
-    if (isOpaque(from)) return plan;
+    plan.demanded = target === from ? [] : demandedOnlyBy(target, from, this.#schema);
+    plan.versionField = versionField;
+    plan.target = target.typeName;
+    if (isOpaque(from)) return;
     const targets = new Map(target.fields.map((field) => [field.number, field]));
     const owns = new Set(from.fields.map((field) => field.number));
     for (const field of from.fields) {
@@ -102,14 +118,13 @@ export class Plans {
       const fieldPlan = owns.has(field.number) ? undefined : this.#fieldPlan(field, field, versionField, opened);
       if (fieldPlan !== undefined) plan.fields.set(field.number, fieldPlan);
     }
-    return plan;
   }
 
   #fieldPlan(
     field: DescField,
     twin: DescField | undefined,
     versionField: number | undefined,
-    opened: OpenPlan[],
+    opened: Map<DescMessage, OpenPlan>,
   ): ConversionFieldPlan | undefined {
     const shape = {
       ...nothing,

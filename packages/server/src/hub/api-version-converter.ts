@@ -17,6 +17,8 @@ import type { ConversionFindings, ConversionReport } from "./port.ts";
 
 export interface ApiVersionConverterOptions {
   readonly convert: (type: TypeUrl, bytes: Uint8Array) => Converted | undefined;
+  /** Prepares the first conversion of a type, some with each step. */
+  readonly prepare?: (type: TypeUrl) => Iterable<unknown>;
   readonly twinOf: (type: TypeUrl) => TypeUrl | undefined;
   readonly digest: Digest;
   readonly layers: () => Iterable<LayerState>;
@@ -111,7 +113,8 @@ export class ApiVersionConverter {
   }
 
   *#beginType(layer: string, v3: TypeUrl, v2: TypeUrl, work: Work): Generator<Transaction | undefined, void, void> {
-    const { pace = usualPace } = this.#options;
+    const { pace = usualPace, prepare } = this.#options;
+    for (const _ of prepare?.(v3) ?? []) yield;
     let pairs: Pair[] = [];
     let [count, bytes] = [0, 0];
     const settled = (): Transaction => {

@@ -68,6 +68,7 @@ export interface HubOptions extends ServerMachineOptions {
   readonly encoder: BodyEncoder;
   /** Converts resources between v2 and v3; without it each version holds only what it was given. */
   readonly convert?: ApiVersionConverterOptions["convert"];
+  readonly prepareConversion?: ApiVersionConverterOptions["prepare"];
   /** Rejects v2 methods. */
   readonly refusesV2?: boolean;
   readonly limits: Limits;
@@ -405,13 +406,14 @@ function slowed({ maxRequestsPerSecondPerIdentity: most }: Limits): string {
 
 /** Undefined without a conversion between v2 and v3. */
 function createConverter(
-  { convert, traits, digest, memory }: HubOptions,
+  { convert, prepareConversion: prepare, traits, digest, memory }: HubOptions,
   machine: ServerMachine,
   report: (report: ServerReport) => void,
 ): ApiVersionConverter | undefined {
   if (convert === undefined) return undefined;
   return new ApiVersionConverter({
     convert,
+    ...(prepare !== undefined && { prepare }),
     digest,
     twinOf: (type) => traits(type)?.twin,
     layers: () => machine.layers(),
