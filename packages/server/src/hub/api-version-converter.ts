@@ -62,7 +62,7 @@ interface Pace {
   readonly committed: number;
 }
 
-const usualPace: Pace = { made: 100, bytes: 256 * 1024, committed: 1_000 };
+const usualPace: Pace = { made: 100, bytes: 256 * 1024, committed: 500 };
 
 /** Extends transactions with the same changes in the other API version. */
 export class ApiVersionConverter {
