@@ -38,7 +38,11 @@ function sendsOf(effects: readonly ServerEffect[]): readonly Extract<ServerEffec
 }
 
 /** A resource that counts how often anybody looks at its version, or at something else of it. */
-function watched(plain: Resource, count: { looks: number }, what: "version" | "aliases" = "version"): Resource {
+function watched(
+  plain: Resource,
+  count: { looks: number },
+  what: "version" | "aliases" | "references" = "version",
+): Resource {
   return Object.defineProperty({ ...plain }, what, {
     get: () => {
       count.looks++;
@@ -76,6 +80,36 @@ test("a client that asks for two names looks at as much when 1,000 others change
     expect(sent).toEqual([0, 1, 2, 3].map((stream) => [`c${stream}`, `c${stream + 10}`]));
     return count.looks;
   });
+  expect(looks[1]).toBe(looks[0]);
+});
+
+test("which endpoints changed Clusters make resent is found once for 20 clients as for 2", () => {
+  const looks = [2, 20].map((clients) => {
+    const machine = machineWith(
+      100,
+      Array.from({ length: clients }, () => ["base"]),
+    );
+    const endpoints = Array.from({ length: 100 }, (_, i) => resource(ENDPOINTS, `c${i}`, "1"));
+    machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts: endpoints }] } });
+    const answer = (sends: ReturnType<typeof sendsOf>): readonly (readonly [number, TypeUrl])[] =>
+      sends.map(({ stream, nonce, body }) => {
+        machine.on({ kind: "request-received", stream, request: delta(body.type, { nonce }) });
+        return [stream, body.type] as const;
+      });
+    for (let stream = 0; stream < clients; stream++) {
+      const subscribe = [`c${stream}`, `c${stream + 20}`];
+      machine.on({ kind: "request-received", stream, request: delta(ENDPOINTS, { subscribe }) });
+    }
+    answer(sendsOf(machine.next(clients)));
+    const count = { looks: 0 };
+    const puts = endpoints.map(({ name }) => watched(resource(CLUSTER, name, "2"), count, "references"));
+    machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
+    count.looks = 0;
+    const sent = answer(sendsOf(machine.next(clients)));
+    expect(sent.filter(([, type]) => type === ENDPOINTS).length).toBe(clients);
+    return count.looks;
+  });
+  expect(looks[0]).toBeGreaterThan(0);
   expect(looks[1]).toBe(looks[0]);
 });
 

@@ -39,7 +39,7 @@ export interface Difference {
 }
 
 /** To look up a name in both states costs as much as so many changes. */
-const COST_OF_A_NAME = 4;
+export const COST_OF_A_NAME = 4;
 
 /** Returns the difference under a key; makes it if there is none. Keys are equal until the next transaction only. */
 export type ShareDifference = (key: string, make: () => Difference) => Difference;

@@ -3,6 +3,7 @@ import type { Ttls } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import {
   type Change,
+  COST_OF_A_NAME,
   changesAmong,
   type Difference,
   differenceBetween,
@@ -30,7 +31,12 @@ interface Way {
   newcomers?: ReadonlySet<string>;
   retargeted?: ReadonlySet<string>;
   byTerm?: ReadonlyMap<string, readonly Change[]>;
+  /** How often a few names were looked for among all changes. */
+  searches: number;
 }
+
+/** After so many searches the changes are sorted by term, which takes as long as some searches. */
+const SEARCHES = 4;
 
 /**
  * What changed between a position and now; computed once for all clients at that position. Dropped with the next
@@ -70,7 +76,13 @@ export class SharedChanges {
     type: TypeUrl,
   ): readonly Change[] {
     const ofNames = asksBroadly ? undefined : changesAmong(names, from, view, type, this.#ttls);
-    return ofNames ?? this.between(from, view, type).changes;
+    if (ofNames !== undefined) return ofNames;
+    const way = this.#way(from, view, type);
+    if (asksBroadly || COST_OF_A_NAME * names.size >= way.is.size || way.searches++ < SEARCHES) return way.is.changes;
+    const byTerm = this.byTerm(from, view, type);
+    const concerning = new Set<Change>();
+    for (const name of names) for (const change of byTerm.get(name) ?? []) concerning.add(change);
+    return [...concerning];
   }
 
   /** The names that changed since a position. */
@@ -111,7 +123,7 @@ export class SharedChanges {
     const last = this.#last;
     if (last?.view === view && last.type === type && isSamePosition(last.from, from)) return last.way;
     const share: ShareDifference = (key, of) => this.#below.get(key, of);
-    const make = (): Way => ({ is: differenceBetween(from, view, type, this.#ttls, share) });
+    const make = (): Way => ({ is: differenceBetween(from, view, type, this.#ttls, share), searches: 0 });
     const way = this.#ways.get(wayKey(from, view, type), make);
     this.#last = { from, view, type, way };
     return way;

@@ -133,7 +133,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     this.#pendingRemovals = this.#pendingRemovals.without(isDropped);
   }
 
-  resend(names: Iterable<string>): boolean {
+  resend(names: ReadonlySet<string>): boolean {
     return this.#machine.resend(names);
   }
 

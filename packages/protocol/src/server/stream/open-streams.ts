@@ -1,7 +1,6 @@
 import type { Status } from "../../message/status.ts";
 import { statusCode } from "../../message/status.ts";
 import type { Node } from "../../node/node.ts";
-import type { TypeUrl } from "../../resource/type-url.ts";
 import type { LayerSet } from "../../state/layer-set.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
@@ -16,6 +15,7 @@ import type { Progress } from "../progress/progress.ts";
 import type { ChangedNames } from "../subscription/changed-names.ts";
 import { SubscriberIndex } from "../subscription/subscriber-index.ts";
 import { FlushQueue } from "./flush-queue.ts";
+import type { OwedNames } from "./pending-resends.ts";
 import type { SiblingSet, SiblingSets } from "./sibling-sets.ts";
 import { Stream } from "./stream.ts";
 import { WaitTimers } from "./wait-timers.ts";
@@ -144,7 +144,7 @@ export class OpenStreams {
   }
 
   /** Resends resources that depend on changed Clusters on the client's other streams (S-WRM-12). */
-  resendOnOthers(stream: Stream, owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>): void {
+  resendOnOthers(stream: Stream, owed: Iterable<OwedNames>): void {
     for (const other of stream.identity.siblings.streams) {
       if (other === stream) continue;
       for (const [type, names] of owed) if (other.types.get(type)?.resend(names) === true) this.awaken(other);

@@ -79,8 +79,8 @@ describe("S-WRM-08: the endpoints of new and changed Clusters", () => {
     const route = resource(ROUTE, "r", "1", { references: [{ type: ENDPOINTS, name: "x" }] });
     resends.collect(others, [[route]], { types: new Map(), isShared: true });
     resends.collect(clusters, [[a], [b]], { types: new Map(), isShared: true });
-    expect([...resends.takeOwed()]).toEqual([[ENDPOINTS, new Set(["x", "a", "b"])]]);
-    expect(resends.takeOwed().size).toBe(0);
+    expect(resends.takeOwed()).toEqual(["x", "a", "b"].map((name) => [ENDPOINTS, new Set([name])]));
+    expect(resends.takeOwed().length).toBe(0);
   });
 
   test("are not sent again where that is switched off; what other types make resent is", () => {
@@ -94,7 +94,7 @@ describe("S-WRM-08: the endpoints of new and changed Clusters", () => {
   test("are of no interest to a type that makes nothing resent", () => {
     const routes = typeStream(ROUTE);
     resends.collect(routes, [[a]], { types: new Map(), isShared: true });
-    expect(resends.takeOwed().size).toBe(0);
+    expect(resends.takeOwed().length).toBe(0);
   });
 });
 

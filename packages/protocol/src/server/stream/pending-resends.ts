@@ -1,12 +1,15 @@
 import type { Dialect } from "../../dialect/dialect.ts";
+import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { LazyMap, LazySet } from "../memory/lazy.ts";
+import { memo } from "../memory/memo.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 
-const none: readonly string[] = [];
-const nothing: ReadonlyMap<TypeUrl, ReadonlySet<string>> = new Map();
+/** Names to be resent, with their type. */
+export type OwedNames = readonly [type: TypeUrl, names: ReadonlySet<string>];
 
-type ResendNames = Map<TypeUrl, Set<string>>;
+const none: ReadonlySet<string> = new Set();
+const nothing: readonly OwedNames[] = [];
 
 /**
  * What an answer of one type makes resent of other types: a client that is sent a changed Cluster needs its endpoints
@@ -20,7 +23,7 @@ export class PendingResends {
   /** Names to be resent to such a client, of types that it has not subscribed to yet. */
   readonly #beforehand = new LazyMap<TypeUrl, Set<string>>();
   /** Names to be resent on other streams of the client; undefined: none, as after most flushes. */
-  #owed: ResendNames | undefined;
+  #owed: OwedNames[] | undefined;
 
   constructor(dialect: Dialect) {
     this.#dialect = dialect;
@@ -36,15 +39,15 @@ export class PendingResends {
   }
 
   /** Takes the names of a type that were marked before the client subscribed to it. */
-  takeBeforehand(type: TypeUrl): Iterable<string> {
+  takeBeforehand(type: TypeUrl): ReadonlySet<string> {
     if (this.#beforehand.size === 0) return none;
     const names = this.#beforehand.get(type) ?? none;
     this.#beforehand.delete(type);
     return names;
   }
 
-  /** Takes the names to be resent on other streams of the client, by type, since the last call. */
-  takeOwed(): ReadonlyMap<TypeUrl, ReadonlySet<string>> {
+  /** Takes the names to be resent on other streams of the client since the last call. */
+  takeOwed(): readonly OwedNames[] {
     const owed = this.#owed ?? nothing;
     this.#owed = undefined;
     return owed;
@@ -66,15 +69,14 @@ export class PendingResends {
       const here = types.get(owedType);
       // The first sync of many streams skips the scan where it cannot find anything.
       if (!isResumed && here?.position === undefined && !isShared) continue;
-      this.#owed ??= new Map();
-      const names = this.#owed.get(owedType) ?? new Set();
       for (const resources of news) {
-        for (const { references } of resources)
-          for (const reference of references) if (reference.type === owedType) names.add(reference.name);
+        const names = namesReferenced(resources, owedType);
+        if (names.size === 0) continue;
+        here?.resend(names);
+        if (here === undefined && isResumed) this.#oweBeforehand(owedType, names);
+        this.#owed ??= [];
+        this.#owed.push([owedType, names]);
       }
-      here?.resend(names);
-      if (here === undefined && isResumed) this.#oweBeforehand(owedType, names);
-      this.#owed.set(owedType, names);
     }
   }
 
@@ -83,4 +85,23 @@ export class PendingResends {
     for (const name of names) known.add(name);
     this.#beforehand.set(type, known);
   }
+}
+
+/** A list with fewer resources is searched for each stream. */
+const KEPT_FROM = 16;
+const kept = new WeakMap<readonly Resource[], Map<TypeUrl, ReadonlySet<string>>>();
+
+/** The names of a type that resources reference; found once for all streams that are sent the same list. */
+function namesReferenced(resources: readonly Resource[], type: TypeUrl): ReadonlySet<string> {
+  if (resources.length < KEPT_FROM) return findReferenced(resources, type);
+  const byType = kept.get(resources) ?? new Map<TypeUrl, ReadonlySet<string>>();
+  kept.set(resources, byType);
+  return memo(byType, type, () => findReferenced(resources, type));
+}
+
+function findReferenced(resources: readonly Resource[], type: TypeUrl): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { references } of resources)
+    for (const reference of references) if (reference.type === type) names.add(reference.name);
+  return names;
 }

@@ -32,7 +32,7 @@ import { SotwTypeStream } from "../type/sotw.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { AbsenceBounds } from "../type/untold-absences.ts";
 import { Heartbeats } from "./heartbeat.ts";
-import { PendingResends } from "./pending-resends.ts";
+import { type OwedNames, PendingResends } from "./pending-resends.ts";
 import { resourceStates } from "./resource-states.ts";
 import { Sending } from "./sending.ts";
 import { StreamErrors } from "./stream-errors.ts";
@@ -65,7 +65,7 @@ export interface Siblings {
 export interface FlushResult {
   readonly effects: readonly ServerEffect[];
   /** Names to be resent on the node's other streams, by type, such as endpoints. */
-  readonly owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>;
+  readonly owed: readonly OwedNames[];
   /** A comparison is not finished: the stream needs another flush. */
   readonly isUnfinished: boolean;
   /** Something was sent that other streams of this node may wait for. */
@@ -237,7 +237,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
       const { delivery, error } = classified.nacked;
       const { nonce, body } = delivery;
       // If a delta heartbeat is NACKed, the resources are resent in full (S-TTL-16).
-      if (delivery.isHeartbeat && body.variant === "delta") type.resend(everyName(body));
+      if (delivery.isHeartbeat && body.variant === "delta") type.resend(new Set(everyName(body)));
       effects.push(
         report({ kind: "response-nacked", ...about, nonce, version: body.version, error, names: namesIn(body) }),
       );

@@ -120,10 +120,11 @@ export class DeltaTypeStream implements TypeStream {
     return { as: classifyChange(change), ...settled, ...late };
   }
 
-  resend(names: Iterable<string>): boolean {
+  resend(names: ReadonlySet<string>): boolean {
     // A first answer contains everything, unless it leaves out what the client lists.
     if (this.sentState.position === undefined && !this.#resume.isOpen) return false;
-    return this.sentState.resend(names, (name) => this.traits.terms?.collectionOf(name) === name);
+    const { terms } = this.traits;
+    return this.sentState.resend(names, terms && ((name) => terms.collectionOf(name) === name));
   }
 
   hasNews(view: View): boolean {

@@ -137,21 +137,32 @@ describe("S-WRM-08: names to be resent", () => {
   test("are those that the client subscribes to, by the terms by which it does", () => {
     const { sent, subscription } = world;
     subscription.update(["a", "b"], []);
-    expect([sent.resend([]), sent.resend(["x"]), sent.pendingNames.size]).toEqual([false, false, 0]);
-    expect([sent.resend(["x", "a"]), [...sent.pendingNames.keys()], sent.pendingNames.get("a")]).toEqual([
+    expect([sent.resend(new Set([])), sent.resend(new Set(["x"])), sent.pendingNames.size]).toEqual([false, false, 0]);
+    expect([sent.resend(new Set(["x", "a"])), [...sent.pendingNames.keys()], sent.pendingNames.get("a")]).toEqual([
       ...[true, ["a"], false],
     ]);
     subscription.speakOfParameters();
     sent.clearAsked();
-    expect([sent.resend(["b"]), [...sent.pendingNames.keys()]]).toEqual([true, [locatedTerm("b")]]);
+    expect([sent.resend(new Set(["b"])), [...sent.pendingNames.keys()]]).toEqual([true, [locatedTerm("b")]]);
+  });
+
+  test("are found among many more than the client subscribes to", () => {
+    const { sent, subscription } = world;
+    subscription.update(["a", "b"], []);
+    const many = new Set(Array.from({ length: 20 }, (_, i) => `x${i}`));
+    expect([sent.resend(many), sent.pendingNames.size]).toEqual([false, 0]);
+    expect([sent.resend(new Set([...many, "b"])), [...sent.pendingNames.keys()]]).toEqual([true, ["b"]]);
+    subscription.update(["xdstp://h/T/c/*"], []);
+    expect(sent.resend(new Set([...many, "xdstp://h/T/c/d"]))).toBe(false);
+    expect([...sent.pendingNames.keys()]).toEqual(["b"]);
   });
 
   test("are all of them for a wildcard, and those that a test leaves to terms", () => {
     const { sent, subscription } = world;
-    expect(sent.resend(["c/", "x"], (name) => name === "c/")).toBe(true);
+    expect(sent.resend(new Set(["c/", "x"]), (name) => name === "c/")).toBe(true);
     expect([...sent.pendingNames.keys()]).toEqual(["c/"]);
     subscription.update(["*"], []);
-    expect([sent.resend(["y"]), [...sent.pendingNames.keys()]]).toEqual([true, ["c/", "y"]]);
+    expect([sent.resend(new Set(["y"])), [...sent.pendingNames.keys()]]).toEqual([true, ["c/", "y"]]);
   });
 });
 

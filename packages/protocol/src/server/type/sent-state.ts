@@ -87,12 +87,25 @@ export class SentState implements ReadonlySentState {
    * Marks those of the names that are subscribed to as pending, whatever their version. Returns whether there are any.
    * `isLeftToTerms`: a test for names that are marked in any case.
    */
-  resend(names: Iterable<string>, isLeftToTerms: (name: string) => boolean = () => false): boolean {
+  resend(names: ReadonlySet<string>, isLeftToTerms?: (name: string) => boolean): boolean {
+    const { asksBroadly, names: own } = this.#subscription;
+    if (!asksBroadly && isLeftToTerms === undefined && own.size < names.size) return this.#resendOwn(names);
     let isAny = false;
     for (const name of names) {
       const named = this.#subscription.termsNamed(name);
-      if (!isLeftToTerms(name) && !this.#subscription.isWildcard && named.length === 0) continue;
+      if (isLeftToTerms?.(name) !== true && !this.#subscription.isWildcard && named.length === 0) continue;
       for (const term of named.length === 0 ? [name] : named) this.ask(term);
+      isAny = true;
+    }
+    return isAny;
+  }
+
+  /** The same for a client that asks for fewer names than are to be resent. */
+  #resendOwn(names: ReadonlySet<string>): boolean {
+    let isAny = false;
+    for (const name of this.#subscription.names) {
+      if (!names.has(name)) continue;
+      this.ask(name);
       isAny = true;
     }
     return isAny;

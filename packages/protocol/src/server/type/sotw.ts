@@ -102,7 +102,7 @@ export class SotwTypeStream implements TypeStream {
     return { as: "stale", anomaly: "stale-nonce" };
   }
 
-  resend(names: Iterable<string>): boolean {
+  resend(names: ReadonlySet<string>): boolean {
     return this.sentState.sentUpTo !== undefined && this.sentState.resend(names);
   }
 

@@ -131,7 +131,7 @@ export interface TypeStream {
   /**
    * Marks those of the names that are subscribed to as pending, whatever their version. Returns whether there are any.
    */
-  resend(names: Iterable<string>): boolean;
+  resend(names: ReadonlySet<string>): boolean;
   /** Whether there may be something to send. */
   hasNews(view: View): boolean;
   /** The answers to send now, from the newest state. */
