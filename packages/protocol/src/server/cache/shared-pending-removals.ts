@@ -7,7 +7,7 @@ import type { View } from "../../state/view.ts";
 import { memo } from "../memory/memo.ts";
 import { Recent } from "../memory/recent.ts";
 import type { NameSets } from "../subscription/name-set.ts";
-import type { Scope, Subscription } from "../subscription/subscription.ts";
+import { isSameScope, type Scope, type Subscription } from "../subscription/subscription.ts";
 import {
   type PendingRemovals,
   partAt,
@@ -76,8 +76,7 @@ export class SharedPendingRemovals {
         { revision: this.#revision, goesAtOnce, ttls },
       );
     };
-    const asksTheSame = asked.isWildcard === scope.isWildcard && asked.names === scope.names;
-    if (goesAtOnce !== undefined || !asksTheSame) return make();
+    if (goesAtOnce !== undefined || !isSameScope(asked, scope)) return make();
     const set = subscription.sharedKey(this.#nameSets);
     return this.#steps.get(set && `${this.#idOf(pendingRemovals)} ${wayKey(from, view, type)} ${set}`, make);
   }

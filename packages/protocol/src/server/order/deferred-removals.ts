@@ -9,7 +9,7 @@ import type { Deliveries } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import { noPendingRemovals, type PendingRemovals, type Removable } from "../cache/pending-removals.ts";
 import type { PendingResource } from "../cache/shared-selections.ts";
-import { coversName, type Scope, type Subscription } from "../subscription/subscription.ts";
+import { coversName, isSameScope, type Scope, type Subscription } from "../subscription/subscription.ts";
 import type { ReadonlySentState } from "../type/readonly-sent-state.ts";
 import type {
   ClassifiedRequest,
@@ -290,10 +290,12 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     const what = { type, subscription: this.subscription, asked: this.#asked, goesAtOnce: removable.goesAtOnce };
     const step = current.stepRemovals(this.#pendingRemovals, before, what);
     // A resource that exists and is newly subscribed to did not change, and yet the client holds it again.
-    const gone = step.pendingRemovals.without((name) => {
-      const now = current.view.holder(type, name);
-      return now !== undefined && this.subscription.covers(now);
-    });
+    const gone = isSameScope(this.#asked, this.subscription.scope)
+      ? step.pendingRemovals
+      : step.pendingRemovals.without((name) => {
+          const now = current.view.holder(type, name);
+          return now !== undefined && this.subscription.covers(now);
+        });
     const { stays, goes } = current.shared.pendingRemovals.part(gone, removable.to);
     this.#pendingRemovals = stays;
     const [answer] = answers;

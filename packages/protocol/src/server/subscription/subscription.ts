@@ -42,6 +42,11 @@ export interface Scope {
   termsFor(resource: Past): Iterable<string>;
 }
 
+/** Whether two snapshots are of one subscription between whose requests nothing changed. */
+export function isSameScope(a: Scope, b: Scope): boolean {
+  return a.isWildcard === b.isWildcard && a.names === b.names;
+}
+
 const noTerms: readonly string[] = [];
 const nothingBroader = (): Iterable<string> => noTerms;
 
