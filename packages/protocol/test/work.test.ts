@@ -1,6 +1,7 @@
 import type { Resource, TypeUrl } from "@xdskit/protocol";
 import { type Body, noInitialVersions, type ServerEffect, ServerMachine } from "@xdskit/protocol/internal";
 import { expect, test, vi } from "vitest";
+import { View } from "../src/state/view.ts";
 import { Conversation, delta, node, sotw } from "./support/conversation.ts";
 import { held, MeshPlay, need, ROOT, SECRET } from "./support/mesh-play.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./support/resources.ts";
@@ -111,6 +112,36 @@ test("which endpoints changed Clusters make resent is found once for 20 clients 
   });
   expect(looks[0]).toBeGreaterThan(0);
   expect(looks[1]).toBe(looks[0]);
+});
+
+test("in State of the World a client looks up none of 100 Clusters that it still holds, nor of 10", () => {
+  const lookups = [10, 100].map((deleted) => {
+    const machine = new ServerMachine({ digest, traits, nodeMapping: () => ["base"] });
+    const puts = Array.from({ length: 200 }, (_, i) => resource(CLUSTER, `c${i}`, "1"));
+    machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
+    const opened = { variant: "sotw", onlyType: undefined, apiVersion: "v3", peer } as const;
+    const hear = (stream: number, what: Parameters<typeof sotw>[1]): void =>
+      void machine.on({
+        kind: "request-received",
+        stream,
+        request: { ...sotw(CLUSTER, what), node: node(String(stream)) },
+      });
+    for (const stream of [0, 1]) {
+      machine.on({ kind: "stream-opened", stream, connection: stream, ...opened });
+      hear(stream, {});
+    }
+    for (const { stream, nonce, body } of sendsOf(machine.next(2))) hear(stream, { nonce, versionInfo: body.version });
+    const deletes = puts.slice(0, deleted).map(({ type, name }) => ({ type, name }));
+    machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", deletes }] } });
+    machine.next(1);
+    const holder = vi.spyOn(View.prototype, "holder");
+    machine.next(1);
+    const { length } = holder.mock.calls;
+    holder.mockRestore();
+    expect(machine.isDue).toBe(false);
+    return length;
+  });
+  expect(lookups[1]).toBe(lookups[0]);
 });
 
 test.each(["a name", "a collection of names"])(
