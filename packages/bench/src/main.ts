@@ -16,6 +16,7 @@ import { measureLedgerSize } from "./ledger-size.ts";
 import { loadingTable, measureLoading } from "./loading.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureMoves } from "./move-cost.ts";
+import { measureNames } from "./names-cost.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
 import { measurePolls, pollTable } from "./polls.ts";
 import { measureReplicaLag } from "./replica-lag.ts";
@@ -41,6 +42,7 @@ const { only, before, long: isLong } = options;
 const tools = fileURLToPath(new URL("../../../.cache/bench", import.meta.url));
 
 const MOVE_ROUNDS = 5;
+const NAME_ROUNDS = 5;
 const WAIT_ROUNDS = 500;
 const CLIENT_ROUNDS = 5;
 
@@ -78,6 +80,8 @@ interface Part {
 const parts: Readonly<Record<string, Part>> = {
   /** Nodes that move to other layers. */
   moves: { needsTools: false, run: () => measureMoves([1_000, 10_000], MOVE_ROUNDS) },
+  /** Changes of much or little of what clients ask for by name. */
+  names: { needsTools: false, run: () => measureNames(NAME_ROUNDS) },
   /** ACKs while somebody waits for a revision. */
   wait: { needsTools: false, run: () => measureWait(WAIT_ROUNDS) },
   /** A history of a million records; fails if it is too large or too slow. */
