@@ -22,6 +22,9 @@ export interface TableChange {
   readonly retargeted: ReadonlySet<string>;
 }
 
+/** Shared by all changes after which everything references what it did before. */
+const none: ReadonlySet<string> = new Set();
+
 /** What a transaction does to one entry of a table. */
 export type TableEdit = { readonly put: Resource } | { readonly delete: string };
 
@@ -372,7 +375,8 @@ export class Table {
       return hasSameContent(now, then) && now?.ttlMs !== then?.ttlMs;
     };
     const isOne = !this.#knowsTtls || ![...past].some(hasTtlAlone);
-    return { past, segment, segmentWithTtls: isOne ? segment : yield* this.#segmentFrom(past, "told"), retargeted };
+    const segmentWithTtls = isOne ? segment : yield* this.#segmentFrom(past, "told");
+    return { past, segment, segmentWithTtls, retargeted: retargeted.size === 0 ? none : retargeted };
   }
 
   *#segmentFrom(past: PastNames, ttls: Ttls, retargeted?: Set<string>): Steps<Segment> {

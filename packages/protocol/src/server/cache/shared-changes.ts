@@ -66,8 +66,8 @@ export class SharedChanges {
   }
 
   /**
-   * The changes among which are all that concern a subscription: of a few names only their own, which is not shared but
-   * costs as much as there are names, not as what else changed.
+   * The changes among which are all that concern a subscription. A few names are looked up, which costs as much as there
+   * are names, not as what else changed.
    */
   concerning(
     { asksBroadly, names }: Pick<Subscription, "asksBroadly" | "names">,
