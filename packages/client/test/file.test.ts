@@ -2,87 +2,23 @@ import {
   appendFileSync,
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
   renameSync,
   rmSync,
   symlinkSync,
   unlinkSync,
-  watch,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
-import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { FileSource } from "../src/config/client-config.ts";
 import { createFileTransport } from "../src/transport/file/file-transport.ts";
-import type { WatchDirectory } from "../src/transport/file/path-watch.ts";
-import type { ClientStream, Transport } from "../src/transport/transport.ts";
-import { type FakeListener, fakeListener, namesIn } from "./support/fake-listener.ts";
-import { CLUSTER, fileSource, request, SECRET, testApi } from "./support/sources.ts";
-import { until } from "./support/until.ts";
+import { fakeListener } from "./support/fake-listener.ts";
+import { followedFiles, json, nextNames, replace, staysSilent } from "./support/followed-files.ts";
+import { CLUSTER, fileSource, request, testApi } from "./support/sources.ts";
 
-/** Long enough for the system to tell what it has to tell, and for the stream to make up its mind. */
-const LONG_ENOUGH_MS = 700;
-
-let directory: string;
-let transport: Transport<FileSource>;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "xdskit-client-file-"));
-});
-afterEach(async () => {
-  await transport.close();
-  rmSync(directory, { recursive: true, force: true });
-});
-
-const at = (...names: readonly string[]): string => join(directory, ...names);
-
-const json = (...names: readonly string[]): string =>
-  JSON.stringify({ version_info: "1", resources: names.map((name) => ({ "@type": CLUSTER, name })) });
-
-/** As whoever wants to be understood does it. */
-function replace(path: string, content: string | Uint8Array): void {
-  writeFileSync(`${path}.new`, content);
-  renameSync(`${path}.new`, path);
-}
-
-interface Opened {
-  readonly stream: ClientStream;
-  readonly listener: FakeListener;
-}
-
-function open(
-  path: string,
-  changes: Partial<FileSource> = {},
-  type: TypeUrl | undefined = CLUSTER,
-  watchDirectory?: WatchDirectory,
-): Opened {
-  transport = createFileTransport({ api: testApi(), ...(watchDirectory && { watchDirectory }) });
-  const listener = fakeListener();
-  const stream = transport.open({ source: fileSource(path, changes), server: undefined, onlyType: type }, listener);
-  return { stream, listener };
-}
-
-/** Opens a file and takes what is in it. */
-async function follow(...args: Parameters<typeof open>): Promise<Opened> {
-  const opened = open(...args);
-  await opened.listener.next("opened");
-  opened.stream.send(request(args[2] ?? CLUSTER), false);
-  await opened.listener.next("response");
-  return opened;
-}
-
-const nextNames = async ({ listener }: Opened): Promise<readonly string[]> =>
-  namesIn((await listener.next("response")).bytes);
-
-/** Nothing is told, though there was time for it. */
-async function staysSilent({ listener }: Opened): Promise<void> {
-  const before = listener.told.length;
-  await new Promise((resolve) => setTimeout(resolve, LONG_ENOUGH_MS));
-  expect(listener.told.slice(before)).toEqual([]);
-}
+const { at, open, follow } = followedFiles();
 
 describe("C-FS-03 C-FS-04 the end of the name says how a file is written", () => {
   const value = {
@@ -254,7 +190,7 @@ describe("C-FS-10 with a watched directory, only what is moved into it counts", 
   test("a swap of ..data", async () => {
     swap("..1", json("a"));
     symlinkSync(join("..data", "cds.json"), at("cds.json"));
-    const opened = await follow(at("cds.json"), { watchedDirectory: directory });
+    const opened = await follow(at("cds.json"), { watchedDirectory: at() });
     swap("..2", json("b"));
     rmSync(at("..1"), { recursive: true });
     expect(await nextNames(opened)).toEqual(["b"]);
@@ -298,8 +234,8 @@ describe("C-FS-11 a file that is not there", () => {
   });
 
   test("a directory in its place", async () => {
-    const { listener } = open(directory);
-    expect((await listener.next("ended")).status.message).toBe(`${directory}: expected a file, got something else`);
+    const { listener } = open(at());
+    expect((await listener.next("ended")).status.message).toBe(`${at()}: expected a file, got something else`);
   });
 
   test("later: a failed update, and the next one counts", async () => {
@@ -348,84 +284,6 @@ test("C-FS-13 entries may be wrapped", async () => {
   expect(decodeSotwResponse(bytes).resources.map(({ typeUrl }) => typeUrl)).toEqual([wrapper["@type"]]);
 });
 
-describe("C-FS-16 the files that a Secret names", () => {
-  const secret = (data: object): object => ({ "@type": SECRET, name: "s", ...data });
-  const tls = (): object => ({
-    tlsCertificate: {
-      certificateChain: { filename: at("keys", "tls.crt") },
-      privateKey: { filename: at("keys", "tls.key") },
-    },
-  });
-
-  async function followSecret(resource: object): Promise<Opened & { readonly first: Uint8Array }> {
-    writeFileSync(at("sds.json"), JSON.stringify({ resources: [resource] }));
-    const { stream, listener } = open(at("sds.json"), {}, SECRET);
-    stream.send(request(SECRET), false);
-    return { stream, listener, first: (await listener.next("response")).bytes };
-  }
-
-  const plain = (bytes: Uint8Array): unknown => testApi().toJson(SECRET, bytes);
-  const bodies = (response: Uint8Array): readonly Uint8Array[] =>
-    decodeSotwResponse(response).resources.map(({ value }) => value);
-
-  beforeEach(() => {
-    mkdirSync(at("keys"));
-    writeFileSync(at("keys", "tls.crt"), "certificate 1");
-    writeFileSync(at("keys", "tls.key"), "key 1");
-  });
-
-  test("a key that is replaced makes it another Secret, which says the same", async () => {
-    const { first, ...opened } = await followSecret(secret(tls()));
-    replace(at("keys", "tls.key"), "key 2");
-    const second = (await opened.listener.next("response")).bytes;
-    expect(Buffer.from(second).equals(first)).toBe(false);
-    expect(bodies(second).map(plain)).toEqual([secret(tls())]);
-    expect(bodies(first).map(plain)).toEqual([secret(tls())]);
-    expect(Buffer.from(second).includes("key 2")).toBe(false);
-    replace(at("keys", "tls.key"), "key 1");
-    expect(Buffer.from((await opened.listener.next("response")).bytes).equals(first)).toBe(true);
-  });
-
-  test("wrapped", async () => {
-    const wrapper = { "@type": formatTypeUrl("envoy.service.discovery.v3.Resource"), name: "s" };
-    const { first, ...opened } = await followSecret({ ...wrapper, resource: secret(tls()) });
-    writeFileSync(at("keys", "tls.crt"), "certificate 2");
-    const second = (await opened.listener.next("response")).bytes;
-    expect(Buffer.from(second).equals(first)).toBe(false);
-    const [value] = bodies(second);
-    const type = formatTypeUrl("envoy.service.discovery.v3.Resource");
-    expect(testApi().toJson(type, value ?? new Uint8Array())).toEqual({ ...wrapper, resource: secret(tls()) });
-  });
-
-  test("one that comes and goes", async () => {
-    const { listener } = await followSecret(secret(tls()));
-    unlinkSync(at("keys", "tls.key"));
-    await listener.next("response");
-    writeFileSync(at("keys", "tls.key"), "key 2");
-    await listener.next("response");
-    expect(listener.kinds).toEqual(["opened", "response", "response", "response"]);
-  });
-
-  test("with a watched directory, what is moved there", async () => {
-    const watching = { tlsCertificate: { ...Object.values(tls())[0], watchedDirectory: { path: at("keys") } } };
-    const { first: _, ...opened } = await followSecret(secret(watching));
-    writeFileSync(at("keys", "tls.key"), "key 2");
-    await staysSilent(opened);
-    replace(at("keys", "tls.crt"), "certificate 2");
-    await opened.listener.next("response");
-  });
-
-  test("what names no files is what it was", async () => {
-    const inline = { genericSecret: { secret: { inlineString: "x" } } };
-    const { first } = await followSecret(secret(inline));
-    const { bytes } = testApi().readMessage("envoy.extensions.transport_sockets.tls.v3.Secret", {
-      name: "s",
-      ...inline,
-    });
-    expect(bodies(first).map((value) => Buffer.from(value))).toEqual([Buffer.from(bytes ?? new Uint8Array())]);
-  });
-});
-
 test("where the system cannot watch, files are looked at", async () => {
   writeFileSync(at("cds.json"), json("a"));
   const opened = await follow(at("cds.json"), {}, CLUSTER, () => {
@@ -438,76 +296,15 @@ test("where the system cannot watch, files are looked at", async () => {
 test("B-ADS-07 B-DLT-01 there is no ADS and no delta over files", async () => {
   writeFileSync(at("cds.json"), json("a"));
   const aggregated = fakeListener();
-  transport = createFileTransport({ api: testApi() });
+  const transport = createFileTransport({ api: testApi() });
   transport.open({ source: fileSource(at("cds.json")), server: undefined, onlyType: undefined }, aggregated);
   expect((await aggregated.next("ended")).status.code).toBe(statusCode.UNIMPLEMENTED);
+  await transport.close();
   const { stream, listener } = await follow(at("cds.json"));
   const initialVersions = { size: 0, key: "", [Symbol.iterator]: () => [][Symbol.iterator]() };
   const { names: _, versionInfo: __, ...common } = request(CLUSTER);
   stream.send({ ...common, kind: "delta", subscribe: ["a"], unsubscribe: [], initialVersions }, false);
   expect((await listener.next("ended")).status.code).toBe(statusCode.UNIMPLEMENTED);
-});
-
-/** Counts the watches that are open. */
-function countWatches(): { readonly watchDirectory: WatchDirectory; readonly open: number } {
-  let open = 0;
-  return {
-    watchDirectory: (path, listener) => {
-      open++;
-      const watcher = watch(path, listener);
-      watcher.once("close", () => open--);
-      return watcher;
-    },
-    get open() {
-      return open;
-    },
-  };
-}
-
-test("a request that is sent at once is answered once the stream is open, not before", async () => {
-  writeFileSync(at("cds.json"), json("a"));
-  const watches = countWatches();
-  const { stream, listener } = open(at("cds.json"), {}, CLUSTER, watches.watchDirectory);
-  stream.send(request(CLUSTER), false);
-  // Reading begins with a watch, and nothing that takes the disk's time can be over yet.
-  for (let turns = 0; turns < 20; turns++) await Promise.resolve();
-  expect({ open: watches.open, kinds: listener.kinds }).toEqual({ open: 0, kinds: [] });
-  expect(namesIn((await listener.next("response")).bytes)).toEqual(["a"]);
-  expect(listener.kinds).toEqual(["opened", "response"]);
-});
-
-test("what is closed while a response is judged watches nothing any more", async () => {
-  writeFileSync(at("cds.json"), json("a"));
-  const watches = countWatches();
-  const { stream, listener } = await follow(at("cds.json"), {}, CLUSTER, watches.watchDirectory);
-  let finish: (() => void) | undefined;
-  listener.judge = () =>
-    new Promise((resolve) => {
-      finish = resolve;
-    });
-  replace(at("cds.json"), json("b"));
-  await listener.next("response");
-  replace(at("cds.json"), json("c"));
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  stream.close();
-  finish?.();
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  expect({ open: watches.open, kinds: listener.kinds }).toEqual({ open: 0, kinds: ["opened", "response", "response"] });
-});
-
-test("what is closed watches nothing and says nothing any more, whenever it is closed", async () => {
-  writeFileSync(at("cds.json"), json("a"));
-  const watches = countWatches();
-  for (const [index, waitMs] of [0, 1, 2, 5, 20, 60].entries()) {
-    const opened = await follow(at("cds.json"), {}, CLUSTER, watches.watchDirectory);
-    replace(at("cds.json"), json(`${index}`));
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
-    opened.stream.close();
-    const { length } = opened.listener.told;
-    await until("all watches are closed", () => watches.open === 0);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect({ open: watches.open, told: opened.listener.told.length }).toEqual({ open: 0, told: length });
-  }
 });
 
 test("copies over the file are seen whole", async () => {
