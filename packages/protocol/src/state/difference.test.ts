@@ -54,6 +54,7 @@ describe("a difference in one view", () => {
       puts: ["c@2", "e@1"],
       removed: ["d"],
     });
+    expect(differences[0]?.changes).toBe(differences[0]?.changes);
     expect(differences[0]?.segments.length).toBe(2);
     expect(differences[1]?.segments.length).toBe(1);
     expect(differences[0]?.segments[1]).toBe(differences[1]?.segments[0]);

@@ -154,6 +154,7 @@ class SharedDifference implements Difference {
   readonly segments: readonly Segment[];
   readonly #changed: readonly (readonly [Table, TableChange])[];
   readonly #ttls: Ttls;
+  #changes: readonly Change[] | undefined;
 
   constructor(changed: readonly (readonly [Table, TableChange])[], ttls: Ttls) {
     this.#changed = changed;
@@ -169,6 +170,11 @@ class SharedDifference implements Difference {
   }
 
   get changes(): readonly Change[] {
+    this.#changes ??= this.#list();
+    return this.#changes;
+  }
+
+  #list(): readonly Change[] {
     const lists = this.#changed.map(([table, change]) => changesIn(table, change, this.#ttls));
     const [first, ...others] = lists.filter((list) => list.length > 0);
     // Usually one layer changed, and every view that has it shares its changes.
