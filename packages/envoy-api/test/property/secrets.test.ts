@@ -1,17 +1,13 @@
 /** Whether a message holds a secret is said without decoding most of them; what is said must be what redacting it finds. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { toBinary } from "@bufbuild/protobuf";
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSchema } from "../../src/descriptor/schema.ts";
 import { decodeContent } from "../../src/format/content.ts";
-import { JsonReader } from "../../src/format/json-reader.ts";
-import { ProblemList } from "../../src/format/problem-list.ts";
 import { redact } from "../../src/format/redact.ts";
 import { api, V3 } from "../support/api.ts";
-import { arbitraryJson } from "../support/arbitrary-json.ts";
 import { mutate, seededChance } from "../support/mutation.ts";
+import { encodedSamples } from "../support/samples.ts";
 
 const runs = Number(process.env["XDS_FUZZ_RUNS"] ?? 10_000);
 const seed = Number(process.env["XDS_FUZZ_SEED"] ?? 20_261);
@@ -31,15 +27,6 @@ const types = [
   "envoy.api.v2.auth.Secret",
 ].map(formatTypeUrl);
 
-function samplesOf(type: TypeUrl): readonly Buffer[] {
-  const message = schema.message(type);
-  if (message === undefined) throw new Error(type);
-  return fc.sample(arbitraryJson(message, schema), { numRuns: 300, seed }).map((json) => {
-    const content = new JsonReader(schema, new ProblemList()).readMessage(message, json);
-    return Buffer.from(content === undefined ? new Uint8Array() : toBinary(message, content));
-  });
-}
-
 /** Undefined if it cannot be decoded. */
 function holdsByDecoding(type: TypeUrl, bytes: Uint8Array): boolean | undefined {
   const message = schema.message(type);
@@ -55,7 +42,7 @@ test("what is said of a message without decoding it is what decoding finds", asy
   const chance = seededChance(seed);
   const found = { secrets: 0, others: 0 };
   for (const type of types) {
-    const samples = samplesOf(type);
+    const samples = encodedSamples(type, schema, { numRuns: 300, seed });
     for (let run = 0; run < samples.length + runs / types.length; run++) {
       if (run % 500 === 0) await nextTurn();
       const bytes = samples[run] ?? mutate(samples, chance);

@@ -4,16 +4,12 @@
  */
 import { readFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { toBinary } from "@bufbuild/protobuf";
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSchema } from "../../src/descriptor/schema.ts";
-import { JsonReader } from "../../src/format/json-reader.ts";
-import { ProblemList } from "../../src/format/problem-list.ts";
 import { api, V3 } from "../support/api.ts";
-import { arbitraryJson } from "../support/arbitrary-json.ts";
 import { mutate, seededChance } from "../support/mutation.ts";
+import { encodedSamples } from "../support/samples.ts";
 
 const runs = Number(process.env["XDS_FUZZ_RUNS"] ?? 20_000);
 const seed = Number(process.env["XDS_FUZZ_SEED"] ?? 20_261);
@@ -33,15 +29,10 @@ const types = [
   V3.http,
 ].map(formatTypeUrl);
 
-/** What messages of a type may be as an encoder writes them, well and badly made. */
+/** With what people write of a type, if it is such a one. */
 function samplesOf(type: TypeUrl): readonly Buffer[] {
-  const message = schema.message(type);
-  if (message === undefined) throw new Error(type);
   const ofGolden = golden.get(type);
-  const samples = fc.sample(arbitraryJson(message, schema), { numRuns: 400, seed }).map((json) => {
-    const content = new JsonReader(schema, new ProblemList()).readMessage(message, json);
-    return Buffer.from(content === undefined ? new Uint8Array() : toBinary(message, content));
-  });
+  const samples = encodedSamples(type, schema, { numRuns: 400, seed });
   return ofGolden === undefined ? samples : [ofGolden, ...samples];
 }
 
