@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import unit from "./vitest.config.ts";
+import unit, { shared } from "./vitest.config.ts";
 
 /** Attacks on `xds serve` while a client that behaves measures its edits: it shares the machine with one attack at a time. */
 export default defineConfig({
@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     include: ["test/attacks/**/*.test.ts"],
     globalSetup: ["test/e2e/support/global-setup.ts", "vitest.global-setup.ts"],
-    env: unit.test?.env ?? {},
+    env: shared.env,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     fileParallelism: false,

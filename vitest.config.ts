@@ -1,10 +1,25 @@
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+import { longestFirst } from "./vitest.sequencer.ts";
 
 const source = (name: string, entry = "index"): string =>
   fileURLToPath(new URL(`./packages/${name}/src/${entry}.ts`, import.meta.url));
+
+/** What holds for all tests of the packages, on whatever HTTP/2. */
+export const shared = {
+  globalSetup: [fileURLToPath(new URL("./vitest.global-setup.ts", import.meta.url))],
+  setupFiles: [fileURLToPath(new URL("./vitest.setup.ts", import.meta.url))],
+  // Servers that tests start as processes keep what they keep there.
+  env: { XDG_STATE_HOME: join(tmpdir(), `xdskit-test-${process.pid}`) },
+  testTimeout: 60_000,
+  // Left to itself it keeps one core for its own work, of which there is little.
+  maxWorkers: availableParallelism(),
+};
+
+/** Unit tests open nothing and leave nothing behind. */
+const units = "packages/*/src/**/*.test.ts";
 
 export default defineConfig({
   resolve: {
@@ -30,13 +45,30 @@ export default defineConfig({
     },
   },
   test: {
-    globalSetup: [fileURLToPath(new URL("./vitest.global-setup.ts", import.meta.url))],
-    setupFiles: [fileURLToPath(new URL("./vitest.setup.ts", import.meta.url))],
-    include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "examples/**/*.test.ts"],
-    // Servers that tests start as processes keep what they keep there.
-    env: { XDG_STATE_HOME: join(tmpdir(), `xdskit-test-${process.pid}`) },
-    testTimeout: 60_000,
-    // Left to itself it keeps one core for its own work, of which there is little.
-    maxWorkers: availableParallelism(),
+    ...shared,
+    sequence: {
+      sequencer: longestFirst([
+        "packages/store-etcd/test/faults",
+        "packages/protocol/test/property",
+        "packages/cli/test/workers",
+        "packages/cli/test/check",
+        "packages/server/test/files/order",
+      ]),
+    },
+    projects: [
+      {
+        extends: true,
+        // Half of the files, and they are short: to load the modules anew for each takes longer than the tests.
+        test: { name: "units", include: [units], isolate: false, restoreMocks: true },
+      },
+      {
+        extends: true,
+        test: {
+          name: "whole",
+          include: ["packages/*/test/**/*.test.ts", "examples/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, units],
+        },
+      },
+    ],
   },
 });

@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
-import unit from "./vitest.config.ts";
+import unit, { shared as packages } from "./vitest.config.ts";
+import { longestFirst } from "./vitest.sequencer.ts";
 
 /** Scenarios that measure, or take all of a machine: each has it to itself. */
 const alone = ["*-fleet", "client-beside-others", "console-live", "hostile-clients", "large-state", "browser"].map(
@@ -8,7 +9,7 @@ const alone = ["*-fleet", "client-beside-others", "console-live", "hostile-clien
 
 const shared = {
   globalSetup: ["test/e2e/support/global-setup.ts", "vitest.global-setup.ts"],
-  env: unit.test?.env ?? {},
+  env: packages.env,
   testTimeout: 120_000,
   hookTimeout: 120_000,
 };
@@ -17,6 +18,17 @@ const shared = {
 export default defineConfig({
   resolve: unit.resolve,
   test: {
+    sequence: {
+      sequencer: longestFirst([
+        "envoy-no-loss.",
+        "envoy-story",
+        "envoy-workers",
+        "balanced-workers",
+        "grpc-story",
+        "envoy-files",
+        "console",
+      ]),
+    },
     projects: [
       {
         resolve: unit.resolve,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { watch } from "./tools/mutation/watchdog.mjs";
-import unit from "./vitest.config.ts";
+import unit, { shared } from "./vitest.config.ts";
 
 const root = import.meta.dirname;
 const mutated = process.env["XDS_MUTATION_SOURCES"] ?? "";
@@ -28,7 +28,7 @@ export default defineConfig({
   test: {
     include: ["tools/mutation/every-test.mjs"],
     runner: "./tools/mutation/runner.mjs",
-    setupFiles: unit.test?.setupFiles ?? [],
+    setupFiles: shared.setupFiles,
     pool: "threads",
     isolate: false,
     maxWorkers: 1,

@@ -223,8 +223,13 @@ function skip(reason) {
 /** Tests of what differs between Node versions: HTTP/2, TLS, file watching, threads, processes. */
 const closestToNode = [
   "packages/server/test/wire",
-  "packages/server/test/files",
-  "packages/server/test/ledger",
+  "packages/server/test/files/export",
+  "packages/server/test/files/files-golden",
+  "packages/server/test/ledger/crash",
+  "packages/server/test/ledger/directory-store",
+  "packages/server/test/ledger/faults",
+  "packages/server/test/ledger/replicas",
+  "packages/server/test/ledger/store-copy",
   "packages/client/test/grpc-transport",
   "packages/client/test/process",
   "packages/client/test/store",
