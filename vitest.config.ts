@@ -18,7 +18,7 @@ export const shared = {
   maxWorkers: availableParallelism(),
 };
 
-/** Unit tests open nothing and leave nothing behind. */
+/** Unit tests leave nothing behind in the process. */
 const units = "packages/*/src/**/*.test.ts";
 
 export default defineConfig({

@@ -252,7 +252,7 @@ export const settingTable: readonly Setting[] = [
     "workers",
     "count-or-auto",
     "1",
-    "Processes that serve the clients; auto for one per core. Limits hold for each of them.",
+    "Processes that serve the clients, up to 256; auto for one per core. Limits hold for each of them.",
   ),
   row("tls.cert", "path", undefined, "PEM file with the server certificate and its chain."),
   row("tls.key", "path", undefined, "PEM file with the server's private key."),

@@ -16,6 +16,8 @@ export interface ValueTrouble {
 }
 
 const MS_OF_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+/** Each worker is a process with all resources; more than the largest machines have cores is a slip of the keyboard. */
+const MOST_WORKERS = 256;
 const BYTES_OF_UNIT: Readonly<Record<string, number>> = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 /**
@@ -33,7 +35,7 @@ export function readSettingValue(setting: Pick<Setting, "kind" | "words">, given
     case "count":
       return readCount(given);
     case "count-or-auto":
-      return given === "auto" ? good(given) : readPositive(given);
+      return given === "auto" ? good(given) : readWorkers(given);
     case "share-or-off":
       return given === false || given === "off" ? good("off") : readShare(given);
     case "bytes":
@@ -82,10 +84,11 @@ function readCount(given: unknown): ValueResult {
   return bad("SETTING_INVALID", `expected a whole number from 0, got ${show(given)}`);
 }
 
-function readPositive(given: unknown): ValueResult {
+function readWorkers(given: unknown): ValueResult {
   const read = readCount(given);
-  return read.value === 0
-    ? bad("SETTING_INVALID", `expected a whole number from 1, or auto, got ${show(given)}`)
+  const isOutside = read.trouble === undefined && (read.value === 0 || Number(read.value) > MOST_WORKERS);
+  return isOutside
+    ? bad("SETTING_INVALID", `expected a whole number from 1 to ${MOST_WORKERS}, or auto, got ${show(given)}`)
     : read;
 }
 
