@@ -32,9 +32,14 @@ class Divided {
       });
   }
 
-  static async start(directory: string, ...flags: readonly string[]): Promise<Divided> {
+  /** Does not wait until it is ready. */
+  static begin(directory: string, ...flags: readonly string[]): Divided {
     const listen = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--validation", "off"];
-    const divided = new Divided(["serve", directory, ...listen, "--workers", "2", ...flags]);
+    return new Divided(["serve", directory, ...listen, ...flags]);
+  }
+
+  static async start(directory: string, ...flags: readonly string[]): Promise<Divided> {
+    const divided = Divided.begin(directory, "--workers", "2", ...flags);
     await until("it is ready", () => divided.logged("ready").length === 1 && divided.logged("serving").length === 1);
     const [{ address, admin } = {}] = divided.logged("serving");
     divided.address = String(address);
@@ -253,6 +258,16 @@ test("SIGTERM drains all workers and ends with 0", async () => {
   divided.child.kill("SIGTERM");
   expect(await exited).toEqual([0, null]);
   expect(pids.map(isAlive)).toEqual([false, false]);
+});
+
+test("SIGTERM does not wait until all workers are ready", async () => {
+  divided = Divided.begin(site.directory, "--state-dir", state.directory, "--workers", "6");
+  await until("the first is ready", () => divided.logged("worker-ready").length > 0);
+  const exited = once(divided.child, "exit");
+  divided.child.kill("SIGTERM");
+  expect(await exited).toEqual([0, null]);
+  const events = ["serving", "stopping", "stopped"].map((event) => divided.logged(event).length);
+  expect(events).toEqual([0, 1, 1]);
 });
 
 describeWith("etcd", "workers of a server with a store", () => {

@@ -104,7 +104,9 @@ class WiredServer implements PrimaryServer {
   readonly #nodeSources: Parameters<typeof findNodes>[0];
   #source: SourceStatus = { state: "loading", problems: [], since: new Date() };
   #address: BoundAddress | undefined;
-  #state: "new" | "started" | "closed" = "new";
+  #state: "new" | "starting" | "started" | "closed" = "new";
+  #starting: Promise<StartedServer> | undefined;
+  #closing: Promise<void> | undefined;
 
   constructor(options: CheckedOptions, sharing?: Sharing) {
     const { api, log } = options;
@@ -220,25 +222,41 @@ class WiredServer implements PrimaryServer {
   async listen(): Promise<StartedServer> {
     if (this.#state !== "new")
       throw new XdsError("SERVER_STATE", `expected a new server, got one that is ${this.#state}`);
-    this.#state = "started";
+    this.#state = "starting";
+    this.#starting = this.#start();
     try {
-      await this.#ledger?.open();
-      await openNodePast(this.#nodePast, { hub: this.#hub, ledger: this.#ledger });
-      // First, because a server that cannot write its files must not accept clients.
-      for (const exporter of this.#exporters) await exporter.start();
-      const addresses = await this.#startTransports();
-      const [address] = addresses;
-      if (address === undefined) throw new XdsError("LISTEN_FAILED", "there is no address to listen at");
-      this.#address = address;
-      const adminAddress = await this.#admin?.start();
-      this.#hub.listening();
-      this.#link?.run();
-      return { address, addresses, ...(adminAddress === undefined ? {} : { adminAddress }) };
+      return await this.#starting;
     } catch (cause) {
+      const wasClosed = this.#closing !== undefined;
       await this.close();
+      if (wasClosed) throw closedMeanwhile();
       if (cause instanceof XdsError) throw cause;
       throw listenError("for the admin API", cause);
     }
+  }
+
+  /** Looks after each step whether it is still wanted, as `close` waits for it. */
+  async #start(): Promise<StartedServer> {
+    await this.#ledger?.open();
+    this.#requireWanted();
+    await openNodePast(this.#nodePast, { hub: this.#hub, ledger: this.#ledger });
+    // First, because a server that cannot write its files must not accept clients.
+    for (const exporter of this.#exporters) {
+      this.#requireWanted();
+      await exporter.start();
+    }
+    this.#requireWanted();
+    const addresses = await this.#startTransports();
+    this.#requireWanted();
+    const [address] = addresses;
+    if (address === undefined) throw new XdsError("LISTEN_FAILED", "there is no address to listen at");
+    this.#address = address;
+    const adminAddress = await this.#admin?.start();
+    this.#requireWanted();
+    this.#state = "started";
+    this.#hub.listening();
+    this.#link?.run();
+    return { address, addresses, ...(adminAddress === undefined ? {} : { adminAddress }) };
   }
 
   async #startTransports(): Promise<readonly BoundAddress[]> {
@@ -375,10 +393,15 @@ class WiredServer implements PrimaryServer {
     await this.close();
   }
 
-  async close(): Promise<void> {
-    if (this.#state === "closed") return;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#state = "closed";
     this.#pool?.close();
+    await this.#starting?.catch(() => undefined); // its caller is told
     await Promise.all(this.#exporters.map((exporter) => exporter.close()));
     await this.#nodePast.close();
     await this.#ledger?.close();
@@ -388,6 +411,10 @@ class WiredServer implements PrimaryServer {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #requireWanted(): void {
+    if (this.#closing !== undefined) throw closedMeanwhile();
   }
 
   #requireOpen(): void {
@@ -412,4 +439,8 @@ async function elapsed(ms: number): Promise<void> {
   await new Promise<void>((resolve) => {
     setTimeout(resolve, ms).unref();
   });
+}
+
+function closedMeanwhile(): XdsError {
+  return new XdsError("SERVER_STATE", "the server was closed while it started");
 }

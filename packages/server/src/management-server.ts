@@ -35,7 +35,7 @@ export interface SourceReport {
 export interface ManagementServer extends AsyncDisposable {
   /**
    * Starts listening. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, FILES_FAILED, STORE_FAILED, or SERVER_STATE unless the server
-   * is new.
+   * is new, or if it is closed meanwhile.
    */
   listen(): Promise<StartedServer>;
   /**
@@ -143,7 +143,7 @@ export interface ManagementServer extends AsyncDisposable {
    * (10,000 by default), then closes (S-GRP-06).
    */
   drain(options?: { readonly graceMs?: number }): Promise<void>;
-  /** Closes everything at once. May be called more than once. */
+  /** Closes everything at once; resolves when everything is closed. May be called more than once, and while it starts. */
   close(): Promise<void>;
   readonly revision: number;
   /** Undefined without a ledger, and until it is open: after `listen`, or the first `publish`. */

@@ -85,6 +85,10 @@ export class WorkerPool {
     for (const [listener, wanted] of this.#options.listen.entries()) {
       const { source, address } = await ConnectionSource.open(wanted, (socket) => this.#connected(listener, socket));
       this.#sources.push(source);
+      if (this.#isClosing) {
+        source.close();
+        throw new XdsError("WORKER_FAILED", "the workers were stopped before they started");
+      }
       addresses.push(address);
     }
     this.#addresses = addresses;

@@ -4,7 +4,7 @@ import { createServer, type ManagementServer, type ManagementServerOptions, XdsE
 import { createPrimary } from "@xdskit/server/internal";
 import type { Problem, ResourceSource, SettingsContent } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../../exit-code.ts";
-import { aborted } from "../../interruption.ts";
+import { aborted, unlessAborted } from "../../interruption.ts";
 import type { CommandLog } from "../../output/log.ts";
 import { formatProblems } from "../../output/problems.ts";
 import { formatAddress, formatReachedAddress, reachedHost } from "../../settings/address.ts";
@@ -94,7 +94,13 @@ export async function serveSource(
   const service = source && new Service({ ...parts, source });
   if (begun !== undefined) service?.begin(begun);
   const histories = stateDir === undefined || store !== undefined ? undefined : await findHistories(stateDir, served);
-  const started = await start(server);
+  const started = await unlessAborted(start(server), io.interrupted);
+  if (started === undefined) {
+    log.write("stopping", { signal: String(io.interrupted.reason) });
+    await server.close();
+    log.write("stopped", {});
+    return exitCode.ok;
+  }
   // A directory that another server uses is that server's.
   const isOurs = store !== undefined || server.ledger?.directory !== undefined;
   if (isOurs) {

@@ -87,6 +87,8 @@ export class FileExporter implements BodyHandle {
   /** Whether no earlier writer left files, so that no client follows them yet. */
   #isFresh = false;
   #isClosed = false;
+  #starting: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
   #stopWatching: (() => void) | undefined;
 
   constructor(parts: ExporterParts) {
@@ -100,6 +102,11 @@ export class FileExporter implements BodyHandle {
 
   /** Locks the directory and subscribes. Throws an `XdsError` (FILES_FAILED). */
   async start(): Promise<void> {
+    this.#starting = this.#start();
+    await this.#starting;
+  }
+
+  async #start(): Promise<void> {
     const { hub, output } = this.#parts;
     try {
       this.#folder = new PrivateFolder(output.directory);
@@ -154,10 +161,15 @@ export class FileExporter implements BodyHandle {
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
   }
 
-  /** Stops writing. The files stay. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
+  /** Stops writing; resolves when nothing is written any more, however often it is called. The files stay. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#isClosed = true;
+    await this.#starting?.catch(() => undefined); // its caller is told
     this.#stopWatching?.();
     clearTimeout(this.#timer);
     await this.#working;
