@@ -1,15 +1,14 @@
 import type { RevisionAnswer } from "@xdskit/server";
 import type { Colors } from "../output/color.ts";
 
-/** `+1 ~2 -3`: added, changed, deleted. */
+/** `+1 ~2 -3`: added, changed, deleted; and `node mapping or access` if one of these changed. */
 export function countChanges({ added, changed, deleted, placement }: RevisionAnswer): string {
   const counts = [
     ...(added === 0 ? [] : [`+${added}`]),
     ...(changed === 0 ? [] : [`~${changed}`]),
     ...(deleted === 0 ? [] : [`-${deleted}`]),
-    ...(placement ? ["node mapping or access"] : []),
-  ];
-  return counts.join(" ");
+  ].join(" ");
+  return [counts, ...(placement ? ["node mapping or access"] : [])].filter((part) => part !== "").join(", ");
 }
 
 /** `git 1f2e3d4c5b6a`, and whether the work tree had changes. */

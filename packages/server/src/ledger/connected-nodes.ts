@@ -7,6 +7,8 @@ import {
 
 /** How often the file is written at most, in milliseconds. */
 const EVERY_MS = 1_000;
+/** After how long it is tried again, in milliseconds, if it cannot be written. */
+const AGAIN_MS = 60_000;
 /** After how long a node that has not come back after a restart is gone, in milliseconds. */
 const RETURN_MS = 5 * 60_000;
 
@@ -14,7 +16,7 @@ export interface ConnectedNodesOptions {
   readonly directory: string;
   readonly connected: () => Iterable<ConnectedNode>;
   readonly now?: () => number;
-  /** Called once if the file cannot be written. */
+  /** Called if the file cannot be written, and not again before it could be. */
   readonly onProblem: (message: string) => void;
 }
 
@@ -30,6 +32,7 @@ export class ConnectedNodes {
   #writing: Promise<void> = Promise.resolve();
   #isClosed = false;
   #written: string | undefined;
+  #isFailing = false;
 
   private constructor(options: ConnectedNodesOptions, before: readonly ConnectedNode[]) {
     this.#options = options;
@@ -50,7 +53,11 @@ export class ConnectedNodes {
   /** Other nodes are connected, or they have other layers: writes that soon. */
   changed(): void {
     if (this.#isClosed) return;
-    this.#timer ??= setTimeout(() => this.#write(), EVERY_MS).unref();
+    this.#writeIn(EVERY_MS);
+  }
+
+  #writeIn(ms: number): void {
+    this.#timer ??= setTimeout(() => this.#write(), ms).unref();
   }
 
   /** Writes which nodes are connected now, for the last time: those that the shutdown disconnects stay in the file. */
@@ -77,11 +84,16 @@ export class ConnectedNodes {
   async #replace(text: string): Promise<void> {
     try {
       await writeConnectedNodes(this.#options.directory, text);
+      this.#isFailing = false;
     } catch (cause) {
-      if (!this.#isClosed) clearTimeout(this.#timer);
-      this.#isClosed = true;
+      this.#written = undefined;
+      if (!this.#isClosed) this.#writeIn(AGAIN_MS);
+      if (this.#isFailing) return;
+      this.#isFailing = true;
       const why = cause instanceof Error ? cause.message : String(cause);
-      this.#options.onProblem(`which nodes are connected is not written down any more: ${why}`);
+      this.#options.onProblem(
+        `which nodes are connected cannot be written down, and is tried again every minute: ${why}`,
+      );
     }
   }
 
