@@ -79,30 +79,27 @@ function brokenRules(
   return validation === "warn" ? broken : broken.map((problem) => ({ ...problem, severity: "error" }));
 }
 
+const WILDCARD = "*";
 const USUAL_NAME = /^[!-~]*$/;
 const nothing: readonly never[] = [];
 
-/** Warns of a name that resembles another or looks empty. It is served unchanged. */
+/** Warns of a name that resembles another, looks empty or means something else. It is served unchanged. */
 function unusualName(name: string): readonly FieldProblem[] {
-  if (USUAL_NAME.test(name)) return nothing;
-  const reason = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
-    ? "holds a character that cannot be seen"
-    : name !== name.trim()
-      ? "begins or ends with a space"
-      : name !== name.normalize("NFC")
-        ? "is not in Unicode's composed form (NFC), so that it looks like a name that it does not equal"
-        : undefined;
+  const reason = whyUnusual(name);
   if (reason === undefined) return nothing;
-  const hint = "clients compare names byte by byte";
-  return [
-    {
-      code: "RESOURCE_NAME_UNUSUAL",
-      severity: "warning",
-      path: [],
-      message: `the name ${quote(name)} ${reason}`,
-      hint,
-    },
-  ];
+  const message = `the name ${quote(name)} ${reason}`;
+  const hint = name === WILDCARD ? "give it another name" : "clients compare names byte by byte";
+  return [{ code: "RESOURCE_NAME_UNUSUAL", severity: "warning", path: [], message, hint }];
+}
+
+function whyUnusual(name: string): string | undefined {
+  if (name === WILDCARD) return "is the wildcard: no client can subscribe to the resource by its name";
+  if (USUAL_NAME.test(name)) return undefined;
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)) return "holds a character that cannot be seen";
+  if (name !== name.trim()) return "begins or ends with a space";
+  if (name !== name.normalize("NFC"))
+    return "is not in Unicode's composed form (NFC), so that it looks like a name that it does not equal";
+  return undefined;
 }
 
 /** Reads an encoded message as a resource, in the same way. */

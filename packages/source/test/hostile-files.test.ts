@@ -327,6 +327,7 @@ describe("names", () => {
     ["a zero byte", "a\u0000b", '"a\\u{0}b" holds a character that cannot be seen'],
     ["a line break", "a\nb", '"a\\u{a}b" holds a character that cannot be seen'],
     ["a space at the end", "a ", '"a " begins or ends with a space'],
+    ["the wildcard", "*", "is the wildcard"],
     ["a decomposed letter", "cafe\u0301", "is not in Unicode's composed form (NFC)"],
   ])("%s is served and warned of", async (_, name, said) => {
     const { state, problems } = await load(temporaryDirectory({ "a.yaml": cluster(name) }));
