@@ -110,7 +110,10 @@ export interface XdsClient extends OwnStatus, AsyncDisposable {
   checkHealth(options?: HealthCheckingOptions): HealthChecking;
   /** Changes fields of the node; servers receive the new node with the next request (C-MSC-07). */
   changeNode(node: Partial<Node>): void;
-  /** Closes all watches and connections. Afterwards the client does not keep the process alive. */
+  /**
+   * Closes all watches and connections; every call resolves when all are closed. Afterwards the client does not keep the
+   * process alive.
+   */
   close(): Promise<void>;
 }
 
@@ -175,6 +178,7 @@ export class OpenClient implements XdsClient {
   /** Closing never fails, so the promise may be ignored. */
   readonly #aborted = (): void => void this.close();
   #node: Node;
+  #closed: Promise<void> | undefined;
 
   constructor(parts: ClientParts) {
     const { api, config, defaults, node, driver, stats, store, connections, encodeNode, signal } = parts;
@@ -267,7 +271,16 @@ export class OpenClient implements XdsClient {
     this.#driver.changeNode(this.#node);
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#end();
+    return this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #end(): Promise<void> {
     // The signal may outlive many clients.
     this.#signal?.removeEventListener("abort", this.#aborted);
     this.#closing.abort(new XdsClientError("CLOSED", "the client was closed"));
@@ -277,10 +290,6 @@ export class OpenClient implements XdsClient {
     await this.#driver.close();
     this.#stats.disconnect();
     await this.#store?.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
   }
 
   /**

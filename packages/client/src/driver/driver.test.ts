@@ -10,15 +10,20 @@ const silentReader: DriverOptions["reader"] = {
   forget: () => {},
 };
 
+/** Transports that send nothing. */
+function transportsClosing(close: () => Promise<void>): DriverOptions["transports"] {
+  const silent = { open: () => ({ send: () => {}, close: () => {} }), close };
+  return { grpc: silent, rest: silent, file: silent };
+}
+
 /** A driver whose machine has one answer to each kind of event. */
 function drive(
   effects: Partial<Record<ClientEvent["kind"], readonly ClientEffect[]>>,
-  options: Partial<Pick<DriverOptions, "reader" | "report">> = {},
+  options: Partial<Pick<DriverOptions, "reader" | "report" | "transports">> = {},
 ): Driver {
-  const silent = { open: () => ({ send: () => {}, close: () => {} }), close: () => Promise.resolve() };
   return new Driver({
     machine: { onAll: (events) => events.flatMap(({ kind }) => effects[kind] ?? []), states: () => [] },
-    transports: { grpc: silent, rest: silent, file: silent },
+    transports: transportsClosing(() => Promise.resolve()),
     reader: silentReader,
     report: () => {},
     restore: () => undefined,
@@ -79,4 +84,19 @@ test("what came of a source is forgotten when nobody needs the last stream to it
   driver.states();
   expect(forgotten).toEqual([["grpc", undefined]]);
   await driver.close();
+});
+
+test("every close resolves when the transports are closed", async () => {
+  let end = (): void => {};
+  const closed = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const driver = drive({}, { transports: transportsClosing(() => closed) });
+  const resolved: number[] = [];
+  const calls = [1, 2].map((call) => driver.close().then(() => resolved.push(call)));
+  await new Promise((done) => setImmediate(done));
+  expect(resolved).toEqual([]);
+  end();
+  await Promise.all(calls);
+  expect(resolved).toEqual([1, 2]);
 });

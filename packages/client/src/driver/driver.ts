@@ -62,6 +62,7 @@ export class Driver {
   readonly #events: ClientEvent[] = [];
   readonly #effects = new EffectQueue<ClientEffect>((effect) => this.#perform(effect));
   #isClosed = false;
+  #closing: Promise<void> | undefined;
   #watchesGiven = 0;
 
   constructor(options: DriverOptions) {
@@ -107,9 +108,13 @@ export class Driver {
     return this.#options.machine.states(only);
   }
 
-  /** Stops all watches. Resolves when no connection is left. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
+  /** Stops all watches. Resolves when no connection is left, for each call. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
     this.#isClosed = true;
     this.#timers.cancelAll();
     this.#listeners.clear();
