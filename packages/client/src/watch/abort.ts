@@ -1,6 +1,4 @@
-import { XdsClientError } from "../error.ts";
-
-type Aborted = (reason: Error) => void;
+type Aborted = (reason: unknown) => void;
 
 /** Callbacks by signal. Each signal gets one listener: Node.js warns of a leak above ten. */
 const waiting = new WeakMap<AbortSignal, Set<Aborted>>();
@@ -20,8 +18,7 @@ function listenTo(signal: AbortSignal): Set<Aborted> {
   signal.addEventListener(
     "abort",
     () => {
-      const cause: unknown = signal.reason;
-      const reason = cause instanceof Error ? cause : new XdsClientError("CLOSED", "given up", { cause });
+      const reason: unknown = signal.reason;
       for (const aborted of all) aborted(reason);
     },
     { once: true },
