@@ -108,7 +108,10 @@ export interface XdsClient extends OwnStatus, AsyncDisposable {
    * @throws {XdsClientError} `TYPE_UNSUPPORTED` if there is no gRPC server for it, `CLOSED`
    */
   checkHealth(options?: HealthCheckingOptions): HealthChecking;
-  /** Changes fields of the node; servers receive the new node with the next request (C-MSC-07). */
+  /**
+   * Changes fields of the node; servers receive the new node with the next request (C-MSC-07). Metadata is limited as in
+   * the options of the client.
+   */
   changeNode(node: Partial<Node>): void;
   /**
    * Closes all watches and connections; every call resolves when all are closed. Afterwards the client does not keep the

@@ -194,3 +194,11 @@ test.each([
   if (config === undefined) throw new Error("expected a configuration");
   expect(listenerNameFor(target, authority, config)).toBe(name);
 });
+
+test("metadata of the node that is nested too deeply is told with its place", () => {
+  let list: readonly unknown[] = [];
+  for (let level = 1; level < 32; level++) list = [list];
+  expect(told({ xds_servers: [valid], node: { id: "n", metadata: { list } } })).toEqual([
+    `error node.metadata.list${"[0]".repeat(31)}: expected at most 32 levels of nesting, got more`,
+  ]);
+});

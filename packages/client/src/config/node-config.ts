@@ -4,7 +4,8 @@ import { anonymousNode, formatTypeUrl, type Node } from "@xdskit/protocol";
 import { isObject } from "@xdskit/protocol/internal";
 import type { ConfigDefaults } from "./config-defaults.ts";
 import { type MessageReading, readMessage } from "./message-reader.ts";
-import { isPresent, type Place } from "./place.ts";
+import { findMetadataProblems } from "./node-metadata.ts";
+import { at, isPresent, type Place } from "./place.ts";
 import type { Problems } from "./problems.ts";
 
 /** The node fields of `ClientConfig`. */
@@ -22,12 +23,21 @@ export function readNode(
 ): NodeConfig {
   const { api, defaults } = options;
   const read = isPresent(place) ? readMessage(messageName, place, options, problems) : undefined;
-  if (read === undefined) return { node: named(anonymousNode, defaults), nodeBytes: undefined };
+  if (read === undefined || !hasFittingMetadata(read.place, problems))
+    return { node: named(anonymousNode, defaults), nodeBytes: undefined };
   const node = decodeNode(read.bytes);
   return {
     node: named(node, defaults),
     nodeBytes: isWhole(node, read.bytes, formatTypeUrl(messageName), api) ? undefined : read.bytes,
   };
+}
+
+/** Reports metadata that cannot be sent. */
+function hasFittingMetadata(node: Place, problems: Problems): boolean {
+  const { value = {}, path } = at(node, "metadata");
+  const found = findMetadataProblems(value);
+  for (const problem of found) problems.error([...path, ...problem.path], problem.message);
+  return found.length === 0;
 }
 
 /** Whether a `Node` holds everything in the encoded bytes. */

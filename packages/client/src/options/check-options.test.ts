@@ -66,6 +66,23 @@ test("every mistake is told at once, and never what may be a secret", () => {
   ]);
 });
 
+test("every field of the node is checked down to its values", () => {
+  const node = {
+    locality: { region: 5, sub_zone: "a" },
+    metadata: { a: { b: [1, () => {}] }, d: new Date(0) },
+    clientFeatures: [1],
+    dynamicParameters: { t: { a: 1 } },
+  };
+  expect(check({ server: "a:1", node })).toEqual([
+    "node.locality.region: expected a string, got 5",
+    "node.locality.sub_zone: unknown field",
+    "node.metadata.a.b[1]: expected a JSON value, got a function",
+    "node.metadata.d: expected a JSON value, got an instance of Date",
+    "node.clientFeatures: expected a list of strings, got a list",
+    "node.dynamicParameters.t.a: expected a string, got a value of type number",
+  ]);
+});
+
 test("the error says what was meant, and the variable that names a bootstrap", () => {
   expect(() => checkOptions({ server: "a:1", limits: { maxResponseByte: 1 } } as XdsClientOptions, {})).toThrow(
     'the configuration is not valid: limits.maxResponseByte: unknown option (did you mean "maxResponseBytes"?)',

@@ -1,20 +1,35 @@
 import { encodeNode } from "@xdskit/envoy-api/internal";
 import { anonymousNode, type Node } from "@xdskit/protocol";
-import { aList, anObject, aText, type RulesOf } from "@xdskit/protocol/internal";
+import {
+  aListOfTexts,
+  anObject,
+  aText,
+  at,
+  fields,
+  isObject,
+  type Rule,
+  type RulesOf,
+} from "@xdskit/protocol/internal";
+import { texts } from "../argument.ts";
 import type { ClientConfig } from "../config/client-config.ts";
+import { aStruct } from "../config/node-metadata.ts";
 import type { NodeEncoder } from "../transport/encode-request.ts";
 import { VERSION } from "./version.ts";
+
+/** Parameters by type URL. */
+const textsByType: Rule = (value) =>
+  isObject(value) ? Object.entries(value).flatMap(([type, inner]) => at(type, texts(inner))) : anObject(value);
 
 /** The fields of a node. */
 export const nodeRules: RulesOf<Node> = {
   id: aText,
   cluster: aText,
-  locality: anObject,
-  metadata: anObject,
+  locality: fields({ region: aText, zone: aText, subZone: aText }, { noun: "field" }),
+  metadata: aStruct,
   userAgentName: aText,
   userAgentVersion: aText,
-  clientFeatures: aList,
-  dynamicParameters: anObject,
+  clientFeatures: aListOfTexts,
+  dynamicParameters: textsByType,
 };
 
 /** Features of every client of this library: wrapped resources in SotW, and TTLs (C-TTL-03). */

@@ -47,7 +47,8 @@ export interface XdsClientOptions {
    */
   readonly limits?: ClientLimits;
   /**
-   * The node; a string is its id. The node of a bootstrap overrides it, field by field.
+   * The node; a string is its id. The node of a bootstrap overrides it, field by field. Its metadata is JSON, with at
+   * most 32 levels of lists and objects; undefined fields are left out.
    * @default { id: "" }
    */
   readonly node?: string | Partial<Node>;
