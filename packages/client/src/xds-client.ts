@@ -22,7 +22,7 @@ import { type Mesh, type MeshOptions, meshRules } from "./mesh/mesh.ts";
 import { Meshes } from "./mesh/meshes.ts";
 import { dumpOf, type ResourceState } from "./observe/dump.ts";
 import type { ClientStats, StatsCounter } from "./observe/stats.ts";
-import { nodeRules } from "./options/node-identity.ts";
+import { nodeRules, withFields } from "./options/node-identity.ts";
 import { kindOf } from "./resource/kind-of.ts";
 import { type TypeOrUrl, typeUrlOf } from "./resource/resource-type.ts";
 import { createResourceViews, type XdsResource } from "./resource/xds-resource.ts";
@@ -109,8 +109,8 @@ export interface XdsClient extends OwnStatus, AsyncDisposable {
    */
   checkHealth(options?: HealthCheckingOptions): HealthChecking;
   /**
-   * Changes fields of the node; servers receive the new node with the next request (C-MSC-07). Metadata is limited as in
-   * the options of the client.
+   * Changes fields of the node; servers receive the new node with the next request (C-MSC-07). Undefined fields stay
+   * as they are, except for `locality`. Metadata is limited as in the options of the client.
    */
   changeNode(node: Partial<Node>): void;
   /**
@@ -270,7 +270,7 @@ export class OpenClient implements XdsClient {
 
   changeNode(node: Partial<Node>): void {
     check.changeNode(node);
-    this.#node = { ...this.#node, ...node };
+    this.#node = withFields(this.#node, node);
     this.#driver.changeNode(this.#node);
   }
 

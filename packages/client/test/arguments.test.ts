@@ -100,3 +100,14 @@ test("a watch of everything takes its options as the second argument", async () 
   stop.abort();
   expect(await watch.next()).toEqual({ done: true, value: undefined });
 });
+
+test("undefined fields of a node are left out; an undefined locality is none", async () => {
+  const locality = { region: "r", zone: "z", subZone: "" };
+  const node = any({ id: "n", cluster: undefined, metadata: undefined, locality });
+  const one = await createXdsClient({ api: testApi(), server: "127.0.0.1:1", node });
+  one.changeNode(any({ id: undefined, userAgentName: undefined }));
+  expect(one.node).toMatchObject({ id: "n", cluster: "", metadata: {}, locality, userAgentName: "xdskit" });
+  one.changeNode({ locality: undefined, cluster: "c" });
+  expect(one.node).toMatchObject({ id: "n", cluster: "c", locality: undefined });
+  await one.close();
+});

@@ -9,6 +9,7 @@ import { type BootstrapInput, loadBootstrap } from "../config/load-bootstrap.ts"
 import type { ConfigProblem } from "../error.ts";
 import { configError } from "./check-options.ts";
 import type { FlatOptions } from "./flat-options.ts";
+import { withFields } from "./node-identity.ts";
 import { configOfFile, configOfServers, dialectIn } from "./server-config.ts";
 
 /** The configuration of a client, and warnings about it. */
@@ -69,9 +70,9 @@ function withNode(config: ClientConfig, node: FlatOptions["node"]): ClientConfig
   const { nodeBytes } = config;
   return {
     ...config,
-    node: { ...config.node, ...added },
+    node: withFields(config.node, added),
     // Protobuf merges concatenated messages.
-    nodeBytes: nodeBytes && Buffer.concat([nodeBytes, encodeNode({ ...anonymousNode, ...added })]),
+    nodeBytes: nodeBytes && Buffer.concat([nodeBytes, encodeNode(withFields(anonymousNode, added))]),
   };
 }
 

@@ -32,6 +32,12 @@ export const nodeRules: RulesOf<Node> = {
   dynamicParameters: textsByType,
 };
 
+/** The node with some fields changed. An undefined field stays, except for `locality`, which a node may lack. */
+export function withFields(node: Node, changes: Partial<Node>): Node {
+  const given = Object.entries(changes).filter(([field, value]) => value !== undefined || field === "locality");
+  return { ...node, ...Object.fromEntries(given) };
+}
+
 /** Features of every client of this library: wrapped resources in SotW, and TTLs (C-TTL-03). */
 const RESOURCE_IN_SOTW = "xds.config.resource-in-sotw";
 const RESOURCE_TTL = "xds.config.supports-resource-ttl";

@@ -20,6 +20,7 @@ import {
 } from "../config/config-defaults.ts";
 import { namedFileSource, namedGrpcSource, namedRestSource } from "../config/source-id.ts";
 import type { FlatOptions } from "./flat-options.ts";
+import { withFields } from "./node-identity.ts";
 
 /** The dialect that the options select. */
 export function dialectIn({ edition, dialect, nackPolicy }: FlatOptions): ClientDialect {
@@ -133,5 +134,5 @@ function tlsOf(tls: FlatOptions["tls"]): TlsConfig | undefined {
 }
 
 function nodeOf(node: FlatOptions["node"]): Node {
-  return { ...anonymousNode, ...(typeof node === "string" ? { id: node } : node) };
+  return withFields(anonymousNode, typeof node === "string" ? { id: node } : (node ?? {}));
 }
