@@ -35,6 +35,11 @@ async function use(client: XdsClient): Promise<void> {
     // @ts-expect-error: only what is there has a resource
     if (change.kind === "synced") change.resource;
   }
+  const maybe: AbortSignal | undefined = Math.random() > 0.5 ? signal : undefined;
+  await client.get(Cluster, "a", { signal: maybe });
+  client.watch(Cluster, { signal: maybe });
+  await client.mesh({ signal: maybe }).demandCluster("a", { signal: maybe });
+  await client.encodeStatus({ signal: maybe });
   // @ts-expect-error: no text but a URL is a type
   client.watch("cds");
   // @ts-expect-error: no such field in a Cluster
@@ -50,5 +55,6 @@ describe("types", () => {
     // @ts-expect-error: no such option
     const options: XdsClientOptions = { sever: "localhost:18000" };
     expectTypeOf(options).toExtend<XdsClientOptions>();
+    expectTypeOf({ signal: undefined as AbortSignal | undefined }).toExtend<XdsClientOptions>();
   });
 });

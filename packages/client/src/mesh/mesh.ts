@@ -17,7 +17,7 @@ import type { MeshSource } from "./static-source.ts";
 /** Options of a mesh. */
 export interface MeshOptions {
   /** Closes the mesh. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * `complete` publishes a snapshot only when everything it refers to is resolved, so that a reader never sees half a
    * change; `every` publishes after each change, as a proxy applies it.
@@ -49,7 +49,7 @@ export interface DemandOptions {
    */
   readonly timeoutMs?: number;
   /** Cancels the wait; it rejects with the abort reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** How long a request waits for an on-demand Cluster, and which resource names its source. */

@@ -96,7 +96,7 @@ export interface XdsClientOptions {
    * Closes the client when it aborts.
    * @default none
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Called with each event at the sources, for logs. Exceptions that it throws become uncaught exceptions.
    * @default none

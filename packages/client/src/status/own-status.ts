@@ -17,7 +17,7 @@ export interface OwnStatusOptions {
   /** Only names, versions and states (B-CSD-04). */
   readonly excludeResourceContents?: boolean;
   /** Cancels the call, which rejects with the abort reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** An object with a client status: a client. */

@@ -18,7 +18,7 @@ export interface FetchOptions {
    */
   readonly timeoutMs?: number;
   /** Cancels the fetch, which rejects with the abort reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export const fetchRules: RulesOf<FetchOptions> = { timeoutMs: aWait, signal: aSignal };

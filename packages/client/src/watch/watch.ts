@@ -13,7 +13,7 @@ import { Teller } from "./tell.ts";
 /** Options of a watch. */
 export interface WatchOptions<Json = unknown> {
   /** Closes the watch. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Called with each change, instead of iterating; the next call waits for the returned promise. An exception closes
    * the watch and is rethrown as uncaught.
