@@ -14,6 +14,7 @@ import { type Problem, sameProblems, sortProblems } from "./problem.ts";
 import { type Patience, usualPatience } from "./quiet.ts";
 import type { ValidationLevel } from "./read-resource.ts";
 import type { AskedResource, ResourcePlace } from "./resource-places.ts";
+import { untilReturn } from "./watch-iterator.ts";
 
 /** Options of a directory source. They override `xdskit.yaml`. */
 export interface DirectorySourceOptions {
@@ -77,7 +78,8 @@ export interface DirectorySource {
   ): Promise<Load>;
   /**
    * Yields a load whenever the content of the directory or its problems changed and writing has paused; the first one
-   * at once if there was no load yet. Ends with the signal. Only one watch at a time. `onResources`: as for `load`.
+   * at once if there was no load yet. Ends with the signal, or with `return` of its iterator. Only one watch at a time.
+   * `onResources`: as for `load`.
    */
   watch(signal: AbortSignal, onResources?: (resources: readonly Resource[]) => void): AsyncIterable<Load>;
   /**
@@ -161,7 +163,14 @@ class WatchedDirectory implements DirectorySource {
     this.#reader.close();
   }
 
-  async *watch(signal: AbortSignal, onResources?: (resources: readonly Resource[]) => void): AsyncIterable<Load> {
+  watch(signal: AbortSignal, onResources?: (resources: readonly Resource[]) => void): AsyncIterable<Load> {
+    return untilReturn(signal, (ending) => this.#watch(ending, onResources));
+  }
+
+  async *#watch(
+    signal: AbortSignal,
+    onResources?: (resources: readonly Resource[]) => void,
+  ): AsyncGenerator<Load, undefined> {
     const attention = new Attention(this.#patience, signal);
     const folders = new FolderWatch(this.#directory, (path) => attention.call(path));
     this.#folders = folders;

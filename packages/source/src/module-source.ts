@@ -8,6 +8,7 @@ import { FileWatch } from "./module/file-watch.ts";
 import { ModuleReading } from "./module/module-reading.ts";
 import { type Patience, usualPatience } from "./quiet.ts";
 import type { ValidationLevel } from "./read-resource.ts";
+import { untilReturn } from "./watch-iterator.ts";
 
 /** Options of a module source. They override the settings in `xdskit.yaml` beside the module. */
 export interface ModuleSourceOptions {
@@ -79,7 +80,11 @@ class WatchedModule implements ResourceSource {
     return turn;
   }
 
-  async *watch(signal: AbortSignal): AsyncIterable<Load> {
+  watch(signal: AbortSignal): AsyncIterable<Load> {
+    return untilReturn(signal, (ending) => this.#watch(ending));
+  }
+
+  async *#watch(signal: AbortSignal): AsyncGenerator<Load, undefined> {
     const attention = new Attention(this.#patience, signal);
     const files = new FileWatch((path) => attention.call(path));
     const close = (): void => this.#close();

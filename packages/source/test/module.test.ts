@@ -237,6 +237,15 @@ export default names.map((name) => cluster(name));
     expect(last.state?.layers.get("base")?.[0]).toBe(second.state?.layers.get("base")?.[0]);
   });
 
+  test("ends with a return while it waits for a change", async () => {
+    const directory = temporaryDirectory({ "mesh.mjs": "export default [];\n" });
+    const loads = watch(directory);
+    await nextOf(loads);
+    const waiting = loads.next();
+    expect(await loads.return?.()).toEqual({ done: true, value: undefined });
+    expect(await waiting).toEqual({ done: true, value: undefined });
+  });
+
   test("tells nothing of a change that changes no resource", async () => {
     const directory = temporaryDirectory({
       "make.mjs": makeCluster,

@@ -422,6 +422,21 @@ test("the end of a watch leaves nothing behind", async () => {
   await expect.poll(open, { timeout: DEADLINE_MS }).toEqual([]);
 });
 
+test("return ends a watch that waits for a change, and the source can be watched again", async () => {
+  const directory = temporaryDirectory({ "a.yaml": cluster("a") });
+  const source = createDirectorySource({ directory, api, pollMs: never });
+  const { signal } = new AbortController();
+  const loads = source.watch(signal)[Symbol.asyncIterator]();
+  expect(names((await loads.next()).value as Load)).toEqual(["a"]);
+  const waiting = loads.next();
+  expect(await loads.return?.()).toEqual({ done: true, value: undefined });
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  expect(await loads.next()).toEqual({ done: true, value: undefined });
+  const again = new Watching(source);
+  write(directory, "b.yaml", cluster("b"));
+  expect(names(await again.next())).toEqual(["a", "b"]);
+});
+
 function indented(text: string): string {
   return text.trimEnd().replaceAll("\n", "\n  ");
 }
