@@ -1,4 +1,4 @@
-import { isAbsolute, relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createFileExport, type FileExport, XdsError } from "@xdskit/server";
 import { type Load, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
@@ -7,6 +7,7 @@ import { describeLoad } from "../output/describe-load.ts";
 import { countProblems, formatProblems } from "../output/problems.ts";
 import { createStatusLine } from "../output/status-line.ts";
 import { loadApi } from "../settings/load-api.ts";
+import { isInSource, ownSource } from "../settings/own-source.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
 import { createSource } from "../settings/source.ts";
 import { type SourcePlace, sourcePlaceOf } from "../settings/source-place.ts";
@@ -41,19 +42,8 @@ async function prepare(
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
   const api = await loadApi(values.list("descriptors"));
   const out = resolve(io.cwd, given.out);
-  refuseOwnSource(place, out);
+  if (await isInSource(place, out)) throw new CommandError(exitCode.usage, ownSource.message, ownSource.hint);
   return { place, values, file, api, output: fileOutputOf(out, flags) };
-}
-
-/** Rejects an output directory inside the source directory: its files would be read as resources. */
-function refuseOwnSource({ directory, module }: SourcePlace, out: string): void {
-  const way = relative(directory, out);
-  if (module !== undefined || way.startsWith("..") || isAbsolute(way)) return;
-  throw new CommandError(
-    exitCode.usage,
-    "the output directory is inside the directory to read",
-    "write to another one",
-  );
 }
 
 export async function exportOnce(

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { countProblems, formatProblems } from "../output/problems.ts";
+import { findConflicts } from "../settings/conflicts.ts";
 import { createApi, loadDescriptors } from "../settings/load-api.ts";
 import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings } from "../settings/resolve-settings.ts";
@@ -27,6 +28,9 @@ export async function serve(
   if (problems.some(leavesSettingsUnknown)) return refuseSettings(problems, place.shownDirectory, context);
   const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
+  const conflicts = await findConflicts(values, given === undefined ? undefined : place);
+  if (conflicts.problems.length > 0) return refuseSettings(conflicts.problems, place.shownDirectory, context);
+  if (conflicts.troubles.length > 0) throw new CommandError(exitCode.usage, conflicts.troubles.join("\n"));
   if (given === undefined && values.text("store") === undefined)
     throw new CommandError(exitCode.usage, "expected a directory to serve, or a store to follow", "give --store");
   const descriptorFiles = values.list("descriptors");

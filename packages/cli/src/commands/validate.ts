@@ -4,6 +4,7 @@ import { describeLoad } from "../output/describe-load.ts";
 import { formatJson } from "../output/json.ts";
 import { countProblems, formatGithubProblems, formatProblems, plural } from "../output/problems.ts";
 import { createStatusLine } from "../output/status-line.ts";
+import { findConflicts } from "../settings/conflicts.ts";
 import { findExposure } from "../settings/exposure.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { requireReadableFiles } from "../settings/readable-files.ts";
@@ -55,13 +56,15 @@ async function validateAt(place: SourcePlace, flags: ValidateFlags, context: Com
   const { v2: asksOfV2, ...settings } = flags;
   const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
-  const exposed: Problem[] = [];
-  if (!file.problems.some(({ severity }) => severity === "error")) {
-    exposed.push(...findExposure({ options: serverOptionsOf(values, file.listeners, directory), file }));
+  const conflicts = await findConflicts(values, place);
+  if (conflicts.troubles.length > 0) throw new CommandError(exitCode.usage, conflicts.troubles.join("\n"));
+  const ofSettings: Problem[] = [...conflicts.problems];
+  if (![...file.problems, ...ofSettings].some(({ severity }) => severity === "error")) {
+    ofSettings.push(...findExposure({ options: serverOptionsOf(values, file.listeners, directory), file }));
     await requireReadableFiles(values, file.listeners, directory, "within");
   }
   const loaded = await loadOnce(place, { values, findsVersionLoss: asksOfV2 === true }, context);
-  const load: Load = { ...loaded, problems: [...loaded.problems, ...exposed] };
+  const load: Load = { ...loaded, problems: [...loaded.problems, ...ofSettings] };
   print(
     shown === STANDARD_INPUT ? ofStandardInput(load) : load,
     { format: flags.format ?? flags.output, place, strict: flags.strict === true },

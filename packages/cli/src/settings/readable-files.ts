@@ -1,7 +1,8 @@
 import { access, constants } from "node:fs/promises";
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type ListenerSettings, type SettingKey, settingsFile } from "@xdskit/source";
 import { CommandError, exitCode } from "../exit-code.ts";
+import { isWithin } from "./is-within.ts";
 import type { SettingValues } from "./resolve-settings.ts";
 
 /** Settings that name files which must be readable at the start. */
@@ -36,10 +37,6 @@ export async function requireReadableFiles(
   const troubles = await Promise.all(named.map(async ({ from, file }) => ({ from, why: await whyUnreadable(file) })));
   const lines = troubles.filter(({ why }) => why !== undefined).map(({ from, why }) => `${from}: ${why}`);
   if (lines.length > 0) throw new CommandError(exitCode.problems, lines.join("\n"));
-}
-
-function isWithin(directory: string, file: string): boolean {
-  return !/^\.\.(?:[\\/]|$)/.test(relative(directory, file));
 }
 
 function filesOf(values: SettingValues, key: SettingKey): readonly string[] {

@@ -4,6 +4,7 @@ import {
   readSettingValue,
   type Setting,
   type SettingKey,
+  type SettingPlaces,
   type SettingsContent,
   type SettingValue,
   settingsFile,
@@ -11,6 +12,9 @@ import {
 } from "@xdskit/source";
 import { flagNameOf, variableOf } from "./setting-flag.ts";
 import { splitPaths } from "./split-paths.ts";
+
+/** The position of a value in `xdskit.yaml`. */
+type SettingPlace = NonNullable<SettingPlaces[SettingKey]>;
 
 /** Where settings come from, in order of precedence; defaults come last. */
 export interface SettingSources {
@@ -54,6 +58,8 @@ export function resolveSettings(sources: SettingSources): ResolvedSettings {
 interface Given {
   readonly value: SettingValue;
   readonly origin: string | undefined;
+  /** The place in `xdskit.yaml`, if that is the origin. */
+  readonly place?: SettingPlace | undefined;
 }
 
 /** Joins the switches of all sources, in rising precedence: for a repeated switch, the last value counts. */
@@ -87,7 +93,7 @@ function firstGiven(
   if (fromFile !== undefined) {
     const place = file.places[setting.key];
     const where = place === undefined ? settingsFile : `${settingsFile}:${place.line}:${place.column}`;
-    return { value: withPaths(setting, fromFile, directory), origin: `${where}: ${setting.key}` };
+    return { value: withPaths(setting, fromFile, directory), origin: `${where}: ${setting.key}`, place };
   }
   return setting.default === undefined ? undefined : read(setting, setting.default, undefined, directory);
 }
@@ -127,6 +133,11 @@ export class SettingValues {
   /** The flag, variable or place in `xdskit.yaml` that set it; undefined for a default. */
   originOf(key: SettingKey): string | undefined {
     return this.#values.get(key)?.origin;
+  }
+
+  /** The place in `xdskit.yaml` that set it; undefined for a flag, a variable or a default. */
+  placeOf(key: SettingKey): SettingPlace | undefined {
+    return this.#values.get(key)?.place;
   }
 
   text(key: SettingKey): string | undefined {
