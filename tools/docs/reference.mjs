@@ -25,7 +25,9 @@ const kindNames = {
   count: "whole number",
   bytes: "size (`64MiB`)",
   duration: "time (`500ms`, `30s`, `1h`)",
-  address: "`host:port`, `:port` or `off`",
+  address: "`host:port`, `:port` or a port",
+  "address-or-off": "`host:port`, `:port`, a port, or `off`",
+  "certificate-names": "one or more names",
   "path-or-off": "a path, or `off`",
   "duration-or-off": "a duration, or `off`",
   "count-or-auto": "whole number, or `auto`",
@@ -40,22 +42,29 @@ const kindNames = {
 
 async function settings(root) {
   const { settingTable } = await load(root, "source/dist/settings/setting-table.js");
-  return describeSettings(settingTable, await load(root, "cli/dist/index.js"));
+  const { describeBounds } = await load(root, "source/dist/settings/setting-bounds.js");
+  return describeSettings(settingTable, { ...(await load(root, "cli/dist/index.js")), describeBounds });
 }
 
 /** Returns the reference table of settings. */
-export function describeSettings(settingTable, { flagNameOf, variableOf }) {
+export function describeSettings(settingTable, { flagNameOf, variableOf, describeBounds }) {
   return table(
     ["key", "flag", "variable", "value", "default", "what it is"],
     settingTable.map((row) => [
       code(row.key),
       code(`--${flagNameOf(row.key)}`),
       code(variableOf(row.key)),
-      row.words === undefined ? kindNames[row.kind] : row.words.map(code).join(", "),
+      valuesOf(row, describeBounds),
       row.default === undefined ? "" : code(row.default),
       row.doc,
     ]),
   );
+}
+
+function valuesOf(row, describeBounds) {
+  if (row.words !== undefined) return row.words.map(code).join(", ");
+  const bounds = describeBounds(row);
+  return bounds === undefined ? kindNames[row.kind] : `${kindNames[row.kind]}; ${bounds}`;
 }
 
 const formNames = { boolean: "`true`, `false`", duration: "time (`500ms`, `30s`)", bytes: "size (`64MiB`)" };

@@ -29,11 +29,11 @@ test("xds nodes asks at the local socket of a server", async () => {
 test.each([
   [
     ["--admin-viewers", "dns:a"],
-    "the options are not valid: admin.viewers: expected TLS (admin.tls) for names of certificates",
+    "--admin-viewers: names of certificates need TLS of the admin API (set admin-tls.cert, admin-tls.key and admin-tls.ca)",
   ],
   [
     ["--admin-tls-cert", "serve.test.ts"],
-    "TLS needs both a certificate and its key\nhint: give --admin-tls-cert and --admin-tls-key",
+    "--admin-tls-cert: TLS needs both a certificate and its key (set admin-tls.cert and admin-tls.key)",
   ],
 ])("xds serve %j is a mistake in the flags", async (flags, says) => {
   const site = await Site.make({ "a.yaml": clusters("a") });

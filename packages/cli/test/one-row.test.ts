@@ -1,5 +1,5 @@
 import type { LogEvent } from "@xdskit/server";
-import { type SettingKey, settingTable } from "@xdskit/source/settings";
+import { describeBounds, type SettingKey, settingTable } from "@xdskit/source/settings";
 import type { Command } from "commander";
 import { describe, expect, test, vi } from "vitest";
 import type { CommandContext } from "../src/commands/context.ts";
@@ -71,7 +71,7 @@ describe("a setting is one row of the table", () => {
       "--max-naps <n> Maximum naps per day (default 2) [XDS_MAX_NAPS]",
     );
     const { describeSettings } = await generators();
-    expect(describeSettings(settingTable, { flagNameOf, variableOf })).toContain(
+    expect(describeSettings(settingTable, { flagNameOf, variableOf, describeBounds })).toContain(
       "\n| `limits.max-naps` | `--max-naps` | `XDS_MAX_NAPS` | whole number | `2` | Maximum naps per day. |",
     );
   });

@@ -33,6 +33,41 @@ test("the same in xdskit.yaml is a problem there, for validate too", async () =>
   expect(await xds("serve", ".")).toMatch(/exit 1$/);
 });
 
+test.each([
+  ["history: {revisions: 0}", "1:22: error: expected a whole number from 1, got 0"],
+  ["load-reports: {interval: 10ms}", '1:26: error: expected a duration from 1s, or off, got "10ms"'],
+  ["admin-viewers: [foo]", '1:16: error: expected uri:, dns:, ip:, email: or cn: and a glob, got "foo"'],
+  ["listen: off", '1:9: error: expected host:port, got "off"'],
+  ["tls.cert: a.pem", "1:11: error: TLS needs both a certificate and its key"],
+  ["tls: {cert: a, key: b, crl: c}", "1:29: error: client certificates need CAs to be checked against"],
+  ["admin-tls: {cert: a, key: b}", "1:19: error: client certificates need CAs to be checked against"],
+  ["admin-viewers: ['dns:a']", "1:16: error: names of certificates need TLS of the admin API"],
+  [
+    "listeners: [{address: ':1', tls: {cert: a, key: b, require-client-certificate: true}}]",
+    "1:29: error: client certificates need CAs to be checked against",
+  ],
+])("validate and serve refuse %s in xdskit.yaml alike", async (text, problem) => {
+  await site.write("xdskit.yaml", `${text}\n`);
+  const validated = await xds("validate", ".");
+  expect(validated).toContain(`xdskit.yaml:${problem} [SETTING_INVALID]`);
+  expect(validated).toMatch(/exit 1$/);
+  const served = await xds("serve", ".");
+  expect(served).toContain(`xdskit.yaml:${problem} [SETTING_INVALID]`);
+  expect(served).toMatch(/exit 1$/);
+  const answer = JSON.parse((await xds("validate", ".", "-o", "json")).replace(/exit 1$/, ""));
+  expect(answer.problems).toContainEqual(
+    expect.objectContaining({ code: "SETTING_INVALID", file: "xdskit.yaml", line: 1 }),
+  );
+});
+
+test.each([
+  [["--load-reports-interval", "10ms"], '--load-reports-interval: expected a duration from 1s, or off, got "10ms"'],
+  [["--listen", "off"], '--listen: expected host:port, got "off" (such as 127.0.0.1:18000, [::1]:18000 or :18000)'],
+  [["--history-days", "0"], '--history-days: expected a whole number from 1, got "0"'],
+])("serve refuses %j as a mistake in the command line", async (flags, says) => {
+  expect(await xds("serve", ".", ...flags)).toBe(`xds: ${says}\nexit 2`);
+});
+
 test("a symbolic link into the source is the source", async () => {
   await mkdir(join(site.directory, "config"));
   await symlink(join(site.directory, "config"), join(site.directory, "link"));

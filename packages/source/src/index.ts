@@ -23,6 +23,7 @@ export { readSettings } from "./read-settings.ts";
 export type { AskedResource, ResourcePlace } from "./resource-places.ts";
 export type { ListenerSettings, ListenerTls } from "./settings/choice-reading.ts";
 export {
+  type Bounds,
   type Setting,
   type SettingKey,
   type SettingKind,

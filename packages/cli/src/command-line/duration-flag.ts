@@ -6,7 +6,9 @@ import { CommandError, exitCode } from "../exit-code.ts";
  * `CommandError`.
  */
 export function readDuration(flag: string, text: string): number {
-  const row = { key: "limits.keepalive", kind: "duration", default: undefined, doc: "" } as const;
+  // Waits are cut to what a timer can do.
+  const bounds = { max: Number.MAX_SAFE_INTEGER };
+  const row = { key: "limits.keepalive", kind: "duration", default: undefined, doc: "", bounds } as const;
   const { value, trouble } = readSettingValue(row, text);
   if (typeof value === "number") return value;
   throw new CommandError(exitCode.usage, `${flag}: ${trouble?.message ?? "expected a duration"}`, trouble?.hint);

@@ -56,10 +56,13 @@ async function validateAt(place: SourcePlace, flags: ValidateFlags, context: Com
   const { v2: asksOfV2, ...settings } = flags;
   const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
-  const conflicts = await findConflicts(values, place);
-  if (conflicts.troubles.length > 0) throw new CommandError(exitCode.usage, conflicts.troubles.join("\n"));
-  const ofSettings: Problem[] = [...conflicts.problems];
-  if (![...file.problems, ...ofSettings].some(({ severity }) => severity === "error")) {
+  const ofSettings: Problem[] = [];
+  if (!hasErrors(file.problems)) {
+    const conflicts = await findConflicts(values, place);
+    if (conflicts.troubles.length > 0) throw new CommandError(exitCode.usage, conflicts.troubles.join("\n"));
+    ofSettings.push(...conflicts.problems);
+  }
+  if (!hasErrors([...file.problems, ...ofSettings])) {
     ofSettings.push(...findExposure({ options: serverOptionsOf(values, file.listeners, directory), file }));
     await requireReadableFiles(values, file.listeners, directory, "within");
   }
@@ -72,6 +75,10 @@ async function validateAt(place: SourcePlace, flags: ValidateFlags, context: Com
   );
   const isBad = (severity: string): boolean => severity === "error" || flags.strict === true;
   return load.problems.some(({ severity }) => isBad(severity)) ? exitCode.problems : exitCode.ok;
+}
+
+function hasErrors(problems: readonly Problem[]): boolean {
+  return problems.some(({ severity }) => severity === "error");
 }
 
 /** Shows the temporary file as `-` in problems. */

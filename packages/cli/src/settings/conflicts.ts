@@ -23,7 +23,11 @@ export async function findConflicts(
   values: SettingValues,
   source: Pick<SourcePlace, "directory" | "module"> | undefined,
 ): Promise<SettingConflicts> {
-  const conflicts = await exportConflicts(values, source);
+  const conflicts = [
+    ...tlsConflicts(values, "tls"),
+    ...(values.text("admin") === "off" ? [] : adminConflicts(values)),
+    ...(await exportConflicts(values, source)),
+  ];
   const problems: Problem[] = [];
   const troubles: SettingTrouble[] = [];
   for (const { key, message, hint } of conflicts) {
@@ -36,6 +40,42 @@ export async function findConflicts(
       });
   }
   return { problems, troubles };
+}
+
+function adminConflicts(values: SettingValues): readonly Conflict[] {
+  const ofTls = tlsConflicts(values, "admin-tls");
+  if (ofTls.length > 0) return ofTls;
+  const hasTls = isSet(values, "admin-tls.cert");
+  if (hasTls && !isSet(values, "admin-tls.ca")) return [needsCa("admin-tls.cert", "admin-tls")];
+  const roles = (["admin-viewers", "admin-operators"] as const).filter((key) => values.list(key).length > 0);
+  if (hasTls) return [];
+  const message = "names of certificates need TLS of the admin API";
+  return roles.map((key) => ({ key, message, hint: "set admin-tls.cert, admin-tls.key and admin-tls.ca" }));
+}
+
+function tlsConflicts(values: SettingValues, of: "tls" | "admin-tls"): readonly Conflict[] {
+  const files = (["cert", "key", "ca", "crl"] as const).map((name): SettingKey => `${of}.${name}`);
+  const requires = of === "tls" && values.flag("tls.require-client-certificate") === true;
+  const [first] = [
+    ...files.filter((key) => isSet(values, key)),
+    ...(requires ? (["tls.require-client-certificate"] as const) : []),
+  ];
+  if (first === undefined) return [];
+  if (!isSet(values, `${of}.cert`) || !isSet(values, `${of}.key`)) {
+    const message = "TLS needs both a certificate and its key";
+    return [{ key: first, message, hint: `set ${of}.cert and ${of}.key` }];
+  }
+  if (isSet(values, `${of}.ca`)) return [];
+  if (isSet(values, `${of}.crl`)) return [needsCa(`${of}.crl`, of)];
+  return requires ? [needsCa("tls.require-client-certificate", of)] : [];
+}
+
+function needsCa(key: SettingKey, of: "tls" | "admin-tls"): Conflict {
+  return { key, message: "client certificates need CAs to be checked against", hint: `set ${of}.ca` };
+}
+
+function isSet(values: SettingValues, key: SettingKey): boolean {
+  return values.text(key) !== undefined;
 }
 
 async function exportConflicts(

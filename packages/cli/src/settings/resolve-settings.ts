@@ -107,7 +107,7 @@ function read(setting: Setting, given: unknown, origin: string | undefined, from
 
 function splitVariable({ kind }: Setting, text: string): string | readonly string[] {
   if (kind === "paths") return splitPaths(text);
-  return kind === "texts" ? text.split(",").filter((part) => part !== "") : text;
+  return kind === "texts" || kind === "certificate-names" ? text.split(",").filter((part) => part !== "") : text;
 }
 
 function withPaths(setting: Setting, value: SettingValue, from: string): SettingValue {

@@ -15,15 +15,8 @@ import type {
   TlsFiles,
   V2Mode,
 } from "@xdskit/server";
-import {
-  type ListenerSettings,
-  type ListenerTls,
-  readServerSwitches,
-  type SettingKey,
-  settingsFile,
-} from "@xdskit/source";
-import { CommandError, exitCode } from "../exit-code.ts";
-import { type Address, parseAddress } from "./address.ts";
+import { type ListenerSettings, type ListenerTls, readServerSwitches, type SettingKey } from "@xdskit/source";
+import { parseAddress } from "./address.ts";
 import type { SettingValues } from "./resolve-settings.ts";
 import { responseFormats } from "./response-formats.ts";
 
@@ -68,7 +61,7 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   handshakeTimeoutMs: "limits.handshake-timeout",
 };
 
-/** Converts settings to the options of a server. Throws a `CommandError` for invalid combinations. */
+/** Converts settings without conflicts to the options of a server. */
 export function serverOptionsOf(
   values: SettingValues,
   listeners: readonly ListenerSettings[],
@@ -81,7 +74,7 @@ export function serverOptionsOf(
   const v2 = v2ModeOf(values);
   const http2 = http2EngineOf(values);
   return {
-    listen: [listenAddressOf(values, "listen"), ...listeners.map((listener) => listenerOf(listener, directory))],
+    listen: [addressOf(values.text("listen")), ...listeners.map((listener) => listenerOf(listener, directory))],
     admin: adminOf(values),
     ...(adminSocket !== undefined && { adminSocket }),
     insecure: values.flag("insecure") ?? false,
@@ -145,18 +138,9 @@ function requireNodeOf(values: SettingValues): Pick<ManagementServerOptions, "re
   return requireNode === undefined ? {} : { requireNode };
 }
 
-function listenerOf(
-  { address, tls, edition, dialect, line, column }: ListenerSettings,
-  directory: string,
-): ListenOptions {
-  const found = parseAddress(address);
-  if (found === undefined)
-    throw new CommandError(
-      exitCode.usage,
-      `${settingsFile}:${line}:${column}: listeners: expected host:port, got "${address}"`,
-    );
+function listenerOf({ address, tls, edition, dialect }: ListenerSettings, directory: string): ListenOptions {
   return {
-    ...found,
+    ...addressOf(address),
     ...(edition !== undefined && { edition }),
     ...(dialect !== undefined && { dialect }),
     ...(tls === "off" && { tls: false }),
@@ -180,7 +164,7 @@ function adminOf(values: SettingValues): AdminAddress | false {
   const tls = tlsOf(values, "admin-tls");
   const [viewers, operators] = [values.list("admin-viewers"), values.list("admin-operators")];
   return {
-    ...listenAddressOf(values, "admin"),
+    ...addressOf(values.text("admin")),
     names: values.list("admin-names"),
     ...(tls !== undefined && { tls }),
     ...(viewers.length > 0 && { viewers }),
@@ -197,11 +181,10 @@ function restOf(values: SettingValues): RestOptions | false {
   };
 }
 
-function listenAddressOf(values: SettingValues, key: "listen" | "admin"): ListenAddress {
-  const text = values.text(key) ?? "";
-  const address: Address | undefined = parseAddress(text);
-  if (address === undefined)
-    throw new CommandError(exitCode.usage, `${values.originOf(key) ?? key}: expected host:port, got "${text}"`);
+/** The address in the text of a setting, which was checked when it was read. */
+function addressOf(text: string | undefined): ListenAddress {
+  const address = parseAddress(text ?? "");
+  if (address === undefined) throw new Error(`invariant: ${text} is no address`);
   return address;
 }
 
@@ -243,22 +226,14 @@ function tlsOf(values: SettingValues, of: "tls" | "admin-tls"): TlsFiles | undef
   const ca = values.text(`${of}.ca`);
   const crl = values.text(`${of}.crl`);
   const requireClientCertificate = of === "tls" ? values.flag("tls.require-client-certificate") : undefined;
-  if (cert !== undefined && key !== undefined) {
-    return {
-      cert,
-      key,
-      ...(ca !== undefined && { ca }),
-      ...(crl !== undefined && { crl }),
-      ...(requireClientCertificate !== undefined && { requireClientCertificate }),
-    };
-  }
-  const isAbsent = [cert, key, ca, crl].every((file) => file === undefined);
-  if (isAbsent && requireClientCertificate !== true) return undefined;
-  throw new CommandError(
-    exitCode.usage,
-    "TLS needs both a certificate and its key",
-    `give --${of}-cert and --${of}-key`,
-  );
+  if (cert === undefined || key === undefined) return undefined;
+  return {
+    cert,
+    key,
+    ...(ca !== undefined && { ca }),
+    ...(crl !== undefined && { crl }),
+    ...(requireClientCertificate !== undefined && { requireClientCertificate }),
+  };
 }
 
 function limitsOf(values: SettingValues): Partial<Limits> {

@@ -31,6 +31,7 @@ export function variableOf(key: SettingKey): string {
 /** The placeholder of each kind of value in help. */
 const VALUES: Readonly<Record<Exclude<Setting["kind"], "boolean">, string>> = {
   address: "<host:port>",
+  "address-or-off": "<host:port>",
   duration: "<duration>",
   count: "<n>",
   bytes: "<size>",
@@ -43,6 +44,7 @@ const VALUES: Readonly<Record<Exclude<Setting["kind"], "boolean">, string>> = {
   word: "<word>",
   text: "<text>",
   texts: "<text>",
+  "certificate-names": "<name>",
   switches: "<name=value>",
 };
 
@@ -77,7 +79,7 @@ function nameOf({ doc }: Setting): string {
 }
 
 function isList({ kind }: Setting): boolean {
-  return kind === "paths" || kind === "texts" || kind === "switches";
+  return kind === "paths" || kind === "texts" || kind === "certificate-names" || kind === "switches";
 }
 
 function sentence({ doc, default: byDefault, kind }: Setting): string {

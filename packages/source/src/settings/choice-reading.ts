@@ -49,11 +49,7 @@ export function readListeners(notes: SettingsNotes, listeners: unknown): readonl
     const address = readOne(notes, "listen", entryOf(item, "address"), [...path, "address"]);
     const tls = readTls(notes, entryOf(item, "tls"), [...path, "tls"]);
     const choice = readChoice(notes, item, path);
-    if (address === "off") {
-      const message = "expected host:port, got off";
-      notes.note("SETTING_INVALID", [...path, "address"], "value", message, "remove the listener");
-    }
-    if (typeof address !== "string" || address === "off") return [];
+    if (typeof address !== "string") return [];
     return [{ address, tls, ...choice, ...notes.placeOf([...path, "address"]) }];
   });
 }
@@ -127,6 +123,9 @@ function readTls(notes: SettingsNotes, tls: unknown, path: ValuePath): ListenerS
       notes.note("SETTING_INVALID", path, "key", "expected both a certificate and its key", "give cert and key");
     return undefined;
   }
+  const needsCa = typeof crl === "string" || required === true;
+  if (needsCa && entryOf(tls, "ca") === undefined)
+    notes.note("SETTING_INVALID", path, "key", "client certificates need CAs to be checked against", "give ca");
   return {
     cert,
     key,

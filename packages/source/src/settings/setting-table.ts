@@ -6,16 +6,18 @@ export type SettingKind =
   | "duration"
   /** A duration as above, or `off` (string). */
   | "duration-or-off"
-  /** A whole number, at least 0 (number). */
+  /** A whole number (number). */
   | "count"
-  /** A whole number, at least 1 (number), or `auto` (string). */
+  /** A whole number as above, or `auto` (string). */
   | "count-or-auto"
   /** A share in percent, such as `50%`, which may be above 100 (a part of 1), or `off` (string). */
   | "share-or-off"
-  /** A whole number, at least 0, optionally with `KiB`, `MiB` or `GiB` (bytes). */
+  /** A whole number, optionally with `KiB`, `MiB` or `GiB` (bytes). */
   | "bytes"
-  /** `host:port`, `:port` (all addresses), a port (of 127.0.0.1), or `off` (string). */
+  /** `host:port`, `:port` (all addresses) or a port of 127.0.0.1 (string). */
   | "address"
+  /** An address as above, or `off` (string). */
+  | "address-or-off"
   /** A path, relative to the directory of the file (string). */
   | "path"
   /** A path as above, or `off` (string). */
@@ -24,6 +26,8 @@ export type SettingKind =
   | "paths"
   /** One or more non-empty strings (list of strings). */
   | "texts"
+  /** One or more names in certificates, each `uri:`, `dns:`, `ip:`, `email:` or `cn:` and a glob (list of strings). */
+  | "certificate-names"
   /** Protocol switches; a mapping in the file, elsewhere one or more `NAME=VALUE` (list of strings). */
   | "switches"
   /** One of several words (string). */
@@ -47,6 +51,17 @@ export interface Setting {
   readonly doc: string;
   /** For kind `word`. */
   readonly words?: readonly string[];
+  /**
+   * For numbers, in the unit of the value.
+   * @default from 0; durations to 2,147,483,647 ms
+   */
+  readonly bounds?: Partial<Bounds>;
+}
+
+/** The least and the greatest value, which are both allowed. */
+export interface Bounds {
+  readonly min: number;
+  readonly max: number;
 }
 
 /** Keys as in `xdskit.yaml`, where a dot may also be a nested mapping. */
@@ -158,7 +173,7 @@ export type SettingKey =
 /** Every setting of `xdskit.yaml`, in the order of the documentation. */
 export const settingTable: readonly Setting[] = [
   row("listen", "address", "127.0.0.1:18000", "Address that clients connect to."),
-  row("admin", "address", "127.0.0.1:18001", "Address of the admin API and metrics; off to disable."),
+  row("admin", "address-or-off", "127.0.0.1:18001", "Address of the admin API and metrics; off to disable."),
   row("admin-names", "texts", undefined, "Host names accepted by the admin API besides localhost; * for any."),
   row("admin-socket", "path", undefined, "Local socket of the admin API, for the server's own user only (mode 0600)."),
   row("admin-tls.cert", "path", undefined, "PEM file with the certificate of the admin API and its chain."),
@@ -167,13 +182,13 @@ export const settingTable: readonly Setting[] = [
   row("admin-tls.crl", "path", undefined, "PEM file with the revocation lists of admin-tls.ca, one for each CA."),
   row(
     "admin-viewers",
-    "texts",
+    "certificate-names",
     undefined,
     "Certificates that may read the admin API: uri:, dns:, ip:, email: or cn: and a glob.",
   ),
   row(
     "admin-operators",
-    "texts",
+    "certificate-names",
     undefined,
     "Certificates that may also change through the admin API, as admin-viewers.",
   ),
@@ -217,6 +232,7 @@ export const settingTable: readonly Setting[] = [
     "duration-or-off",
     "10s",
     "Interval of client load reports (LRS), at least 1s; off to reject them.",
+    { min: 1000 },
   ),
   row("load-reports.clusters", "texts", undefined, "Clusters to report load for; by default all."),
   row("load-reports.endpoints", "boolean", "false", "Request load per endpoint, too."),
@@ -253,6 +269,7 @@ export const settingTable: readonly Setting[] = [
     "count-or-auto",
     "1",
     "Processes that serve the clients, up to 256; auto for one per core. Limits hold for each of them.",
+    { min: 1, max: 256 },
   ),
   row("tls.cert", "path", undefined, "PEM file with the server certificate and its chain."),
   row("tls.key", "path", undefined, "PEM file with the server's private key."),
@@ -304,8 +321,8 @@ export const settingTable: readonly Setting[] = [
     "10m",
     "How long to hold back endpoints of a cluster that become empty, each by itself.",
   ),
-  row("history.revisions", "count", "1000", "Maximum revisions and decisions kept in the history."),
-  row("history.days", "count", "30", "Days to keep revisions in the history."),
+  row("history.revisions", "count", "1000", "Maximum revisions and decisions kept in the history.", { min: 1 }),
+  row("history.days", "count", "30", "Days to keep revisions in the history.", { min: 1 }),
   row(
     "export.directory",
     "path",
@@ -323,92 +340,92 @@ export const settingTable: readonly Setting[] = [
   row("max-connection-age", "duration", "0s", "Maximum connection age before GOAWAY; 0 for unlimited."),
   row("max-connection-age-grace", "duration", "10s", "Grace period for streams after GOAWAY."),
   row("max-debounce", "duration", "100ms", "Longest pause to gather changes after a costly update; 0 for none."),
-  row("limits.max-connections", "count", "50000", "Maximum open connections."),
-  row("limits.max-connections-per-peer", "count", "10000", "Maximum open connections per client address."),
-  row(
+  limit("limits.max-connections", "count", "50000", "Maximum open connections."),
+  limit("limits.max-connections-per-peer", "count", "10000", "Maximum open connections per client address."),
+  limit(
     "limits.max-connections-per-identity",
     "count",
     "10000",
     "Maximum open connections per client certificate identity.",
   ),
-  row("limits.max-streams", "count", "50000", "Maximum open discovery streams, and as many other calls."),
-  row("limits.max-streams-per-peer", "count", "10000", "Maximum open streams per client address."),
-  row("limits.max-streams-per-identity", "count", "10000", "Maximum open streams per client certificate identity."),
+  limit("limits.max-streams", "count", "50000", "Maximum open discovery streams, and as many other calls."),
+  limit("limits.max-streams-per-peer", "count", "10000", "Maximum open streams per client address."),
+  limit("limits.max-streams-per-identity", "count", "10000", "Maximum open streams per client certificate identity."),
   row(
     "limits.max-requests-per-second-per-identity",
     "count",
     "10000",
     "Maximum requests per second per client certificate identity; excess requests wait; 0 for unlimited.",
   ),
-  row(
+  limit(
     "limits.max-subscriptions-per-stream",
     "count",
     "250000",
     "Maximum subscribed names per stream; as many are kept for unaccepted responses.",
   ),
-  row(
+  limit(
     "limits.max-subscriptions-per-peer",
     "count",
     "5000000",
     "Maximum names that the streams of one client address subscribe to or keep.",
   ),
-  row(
+  limit(
     "limits.max-subscriptions-per-identity",
     "count",
     "5000000",
     "Maximum names that the streams of one client certificate identity subscribe to or keep.",
   ),
-  row("limits.max-types-per-stream", "count", "64", "Maximum resource types per stream."),
-  row("limits.max-unacknowledged-per-type", "count", "1000", "Maximum unacknowledged responses per stream and type."),
-  row("limits.max-request-bytes", "bytes", "64MiB", "Maximum size of a gRPC request."),
-  row("limits.max-rest-request-bytes", "bytes", "16MiB", "Maximum size of a REST request body."),
-  row("limits.max-node-bytes", "bytes", "64KiB", "Maximum size of a node message, without its extension list."),
-  row(
+  limit("limits.max-types-per-stream", "count", "64", "Maximum resource types per stream."),
+  limit("limits.max-unacknowledged-per-type", "count", "1000", "Maximum unacknowledged responses per stream and type."),
+  limit("limits.max-request-bytes", "bytes", "64MiB", "Maximum size of a gRPC request."),
+  limit("limits.max-rest-request-bytes", "bytes", "16MiB", "Maximum size of a REST request body."),
+  limit("limits.max-node-bytes", "bytes", "64KiB", "Maximum size of a node message, without its extension list."),
+  limit(
     "limits.max-client-bytes",
     "bytes",
     "1GiB",
     "Maximum memory for what clients say of themselves, such as nodes and the names of waiting polls.",
   ),
-  row(
+  limit(
     "limits.max-client-bytes-per-peer",
     "bytes",
     "512MiB",
     "Maximum memory for what clients say of themselves, per client address.",
   ),
-  row(
+  limit(
     "limits.max-client-bytes-per-identity",
     "bytes",
     "512MiB",
     "Maximum memory for what clients say of themselves, per client certificate identity.",
   ),
-  row("limits.max-received-bytes", "bytes", "512MiB", "Maximum memory held by incomplete and waiting requests."),
-  row(
+  limit("limits.max-received-bytes", "bytes", "512MiB", "Maximum memory held by incomplete and waiting requests."),
+  limit(
     "limits.max-received-bytes-per-peer",
     "bytes",
     "256MiB",
     "Maximum memory held by incomplete and waiting requests per client address.",
   ),
-  row(
+  limit(
     "limits.max-received-bytes-per-identity",
     "bytes",
     "256MiB",
     "Maximum memory held by incomplete and waiting requests per client certificate identity.",
   ),
-  row("limits.max-poller-bytes", "bytes", "32MiB", "Maximum memory for REST pollers between their polls."),
-  row(
+  limit("limits.max-poller-bytes", "bytes", "32MiB", "Maximum memory for REST pollers between their polls."),
+  limit(
     "limits.max-poller-bytes-per-peer",
     "bytes",
     "16MiB",
     "Maximum memory for REST pollers between their polls per client address.",
   ),
-  row(
+  limit(
     "limits.max-poller-bytes-per-identity",
     "bytes",
     "16MiB",
     "Maximum memory for REST pollers between their polls per client certificate identity.",
   ),
-  row("limits.max-message-time", "duration", "30s", "Maximum time to receive a request once it has begun."),
-  row(
+  limit("limits.max-message-time", "duration", "30s", "Maximum time to receive a request once it has begun."),
+  limit(
     "limits.max-small-fragments",
     "count",
     "1000",
@@ -420,25 +437,36 @@ export const settingTable: readonly Setting[] = [
     "3584KiB",
     "Size above which a response is split, if the client allows it.",
   ),
-  row("limits.max-pending-bytes", "bytes", "512MiB", "Maximum bytes buffered for a stream."),
-  row("limits.max-file-bytes", "bytes", "64MiB", "Maximum size of a resource file."),
-  row("limits.module-timeout", "duration", "10s", "Maximum time to run a module of resources, such as mesh.ts."),
-  row("limits.max-blocked", "duration", "60s", "Maximum time a client may block a write."),
-  row("limits.max-status-bytes", "bytes", "64MiB", "Maximum size of a CSDS response."),
-  row("limits.max-load-reporters", "count", "50000", "Maximum clients that report load."),
-  row(
+  limit("limits.max-pending-bytes", "bytes", "512MiB", "Maximum bytes buffered for a stream."),
+  limit("limits.max-file-bytes", "bytes", "64MiB", "Maximum size of a resource file."),
+  limit("limits.module-timeout", "duration", "10s", "Maximum time to run a module of resources, such as mesh.ts."),
+  limit("limits.max-blocked", "duration", "60s", "Maximum time a client may block a write."),
+  limit("limits.max-status-bytes", "bytes", "64MiB", "Maximum size of a CSDS response."),
+  limit("limits.max-load-reporters", "count", "50000", "Maximum clients that report load."),
+  limit(
     "limits.max-load-entries",
     "count",
     "100000",
     "Maximum distinct clusters, localities, metrics and endpoints in load reports.",
   ),
   row("limits.keepalive", "duration", "30s", "Interval of HTTP/2 keepalive pings; 0 to disable."),
-  row("limits.keepalive-timeout", "duration", "10s", "Timeout of a keepalive ping."),
-  row("limits.handshake-timeout", "duration", "10s", "Timeout of the TLS handshake and protocol detection."),
+  limit("limits.keepalive-timeout", "duration", "10s", "Timeout of a keepalive ping."),
+  limit("limits.handshake-timeout", "duration", "10s", "Timeout of the TLS handshake and protocol detection."),
 ];
 
-function row(key: SettingKey, kind: Exclude<SettingKind, "word">, byDefault: string | undefined, doc: string): Setting {
-  return { key, kind, default: byDefault, doc };
+function row(
+  key: SettingKey,
+  kind: Exclude<SettingKind, "word">,
+  byDefault: string | undefined,
+  doc: string,
+  bounds?: Partial<Bounds>,
+): Setting {
+  return { key, kind, default: byDefault, doc, ...(bounds !== undefined && { bounds }) };
+}
+
+/** A limit that cannot be 0. */
+function limit(key: SettingKey, kind: "bytes" | "count" | "duration", byDefault: string, doc: string): Setting {
+  return row(key, kind, byDefault, doc, { min: 1 });
 }
 
 function words(key: SettingKey, choices: readonly string[], byDefault: string | undefined, doc: string): Setting {

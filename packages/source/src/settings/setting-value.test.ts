@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Setting, type SettingKind, settingTable } from "./setting-table.ts";
+import { type Bounds, type Setting, type SettingKind, settingTable } from "./setting-table.ts";
 import { readSettingValue } from "./setting-value.ts";
 
 function setting(kind: SettingKind): Setting {
@@ -18,6 +18,7 @@ test.each<[SettingKind, unknown, unknown]>([
   ["count", "7", 7],
   ["count-or-auto", "2", 2],
   ["count-or-auto", 256, 256],
+  ["duration", "2147483647ms", 2_147_483_647],
   ["count-or-auto", "auto", "auto"],
   ["share-or-off", "50%", 0.5],
   ["share-or-off", "2.5 %", 0.025],
@@ -31,7 +32,8 @@ test.each<[SettingKind, unknown, unknown]>([
   ["address", ":18000", ":18000"],
   ["address", 18000, "127.0.0.1:18000"],
   ["address", "18000", "127.0.0.1:18000"],
-  ["address", false, "off"],
+  ["address-or-off", ":1", ":1"],
+  ["address-or-off", false, "off"],
   ["path", "a.pem", "a.pem"],
   ["paths", "a", ["a"]],
   ["paths", ["a", "b"], ["a", "b"]],
@@ -50,13 +52,18 @@ test.each<[SettingKind, unknown, string]>([
   ["count", -1, "SETTING_INVALID"],
   ["count", 1.5, "SETTING_INVALID"],
   ["count", "x", "SETTING_WRONG_TYPE"],
-  ["count-or-auto", 0, "SETTING_INVALID"],
-  ["count-or-auto", 257, "SETTING_INVALID"],
-  ["count-or-auto", "100000", "SETTING_INVALID"],
+  ["count", 1e300, "SETTING_INVALID"],
+  ["duration", "600h", "SETTING_INVALID"],
   ["count-or-auto", "all", "SETTING_WRONG_TYPE"],
   ["share-or-off", 0.5, "SETTING_INVALID"],
   ["share-or-off", "-5%", "SETTING_INVALID"],
   ["bytes", "64MB", "SETTING_INVALID"],
+  ["bytes", "9007199254740991KiB", "SETTING_INVALID"],
+  ["bytes", "9".repeat(400), "SETTING_INVALID"],
+  ["address", "off", "SETTING_INVALID"],
+  ["address", "a/b:80", "SETTING_INVALID"],
+  ["certificate-names", ["dns:a", "foo"], "SETTING_INVALID"],
+  ["certificate-names", "dns:", "SETTING_INVALID"],
   ["address", "localhost", "SETTING_INVALID"],
   ["address", "a:70000", "SETTING_INVALID"],
   ["address", "::1:80", "SETTING_INVALID"],
@@ -67,6 +74,16 @@ test.each<[SettingKind, unknown, string]>([
   ["text", null, "SETTING_WRONG_TYPE"],
 ])("%s %j is refused", (kind, given, code) => {
   expect(readSettingValue(setting(kind), given).trouble?.code).toBe(code);
+});
+
+test.each<[SettingKind, Partial<Bounds>, unknown, string]>([
+  ["count", { min: 1 }, 0, "expected a whole number from 1, got 0"],
+  ["count-or-auto", { min: 1, max: 256 }, "257", 'expected a whole number from 1 to 256, or auto, got "257"'],
+  ["duration-or-off", { min: 1000 }, "10ms", 'expected a duration from 1s, or off, got "10ms"'],
+  ["duration", {}, "600h", 'expected a duration from 0 to 2147483647ms, got "600h"'],
+  ["bytes", { min: 1024 }, "1", 'expected a size from 1KiB, got "1"'],
+])("%s within %j: %j is refused", (kind, bounds, given, message) => {
+  expect(readSettingValue({ ...setting(kind), bounds }, given).trouble?.message).toBe(message);
 });
 
 test("every default is a value that the setting takes", () => {

@@ -1,6 +1,7 @@
 import { nearestName, quote } from "@xdskit/protocol/problem";
 import { describeKind } from "../document/places.ts";
 import type { SourceProblemCode } from "../problem.ts";
+import { BYTES_OF_UNIT, boundsOf, formatNumber, MS_OF_UNIT } from "./setting-bounds.ts";
 import type { Setting, SettingValue } from "./setting-table.ts";
 
 /** A value, or what is wrong with it. */
@@ -15,16 +16,15 @@ export interface ValueTrouble {
   readonly hint?: string;
 }
 
-const MS_OF_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-/** Each worker is a process with all resources; more than the largest machines have cores is a slip of the keyboard. */
-const MOST_WORKERS = 256;
-const BYTES_OF_UNIT: Readonly<Record<string, number>> = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
-
 /**
  * Reads the value of a setting from a file, a flag or an environment variable; strings are parsed by the kind of the
- * setting, because the latter two give only strings.
+ * setting, because the latter two give only strings. Numbers outside the bounds of the setting are mistakes.
  */
-export function readSettingValue(setting: Pick<Setting, "kind" | "words">, given: unknown): ValueResult {
+export function readSettingValue(setting: Pick<Setting, "bounds" | "kind" | "words">, given: unknown): ValueResult {
+  return withinBounds(setting, readKind(setting, given), given);
+}
+
+function readKind(setting: Pick<Setting, "kind" | "words">, given: unknown): ValueResult {
   switch (setting.kind) {
     case "boolean":
       return readBoolean(given);
@@ -35,17 +35,21 @@ export function readSettingValue(setting: Pick<Setting, "kind" | "words">, given
     case "count":
       return readCount(given);
     case "count-or-auto":
-      return given === "auto" ? good(given) : readWorkers(given);
+      return given === "auto" ? good(given) : readCount(given);
     case "share-or-off":
       return given === false || given === "off" ? good("off") : readShare(given);
     case "bytes":
       return readBytes(given);
     case "address":
       return readAddress(given);
+    case "address-or-off":
+      return given === false || given === "off" ? good("off") : readAddress(given);
     case "paths":
       return readList(given, "a path, or a list of paths");
     case "texts":
       return readList(given, "a text, or a list of texts");
+    case "certificate-names":
+      return readCertificateNames(given);
     case "switches":
       return readList(given, "NAME=VALUE, or a list of them");
     case "word":
@@ -57,6 +61,28 @@ export function readSettingValue(setting: Pick<Setting, "kind" | "words">, given
     case "text":
       return typeof given === "string" && given !== "" ? good(given) : wrongType("a text", given);
   }
+}
+
+function withinBounds(setting: Pick<Setting, "bounds" | "kind">, read: ValueResult, given: unknown): ValueResult {
+  // Shares have no bounds: one above any is as good as off.
+  if (typeof read.value !== "number" || setting.kind === "share-or-off") return read;
+  const { min, max } = boundsOf(setting);
+  if (read.value >= min && read.value <= max) return read;
+  const format = (value: number): string => formatNumber(setting.kind, value);
+  const isMaxShown = setting.bounds?.max !== undefined || read.value > max;
+  const range = `from ${format(min)}${isMaxShown ? ` to ${format(max)}` : ""}${orElse(setting)}`;
+  return bad("SETTING_INVALID", `expected ${nounOf(setting)} ${range}, got ${show(given)}`);
+}
+
+function nounOf({ kind }: Pick<Setting, "kind">): string {
+  if (kind === "bytes") return "a size";
+  return kind === "duration" || kind === "duration-or-off" ? "a duration" : "a whole number";
+}
+
+/** The word that a kind takes in place of a number. */
+function orElse({ kind }: Pick<Setting, "kind">): string {
+  if (kind === "count-or-auto") return ", or auto";
+  return kind === "duration-or-off" ? ", or off" : "";
 }
 
 function readBoolean(given: unknown): ValueResult {
@@ -80,16 +106,8 @@ function readDuration(given: unknown): ValueResult {
 function readCount(given: unknown): ValueResult {
   const number = typeof given === "string" && /^[0-9]+$/.test(given) ? Number(given) : given;
   if (typeof number !== "number") return wrongType("a whole number", given);
-  if (Number.isSafeInteger(number) && number >= 0) return good(number);
-  return bad("SETTING_INVALID", `expected a whole number from 0, got ${show(given)}`);
-}
-
-function readWorkers(given: unknown): ValueResult {
-  const read = readCount(given);
-  const isOutside = read.trouble === undefined && (read.value === 0 || Number(read.value) > MOST_WORKERS);
-  return isOutside
-    ? bad("SETTING_INVALID", `expected a whole number from 1 to ${MOST_WORKERS}, or auto, got ${show(given)}`)
-    : read;
+  if (Number.isInteger(number)) return good(number);
+  return bad("SETTING_INVALID", `expected a whole number, got ${show(given)}`);
 }
 
 function readShare(given: unknown): ValueResult {
@@ -107,10 +125,9 @@ function readBytes(given: unknown): ValueResult {
 }
 
 function readAddress(given: unknown): ValueResult {
-  if (given === false || given === "off") return good("off");
   // A port alone means this machine, as every default does; `:18000` means all addresses.
   const text = /^[0-9]{1,5}$/.test(String(given)) ? `127.0.0.1:${given}` : given;
-  const [, port] = /^(?:\[[0-9A-Fa-f:.]+\]|[^\s:[\]]*):([0-9]{1,5})$/.exec(typeof text === "string" ? text : "") ?? [];
+  const [, port] = /^(?:\[[0-9A-Fa-f:.]+\]|[^\s:[\]/]*):([0-9]{1,5})$/.exec(typeof text === "string" ? text : "") ?? [];
   if (port !== undefined && Number(port) <= 65_535) return good(String(text));
   return bad(
     "SETTING_INVALID",
@@ -123,6 +140,17 @@ function readList(given: unknown, expected: string): ValueResult {
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
   const texts = list.filter((text): text is string => typeof text === "string" && text !== "");
   return texts.length === list.length ? good(texts) : wrongType(expected, given);
+}
+
+function readCertificateNames(given: unknown): ValueResult {
+  const read = readList(given, "the name of a certificate, or a list of them");
+  const wrong = typeof read.value === "object" ? read.value.find((name) => !isCertificateName(name)) : undefined;
+  if (wrong === undefined) return read;
+  return bad("SETTING_INVALID", `expected uri:, dns:, ip:, email: or cn: and a glob, got ${quote(wrong)}`);
+}
+
+function isCertificateName(text: string): boolean {
+  return /^(?:uri|dns|ip|email|cn):./s.test(text);
 }
 
 function readWord(given: unknown, words: readonly string[]): ValueResult {

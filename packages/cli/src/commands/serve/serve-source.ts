@@ -150,7 +150,11 @@ export async function serveSource(
     log.write("hangup", {});
     void Promise.all([server.reloadCertificates(), service?.reload(io.interrupted)]);
     if (divided !== undefined)
-      void renewWorkers(divided, { sources: { flags, env: io.env, cwd: io.cwd, directory }, setupOf, log });
+      void renewWorkers(divided, {
+        sources: { flags, env: io.env, cwd: io.cwd, directory },
+        source: source === undefined ? undefined : place,
+        ...{ setupOf, log },
+      });
   });
   try {
     if (service === undefined) {

@@ -1,9 +1,11 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { PrimaryServer, WorkersOptions } from "@xdskit/server/internal";
-import { readSettings, type SettingsContent } from "@xdskit/source";
+import { readSettings, type SettingsContent, settingsFile } from "@xdskit/source";
 import type { CommandLog } from "../../output/log.ts";
+import { findConflicts } from "../../settings/conflicts.ts";
 import { resolveSettings, type SettingSources, type SettingValues } from "../../settings/resolve-settings.ts";
+import type { SourcePlace } from "../../settings/source-place.ts";
 
 /** How long the clients of a worker that is replaced may take to disconnect. */
 const DRAIN_GRACE_MS = 2_000;
@@ -29,19 +31,30 @@ export function workersOf(count: number, setup: WorkerSetup): WorkersOptions {
 
 export interface WorkersToRenew {
   readonly sources: Omit<SettingSources, "file">;
+  /** Undefined: a store is followed. */
+  readonly source: SourcePlace | undefined;
   readonly setupOf: (file: WorkerSetup["file"]) => WorkerSetup;
   readonly log: CommandLog;
 }
 
 /** Restarts the workers one by one with the settings as they are now. If those have errors, the workers stay. */
-export async function renewWorkers(server: PrimaryServer, { sources, setupOf, log }: WorkersToRenew): Promise<void> {
+export async function renewWorkers(
+  server: PrimaryServer,
+  { sources, source, setupOf, log }: WorkersToRenew,
+): Promise<void> {
   const startedAt = performance.now();
   try {
     const file = await readSettings(sources.directory);
     const [error] = file.problems.filter(({ severity }) => severity === "error");
     if (error !== undefined) throw new Error(`${error.file}: ${error.message}`);
-    const { troubles } = resolveSettings({ ...sources, file });
+    const { values, troubles } = resolveSettings({ ...sources, file });
     if (troubles.length > 0) throw new Error(troubles.join("; "));
+    const conflicts = await findConflicts(values, source);
+    const [conflict] = [
+      ...conflicts.problems.map(({ message }) => `${settingsFile}: ${message}`),
+      ...conflicts.troubles,
+    ];
+    if (conflict !== undefined) throw new Error(conflict);
     await server.rollWorkers(setupOf(file), { graceMs: DRAIN_GRACE_MS });
     log.write("workers-restarted", { took_ms: Math.round(performance.now() - startedAt) });
   } catch (cause) {
