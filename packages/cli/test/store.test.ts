@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -55,6 +55,15 @@ describe("xds store export and import", () => {
     expect(await xds(["store", "import", file, "--store", other()])).toEqual([0, imported, ""]);
     const [code, out] = await xds(["publish", site.directory, "--validation", "off", "--store", other()]);
     expect([code, out]).toEqual([0, "nothing to publish: 2 has the same\n"]);
+  });
+
+  test.runIf(process.platform === "linux")("to a device is written into it, and says that it is full", async () => {
+    const full = join(folder, "full");
+    await symlink("/dev/full", full);
+    expect(await xds(["store", "export", full, "--store", store])).toEqual([
+      ...[1, "", expect.stringMatching(/^xds: .*full cannot be written: no space left on device\n$/)],
+    ]);
+    expect((await lstat(full)).isSymbolicLink()).toBe(true);
   });
 
   test("through a pipe, and the same comes out of the other store", async () => {

@@ -1,4 +1,4 @@
-import { readdir, rename, rm, writeFile } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Dangling, type MeshSnapshot, XdsClientError } from "@xdskit/client";
 import { makeDirectory } from "@xdskit/disk";
@@ -21,6 +21,7 @@ import { plural } from "../output/problems.ts";
 import { shownPath } from "../output/shown-path.ts";
 import { createStatusLine } from "../output/status-line.ts";
 import { formatTable } from "../output/table.ts";
+import { writeOutputFile } from "../output-file.ts";
 import { loadApi } from "../settings/load-api.ts";
 import type { CommandContext } from "./context.ts";
 import { contentsOf, type DumpContents, type DumpedType } from "./dump/contents.ts";
@@ -136,15 +137,11 @@ function fileOf({ name }: Pick<DumpedType, "name">, format: ResponseFormat): str
 
 async function write(types: readonly DumpedType[], directory: string, flags: DumpFlags): Promise<void> {
   makeDirectory(directory);
+  const mode = showsSecrets(flags) ? 0o600 : 0o666;
   const written = new Set<string>();
   for (const one of types) {
     const file = fileOf(one, flags.format);
-    const path = join(directory, file);
-    // Written to a temporary file and renamed, so that readers never see a partial file.
-    await rm(`${path}~`, { force: true });
-    // A mode counts only for a new file.
-    await writeFile(`${path}~`, one.content, { flag: "wx", ...(showsSecrets(flags) && { mode: 0o600 }) });
-    await rename(`${path}~`, path);
+    await writeOutputFile(join(directory, file), mode, (writePart) => writePart(one.content));
     written.add(file);
   }
   if (flags.force !== true) return;

@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { mkdtemp, open, rename, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -14,6 +14,8 @@ import {
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { plural } from "../output/problems.ts";
 import { createStatusLine } from "../output/status-line.ts";
+import { systemErrorReason } from "../output/system-error.ts";
+import { writeOutputFile } from "../output-file.ts";
 import { openStore } from "../settings/ledger-store.ts";
 import { changeByAdmin } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
@@ -21,6 +23,9 @@ import type { CommandContext } from "./context.ts";
 
 /** What stands for standard input and standard output. */
 const STANDARD = "-";
+
+/** Permissions of an export. */
+const OWNER_ONLY = 0o600;
 
 export interface StoreFlags extends AdminFlags {
   readonly store?: string;
@@ -65,7 +70,7 @@ async function exportStore(file: string, flags: StoreFlags, context: CommandCont
             onProgress,
           )
         : await at(file, "written", () =>
-            writeWhole(resolve(io.cwd, file), (write) => exportLedger(ledger, write, onProgress)),
+            writeOutputFile(resolve(io.cwd, file), OWNER_ONLY, (write) => exportLedger(ledger, write, onProgress)),
           );
     line.clear();
     if (absent > 0)
@@ -112,8 +117,7 @@ async function at<T>(file: string, done: "read" | "written", work: () => Promise
       if (done === "written") throw cause;
       throw new Error(`${file}: ${cause.message}`, { cause });
     }
-    const reason = cause.message.replace(/^\w+: /, "").replace(/, \w+ .*$/s, "");
-    throw new Error(`${file} cannot be ${done}: ${reason}`, { cause });
+    throw new Error(`${file} cannot be ${done}: ${systemErrorReason(cause)}`, { cause });
   }
 }
 
@@ -145,29 +149,6 @@ function countBodies(count: number): string {
 
 function describeProgress(what: string, { number, head }: LedgerProgress): string {
   return `${what}: record ${number} of ${head}`;
-}
-
-/** Writes a file that only you can read, and that has its name when it is whole. */
-async function writeWhole<T>(
-  path: string,
-  fill: (write: (bytes: Uint8Array) => Promise<void>) => Promise<T>,
-): Promise<T> {
-  const partial = `${path}~`;
-  await rm(partial, { force: true });
-  const handle = await open(partial, "wx", 0o600);
-  try {
-    const result = await fill(async (bytes) => {
-      await handle.writeFile(bytes);
-    });
-    await handle.sync();
-    await handle.close();
-    await rename(partial, path);
-    return result;
-  } catch (cause) {
-    await handle.close().catch(() => undefined);
-    await rm(partial, { force: true });
-    throw cause;
-  }
 }
 
 /** What is read twice has to be a file. */
