@@ -17,6 +17,8 @@ export const exitCode = {
   unreachable: 69,
   /** A bug of this program. */
   bug: 70,
+  /** Standard output cannot be written to. */
+  outputFailed: 74,
   /** Ctrl-C. */
   interrupted: 130,
 } as const;
@@ -40,6 +42,7 @@ export const exitCodeMeanings: readonly (readonly [code: ExitCode, meaning: stri
   ],
   [exitCode.unreachable, "the server or the store cannot be reached, or is not ready"],
   [exitCode.bug, "a bug in xds: please report it"],
+  [exitCode.outputFailed, "standard output cannot be written to"],
   [exitCode.interrupted, "interrupted"],
 ];
 

@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import { isatty } from "node:tty";
+import { exitCode } from "./exit-code.ts";
+import { systemErrorReason } from "./output/system-error.ts";
 import { openScreen, type Screen } from "./screen.ts";
 import { watchTerminals } from "./terminals.ts";
 
@@ -54,8 +56,9 @@ export function createProcessIo(): Io {
   // A reader that stops early, such as `head`, ends the process without an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (!needsReader) return;
-    if (error.code !== "EPIPE") throw error;
-    process.exit(0);
+    if (error.code === "EPIPE") process.exit(exitCode.ok);
+    process.stderr.write(`xds: cannot write to standard output: ${systemErrorReason(error)}\n`);
+    process.exit(exitCode.outputFailed);
   });
   // Errors of stderr do not end the process: its reader may be gone, or its disk full.
   process.stderr.on("error", () => undefined);

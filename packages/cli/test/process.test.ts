@@ -1,6 +1,7 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { Cluster, createXdsClient } from "@xdskit/client";
 import { afterEach, describe, expect, test } from "vitest";
@@ -36,6 +37,23 @@ test("the built command answers with its exit code", async () => {
   expect(await once(good.child, "exit")).toEqual([0, null]);
   expect(good.output()).toBe("0.1.0\n");
   expect(await once(xds("nonsense").child, "exit")).toEqual([2, null]);
+});
+
+test.runIf(existsSync("/dev/full"))("a full disk behind standard output is an error of its own", async () => {
+  const full = openSync("/dev/full", "w");
+  const child = spawn(process.execPath, [command, "--help"], { stdio: ["ignore", full, "pipe"] });
+  closeSync(full);
+  started.push(child);
+  const [told, exited] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect([told, exited]).toEqual(["xds: cannot write to standard output: no space left on device\n", [74, null]]);
+});
+
+test("a reader that stops early ends the command without an error", async () => {
+  const child = spawn(process.execPath, [command, "completion", "bash"], { stdio: ["ignore", "pipe", "pipe"] });
+  started.push(child);
+  child.stdout.destroy();
+  const [told, exited] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect([told, exited]).toEqual(["", [0, null]]);
 });
 
 test("the first Ctrl-C sends clients away, the second ends the process at once", async () => {
