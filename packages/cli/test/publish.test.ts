@@ -59,6 +59,19 @@ describe("xds publish", () => {
     expect([code, err.includes("nothing was published")]).toEqual([3, true]);
   });
 
+  test("with -o json tells the problems, too", async () => {
+    await site.write("clusters.yaml", clusters("c0"));
+    const warned = await publish("-o", "json");
+    expect(JSON.parse(warned.out)).toMatchObject({ kind: "applied", problems: [{ severity: "warning" }] });
+    await site.write("clusters.yaml", "- {");
+    const { code, out, err } = await publish("-o", "json");
+    expect([code, err]).toEqual([3, expect.stringMatching(/^xds: .*: 1 error; nothing was published\n$/)]);
+    expect(JSON.parse(out)).toMatchObject({
+      result: "source-broken",
+      problems: [{ severity: "error", file: "clusters.yaml", line: 1 }],
+    });
+  });
+
   test.each([
     ["no store", [], 2, "expected a store to publish to"],
     ["an unknown store", ["--store", "redis://a"], 2, "expected etcd://HOST:PORT,…/PREFIX or file:DIR"],

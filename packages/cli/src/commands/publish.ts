@@ -1,5 +1,5 @@
 import { createServer, type ManagementServer, type PublishResult } from "@xdskit/server";
-import { type Load, type LoadedState, readSettings } from "@xdskit/source";
+import { type Load, type LoadedState, type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { describeLoad } from "../output/describe-load.ts";
 import { formatJson } from "../output/json.ts";
@@ -22,6 +22,11 @@ export interface PublishFlags {
   readonly [setting: string]: unknown;
 }
 
+/** What `--output json` prints. */
+export type PublishOutput =
+  | { readonly result: "source-broken"; readonly problems: readonly Problem[] }
+  | (PublishResult & { readonly problems: readonly Problem[] });
+
 /** Publishes a directory to a store. */
 export async function publish(given: string, flags: PublishFlags, context: CommandContext): Promise<ExitCode> {
   const { io, colorsOf } = context;
@@ -42,8 +47,10 @@ export async function publish(given: string, flags: PublishFlags, context: Comma
   line.clear();
   const { state, problems } = load;
   if (output === "text") io.stderr.write(formatProblems(problems, place.shownDirectory, colorsOf(io.stderr)));
-  if (state === undefined)
+  if (state === undefined) {
+    if (output === "json") io.stdout.write(formatJson({ result: "source-broken", problems } satisfies PublishOutput));
     throw new CommandError(exitCode.sourceBroken, `${place.shown}: ${countProblems(problems)}; nothing was published`);
+  }
   const onProblem = (text: string): void => io.stderr.write(`xds: ${text}\n`);
   const store = await openStore(url, { cwd: io.cwd, env: io.env, onProblem });
   const ledger = { store, fuses: fuseSettingsOf(values), retention: retentionOf(values) };
@@ -52,7 +59,7 @@ export async function publish(given: string, flags: PublishFlags, context: Comma
     const origin = await createOriginReader(directory)();
     const given = { author: author ?? origin.author, message: message ?? origin.message };
     const result = await publishTo(server, state, { ...origin, ...given });
-    if (output === "json") io.stdout.write(formatJson(result));
+    if (output === "json") io.stdout.write(formatJson({ ...result, problems } satisfies PublishOutput));
     else io.stdout.write(`${describeResult(result, state)}\n`);
     return exitCodes[result.kind];
   } finally {
