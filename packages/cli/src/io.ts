@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { isatty } from "node:tty";
 import { exitCode } from "./exit-code.ts";
+import { understandsEscapes } from "./output/escapes.ts";
 import { systemErrorReason } from "./output/system-error.ts";
 import { openScreen, type Screen } from "./screen.ts";
 import { watchTerminals } from "./terminals.ts";
@@ -25,7 +26,7 @@ export interface Io {
   readInput(): Promise<Uint8Array>;
   /** Standard input, part by part. */
   input(): AsyncIterable<Uint8Array>;
-  /** Takes the whole terminal; undefined if stdout is none. */
+  /** Takes the whole terminal; undefined if stdout is none that can be drawn on. */
   openScreen(): Screen | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -62,8 +63,9 @@ export function createProcessIo(): Io {
   });
   // Errors of stderr do not end the process: its reader may be gone, or its disk full.
   process.stderr.on("error", () => undefined);
+  const stdout = outputTo(process.stdout);
   return {
-    stdout: outputTo(process.stdout),
+    stdout,
     stderr: outputTo(process.stderr),
     readInput: async () => {
       const chunks: Uint8Array[] = [];
@@ -74,7 +76,8 @@ export function createProcessIo(): Io {
     drained: async () => {
       if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");
     },
-    openScreen: () => (process.stdout.isTTY ? openScreen(process.stdout, process.stdin) : undefined),
+    openScreen: () =>
+      understandsEscapes(stdout, process.env) ? openScreen(process.stdout, process.stdin) : undefined,
     env: process.env,
     cwd: process.cwd(),
     now: () => new Date(),

@@ -243,4 +243,20 @@ describe("xds top", () => {
     },
     30_000,
   );
+
+  test.skipIf(!hasPty)(
+    "in a dumb terminal prints once, without escape sequences",
+    async () => {
+      const { serving } = await serve();
+      const line = `"${process.execPath}" "${xds}" top --admin ${serving.admin}`;
+      const child = spawn("script", ["-qefc", line, "/dev/null"], { env: { ...process.env, TERM: "dumb" } });
+      let text = "";
+      child.stdout.on("data", (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      expect(await once(child, "exit")).toEqual([0, null]);
+      expect([text.split("\n").length > 2, text.includes("\u001b")]).toEqual([true, false]);
+    },
+    30_000,
+  );
 });

@@ -1,5 +1,6 @@
 import pc from "picocolors";
 import type { Io, Output } from "../io.ts";
+import { understandsEscapes } from "./escapes.ts";
 
 /** Functions that colour text, or return it unchanged. */
 export type Colors = ReturnType<typeof pc.createColors>;
@@ -15,7 +16,7 @@ export function chooseColors(output: Output, env: Io["env"], flag: "never" | "au
 function isColored(output: Output, env: Io["env"], flag: "never" | "auto"): boolean {
   if (flag === "never" || isSet(env["NO_COLOR"])) return false;
   if (isSet(env["FORCE_COLOR"])) return env["FORCE_COLOR"] !== "0";
-  return output.isTerminal && env["TERM"] !== "dumb";
+  return understandsEscapes(output, env);
 }
 
 function isSet(value: string | undefined): boolean {

@@ -5,7 +5,7 @@ test("what takes long says how far it is, ten times a second, and leaves nothing
   const written: string[] = [];
   let now = 0;
   const stderr = { isTerminal: true, columns: 12, write: (more: string) => void written.push(more) };
-  const line = createStatusLine({ stderr, now: () => new Date(now) });
+  const line = createStatusLine({ stderr, env: {}, now: () => new Date(now) });
   for (now = 0; now <= 520; now += 20) line.update(() => `${now} of 1000, and more`);
   line.clear();
   line.clear();
@@ -17,13 +17,16 @@ test("what takes long says how far it is, ten times a second, and leaves nothing
   ]);
 });
 
-test("a pipe hears nothing, and nothing is made for it", () => {
+test.each([
+  ["a pipe", false, "xterm"],
+  ["a dumb terminal", true, "dumb"],
+])("%s hears nothing, and nothing is made for it", (_, isTerminal, TERM) => {
   let now = 0;
   const mustNotBeCalled = (): never => {
     throw new Error("must not be called");
   };
-  const stderr = { isTerminal: false, columns: 80, write: mustNotBeCalled };
-  const line = createStatusLine({ stderr, now: () => new Date(now) });
+  const stderr = { isTerminal, columns: 80, write: mustNotBeCalled };
+  const line = createStatusLine({ stderr, env: { TERM }, now: () => new Date(now) });
   now = 1000;
   line.update(mustNotBeCalled);
   line.clear();

@@ -1,4 +1,5 @@
 import type { Io } from "../io.ts";
+import { understandsEscapes } from "./escapes.ts";
 import { oneLine } from "./one-line.ts";
 
 const EVERY_MS = 100;
@@ -13,15 +14,16 @@ export interface StatusLine {
   clear(): void;
 }
 
-/** Creates a status line on stderr that overwrites itself; without a terminal it does nothing. */
-export function createStatusLine(io: Pick<Io, "stderr" | "now">): StatusLine {
+/** Creates a status line on stderr that overwrites itself; without a terminal, or on a dumb one, it does nothing. */
+export function createStatusLine(io: Pick<Io, "stderr" | "env" | "now">): StatusLine {
   const output = io.stderr;
   const now = (): number => io.now().getTime();
+  const isShown = understandsEscapes(output, io.env);
   let drawnAt = now() + AFTER_MS - EVERY_MS;
   let isDrawn = false;
   return {
     update(text) {
-      if (!output.isTerminal || now() - drawnAt < EVERY_MS) return;
+      if (!isShown || now() - drawnAt < EVERY_MS) return;
       drawnAt = now();
       isDrawn = true;
       output.write(`\r\u001b[2K${oneLine(text()).slice(0, output.columns - 1)}`);
