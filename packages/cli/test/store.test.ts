@@ -1,4 +1,4 @@
-import { lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -86,6 +86,7 @@ describe("xds store export and import", () => {
     await xds(["store", "export", file, "--store", store]);
     const text = await readFile(file, "utf8");
     await writeFile(file, text.slice(0, -20));
+    await mkdir(join(folder, "other"));
     const answers = [
       await xds(["store", "import", file, "--store", other()]),
       await xds(["store", "import", join(folder, "nowhere"), "--store", other()]),
@@ -101,6 +102,18 @@ describe("xds store export and import", () => {
       [2, "", "xds: expected a store\nhint: give --store\n"],
     ]);
     expect((await readFile(file, "utf8")).length).toBe(text.length - 20);
+  });
+
+  test("from what cannot be read creates no store", async () => {
+    const answers = [
+      await xds(["store", "import", join(folder, "nowhere"), "--store", other()]),
+      await xds(["store", "import", "-", "--store", other()], ""),
+    ];
+    expect(answers.map(([code, , err]) => [code, err.replace(folder, "")])).toEqual([
+      [1, "xds: /nowhere cannot be read: no such file or directory\n"],
+      [1, "xds: standard input: it is empty\n"],
+    ]);
+    expect(await readdir(folder)).toEqual(["ledger"]);
   });
 
   test("does not print into a terminal", async () => {

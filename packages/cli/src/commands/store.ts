@@ -55,7 +55,8 @@ async function exportStore(file: string, flags: StoreFlags, context: CommandCont
   const { io } = context;
   if (file === STANDARD && io.stdout.isTerminal)
     throw new CommandError(exitCode.usage, "expected a file to write to", "xds store export FILE, or pipe it");
-  return await withStore(flags, context, true, async (ledger) => {
+  return await withStore(flags, context, true, async (open) => {
+    const ledger = await open();
     if (ledger.head.number === 0) throw new CommandError(exitCode.problems, "the store is empty");
     const line = createStatusLine(io);
     const onProgress = (progress: LedgerProgress): void => line.update(() => describeProgress("exporting", progress));
@@ -83,14 +84,14 @@ async function exportStore(file: string, flags: StoreFlags, context: CommandCont
 
 async function importStore(file: string, flags: StoreFlags, context: CommandContext): Promise<ExitCode> {
   const { io } = context;
-  return await withStore(flags, context, false, async (ledger) => {
+  return await withStore(flags, context, false, async (open) => {
     const line = createStatusLine(io);
     const onProgress = (progress: LedgerProgress): void => line.update(() => describeProgress("checking", progress));
     const options = { isReplacing: flags.replace === true, onProgress };
     const result =
       file === STANDARD
-        ? await withSpooled(io.input(), (path) => importLedger(ledger, path, options))
-        : await at(file, "read", () => importLedger(ledger, resolve(io.cwd, file), options));
+        ? await withSpooled(io.input(), (path) => at("standard input", "read", () => importLedger(open, path, options)))
+        : await at(file, "read", () => importLedger(open, resolve(io.cwd, file), options));
     line.clear();
     if (result.kind !== "imported") throw refusal(result);
     const { head, records, bodies } = result;
@@ -111,7 +112,7 @@ async function at<T>(file: string, done: "read" | "written", work: () => Promise
   try {
     return await work();
   } catch (cause) {
-    if (!(cause instanceof Error)) throw cause;
+    if (cause instanceof CommandError || !(cause instanceof Error)) throw cause;
     const { code, syscall, path } = cause as NodeJS.ErrnoException;
     if (code === undefined || syscall === undefined || path === undefined) {
       if (done === "written") throw cause;
@@ -121,25 +122,29 @@ async function at<T>(file: string, done: "read" | "written", work: () => Promise
   }
 }
 
-/** Opens the store, and tells what goes wrong with it as the command's own failure. */
+/** Lets `work` open the store, closes it, and tells what goes wrong with it as the command's own failure. */
 async function withStore(
   flags: StoreFlags,
   { io }: CommandContext,
   isReadOnly: boolean,
-  work: (store: LedgerStore) => Promise<ExitCode>,
+  work: (open: () => Promise<LedgerStore>) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const url = flags.store ?? io.env["XDS_STORE"];
   if (url === undefined) throw new CommandError(exitCode.usage, "expected a store", "give --store");
   const onProblem = (text: string): void => io.stderr.write(`xds: ${text}\n`);
-  const opened = await openStore(url, { cwd: io.cwd, env: io.env, onProblem, isReadOnly });
+  let opened: LedgerStore | undefined;
+  const open = async (): Promise<LedgerStore> => {
+    opened = await openStore(url, { cwd: io.cwd, env: io.env, onProblem, isReadOnly });
+    return opened;
+  };
   try {
-    return await work(opened);
+    return await work(open);
   } catch (cause) {
     if (cause instanceof CommandError || !(cause instanceof Error)) throw cause;
-    if (opened.outage !== undefined) throw new CommandError(exitCode.unreachable, cause.message);
+    if (opened?.outage !== undefined) throw new CommandError(exitCode.unreachable, cause.message);
     throw new CommandError(exitCode.problems, cause.message);
   } finally {
-    await opened.close();
+    await opened?.close();
   }
 }
 

@@ -41,15 +41,17 @@ export interface ImportOptions {
 
 /**
  * Puts an exported ledger into a store, with the same numbers and ids. The file is read as a whole before anything is
- * written; rejects, with the reason, if it cannot be used, and then the store is as it was.
+ * written; rejects, with the reason, if it cannot be used, and then the store is as it was. A function is called to open
+ * the store once the file was read; the caller closes the store.
  */
 export async function importLedger(
-  store: LedgerStore,
+  to: LedgerStore | (() => Promise<LedgerStore>),
   path: string,
   { isReplacing = false, onProgress }: ImportOptions = {},
 ): Promise<ImportResult> {
   const { ledger, close, ...counts } = await readLedgerExport(path, onProgress);
   try {
+    const store = typeof to === "function" ? await to() : to;
     const head = (await store.refresh?.()) ?? store.head;
     if (head.number > 0 && !isReplacing) return { kind: "not-empty", head };
     const cleared = head.number === 0 ? undefined : await store.clear(head);
