@@ -261,14 +261,10 @@ hint: --show-secrets writes them, to files readable only by you; -o - prints the
   test("of a server that has nothing is nothing", async () => {
     const site = await Site.make({ "xdskit.yaml": "allow-empty: true\n" });
     const serving = await serve(site);
-    const { code, stdout, stderr } = await xds(
-      { cwd: await scratch(), server: serving.address },
-      "dump",
-      "-o",
-      "out",
-      ...asJson,
-    );
+    const cwd = await scratch();
+    const { code, stdout, stderr } = await xds({ cwd, server: serving.address }, "dump", "-o", "out", ...asJson);
     expect([code, stderr, JSON.parse(stdout).types]).toEqual([0, "", []]);
+    expect(await readdir(cwd)).toEqual([]);
   });
 
   test("in binary form is nothing for standard output", async () => {

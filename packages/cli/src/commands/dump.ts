@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Dangling, type MeshSnapshot, XdsClientError } from "@xdskit/client";
@@ -136,7 +137,7 @@ function fileOf({ name }: Pick<DumpedType, "name">, format: ResponseFormat): str
 }
 
 async function write(types: readonly DumpedType[], directory: string, flags: DumpFlags): Promise<void> {
-  makeDirectory(directory);
+  if (types.length > 0) makeDirectory(directory);
   const mode = showsSecrets(flags) ? 0o600 : 0o666;
   const written = new Set<string>();
   for (const one of types) {
@@ -144,7 +145,7 @@ async function write(types: readonly DumpedType[], directory: string, flags: Dum
     await writeOutputFile(join(directory, file), mode, (writePart) => writePart(one.content));
     written.add(file);
   }
-  if (flags.force !== true) return;
+  if (flags.force !== true || !existsSync(directory)) return;
   const old = /^[a-z]+ds\.(yaml|json|pb|pb_text)$/;
   for (const file of await readdir(directory)) {
     if (old.test(file) && !written.has(file)) await rm(join(directory, file));
