@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type LedgerStore, openCopiedStore, openDirectoryLedger } from "@xdskit/server";
 import { CommandError, exitCode } from "../exit-code.ts";
@@ -48,8 +49,11 @@ const schemes: readonly StoreScheme[] = [
   {
     prefix: "file:",
     form: "DIR",
-    open: (rest, { cwd, onProblem, isReadOnly = false }) =>
-      openDirectoryLedger({ directory: resolve(cwd, rest), onProblem, isReadOnly }),
+    async open(rest, { cwd, onProblem, isReadOnly = false }) {
+      const directory = resolve(cwd, rest);
+      if (rest.includes("?") && !existsSync(directory)) throw parametersOfFile(rest);
+      return await openDirectoryLedger({ directory, onProblem, isReadOnly });
+    },
   },
 ];
 
@@ -67,6 +71,11 @@ export async function openStore(url: string, parts: StoreParts): Promise<LedgerS
     if (isMisuse) throw new CommandError(exitCode.usage, `the store cannot be used: ${reason}`);
     throw new CommandError(exitCode.unreachable, `the store cannot be used: ${reason}`);
   }
+}
+
+function parametersOfFile(rest: string): CommandError {
+  const message = `file:${rest}: only a store on etcd takes parameters after "?"`;
+  return new CommandError(exitCode.usage, message, 'create the directory first if its name has a "?"');
 }
 
 function unknownStore(url: string): CommandError {
