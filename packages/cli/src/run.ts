@@ -26,7 +26,7 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   };
   build(program, context);
   try {
-    await program.parseAsync([...argv], { from: "user" });
+    await program.parseAsync(withoutUnknownHelp(argv, program), { from: "user" });
   } catch (cause) {
     return explain(cause, io, colorsOf(io.stderr));
   }
@@ -55,6 +55,17 @@ function build(program: Command, context: CommandContext): void {
   program.addHelpText("after", () => describeExitCodes());
   for (const add of commands) add(program, context);
   for (const command of program.commands) command.copyInheritedSettings(program).helpOption("-h, --help", "print help");
+}
+
+/** Commander prints the main help for `help nosuch`; without `help` it says that the command is unknown. */
+function withoutUnknownHelp(argv: readonly string[], program: Command): string[] {
+  const [first, name] = argv;
+  const isUnknown =
+    first === "help" &&
+    name !== undefined &&
+    name !== "help" &&
+    !program.commands.some((command) => command.name() === name);
+  return isUnknown && !name.startsWith("-") ? [name] : [...argv];
 }
 
 /** Formats Commander's errors like ours. */
