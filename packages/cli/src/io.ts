@@ -76,8 +76,7 @@ export function createProcessIo(): Io {
     drained: async () => {
       if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");
     },
-    openScreen: () =>
-      understandsEscapes(stdout, process.env) ? openScreen(process.stdout, process.stdin) : undefined,
+    openScreen: () => (understandsEscapes(stdout, process.env) ? openScreen(process.stdout, process.stdin) : undefined),
     env: process.env,
     cwd: process.cwd(),
     now: () => new Date(),

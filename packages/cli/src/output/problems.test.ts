@@ -44,6 +44,17 @@ test("a place far to the right in a line is marked in what is shown of it", () =
   expect([shown.indexOf("HERE"), mark.length - 1, rest]).toEqual([mark.indexOf("^"), mark.indexOf("^"), [""]]);
 });
 
+test("a place is below its character, also after wide and combining ones", () => {
+  const excerpt = "名前e\u0301: x";
+  const problem = { code: "X", severity: "error", file: "a.yaml", line: 1, column: 7, excerpt, message: "m" } as const;
+  expect(formatProblems([problem], ".", colors).split("\n")[2]).toBe(`       | ${" ".repeat(7)}^`);
+});
+
+test("a line break in the name of a file is escaped", () => {
+  const problem = { code: "X", severity: "error", file: "a\nb.yaml", line: 1, message: "m" } as const;
+  expect(formatProblems([problem], ".", colors)).toBe("a\\u{a}b.yaml:1: error: m [X]\n");
+});
+
 test("a workflow command holds whatever the message holds", () => {
   const problem = { code: "X", severity: "warning", file: "a,b:c.yaml", line: 1, message: "50 %\nof it" } as const;
   expect(formatGithubProblems([problem], ".")).toBe("::warning file=a%2Cb%3Ac.yaml,line=1,title=X::50 %25%0Aof it\n");

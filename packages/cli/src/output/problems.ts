@@ -1,5 +1,7 @@
+import { escapeInvisible } from "@xdskit/protocol/internal";
 import { columnInExcerpt, type Problem, problemCounts } from "@xdskit/source";
 import type { Colors } from "./color.ts";
+import { displayWidth } from "./display-width.ts";
 
 /** Formats problems: place, severity, message and code, then the source line, the field and a hint. */
 export function formatProblems(problems: readonly Problem[], directory: string, colors: Colors): string {
@@ -23,13 +25,15 @@ function excerptOf({ excerpt, line, column }: Problem, colors: Colors): readonly
   if (excerpt === undefined || line === undefined) return [];
   const margin = `${line}`.padStart(6);
   const mark =
-    column === undefined ? [] : [`${" ".repeat(margin.length)} | ${" ".repeat(columnInExcerpt(column) - 1)}^`];
+    column === undefined
+      ? []
+      : [`${" ".repeat(margin.length)} | ${" ".repeat(displayWidth(excerpt.slice(0, columnInExcerpt(column) - 1)))}^`];
   return [`${margin} | ${excerpt}`, ...mark].map((text) => colors.dim(text));
 }
 
 /** `directory/file:line:column`, which editors and terminals can open. */
 function placeOf({ file, line, column }: Pick<Problem, "file" | "line" | "column">, directory: string): string {
-  return [pathOf(file, directory), line, column].filter((part) => part !== undefined).join(":");
+  return [escapeInvisible(pathOf(file, directory)), line, column].filter((part) => part !== undefined).join(":");
 }
 
 /** Formats problems as workflow commands of GitHub Actions, which annotate the changed lines. */
