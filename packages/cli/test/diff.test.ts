@@ -174,6 +174,18 @@ describe("xds diff", () => {
     expect([away.code, away.stderr]).toEqual([1, expect.stringContaining('node "edge-9" is not connected')]);
   });
 
+  test("of a node is not changed by what the server converts for a client of v2", async () => {
+    const site = await makeSite({ "clusters.yaml": clusters("one", "two") });
+    const serving = await serve(site);
+    const client = await serving.connect("edge-1");
+    cleanups.push(() => client.close());
+    expect((await serving.xds("get", "cds", "--v2", "-s", serving.address)).code).toBe(0);
+    const equal = { code: 0, stdout: "0 resources differ, 2 equal\n", stderr: "" };
+    expect(await serving.xds("diff", "node:edge-1", site.directory)).toEqual(equal);
+    expect(await serving.xds("diff", "1", "node:edge-1")).toEqual(equal);
+    expect(await serving.xds("diff", "head", site.directory)).toEqual(equal);
+  });
+
   test("of a directory with errors, or none, says so", async () => {
     const good = await makeSite({ "clusters.yaml": clusters("one") });
     const bad = await makeSite({ "clusters.yaml": "- [" });

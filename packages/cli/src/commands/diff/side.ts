@@ -49,9 +49,14 @@ export function viewThrough(items: readonly DiffItem[], layers: readonly string[
 }
 
 async function readServer(flags: AdminFlags, io: Io): Promise<DiffSide> {
-  const query = { body: "true", "field-names": "proto" };
+  return { items: await readResources({}, flags, io), nodeLayers: undefined };
+}
+
+/** The resources that the admin API lists: all of them, or those that a node sees. */
+async function readResources(of: { readonly node?: string }, flags: AdminFlags, io: Io): Promise<readonly DiffItem[]> {
+  const query = { ...of, body: "true", "field-names": "proto" };
   const { items } = await askAdmin<ResourcesAnswer>("/api/v1/resources", query, flags, io);
-  return { items: withoutConversions(items).map(itemOf), nodeLayers: undefined };
+  return withoutConversions(items).map(itemOf);
 }
 
 const OF_V2 = "-v2";
@@ -67,11 +72,10 @@ function withoutConversions(items: readonly ResourceAnswer[]): readonly Resource
 }
 
 async function readNode(id: string, flags: AdminFlags, io: Io): Promise<DiffSide> {
-  const query = { node: id, body: "true", "field-names": "proto" };
-  const { items } = await askAdmin<ResourcesAnswer>("/api/v1/resources", query, flags, io);
+  const items = await readResources({ node: id }, flags, io);
   const { items: nodes } = await askAdmin<NodesAnswer>("/api/v1/nodes", { id }, flags, io);
   const nodeLayers = nodes.find((node) => node.id === id)?.layers ?? [];
-  return { items: items.map((item) => ({ ...itemOf(item), layer: "" })), nodeLayers };
+  return { items: items.map((item) => ({ ...item, layer: "" })), nodeLayers };
 }
 
 function itemOf({ layer, type, name, constraints, version, body, error, problem }: ResourceAnswer): DiffItem {
