@@ -1,5 +1,6 @@
 import type { NodeAnswer, NodesAnswer, ProgressAnswer, TypeAnswer } from "@xdskit/server";
 import { type ExitCode, exitCode } from "../exit-code.ts";
+import type { Io } from "../io.ts";
 import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
@@ -13,6 +14,7 @@ import { describeDialects } from "./describe-dialect.ts";
 import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
+import { matching } from "./matching.ts";
 import { type Grouping, groupNodes, type NodeGroup, nodeStates } from "./node-groups.ts";
 
 export interface NodesFlags extends AdminFlags, NodeFilterFlags {
@@ -24,20 +26,37 @@ export interface NodesFlags extends AdminFlags, NodeFilterFlags {
 
 export async function nodes(node: string | undefined, flags: NodesFlags, context: CommandContext): Promise<ExitCode> {
   const { io, colorsOf } = context;
-  const { type, nacked, groupBy } = flags;
+  const { type, nacked, groupBy, output } = flags;
   const query = { id: node, ...nodeFilterOf(flags), type, ...(nacked === true && { nacked: "true" }) };
   const answer = await askAdmin<NodesAnswer>("/api/v1/nodes", query, flags, io);
-  const isFound = node === undefined || answer.items.length > 0;
-  if (groupBy !== undefined) {
+  const isConnected = answer.items.length > 0 || (await areAnyConnected(node, flags, io));
+  if (answer.items.length === 0 && output !== "json") {
+    io.stderr.write(`xds: no node${matching(node)} ${isConnected ? describeFilters(flags) : "is connected"}\n`);
+  } else if (groupBy !== undefined) {
     const stateOf = groupBy === "state" ? nodeStates(await askHead(flags, context)) : () => "deployed" as const;
     printGroups(groupNodes(answer.items, groupBy, stateOf), flags, context);
-  } else if (flags.output === "json") io.stdout.write(formatJson(answer));
-  else if (!isFound) io.stderr.write(`xds: node "${node}" is not connected\n`);
-  else if (answer.items.length === 0) io.stderr.write("xds: nobody is connected\n");
+  } else if (output === "json") io.stdout.write(formatJson(answer));
   else if (node === undefined || /[*?]/.test(node))
     io.stdout.write(formatNodes(answer.items, colorsOf(io.stdout), context));
   else for (const item of answer.items) io.stdout.write(formatNode(item, colorsOf(io.stdout), context));
-  return isFound ? exitCode.ok : exitCode.problems;
+  return node === undefined || isConnected ? exitCode.ok : exitCode.problems;
+}
+
+/** Whether a node of this id or glob is connected, whatever the other filters are. */
+async function areAnyConnected(node: string | undefined, flags: NodesFlags, io: Io): Promise<boolean> {
+  if (describeFilters(flags) === "") return false;
+  const { total } = await askAdmin<NodesAnswer>("/api/v1/nodes", { id: node, limit: "1" }, flags, io);
+  return total > 0;
+}
+
+/** What the filters select, as a predicate of nodes; "" without filters. */
+function describeFilters({ cluster, userAgent, type, nacked }: NodesFlags): string {
+  const predicates = [
+    ...(cluster === undefined ? [] : [`is in a cluster matching ${JSON.stringify(cluster)}`]),
+    ...(userAgent === undefined ? [] : [`has a user agent matching ${JSON.stringify(userAgent)}`]),
+    ...(nacked === true ? [`NACKed ${type ?? "anything"}`] : type === undefined ? [] : [`subscribes to ${type}`]),
+  ];
+  return predicates.join(" and ");
 }
 
 function askHead(flags: AdminFlags, { io }: CommandContext): Promise<ProgressAnswer> {

@@ -5,6 +5,7 @@ import { createStatusLine } from "../output/status-line.ts";
 import { askAdmin } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
+import { matching } from "./matching.ts";
 import { countNodes, formatStragglers } from "./stragglers.ts";
 
 export interface WaitFlags extends AdminFlags {
@@ -63,8 +64,8 @@ function describeProgress(answer: ProgressAnswer): string {
   return `[${"#".repeat(done).padEnd(BAR_WIDTH, ".")}] revision ${revision}: ${countNodes(answer)}`;
 }
 
-function print(answer: ProgressAnswer, { output, minNodes }: WaitFlags, { io, colorsOf }: CommandContext): void {
-  if (output === "json") {
+function print(answer: ProgressAnswer, flags: WaitFlags, { io, colorsOf }: CommandContext): void {
+  if (flags.output === "json") {
     io.stdout.write(formatJson(answer));
     return;
   }
@@ -75,17 +76,20 @@ function print(answer: ProgressAnswer, { output, minNodes }: WaitFlags, { io, co
     deployed: colors.green("is deployed"),
     nacked: colors.red("was NACKed"),
     pending: colors.yellow("is not deployed yet"),
-    "too-few-nodes": colors.yellow(tooFew(answer, Number(minNodes))),
+    "too-few-nodes": colors.yellow(tooFew(answer, flags)),
   }[state];
   io.stdout.write(formatStragglers(answer, { colors, width }));
   io.stdout.write(`revision ${revision}${state === "too-few-nodes" ? ":" : ""} ${said}: ${countNodes(answer)}\n`);
 }
 
 /** All connected nodes have the revision, and more are required. */
-function tooFew({ deployed }: ProgressAnswer, minNodes: number): string {
+function tooFew({ deployed }: ProgressAnswer, { minNodes, nodes }: WaitFlags): string {
+  const required = Number(minNodes);
   if (deployed > 0)
-    return `only ${deployed} of the required ${minNodes} nodes ${deployed === 1 ? "is" : "are"} connected`;
-  return minNodes === 1 ? "no node is connected" : `none of the required ${minNodes} nodes is connected`;
+    return `only ${deployed} of the required ${required} nodes${matching(nodes)} ${deployed === 1 ? "is" : "are"} connected`;
+  return required === 1
+    ? `no node${matching(nodes)} is connected`
+    : `none of the required ${required} nodes${matching(nodes)} is connected`;
 }
 
 function readCount(flag: string, text: string): number {
