@@ -58,6 +58,36 @@ describe("states are compared", () => {
   }, 60_000);
 });
 
+describe("more than a page of changes", () => {
+  const thousands = Array.from({ length: 2_100 }, (_, i) => `new-${String(i).padStart(4, "0")}`);
+
+  test("is shown up to the limit, and the rest by the limit that is told", async () => {
+    await saved(clusters(...many, ...thousands), 2);
+    const isShown = async (revision: string): Promise<void> => {
+      expect((await xds("show", revision, "--limit", "1500")).stdout).toMatch(
+        /new-1499 .*\nand 600 more: --limit 2100\n$/,
+      );
+      const { stdout } = await xds("show", revision, "--limit", "2100");
+      expect([stdout.match(/^added /gm)?.length, stdout]).toEqual([2_100, expect.stringMatching(/new-2099 +\S+\n$/)]);
+    };
+    await isShown("2");
+    await isShown("head");
+    expect((await xds("approve", "2")).code).toBe(0);
+    await isShown("1..head");
+    const { changes, next } = JSON.parse((await xds("show", "2", "--limit", "1500", "-o", "json")).stdout);
+    expect([changes.length, next]).toEqual([1_500, 1_500]);
+  }, 60_000);
+
+  test("and what no limit is, is an error of usage", async () => {
+    const stderr = (range: string, given: string): string =>
+      `xds: --limit: expected a whole number from ${range}, got "${given}"\n`;
+    expect(await xds("show", "1", "--limit", "0")).toEqual({ code: 2, stdout: "", stderr: stderr("1", "0") });
+    expect(await xds("history", "--limit", "0")).toMatchObject({ code: 2, stderr: stderr("1 to 1000", "0") });
+    expect(await xds("history", "--limit", "1001")).toMatchObject({ code: 2, stderr: stderr("1 to 1000", "1001") });
+    expect(await xds("history", "--node", "a", "--limit", "x")).toMatchObject({ code: 2, stderr: stderr("1", "x") });
+  });
+});
+
 describe("a change that turns out to be bad", () => {
   test("is found in the history, shown, and taken back; the files are held until they differ", async () => {
     await saved(clusters(...many, "bad"), 2);

@@ -67,6 +67,18 @@ describe("what publishing a directory would do", () => {
     expect(await head()).toBe(1);
   });
 
+  test("of more changes than a plan lists names the command that lists all", async () => {
+    await wanted.write("a.yaml", clusters(...many, ...Array.from({ length: 1_001 }, (_, i) => `new-${i}`)));
+    const rest = `and 1 more: xds diff head ${wanted.directory} lists all\n`;
+    expect((await plan("--limit", "1000")).stdout).toContain(rest);
+    expect(await serving.xds("diff", "head", wanted.directory)).toMatchObject({
+      stdout: expect.stringMatching(/\n1001 resources differ, 30 equal\n$/),
+    });
+    expect(await plan("--limit", "1001")).toMatchObject({
+      ...{ code: 2, stderr: 'xds: --limit: expected a whole number from 1 to 1000, got "1001"\n' },
+    });
+  });
+
   test("of a directory that is not there is that of a source with errors", async () => {
     const { code, stdout, stderr } = await serving.xds("plan", join(wanted.directory, "nowhere"));
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });

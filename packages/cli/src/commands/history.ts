@@ -4,8 +4,10 @@ import { formatAge } from "../output/age.ts";
 import { formatJson } from "../output/json.ts";
 import { formatTable } from "../output/table.ts";
 import { askAdmin } from "./admin-request.ts";
+import { LARGEST_PAGE } from "./ask-in-pages.ts";
 import type { CommandContext } from "./context.ts";
 import { type NodeHistoryFlags, nodeHistory } from "./node-history.ts";
+import { readCount } from "./read-count.ts";
 import { countChanges, describeKind, describeWhy, kindColor } from "./revision-words.ts";
 
 export interface HistoryFlags extends NodeHistoryFlags {
@@ -20,8 +22,11 @@ export async function history(flags: HistoryFlags, context: CommandContext): Pro
 }
 
 async function wholeHistory(flags: HistoryFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
-  const { limit, before, output } = flags;
-  const answer = await askAdmin<RevisionsAnswer>("/api/v1/revisions", { limit, before }, flags, io);
+  const { before, output } = flags;
+  const limit = readCount("--limit", flags.limit, { least: 1, most: LARGEST_PAGE });
+  if (before !== undefined) readCount("--before", before);
+  const query = { limit: `${limit}`, before };
+  const answer = await askAdmin<RevisionsAnswer>("/api/v1/revisions", query, flags, io);
   if (output === "json") io.stdout.write(formatJson(answer));
   else if (answer.items.length === 0) io.stderr.write("xds: nothing was published\n");
   else {

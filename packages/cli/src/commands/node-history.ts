@@ -6,7 +6,9 @@ import { oneLine } from "../output/one-line.ts";
 import { formatTable } from "../output/table.ts";
 import { askAdmin } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
+import { askInPages } from "./ask-in-pages.ts";
 import type { CommandContext } from "./context.ts";
+import { readCount } from "./read-count.ts";
 import { countChanges, describeKind, describeWhy } from "./revision-words.ts";
 
 export interface NodeHistoryFlags extends AdminFlags {
@@ -19,10 +21,14 @@ export interface NodeHistoryFlags extends AdminFlags {
 /** What a node had, newest first. */
 export async function nodeHistory(node: string, flags: NodeHistoryFlags, context: CommandContext): Promise<ExitCode> {
   const { io, colorsOf } = context;
-  const { limit, at, before, output } = flags;
+  const { at, before, output } = flags;
   if (before !== undefined) throw new CommandError(exitCode.usage, "--before does not go with --node: --at does");
   const path = `/api/v1/nodes/${encodeURIComponent(node)}/history`;
-  const answer = await askAdmin<NodeHistoryAnswer>(path, { limit, at }, flags, io);
+  const answer = await askInPages<NodeHistoryAnswer>(
+    readCount("--limit", flags.limit, { least: 1 }),
+    (page) => askAdmin(path, { ...page, at }, flags, io),
+    (soFar, page) => ({ ...page, items: [...soFar.items, ...page.items] }),
+  );
   const { items, total } = answer;
   if (output === "json") io.stdout.write(formatJson(answer));
   else if (items.length === 0)

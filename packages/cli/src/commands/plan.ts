@@ -8,11 +8,13 @@ import { countProblems, formatProblems, plural } from "../output/problems.ts";
 import { formatTable } from "../output/table.ts";
 import { sendToAdmin } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
+import { LARGEST_PAGE } from "./ask-in-pages.ts";
 import type { CommandContext } from "./context.ts";
 import { formatField } from "./diff/format-field.ts";
 import { type PlannedChange, plannedFields } from "./diff/planned-fields.ts";
 import { formatChanges, typeWord } from "./format-changes.ts";
 import { type LoadedSource, loadSource } from "./load-source.ts";
+import { readCount } from "./read-count.ts";
 
 export interface PlanFlags extends AdminFlags {
   readonly fields?: boolean;
@@ -28,11 +30,12 @@ export type PlanOutput =
 
 export async function plan(directory: string, flags: PlanFlags, context: CommandContext): Promise<ExitCode> {
   const { io, colorsOf } = context;
-  const { fields: withFields = false, limit, output, admin, adminCa, adminCert, adminKey, ...settings } = flags;
+  const { fields: withFields = false, limit: _, output, admin, adminCa, adminCert, adminKey, ...settings } = flags;
+  const limit = readCount("--limit", flags.limit, { least: 1, most: LARGEST_PAGE });
   const source = await loadSource(directory, settings, io, exitCode.sourceBroken);
   const { state, problems, place } = source;
   if (state === undefined) return tellBroken(source, flags, context);
-  const query = { limit, ...(withFields && { body: "true", "field-names": "proto" }) };
+  const query = { limit: `${limit}`, ...(withFields && { body: "true", "field-names": "proto" }) };
   const answer = await sendToAdmin<PlanAnswer>("/api/v1/plan", query, linesOf(state, source), flags, io);
   const changes = withFields
     ? answer.changes.map((change) => plannedFields(change, state, source.api))
@@ -44,6 +47,8 @@ export async function plan(directory: string, flags: PlanFlags, context: Command
     const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
     const warnings = problems.length === 0 ? undefined : `${countProblems(problems)}: xds validate ${place.shown}`;
     io.stdout.write(describePlan(planned, warnings, { colors, width }));
+    const { length } = changes;
+    if (planned.total > length) io.stdout.write(describeRest(planned.total, length, place));
   }
   return codes[answer.result];
 }
@@ -82,7 +87,7 @@ type Planned = PlanAnswer & { readonly changes: readonly PlannedChange[] };
 
 function describePlan(planned: Planned, warnings: string | undefined, on: PrintedOn): string {
   const { colors } = on;
-  const { head, fuses = [], reason, placement, counts, nodes, changes, total } = planned;
+  const { head, fuses = [], reason, placement, counts, nodes, changes } = planned;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["result", describeResult(planned, colors)],
     ["upon", `${head}`],
@@ -97,8 +102,13 @@ function describePlan(planned: Planned, warnings: string | undefined, on: Printe
   );
   if (counts.length > 0) lines.push("\n", formatCounts(counts, on));
   if (changes.length > 0) lines.push("\n", formatPlanned(changes, on));
-  if (total > changes.length) lines.push(`and ${total - changes.length} more: --limit ${Math.min(total, 1000)}\n`);
   return lines.join("");
+}
+
+/** A plan has one page, because the server makes it anew for each request. */
+function describeRest(total: number, listed: number, { shown }: LoadedSource["place"]): string {
+  const all = total > LARGEST_PAGE ? `xds diff head ${shown} lists all` : `--limit ${total}`;
+  return `and ${total - listed} more: ${all}\n`;
 }
 
 function describeResult({ result, fuses = [] }: PlanAnswer, colors: Colors): string {

@@ -5,8 +5,10 @@ import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
 import { askAdmin } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
+import { askInPages } from "./ask-in-pages.ts";
 import type { CommandContext } from "./context.ts";
 import { formatChanges } from "./format-changes.ts";
+import { readCount } from "./read-count.ts";
 import { describeGit } from "./revision-words.ts";
 
 export interface ShowFlags extends AdminFlags {
@@ -20,11 +22,20 @@ export async function show(revision: string, flags: ShowFlags, { io, colorsOf }:
   const { from, number } = REVISION.exec(revision)?.groups ?? {};
   if (number === undefined)
     throw new CommandError(exitCode.usage, `expected a number, head, or two numbers as 12..15, got "${revision}"`);
-  const { limit, output } = flags;
+  const { output } = flags;
+  const limit = readCount("--limit", flags.limit, { least: 1 });
   const answer =
     from === undefined
-      ? await askAdmin<RevisionDetailAnswer>(`/api/v1/revisions/${number}`, { limit }, flags, io)
-      : await askAdmin<DifferenceAnswer>("/api/v1/diff", { from, to: number, limit }, flags, io);
+      ? await askInPages<RevisionDetailAnswer>(
+          limit,
+          (page, soFar) => askAdmin(`/api/v1/revisions/${soFar?.number ?? number}`, page, flags, io),
+          withChanges,
+        )
+      : await askInPages<DifferenceAnswer>(
+          limit,
+          (page, soFar) => askAdmin("/api/v1/diff", { from, to: `${soFar?.to ?? number}`, ...page }, flags, io),
+          withChanges,
+        );
   if (output === "json") {
     io.stdout.write(formatJson(answer));
     return exitCode.ok;
@@ -37,6 +48,10 @@ export async function show(revision: string, flags: ShowFlags, { io, colorsOf }:
   if (total > changes.length) io.stdout.write(`and ${total - changes.length} more: --limit ${total}\n`);
   if (total === 0) io.stdout.write("no resource is different\n");
   return exitCode.ok;
+}
+
+function withChanges<T extends DifferenceAnswer | RevisionDetailAnswer>(soFar: T, page: T): T {
+  return { ...page, changes: [...soFar.changes, ...page.changes] };
 }
 
 function describeRevision(revision: RevisionDetailAnswer, colors: Colors, now: Date): string {

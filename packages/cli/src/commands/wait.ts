@@ -1,11 +1,12 @@
 import type { ProgressAnswer } from "@xdskit/server";
-import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { createStatusLine } from "../output/status-line.ts";
 import { askAdmin } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
 import { matching } from "./matching.ts";
+import { readCount } from "./read-count.ts";
 import { countNodes, formatStragglers } from "./stragglers.ts";
 
 export interface WaitFlags extends AdminFlags {
@@ -90,9 +91,4 @@ function tooFew({ deployed }: ProgressAnswer, { minNodes, nodes }: WaitFlags): s
   return required === 1
     ? `no node${matching(nodes)} is connected`
     : `none of the required ${required} nodes${matching(nodes)} is connected`;
-}
-
-function readCount(flag: string, text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new CommandError(exitCode.usage, `${flag}: expected a whole number, got "${text}"`);
 }

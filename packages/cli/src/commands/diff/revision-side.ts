@@ -3,10 +3,9 @@ import { CommandError, exitCode } from "../../exit-code.ts";
 import type { Io } from "../../io.ts";
 import { askAdmin } from "../admin-request.ts";
 import type { AdminFlags } from "../admin-server.ts";
+import { askInPages } from "../ask-in-pages.ts";
 import type { DiffItem } from "./compare.ts";
 
-/** The largest page of the admin API. */
-const PAGE = 1_000;
 /** How often the state is read again if something is published meanwhile. */
 const ATTEMPTS = 3;
 
@@ -55,19 +54,11 @@ async function pages(
   query: Readonly<Record<string, string>>,
   { flags, io }: RevisionReader,
 ): Promise<readonly ChangeAnswer[]> {
-  const changes: ChangeAnswer[] = [];
-  for (let offset: number | undefined = 0; offset !== undefined; ) {
-    const asked: Readonly<Record<string, string>> = {
-      ...query,
-      offset: `${offset}`,
-      limit: `${PAGE}`,
-      body: "true",
-      "field-names": "proto",
-    };
-    const answer: DifferenceAnswer | RevisionDetailAnswer = await askAdmin(path, asked, flags, io);
-    changes.push(...answer.changes);
-    offset = answer.next;
-  }
+  const { changes } = await askInPages<DifferenceAnswer | RevisionDetailAnswer>(
+    Number.POSITIVE_INFINITY,
+    (page) => askAdmin(path, { ...query, ...page, body: "true", "field-names": "proto" }, flags, io),
+    (soFar, page) => ({ ...page, changes: [...soFar.changes, ...page.changes] }),
+  );
   return changes;
 }
 
