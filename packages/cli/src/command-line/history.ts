@@ -12,7 +12,7 @@ export const addHistoryCommand: AddCommand = (program, context) => {
       "Show the newest revisions of a server, and the decisions on them, newest first; with --node, those that a node had, and since when.",
     );
   addAdminFlag(command)
-    .option("-l, --limit <count>", "number of rows", "20")
+    .option("-l, --limit <count>", "number of rows, at most 1000 without --node", "20")
     .option("--before <number>", "only revisions before this number")
     .option("-n, --node <id>", "what this node had, also if it is not connected")
     .option("--at <time>", "with --node: only what it had then (ISO 8601)")
