@@ -2,11 +2,17 @@
 export interface CompletedCommand {
   readonly name: string;
   readonly says: string;
-  /** The choices for its first argument. */
-  readonly words: readonly string[];
-  /** The kind of path that its first argument takes; undefined completes `words`. */
-  readonly takes: "directory" | "file" | undefined;
+  readonly takes: readonly CompletedArgument[];
   readonly options: readonly CompletedOption[];
+}
+
+/** An argument as a completion script needs it. */
+export interface CompletedArgument {
+  readonly name: string;
+  /** Its choices. */
+  readonly words: readonly string[];
+  /** The kind of path that it takes: `source` is a directory or a module. */
+  readonly path: "source" | "file" | undefined;
 }
 
 /** An option as a completion script needs it. */
@@ -18,4 +24,14 @@ export interface CompletedOption {
   readonly choices: readonly string[];
   readonly takesValue: boolean;
   readonly isFile: boolean;
+}
+
+/** The flags that take a value. */
+export function valuedFlags(options: readonly CompletedOption[]): readonly string[] {
+  return options.filter(({ takesValue }) => takesValue).flatMap(spellings);
+}
+
+/** Both flags of an option. */
+export function spellings({ long, short }: CompletedOption): readonly string[] {
+  return short === undefined ? [long] : [long, short];
 }
