@@ -54,6 +54,6 @@ test("says what a node had when and by whose change, after a restart too", async
   expect(stdout).toMatch(
     /^NUMBER +SINCE +AGE +KIND +BY +CHANGES *(?:MESSAGE)?\n3 +\S+Z +\d+s +revision +\S+ +[+]1.*\n2 .*\nand 1 more: --limit 3\n$/,
   );
-  expect(await serving.xds("history", "--node", node, "--at", "yesterday")).toMatchObject({ code: 1 });
+  expect(await serving.xds("history", "--node", node, "--at", "yesterday")).toMatchObject({ code: 2 });
   expect(await serving.xds("history", "--at", first)).toMatchObject({ code: 2 });
 }, 60_000);

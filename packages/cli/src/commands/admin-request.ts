@@ -102,6 +102,8 @@ function refused(
   const code = codes[status];
   // An answer that a command expects speaks for itself.
   if (code !== undefined && why !== undefined) return new CommandError(code, why, hint);
+  // The API says which parameter is invalid; the commands pass most of them on as they were given.
+  if (status === 400 && why !== undefined) return new CommandError(exitCode.usage, why, hint);
   const message = `${address} answered ${status}${why === undefined ? "" : `: ${why}`}`;
   return new CommandError(exitCode.problems, message, hint);
 }

@@ -7,6 +7,7 @@ import { type Asked, describeError, failureOf } from "../discovery/connection-hi
 import { openClient, wantedType } from "../discovery/open-client.ts";
 import { formatYaml, type ResourceFormat, resourceValue, unreadableNote } from "../discovery/resource-value.ts";
 import { startOf } from "../discovery/start.ts";
+import { requireNames } from "../discovery/type-named.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
@@ -30,6 +31,7 @@ export async function get(
   flags: GetFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
+  requireNames(names);
   const ask = (input?: InputFile): Promise<ExitCode> => getFrom(input, type, names, { flags, context });
   return flags.file === STANDARD_INPUT ? withStandardInput(context.io, ask) : ask();
 }

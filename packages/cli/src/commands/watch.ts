@@ -6,6 +6,7 @@ import { type OpenedClient, openClient, wantedType } from "../discovery/open-cli
 import { OutageWords } from "../discovery/outage-words.ts";
 import { formatYaml, resourceValue, unreadableNote } from "../discovery/resource-value.ts";
 import { startOf } from "../discovery/start.ts";
+import { requireNames } from "../discovery/type-named.ts";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted } from "../interruption.ts";
 import { formatJsonLine } from "../output/json.ts";
@@ -60,6 +61,7 @@ export async function watch(
   if (flags.file === STANDARD_INPUT) {
     throw new CommandError(exitCode.usage, "standard input does not change", "xds get --file - reads it");
   }
+  requireNames(names);
   const api = await loadApi(descriptorFilesOf(flags, io));
   const start = await startOf(flags, io);
   const wanted = wantedType(type, start, flags, api);

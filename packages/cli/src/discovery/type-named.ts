@@ -15,6 +15,11 @@ export const typeNames: ReadonlyMap<string, (typeof typeWords)[number]> = new Ma
   ["secrets", "sds"],
 ]);
 
+/** Throws a `CommandError` for an empty name of a resource. */
+export function requireNames(names: readonly string[]): void {
+  if (names.includes("")) throw new CommandError(exitCode.usage, 'expected the name of a resource, got ""');
+}
+
 /** The type that a word names, in one API version. Throws a `CommandError` for an unknown word. */
 export function typeNamed(text: string, version: ApiVersion, api: EnvoyApi): TypeUrl {
   const type = api.typeNamed(typeNames.get(text) ?? text);

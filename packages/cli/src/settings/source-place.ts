@@ -18,14 +18,15 @@ export interface SourcePlace {
 const MODULES = [".ts", ".mts", ".js", ".mjs"];
 
 /**
- * Resolves a path to a directory, which need not exist, or a module. Throws a `CommandError` for any other file, and for
- * a module that does not exist, which ends with `codeIfMissing`.
+ * Resolves a path to a directory, which need not exist, or a module. Throws a `CommandError` for an empty path, any other
+ * file, and a module that does not exist, which ends with `codeIfMissing`.
  */
 export async function sourcePlaceOf(
   given: string,
   cwd: string,
   codeIfMissing: ExitCode = exitCode.problems,
 ): Promise<SourcePlace> {
+  if (given === "") throw new CommandError(exitCode.usage, 'expected a directory or a module, got ""');
   const path = resolve(cwd, given);
   const shown = shownPath(path, cwd);
   const found = await stat(path).catch(() => undefined);

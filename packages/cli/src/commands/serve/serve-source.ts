@@ -224,9 +224,15 @@ async function start(server: ManagementServer): ReturnType<ManagementServer["lis
     return await server.listen();
   } catch (cause) {
     if (!(cause instanceof XdsError)) throw cause;
-    const hint = cause.code === "LISTEN_FAILED" ? "choose another with --listen or --admin" : undefined;
+    const hint = cause.code === "LISTEN_FAILED" ? `choose another with ${listenFlags(cause.cause)}` : undefined;
     const reason = cause.cause instanceof Error ? cause.cause.message : "";
     const why = cause.message.includes(reason) ? "" : ` (${reason})`;
     throw new CommandError(exitCode.problems, `${cause.message}${why}`, hint);
   }
+}
+
+/** The flags of an address where the system does not let the server listen: only sockets have no port. */
+function listenFlags(cause: unknown): string {
+  const isSocket = cause instanceof Error && "port" in cause && cause.port === -1;
+  return isSocket ? "--admin-socket" : "--listen or --admin";
 }

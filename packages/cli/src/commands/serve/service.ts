@@ -149,14 +149,14 @@ export class Service {
   }
 
   async #publish(load: Load, tookMs: number | undefined): Promise<void> {
-    const { server, log, publishing } = this.#parts;
+    const { log, publishing } = this.#parts;
     const { state, problems } = load;
     const hadErrors = this.#hadErrors;
     this.#hadErrors = state === undefined;
     this.#tellProblems(problems);
     const { errors, warnings } = problemCounts(problems);
     if (state === undefined) {
-      server.reportSource({ state: "failed", problems });
+      this.#report("failed", problems);
       log.write("load-failed", { errors, warnings, in_force: this.#describeInForce() });
       return;
     }
@@ -165,17 +165,24 @@ export class Service {
     const refusals = await publishing.publish(state, before, load.reading);
     if (refusals.length > 0) {
       this.#tellProblems([...refusals, ...problems]);
-      server.reportSource({ state: "failed", problems: [...refusals, ...problems] });
+      this.#report("failed", [...refusals, ...problems]);
       this.#retryLater(load);
       return;
     }
     this.#inForce = state;
-    server.reportSource({ state: "good", problems });
+    this.#report("good", problems);
     const { resources, files, layers } = state;
     const took = tookMs === undefined ? undefined : Math.round(tookMs);
     if (hadErrors) log.write("corrected", {});
     log.write("loaded", { resources, files, layers: layers.size, warnings, took_ms: took });
     if (before === undefined) this.#parts.onServing();
+  }
+
+  /** Reports the source to the server; a problem of the directory itself has its name as the file. */
+  #report(state: "good" | "failed", problems: Load["problems"]): void {
+    const { server, place } = this.#parts;
+    const named = problems.map((one) => (one.file === "." ? { ...one, file: place.shownDirectory } : one));
+    server.reportSource({ state, problems: named });
   }
 
   #describeInForce(): string {
