@@ -465,7 +465,7 @@ export interface ManagementServerOptions {
   /**
    * Converts the bytes of a resource, for clients that announce `envoy.config.require-any-fields-contain-struct`, so
    * that its extensions are `TypedStruct` (S-MSC-04). Called once per version of a resource, whatever the number of
-   * such clients.
+   * such clients. Must not be async; a resource for which it fails is sent without conversion.
    * @default no conversion
    */
   readonly convertForStructs?: StructConverter;
@@ -477,7 +477,8 @@ export interface ManagementServerOptions {
   /** Protocol switches for all clients, unless a listener or a rule sets them otherwise. */
   readonly dialect?: Omit<DialectOverrides, "requireNode">;
   /**
-   * Protocol overrides for single clients: rules, of which the first match applies, or a function.
+   * Protocol overrides for single clients: rules, of which the first match applies, or a function, which must not be
+   * async; a client for which it fails gets none.
    * @default none
    */
   readonly clientOverrides?: readonly ClientRule[] | ClientChoice;

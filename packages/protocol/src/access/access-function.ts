@@ -17,28 +17,31 @@ export interface FunctionAccessOptions {
 }
 
 const REASONS = { allowed: "the access function allows it", hidden: "the access function denies it" };
+const FAILED = "the access function failed";
 
 /**
  * Access by a function. It is not asked about health, reflection, metrics and the admin API, whose settings hold; for
  * client status the setting and the function both have to allow.
  */
 export function functionAccess(decide: AccessFunction, options: FunctionAccessOptions): AccessPolicy {
-  const ask = ({ entryPoint, peer, node }: AccessClaim, resource: AccessedResource | undefined): boolean => {
+  /** Undefined: allowed. */
+  const denialOf = ({ entryPoint, peer, node }: AccessClaim, resource?: AccessedResource): string | undefined => {
     try {
-      return decide({ entryPoint, peer, node, resource }) === true;
+      return decide({ entryPoint, peer, node, resource }) === true ? undefined : REASONS.hidden;
     } catch (error) {
       options.onThrown(error);
-      return false;
+      return FAILED;
     }
   };
   const grant = (claim: AccessClaim): AccessGrant | AccessRefusal => {
     const usual = usualAccess(claim, options.statusReaders);
     if (usual !== undefined && (claim.entryPoint !== "csds" || "denied" in usual)) return usual;
-    if (!ask(claim, undefined)) return { denied: REASONS.hidden };
+    const denied = denialOf(claim);
+    if (denied !== undefined) return { denied };
     return {
       key: keyOf(claim),
       isWhole: false,
-      visible: (layer, type) => (name) => ask(claim, { layer, type, name }),
+      visible: (layer, type) => (name) => denialOf(claim, { layer, type, name }) === undefined,
     };
   };
   return {

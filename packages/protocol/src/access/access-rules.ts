@@ -107,7 +107,7 @@ export interface AccessedResource {
 }
 
 /**
- * Decides who may have what, one resource at a time. Must be pure: equal clients are asked for once. What it throws
- * denies, and is told to the operator.
+ * Decides who may have what, one resource at a time. Must be pure, and not async: equal clients are asked for once. What
+ * it throws denies, and is told to the operator.
  */
 export type AccessFunction = (question: AccessQuestion) => boolean;

@@ -96,7 +96,7 @@ describe("S-ACC-20 without rules", () => {
     };
     const policy = policyOf({ access }, thrown);
     expect(policy.grant({ entryPoint: "ads", peer: plaintext, node }, ["base"])).toEqual({
-      denied: "the access function denies it",
+      denied: "the access function failed",
     });
     expect(thrown).toEqual([error]);
   });

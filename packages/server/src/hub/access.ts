@@ -8,6 +8,7 @@ import {
   type TypeTraits,
   typeKindTable,
 } from "@xdskit/protocol/internal";
+import { checkAccess } from "./guarded-functions.ts";
 
 export interface AccessOptions {
   /** Undefined: safe defaults. */
@@ -22,11 +23,13 @@ export interface AccessOptions {
 
 /** Creates what decides which clients may have what, or says what is wrong with the rules. */
 export function readAccess({
+  access,
   traits,
   ...settings
 }: AccessOptions): AccessPolicy | { readonly problems: readonly OptionProblem[] } {
   const policy = createAccess({
     ...settings,
+    access: typeof access === "function" ? checkAccess(access) : access,
     isSecret: (type) => typeKindTable[traits(type)?.kind ?? "opaque"].isSecret,
     twinOf: (type) => traits(type)?.twin,
   });

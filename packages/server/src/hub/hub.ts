@@ -4,7 +4,6 @@ import {
   type EntryPoint,
   type LayerChange,
   type Node,
-  type NodeMapping,
   type Peer,
   type Status,
   type Transaction,
@@ -37,12 +36,12 @@ import { ConnectionLimits } from "./connection-limits.ts";
 import { Connections } from "./connections.ts";
 import { Deployments } from "./deployments.ts";
 import { Driver } from "./driver.ts";
-import { guardMapping } from "./guarded-mapping.ts";
+import { guardConverter, guardMapping, guardOverrides } from "./guarded-functions.ts";
 import { HubEffects } from "./hub-effects.ts";
 import { HubView } from "./hub-view.ts";
 import { IncomingPolls } from "./incoming-polls.ts";
 import { IncomingStreams } from "./incoming-streams.ts";
-import type { Listeners } from "./listeners.ts";
+import type { Listeners, ServerEvents } from "./listeners.ts";
 import { rememberedOf } from "./past-states.ts";
 import { type NewPoll, type PollHandle, PollRegistry } from "./poll-registry.ts";
 import type {
@@ -81,6 +80,8 @@ export interface HubOptions extends ServerMachineOptions {
    */
   readonly streamsAfter?: number;
 }
+
+type ProgramFunctions = Partial<Pick<ServerMachineOptions, "nodeMapping" | "clients" | "convertForStructs">>;
 
 /** Connects clients, the embedding program and the `ServerMachine`. */
 export class Hub implements HubPort {
@@ -134,18 +135,14 @@ export class Hub implements HubPort {
       turnAway: (id, status, reason) => this.#turnAway(id, status, reason),
       advanced: () => this.deployments.check(),
     });
-    const nodeMapping = this.#guarded(options.nodeMapping);
-    const driver = new Driver({ ...options, nodeMapping, accountOf }, effects);
+    const driver = new Driver({ ...options, ...this.#guardFunctions(options), accountOf }, effects);
     const { machine } = driver;
     this.#driver = driver;
     this.deployments = new Deployments(machine.progress);
     const converter = createConverter(options, machine, (report) => reports.report(report));
     this.#commits = new Commits({
       ...{ machine, converter },
-      take: (event) => {
-        const { nodeMapping: given } = event;
-        driver.take(given === undefined ? event : { ...event, nodeMapping: this.#guarded(given) });
-      },
+      take: (event) => driver.take({ ...event, ...this.#guardFunctions(event) }),
       accessChanged: () => this.#accessChanged(),
       report: (report) => reports.report(report),
     });
@@ -227,8 +224,15 @@ export class Hub implements HubPort {
     this.#waiting.release();
   }
 
-  #guarded(mapping: NodeMapping): NodeMapping {
-    return guardMapping(mapping, (error) => this.report({ kind: "listener-failed", event: "node-mapping", error }));
+  /** Guards those functions of the program that are given. */
+  #guardFunctions({ nodeMapping, clients, convertForStructs }: ProgramFunctions): ProgramFunctions {
+    const failed = (event: ServerEvents["listener-failed"]["event"]) => (error: unknown) =>
+      this.report({ kind: "listener-failed", event, error });
+    return {
+      ...(nodeMapping && { nodeMapping: guardMapping(nodeMapping, failed("node-mapping")) }),
+      ...(clients && { clients: guardOverrides(clients, failed("client-overrides")) }),
+      ...(convertForStructs && { convertForStructs: guardConverter(convertForStructs, failed("struct-conversion")) }),
+    };
   }
 
   /** Marks the server ready to serve. */

@@ -314,12 +314,21 @@ export type ShellReport =
   | { readonly kind: "draining"; readonly graceMs: number }
   | WorkerReport
   /**
-   * A listener, the log or the traces of the program threw, or its promise rejected; or its node mapping threw or answered what is
-   * no list of layers, and the node is rejected.
+   * A listener, the log or the traces of the program threw, or its promise rejected; or another function threw, or
+   * answered something else than it must: a promise, for one. The node mapping then rejects the node, the access
+   * function denies, the client gets no overrides, and the resource is sent without conversion.
    */
   | {
       readonly kind: "listener-failed";
-      readonly event: ServerReport["kind"] | "access" | "health-discovery" | "log" | "node-mapping" | "trace";
+      readonly event:
+        | ServerReport["kind"]
+        | "access"
+        | "client-overrides"
+        | "health-discovery"
+        | "log"
+        | "node-mapping"
+        | "struct-conversion"
+        | "trace";
       readonly error: unknown;
     }
   /** Internal error: an invariant of the server is broken. Always a bug; an affected stream ends with INTERNAL. */

@@ -353,7 +353,7 @@ export const logTable: LogTable = {
     message: "function of the embedding program failed",
     fields: ["server_event", "error"],
     means:
-      "a bug in the program around the server: in a listener, in the log, or in the node mapping or access function, which then reject the client",
+      "a bug in the program around the server: in a listener, in the log, in the node mapping or access function, which then reject the client, in `clientOverrides`, which then do not apply, or in `convertForStructs`, whose resource is then sent without conversion",
   },
   "invariant-broken": {
     level: "error",

@@ -236,6 +236,82 @@ describe("a node mapping that fails", () => {
   });
 });
 
+describe("another function of the program", () => {
+  const structs = { ...node("test"), clientFeatures: ["envoy.config.require-any-fields-contain-struct"] };
+  const promise = "a promise: it must not be async";
+  const thrown = new Error("no");
+  const failures: readonly (readonly [string, () => unknown, Readonly<Record<string, unknown>>])[] = [
+    [
+      "throws",
+      () => {
+        throw thrown;
+      },
+      { access: thrown, clientOverrides: thrown, convertForStructs: thrown },
+    ],
+    [
+      "is async",
+      () => Promise.reject(new Error("late")),
+      {
+        access: new TypeError(`access: expected true or false, got ${promise}`),
+        clientOverrides: new TypeError(
+          `clientOverrides: expected { name, edition, dialect } or undefined, got ${promise}`,
+        ),
+        convertForStructs: new TypeError(`convertForStructs: expected a Uint8Array, got ${promise}`),
+      },
+    ],
+    [
+      "answers a number",
+      () => 5,
+      {
+        access: new TypeError("access: expected true or false, got 5"),
+        clientOverrides: new TypeError("clientOverrides: expected an object, got 5"),
+        convertForStructs: new TypeError("convertForStructs: expected a Uint8Array, got 5"),
+      },
+    ],
+  ];
+
+  async function startWith(options: object) {
+    const { server, connect } = await start({ ...options });
+    const told: unknown[] = [];
+    const denied: string[] = [];
+    server.on("listener-failed", ({ event, error }) => told.push([event, error]));
+    server.on("invariant-broken", (event) => told.push(event));
+    server.on("access-denied", ({ reason }) => denied.push(reason));
+    const call = (await connect()).open(ADS_SOTW);
+    call.send(encodeSotwRequest({ typeUrl: CLUSTER, node: structs }));
+    return { call, told, denied };
+  }
+
+  test.each(failures)("that %s as clientOverrides overrides nothing", async (_, answer, { clientOverrides: error }) => {
+    const { call, told } = await startWith({ clientOverrides: answer });
+    expect(decodeSotwResponse(await call.next()).resources).toHaveLength(1);
+    expect(told).toEqual([["client-overrides", error]]);
+  });
+
+  test.each(failures)("that %s as convertForStructs converts nothing", async (_, answer, { convertForStructs }) => {
+    const { call, told } = await startWith({ convertForStructs: answer });
+    expect(decodeSotwResponse(await call.next()).resources).toHaveLength(1);
+    expect(told).toEqual([["struct-conversion", convertForStructs]]);
+  });
+
+  test.each(failures)("that %s as access denies", async (_, answer, { access: error }) => {
+    const { call, told, denied } = await startWith({ access: answer });
+    expect(await within("the status", call.status)).toMatchObject({ code: 16 });
+    expect(told).toEqual([["access", error]]);
+    expect(denied).toEqual(["the access function failed"]);
+  });
+
+  test.each([
+    [{ edition: "2018" }, /clientOverrides\.name: expected/],
+    [{ name: "a", edition: "1999" }, /clientOverrides\.edition: expected one of 2018, 2020, 2021, current, got "1999"/],
+    [{ name: "a", dialect: { nope: 1 } }, /clientOverrides\.dialect\.nope: unknown switch/],
+  ])("has its overrides checked: %o", async (overrides, message) => {
+    const { call, told } = await startWith({ clientOverrides: () => overrides });
+    await call.next();
+    expect(told).toEqual([["client-overrides", expect.objectContaining({ message: expect.stringMatching(message) })]]);
+  });
+});
+
 test("two servers in one process know nothing of each other", async () => {
   const one = await start({}, [cluster("a")]);
   const two = await start({ controlPlane: "two" }, [cluster("b"), cluster("c")]);
