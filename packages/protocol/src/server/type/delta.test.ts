@@ -379,6 +379,16 @@ describe("what a type can be sent while some of it is held back (S-ORD-06)", () 
 });
 
 describe("a change of demand", () => {
+  test.each([
+    ["r/none", ["-r/"]],
+    ["r/a", ["r/a@1", "-r/"]],
+  ])("S-NEX-06 after %s to the name of a collection is answered", (first, said) => {
+    const talk = talkWith("delta", [resource(HOST, "r/a", "1")]);
+    talk.hear(1, delta(HOST, { subscribe: [first] }));
+    talk.hear(1, delta(HOST, { nonce: "1" }));
+    expect(says(talk.hear(1, delta(HOST, { subscribe: ["r/"] })))).toEqual([said]);
+  });
+
   test("takes a resource from a wildcard, and gives it", () => {
     const talk = talkWith("delta", [e("a", "1"), e("b", "1", true)]);
     talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] }));

@@ -126,6 +126,11 @@ describe("S-VHD-04: the terms to answer for the collection of a route configurat
     expect(behind(HOST, ["r/a"], "r/a")).toEqual(["r/a"]);
   });
 
+  test("are the name of the collection too where it is subscribed to", () => {
+    world.put(1, resource(HOST, "r/a", "1"));
+    expect([behind(HOST, ["r/"], "r/"), behind(HOST, ["r/"], "r/", "r/a")]).toEqual([["r/"], ["r/", "r/a"]]);
+  });
+
   test("are the terms themselves for a type without collections", () => {
     expect(behind(ROUTE, ["r/", "a"], "r/a")).toEqual(["r/", "a"]);
   });

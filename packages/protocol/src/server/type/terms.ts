@@ -9,7 +9,8 @@ import type { Subscription } from "../subscription/subscription.ts";
 
 /**
  * Yields the terms to answer, each collection replaced by its subscribed members that exist: that a member does not
- * exist was answered when it was requested (S-VHD-04).
+ * exist was answered when it was requested (S-VHD-04). A name that a client subscribes to is answered also where it is
+ * that of a collection (S-NEX-06).
  */
 export function* termsBehind(
   terms: Iterable<string>,
@@ -18,10 +19,9 @@ export function* termsBehind(
   current: CurrentView,
 ): Iterable<string> {
   for (const term of terms) {
-    if (rules?.collectionOf(term) !== term) {
-      yield term;
-      continue;
-    }
+    const isCollection = rules?.collectionOf(term) === term;
+    if (!isCollection || subscription.names.has(term)) yield term;
+    if (!isCollection) continue;
     if (subscription.isWildcard) yield* current.baseOf(type, term);
     for (const name of subscription.names) {
       if (rules.collectionOf(name) === term && current.view.find(type, name) !== undefined) yield name;
