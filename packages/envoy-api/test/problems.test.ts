@@ -132,6 +132,34 @@ describe("every problem of a resource is found at once (B-VAL-04)", () => {
       ["error FIELD_WRONG_TYPE typed_extension_protocol_options: expected an object, got a list"],
     ],
     [
+      "a Map as a map",
+      V3.cluster,
+      { name: "c", metadata: { filter_metadata: new Map([["envoy.lb", { canary: true }]]) } },
+      ["error FIELD_WRONG_TYPE metadata.filter_metadata: expected a plain object, got a Map"],
+    ],
+    [
+      "a Map as an Any",
+      V3.cluster,
+      { name: "c", typed_extension_protocol_options: { a: new Map([["@type", "x"]]) } },
+      ["error FIELD_WRONG_TYPE typed_extension_protocol_options.a: expected a plain object, got a Map"],
+    ],
+    [
+      "a Map as a Struct",
+      V3.runtime,
+      { name: "r", layer: new Map([["key", "value"]]) },
+      ["error FIELD_WRONG_TYPE layer: expected a plain object, got a Map"],
+    ],
+    [
+      "a Date, a Set and bytes in a Struct",
+      V3.runtime,
+      { name: "r", layer: { at: new Date(0), all: [new Set(["a"])], bytes: new Uint8Array(1) } },
+      [
+        "error FIELD_WRONG_TYPE layer.all.0: expected a plain object, got a Set",
+        "error FIELD_WRONG_TYPE layer.at: expected a plain object, got a Date",
+        "error FIELD_WRONG_TYPE layer.bytes: expected a plain object, got a Uint8Array",
+      ],
+    ],
+    [
       "a field mask with a name of the proto file",
       V3.extension,
       { name: "e", typed_config: { "@type": "type.googleapis.com/google.protobuf.FieldMask", value: "snake_case" } },

@@ -13,6 +13,7 @@ import type { Schema } from "../descriptor/schema.ts";
 import { type AnyContent, type Content, encodeContent, rememberDecoded } from "./content.ts";
 import { DESCRIPTORS_HINT, TYPE_HINT } from "./descriptor-hints.ts";
 import { isJsonSpelling } from "./key-spelling.ts";
+import { isObject, readPlainObject } from "./plain-object.ts";
 import type { ProblemList } from "./problem-list.ts";
 import { decodeBase64, readMapKey, readScalar } from "./scalar.ts";
 import { listValueMessage, structMessage, valueMessage } from "./struct-message.ts";
@@ -96,14 +97,9 @@ export class JsonReader {
     }
   }
 
-  #fields(message: DescMessage, value: unknown, hasTypeKey: boolean): Message | undefined {
-    if (!isObject(value)) {
-      return this.#wrongType("an object", value);
-    }
-    if (hasNoFields(value)) {
-      this.#problems.error("FIELD_WRONG_TYPE", `expected a plain object, got a ${value.constructor.name}`);
-      return undefined;
-    }
+  #fields(message: DescMessage, given: unknown, hasTypeKey: boolean): Message | undefined {
+    const value = readPlainObject(given, this.#problems);
+    if (value === undefined) return undefined;
     const shape = this.#schema.shapeOf(message);
     const content = create(message) as Content;
     const { path } = this.#problems;
@@ -204,12 +200,10 @@ export class JsonReader {
     return this.#messageElement(field.message, raw);
   }
 
-  #map(field: DescField & { fieldKind: "map" }, raw: unknown): object {
+  #map(field: DescField & { fieldKind: "map" }, given: unknown): object {
     const entries: [string, unknown][] = [];
-    if (!isObject(raw)) {
-      this.#wrongType("an object", raw);
-      return {};
-    }
+    const raw = readPlainObject(given, this.#problems);
+    if (raw === undefined) return {};
     const { path } = this.#problems;
     for (const key in raw) {
       path.push(key);
@@ -263,8 +257,9 @@ export class JsonReader {
     path.pop();
   }
 
-  #any(any: DescMessage, value: unknown): Message | undefined {
-    if (!isObject(value)) return this.#wrongType("an object with @type", value);
+  #any(any: DescMessage, raw: unknown): Message | undefined {
+    const value = readPlainObject(raw, this.#problems, "an object with @type");
+    if (value === undefined) return undefined;
     const type = value["@type"];
     if (type === undefined || type === null) return this.#untypedAny(any, value);
     const { path } = this.#problems;
@@ -350,7 +345,6 @@ export class JsonReader {
   }
 
   #struct(value: unknown): JsonObject | undefined {
-    if (!isObject(value)) return this.#wrongType("an object", value);
     return readJsonObject(value, this.#problems, this.#levels);
   }
 
@@ -383,15 +377,6 @@ function numbersByName(descriptor: DescEnum): ReadonlyMap<string, number> {
 
 function withNearest(nearest: string | undefined, hint: string): string {
   return nearest === undefined ? hint : `did you mean "${nearest}"?`;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
-}
-
-/** Whether an object keeps its content elsewhere than in fields, so that reading them would lose it. */
-function hasNoFields(value: object): value is Map<unknown, unknown> | Set<unknown> | Date {
-  return value instanceof Map || value instanceof Set || value instanceof Date;
 }
 
 function takesNull(field: DescField): boolean {

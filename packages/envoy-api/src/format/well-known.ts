@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { readPlainObject } from "./plain-object.ts";
 import type { ProblemList } from "./problem-list.ts";
 
 /** A protobuf duration or timestamp. */
@@ -99,8 +100,11 @@ export function readJsonList(value: readonly unknown[], problems: ProblemList, d
   });
 }
 
-export function readJsonObject(value: object, problems: ProblemList, depth: number): JsonObject {
-  const entries = Object.entries(value);
+/** Undefined after adding a problem, if it is no object. */
+export function readJsonObject(value: unknown, problems: ProblemList, depth: number): JsonObject | undefined {
+  const object = readPlainObject(value, problems);
+  if (object === undefined) return undefined;
+  const entries = Object.entries(object);
   entries.sort(([a], [b]) => compareText(a, b));
   const sorted: JsonObject = {};
   for (const [key, element] of entries) {
