@@ -46,20 +46,24 @@ const ofOn = [
   ["listener", aFunction],
 ] as const;
 
-type Listener = (event: never) => unknown;
+/** One call of `on`: a listener may be registered several times. */
+interface Registration {
+  readonly listener: (event: never) => unknown;
+}
 
 /** The listeners of the embedding program. */
 export class Listeners {
-  readonly #byKind = new Map<ServerReport["kind"], Set<Listener>>();
+  readonly #byKind = new Map<ServerReport["kind"], Set<Registration>>();
 
   /** Calls the listener for every event of a kind until the function it returns is called. */
   on<K extends ServerReport["kind"]>(kind: K, listener: (event: ServerEvents[K]) => unknown): () => void {
     const problems = problemsIn(ofOn, [kind, listener]);
     if (problems.length > 0) throw argumentsError("on", problems);
-    const listeners = this.#byKind.get(kind) ?? new Set();
-    this.#byKind.set(kind, listeners.add(listener));
+    const registrations = this.#byKind.get(kind) ?? new Set();
+    const registration = { listener };
+    this.#byKind.set(kind, registrations.add(registration));
     return () => {
-      listeners.delete(listener);
+      registrations.delete(registration);
     };
   }
 
@@ -73,12 +77,12 @@ export class Listeners {
    * listener whose promise rejects.
    */
   tell(report: ServerReport, at: Date, rejected: (reason: unknown) => void): { readonly thrown: unknown } | undefined {
-    const listeners = this.#byKind.get(report.kind);
-    if (listeners === undefined) return undefined;
+    const registrations = this.#byKind.get(report.kind);
+    if (registrations === undefined) return undefined;
     // Not a spread, which would take ten times as long. Listeners are kept under the kind that they take.
     const event = Object.assign({}, report, { at }) as never;
     let failure: { readonly thrown: unknown } | undefined;
-    for (const listener of [...listeners]) {
+    for (const { listener } of [...registrations]) {
       try {
         const returned = listener(event);
         if (isThenable(returned)) returned.then(undefined, rejected);

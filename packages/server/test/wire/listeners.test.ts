@@ -178,6 +178,24 @@ describe("a log that fails", () => {
   });
 });
 
+test("a listener that is registered twice is called twice, and each registration ends by itself", async () => {
+  const { server } = await start();
+  let calls = 0;
+  const count = (): number => ++calls;
+  const stops = [server.on("committed", count), server.on("committed", count)];
+  const callsAfterCommit = (): number => {
+    calls = 0;
+    server.commit(put(cluster(`c${server.revision}`)));
+    return calls;
+  };
+  expect(callsAfterCommit()).toBe(2);
+  stops[0]?.();
+  stops[0]?.();
+  expect(callsAfterCommit()).toBe(1);
+  stops[1]?.();
+  expect(callsAfterCommit()).toBe(0);
+});
+
 test("a listener may commit", async () => {
   const { server, connect } = await start();
   server.on("node-connected", ({ node: { id } }) => server.commit(put(cluster(`for-${id}`))));
