@@ -38,6 +38,7 @@ import { createTelemetry } from "./observe/telemetry.ts";
 import { drainOptions, loadReports } from "./option-rules.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
 import { ProgramChanges } from "./program-changes.ts";
+import { aPublication } from "./publication-rules.ts";
 import { createAdmin, createServerMetrics } from "./server-admin.ts";
 import { ServerLedger } from "./server-ledger.ts";
 import { createNodePast, openNodePast } from "./server-node-past.ts";
@@ -296,6 +297,8 @@ class WiredServer implements PrimaryServer {
   }
 
   async publish(publication: Publication): Promise<PublishResult> {
+    const problems = problemsIn([["publication", aPublication]], [publication]);
+    if (problems.length > 0) throw argumentsError("publish", problems);
     return (await this.#openLedger()).publish(publication);
   }
 

@@ -35,7 +35,7 @@ export type {
   TypeUrl,
   Variant,
 } from "@xdskit/protocol";
-export type { FuseSettings } from "@xdskit/protocol/internal";
+export type { FuseSettings, PublishOrigin } from "@xdskit/protocol/internal";
 export type { ValidationLevel } from "@xdskit/source/checks";
 export { type AdminEntry, type AdminRole, type AdminRules, roleOfIdentities } from "./admin/access.ts";
 export type { AccessAnswer, AccessClientAnswer, AccessRulesAnswer } from "./admin/answers/access.ts";

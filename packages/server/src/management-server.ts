@@ -71,7 +71,8 @@ export interface ManagementServer extends AsyncDisposable {
   commit(commit: Commit): number;
   /**
    * Records a change in the ledger and then puts it in force, or says why not. Live data (EDS, LEDS, SDS) flows at once,
-   * also if the rest is held. Throws an `XdsError` (SERVER_STATE) without a ledger, or if the server is closed.
+   * also if the rest is held. Throws an `XdsError`: OPTIONS_INVALID with every mistake in the argument, or SERVER_STATE
+   * without a ledger, or if the server is closed.
    */
   publish(publication: Publication): Promise<PublishResult>;
   /**

@@ -27,10 +27,14 @@ const isDeletion = (one: unknown): boolean =>
 const isResource = (one: unknown): boolean =>
   isDeletion(one) && isObject(one) && one["bytes"] instanceof Uint8Array && typeof one["sum"] === "bigint";
 
+export const aLayer: Rule = rule("the name of a layer", (value) => typeof value === "string" && value !== "");
+export const resources: Rule = listOfMany("a resource as createResource makes it", isResource);
+export const deletions: Rule = listOfMany("{ type, name }", isDeletion);
+
 const ofChange: RulesOf<LayerChange> = {
-  layer: rule("the name of a layer", (value) => typeof value === "string" && value !== ""),
-  puts: listOfMany("a resource as createResource makes it", isResource),
-  deletes: listOfMany("{ type, name }", isDeletion),
+  layer: aLayer,
+  puts: resources,
+  deletes: deletions,
   typeVersions: unchecked,
   canaries: unchecked,
 };

@@ -284,6 +284,10 @@ describe("what silently did nothing is refused", () => {
       'on: event: expected the name of an event, got "response-ackd" (did you mean "response-acked"?)',
     );
     expect(() => on("response-acked")).toThrow("on: listener: expected a function, got undefined");
+    await expect(server.publish({ origin: {} } as never)).rejects.toMatchObject({
+      code: "OPTIONS_INVALID",
+      message: "publish: publication.origin.writer: expected a name, got undefined",
+    });
     await expect(server.drain({ grace: 5 } as never)).rejects.toThrow(
       "drain: options.grace: unknown option (it may be graceMs)",
     );
