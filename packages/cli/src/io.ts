@@ -1,10 +1,9 @@
 import { once } from "node:events";
 import { isatty } from "node:tty";
 import { exitCode } from "./exit-code.ts";
-import { understandsEscapes } from "./output/escapes.ts";
-import { systemErrorReason } from "./output/system-error.ts";
 import { openScreen, type Screen } from "./screen.ts";
-import { watchTerminals } from "./terminals.ts";
+import { systemErrorReason } from "./system-error.ts";
+import { understandsEscapes, watchTerminals } from "./terminals.ts";
 
 /** An output stream for text. */
 export interface Output {

@@ -5,3 +5,11 @@ export function watchTerminals(isTerminal: (descriptor: number) => boolean): () 
   const terminals = STANDARD_STREAMS.filter(isTerminal);
   return () => terminals.some((descriptor) => !isTerminal(descriptor));
 }
+
+/** Whether an output is a terminal that understands escape sequences: TERM=dumb is one that does not. */
+export function understandsEscapes(
+  { isTerminal }: { readonly isTerminal: boolean },
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return isTerminal && env["TERM"] !== "dumb";
+}

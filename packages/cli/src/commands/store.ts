@@ -14,9 +14,9 @@ import {
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { plural } from "../output/problems.ts";
 import { createStatusLine } from "../output/status-line.ts";
-import { systemErrorReason } from "../output/system-error.ts";
 import { writeOutputFile } from "../output-file.ts";
 import { openStore } from "../settings/ledger-store.ts";
+import { systemErrorReason } from "../system-error.ts";
 import { changeByAdmin } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";

@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import type { Io, Output } from "../io.ts";
-import { understandsEscapes } from "./escapes.ts";
+import { understandsEscapes } from "../terminals.ts";
 
 /** Functions that colour text, or return it unchanged. */
 export type Colors = ReturnType<typeof pc.createColors>;

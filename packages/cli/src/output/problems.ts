@@ -1,7 +1,11 @@
 import { escapeInvisible } from "@xdskit/protocol/internal";
 import { columnInExcerpt, type Problem, problemCounts } from "@xdskit/source";
 import type { Colors } from "./color.ts";
-import { displayWidth } from "./display-width.ts";
+
+// East Asian wide and fullwidth characters, and emoji.
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
+const COMBINING = /[\p{Mn}\p{Me}]/u;
 
 /** Formats problems: place, severity, message and code, then the source line, the field and a hint. */
 export function formatProblems(problems: readonly Problem[], directory: string, colors: Colors): string {
@@ -29,6 +33,13 @@ function excerptOf({ excerpt, line, column }: Problem, colors: Colors): readonly
       ? []
       : [`${" ".repeat(margin.length)} | ${" ".repeat(displayWidth(excerpt.slice(0, columnInExcerpt(column) - 1)))}^`];
   return [`${margin} | ${excerpt}`, ...mark].map((text) => colors.dim(text));
+}
+
+/** The number of terminal columns that a text without control characters takes. */
+function displayWidth(text: string): number {
+  let width = 0;
+  for (const character of text) width += COMBINING.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  return width;
 }
 
 /** `directory/file:line:column`, which editors and terminals can open. */

@@ -1,5 +1,5 @@
 import type { Io } from "../io.ts";
-import { understandsEscapes } from "./escapes.ts";
+import { understandsEscapes } from "../terminals.ts";
 import { oneLine } from "./one-line.ts";
 
 const EVERY_MS = 100;

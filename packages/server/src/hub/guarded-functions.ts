@@ -76,9 +76,9 @@ function checkAnswers<A extends readonly unknown[], R>(
       answer.then(undefined, () => undefined);
       throw new TypeError(`${name}: expected ${expected}, got a promise: it must not be async`);
     }
-    const [problem] = at(name, holds(answer));
-    if (problem !== undefined) throw new TypeError(describeProblem(problem));
-    return answer;
+    const problems = holds(answer);
+    if (problems.length === 0) return answer;
+    throw new TypeError(at(name, problems).map(describeProblem).join("; "));
   };
 }
 
