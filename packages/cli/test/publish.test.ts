@@ -67,7 +67,7 @@ describe("xds publish", () => {
     const { code, out, err } = await publish("-o", "json");
     expect([code, err]).toEqual([3, expect.stringMatching(/^xds: .*: 1 error; nothing was published\n$/)]);
     expect(JSON.parse(out)).toMatchObject({
-      result: "source-broken",
+      kind: "source-broken",
       problems: [{ severity: "error", file: "clusters.yaml", line: 1 }],
     });
   });

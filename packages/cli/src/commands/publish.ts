@@ -24,7 +24,7 @@ export interface PublishFlags {
 
 /** What `--output json` prints. */
 export type PublishOutput =
-  | { readonly result: "source-broken"; readonly problems: readonly Problem[] }
+  | { readonly kind: "source-broken"; readonly problems: readonly Problem[] }
   | (PublishResult & { readonly problems: readonly Problem[] });
 
 /** Publishes a directory to a store. */
@@ -48,7 +48,7 @@ export async function publish(given: string, flags: PublishFlags, context: Comma
   const { state, problems } = load;
   if (output === "text") io.stderr.write(formatProblems(problems, place.shownDirectory, colorsOf(io.stderr)));
   if (state === undefined) {
-    if (output === "json") io.stdout.write(formatJson({ result: "source-broken", problems } satisfies PublishOutput));
+    if (output === "json") io.stdout.write(formatJson({ kind: "source-broken", problems } satisfies PublishOutput));
     throw new CommandError(exitCode.sourceBroken, `${place.shown}: ${countProblems(problems)}; nothing was published`);
   }
   const onProblem = (text: string): void => io.stderr.write(`xds: ${text}\n`);
