@@ -226,7 +226,9 @@ function tlsOf(values: SettingValues, of: "tls" | "admin-tls"): TlsFiles | undef
   const ca = values.text(`${of}.ca`);
   const crl = values.text(`${of}.crl`);
   const requireClientCertificate = of === "tls" ? values.flag("tls.require-client-certificate") : undefined;
-  if (cert === undefined || key === undefined) return undefined;
+  if (cert === undefined && key === undefined) return undefined;
+  // Never plaintext where TLS was meant.
+  if (cert === undefined || key === undefined) throw new Error(`invariant: ${of} has a certificate without its key`);
   return {
     cert,
     key,
