@@ -373,7 +373,8 @@ describeWith("envoy", "Envoy", () => {
     await using stack = createStack();
     const blue = stack.use(await startHttpBackend("blue"));
     const [port = 0, extraPort = 0, xdsPort = 0] = await freePorts(3);
-    const mode = modes[0] as Mode;
+    // Else it depends on how long the server starts: Envoy doubles its pause up to half a minute.
+    const mode: Mode = { ...(modes[0] as Mode), longestBackOff: "1s" };
     const site = stack.use(createSite(firstSite(mode, { port, extraPort, blue: blue.port, green: blue.port })));
     const envoy = stack.use(await startEnvoy({ mode, xdsPort }));
     await until({ says: "Envoy has tried to connect", withinMs: 5_000 }, async () => {
