@@ -7,13 +7,13 @@ import {
   type Message,
   type ScalarType,
 } from "@bufbuild/protobuf";
-import { nearestName } from "@xdskit/protocol/internal";
+import { isObject, nearestName } from "@xdskit/protocol/internal";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import { type AnyContent, type Content, encodeContent, rememberDecoded } from "./content.ts";
 import { DESCRIPTORS_HINT, TYPE_HINT } from "./descriptor-hints.ts";
 import { isJsonSpelling } from "./key-spelling.ts";
-import { isObject, readPlainObject } from "./plain-object.ts";
+import { readPlainObject } from "./plain-object.ts";
 import type { ProblemList } from "./problem-list.ts";
 import { decodeBase64, readMapKey, readScalar } from "./scalar.ts";
 import { listValueMessage, structMessage, valueMessage } from "./struct-message.ts";

@@ -1,3 +1,4 @@
+import { isObject } from "@xdskit/protocol/internal";
 import type { ProblemList } from "./problem-list.ts";
 
 /** Their content is not in fields, or stands for something else than an object. */
@@ -21,9 +22,4 @@ export function readPlainObject(
     return undefined;
   }
   return value;
-}
-
-/** Whether a value is an object, but no list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
