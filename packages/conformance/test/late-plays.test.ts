@@ -15,6 +15,7 @@ const [timed] = playsOf(serverCases.filter(({ id }) => id === "S-TTL-16")) as [P
 function targetThatIsLate(latePlays: number): Target & { readonly starts: () => number } {
   let starts = 0;
   return {
+    name: "ours, late",
     pace: ours.pace,
     tellsBookings: ours.tellsBookings,
     hasRest: ours.hasRest,
@@ -34,6 +35,7 @@ function targetThatIsLate(latePlays: number): Target & { readonly starts: () => 
         },
       };
     },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
 
