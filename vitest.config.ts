@@ -18,8 +18,10 @@ export const shared = {
   maxWorkers: availableParallelism(),
 };
 
-/** Unit tests leave nothing behind in the process. */
-const units = "packages/*/src/**/*.test.ts";
+/** Files that leave nothing behind in their process, so that the next one finds the modules loaded: these take longer to load than most tests. */
+const together = ["packages/*/src/**/*.test.ts", "packages/{client,envoy-api,server}/test/**/*.test.ts"];
+/** Of those, the ones that change tables of the product, or measure the memory of their process. */
+const notTogether = ["packages/server/test/one-row.test.ts", "packages/server/test/wire/unread-bytes.test.ts"];
 
 export default defineConfig({
   resolve: {
@@ -58,15 +60,23 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // Half of the files, and they are short: to load the modules anew for each takes longer than the tests.
-        test: { name: "units", include: [units], isolate: false, restoreMocks: true },
+        test: {
+          name: "together",
+          include: together,
+          exclude: [...configDefaults.exclude, ...notTogether],
+          isolate: false,
+          restoreMocks: true,
+        },
       },
       {
         extends: true,
         test: {
-          name: "whole",
-          include: ["packages/*/test/**/*.test.ts", "examples/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, units],
+          name: "apart",
+          include: [
+            ...notTogether,
+            "packages/{bench,cli,conformance,console,disk,protocol,source,store-etcd}/test/**/*.test.ts",
+            "examples/**/*.test.ts",
+          ],
         },
       },
     ],

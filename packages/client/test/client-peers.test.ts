@@ -17,14 +17,14 @@ import {
   type XdsClient,
   type XdsClientOptions,
 } from "../src/index.ts";
-import { ends } from "./support/ends.ts";
+import { atEnd } from "./support/ends.ts";
 import { type ScriptedCall, type ScriptedGrpc, startScriptedGrpc } from "./support/scripted-grpc.ts";
 import { CLUSTER, ENDPOINTS, testApi } from "./support/sources.ts";
 import { until } from "./support/until.ts";
 
 async function peer(port?: number): Promise<ScriptedGrpc> {
   const made = await startScriptedGrpc(port);
-  ends.push(() => made.close());
+  atEnd(() => made.close());
   return made;
 }
 
@@ -38,7 +38,7 @@ async function start(port: number, options: Partial<XdsClientOptions> = {}): Pro
     ...options,
     limits: { backOff, ...options.limits },
   });
-  ends.push(() => client.close());
+  atEnd(() => client.close());
   return client;
 }
 
@@ -271,7 +271,7 @@ test("a bootstrap's node goes out with all that it says, and what the client can
     },
   };
   const client = await createXdsClient({ api: testApi(), bootstrap });
-  ends.push(() => client.close());
+  atEnd(() => client.close());
   client.watch(Cluster);
   const call = await scripted.call(0);
   expect(call.path).toBe("/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources");

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Resource } from "@xdskit/protocol";
 import { expect, test } from "vitest";
 import { RouteConfiguration } from "../src/index.ts";
-import { ends } from "./support/ends.ts";
+import { atEnd } from "./support/ends.ts";
 import { cluster, endpoints, listener } from "./support/mesh.ts";
 import { read, type Served, serve } from "./support/own-server.ts";
 import { fileOf, type RunningProgram, startScript } from "./support/program.ts";
@@ -27,7 +27,7 @@ async function startBackend(name: string): Promise<Backend> {
     incoming.resume().on("end", () => setTimeout(() => outgoing.end(name), 5));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  ends.push(async () => void server.close());
+  atEnd(async () => void server.close());
   return { name, port: (server.address() as AddressInfo).port, server };
 }
 

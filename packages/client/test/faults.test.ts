@@ -9,7 +9,7 @@ import { Cluster, createXdsClient, type XdsClient } from "../src/index.ts";
 import { Connections } from "../src/transport/grpc/connection.ts";
 import { createGrpcTransport } from "../src/transport/grpc/grpc-transport.ts";
 import type { Transport } from "../src/transport/transport.ts";
-import { ends, folder } from "./support/ends.ts";
+import { atEnd, folder } from "./support/ends.ts";
 import { fakeListener } from "./support/fake-listener.ts";
 import { read, serve, serveWith, start } from "./support/own-server.ts";
 import { startScriptedGrpc } from "./support/scripted-grpc.ts";
@@ -18,7 +18,7 @@ import { until } from "./support/until.ts";
 
 function transport(encodeNode = (): Uint8Array => nodeBytes): Transport<ReturnType<typeof grpcSource>> {
   const made = createGrpcTransport({ api: testApi(), encodeNode, connections: new Connections() });
-  ends.push(() => made.close());
+  atEnd(() => made.close());
   return made;
 }
 
@@ -43,7 +43,7 @@ async function floodFrom(
     const bound = (error: Error | null, given: number): void => (error ? reject(error) : resolve(given));
     peer.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), bound);
   });
-  ends.push(() => peer.forceShutdown());
+  atEnd(() => peer.forceShutdown());
   return { port, read: () => readAll(), hasRead: () => hasRead };
 }
 
@@ -74,7 +74,7 @@ test("C-CLI-07 a server that floods and does not read is not read any more, unti
 
 test("a mistake of ours while a response is read ends its stream, and is not swallowed", async () => {
   const peer = await startScriptedGrpc();
-  ends.push(() => peer.close());
+  atEnd(() => peer.close());
   const one = server(peer.port);
   const listener = fakeListener();
   listener.judge = () => Promise.reject(new Error("a mistake"));
@@ -85,7 +85,7 @@ test("a mistake of ours while a response is read ends its stream, and is not swa
 
 test("a request that cannot be encoded ends its stream, and nothing else", async () => {
   const peer = await startScriptedGrpc();
-  ends.push(() => peer.close());
+  atEnd(() => peer.close());
   const one = server(peer.port);
   const listener = fakeListener();
   const broken = transport(() => {
@@ -125,7 +125,7 @@ test.each([Number.POSITIVE_INFINITY, 2 ** 31])("a time of %d ms is as long as a 
 
 test("a connection may take longer to come up than a timer can wait", async () => {
   const peer = await startScriptedGrpc();
-  ends.push(() => peer.close());
+  atEnd(() => peer.close());
   const one = server(peer.port, { connectTimeoutMs: 2 ** 31, keepalive: { intervalMs: 2 ** 40, timeoutMs: 2 ** 40 } });
   const listener = fakeListener();
   transport().open({ source: grpcSource([one]), server: one, onlyType: undefined }, listener);
@@ -148,7 +148,7 @@ describe("a server that takes connections and says nothing", () => {
       socket.resume();
     });
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    ends.push(() => void silent.close());
+    atEnd(() => void silent.close());
     const { port } = silent.address() as AddressInfo;
     const one = server(port, { connectTimeoutMs: 100, tls });
     const grpc = transport();
@@ -188,7 +188,7 @@ describe("where a server is", () => {
       for (const end of [socket, onward]) end.on("error", () => {});
     });
     await new Promise<void>((resolve) => bridge.listen(path, resolve));
-    ends.push(() => void bridge.close());
+    atEnd(() => void bridge.close());
     expect(await found(`unix:${path}`, rest)).toBe("a");
     expect(await found(`unix://${path}`, rest)).toBe("a");
   });

@@ -14,7 +14,7 @@ import { Connections } from "../src/transport/grpc/connection.ts";
 import { createGrpcTransport } from "../src/transport/grpc/grpc-transport.ts";
 import type { Transport } from "../src/transport/transport.ts";
 import { makeAuthority, makeCertificate } from "./support/certificates.ts";
-import { ends, folder } from "./support/ends.ts";
+import { atEnd, folder } from "./support/ends.ts";
 import { fakeListener } from "./support/fake-listener.ts";
 import { startScriptedGrpc } from "./support/scripted-grpc.ts";
 import { CLUSTER, nodeBytes, request, SECRET, server, grpcSource as source, testApi } from "./support/sources.ts";
@@ -22,13 +22,13 @@ import { until } from "./support/until.ts";
 
 function transport(): Transport<GrpcSource> {
   const made = createGrpcTransport({ api: testApi(), encodeNode, connections: new Connections() });
-  ends.push(() => made.close());
+  atEnd(() => made.close());
   return made;
 }
 
 async function scripted(...args: Parameters<typeof startScriptedGrpc>): ReturnType<typeof startScriptedGrpc> {
   const peer = await startScriptedGrpc(...args);
-  ends.push(() => peer.close());
+  atEnd(() => peer.close());
   return peer;
 }
 
@@ -147,7 +147,7 @@ test("a server that is not there, and one that does not speak, are told as such"
   const mute = createServer(() => {});
   await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
   const address = mute.address();
-  ends.push(() => void mute.close());
+  atEnd(() => void mute.close());
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const grpc = transport();
   const silent = fakeListener();
@@ -228,7 +228,7 @@ test("TLS to an address sends no server name, which has to be a name (RFC 6066),
     const peer = createSecureServer({ key: read("server.key"), cert: read("server.crt") });
     peer.on("secureConnection", ({ servername }: TLSSocket) => names.push(servername));
     await new Promise<void>((resolve) => peer.listen(0, "127.0.0.1", resolve));
-    ends.push(() => void peer.close());
+    atEnd(() => void peer.close());
     const bound = peer.address();
     const port = typeof bound === "object" && bound !== null ? bound.port : 0;
     const one = server(port, { tls: { ...systemTls, ca: read("ca.crt"), serverName } });

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import type { HealthChecker as Asking, HealthDiscovery } from "@xdskit/server";
 import { describe, expect, test } from "vitest";
 import { checkTcp, type HealthCheckers, type HealthTarget, type XdsClient } from "../src/index.ts";
-import { ends } from "./support/ends.ts";
+import { atEnd } from "./support/ends.ts";
 import { bootstrap, type Served, serveWith, start } from "./support/own-server.ts";
 import { until } from "./support/until.ts";
 
@@ -35,7 +35,7 @@ async function echo(): Promise<{ readonly port: number; readonly server: Server 
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  ends.push(() => server.close());
+  atEnd(() => server.close());
   return { port: (server.address() as AddressInfo).port, server };
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Resource } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Cluster, type ConfigProblem, Listener } from "../src/index.ts";
-import { ends, folder } from "./support/ends.ts";
+import { atEnd, folder } from "./support/ends.ts";
 import { bootstrap, read, serve, start } from "./support/own-server.ts";
 
 const CLUSTER = "envoy.config.cluster.v3.Cluster";
@@ -145,7 +145,7 @@ describe("options of a configuration", () => {
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    ends.push(() => void server.close());
+    atEnd(() => void server.close());
     const { port } = server.address() as AddressInfo;
     const client = await start({ bootstrap: bootstrap(port, {}, { authority: "xds.example.com" }) });
     client.watch(Cluster, nameAt("live", "a"));

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ends, folder } from "./support/ends.ts";
+import { atEnd, folder } from "./support/ends.ts";
 import { read, serve } from "./support/own-server.ts";
 import { run } from "./support/program.ts";
 import { CLUSTER } from "./support/sources.ts";
@@ -19,7 +19,7 @@ async function serveOne(): Promise<string> {
 async function silentServer(): Promise<string> {
   const server = createServer(() => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  ends.push(() => void server.close());
+  atEnd(() => void server.close());
   const address = server.address();
   return `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
 }

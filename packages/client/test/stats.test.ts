@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cluster, type SubscriptionStats, validator, type XdsClient } from "../src/index.ts";
-import { ends, folder } from "./support/ends.ts";
+import { atEnd, folder } from "./support/ends.ts";
 import { read, serve, start } from "./support/own-server.ts";
 import { scriptedHttp } from "./support/scripted-http.ts";
 import { CLUSTER } from "./support/sources.ts";
@@ -35,7 +35,7 @@ test("C-OBS-01 polls: the server is connected to as long as it answers", async (
   const http = await scriptedHttp(({ answer }) =>
     answer(status, { versionInfo: "1", typeUrl: CLUSTER, resources: [] }),
   );
-  ends.push(() => http.close());
+  atEnd(() => http.close());
   const client = await start({ server: `127.0.0.1:${http.port}`, transport: { rest: { refreshDelayMs: 5 } } });
   const isConnected = (): boolean | undefined => client.stats().sources[0]?.connectedState;
   const watch = client.watch(Cluster);

@@ -11,7 +11,7 @@ import {
   validator,
   type XdsClient,
 } from "../src/index.ts";
-import { ends } from "./support/ends.ts";
+import { atEnd } from "./support/ends.ts";
 import { read, type Served, serve, start } from "./support/own-server.ts";
 import { testApi } from "./support/sources.ts";
 
@@ -40,7 +40,7 @@ async function tellOf(clients: OwnStatus | ScopedClients): Promise<Client> {
     server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), bound);
   });
   const asker = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
-  ends.push(() => {
+  atEnd(() => {
     asker.close();
     server.forceShutdown();
   });

@@ -2,7 +2,7 @@ import { contentDigest } from "@xdskit/envoy-api";
 import { createResource, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { createServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
 import { createXdsClient, type XdsClient, type XdsClientOptions } from "../../src/index.ts";
-import { ends } from "./ends.ts";
+import { atEnd } from "./ends.ts";
 import { testApi } from "./sources.ts";
 
 /** A resource by its JSON. */
@@ -40,7 +40,7 @@ export async function serveWith(
   };
   put(...puts);
   const { address, adminAddress } = await server.listen();
-  ends.push(() => server.close());
+  atEnd(() => server.close());
   const remove = (type: TypeUrl, name: string): void => {
     server.commit({ changes: [{ layer: "base", deletes: [{ type, name }] }] });
   };
@@ -58,7 +58,7 @@ export async function start(options: XdsClientOptions): Promise<XdsClient> {
     ...options,
     limits: { backOff: { baseMs: 5, maxMs: 20 }, ...options.limits },
   });
-  ends.push(() => client.close());
+  atEnd(() => client.close());
   return client;
 }
 

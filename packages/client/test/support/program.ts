@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ModuleKind, ScriptTarget, transpileModule } from "typescript";
-import { ends } from "./ends.ts";
+import { atEnd } from "./ends.ts";
 import { until } from "./until.ts";
 
 /** A program that runs, at most until the test is over. */
@@ -68,7 +68,7 @@ function start(command: readonly string[], env: Readonly<Record<string, string>>
       text += chunk.toString();
     });
   const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
-  ends.push(() => {
+  atEnd(() => {
     child.kill("SIGKILL");
     return exit;
   });
