@@ -23,6 +23,8 @@ export interface TypeKindRow {
   readonly isLive: boolean;
   /** A client that starts waits for a missing resource of this kind, since the server does not answer for it. */
   readonly isAwaited: boolean;
+  /** A client goes on sending traffic by a deleted resource of this kind, as long as another one refers to it. */
+  readonly outlivesDeletion: boolean;
   /** Only the delta protocol serves it, one name at a time. */
   readonly isDeltaOnly: boolean;
   /** Kinds that refer to it; a resource that none of them names is unused. Empty: clients ask for it unprompted. */
@@ -37,6 +39,7 @@ const common: Traits = {
   isSecret: false,
   isLive: false,
   isAwaited: false,
+  outlivesDeletion: false,
   isDeltaOnly: false,
   usedBy: [],
 };
@@ -54,9 +57,9 @@ export const typeKindTable: Readonly<Record<TypeKind, TypeKindRow>> = {
   sds: { ...common, isSecret: true, isLive: true, isAwaited: true, usedBy: ["lds", "cds"], fileRank: 1 },
   lds: { ...user, fileRank: 10 },
   srds: { ...user, fileRank: 9 },
-  rds: { ...user, isAwaited: true, usedBy: ["lds", "srds"], fileRank: 8 },
-  trds: { ...user, isAwaited: true, fileRank: 6 },
-  ecds: { ...user, isAwaited: true, fileRank: 5 },
+  rds: { ...user, isAwaited: true, outlivesDeletion: true, usedBy: ["lds", "srds"], fileRank: 8 },
+  trds: { ...user, isAwaited: true, outlivesDeletion: true, fileRank: 6 },
+  ecds: { ...user, isAwaited: true, outlivesDeletion: true, fileRank: 5 },
   vhds: { ...user, isAwaited: true, isDeltaOnly: true },
   // Served by its type URL alone: nothing is known of what its resources refer to.
   opaque: { ...user, fileRank: 3 },

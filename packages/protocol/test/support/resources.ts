@@ -28,6 +28,7 @@ export const ENDPOINTS: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.Cluste
 export const HOST: TypeUrl = formatTypeUrl("envoy.config.route.v3.VirtualHost");
 export const LB_ENDPOINT: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.LbEndpoint");
 export const EXTENSION: TypeUrl = formatTypeUrl("envoy.config.core.v3.TypedExtensionConfig");
+export const SECRET: TypeUrl = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
 export const UNKNOWN: TypeUrl = formatTypeUrl("acme.Unheard");
 
 const described: readonly TypeTraits[] = [
@@ -35,6 +36,7 @@ const described: readonly TypeTraits[] = [
   { type: ROUTE, kind: "rds", isFullState: false, owes: [] },
   { type: CLUSTER, kind: "cds", isFullState: true, owes: [ENDPOINTS] },
   { type: ENDPOINTS, kind: "eds", isFullState: false, owes: [] },
+  { type: SECRET, kind: "sds", isFullState: false, owes: [] },
   { type: EXTENSION, kind: "ecds", isFullState: false, owes: [] },
   { type: HOST, kind: "vhds", isFullState: false, owes: [], terms: virtualHostTerms },
   { type: LB_ENDPOINT, kind: "leds", isFullState: false, owes: [] },

@@ -29,14 +29,19 @@ const brings = (at: number, ...names: readonly string[]): ReturnType<typeof answ
 const everything = (): boolean => true;
 const nothing = (): boolean => false;
 
-/** Only routes may use Clusters here. */
+/** Only routes are awaited here. */
 function blocked(): BlockedDependents {
   return new BlockedDependents((type) => type === ROUTE);
 }
 
 /** Listeners are sent in an answer of that number, and ACKed unless it says otherwise. */
-function send(all: BlockedDependents, delivery: ReturnType<typeof answer>, isAccepted = true): void {
-  all.send(listeners, delivery);
+function send(
+  all: BlockedDependents,
+  delivery: ReturnType<typeof answer>,
+  isAccepted = true,
+  isNew: (name: string) => boolean = nothing,
+): void {
+  all.send(listeners, delivery, isNew);
   if (isAccepted) all.accept(listeners, delivery, aggregated);
 }
 
@@ -63,6 +68,18 @@ describe("S-ORD-05: a Listener goes on with its former version", () => {
     expect(all.isEmpty).toBe(false);
     expect(all.readyTo(everything)).toBe(Number.POSITIVE_INFINITY);
     expect(all.isEmpty).toBe(true);
+  });
+
+  test("of which there is none, if it is new", () => {
+    const settled: unknown[] = [];
+    const ask = ({ name }: Reference, isFirst: boolean): boolean => settled.push([name, isFirst]) < 0;
+    const all = new BlockedDependents((type) => type === ROUTE || type === LISTENER);
+    send(all, answer(LISTENER, 5, [listener("l", "r"), listener("m", "s")]), true, (name: string) => name === "m");
+    all.readyTo(ask);
+    expect(settled).toEqual([
+      ["r", false],
+      ["s", true],
+    ]);
   });
 
   test("until a later response brings each of its routes, and is ACKed", () => {

@@ -15,10 +15,15 @@ interface UnreadyVersion {
   readonly delivery: Delivery;
   /** The revision of the version that the client uses until then. */
   readonly from: number;
+  /** The client uses no former version. */
+  readonly isFirst: boolean;
   isAccepted: boolean;
   /** References that were ACKed since. */
   readonly had: Set<Reference>;
 }
+
+/** Whether the client has what a version refers to. `isFirst`: it uses no former version. */
+export type IsSettled = (reference: Reference, isFirst: boolean) => boolean;
 
 /** A dependent that was sent and cannot be used yet: its versions since the one that the client uses. */
 interface UnreadyUser {
@@ -33,13 +38,13 @@ interface UnreadyUser {
 export class BlockedDependents {
   /** By type and name. */
   readonly #unready = new LazyMap<string, UnreadyUser>();
-  readonly #mayUseClusters: (type: TypeUrl) => boolean;
+  readonly #areAwaited: (type: TypeUrl) => boolean;
   /** The references of all versions; undefined: not collected since they changed. */
   #awaited: ReadonlySet<string> | undefined;
 
-  /** `mayUseClusters`: whether resources of a type may reference Clusters. */
-  constructor(mayUseClusters: (type: TypeUrl) => boolean) {
-    this.#mayUseClusters = mayUseClusters;
+  /** `areAwaited`: whether a dependent goes on with its former version until the client has the resources of a type that it references. */
+  constructor(areAwaited: (type: TypeUrl) => boolean) {
+    this.#areAwaited = areAwaited;
   }
 
   get isEmpty(): boolean {
@@ -52,22 +57,24 @@ export class BlockedDependents {
     return oldest && (oldest.versions[0]?.names[0]?.type ?? oldest.user.traits.type);
   }
 
-  /** Dependents were sent. */
-  send(user: TypeStream, delivery: Delivery): void {
+  /** Dependents were sent. `isNew`: whether the client had none of that name. */
+  send(user: TypeStream, delivery: Delivery, isNew: (name: string) => boolean): void {
     const { type, variant, segments } = delivery.body;
     const listed = new Set<string>();
     for (const { puts, removed } of segments) {
-      for (const name of removed) this.#follow(`${type} ${name}`, [], user, delivery);
+      for (const name of removed) this.#follow(`${type} ${name}`, { names: [], delivery, isFirst: false }, user);
       for (const { name, references } of puts) {
         const key = `${type} ${name}`;
         listed.add(key);
-        const names = references.filter((one) => this.#mayUseClusters(one.type));
-        this.#follow(key, names, user, delivery);
+        const names = references.filter((one) => this.#areAwaited(one.type));
+        if (names.length > 0 || this.#unready.has(key))
+          this.#follow(key, { names, delivery, isFirst: isNew(name) }, user);
       }
     }
     if (variant === "delta" || !user.traits.isFullState) return;
     for (const key of this.#unready.keys()) {
-      if (key.startsWith(`${type} `) && !listed.has(key)) this.#follow(key, [], user, delivery);
+      if (key.startsWith(`${type} `) && !listed.has(key))
+        this.#follow(key, { names: [], delivery, isFirst: false }, user);
     }
   }
 
@@ -76,7 +83,7 @@ export class BlockedDependents {
    * the client goes on to a newer version without it.
    */
   accept({ traits: { type } }: TypeStream, accepted: Delivery, { isAggregated }: OrderedStream): void {
-    if (this.#unready.size === 0 || !this.#mayUseClusters(type)) return;
+    if (this.#unready.size === 0 || !this.#areAwaited(type)) return;
     const brought = new Set(accepted.body.segments.flatMap(({ puts }) => puts.map(({ name }) => name)));
     for (const { versions } of this.#unready.values()) {
       for (const [i, version] of versions.entries()) {
@@ -114,16 +121,16 @@ export class BlockedDependents {
    * The revision before the oldest version with a reference that the client has not requested or not ACKed yet.
    * Infinite: none.
    */
-  readyTo(isSettled: (reference: Reference) => boolean): number {
+  readyTo(isSettled: IsSettled): number {
     let to = Number.POSITIVE_INFINITY;
     for (const [key, { user, versions }] of this.#unready) {
       let left: UnreadyVersion[] = [];
       for (const version of versions) {
-        const { names, delivery, isAccepted, had } = version;
+        const { names, delivery, isAccepted, isFirst, had } = version;
         const isNewest = version === versions.at(-1);
         // Until the client has the version, it still uses what it requested before. A version that it NACKed it does
         // not use at all.
-        if (isAccepted && names.every((one) => had.has(one) || (isNewest && isSettled(one)))) left = [];
+        if (isAccepted && names.every((one) => had.has(one) || (isNewest && isSettled(one, isFirst)))) left = [];
         else if (isAccepted || user.deliveries.pending.includes(delivery)) left.push(version);
       }
       const [oldest] = left;
@@ -134,12 +141,12 @@ export class BlockedDependents {
   }
 
   /** Adds a version; until it is ACKed and ready, the client uses an earlier one. */
-  #follow(key: string, names: readonly Reference[], user: TypeStream, delivery: Delivery): void {
+  #follow(key: string, sent: Pick<UnreadyVersion, "names" | "delivery" | "isFirst">, user: TypeStream): void {
     const before = this.#unready.get(key);
-    if (names.length === 0 && before === undefined) return;
+    if (sent.names.length === 0 && before === undefined) return;
     const versions = before?.versions ?? [];
     if (versions.length === VERSIONS_KEPT) versions.splice(-1);
-    versions.push({ names, delivery, from: delivery.from ?? -1, isAccepted: false, had: new Set() });
+    versions.push({ ...sent, from: sent.delivery.from ?? -1, isAccepted: false, had: new Set() });
     this.#change(key, { user, versions });
   }
 

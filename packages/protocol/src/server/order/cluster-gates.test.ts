@@ -113,9 +113,13 @@ describe("S-ORD-02: a resource that uses a Cluster waits", () => {
     const user = client.join(ROUTE, ["r"]);
     client.has(CLUSTER);
     expect(client.wait(user, route("a"))).toBe("nothing waits");
-    client.unready.send(client.join(LISTENER), {
-      ...answer(LISTENER, 1, [resource(LISTENER, "l", "1", { references: [{ type: ROUTE, name: "r" }] })]),
-    });
+    client.unready.send(
+      client.join(LISTENER),
+      {
+        ...answer(LISTENER, 1, [resource(LISTENER, "l", "1", { references: [{ type: ROUTE, name: "r" }] })]),
+      },
+      () => false,
+    );
     expect(client.wait(user, route("a"))).toBeUndefined();
   });
 

@@ -28,6 +28,12 @@ export class OrderMembers {
     else if (typeKindTable[kind].usesClusters) this.users.set(type, stream);
   }
 
+  /** What a Listener may name: other users of Clusters, and secrets. */
+  *named(): Iterable<readonly [TypeStream, OrderedStream]> {
+    yield* this.users;
+    yield* this.secrets;
+  }
+
   /** The stream of this type closed. */
   leave(type: TypeStream): void {
     for (const part of [this.clusters, this.users, this.endpoints, this.secrets]) part.delete(type);

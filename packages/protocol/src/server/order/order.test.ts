@@ -53,7 +53,7 @@ class Client {
   /** The order of another connection. */
   another(): Order {
     return new Order({
-      mayUseClusters: (type) => type === LISTENER || type === ROUTE,
+      areAwaited: (type) => type === LISTENER || type === ROUTE,
       isCluster: (type) => type === CLUSTER,
       hasClustersElsewhere: () => this.hasElsewhere,
       clusterSource: this.clusterSources.sourceOf("n", this.stream.isAggregated),
@@ -99,7 +99,7 @@ class Client {
       ...{ from: before, isInTurn: answer.isInOrder, asked: type.subscription.scope },
     };
     type.deliveries.open(delivery);
-    if (isUse) this.order.used(type, delivery);
+    if (isUse) this.order.used(type, delivery, () => false);
     return delivery;
   }
 

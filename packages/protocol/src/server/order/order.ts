@@ -11,6 +11,7 @@ import { LazyMap } from "../memory/lazy.ts";
 import type { HeldBackNames } from "../type/held-back.ts";
 import type { DeferredRemovalState, TypeStream } from "../type/type-stream.ts";
 import type { AbsenceBounds } from "../type/untold-absences.ts";
+import { AbandonedNames } from "./abandoned-names.ts";
 import { AbsentDependents } from "./absent-dependents.ts";
 import { BlockedDependents } from "./blocked-dependents.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
@@ -34,8 +35,11 @@ export type Removed = Pick<DeferredRemovalState, "areClusters">;
 
 /** What an order needs to know about types and about its client. */
 export interface OrderOptions {
-  /** Whether resources of a type may reference Clusters. */
-  readonly mayUseClusters: (type: TypeUrl) => boolean;
+  /**
+   * Whether the client goes on with the former version of what references a resource of this type until it has that
+   * resource.
+   */
+  readonly areAwaited: (type: TypeUrl) => boolean;
   readonly isCluster: (type: TypeUrl) => boolean;
   /** Whether the client gets Clusters on a stream outside this order; then it requests none here. */
   readonly hasClustersElsewhere: () => boolean;
@@ -52,6 +56,7 @@ export class Order {
   readonly #absent = new AbsentDependents(this.#members, () => this.#usesNewestListeners);
   readonly #warmingClusters = new WarmingClusters();
   readonly #unready: BlockedDependents;
+  readonly #abandoned = new AbandonedNames();
   readonly #gates: ClusterGates;
   /**
    * The revision of the last timeout of a removal: up to it, users of Clusters are not waited for, unless they were
@@ -75,8 +80,8 @@ export class Order {
    */
   #mayAskForClusters: "came-back" | "unannounced" | undefined;
 
-  constructor({ mayUseClusters, isCluster, hasClustersElsewhere, clusterSource }: OrderOptions) {
-    this.#unready = new BlockedDependents(mayUseClusters);
+  constructor({ areAwaited, isCluster, hasClustersElsewhere, clusterSource }: OrderOptions) {
+    this.#unready = new BlockedDependents(areAwaited);
     this.#gates = new ClusterGates({
       members: this.#members,
       warmingClusters: this.#warmingClusters,
@@ -98,6 +103,7 @@ export class Order {
     if (this.#members.clusters.has(type)) this.#clusterSource.unsubscribe();
     this.#members.leave(type);
     this.#unready.leave(type);
+    this.#abandoned.leave(type);
     this.#overruled.delete(type);
     this.#targets.forget(type);
     if (this.hasClusters) {
@@ -202,7 +208,13 @@ export class Order {
 
   /** Whether the order keeps nothing that a flush without anything to send would end or drop. */
   get isAtRest(): boolean {
-    return this.#unready.isEmpty && this.#absent.isEmpty && this.#targets.isEmpty && this.#overruled.size === 0;
+    return (
+      this.#unready.isEmpty &&
+      this.#abandoned.isEmpty &&
+      this.#absent.isEmpty &&
+      this.#targets.isEmpty &&
+      this.#overruled.size === 0
+    );
   }
 
   /** Numbers the next answer, over all streams of the order. */
@@ -227,10 +239,10 @@ export class Order {
 
   /**
    * A user of Clusters was sent. What it references in turn, such as the routes of a Listener, may use Clusters too. The
-   * stream of the Clusters may be the one that is away.
+   * stream of the Clusters may be the one that is away. `isNew`: whether the client had none of that name.
    */
-  used(user: TypeStream, delivery: Delivery): void {
-    if (this.hasClusters || this.#mayAskForClusters !== undefined) this.#unready.send(user, delivery);
+  used(user: TypeStream, delivery: Delivery, isNew: (name: string) => boolean): void {
+    if (this.hasClusters || this.#mayAskForClusters !== undefined) this.#unready.send(user, delivery, isNew);
   }
 
   /** A response was ACKed. */
@@ -255,6 +267,7 @@ export class Order {
   waitsOf(user: TypeStream, current: CurrentView): Waits | undefined {
     // Before newer versions of it are sent.
     this.#readyTo();
+    this.#abandoned.note(user, current);
     const overruled = this.#overruled.get(user);
     if (overruled !== undefined && !user.deliveries.isBlocked) this.#overruled.delete(user);
     const waitOf = this.#gateOf(user, current);
@@ -335,7 +348,7 @@ export class Order {
       }
     }
     for (const [user, { current }] of this.#members.users) {
-      if (this.#settledTo(user, current) >= since) continue;
+      if (this.#movedOnTo(user, current) >= since) continue;
       return { for: "users", type: user.traits.type, isNacked: user.deliveries.refusedFrom < since };
     }
     if (this.#readyTo() >= since) return undefined;
@@ -401,7 +414,7 @@ export class Order {
       for (const [clusters, { current }] of this.#members.clusters)
         to = Math.min(to, this.#broughtTo(clusters, current));
     if (this.#members.users.size === 0) return { to, namedTo: to, goesAtOnce: undefined };
-    for (const [user, { current }] of this.#members.users) to = Math.min(to, this.#settledTo(user, current));
+    for (const [user, { current }] of this.#members.users) to = Math.min(to, this.#movedOnTo(user, current));
     to = Math.min(to, Math.max(this.#overruledTo, this.#readyTo()));
     return {
       to,
@@ -446,7 +459,7 @@ export class Order {
    */
   #readyTo(): number {
     if (this.#unready.isEmpty) return Number.POSITIVE_INFINITY;
-    return this.#unready.readyTo((reference) => this.#isSettled(reference));
+    return this.#unready.readyTo((reference, isFirst) => this.#isSettled(reference, isFirst));
   }
 
   /** Whether the client has ACKed the newest Listeners, and what they reference. */
@@ -456,16 +469,38 @@ export class Order {
     return this.#readyTo() === Number.POSITIVE_INFINITY;
   }
 
-  #isSettled({ type, name }: Reference): boolean {
-    for (const [user, { current }] of this.#members.users) {
+  #isSettled({ type, name }: Reference, isFirst: boolean): boolean {
+    for (const [user, { current }] of this.#members.named()) {
       if (user.traits.type !== type || !(user.subscription.isWildcard || user.subscription.names.has(name))) continue;
-      if (current.view.find(type, name) === undefined) return true;
+      // The client goes on with a former version until there is one.
+      if (current.view.find(type, name) === undefined) return isFirst;
       if (this.#settledTo(user, current) === current.revision) return true;
       const { deliveries } = user;
       const isRefused = deliveries.refusedFrom !== Number.POSITIVE_INFINITY;
       return !isRefused && user.isSent(name, current) && !deliveries.mayBring([name]);
     }
     return false;
+  }
+
+  /** The revision up to which the client uses nothing older of a user. */
+  #movedOnTo(user: TypeStream, current: CurrentView): number {
+    const settledTo = this.#settledTo(user, current);
+    if (this.#abandoned.isEmpty) return settledTo;
+    const overruledTo = this.#overruledTo;
+    const hasListenersOf = (revision: number): boolean => this.#hasListenersOf(revision);
+    return Math.min(settledTo, this.#abandoned.usedTo(user, { current, overruledTo, hasListenersOf }));
+  }
+
+  /** Whether the client uses the Listeners and scopes of this revision, with all that they name. */
+  #hasListenersOf(revision: number): boolean {
+    let hasListeners = false;
+    for (const [user, { current }] of this.#members.users) {
+      const { kind } = user.traits;
+      if (kind !== "lds" && kind !== "srds") continue;
+      if (this.#settledTo(user, current) < revision) return false;
+      hasListeners ||= kind === "lds";
+    }
+    return hasListeners && this.#readyTo() >= revision;
   }
 
   /** The revision up to which everything of a user is sent and ACKed, or its wait timed out. */

@@ -34,7 +34,7 @@ class Client {
   readonly responses = new SharedResponses(digest);
   readonly current: CurrentView = new CurrentViews(this.responses).of(viewOf(this.base));
   readonly order = new Order({
-    mayUseClusters: (type) => type === LISTENER || type === ROUTE,
+    areAwaited: (type) => type === LISTENER || type === ROUTE,
     isCluster: (type) => type === CLUSTER,
     hasClustersElsewhere: () => false,
     clusterSource: new ClusterSources({ listsNews: false }).sourceOf("n", true),

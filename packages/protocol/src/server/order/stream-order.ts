@@ -79,7 +79,8 @@ export class StreamOrder {
   ): boolean {
     if (type.deferredRemovals?.areClusters !== true) {
       const isChange = before.position !== undefined || this.#order.isTakenUp;
-      if (isChange && typeKindTable[type.traits.kind].usesClusters) this.#order.used(type, delivery);
+      if (isChange && typeKindTable[type.traits.kind].usesClusters)
+        this.#order.used(type, delivery, newsOf(type, before, current));
       return false;
     }
     this.#order.sentClusters(type, delivery);
@@ -124,6 +125,21 @@ export class StreamOrder {
     return isOfUse ? current.newNamesSince(from, type.traits.type) : undefined;
   }
 }
+
+/** Which names of a type the client had nothing of before. */
+function newsOf(
+  { traits }: TypeStream,
+  { position }: StateBeforeSend,
+  current: CurrentView,
+): (name: string) => boolean {
+  let names: ReadonlySet<string> | undefined;
+  return (name) => {
+    names ??= position === undefined ? none : current.newNamesSince(position, traits.type);
+    return names.has(name);
+  };
+}
+
+const none: ReadonlySet<string> = new Set();
 
 function bringsVersions(request: DiscoveryRequest): boolean {
   return request.kind === "delta" ? request.initialVersions.size > 0 : request.versionInfo !== undefined;

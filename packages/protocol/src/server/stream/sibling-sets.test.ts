@@ -9,6 +9,7 @@ import {
   LISTENER,
   ROUTE,
   resource,
+  SECRET,
   traits,
   UNKNOWN,
 } from "../../../test/support/resources.ts";
@@ -121,16 +122,16 @@ describe("S-WRM-12: the streams of one client", () => {
 });
 
 describe("S-ORD-06: the order of a client", () => {
-  test("follows what may use Clusters: not virtual hosts, which come one by one, nor unknown types", () => {
+  test("follows what may use Clusters, and secrets: not virtual hosts, which come one by one, nor unknown types", () => {
     const waitsFor = (type: TypeUrl): boolean => {
       const stream = open(aggregated, 1);
       for (const one of [CLUSTER, LISTENER]) subscribe(stream, one);
       const { order } = stream.identity.siblings;
       const listener = resource(LISTENER, "l", "1", { references: [{ type, name: "x" }] });
-      order.used(stream.types.get(LISTENER) as TypeStream, answer(LISTENER, 1, [listener]));
+      order.used(stream.types.get(LISTENER) as TypeStream, answer(LISTENER, 1, [listener]), () => true);
       return !order.isAtRest;
     };
-    expect([ROUTE, HOST, ENDPOINTS, UNKNOWN].map(waitsFor)).toEqual([true, false, false, false]);
+    expect([ROUTE, SECRET, HOST, ENDPOINTS, UNKNOWN].map(waitsFor)).toEqual([true, true, false, false, false]);
   });
 
   test("has the Clusters of every stream until that stream closes", () => {

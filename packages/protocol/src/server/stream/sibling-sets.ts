@@ -46,7 +46,7 @@ export class SiblingSets {
     const [only] = others;
     if (only !== undefined && others.length === 1 && ![...only.streams].some(isOfAnother)) return only;
     const order = new Order({
-      mayUseClusters: (type) => this.#mayUseClusters(type),
+      areAwaited: (type) => this.#areAwaited(type),
       isCluster: this.#isCluster,
       hasClustersElsewhere: () => onlyType === undefined && this.#bringsClusters(nodeId),
       clusterSource: this.#clusterSources.sourceOf(nodeId, onlyType === undefined),
@@ -107,11 +107,12 @@ export class SiblingSets {
   }
 
   /**
-   * Whether resources of a type may reference Clusters. Virtual hosts do not count: they come one by one, so no client
-   * has all that a route table references.
+   * Whether a Listener waits for resources of a type that it references: secrets, and what may use Clusters. Virtual hosts
+   * do not count: they come one by one, so no client has all that a route table references.
    */
-  #mayUseClusters(type: TypeUrl): boolean {
-    const traits = this.#traits(type);
-    return traits !== undefined && typeKindTable[traits.kind].usesClusters && traits.kind !== "vhds";
+  #areAwaited(type: TypeUrl): boolean {
+    const kind = this.#traits(type)?.kind;
+    if (kind === undefined || kind === "vhds") return false;
+    return typeKindTable[kind].usesClusters || kind === "sds";
   }
 }

@@ -16,7 +16,7 @@ export interface Target {
 export type HeldBackNames = ReadonlyMap<string, Target | undefined>;
 
 /** The state of a client with a resource that is held back. */
-interface HeldBackResource {
+export interface HeldBackResource {
   /** What the client goes on using; undefined: nothing of that name. */
   readonly replaces: Uses | undefined;
   /** The revision that the client had before. */
@@ -29,6 +29,11 @@ interface HeldBackResource {
  */
 export class HeldBack {
   readonly #held = new LazyMap<string, HeldBackResource>();
+
+  /** The resources by name. */
+  get resources(): ReadonlyMap<string, HeldBackResource> {
+    return this.#held;
+  }
 
   /** The revision before the oldest of them. Infinite: nothing is held back. */
   get from(): number {

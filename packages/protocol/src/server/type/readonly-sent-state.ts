@@ -1,6 +1,7 @@
 import type { SentMark } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Position } from "../../state/difference.ts";
+import type { HeldBack } from "./held-back.ts";
 import type { PendingNameList } from "./pending-names.ts";
 
 /** What a client was sent of a type; read-only. */
@@ -22,6 +23,8 @@ export interface ReadonlySentState {
   readonly unansweredNames: ReadonlySet<string>;
   /** What was sent out of order, ahead of the position; undefined: that the name does not exist. */
   readonly sentOutOfOrder: ReadonlyMap<string, SentMark | undefined>;
+  /** What is held back, since the last flush. */
+  readonly heldBack: Pick<HeldBack, "resources">;
   /** Whether only changes since the position are to be sent. */
   readonly isPlain: boolean;
 }
