@@ -1,5 +1,4 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
-import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { AccessFunction, AccessRules, Commit, NodeMapping, Resource } from "@xdskit/protocol";
 import { at, problemsIn } from "@xdskit/protocol/internal";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
@@ -57,7 +56,7 @@ import { createTransports } from "./server-transports.ts";
 import { createServerView } from "./server-view.ts";
 import { createFeed, createLink, createPool, numbersOf, SharedMemory, type Sharing } from "./server-workers.ts";
 import { allSessions, ownSessions } from "./sessions.ts";
-import type { ChangeResult, Update } from "./state/resource-layers.ts";
+import type { ChangeResult, ResourceList, Update } from "./state/resource-layers.ts";
 import type { FileExporter } from "./transport/files/exporter.ts";
 import type { GrpcTransport } from "./transport/grpc/server.ts";
 import { type BoundAddress, formatAddress } from "./transport/transport.ts";
@@ -271,7 +270,7 @@ class WiredServer implements PrimaryServer {
     await this.#pool?.roll(setup, graceMs);
   }
 
-  set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
+  set(layer: string, resources: ResourceList): ChangeResult {
     this.#requireOpen();
     this.#requireNoLedger();
     return this.#changes.set(layer, resources);

@@ -210,6 +210,7 @@ export type {
   ChangeResult,
   LayerUpdate,
   ResourceChange,
+  ResourceList,
   TypeReference,
   Update,
 } from "./state/resource-layers.ts";

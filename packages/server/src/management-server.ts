@@ -1,4 +1,3 @@
-import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { AccessFunction, AccessRules, Commit, NodeMapping, Resource } from "@xdskit/protocol";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import type { ProgressAnswer } from "./admin/answers/progress.ts";
@@ -8,7 +7,7 @@ import type { Authorship, Publication, PublishResult, RollbackOptions } from "./
 import type { StoreState } from "./ledger/store-state.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
-import type { ChangeResult, Update } from "./state/resource-layers.ts";
+import type { ChangeResult, ResourceList, Update } from "./state/resource-layers.ts";
 import type { BoundAddress } from "./transport/transport.ts";
 
 /** The addresses of a started server. */
@@ -45,7 +44,7 @@ export interface ManagementServer extends AsyncDisposable {
    * changes nothing: RESOURCES_INVALID with every error in the resources, which is what `xds validate` calls an error in a
    * file, VARIANTS_AMBIGUOUS, as `commit` does, or SERVER_STATE if the server is closed.
    */
-  set(layer: string, resources: readonly AnyMessage[]): ChangeResult;
+  set(layer: string, resources: ResourceList): ChangeResult;
   /**
    * Applies all changes of the callback together, on top of earlier `set` and `update` calls. Throws as `set` does; if
    * the callback throws, nothing changes.

@@ -1,4 +1,3 @@
-import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Commit, NodeMapping, Transaction, TypeUrl } from "@xdskit/protocol";
 import { describeProblems } from "@xdskit/protocol/internal";
 import { type CheckedOptions, everyNodeSeesBase } from "./check-options.ts";
@@ -6,7 +5,7 @@ import { type CommitRules, type RulesContext, readCommit, readRules } from "./co
 import { optionsError, type ResourceProblem, XdsError } from "./error.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { ChangeTraces } from "./observe/change-traces.ts";
-import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
+import { type ChangeResult, ResourceLayers, type ResourceList, type Update } from "./state/resource-layers.ts";
 import { StateCheck, unseenLayer } from "./state/state-check.ts";
 
 export interface ProgramChangesParts {
@@ -34,7 +33,7 @@ export class ProgramChanges {
   }
 
   /** Replaces the resources of a layer. */
-  set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
+  set(layer: string, resources: ResourceList): ChangeResult {
     return this.#traces.plain({ kind: "set", typesOf: typesChanged }, () => this.#layers.set(layer, resources));
   }
 

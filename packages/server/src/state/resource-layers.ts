@@ -32,6 +32,12 @@ export interface ChangeResult {
   readonly changed: readonly ResourceChange[];
 }
 
+/**
+ * A list of messages. The compiler keeps the element types of a literal of this type apart: as an `AnyMessage[]`, a literal that mixes
+ * messages of an `AnyMessage` with others is an error (TS2590).
+ */
+export type ResourceList = readonly AnyMessage[] | readonly [AnyMessage, ...AnyMessage[]];
+
 /** The changes that `update` makes together. */
 export interface Update {
   layer(name: string): LayerUpdate;
@@ -67,7 +73,7 @@ export class ResourceLayers {
   }
 
   /** Replaces the resources of a layer. */
-  set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
+  set(layer: string, resources: ResourceList): ChangeResult {
     const problems: ResourceProblem[] = [];
     checkLayerName(layer, "layer", problems);
     if (!Array.isArray(resources))
