@@ -52,6 +52,16 @@ describe("a table", () => {
     expect(table.changeAfter(2)?.segment).toEqual({ puts: [], removed: ["a"], missing: [] });
   });
 
+  test("is changed by other references at the same version, without news for those who hold it", () => {
+    const table = tableOf({ ...a1, references: [{ type: ROUTE, name: "old" }] });
+    expect(table.refersTo(ROUTE, "old")).toBe(true);
+    const references = [{ type: ROUTE, name: "new" }];
+    expect(table.put({ ...a1, references }, 2)).toBe(true);
+    expect([table.refersTo(ROUTE, "old"), table.refersTo(ROUTE, "new")]).toEqual([false, true]);
+    expect(table.changeAfter(1)?.segment).toEqual({ puts: [], removed: [], missing: [] });
+    expect(table.put({ ...a1, references: [...references] }, 3)).toBe(false);
+  });
+
   test("sums up its members, whatever the way they came", () => {
     const table = tableOf(b1, a1, a2);
     table.delete("b", 9);

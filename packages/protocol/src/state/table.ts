@@ -153,12 +153,13 @@ export class Table {
     return true;
   }
 
-  /** Stores a resource and returns whether anything changed; an equal version, content and TTL changes nothing. */
+  /** Stores a resource and returns whether anything changed; an equal version, content, TTL and equal references change nothing. */
   put(resource: Resource, revision: number): boolean {
     const before = this.#resources.get(resource.name);
     if (
       before !== undefined &&
       isSame(before, resource, "told") &&
+      !isRetargeted(before, resource) &&
       before.onDemand === resource.onDemand &&
       before.variant?.onDemand === resource.variant?.onDemand
     )
