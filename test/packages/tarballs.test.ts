@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -47,6 +47,16 @@ describe.each(packages)("%s as it is installed", (name) => {
     const modules = files().filter((file) => file.endsWith(".js"));
     expect(modules.filter((file) => read(folder, file).includes("sourceMappingURL"))).toEqual([]);
   });
+});
+
+it("make-descriptors.mjs is in @xdskit/envoy-api, and says what it needs", () => {
+  const script = join(project, "node_modules", "@xdskit/envoy-api", "tools", "make-descriptors.mjs");
+  expect(spawnSync(process.execPath, [script, "--help"], { encoding: "utf8" }).stdout).toMatch(/^usage: /);
+  const { status, stderr } = spawnSync(process.execPath, [script, project, "-o", "x.binpb"], { encoding: "utf8" });
+  expect([status, stderr]).toEqual([
+    1,
+    "make-descriptors: expected npm packages that are not installed: npm install --save-dev @bufbuild/buf @grpc/grpc-js-xds @enmeshed/node-control-plane\n",
+  ]);
 });
 
 it("a release has the checksums of all its files", () => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { withoutFiles } from "./descriptor-set.mjs";
-import { protoFiles, readProto, runBuf, writeProto } from "./proto-sources.mjs";
+import { missingPackages, protoFiles, readProto, runBuf, writeProto } from "./proto-sources.mjs";
 
 const HELP = `usage: node make-descriptors.mjs PROTO_DIR... -o FILE [--only PREFIX] [--skip-missing]
 
@@ -19,7 +19,10 @@ Writes all proto files of the folders, and what they import, to FILE as a FileDe
   -h, --help       this text
 
 What Envoy's files import from elsewhere (validate, xds, udpa, google/api, google/protobuf) is at hand, and so are the v2
-and v3 files of the built-in Envoy API: a private proto that imports them needs only its own folder.
+and v3 files of the built-in Envoy API: a private proto that imports them needs only its own folder. They, and the compiler, are in npm
+packages that xdskit does not depend on:
+
+  npm install --save-dev @bufbuild/buf @grpc/grpc-js-xds @enmeshed/node-control-plane
 `;
 
 class UsageError extends Error {}
@@ -35,6 +38,9 @@ try {
 function main(args) {
   const options = readOptions(args);
   if (options === undefined) return;
+  const missing = missingPackages();
+  if (missing.length > 0)
+    throw new UsageError(`expected npm packages that are not installed: npm install --save-dev ${missing.join(" ")}`);
   const workDir = mkdtempSync(join(tmpdir(), "make-descriptors-"));
   try {
     const own = findFiles(options.folders);

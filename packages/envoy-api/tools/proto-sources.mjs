@@ -46,6 +46,7 @@ package opencensus.proto.trace.v1;
 message TraceConfig {}
 `;
 
+const BUF = "@bufbuild/buf";
 const GRPC = "@grpc/grpc-js-xds";
 // The messages of v2 as they were in the middle of 2019: no package has them as they were frozen a year later.
 const OF_2019 = "@enmeshed/node-control-plane";
@@ -137,14 +138,23 @@ function withIgnoreEmpty(text) {
 /** Runs buf in a folder, without network. Throws if it fails. */
 export function runBuf(cwd, args, stdio = ["ignore", "inherit", "inherit"]) {
   // The package's own bin runs the platform's binary from its optional dependency: no install script is needed.
-  const script = join(packageDirOf("@bufbuild/buf"), "bin", "buf");
+  const script = join(packageDirOf(BUF), "bin", "buf");
   execFileSync(process.execPath, [script, ...args], { cwd, stdio });
+}
+
+/** The packages that are needed to compile proto files and are not installed. */
+export function missingPackages() {
+  return [BUF, ...PROTO_PACKAGES].filter((name) => findPackage(name) === undefined);
 }
 
 /** Where an npm package is installed; throws if it is not. */
 export function packageDirOf(name) {
-  for (const dir of require.resolve.paths(name) ?? []) {
-    if (existsSync(join(dir, name, "package.json"))) return join(dir, name);
-  }
-  throw new Error(`${name} is not installed: run npm ci`);
+  const dir = findPackage(name);
+  if (dir === undefined) throw new Error(`${name} is not installed: run npm ci`);
+  return dir;
+}
+
+function findPackage(name) {
+  const dirs = (require.resolve.paths(name) ?? []).map((dir) => join(dir, name));
+  return dirs.find((dir) => existsSync(join(dir, "package.json")));
 }
