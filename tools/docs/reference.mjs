@@ -151,8 +151,8 @@ async function metrics(root) {
 /** Returns the reference table of metrics. */
 export function describeMetrics(metricTable) {
   return table(
-    ["metric", "kind", "labels", "what it counts"],
-    Object.entries(metricTable).map(([name, row]) => [code(name), row.kind, codes(row.labels), row.help]),
+    ["metric", "kind", "labels", "with workers", "what it counts"],
+    Object.entries(metricTable).map(([name, row]) => [code(name), row.kind, codes(row.labels), row.merge, row.help]),
   );
 }
 

@@ -173,6 +173,7 @@ class WiredServer implements PrimaryServer {
       ledger: this.#ledger,
       numbers,
       workers: this.#pool,
+      worker: start?.worker,
       placed: streams,
       trustHolds,
       certificates: createServedCertificates(options, hub, {

@@ -186,7 +186,7 @@ export type { LimitState, Readiness } from "./observe/gauges.ts";
 export type { Log } from "./observe/log.ts";
 export { formatLogLine, type LogColors, type LogLine } from "./observe/log-line.ts";
 export { type LogEvent, type LogFields, type LogRow, logTable } from "./observe/log-table.ts";
-export { type MetricName, type MetricRow, metricTable } from "./observe/metric-table.ts";
+export { type MetricMerge, type MetricName, type MetricRow, metricTable } from "./observe/metric-table.ts";
 export type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 export {
   type AdminAddress,

@@ -35,6 +35,8 @@ export interface ServerViewParts {
   readonly numbers: (() => LedgerNumbers | undefined) | undefined;
   /** Undefined: this process serves all clients. */
   readonly workers: Workers | undefined;
+  /** The number of this worker process; undefined: it is none. */
+  readonly worker: number | undefined;
   readonly placed: PlacedStreams;
   readonly trustHolds: TrustHolds | undefined;
   readonly certificates: ServedCertificates;
@@ -53,6 +55,7 @@ export function createServerView({
   ledger,
   numbers,
   workers,
+  worker,
   placed,
   trustHolds,
   certificates,
@@ -69,7 +72,7 @@ export function createServerView({
     types: options.api,
     readiness: () =>
       describeReadiness(hub, source(), workers, withoutContent(ledger?.publisher?.missing ?? [], options.api)),
-    workers,
+    ...{ worker, workers },
     readyWorkers: () => workers?.describe().filter(({ state }) => state === "ready").length ?? 0,
     revision: () => hub.revision,
     nodeStates: () => hub.deployments.states(hub.revision),

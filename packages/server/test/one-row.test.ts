@@ -22,7 +22,10 @@ vi.mock("../../envoy-api/src/catalog/entries.ts", async (importOriginal) => {
 vi.mock("../src/observe/metric-table.ts", async (importOriginal) => {
   const { metricTable } = await importOriginal<{ readonly metricTable: object }>();
   return {
-    metricTable: { ...metricTable, xds_server_naps_total: { kind: "counter", help: "Naps taken.", labels: ["room"] } },
+    metricTable: {
+      ...metricTable,
+      xds_server_naps_total: { kind: "counter", help: "Naps taken.", merge: "sum", labels: ["room"] },
+    },
   };
 });
 
@@ -86,6 +89,8 @@ describe("a metric is one row of the table", () => {
   test("it is documented", async () => {
     const generator = new URL("../../../tools/docs/reference.mjs", import.meta.url).href;
     const { describeMetrics } = (await import(generator)) as { describeMetrics: (table: object) => string };
-    expect(describeMetrics(metricTable)).toContain("\n| `xds_server_naps_total` | counter | `room` | Naps taken. |");
+    expect(describeMetrics(metricTable)).toContain(
+      "\n| `xds_server_naps_total` | counter | `room` | sum | Naps taken. |",
+    );
   });
 });

@@ -15,6 +15,8 @@ export interface Gauges {
   revision(): number;
   /** How many nodes are how far with the newest revision. Costs a look at every client. */
   nodeStates(): NodeStates;
+  /** The number of this worker process; undefined: it is none. */
+  readonly worker: number | undefined;
   /** How many worker processes serve clients. */
   readyWorkers(): number;
   /** Undefined: there is none, or it is not open yet. */

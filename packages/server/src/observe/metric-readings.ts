@@ -1,8 +1,9 @@
 import type { Registry } from "prom-client";
+import type { MetricName } from "./metric-table.ts";
 
 /** A metric with its values, for another process. */
 export interface MetricReading {
-  readonly name: string;
+  readonly name: MetricName;
   readonly help: string;
   readonly type: string;
   readonly values: readonly MetricValue[];

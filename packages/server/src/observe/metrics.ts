@@ -282,8 +282,9 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
   gauge("xds_server_write_buffer_bytes", registry, (set) => set(gauges.writes().bufferedBytes));
   gauge("xds_server_conversions_incomplete", registry, (set) => set(gauges.conversionFindings().size));
   gauge("xds_server_workers", registry, (set) => set(gauges.readyWorkers()));
-  // Read of the workers' own metrics.
-  gauge("xds_server_worker_resident_memory_bytes", registry);
+  gauge("xds_server_worker_resident_memory_bytes", registry, (set) => {
+    if (gauges.worker !== undefined) set(process.memoryUsage.rss(), String(gauges.worker));
+  });
   gauge("xds_server_layers", registry, (set) => set([...gauges.layers()].length));
   gauge("xds_server_snapshot_resources", registry, (set) => {
     const sums = new Map<string, number>();

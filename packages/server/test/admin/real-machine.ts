@@ -165,6 +165,7 @@ export class RealMachine {
     accessRules: () => ({ kind: "insecure", clientStatus: "loopback" }),
     explainAccess: () => ({ isAllowed: true, reason: "everything is allowed" }),
     place: (who) => (who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, "base"]),
+    worker: undefined,
     connections: () => 1,
     openStreams: () => [...this.machine.streams()].length,
     limits: () => this.limits,

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import type { MetricReading, MetricValue } from "../../observe/metric-readings.ts";
+import { type MetricName, metricTable } from "../../observe/metric-table.ts";
 import type { SamplesAnswer } from "../answers/live.ts";
 import type { LoadAnswer } from "../answers/loads.ts";
 import { mergeSamples } from "./live.ts";
@@ -65,24 +67,31 @@ test("samples of the same interval are added, and the worst lag counts", () => {
   });
 });
 
-test("metrics are added, those of the state are the primary's, and of some the worst counts", () => {
-  const reading = (name: string, value: number, labels = {}): Parameters<typeof mergeMetrics>[0][number] => ({
-    ...{ name, help: "What it is.", type: "gauge", values: [{ value, labels }] },
-  });
-  const of = (value: number): Parameters<typeof mergeMetrics>[0] => [
+/** A metric with one value. */
+function reading(name: MetricName, value: number, labels: MetricValue["labels"] = {}): MetricReading {
+  return { name, help: "What it is.", type: metricTable[name].kind, values: [{ value, labels }] };
+}
+
+function linesOf(metrics: readonly MetricReading[]): readonly string[] {
+  return printMetrics(metrics)
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+test("the table says how a metric of several processes is merged", () => {
+  const of = (value: number): readonly MetricReading[] => [
     reading("xds_server_acks_total", value, { type: 'a"b' }),
     reading("xds_server_revision", value),
     reading("xds_server_limit_used", value, { limit: "maxStreams" }),
-    reading("xds_server_worker_resident_memory_bytes", 0),
+    reading("xds_server_worker_resident_memory_bytes", value, { worker: value }),
     reading("process_resident_memory_bytes", value),
   ];
-  const workers = [3, 2].map((value, index) => ({ worker: index + 1, answer: of(value) }));
-  const lines = printMetrics(mergeMetrics(of(1), workers)).split("\n");
-  expect(lines.filter((line) => line !== "" && !line.startsWith("#"))).toEqual([
+  expect(linesOf(mergeMetrics(of(1), [of(3), of(2)]))).toEqual([
     'xds_server_acks_total{type="a\\"b"} 6',
     "xds_server_revision 1",
     'xds_server_limit_used{limit="maxStreams"} 3',
-    'xds_server_worker_resident_memory_bytes{worker="1"} 3',
+    'xds_server_worker_resident_memory_bytes{worker="1"} 1',
+    'xds_server_worker_resident_memory_bytes{worker="3"} 3',
     'xds_server_worker_resident_memory_bytes{worker="2"} 2',
     "process_resident_memory_bytes 6",
   ]);
