@@ -64,7 +64,7 @@ class Divided {
     return (await this.workers()).map(({ pid = 0 }) => pid);
   }
 
-  /** The sum of a metric over its labels. */
+  /** The sum of a metric over its labels, or of one line of it. */
   async metric(name: string): Promise<number> {
     const text = await (await fetch(`http://${this.admin}/metrics`)).text();
     const lines = text.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
@@ -215,7 +215,7 @@ test("SIGHUP replaces the workers one by one, with the settings of now", async (
   await start();
   const before = await divided.pids();
   const four = await connectFour();
-  await site.write("xdskit.yaml", "control-plane: renamed\n");
+  await site.write("xdskit.yaml", "control-plane: renamed\nlimits: { max-types-per-stream: 7 }\n");
   divided.child.kill("SIGHUP");
   await until("they are replaced", () => divided.logged("workers-restarted").length === 1);
   const after = await divided.pids();
@@ -224,6 +224,9 @@ test("SIGHUP replaces the workers one by one, with the settings of now", async (
     [2, "ready"],
   ]);
   expect(before.map(isAlive)).toEqual([false, false]);
+  const { limits } = await divided.ask<ServerAnswer>("/api/v1/server");
+  expect(limits.find(({ name }) => name === "maxTypesPerStream")).toMatchObject({ value: 7 });
+  expect(await divided.metric('xds_server_limit{limit="maxTypesPerStream"}')).toBe(7);
   await site.write("a.yaml", clusters("one", "two"));
   for (const { names } of four) await until("it has the change", () => names().length === 2);
   expect(divided.logged("worker-ended")).toEqual([]);

@@ -59,7 +59,7 @@ export class WorkerAnswers {
         connections: view.connections(),
         streams: view.openStreams(),
         residentBytes: process.memoryUsage.rss(),
-        limits: view.limits().map(({ name, used, hits }) => ({ name, used, hits })),
+        limits: view.limits(),
         writes: view.writes(),
         encoder: { ...view.encoder() },
       }),

@@ -10,9 +10,10 @@ export interface MetricRow {
 
 /**
  * How the readings of a primary and its workers become one. `sum`: they are added. `max`: the largest one counts, and
- * observations are added. `primary`: that of the primary, because only it knows, or all have the same.
+ * observations are added. `primary`: that of the primary, because only it knows, or all have the same. `worker`: that of the
+ * worker with the highest number, because the workers apply it; all have the same, unless SIGHUP is replacing them.
  */
-export type MetricMerge = "sum" | "max" | "primary";
+export type MetricMerge = "sum" | "max" | "primary" | "worker";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LIFETIMES = [1, 10, 60, 600, 3600, 21_600, 86_400];
@@ -376,7 +377,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_limit: {
     kind: "gauge",
-    merge: "primary",
+    merge: "worker",
     help: "Configured limits, each in its own unit.",
     labels: ["limit"],
   },

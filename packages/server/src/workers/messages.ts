@@ -5,7 +5,7 @@ import type { ProgressAnswer } from "../admin/answers/progress.ts";
 import type { NumbersReached, StateChange } from "../ledger/in-force.ts";
 import type { MissingContent } from "../ledger/publication.ts";
 import type { SessionCounts } from "../ledger/sessions.ts";
-import type { EncoderCounters, WriteState } from "../observe/gauges.ts";
+import type { EncoderCounters, LimitState, WriteState } from "../observe/gauges.ts";
 import type { MetricReading } from "../observe/metric-readings.ts";
 import type { ClientParts } from "../status/client-status.ts";
 import type { BoundAddress } from "../transport/transport.ts";
@@ -85,7 +85,7 @@ export interface WorkerUsage {
   readonly connections: number;
   readonly streams: number;
   readonly residentBytes: number;
-  readonly limits: readonly { readonly name: string; readonly used: number | undefined; readonly hits: number }[];
+  readonly limits: readonly LimitState[];
   readonly writes: WriteState;
   readonly encoder: EncoderCounters;
 }

@@ -82,6 +82,7 @@ test("the table says how a metric of several processes is merged", () => {
   const of = (value: number): readonly MetricReading[] => [
     reading("xds_server_acks_total", value, { type: 'a"b' }),
     reading("xds_server_revision", value),
+    reading("xds_server_limit", value, { limit: "maxStreams" }),
     reading("xds_server_limit_used", value, { limit: "maxStreams" }),
     reading("xds_server_worker_resident_memory_bytes", value, { worker: value }),
     reading("process_resident_memory_bytes", value),
@@ -89,10 +90,14 @@ test("the table says how a metric of several processes is merged", () => {
   expect(linesOf(mergeMetrics(of(1), [of(3), of(2)]))).toEqual([
     'xds_server_acks_total{type="a\\"b"} 6',
     "xds_server_revision 1",
+    'xds_server_limit{limit="maxStreams"} 2',
     'xds_server_limit_used{limit="maxStreams"} 3',
     'xds_server_worker_resident_memory_bytes{worker="1"} 1',
     'xds_server_worker_resident_memory_bytes{worker="3"} 3',
     'xds_server_worker_resident_memory_bytes{worker="2"} 2',
     "process_resident_memory_bytes 6",
+  ]);
+  expect(linesOf(mergeMetrics([reading("xds_server_limit", 1, { limit: "maxStreams" })], []))).toEqual([
+    'xds_server_limit{limit="maxStreams"} 1',
   ]);
 });

@@ -20,6 +20,8 @@ function mergeReadings(own: MetricReading, workers: readonly MetricReading[]): M
   switch (merge) {
     case "primary":
       return own;
+    case "worker":
+      return workers.at(-1) ?? own;
     case "sum":
     case "max":
       return { ...own, values: mergeValues(merge, [own, ...workers]) };

@@ -169,10 +169,12 @@ async function readUsage(view: AdminView): Promise<ServerUsage> {
   const all = [own, ...(asked ?? []).map(({ answer }) => answer)];
   const sum = (numberOf: (usage: (typeof all)[number]) => number): number =>
     all.reduce((total, usage) => total + numberOf(usage), 0);
-  const limits = own.limits.map(({ name, value, used }): LimitAnswer => {
+  const limits = own.limits.map(({ name, value: valueHere, used }): LimitAnswer => {
     const ofAll = all.flatMap((usage) => usage.limits.filter((limit) => limit.name === name));
     const most = Math.max(...ofAll.map((limit) => limit.used ?? 0));
     const hits = ofAll.reduce((total, limit) => total + limit.hits, 0);
+    // Workers enforce the limits, with the settings of the newest SIGHUP.
+    const value = ofAll.at(-1)?.value ?? valueHere;
     return { name, value, ...(used !== undefined && { used: most }), hits };
   });
   const shown = view.workers?.describe().map(({ worker, pid, state, startedAt, connections }): WorkerAnswer => {
