@@ -236,6 +236,29 @@ test("SIGHUP replaces the workers one by one, with the settings of now", async (
   expect(await divided.pids()).toEqual(after);
 }, 120_000);
 
+test("sums of counters never go down when a worker is killed or replaced", async () => {
+  await start();
+  await connectFour();
+  // Counters of a counter, a histogram and a summary.
+  const names = ["requests_total", "response_bytes_count", "event_loop_lag_seconds_count"];
+  const read = (): Promise<readonly number[]> => Promise.all(names.map((name) => divided.metric(`xds_server_${name}`)));
+  const readings = [await read()];
+  const [first] = await divided.workers();
+  process.kill(first?.pid ?? 0, "SIGKILL");
+  await until("it is told", () => divided.logged("worker-ended").length === 1);
+  readings.push(await read());
+  await until("there are two again", () => divided.logged("worker-ready").length === 3);
+  await until("all four are back", async () => (await divided.metric("xds_server_streams_active")) === 4);
+  readings.push(await read());
+  divided.child.kill("SIGHUP");
+  await until("they are replaced", () => divided.logged("workers-restarted").length === 1);
+  readings.push(await read());
+  const ofEach = names.map((_, index) => readings.map((values) => values[index] ?? 0));
+  expect(ofEach.map((values) => values[0])).not.toContain(0);
+  expect(ofEach).toEqual(ofEach.map((values) => values.toSorted((a, b) => a - b)));
+  await until("all four are back", async () => (await divided.metric("xds_server_streams_active")) === 4);
+}, 120_000);
+
 test("a fuse counts the nodes of the workers", async () => {
   await start("--fuses-nodes-moved-floor", "1");
   await connectFour();

@@ -9,9 +9,9 @@ export interface MetricRow {
 }
 
 /**
- * How the readings of a primary and its workers become one. `sum`: they are added. `max`: the largest one counts, and
- * observations are added. `primary`: that of the primary, because only it knows, or all have the same. `worker`: that of the
- * worker with the highest number, because the workers apply it; all have the same, unless SIGHUP is replacing them.
+ * How the readings of a primary and its workers become one. `sum`: they are added, with the counters of workers that
+ * ended. `max`: the largest one counts; observations are added. `primary`: that of the primary, because only it knows, or
+ * all have the same. `worker`: that of the newest worker, because workers apply it, with the settings of the newest SIGHUP.
  */
 export type MetricMerge = "sum" | "max" | "primary" | "worker";
 

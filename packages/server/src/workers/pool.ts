@@ -3,13 +3,15 @@ import type { NodePastLine, Remembered } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { ArrivingClient } from "../hub/catch-up-gate.ts";
 import type { WorkerReport } from "../hub/port.ts";
+import type { MetricReading } from "../observe/metric-readings.ts";
 import type { BoundAddress } from "../transport/transport.ts";
 import { ConnectionSource } from "./connection-source.ts";
 import type { PrimaryQuestions, ReportedStream, ToPrimary, WorkerQuestions } from "./messages.ts";
-import { type Answerers, type AnswerOf, type AskedOf, answerQuestion } from "./questions.ts";
+import { type Answerers, type AnswerOf, type AskedOf, answerQuestion, isGone } from "./questions.ts";
 import { Restarts } from "./restarts.ts";
 import type { StateFeed } from "./state-feed.ts";
 import { Worker, type WorkerState } from "./worker.ts";
+import { WorkerReadings } from "./worker-readings.ts";
 
 /** Connections that wait for a worker while none is ready; the client of one more has to come again. */
 const MAX_WAITING = 4_096;
@@ -59,6 +61,7 @@ export class WorkerPool {
   readonly #sources: ConnectionSource[] = [];
   readonly #waiting: { readonly listener: number; readonly socket: Socket }[] = [];
   readonly #restarts = new Restarts();
+  readonly #readings = new WorkerReadings();
   readonly #timers = new Set<NodeJS.Timeout>();
   #setup: unknown;
   #addresses: readonly BoundAddress[] = [];
@@ -142,6 +145,12 @@ export class WorkerPool {
       const worker = serving[index]?.number ?? 0;
       return one.status === "fulfilled" ? [{ worker, answer: one.value }] : [];
     });
+  }
+
+  /** The metrics of each worker that serves, and the counters of those that ended. */
+  async readMetrics(): Promise<readonly (readonly MetricReading[])[]> {
+    await Promise.all(this.#serving().map((worker) => this.#readings.read(worker)));
+    return this.#readings.all;
   }
 
   /** Asks so many connections in all to leave. Resolves with how many were asked. */
@@ -302,6 +311,7 @@ export class WorkerPool {
   #ended(worker: Worker, how: string): void {
     const { state, number, process } = worker;
     worker.ended();
+    this.#readings.end(worker);
     this.#workers.delete(worker);
     this.#options.onStreams();
     // Of one that cannot start, whoever started it is told.
@@ -321,6 +331,7 @@ export class WorkerPool {
     const ended = new Promise<void>((resolve) => worker.process.onEnded(() => resolve()));
     const killing = setTimeout(() => worker.process.kill(), graceMs + DRAIN_MARGIN_MS);
     await worker.ask("drain", { graceMs }).catch(() => undefined);
+    await this.#readings.read(worker).catch(() => undefined);
     worker.process.release();
     await ended;
     clearTimeout(killing);
@@ -353,8 +364,4 @@ export class WorkerPool {
       undefined,
     );
   }
-}
-
-function isGone(cause: unknown): boolean {
-  return cause instanceof Error && cause.name === "GoneError";
 }

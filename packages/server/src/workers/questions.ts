@@ -32,6 +32,11 @@ class GoneError extends Error {
   override readonly name = "GoneError";
 }
 
+/** Whether a question has no answer because the other process ended. */
+export function isGone(cause: unknown): boolean {
+  return cause instanceof GoneError;
+}
+
 interface UnansweredQuestion {
   readonly resolve: (answer: unknown) => void;
   readonly reject: (cause: Error) => void;

@@ -1,3 +1,4 @@
+import type { MetricReading } from "../observe/metric-readings.ts";
 import type { WorkerQuestions } from "./messages.ts";
 import type { WorkerDescription } from "./pool.ts";
 import type { AnswerOf, AskedOf } from "./questions.ts";
@@ -7,6 +8,8 @@ export interface Workers {
   /** Whether any of them serves clients. */
   readonly isReady: boolean;
   describe(): readonly WorkerDescription[];
+  /** The metrics of each worker that serves, and the counters of those that ended. */
+  readMetrics(): Promise<readonly (readonly MetricReading[])[]>;
   /** The answers of all workers that serve, in the order of their numbers; one that ends meanwhile is left out. */
   askAll<K extends keyof WorkerQuestions>(
     what: K,

@@ -1,17 +1,13 @@
 import type { MetricReading, MetricValue } from "../../observe/metric-readings.ts";
-import { type MetricName, type MetricRow, metricTable } from "../../observe/metric-table.ts";
+import { groupByName, mergeValues } from "../../observe/metric-sums.ts";
+import { type MetricRow, metricTable } from "../../observe/metric-table.ts";
 
 /** The metrics of all processes as those of one server. */
 export function mergeMetrics(
   own: readonly MetricReading[],
   workers: readonly (readonly MetricReading[])[],
 ): readonly MetricReading[] {
-  const byName = new Map<MetricName, MetricReading[]>();
-  for (const reading of workers.flat()) {
-    const readings = byName.get(reading.name) ?? [];
-    byName.set(reading.name, readings);
-    readings.push(reading);
-  }
+  const byName = groupByName(workers.flat());
   return own.map((reading) => mergeReadings(reading, byName.get(reading.name) ?? []));
 }
 
@@ -28,19 +24,6 @@ function mergeReadings(own: MetricReading, workers: readonly MetricReading[]): M
     default:
       return merge satisfies never;
   }
-}
-
-function mergeValues(merge: "sum" | "max", readings: readonly MetricReading[]): readonly MetricValue[] {
-  const values = new Map<string, MetricValue>();
-  for (const value of readings.flatMap((reading) => reading.values)) {
-    const key = `${value.metricName ?? ""}${labelsOf(value)}`;
-    const known = values.get(key);
-    // Observations are counted, also of what the largest one counts of.
-    const isSum = merge === "sum" || /_(?:sum|count)$/.test(value.metricName ?? "");
-    const merged = isSum ? (known?.value ?? 0) + value.value : Math.max(known?.value ?? 0, value.value);
-    values.set(key, { ...value, value: merged });
-  }
-  return [...values.values()];
 }
 
 /** In Prometheus' text format. */

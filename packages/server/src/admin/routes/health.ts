@@ -34,7 +34,7 @@ export const metrics: Route = {
   async answer(sources) {
     const { workers } = sources.view;
     if (workers !== undefined) {
-      const all = mergeMetrics(await sources.metrics.read(), await workers.askAll("metrics", {}));
+      const all = mergeMetrics(await sources.metrics.read(), await workers.readMetrics());
       return { kind: "text", contentType: sources.metrics.contentType, text: printMetrics(all) };
     }
     return { kind: "text", contentType: sources.metrics.contentType, text: await sources.metrics.scrape() };
