@@ -453,7 +453,8 @@ export interface ManagementServerOptions {
    */
   readonly nodeMapping?: NodeMapping;
   /**
-   * Rejects streams without a node id (S-NOD-06).
+   * Rejects streams and polls whose first request has no node (S-NOD-06); a node with an empty id passes, as that of an
+   * Envoy without `--service-node`.
    * @default true if `nodeMapping` is set
    */
   readonly requireNode?: boolean;

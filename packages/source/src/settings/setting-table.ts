@@ -213,7 +213,7 @@ export const settingTable: readonly Setting[] = [
     "false",
     "Without access rules: send secrets and node layers to every remote client. Without TLS: let them read the admin API.",
   ),
-  row("require-node", "boolean", undefined, "Reject clients that send no node id."),
+  row("require-node", "boolean", undefined, "Reject clients that send no node; an empty node id passes."),
   words(
     "client-status",
     ["off", "loopback", "certificate", "everybody"],
