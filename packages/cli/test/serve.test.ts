@@ -191,7 +191,9 @@ describe("xds serve", () => {
     expect(limits.find(({ name }) => name === "maxConnections")).toMatchObject({ value: 9 });
     await where.write("xdskit.yaml", "limits: { max-streams: 8 }\n");
     await until("it is said", () => serving.logged("settings-changed").length === 1);
-    expect(serving.logged("settings-changed")).toMatchObject([{ settings: "limits.max-streams" }]);
+    expect(serving.logged("settings-changed")).toMatchObject([
+      { settings: "limits.max-streams", apply_with: "restart" },
+    ]);
   });
 
   test("listeners and clients have editions and switches; rules for clients need no restart, listeners do", async () => {

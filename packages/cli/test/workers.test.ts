@@ -216,6 +216,9 @@ test("SIGHUP replaces the workers one by one, with the settings of now", async (
   const before = await divided.pids();
   const four = await connectFour();
   await site.write("xdskit.yaml", "control-plane: renamed\nlimits: { max-types-per-stream: 7 }\n");
+  await until("it is said", () => divided.logged("settings-changed").length === 1);
+  const settings = "control-plane,limits.max-types-per-stream";
+  expect(divided.logged("settings-changed")).toMatchObject([{ settings, apply_with: "SIGHUP" }]);
   divided.child.kill("SIGHUP");
   await until("they are replaced", () => divided.logged("workers-restarted").length === 1);
   const after = await divided.pids();

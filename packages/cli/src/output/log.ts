@@ -88,9 +88,9 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
   },
   "settings-changed": {
     level: "warn",
-    message: "changed settings take effect with the next start",
-    fields: ["settings"],
-    means: "restart the server to apply them; with `--workers`, SIGHUP applies those that concern clients",
+    message: "changed settings are not in force yet",
+    fields: ["settings", "apply_with"],
+    means: "restart the server to apply them, or with `--workers` send SIGHUP if apply_with names it",
   },
   hangup: {
     level: "info",

@@ -27,7 +27,7 @@ import { createServeLog, logFormatOf } from "./serve-log.ts";
 import { Service } from "./service.ts";
 import { suggestCommands } from "./suggest.ts";
 import { trustOf } from "./trust.ts";
-import { renewWorkers, type WorkerSetup, workerCountOf, workersOf } from "./workers.ts";
+import { applyWith, renewWorkers, type WorkerSetup, workerCountOf, workersOf } from "./workers.ts";
 
 /** How long clients may take to disconnect after the server starts to drain. */
 const DRAIN_GRACE_MS = 2_000;
@@ -91,7 +91,7 @@ export async function serveSource(
   const publishing = recording(server, createOriginReader(directory));
   const isText = logFormatOf(values, context) === "text";
   const parts = { server, publishing, log, context, file, place, isText, onServing: () => onServing() };
-  const service = source && new Service({ ...parts, source });
+  const service = source && new Service({ ...parts, source, ...(divided !== undefined && { applyWith }) });
   if (begun !== undefined) service?.begin(begun);
   const histories = stateDir === undefined || store !== undefined ? undefined : await findHistories(stateDir, served);
   const started = await unlessAborted(start(server), io.interrupted);

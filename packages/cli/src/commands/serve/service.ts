@@ -47,6 +47,8 @@ export interface ServiceParts {
   readonly file: Pick<SettingsContent, "settings" | "listeners">;
   readonly place: Pick<SourcePlace, "shown" | "shownDirectory">;
   readonly isText: boolean;
+  /** What puts a changed setting in force; absent: a restart. */
+  readonly applyWith?: (setting: string) => "SIGHUP" | "restart";
   /** Called when the first state is committed and clients are served. */
   onServing(): void;
 }
@@ -226,14 +228,18 @@ export class Service {
     if (fresh.length > shown.length) log.write("problems-cut", { not_shown: notShown(fresh, shown) });
   }
 
-  /** Logs changed settings that need a restart; groups, client and access rules take effect with their load. */
+  /** Logs changed settings that need a restart or SIGHUP; groups, client and access rules take effect with their load. */
   #tellSettings(state: LoadedState): void {
     const then = this.#toldSettings;
     const now = textsOf(state);
     this.#toldSettings = now;
     const keys = [...new Set([...then.keys(), ...now.keys()])];
     const changed = keys.filter((key) => now.get(key) !== then.get(key));
-    if (changed.length > 0) this.#parts.log.write("settings-changed", { settings: changed.join(",") });
+    const { log, applyWith = () => "restart" } = this.#parts;
+    for (const how of ["SIGHUP", "restart"] as const) {
+      const settings = changed.filter((key) => applyWith(key) === how).join(",");
+      if (settings !== "") log.write("settings-changed", { settings, apply_with: how });
+    }
   }
 }
 

@@ -29,6 +29,20 @@ export function workersOf(count: number, setup: WorkerSetup): WorkersOptions {
   return { count, setup, entry: fileURLToPath(new URL("./worker-main.js", import.meta.url)) };
 }
 
+/** Settings that only workers apply, by their beginnings. What the primary also needs takes a restart. */
+const OF_WORKERS = [
+  ...["control-plane", "require-node", "client-status", "v2", "http2", "load-reports.", "edition", "switches"],
+  ...["make-before-break", "order-limit", "ttl-without-feature", "rest.", "tls.", "max-", "limits."],
+];
+/** Limits of reading the directory. */
+const OF_PRIMARY: readonly string[] = ["limits.max-file-bytes", "limits.module-timeout"];
+
+/** What puts a changed setting in force on a server with workers. */
+export function applyWith(setting: string): "SIGHUP" | "restart" {
+  const isOfWorkers = !OF_PRIMARY.includes(setting) && OF_WORKERS.some((start) => setting.startsWith(start));
+  return isOfWorkers ? "SIGHUP" : "restart";
+}
+
 export interface WorkersToRenew {
   readonly sources: Omit<SettingSources, "file">;
   /** Undefined: a store is followed. */
