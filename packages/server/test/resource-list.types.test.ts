@@ -34,9 +34,9 @@ test("a literal in a list is checked like one alone", () => {
   const wrongField = () => server.set("base", [{ "@type": type, conectTimeout: "1s" }, one]);
   // @ts-expect-error: a name is a string
   const wrongKind = () => server.set("base", [one, { "@type": type, name: 5 }]);
+  const isBoth = { name: "a", type: "EDS", clusterType: { name: "b" } } as const;
   // @ts-expect-error: `type` or `clusterType`
-  const two = () =>
-    server.set("base", [...many, { "@type": type, name: "a", type: "EDS", clusterType: { name: "b" } }]);
+  const two = () => server.set("base", [...many, { "@type": type, ...isBoth }]);
   // @ts-expect-error: no such type
   const wrongType = () => server.set("base", [...many, { "@type": "type.googleapis.com/envoy.Cluster", name: "a" }]);
   for (const set of [wrongField, wrongKind, two, wrongType]) expect(set).toThrow("nothing was changed");

@@ -75,6 +75,11 @@ export class TypeClient {
     this.#responses.advance(this.#revision, undefined);
   }
 
+  delete(name: string): void {
+    this.#base.tableFor(this.#url).delete(name, ++this.#revision);
+    this.#responses.advance(this.#revision, undefined);
+  }
+
   /** Subscribes to these names too; in State of the World the request lists them all. */
   subscribe(...names: readonly string[]): void {
     this.#names = [...new Set([...this.#names, ...names])];
