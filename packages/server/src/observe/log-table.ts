@@ -24,11 +24,14 @@ interface PartialLines {
   readonly "files-source-kept": "files-source";
 }
 
+/** What the compiler says of a line that is no event of the server. */
+type Undeclared = "ServerReport in hub/port.ts has no event of this name, and PartialLines no line";
+
 /** Every line has the name of an event of the server, or names the one that it tells in some cases. */
 type LogTable = {
   readonly [E in LogEvent]: E extends ServerReport["kind"]
     ? LogRow
-    : LogRow & { readonly of: E extends keyof PartialLines ? PartialLines[E] : never };
+    : Omit<LogRow, "of"> & { readonly of: E extends keyof PartialLines ? PartialLines[E] : Undeclared };
 };
 
 /** Every line that a server logs. */

@@ -77,6 +77,54 @@ test("a line has the name of its event, but for five that tell an event in some 
   ]);
 });
 
+test("every line of the table is written by the log", () => {
+  const observed = new Set<string>();
+  const telemetry = { report: () => undefined, observe: (kind: string) => observed.add(kind) };
+  attachLog(telemetry, { write: () => undefined });
+  const missing = Object.entries(logTable).filter(([event, { of }]) => !observed.has(of ?? event));
+  expect(
+    missing.map(([event]) => event),
+    "lines that observe/log.ts does not write",
+  ).toEqual([]);
+});
+
+function recorded(as: string): ServerReport {
+  const nobody = { author: undefined, message: undefined };
+  return { kind: "ledger-recorded", number: 1, as, ...nobody, changes: [], total: 1, reasons: [] };
+}
+
+/** A case of each line that tells an event in some cases only. */
+const cases: Readonly<Record<Exclude<LogEvent, ServerReport["kind"]>, ServerReport>> = {
+  "conversion-incomplete": {
+    ...{ kind: "converted", resources: 1, tookMs: 1 },
+    findings: [
+      {
+        ...{ layer: "base", type: CDS, name: "a" },
+        findings: [{ severity: "warning", code: "FIELD_UNKNOWN", path: ["name"], message: "unknown" }],
+      },
+    ],
+  },
+  "stream-ended": {
+    ...{ kind: "stream-closed", stream: 1, variant: "delta", onlyType: undefined, reason: "malformed", ageMs: 1 },
+    peer: { address: "10.0.0.1:1", isLoopback: false, isTls: false, names: [] },
+    status: { code: 3, message: "no request" },
+  },
+  "change-held": recorded("held"),
+  "endpoints-held": recorded("emptied"),
+  "files-source-kept": {
+    ...{ kind: "files-source", directory: "/out", type: CDS, name: "a", path: "eds_config" },
+    ...{ refersTo: undefined, referred: undefined, file: undefined },
+  },
+};
+
+test.each(Object.entries(cases))("%s is written in its case", (event, report) => {
+  const world = new RealMachine();
+  const lines = listen(world);
+  world.telemetry.report(report, new Date(0));
+  world.metrics.close();
+  expect(lines.map((line) => line.event)).toEqual([event]);
+});
+
 test.each<{ readonly event: LogEvent; readonly of: (address: string) => ServerReport }>([
   {
     event: "limit-hit",
