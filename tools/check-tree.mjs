@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the names of files and types and the size of files, and rejects machine paths and hosts of package registries in their text.
+// Checks the names of files and types and the size of files, and rejects machine paths and hosts of package registries in their text:
+// of all files that git tracks, and of those that `git add .` would add.
 import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -49,9 +50,15 @@ function isKebab(name) {
   return /^\.?[a-z0-9]+([-.][a-z0-9]+)*$/.test(name);
 }
 
-const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
-  .split("\n")
-  .filter((file) => file !== "");
+function listFiles(...flags) {
+  return execFileSync("git", ["ls-files", ...flags], { cwd: root, encoding: "utf8" })
+    .split("\n")
+    .filter((file) => file !== "");
+}
+
+/** Files that `git add .` would add. */
+const untracked = listFiles("--others", "--exclude-standard");
+const files = [...listFiles("--cached"), ...untracked];
 const hosts = registryHosts().filter((host) => host !== "" && !host.startsWith("127.") && host !== "localhost");
 
 /** Where each type of a package is declared, by "package name": one name has one meaning (docs/decisions/0028). */
@@ -136,4 +143,9 @@ for (const file of files) {
 
 findLonely();
 for (const problem of problems) console.error(problem);
+const own = untracked.filter((file) => problems.some((problem) => problem.startsWith(`${file}:`)));
+if (own.length > 0)
+  console.error(
+    `not tracked by git: ${own.join(", ")}; to keep files out of this check, list them in .git/info/exclude`,
+  );
 process.exitCode = problems.length === 0 ? 0 : 1;
