@@ -10,7 +10,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const packages = readdirSync(join(root, "packages"));
 const AT_A_TIME = 2;
 
-/** The commands of each check, in order, and the check that must finish first. */
+/** The commands of each check, in order, the check that must finish first, and what to do about a failure. */
 const checks = [
   { name: "generate", says: "the descriptor set is up to date", run: ["npm run --silent generate"] },
   {
@@ -19,7 +19,12 @@ const checks = [
     run: ["tsc -b", "tsc -p tsconfig.test.json"],
     after: "generate",
   },
-  { name: "format", says: "formatting and plain lint", run: ["biome ci --colors=off ."] },
+  {
+    name: "format",
+    says: "formatting and plain lint",
+    run: ["biome ci --colors=off --error-on-warnings ."],
+    mend: "`npm run format` mends what can be mended by itself",
+  },
   { name: "lint", says: "typed rules, purity of the protocol", run: ["eslint ."], after: "generate" },
   {
     name: "layers",
@@ -119,6 +124,9 @@ while (waiting.length > 0 || running.size > 0) {
   await Promise.race([...running].map(({ done }) => done));
 }
 const failed = results.filter(({ ok }) => !ok);
-for (const { name, output } of failed) console.log(`\n----- ${name}\n${output.trimEnd()}`);
+for (const { name, output, mend } of failed) {
+  console.log(`\n----- ${name}\n${output.trimEnd()}`);
+  if (mend !== undefined) console.log(`\n${mend}`);
+}
 console.log(`\n${results.length - failed.length} checks ok, ${failed.length} failed, in ${seconds(start).trim()} s`);
 process.exitCode = failed.length === 0 ? 0 : 1;
