@@ -8,8 +8,12 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import { encodeSotwRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode, formatTypeUrl } from "@xdskit/protocol";
-import { afterEach, expect, test } from "vitest";
+import { Command } from "commander";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { RawPeer } from "../../server/test/support/raw-peer.ts";
+import { commands } from "../src/command-line/commands.ts";
+import type { Output } from "../src/io.ts";
+import { type Colors, chooseColors } from "../src/output/color.ts";
 import { run } from "../src/run.ts";
 import { CapturedIo } from "./captured-io.ts";
 import { until } from "./serving.ts";
@@ -46,6 +50,11 @@ function word(where: string): string {
 let directory: string;
 let temporary: string;
 let state: string;
+beforeEach(() => {
+  [directory, temporary, state] = ["site", "tmp", "state"].map((name) =>
+    mkdtempSync(join(tmpdir(), `xds-canary-${name}-`)),
+  ) as [string, string, string];
+});
 const started: ChildProcess[] = [];
 const peers: RawPeer[] = [];
 afterEach(async () => {
@@ -71,12 +80,80 @@ function xds(...argv: readonly string[]): Ran {
   return { child, output: () => text };
 }
 
-/** Everything that another command writes. */
+/** Everything that another command writes; of one that runs until it is interrupted, what it writes at first. */
 async function said(...argv: readonly string[]): Promise<string> {
   const io = new CapturedIo({ cwd: temporary, env: { NO_COLOR: "1" } });
-  const code = await run(argv, io);
-  return `${code}\n${io.stdout.text}${io.stderr.text}`;
+  const ended = run(argv, io);
+  if (argv[0] === "watch") {
+    await until("xds watch prints", () => io.stdout.text !== "");
+    io.interrupt();
+  }
+  return `${await ended}\n${io.stdout.text}${io.stderr.text}`;
 }
+
+/** What is run of each command, in every format in which it prints resources; nothing of those that print none. */
+function linesOf(address: string, admin: string): Readonly<Record<string, readonly (readonly string[])[]>> {
+  const at = ["--server", address];
+  const formats = ["json", "yaml"];
+  return {
+    get: [
+      ...["lds", "cds", "rds", "sds"].flatMap((kind) => formats.map((format) => ["get", kind, ...at, "-o", format])),
+      ["get", "sds", "tls", "by-path", "generic", "tickets", ...at],
+      ["get", "lds", "--node", "edge-1", "--admin", admin],
+    ],
+    watch: formats.map((format) => ["watch", "sds", ...at, "-o", format]),
+    dump: [
+      ["dump", ...at, "-o", "-"],
+      ["dump", ...at, "-o", join(temporary, "out", "dump")],
+    ],
+    history: [["history", "--admin", admin, "-o", "json"]],
+    show: ["1", "2", "1..2", "head"].map((which) => ["show", which, "--admin", admin]),
+    diff: [
+      ["diff", `http://${admin}`, directory],
+      ["diff", `http://${admin}`, "node:edge-1", "--admin", admin, "-o", "json"],
+    ],
+    plan: [
+      ["plan", directory, "--admin", admin, "--fields"],
+      ["plan", directory, "--admin", admin, "-o", "json"],
+    ],
+    status: [
+      ["status", "--admin", admin],
+      ["status", "--admin", admin, "-o", "json"],
+    ],
+    nodes: [
+      ["nodes", "--admin", admin],
+      ["nodes", "--admin", admin, "-o", "json"],
+    ],
+    deliveries: [
+      ["deliveries", "--admin", admin],
+      ["deliveries", "--admin", admin, "-o", "json"],
+    ],
+    loads: [["loads", "--admin", admin]],
+    top: [["top", "--admin", admin]],
+    validate: [
+      ["validate", directory],
+      ["validate", directory, "-o", "json"],
+    ],
+    publish: [["publish", directory, "--store", `file:${join(temporary, "store")}`]],
+    // Its log is searched.
+    serve: [],
+    // Its files are for an Envoy, which needs the secrets.
+    export: [],
+    // Its files are those of the ledger, which is searched.
+    store: [],
+    ...{ check: [], wait: [], approve: [], reject: [], rollback: [], access: [], bootstrap: [], completion: [] },
+  };
+}
+
+test("every command is searched for planted secrets, or prints no resources", () => {
+  const program = new Command();
+  const perform = (): Promise<void> => Promise.resolve();
+  const colorsOf = (output: Output): Colors => chooseColors(output, {}, "never");
+  for (const add of commands)
+    add(program, { io: new CapturedIo(), colorsOf, perform, performUntilInterrupted: perform });
+  const names = program.commands.map((command) => command.name());
+  expect(Object.keys(linesOf("", "")).sort()).toEqual(names.sort());
+});
 
 function write(name: string, content: object | string): void {
   writeFileSync(join(directory, name), typeof content === "string" ? content : JSON.stringify(content));
@@ -288,9 +365,6 @@ async function askEverything(admin: string): Promise<ReadonlyMap<string, string>
 }
 
 test("no planted secret is in anything that a server says or writes", { timeout: PATIENCE_MS }, async () => {
-  [directory, temporary, state] = ["site", "tmp", "state"].map((name) =>
-    mkdtempSync(join(tmpdir(), `xds-canary-${name}-`)),
-  ) as [string, string, string];
   mkdirSync(join(temporary, "out"));
   writeSite("first");
   const flags = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--state-dir", state, "--log-level", "debug"];
@@ -332,25 +406,8 @@ test("no planted secret is in anything that a server says or writes", { timeout:
   });
   outputs.set("client status", await csds.text());
   expect(outputs.get("client status")).toContain("edge-1");
-  const at = ["--server", address];
-  const asked: readonly (readonly string[])[] = [
-    ...["lds", "cds", "rds", "sds"].flatMap((kind) =>
-      ["json", "yaml"].map((format) => ["get", kind, ...at, "-o", format]),
-    ),
-    ["get", "sds", "tls", "by-path", "generic", "tickets", ...at],
-    ["get", "lds", "--node", "edge-1", "--admin", admin],
-    ["dump", ...at, "-o", "-"],
-    ["dump", ...at, "-o", join(temporary, "out", "dump")],
-    ["history", "--admin", admin, "-o", "json"],
-    ...["1", "2", "1..2", "head"].map((which) => ["show", which, "--admin", admin]),
-    ["diff", `http://${admin}`, directory],
-    ["diff", `http://${admin}`, "node:edge-1", "--admin", admin, "-o", "json"],
-    ...["status", "nodes", "deliveries", "loads"].map((name) => [name, "--admin", admin]),
-    ...["status", "nodes", "deliveries"].map((name) => [name, "--admin", admin, "-o", "json"]),
-    ["validate", directory],
-    ["validate", directory, "-o", "json"],
-  ];
-  for (const argv of asked) outputs.set(`xds ${argv.join(" ")}`, await said(...argv));
+  for (const lines of Object.values(linesOf(address, admin)))
+    for (const argv of lines) outputs.set(`xds ${argv.join(" ")}`, await said(...argv));
   serving.child.kill("SIGTERM");
   await once(serving.child, "close");
   outputs.set("the log", log());
