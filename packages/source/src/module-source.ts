@@ -33,7 +33,11 @@ export interface ModuleSourceOptions {
   readonly pollMs?: number;
 }
 
-/** A source of resources: loads them once, or on every change. The resources of a module have no places. */
+/**
+ * What a program follows that reads a directory or a module: loads the resources once, or on every change. The resources
+ * of a module have no places. No function takes one of your own: resources from elsewhere, such as a database, go to
+ * `set` or `update` of a server (docs/guides/serve-from-a-program.md).
+ */
 export type ResourceSource = Pick<DirectorySource, "load" | "watch"> &
   Partial<Pick<DirectorySource, "placesOf" | "close">>;
 
