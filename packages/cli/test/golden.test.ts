@@ -13,6 +13,7 @@ import { CapturedIo } from "./captured-io.ts";
  */
 const root = fileURLToPath(new URL("golden", import.meta.url));
 const isUpdate = process.env["UPDATE_GOLDEN"] === "1";
+const remedy = "if that is intended, `npm run golden:update` writes it, to be reviewed as a diff";
 
 const answers = readdirSync(root, { recursive: true, encoding: "utf8" });
 
@@ -44,7 +45,7 @@ for (const command of readdirSync(root)) {
       const line = expected.split("\n")[0] ?? "";
       const actual = await transcript(line, join(root, command));
       if (isUpdate) writeFileSync(path, actual);
-      else expect(actual).toBe(expected);
+      else expect(actual, `${file} differs; ${remedy}`).toBe(expected);
     });
   });
 }

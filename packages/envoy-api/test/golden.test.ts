@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { api, hex } from "./support/api.ts";
 
-// Each folder: in.json as a person writes it; resource.json what it becomes. UPDATE_GOLDEN=1 writes the latter anew.
+// Each folder: in.json as a person writes it; resource.json what it becomes. `npm run golden:update` writes the latter anew.
 const directory = fileURLToPath(new URL("golden/resource", import.meta.url));
 const cases = readdirSync(directory);
 
@@ -29,6 +29,9 @@ describe("golden resources", () => {
     const path = `${directory}/${name}/resource.json`;
     const entered = read(JSON.parse(readFileSync(`${directory}/${name}/in.json`, "utf8")));
     if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, `${JSON.stringify(entered, null, 2)}\n`);
-    expect(entered).toEqual(JSON.parse(readFileSync(path, "utf8")));
+    const expected = JSON.parse(readFileSync(path, "utf8"));
+    expect(entered, "if that is intended, `npm run golden:update` writes it, to be reviewed as a diff").toEqual(
+      expected,
+    );
   });
 });

@@ -24,11 +24,12 @@ function hasError({ problems }: Load): boolean {
   return problems.some(({ severity }) => severity === "error");
 }
 
-/** With UPDATE_GOLDEN=1 the file becomes what was printed, to be reviewed as a diff. */
+/** With UPDATE_GOLDEN=1 (`npm run golden:update`) the file becomes what was printed, to be reviewed as a diff. */
 function compareWithFile(file: string, printed: string | undefined): void {
   if (process.env["UPDATE_GOLDEN"] === "1") {
     if (printed === undefined) rmSync(file, { force: true });
     else writeFileSync(file, printed);
   }
-  expect(printed).toBe(existsSync(file) ? readFileSync(file, "utf8") : undefined);
+  const expected = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  expect(printed, "if that is intended, `npm run golden:update` writes it, to be reviewed as a diff").toBe(expected);
 }
