@@ -1,4 +1,5 @@
 import type { StoredRecord } from "@xdskit/server/ledger-store";
+import { unreadable } from "./unreadable.ts";
 
 /** Values are cut into parts of this length: etcd takes no request above 1.5 MiB. */
 export const PART_BYTES: number = 512 * 1024;
@@ -16,11 +17,11 @@ export function encodeBatch({ attempt, parts, text }: Batch): Buffer {
   return Buffer.from(`${attempt} ${parts}\n${text}`);
 }
 
-/** Throws if the bytes are none of `encodeBatch`. */
-export function decodeBatch(bytes: Buffer): Batch {
+/** Throws, and names the key, if the bytes are none of `encodeBatch`. */
+export function decodeBatch(bytes: Buffer, key: string): Batch {
   const end = bytes.indexOf("\n");
   const [, attempt, parts] = /^([0-9a-f]+) (\d+)$/.exec(bytes.toString("latin1", 0, Math.max(end, 0))) ?? [];
-  if (attempt === undefined) throw new Error("the ledger in etcd has records of a newer version, or damaged ones");
+  if (attempt === undefined) throw unreadable(key, "expected the records of an append");
   return { attempt, parts: Number(parts), text: bytes.toString("utf8", end + 1) };
 }
 
@@ -28,11 +29,12 @@ export function formatRecords(records: readonly StoredRecord[]): string {
   return records.map(({ number, id, text }) => `${number} ${id} ${text}`).join("\n");
 }
 
-export function parseRecords(text: string): readonly StoredRecord[] {
+/** Throws, and names the key, if the text is none of `formatRecords`. */
+export function parseRecords(text: string, key: string): readonly StoredRecord[] {
   return text.split("\n").map((line) => {
     const [, number, id, record] = /^(\d+) (\S+) (.*)$/s.exec(line) ?? [];
     if (number === undefined || id === undefined || record === undefined)
-      throw new Error("the ledger in etcd has a record that cannot be read");
+      throw unreadable(key, "expected a number, an id and a text in each line");
     return { number: Number(number), id, text: record };
   });
 }
@@ -51,6 +53,9 @@ export function encodeFirstPart(first: Uint8Array, parts: number): Buffer {
   return Buffer.concat([count, first]);
 }
 
-export function decodeFirstPart(bytes: Buffer): { readonly first: Buffer; readonly parts: number } {
-  return { first: bytes.subarray(4), parts: bytes.readUInt32BE(0) };
+/** Throws, and names the key, if the bytes are none of `encodeFirstPart`. */
+export function decodeFirstPart(bytes: Buffer, key: string): { readonly first: Buffer; readonly parts: number } {
+  const parts = bytes.length < 4 ? 0 : bytes.readUInt32BE(0);
+  if (parts === 0) throw unreadable(key, "expected the first part of a body");
+  return { first: bytes.subarray(4), parts };
 }

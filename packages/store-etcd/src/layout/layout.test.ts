@@ -12,8 +12,8 @@ test("records are read as they were written", () => {
     fc.property(fc.array(line, { minLength: 1 }), (texts) => {
       const records = texts.map((text, i) => ({ number: i + 1, id: `id${i}`, text }));
       const batch = { attempt: "ab12", parts: 0, text: formatRecords(records) };
-      const read = decodeBatch(encodeBatch(batch));
-      expect([read, parseRecords(read.text)]).toEqual([batch, records]);
+      const read = decodeBatch(encodeBatch(batch), "key");
+      expect([read, parseRecords(read.text, "key")]).toEqual([batch, records]);
     }),
   );
 });

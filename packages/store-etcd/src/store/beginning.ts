@@ -1,12 +1,12 @@
 import type { StoredRecord, WholeLedger } from "@xdskit/server/ledger-store";
 import type { EtcdClient } from "../client/etcd-client.ts";
 import { formatRecords } from "../layout/batch.ts";
+import { encodeHead, encodePointer } from "../layout/head.ts";
 import type { Keys } from "../layout/keys.ts";
 import type { Seal } from "../layout/seal.ts";
 import type { Operation } from "../wire/messages.ts";
 import { type BodyWriter, eachOf, groupsOf, type Put } from "./body-writer.ts";
 import { chunksOf, encodeRecords, newBlob } from "./compaction.ts";
-import { encodeHead, type SnapshotPointer } from "./head-follower.ts";
 
 /** Bodies that are written together. */
 const BODY_BYTES_AT_ONCE = 4 * 1024 * 1024;
@@ -42,8 +42,8 @@ export async function beginLedger(ledger: WholeLedger, options: BeginningOptions
     const blob = newBlob();
     const chunks = chunksOf(blob, Buffer.from(text), options);
     await writeChunks(chunks, client);
-    const pointer: SnapshotPointer = { head, completeAfter: ledger.completeAfter, blob, parts: chunks.length };
-    puts.push({ put: keys.snapshot, value: Buffer.from(JSON.stringify(pointer)) });
+    const pointer = { head, completeAfter: ledger.completeAfter, blob, parts: chunks.length };
+    puts.push({ put: keys.snapshot, value: encodePointer(pointer) });
   }
   const head = encodeHead(ledger.head);
   const { succeeded, found } = await client.transaction({

@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import type { HeldLease, Kept, StoredSnapshot } from "@xdskit/server/ledger-store";
 import type { EtcdClient } from "../client/etcd-client.ts";
 import { encodeBatch, formatRecords, partsOf } from "../layout/batch.ts";
+import { encodePointer } from "../layout/head.ts";
 import { endOf, type Keys } from "../layout/keys.ts";
 import type { Seal } from "../layout/seal.ts";
 import type { Compare, KeyValue, Operation } from "../wire/messages.ts";
 import { eachOf, groupsOf, type Put } from "./body-writer.ts";
 import type { EtcdLeases } from "./etcd-lease.ts";
-import type { HeadFollower, SnapshotPointer } from "./head-follower.ts";
+import type { HeadFollower } from "./head-follower.ts";
 import type { ReadBatch, RecordReader } from "./record-reader.ts";
 
 /** The lease of which ledgers are compacted by one process at a time. */
@@ -81,8 +82,8 @@ class Compaction {
     const blob = newBlob();
     const chunks = chunksOf(blob, Buffer.from(text), this.#options);
     await eachOf(groupsOf(chunks), (group) => this.#step(group.map(({ key, value }) => ({ put: key, value }))));
-    const pointer: SnapshotPointer = { head, completeAfter, blob, parts: chunks.length };
-    await this.#step([{ put: keys.snapshot, value: Buffer.from(JSON.stringify(pointer)) }]);
+    const pointer = { head, completeAfter, blob, parts: chunks.length };
+    await this.#step([{ put: keys.snapshot, value: encodePointer(pointer) }]);
     await follower.refresh();
     return blob;
   }

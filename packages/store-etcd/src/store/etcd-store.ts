@@ -15,6 +15,7 @@ import {
 } from "@xdskit/server/ledger-store";
 import type { EtcdClient } from "../client/etcd-client.ts";
 import { decodeFirstPart, formatRecords } from "../layout/batch.ts";
+import { encodeHead } from "../layout/head.ts";
 import { endOf, type Keys } from "../layout/keys.ts";
 import type { Seal } from "../layout/seal.ts";
 import type { Compare, Operation } from "../wire/messages.ts";
@@ -23,7 +24,7 @@ import { BodyWriter, eachOf, groupsOf } from "./body-writer.ts";
 import { type CompactionOptions, compact, encodeRecords, newBlob } from "./compaction.ts";
 import { EtcdLeases } from "./etcd-lease.ts";
 import { EtcdMembers } from "./etcd-members.ts";
-import { encodeHead, HeadFollower } from "./head-follower.ts";
+import { HeadFollower } from "./head-follower.ts";
 import { RecordReader } from "./record-reader.ts";
 
 /** The keys and the means of one ledger. */
@@ -108,7 +109,7 @@ export class EtcdLedgerStore implements LedgerStore {
     const key = keys.body(digest);
     const kv = (await client.range({ key })).kvs[0];
     if (kv === undefined) return undefined;
-    const { first, parts } = decodeFirstPart(seal.open(kv.value, key));
+    const { first, parts } = decodeFirstPart(seal.open(kv.value, key), key);
     if (parts === 1) return first;
     const rest = await this.#reader.restOf(digest, parts);
     return rest && Buffer.concat([first, ...rest]);
@@ -223,9 +224,23 @@ export class EtcdLedgerStore implements LedgerStore {
   }
 
   async *#read(after: number, last: number): AsyncIterable<StoredRecord> {
+    let newest = after;
     for await (const { records } of this.#reader.batches(after + 1, last)) {
-      for (const record of records) if (record.number > after && record.number <= last) yield record;
+      for (const record of records) {
+        if (record.number <= after || record.number > last) continue;
+        yield record;
+        newest = record.number;
+      }
     }
+    if (newest < last) await this.#checkEnd(newest, last);
+  }
+
+  /** Throws if records up to `last` are missing that no snapshot has taken the place of. */
+  async #checkEnd(newest: number, last: number): Promise<void> {
+    const head = await this.#follower.refresh();
+    const { pointer } = this.#follower;
+    if (head.number < last || (pointer?.head.number ?? 0) >= last) return;
+    throw new Error(`the ledger in etcd ends at record ${newest}, but its head is ${head.number}`);
   }
 }
 

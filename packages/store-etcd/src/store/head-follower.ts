@@ -1,20 +1,13 @@
 import { HeadWaiters, type LedgerHead, NO_RECORDS, type StoreOutage } from "@xdskit/server/ledger-store";
 import type { EtcdClient } from "../client/etcd-client.ts";
+import { decodeHead, decodePointer, type SnapshotPointer } from "../layout/head.ts";
 import type { Keys } from "../layout/keys.ts";
-import { decodeWatch, type KeyValue, type ResponseHeader } from "../wire/messages.ts";
+import { decodeWatch, type ResponseHeader } from "../wire/messages.ts";
 
 /** How often etcd is asked for its head beside the watch: so an outage, or a watch that is silent, is found out. */
 const HEARTBEAT_MS = 5_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 3_000;
-
-/** Which snapshot is in force, as its key has it. */
-export interface SnapshotPointer {
-  readonly head: LedgerHead;
-  readonly completeAfter: number;
-  readonly blob: string;
-  readonly parts: number;
-}
 
 export interface HeadFollowerOptions {
   readonly client: EtcdClient;
@@ -67,7 +60,10 @@ export class HeadFollower {
     await Promise.all(this.#running);
   }
 
-  /** Asks etcd for the head, by a linearizable read. Rejects if it does not answer, or has another ledger now. */
+  /**
+   * Asks etcd for the head, by a linearizable read. Rejects if it does not answer, has another ledger now, or a value that
+   * cannot be read.
+   */
   async refresh(): Promise<LedgerHead> {
     const { client, keys, epoch } = this.#options;
     const { revision: before } = this.#seen;
@@ -79,8 +75,7 @@ export class HeadFollower {
         throw new Error("etcd has another ledger than before: its epoch is another one");
       // An answer cannot be older than what was seen when it was asked for, unless an old backup was restored.
       if (header.revision < before) this.#seen = header;
-      const pointer = pointers?.[0];
-      this.#take(header, headIn(heads?.[0]), pointer === undefined ? undefined : pointerIn(pointer));
+      this.#take(header, decodeHead(heads?.[0]), decodePointer(pointers?.[0]));
       this.#tell(undefined);
       return this.#head;
     } catch (cause) {
@@ -144,12 +139,17 @@ export class HeadFollower {
         else reject(cause instanceof Error ? cause : new Error(String(cause)));
       };
       stream.on("data", (message: Buffer) => {
-        const { header, canceled, puts } = decodeWatch(message);
-        onMessage();
-        // Compacted, or without a leader: the head is read again.
-        if (canceled !== undefined) stream.cancel();
-        const newest = puts.at(-1);
-        if (newest !== undefined) this.saw({ ...header, revision: newest.modRevision }, headIn(newest));
+        try {
+          const { header, canceled, puts } = decodeWatch(message);
+          const newest = puts.at(-1);
+          if (newest !== undefined) this.saw({ ...header, revision: newest.modRevision }, decodeHead(newest));
+          onMessage();
+          // Compacted, or without a leader: the head is read again.
+          if (canceled !== undefined) stream.cancel();
+        } catch (cause) {
+          stream.cancel();
+          end(cause);
+        }
       });
       stream.on("error", end);
       stream.on("end", () => end());
@@ -167,20 +167,6 @@ export class HeadFollower {
   #notify(): void {
     for (const listener of [...this.#listeners]) listener();
   }
-}
-
-function headIn(kv: KeyValue | undefined): LedgerHead {
-  if (kv === undefined) return NO_RECORDS;
-  const [number, id = ""] = kv.value.toString("utf8").split(" ");
-  return { number: Number(number), id };
-}
-
-export function encodeHead({ number, id }: LedgerHead): Buffer {
-  return Buffer.from(`${number} ${id}`);
-}
-
-function pointerIn(kv: KeyValue): SnapshotPointer {
-  return JSON.parse(kv.value.toString("utf8")) as SnapshotPointer;
 }
 
 /** Resolves to false, and at once, when the signal is aborted. */

@@ -50,9 +50,9 @@ export class RecordReader {
 
   async batch(kv: KeyValue, revision?: bigint): Promise<ReadBatch> {
     const { key, createRevision, modRevision } = kv;
-    const { attempt, parts, text } = decodeBatch(this.#seal.open(kv.value, key));
+    const { attempt, parts, text } = decodeBatch(this.#seal.open(kv.value, key), key);
     const whole = parts === 0 ? text : (await this.blob(attempt, parts, revision)).toString("utf8");
-    return { key, attempt, parts, createRevision, modRevision, records: parseRecords(whole) };
+    return { key, attempt, parts, createRevision, modRevision, records: parseRecords(whole, key) };
   }
 
   /** Throws if a part is missing. */
