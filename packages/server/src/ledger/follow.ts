@@ -1,5 +1,6 @@
 import type { LedgerRecord } from "@xdskit/protocol/internal";
 import { headOf, recordAfter } from "./chain.ts";
+import { parseRecord } from "./parse-record.ts";
 import type { LedgerHead, LedgerStore } from "./store.ts";
 
 /** What a store has behind a head. */
@@ -32,7 +33,7 @@ export async function* readBehind(store: LedgerStore, from: LedgerHead): AsyncIt
       return;
     }
     last = headOf(stored);
-    yield { kind: "record", record: JSON.parse(stored.text) as LedgerRecord, head: last };
+    yield { kind: "record", record: parseRecord(stored), head: last };
   }
   if (last.number < head.number) yield { kind: "gap" };
 }

@@ -5,6 +5,7 @@ import {
   type PublishOrigin,
   placeKey,
 } from "@xdskit/protocol/internal";
+import { parseRecord } from "./parse-record.ts";
 import type { LedgerStore } from "./store.ts";
 
 /** Chooses records. */
@@ -46,8 +47,8 @@ export class LedgerHistory {
   async decisionsOn({ number, kind }: LedgerRecord, limit: number): Promise<readonly LedgerRecord[]> {
     const found: LedgerRecord[] = [];
     const isEffective = kind === "revision" || kind === "approved" || kind === "rolled-back";
-    for await (const { text } of this.#store.read(number)) {
-      const record = JSON.parse(text) as LedgerRecord;
+    for await (const stored of this.#store.read(number)) {
+      const record = parseRecord(stored);
       const isOnIt = "of" in record && record.of === number;
       const takesBack = record.kind === "rolled-back" && record.to < number && isEffective;
       if (isOnIt || takesBack) found.push(record);
@@ -67,8 +68,8 @@ export class LedgerHistory {
     let found: number | undefined;
     let isNewest = false;
     const held = new Map<number, HeldRecord>();
-    for await (const { text } of this.#store.read(0)) {
-      const record = JSON.parse(text) as LedgerRecord;
+    for await (const stored of this.#store.read(0)) {
+      const record = parseRecord(stored);
       if (record.kind === "held") held.set(record.number, record);
       if (record.kind !== "revision" && record.kind !== "approved") continue;
       const published = record.kind === "approved" ? held.get(record.of) : record;
@@ -111,9 +112,9 @@ export class LedgerHistory {
   async #between(after: number, last: number): Promise<LedgerRecord[]> {
     const records: LedgerRecord[] = [];
     if (last <= after) return records;
-    for await (const { number, text } of this.#store.read(after)) {
-      if (number > last) break;
-      records.push(JSON.parse(text) as LedgerRecord);
+    for await (const stored of this.#store.read(after)) {
+      if (stored.number > last) break;
+      records.push(parseRecord(stored));
     }
     return records;
   }

@@ -12,6 +12,7 @@ import { isSameHead } from "./chain.ts";
 import { findOtherHistory, readBehind } from "./follow.ts";
 import { isChange as isStableChange } from "./history.ts";
 import type { InForceChange, StateInForce } from "./in-force.ts";
+import { parseRecord } from "./parse-record.ts";
 import { type ReadLedger, readLedger, resourcesOf } from "./reading.ts";
 import type { LedgerHead, LedgerStore } from "./store.ts";
 
@@ -206,9 +207,9 @@ export class LedgerReader {
     const change = { changes: { changes, resources }, placement: isMoved ? state.placement : undefined };
     const before = this.#head.number;
     const records: LedgerRecord[] = [];
-    for await (const { number, text } of store.read(before)) {
-      if (number > head.number) break;
-      records.push(JSON.parse(text) as LedgerRecord);
+    for await (const stored of store.read(before)) {
+      if (stored.number > head.number) break;
+      records.push(parseRecord(stored));
     }
     this.#state = state;
     this.#head = head;

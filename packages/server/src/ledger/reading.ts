@@ -2,6 +2,7 @@ import type { Resource } from "@xdskit/protocol";
 import { type Digest, type EntryChange, type LedgerRecord, LedgerState } from "@xdskit/protocol/internal";
 import { decodeBody } from "./body.ts";
 import { headOf, NO_RECORDS } from "./chain.ts";
+import { parseRecord } from "./parse-record.ts";
 import type { LedgerHead, LedgerStore } from "./store.ts";
 
 /** Bodies that are read at a time. */
@@ -31,7 +32,7 @@ export async function readLedgerUpTo(store: LedgerStore, listener?: LedgerListen
   const state = snapshot === undefined ? LedgerState.empty() : LedgerState.fromSnapshot(JSON.parse(snapshot.text));
   if (snapshot !== undefined) listener?.onSnapshot?.(state);
   for await (const stored of store.read(head.number)) {
-    const record = JSON.parse(stored.text) as LedgerRecord;
+    const record = parseRecord(stored);
     const folded = state.apply(record);
     if (!folded.applied) {
       const problem = `record ${stored.number} of the ledger cannot be understood: ${folded.reason}`;

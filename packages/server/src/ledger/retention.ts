@@ -7,6 +7,7 @@ import {
   placeKey,
 } from "@xdskit/protocol/internal";
 import { Slices } from "../slices.ts";
+import { parseRecord } from "./parse-record.ts";
 import type { Kept, LedgerHead, LedgerStore } from "./store.ts";
 import { stringify } from "./stringify.ts";
 
@@ -131,7 +132,7 @@ export class Compactor {
 
 /** The records that a store has, oldest first. */
 export async function* recordsOf(store: LedgerStore, after = 0): AsyncIterable<LedgerRecord> {
-  for await (const { text } of store.read(after)) yield JSON.parse(text) as LedgerRecord;
+  for await (const stored of store.read(after)) yield parseRecord(stored);
 }
 
 /** The bodies that a state, what is held and a rollback need; one may be among them several times. */

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { makeDirectory } from "@xdskit/disk";
-import type { LedgerRecord } from "@xdskit/protocol/internal";
 import { headOf, isSameHead, recordAfter } from "./chain.ts";
 import { openDirectoryLedger } from "./directory-store.ts";
+import { parseRecord } from "./parse-record.ts";
 import { bodiesOf } from "./retention.ts";
 import type { LedgerHead, LedgerStore, StoredRecord } from "./store.ts";
 import { readTextFile, removeDirectory, removeOthers, replaceTextFile } from "./store-copy-files.ts";
@@ -105,8 +105,8 @@ export class StoreCopy {
   async #append(ledger: LedgerStore, records: readonly StoredRecord[], from: CopiedFrom): Promise<void> {
     if (records.length === 0) return;
     const bodies = new Map<string, Uint8Array>();
-    for (const { text } of records) {
-      const record = JSON.parse(text) as LedgerRecord;
+    for (const stored of records) {
+      const record = parseRecord(stored);
       if (!("changes" in record)) continue;
       for (const digest of bodiesOf(record.changes)) {
         if (bodies.has(digest)) continue;

@@ -1,5 +1,6 @@
-import type { EntryChange, LedgerRecord, LedgerSnapshot } from "@xdskit/protocol/internal";
+import type { EntryChange, LedgerSnapshot } from "@xdskit/protocol/internal";
 import { isSameHead } from "./chain.ts";
+import { parseRecord } from "./parse-record.ts";
 import { bodiesIn, bodiesOf } from "./retention.ts";
 import type { LedgerHead, LedgerStore, StoredRecord, WholeLedger } from "./store.ts";
 
@@ -68,8 +69,8 @@ async function* namesIn(
   records: AsyncIterable<StoredRecord>,
 ): AsyncIterable<string> {
   if (snapshot !== undefined) yield* bodiesIn(JSON.parse(snapshot.text) as LedgerSnapshot);
-  for await (const { text } of records) {
-    const record = JSON.parse(text) as LedgerRecord;
+  for await (const stored of records) {
+    const record = parseRecord(stored);
     if ("changes" in record) yield* bodiesOf(record.changes as readonly EntryChange[]);
   }
 }

@@ -1,7 +1,10 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { unreadable } from "./unreadable.ts";
 
 const PLAIN = 0;
 const ENCRYPTED = 1;
+/** First bytes below it are kept for kinds of later versions; text does not begin with them. */
+const FIRST_OF_TEXT = 0x20;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
@@ -10,7 +13,7 @@ const KEY_BYTES = 32;
 export interface Seal {
   /** `where` is bound to the value: it cannot be opened as another one. */
   close(value: Uint8Array, where: string): Buffer;
-  /** Throws if the value was not closed with this key, or not here. */
+  /** Throws if the value was not closed with this key, or not here; `where` is its key in etcd. */
   open(value: Buffer, where: string): Buffer;
 }
 
@@ -26,11 +29,16 @@ export function sealOf(content: Buffer | undefined): Seal {
     open: (value, where) => {
       if (value[0] === PLAIN && key === undefined) return value.subarray(1);
       if (value[0] === PLAIN) throw new Error("the ledger in etcd is not encrypted, but there is a key file");
-      if (value[0] !== ENCRYPTED) throw new Error("the ledger in etcd has a value of a newer version");
+      if (value[0] !== ENCRYPTED) throw unreadable(where, whyNoKind(value[0]));
       if (key === undefined) throw new Error("the ledger in etcd is encrypted: a key file is needed");
       return decrypt(value, where, key);
     },
   };
+}
+
+function whyNoKind(first: number | undefined): string {
+  if (first !== undefined && first < FIRST_OF_TEXT) return "it is of a newer version";
+  return `expected a value that begins with the byte ${PLAIN} or ${ENCRYPTED}, got ${first ?? "none"}`;
 }
 
 function readKey(content: Buffer): Buffer {
