@@ -104,6 +104,7 @@ function refused(
   if (code !== undefined && why !== undefined) return new CommandError(code, why, hint);
   // The API says which parameter is invalid; the commands pass most of them on as they were given.
   if (status === 400 && why !== undefined) return new CommandError(exitCode.usage, why, hint);
+  if (status === 503 && why !== undefined) return new CommandError(exitCode.unreachable, why, hint);
   const message = `${address} answered ${status}${why === undefined ? "" : `: ${why}`}`;
   return new CommandError(exitCode.problems, message, hint);
 }

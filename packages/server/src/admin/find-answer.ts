@@ -1,3 +1,4 @@
+import { HistoryUnreadable } from "../ledger/history.ts";
 import type { ErrorAnswer } from "./answers/page.ts";
 import { CONSOLE_PATH, type ConsoleFiles } from "./console.ts";
 import { mergedAnswer } from "./merged-answer.ts";
@@ -42,6 +43,7 @@ export async function findAnswer(
     return await begin(await route.answer(sources, query, body));
   } catch (cause) {
     if (cause instanceof QueryError) return errorAnswer(cause.status, cause.message, cause.hint);
+    if (cause instanceof HistoryUnreadable) return errorAnswer(503, cause.message);
     if (cause instanceof TypeError && "code" in cause && cause.code === "ERR_INVALID_URL") {
       return errorAnswer(400, "the target is no URL");
     }

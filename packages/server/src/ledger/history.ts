@@ -11,7 +11,12 @@ import type { LedgerStore } from "./store.ts";
 /** Chooses records. */
 export type RecordFilter = (record: LedgerRecord) => boolean | Promise<boolean>;
 
-/** What was recorded, as far back as the store keeps it. */
+/** The store is away, or has something that cannot be read; the message says which. */
+export class HistoryUnreadable extends Error {
+  override readonly name = "HistoryUnreadable";
+}
+
+/** What was recorded, as far back as the store keeps it. Methods reject with `HistoryUnreadable` if that cannot be read. */
 export class LedgerHistory {
   readonly #store: LedgerStore;
 
@@ -47,8 +52,7 @@ export class LedgerHistory {
   async decisionsOn({ number, kind }: LedgerRecord, limit: number): Promise<readonly LedgerRecord[]> {
     const found: LedgerRecord[] = [];
     const isEffective = kind === "revision" || kind === "approved" || kind === "rolled-back";
-    for await (const stored of this.#store.read(number)) {
-      const record = parseRecord(stored);
+    for await (const record of this.#recordsAfter(number)) {
       const isOnIt = "of" in record && record.of === number;
       const takesBack = record.kind === "rolled-back" && record.to < number && isEffective;
       if (isOnIt || takesBack) found.push(record);
@@ -68,8 +72,7 @@ export class LedgerHistory {
     let found: number | undefined;
     let isNewest = false;
     const held = new Map<number, HeldRecord>();
-    for await (const stored of this.#store.read(0)) {
-      const record = parseRecord(stored);
+    for await (const record of this.#recordsAfter(0)) {
       if (record.kind === "held") held.set(record.number, record);
       if (record.kind !== "revision" && record.kind !== "approved") continue;
       const published = record.kind === "approved" ? held.get(record.of) : record;
@@ -105,18 +108,45 @@ export class LedgerHistory {
   }
 
   /** The stored body of a resource. */
-  body(id: string): Promise<Uint8Array | undefined> {
-    return this.#store.body(id);
+  async body(id: string): Promise<Uint8Array | undefined> {
+    this.#requireStore();
+    try {
+      return await this.#store.body(id);
+    } catch (cause) {
+      throw this.#unreadable(cause);
+    }
   }
 
   async #between(after: number, last: number): Promise<LedgerRecord[]> {
     const records: LedgerRecord[] = [];
     if (last <= after) return records;
-    for await (const stored of this.#store.read(after)) {
-      if (stored.number > last) break;
-      records.push(parseRecord(stored));
-    }
+    for await (const record of this.#recordsAfter(after, last)) records.push(record);
     return records;
+  }
+
+  async *#recordsAfter(after: number, last = Number.POSITIVE_INFINITY): AsyncIterable<LedgerRecord> {
+    this.#requireStore();
+    try {
+      for await (const stored of this.#store.read(after)) {
+        if (stored.number > last) return;
+        yield parseRecord(stored);
+      }
+    } catch (cause) {
+      throw this.#unreadable(cause);
+    }
+  }
+
+  /** An engine that is known to be away is not asked: it would take as long as its timeout. */
+  #requireStore(): void {
+    const { outage, copy } = this.#store;
+    if (outage !== undefined && copy?.isInPlace !== true) throw this.#unreadable(undefined);
+  }
+
+  #unreadable(cause: unknown): HistoryUnreadable {
+    const { outage } = this.#store;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const what = outage === undefined ? "the ledger cannot be read" : "the store is unreachable";
+    return new HistoryUnreadable(`${what}: ${outage?.reason ?? reason}`, { cause });
   }
 }
 

@@ -10,6 +10,6 @@ export function parseRecord({ number, text }: Pick<StoredRecord, "number" | "tex
     record = undefined;
   }
   if (typeof record !== "object" || record === null || !("kind" in record) || !("number" in record))
-    throw new Error(`record ${number} of the ledger cannot be read: expected a record as JSON`);
+    throw new Error(`record ${number} is damaged: expected a record as JSON`);
   return record as LedgerRecord;
 }

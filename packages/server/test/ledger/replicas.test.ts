@@ -419,6 +419,28 @@ async function play(steps: readonly Step[], connect: () => LedgerConnection): Pr
   return seen;
 }
 
+test("a history that cannot be read is an answer with status 503 and the reason", async () => {
+  const one = await serve({}, ledger.connect(), { admin: {} });
+  const faults: string[] = [];
+  one.server.on("invariant-broken", ({ during }) => faults.push(during));
+  await one.publish([cluster("a")]);
+  await one.publish([cluster("a", "2")]);
+  const paths = ["revisions", "revisions/2", "diff?from=1&to=2", "progress/2"];
+  const ask = async (path: string): Promise<unknown> => {
+    const response = await fetch(`http://${one.admin}/api/v1/${path}`);
+    return [response.status, ((await response.json()) as { error?: string }).error];
+  };
+  one.connection.cut();
+  for (const path of paths) expect(await ask(path)).toEqual([503, "the store is unreachable: the engine is away"]);
+  one.connection.mend();
+  one.connection.read = async function* () {
+    yield { number: 2, id: "", text: await Promise.resolve("garbage{") };
+  };
+  const error = "the ledger cannot be read: record 2 is damaged: expected a record as JSON";
+  for (const path of paths) expect(await ask(path)).toEqual([503, error]);
+  expect(faults).toEqual([]);
+});
+
 /** The first client that got an older state than it had. */
 function setBack(seen: readonly (readonly number[])[]): readonly number[] | undefined {
   return seen.find((states) => states.some((n, i) => n < (states[i - 1] ?? 0)));

@@ -2,7 +2,7 @@ import { printableReason } from "../../observe/printable.ts";
 import type { NodeHistoryAnswer, NodePastAnswer } from "../answers/revisions.ts";
 import { type Query, QueryError } from "../query.ts";
 import type { Route } from "../route.ts";
-import { nodeHistoryAnswer } from "../schema/answers.ts";
+import { errorAnswer, nodeHistoryAnswer } from "../schema/answers.ts";
 import { describeRecord, limitOf, pageSize } from "./revisions.ts";
 
 /** What a node had and NACKed, and by whose change. */
@@ -15,7 +15,7 @@ export const nodeHistory: Route = {
     offset: "number of items to skip; `next` of the previous page",
   },
   kinds: { limit: "count", offset: "count" },
-  answers: { 200: nodeHistoryAnswer },
+  answers: { 200: nodeHistoryAnswer, 503: errorAnswer },
   async answer({ view, describe }, query) {
     const ledger = view.ledger();
     const node = query.text("id") ?? "";

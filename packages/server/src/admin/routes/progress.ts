@@ -22,7 +22,7 @@ export const progress: Route = {
     wait: `seconds to wait until nothing is pending, at most ${MAX_WAIT_SECONDS} (default: 0)`,
   },
   kinds: { "min-nodes": "count", limit: "count", wait: "count" },
-  answers: { 200: progressAnswer, 409: errorAnswer },
+  answers: { 200: progressAnswer, 409: errorAnswer, 503: errorAnswer },
   async answer(sources, query) {
     const waits = query.count("wait") ?? 0;
     if (waits > MAX_WAIT_SECONDS)

@@ -14,7 +14,7 @@ import type {
 } from "../answers/revisions.ts";
 import { type Query, QueryError } from "../query.ts";
 import type { AdminSources, ParameterKind, Route } from "../route.ts";
-import { differenceAnswer, revisionAnswer, revisionsAnswer } from "../schema/answers.ts";
+import { differenceAnswer, errorAnswer, revisionAnswer, revisionsAnswer } from "../schema/answers.ts";
 import type { AdminView } from "../view.ts";
 
 /** How many records, or changes, an answer has unless more are asked for, and at most. */
@@ -52,7 +52,7 @@ export const revisions: Route = {
     resource: "only records that change a resource whose name matches this glob",
   },
   kinds: { limit: "count", before: "count", kind: "texts", stable: "flag" },
-  answers: { 200: revisionsAnswer },
+  answers: { 200: revisionsAnswer, 503: errorAnswer },
   async answer({ view }, query) {
     const ledger = requireLedger(view);
     const limit = limitOf(query);
@@ -89,7 +89,7 @@ export const revision: Route = {
   says: "what one record changes; `head` is the newest",
   parameters: changeParameters,
   kinds: changeKinds,
-  answers: { 200: revisionAnswer },
+  answers: { 200: revisionAnswer, 503: errorAnswer },
   async answer(sources, query) {
     const ledger = requireLedger(sources.view);
     const number = numberIn(query.text("number") ?? "", "number", ledger);
@@ -110,7 +110,7 @@ export const difference: Route = {
   says: "what is different between the states of two numbers",
   parameters: { from: "a number; 0: nothing", to: "a number (default: the newest)", ...changeParameters },
   kinds: changeKinds,
-  answers: { 200: differenceAnswer },
+  answers: { 200: differenceAnswer, 503: errorAnswer },
   async answer(sources, query) {
     const ledger = requireLedger(sources.view);
     const from = numberIn(query.text("from") ?? "", "from", ledger);
