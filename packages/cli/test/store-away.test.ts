@@ -86,6 +86,50 @@ describeWith("etcd", "xds serve --store etcd://", () => {
     expect(stdout).toContain("not applied for");
   });
 
+  test("says that a history cannot be read, and does not report a change as deployed that is not published", async () => {
+    serving = await Serving.start(site, ["--store", url(), "--state-dir", folder]);
+    const publisher = serving;
+    const revision = async (): Promise<unknown> => (await publisher.ask("/api/v1/server"))["revision"];
+    await until("it is published", async () => (await revision()) === 1);
+    await member.kill();
+    await until("it is away", () => publisher.logged("store-away").length > 0);
+    for (const command of [["history"], ["show", "1"], ["diff", "0", "1"]]) {
+      const { code, stderr } = await publisher.xds(...command);
+      expect([code, stderr]).toEqual([69, expect.stringMatching(/^xds: the store is unreachable: etcd: .*[^ ]\n$/)]);
+    }
+    expect(publisher.logged("invariant-broken")).toEqual([]);
+    await site.write("clusters.yaml", clusters(...many, "c3"));
+    await member.start();
+    const codes: number[] = [];
+    await until("it is published", async () => {
+      const [before, { code }] = [await revision(), await publisher.xds("wait", "--min-nodes", "0")];
+      if (before === 1 && (await revision()) === 1) codes.push(code);
+      return before === 2;
+    });
+    expect([...new Set(codes)]).toEqual([3]);
+    expect((await publisher.xds("wait", "--min-nodes", "0")).code).toBe(0);
+  }, 90_000);
+
+  test("on standby, says that its files differ from what is in force", async () => {
+    serving = await Serving.start(site, ["--store", url(), "--state-dir", folder]);
+    await until("it is published", async () => (await serving?.ask("/api/v1/server"))?.["revision"] === 1);
+    const theirs = await Site.make({ "clusters.yaml": clusters(...many) });
+    const standby = await Serving.start(theirs, ["--store", url(), "--state-dir", "off"]);
+    await until("it follows", async () => (await standby.ask("/api/v1/server"))["revision"] === 1);
+    expect((await standby.xds("wait", "--min-nodes", "0")).code).toBe(0);
+    await theirs.write("clusters.yaml", clusters(...many, "c3"));
+    const why = "the files differ from what is in force: this server is on standby, without the lease to publish them";
+    expect(await standby.xds("wait", "--min-nodes", "0")).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(why),
+    });
+    expect((await standby.xds("status")).stdout).toContain(why);
+    await site.write("clusters.yaml", clusters(...many, "c3"));
+    await until("it is deployed", async () => (await standby.xds("wait", "--min-nodes", "0")).code === 0);
+    await standby.stop();
+    await theirs.remove();
+  }, 30_000);
+
   test("without a copy does not start", async () => {
     await member.kill();
     const io = new CapturedIo();

@@ -1,9 +1,11 @@
 import type { LedgerRecord } from "@xdskit/protocol/internal";
-import type { LedgerHistory } from "./history.ts";
+import { HistoryUnreadable, type LedgerHistory } from "./history.ts";
 import type { StateInForce } from "./in-force.ts";
 import type { OperationPlan } from "./operation-plan.ts";
 import type { ChangePlan } from "./plan.ts";
 import type { Publication } from "./publication.ts";
+
+const STANDBY = "this server is on standby, without the lease to publish them";
 
 export interface PublishedSourceOptions {
   readonly inForce: Pick<StateInForce, "number" | "held">;
@@ -18,10 +20,12 @@ export interface PublishedSourceOptions {
 export class PublishedSource {
   readonly #options: PublishedSourceOptions;
   #last: Publication | undefined;
+  /** The last one was not published, because this process may not. */
+  #isOnStandby = false;
   /** The last one, if it is known to be in force. */
   #inForce: Publication | undefined;
-  /** How many records there were that are not of live data. */
-  #decisionCount = 0;
+  /** How many records there were upon which the difference may be another one. */
+  #recordCount = 0;
   #difference:
     | { readonly source: Publication; readonly upon: number; readonly told: Promise<string | undefined> }
     | undefined;
@@ -33,6 +37,7 @@ export class PublishedSource {
   /** A source publishes this by that plan. Returns the plan with which it is known whether it came in force. */
   follow(source: Publication, plan: OperationPlan): OperationPlan {
     this.#last = source;
+    this.#isOnStandby = false;
     return {
       ...plan,
       result: (number, revision) => {
@@ -43,10 +48,19 @@ export class PublishedSource {
     };
   }
 
-  /** After a record that is not of live data, what is in force may be something else than what the source has. */
+  /** A source has this, which this process may not publish. */
+  standBy(source: Publication): void {
+    this.#last = source;
+    this.#isOnStandby = true;
+  }
+
+  /**
+   * After a record that is not of live data, what is in force may be something else than what the source has; after one of
+   * live data too, if another process publishes that.
+   */
   note({ kind }: LedgerRecord): void {
-    if (kind === "live") return;
-    this.#decisionCount++;
+    if (kind === "live" && !this.#isOnStandby) return;
+    this.#recordCount++;
     this.#inForce = undefined;
   }
 
@@ -55,17 +69,24 @@ export class PublishedSource {
     const { inForce, look } = this.#options;
     const source = this.#last;
     if (source === undefined || source === this.#inForce || inForce.held !== undefined) return undefined;
-    if (this.#difference?.source !== source || this.#difference.upon !== this.#decisionCount) {
+    if (this.#difference?.source !== source || this.#difference.upon !== this.#recordCount) {
       const told = look(() => this.#describe(source));
-      this.#difference = { source, upon: this.#decisionCount, told };
+      this.#difference = { source, upon: this.#recordCount, told };
     }
-    return await this.#difference.told;
+    try {
+      return await this.#difference.told;
+    } catch (cause) {
+      if (!(cause instanceof HistoryUnreadable)) throw cause;
+      this.#difference = undefined;
+      return `it is unknown whether the files differ from what is in force: ${cause.message}`;
+    }
   }
 
   async #describe(source: Publication): Promise<string | undefined> {
     const { inForce, history, preview } = this.#options;
     const { result } = await preview(source);
     if (result === "unchanged") return undefined;
+    if (this.#isOnStandby) return `the files differ from what is in force: ${STANDBY}`;
     const isWanted = ({ kind }: LedgerRecord): boolean => kind === "rolled-back" || kind === "rejected";
     const [decision] = await history.newest({ before: inForce.number + 1, limit: 1, isWanted });
     const by = decision && ` (${decision.kind === "rejected" ? "rejected" : "rolled back"} by ${decision.number})`;

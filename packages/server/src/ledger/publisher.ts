@@ -383,7 +383,10 @@ export class Publisher {
 
   async #planPublication(publication: Publication, state: LedgerState): Promise<OperationPlan> {
     const allowed = this.#options.mayPublish?.() ?? true;
-    if (allowed === false) return { ...refuse(""), result: () => ({ kind: "standby", reason: STANDBY }) };
+    if (allowed === false) {
+      if (publication.layers !== undefined) this.#source.standBy(publication);
+      return { ...refuse(""), result: () => ({ kind: "standby", reason: STANDBY }) };
+    }
     const plan = await this.#publications.plan(publication, state);
     const followed = publication.layers === undefined ? plan : this.#source.follow(publication, plan);
     return allowed === true ? followed : { ...followed, lease: allowed };

@@ -48,6 +48,22 @@ describe("a follower", () => {
     expect([writer.publisher.held, follower.publisher.held]).toEqual([undefined, undefined]);
   });
 
+  test("on standby knows how its files differ from what is in force, also by endpoints alone", async () => {
+    const [writer, standby] = [await replica(), await replica(undefined, { mayPublish: () => false })];
+    const why = "the files differ from what is in force: this server is on standby, without the lease to publish them";
+    await writer.publish(cluster("a"), endpoints("a", "1"));
+    await reaches(standby, 1);
+    expect(await standby.publish(cluster("a"), endpoints("a", "1"))).toMatchObject({ kind: "standby" });
+    expect(await standby.publisher.sourceDifference()).toBeUndefined();
+    await standby.publish(cluster("a"), endpoints("a", "2"));
+    expect(await standby.publisher.sourceDifference()).toBe(why);
+    await writer.publish(cluster("a"), endpoints("a", "2"));
+    await reaches(standby, 2);
+    expect(await standby.publisher.sourceDifference()).toBeUndefined();
+    await writer.publish(cluster("b"));
+    await vi.waitFor(async () => expect(await standby.publisher.sourceDifference()).toBe(why), { interval: 1 });
+  });
+
   test("that starts late reads the snapshot and what came after it", async () => {
     const writer = await replica();
     for (const text of ["1", "2", "3"]) await writer.publish(cluster("a", text));
