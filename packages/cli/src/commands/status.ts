@@ -105,10 +105,10 @@ function describeStore(
 ): readonly (readonly [string, string])[] {
   if (store === undefined) return [];
   const { role, roleSince, head, lag, lagSince, awaySince, awayReason, copy, stoppedSince, stopReason } = store;
-  const behind =
-    lag === 0 ? "all applied" : colors.yellow(`${plural(lag, "record")} behind${describeSince(lagSince, now)}`);
+  const behind = colors.yellow(`, ${plural(lag, "record")} behind${describeSince(lagSince, now)}`);
+  const applied = lag > 0 ? behind : stoppedSince === undefined ? ", all applied" : "";
   const facts: (readonly [string, string])[] = [
-    ["store", `${role} for ${formatAge(roleSince, now)}, head ${head}, ${behind}`],
+    ["store", `${role} for ${formatAge(roleSince, now)}, head ${head}${applied}`],
   ];
   if (awaySince !== undefined)
     facts.push(["", colors.red(`unreachable for ${formatAge(awaySince, now)}: ${awayReason ?? ""}`)]);

@@ -79,6 +79,8 @@ const SHARE_OF_ATTEMPT = 0.3;
 const PAUSE_MS = 50;
 /** With less time left, another attempt would tell nothing but that its time was over. */
 const LEAST_MS = 200;
+/** How grpc-js ends the text of a failed connection if it has no hint. */
+const NO_HINT = /\s*Resolution note:\s*$/;
 const FULL = "etcd is full: its quota is used up; compact and defragment it or raise the quota, then disarm the alarm";
 
 /** What a server is called in TLS that is known by its address. */
@@ -260,7 +262,7 @@ function same(bytes: Buffer): Buffer {
 function errorOf(cause: unknown): EtcdError {
   if (cause instanceof EtcdError) return cause;
   const { code = status.UNKNOWN, details, message = String(cause) } = (cause ?? {}) as Partial<ServiceError>;
-  const text = (details || message).replace(/^etcdserver: /, "");
+  const text = (details || message).replace(/^etcdserver: /, "").replace(NO_HINT, "");
   if (/database space exceeded/.test(text)) return new EtcdError(FULL, code, cause);
   return new EtcdError(`etcd: ${text}`, code, cause);
 }
