@@ -11,6 +11,7 @@ import { describeWith } from "../../../test/e2e/support/peers.ts";
 import { type RawCall, RawPeer } from "../../server/test/support/raw-peer.ts";
 import { ADS_SOTW, CLUSTER, sotwRequest } from "../../server/test/support/test-server.ts";
 import { EtcdMember } from "../../store-etcd/test/support/etcd.ts";
+import { exitCode } from "../src/exit-code.ts";
 import { run } from "../src/run.ts";
 import { CapturedIo } from "./captured-io.ts";
 import { clusters, Site, until } from "./serving.ts";
@@ -71,10 +72,10 @@ class Divided {
     return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
   }
 
-  async xds(...argv: readonly string[]): Promise<{ code: number; stdout: string }> {
+  async xds(...argv: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
     const io = new CapturedIo({ env: { XDS_SERVER: this.address, XDS_ADMIN_SERVER: this.admin } });
     const code = await run(argv, io);
-    return { code, stdout: io.stdout.text };
+    return { code, stdout: io.stdout.text, stderr: io.stderr.text };
   }
 
   async kill(): Promise<void> {
@@ -210,6 +211,39 @@ test("clients of a killed worker go on at the others, and a new one takes its sh
   expect(await divided.metric("xds_server_worker_ends_total")).toBe(1);
   await until("five nodes are known", async () => (await divided.ask<NodesAnswer>("/api/v1/nodes")).total === 5);
 }, 120_000);
+
+test("a worker that does not answer is left out, and gets no new connections, until it answers again", async () => {
+  await start();
+  await connectFour();
+  const [first] = await divided.workers();
+  process.kill(first?.pid ?? 0, "SIGSTOP");
+  // It is asked before it counts as unresponsive.
+  const nodes = await divided.ask<NodesAnswer>("/api/v1/nodes");
+  expect([nodes.total, nodes.unresponsiveWorkers]).toEqual([2, [1]]);
+  expect(divided.logged("worker-unresponsive")).toMatchObject([{ worker: 1, pid: first?.pid }]);
+  expect((await divided.workers()).map(({ state }) => state)).toEqual(["unresponsive", "ready"]);
+  expect((await divided.xds("status")).stdout).toMatch(/workers +1 of 2 ready \(worker 1 does not answer\)/);
+  expect((await divided.xds("nodes")).stderr).toBe("xds: worker 1 does not answer: nodes may be missing\n");
+  expect(await divided.metric("xds_server_workers")).toBe(1);
+  const waited = await divided.xds("wait", "--timeout", "0s");
+  expect([waited.code, waited.stdout]).toEqual([exitCode.timeout, expect.stringContaining("worker 1 does not answer")]);
+  // More than the other worker has.
+  for (const node of ["a", "b", "c"]) await connect(node);
+  process.kill(first?.pid ?? 0, "SIGCONT");
+  await until("it answers again", () => divided.logged("worker-responsive").length === 1);
+  expect((await divided.ask<NodesAnswer>("/api/v1/nodes")).total).toBe(7);
+  expect(divided.logged("worker-ended")).toEqual([]);
+}, 60_000);
+
+test("workers that are suspended with their primary are not to blame", async () => {
+  await start();
+  const pids = [divided.child.pid ?? 0, ...(await divided.pids())];
+  for (const pid of pids) process.kill(pid, "SIGSTOP");
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  for (const pid of pids) process.kill(pid, "SIGCONT");
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  expect(divided.logged("worker-unresponsive")).toEqual([]);
+}, 60_000);
 
 test("SIGHUP replaces the workers one by one, with the settings of now", async () => {
   await start();

@@ -43,6 +43,8 @@ export type LogEvent =
   | "files-source-kept"
   | "files-unfaithful"
   | "worker-ready"
+  | "worker-unresponsive"
+  | "worker-responsive"
   | "worker-ended"
   | "tls-reloaded"
   | "tls-refused"

@@ -13,6 +13,7 @@ import { deliveryStates } from "./delivery-states.ts";
 import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
+import { warnOfUnresponsive } from "./unresponsive-workers.ts";
 
 export interface DeliveriesFlags extends AdminFlags, NodeFilterFlags {
   readonly node?: string;
@@ -30,6 +31,7 @@ export async function deliveries(flags: DeliveriesFlags, { io, colorsOf }: Comma
     flags,
     io,
   );
+  warnOfUnresponsive(answer, io);
   if (flags.groupBy !== undefined) printGroups(answer.items, flags.groupBy, flags.output, { io, colorsOf });
   else if (flags.output === "json") io.stdout.write(formatJson(answer));
   else if (answer.items.length === 0) io.stderr.write("xds: no deliveries\n");

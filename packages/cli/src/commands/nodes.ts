@@ -16,6 +16,7 @@ import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
 import { matching } from "./matching.ts";
 import { type Grouping, groupNodes, type NodeGroup, nodeStates } from "./node-groups.ts";
+import { warnOfUnresponsive } from "./unresponsive-workers.ts";
 
 export interface NodesFlags extends AdminFlags, NodeFilterFlags {
   readonly type?: string;
@@ -29,6 +30,7 @@ export async function nodes(node: string | undefined, flags: NodesFlags, context
   const { type, nacked, groupBy, output } = flags;
   const query = { id: node, ...nodeFilterOf(flags), type, ...(nacked === true && { nacked: "true" }) };
   const answer = await askAdmin<NodesAnswer>("/api/v1/nodes", query, flags, io);
+  warnOfUnresponsive(answer, io);
   const isConnected = answer.items.length > 0 || (await areAnyConnected(node, flags, io));
   if (answer.items.length === 0 && output !== "json") {
     io.stderr.write(`xds: no node${matching(node)} ${isConnected ? describeFilters(flags) : "is connected"}\n`);

@@ -20,6 +20,7 @@ import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
 import { formatReplicas } from "./replicas-table.ts";
 import { countNodes, formatStragglers } from "./stragglers.ts";
+import { describeUnresponsive } from "./unresponsive-workers.ts";
 
 /** How many problems of the source are printed. */
 const PROBLEMS_SHOWN = 3;
@@ -90,7 +91,9 @@ function describeServer(
 function describeWorkers(workers: ServerAnswer["workers"], colors: Colors): readonly (readonly [string, string])[] {
   if (workers === undefined) return [];
   const ready = workers.filter(({ state }) => state === "ready").length;
-  const states = `${ready} of ${workers.length} ready`;
+  const unresponsive = workers.filter(({ state }) => state === "unresponsive").map(({ worker }) => worker);
+  const missing = unresponsive.length === 0 ? "" : ` (${describeUnresponsive(unresponsive)})`;
+  const states = `${ready} of ${workers.length} ready${missing}`;
   const bytes = workers.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
   const memory = `${Math.round(bytes / 2 ** 20)} MiB in all`;
   return [

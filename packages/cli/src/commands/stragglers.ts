@@ -3,6 +3,7 @@ import type { Colors } from "../output/color.ts";
 import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
 import { describeWait } from "./describe-wait.ts";
+import { describeUnresponsive } from "./unresponsive-workers.ts";
 
 type Straggling = StragglerAnswer["types"][number];
 interface StragglerRow extends Straggling {
@@ -61,12 +62,14 @@ function whyOf({ waits, reason, names = [], state, places = [] }: Straggling): s
 }
 
 /** How many nodes have a revision: `3 of 4 nodes have it, 1 NACKed it`. */
-export function countNodes({ nodes, deployed, pending, nacked, disconnected }: ProgressAnswer): string {
+export function countNodes(answer: ProgressAnswer): string {
+  const { nodes, deployed, pending, nacked, disconnected, unresponsiveWorkers } = answer;
   const parts = [
     `${deployed} of ${nodes} ${nodes === 1 ? "node has" : "nodes have"} it`,
     ...(pending.total === 0 ? [] : [`${pending.total} pending`]),
     ...(nacked.total === 0 ? [] : [`${nacked.total} NACKed`]),
     ...(disconnected.total === 0 ? [] : [`${disconnected.total} left without it`]),
+    ...(unresponsiveWorkers === undefined ? [] : [describeUnresponsive(unresponsiveWorkers)]),
   ];
   return parts.join(", ");
 }

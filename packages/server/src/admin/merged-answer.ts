@@ -29,13 +29,17 @@ export async function mergedAnswer(
   }
   const text = parameters.toString();
   const target = text === "" ? url.pathname : `${url.pathname}?${text}`;
-  const replies = [await ownReply(() => answer(parameters)), ...(await workers.askAll("admin", { target }))];
+  const own = await ownReply(() => answer(parameters));
+  const { answers, unresponsive } = await workers.ask("admin", { target });
+  const replies = [own, ...answers.map((one) => one.answer)];
   const good = replies.filter(({ status }) => status === 200).map(({ value }) => value);
   const [first] = replies;
   // What only some processes know nothing of, such as a node, is known.
   if (good.length === 0) return { kind: "json", status: first?.status ?? 500, value: first?.value };
   const value = merge(good);
-  return { kind: "json", value: isPage ? pageOf(value as WholePage, offset, limit) : value };
+  if (!isPage) return { kind: "json", value };
+  const page = pageOf(value as WholePage, offset, limit);
+  return { kind: "json", value: { ...page, ...(unresponsive.length > 0 && { unresponsiveWorkers: unresponsive }) } };
 }
 
 async function ownReply(answer: () => AdminAnswer | Promise<AdminAnswer>): Promise<AdminReply> {

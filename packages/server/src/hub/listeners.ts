@@ -33,6 +33,7 @@ const kinds: Readonly<Record<ServerReport["kind"], 1>> = {
   ...{ "load-reporter-connected": 1, "load-reporter-disconnected": 1, "load-reported": 1, "certificate-ended": 1 },
   ...{ "tls-reloaded": 1, "tls-refused": 1, "tls-held": 1, ready: 1, draining: 1 },
   ...{ "listener-failed": 1, "invariant-broken": 1, "worker-ready": 1, "worker-ended": 1 },
+  ...{ "worker-unresponsive": 1, "worker-responsive": 1 },
 };
 const anEvent: Rule = (kind) => {
   if (typeof kind !== "string") return aName(kind);

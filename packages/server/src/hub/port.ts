@@ -343,6 +343,10 @@ export type ShellReport =
 export type WorkerReport =
   /** A worker serves clients. */
   | { readonly kind: "worker-ready"; readonly worker: number; readonly pid: number; readonly tookMs: number }
+  /** A worker does not answer: it gets no new connections, and ends if it does not answer for long. */
+  | { readonly kind: "worker-unresponsive"; readonly worker: number; readonly pid: number }
+  /** A worker answers again. */
+  | { readonly kind: "worker-responsive"; readonly worker: number; readonly pid: number }
   /** A worker ended although nobody asked it to; another takes its place after a pause. */
   | {
       readonly kind: "worker-ended";

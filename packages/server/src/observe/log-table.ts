@@ -324,6 +324,19 @@ export const logTable: LogTable = {
     fields: ["worker", "pid", "took_ms"],
     means: "the process has the state in force and serves clients",
   },
+  "worker-unresponsive": {
+    level: "error",
+    message: "worker does not answer",
+    fields: ["worker", "pid"],
+    means:
+      "it left pings unanswered for 3 s: it gets no new connections, the admin API answers without its clients, and after 30 s it is killed and replaced",
+  },
+  "worker-responsive": {
+    level: "info",
+    message: "worker answers again",
+    fields: ["worker", "pid"],
+    means: "it gets new connections, and the admin API answers for its clients too",
+  },
   "worker-ended": {
     level: "error",
     message: "worker ended",

@@ -170,6 +170,8 @@ function logServer(lines: Lines): void {
   }));
   logRejections(lines);
   lines.each("worker-ready", ({ worker, pid, tookMs }) => ({ worker, pid, took_ms: tookMs }));
+  lines.each("worker-unresponsive", ({ worker, pid }) => ({ worker, pid }));
+  lines.each("worker-responsive", ({ worker, pid }) => ({ worker, pid }));
   lines.each("worker-ended", ({ worker, pid, how, restartMs }) => ({ worker, pid, how, restart_ms: restartMs }));
   lines.each("tls-reloaded", ({ files }) => ({ files: files.join(",") }));
   lines.each("tls-refused", ({ files, error }) => {

@@ -125,6 +125,8 @@ export type ToWorker =
   | { readonly kind: "numbers"; readonly numbers: NumbersReached }
   /** With the connection of a client that came in at a listener. */
   | { readonly kind: "connection"; readonly listener: number }
+  /** Answered by `pong` at once, whatever else waits. */
+  | { readonly kind: "ping" }
   | Question<WorkerQuestions>
   | Answered;
 
@@ -140,5 +142,6 @@ export type ToPrimary =
   | { readonly kind: "streams"; readonly placed: readonly ReportedStream[]; readonly gone: readonly number[] }
   | { readonly kind: "remembered"; readonly what: Remembered }
   | { readonly kind: "past"; readonly lines: readonly NodePastLine[] }
+  | { readonly kind: "pong" }
   | Question<PrimaryQuestions>
   | Answered;

@@ -7,11 +7,20 @@ import type { MetricReading } from "../observe/metric-readings.ts";
 import type { BoundAddress } from "../transport/transport.ts";
 import { ConnectionSource } from "./connection-source.ts";
 import type { PrimaryQuestions, ReportedStream, ToPrimary, WorkerQuestions } from "./messages.ts";
-import { type Answerers, type AnswerOf, type AskedOf, answerQuestion, isGone } from "./questions.ts";
+import {
+  type Answerers,
+  type AnswerOf,
+  type AskedOf,
+  answerQuestion,
+  GoneError,
+  UnresponsiveError,
+} from "./questions.ts";
 import { Restarts } from "./restarts.ts";
 import type { StateFeed } from "./state-feed.ts";
+import { PING_EVERY_MS } from "./unanswered-pings.ts";
 import { Worker, type WorkerState } from "./worker.ts";
 import { WorkerReadings } from "./worker-readings.ts";
+import type { WorkerAnswersOf } from "./workers.ts";
 
 /** Connections that wait for a worker while none is ready; the client of one more has to come again. */
 const MAX_WAITING = 4_096;
@@ -48,8 +57,8 @@ export interface WorkerPoolOptions extends WorkersOptions {
 export interface WorkerDescription {
   readonly worker: number;
   readonly pid: number | undefined;
-  /** `ended`: another is about to take its place. */
-  readonly state: WorkerState;
+  /** `unresponsive`: it does not answer. `ended`: another is about to take its place. */
+  readonly state: WorkerState | "unresponsive";
   readonly startedAt: Date | undefined;
   readonly connections: number;
 }
@@ -66,6 +75,7 @@ export class WorkerPool {
   #setup: unknown;
   #addresses: readonly BoundAddress[] = [];
   #generation = 0;
+  #pinging: NodeJS.Timeout | undefined;
   #rolling: Promise<void> = Promise.resolve();
   #isClosing = false;
 
@@ -95,6 +105,7 @@ export class WorkerPool {
       addresses.push(address);
     }
     this.#addresses = addresses;
+    this.#pinging = setInterval(() => this.#pingAll(), PING_EVERY_MS).unref();
     await Promise.all(this.#numbers.map((number) => this.#startWorker(number)));
     return addresses;
   }
@@ -121,7 +132,7 @@ export class WorkerPool {
     await rolled;
   }
 
-  /** The answers of all workers that serve, in the order of their numbers; one that ends meanwhile is left out. */
+  /** The answers that `ask` got, without the numbers of the workers. */
   async askAll<K extends keyof WorkerQuestions>(
     what: K,
     asked: AskedOf<WorkerQuestions, K>,
@@ -131,20 +142,31 @@ export class WorkerPool {
     return answers.map(({ answer }) => answer);
   }
 
-  /** As `askAll`, with the numbers of the workers. */
+  /** The answers that `ask` got. */
   async askEach<K extends keyof WorkerQuestions>(
     what: K,
     asked: AskedOf<WorkerQuestions, K>,
     except?: Worker,
-  ): Promise<readonly { readonly worker: number; readonly answer: AnswerOf<WorkerQuestions, K> }[]> {
+  ): Promise<WorkerAnswersOf<AnswerOf<WorkerQuestions, K>>["answers"]> {
+    return (await this.ask(what, asked, except)).answers;
+  }
+
+  /** Asks all workers that serve; one that ends meanwhile is left out. */
+  async ask<K extends keyof WorkerQuestions>(
+    what: K,
+    asked: AskedOf<WorkerQuestions, K>,
+    except?: Worker,
+  ): Promise<WorkerAnswersOf<AnswerOf<WorkerQuestions, K>>> {
+    const answers: { readonly worker: number; readonly answer: AnswerOf<WorkerQuestions, K> }[] = [];
+    const unresponsive: number[] = [];
     const serving = this.#serving().filter((worker) => worker !== except);
-    const answers = await Promise.allSettled(serving.map((worker) => worker.ask(what, asked)));
-    const failed = answers.find((one) => one.status === "rejected" && !isGone(one.reason));
-    if (failed?.status === "rejected") throw failed.reason;
-    return answers.flatMap((one, index) => {
-      const worker = serving[index]?.number ?? 0;
-      return one.status === "fulfilled" ? [{ worker, answer: one.value }] : [];
-    });
+    const asking = serving.map(async (worker) => ({ worker: worker.number, answer: await worker.ask(what, asked) }));
+    for (const [index, one] of (await Promise.allSettled(asking)).entries()) {
+      if (one.status === "fulfilled") answers.push(one.value);
+      else if (one.reason instanceof UnresponsiveError) unresponsive.push(serving[index]?.number ?? 0);
+      else if (!(one.reason instanceof GoneError)) throw one.reason;
+    }
+    return { answers, unresponsive };
   }
 
   /** The metrics of each worker that serves, and the counters of those that ended. */
@@ -170,7 +192,9 @@ export class WorkerPool {
   }
 
   describe(): readonly WorkerDescription[] {
-    const running = [...this.#workers].map(({ number, process, state, startedAt, connections }) => {
+    const running = [...this.#workers].map((worker) => {
+      const { number, process, isResponsive, startedAt, connections } = worker;
+      const state = isResponsive ? worker.state : ("unresponsive" as const);
       return { worker: number, pid: process.pid, state, startedAt, connections };
     });
     const known = new Set(running.map(({ worker }) => worker));
@@ -193,13 +217,15 @@ export class WorkerPool {
 
   #stopListening(): void {
     this.#isClosing = true;
+    clearInterval(this.#pinging);
     for (const source of this.#sources) source.close();
     for (const { socket } of this.#waiting.splice(0)) socket.destroy();
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
+  /** The workers that take new connections. */
   #ready(): readonly Worker[] {
-    return [...this.#workers].filter(({ state }) => state === "ready");
+    return [...this.#workers].filter(({ state, isResponsive }) => state === "ready" && isResponsive);
   }
 
   #serving(): readonly Worker[] {
@@ -264,6 +290,9 @@ export class WorkerPool {
       case "serving":
         worker.isServing = true;
         return;
+      case "pong":
+        this.#answeredPing(worker);
+        return;
       case "remembered":
         this.#options.onRemembered(message.what);
         return;
@@ -306,6 +335,29 @@ export class WorkerPool {
         return refused ?? parts.flat();
       },
     };
+  }
+
+  /** Workers that start or drain have time limits of their own. */
+  #pingAll(): void {
+    for (const worker of this.#workers) if (worker.state === "ready") this.#ping(worker);
+  }
+
+  #ping(worker: Worker): void {
+    const wasResponsive = worker.isResponsive;
+    const state = worker.ping();
+    if (state === "lost") worker.process.kill();
+    if (!wasResponsive || state === "responsive") return;
+    const { number, process } = worker;
+    this.#options.report({ kind: "worker-unresponsive", worker: number, pid: process.pid ?? 0 });
+  }
+
+  #answeredPing(worker: Worker): void {
+    const wasResponsive = worker.isResponsive;
+    worker.notePong();
+    if (wasResponsive) return;
+    const { number, process } = worker;
+    this.#options.report({ kind: "worker-responsive", worker: number, pid: process.pid ?? 0 });
+    this.#handWaiting();
   }
 
   #ended(worker: Worker, how: string): void {

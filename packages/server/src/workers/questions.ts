@@ -28,13 +28,22 @@ export interface Answered {
 }
 
 /** The other process ended before it answered. */
-class GoneError extends Error {
+export class GoneError extends Error {
   override readonly name = "GoneError";
 }
 
-/** Whether a question has no answer because the other process ended. */
-export function isGone(cause: unknown): boolean {
-  return cause instanceof GoneError;
+/** The other process runs, and does not answer. */
+export class UnresponsiveError extends Error {
+  override readonly name = "UnresponsiveError";
+
+  constructor() {
+    super("the process does not answer");
+  }
+}
+
+/** Whether a question has no answer because the other process ended, or does not answer. */
+export function isUnanswered(cause: unknown): boolean {
+  return cause instanceof GoneError || cause instanceof UnresponsiveError;
 }
 
 interface UnansweredQuestion {
@@ -77,7 +86,16 @@ export class Questions<Table extends QuestionTable<Table>> {
   /** The other process is gone. */
   end(): void {
     this.#isGone = true;
-    for (const { reject } of this.#waiting.values()) reject(new GoneError("the process is gone"));
+    this.#rejectAll(new GoneError("the process is gone"));
+  }
+
+  /** The other process does not answer. What it answers later to the questions until now is ignored. */
+  giveUp(): void {
+    this.#rejectAll(new UnresponsiveError());
+  }
+
+  #rejectAll(cause: Error): void {
+    for (const { reject } of this.#waiting.values()) reject(cause);
     this.#waiting.clear();
   }
 }

@@ -112,6 +112,9 @@ export class WorkerLink implements Freshness {
       case "connection":
         this.#connect(message.listener, socket);
         return;
+      case "ping":
+        this.#parts.channel.send({ kind: "pong" });
+        return;
       case "question":
         void this.#answer(message);
         return;
@@ -149,7 +152,9 @@ export class WorkerLink implements Freshness {
     });
   }
 
-  async #apply(message: Exclude<ToWorker, { readonly kind: "connection" | "question" | "answer" }>): Promise<void> {
+  async #apply(
+    message: Exclude<ToWorker, { readonly kind: "connection" | "ping" | "question" | "answer" }>,
+  ): Promise<void> {
     const { target, numbers, hub, channel, history } = this.#parts;
     switch (message.kind) {
       case "setup":

@@ -1,6 +1,6 @@
 import type { MetricReading } from "../observe/metric-readings.ts";
 import { sumCounters } from "../observe/metric-sums.ts";
-import { isGone } from "./questions.ts";
+import { isUnanswered } from "./questions.ts";
 import type { Worker } from "./worker.ts";
 
 /** The metrics of the workers. What a worker counted stays when it ends, so that sums over all workers never go down. */
@@ -8,12 +8,12 @@ export class WorkerReadings {
   readonly #newest = new Map<Pick<Worker, "ask">, readonly MetricReading[]>();
   #ended: readonly MetricReading[] = [];
 
-  /** Reads the metrics of a worker; if it ends first, what it answered before stays. */
+  /** Reads the metrics of a worker; if it ends first or does not answer, what it answered before stays. */
   async read(worker: Pick<Worker, "ask">): Promise<void> {
     try {
       this.#newest.set(worker, await worker.ask("metrics", {}));
     } catch (cause) {
-      if (!isGone(cause)) throw cause;
+      if (!isUnanswered(cause)) throw cause;
     }
   }
 

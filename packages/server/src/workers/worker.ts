@@ -1,6 +1,7 @@
 import { forkWorker, type WorkerProcess } from "./fork.ts";
 import type { ReportedStream, ToPrimary, WorkerQuestions } from "./messages.ts";
-import { type AnswerOf, type AskedOf, Questions } from "./questions.ts";
+import { type AnswerOf, type AskedOf, Questions, UnresponsiveError } from "./questions.ts";
+import { type Responsiveness, UnansweredPings } from "./unanswered-pings.ts";
 
 export type WorkerState = "starting" | "ready" | "draining" | "ended";
 
@@ -17,9 +18,12 @@ export class Worker {
   readonly #questions: Questions<WorkerQuestions>;
   /** How many streams of a single type each node has. */
   readonly #ofOneType = new Map<string, number>();
+  readonly #pings = new UnansweredPings();
   state: WorkerState = "starting";
   /** It has a configuration. */
   isServing = false;
+  /** It answered one of the last pings. */
+  isResponsive = true;
   /** Connections that it has, or that are on their way to it. */
   connections = 0;
 
@@ -30,11 +34,30 @@ export class Worker {
     this.#questions = new Questions<WorkerQuestions>((question) => this.process.channel.send(question));
   }
 
-  /** Rejects with a `GoneError` if the worker ends first. */
+  /** Sends a ping. Returns how the worker answered those before. */
+  ping(): Responsiveness {
+    const { state } = this.#pings;
+    if (state !== "responsive") {
+      this.isResponsive = false;
+      this.#questions.giveUp();
+    }
+    this.#pings.sent();
+    this.process.channel.send({ kind: "ping" });
+    return state;
+  }
+
+  /** The worker answered a ping. */
+  notePong(): void {
+    this.#pings.answered();
+    this.isResponsive = true;
+  }
+
+  /** Rejects with a `GoneError` if the worker ends first, and with an `UnresponsiveError` if it stops answering. */
   ask<K extends keyof WorkerQuestions>(
     what: K,
     asked: AskedOf<WorkerQuestions, K>,
   ): Promise<AnswerOf<WorkerQuestions, K>> {
+    if (!this.isResponsive) return Promise.reject(new UnresponsiveError());
     return this.#questions.ask(what, asked);
   }
 

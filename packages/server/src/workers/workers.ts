@@ -3,6 +3,13 @@ import type { WorkerQuestions } from "./messages.ts";
 import type { WorkerDescription } from "./pool.ts";
 import type { AnswerOf, AskedOf } from "./questions.ts";
 
+/** What workers answered, in the order of their numbers. */
+export interface WorkerAnswersOf<Answer> {
+  readonly answers: readonly { readonly worker: number; readonly answer: Answer }[];
+  /** The numbers of the workers that do not answer. */
+  readonly unresponsive: readonly number[];
+}
+
 /** The worker processes of a server, as its admin API asks them. */
 export interface Workers {
   /** Whether any of them serves clients. */
@@ -10,14 +17,19 @@ export interface Workers {
   describe(): readonly WorkerDescription[];
   /** The metrics of each worker that serves, and the counters of those that ended. */
   readMetrics(): Promise<readonly (readonly MetricReading[])[]>;
-  /** The answers of all workers that serve, in the order of their numbers; one that ends meanwhile is left out. */
+  /** Asks all workers that serve; one that ends meanwhile is left out. */
+  ask<K extends keyof WorkerQuestions>(
+    what: K,
+    asked: AskedOf<WorkerQuestions, K>,
+  ): Promise<WorkerAnswersOf<AnswerOf<WorkerQuestions, K>>>;
+  /** The answers that `ask` got, without the numbers of the workers. */
   askAll<K extends keyof WorkerQuestions>(
     what: K,
     asked: AskedOf<WorkerQuestions, K>,
   ): Promise<readonly AnswerOf<WorkerQuestions, K>[]>;
-  /** As `askAll`, with the numbers of the workers. */
+  /** The answers that `ask` got. */
   askEach<K extends keyof WorkerQuestions>(
     what: K,
     asked: AskedOf<WorkerQuestions, K>,
-  ): Promise<readonly { readonly worker: number; readonly answer: AnswerOf<WorkerQuestions, K> }[]>;
+  ): Promise<WorkerAnswersOf<AnswerOf<WorkerQuestions, K>>["answers"]>;
 }

@@ -10,6 +10,8 @@ export interface Page<T> {
   readonly total: number;
   /** The `offset` of the next page, if there is one. */
   readonly next?: number;
+  /** The numbers of the workers that do not answer; what their clients have is not in the page. Absent: all answer. */
+  readonly unresponsiveWorkers?: readonly number[];
 }
 
 /** The body of every response that is not 2xx. */

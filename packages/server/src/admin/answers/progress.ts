@@ -7,7 +7,8 @@ export interface ProgressAnswer {
   /** The newest revision. */
   readonly head: number;
   /**
-   * `deployed`: every node that counts has the revision, and they are enough. `pending`: some node does not have it yet.
+   * `deployed`: every node that counts has the revision, and they are enough. `pending`: some node does not have it yet, or a worker does not
+   * answer for its nodes.
    * `nacked`: nothing is pending, and some node NACKed something. `too-few-nodes`: all have it, but they are fewer
    * than asked for.
    */
@@ -20,6 +21,8 @@ export interface ProgressAnswer {
   readonly nacked: StragglersAnswer;
   /** Nodes that disconnected without the revision and did not come back; only the most recent 10,000 are known. */
   readonly disconnected: { readonly total: number; readonly nodes: readonly LostNodeAnswer[] };
+  /** The numbers of the workers that do not answer; their nodes are not counted. Absent: all answer. */
+  readonly unresponsiveWorkers?: readonly number[];
 }
 
 export interface StragglersAnswer {

@@ -65,7 +65,7 @@ export interface WorkerAnswer {
   /** From 1. */
   readonly worker: number;
   readonly pid?: number;
-  /** `starting`, `ready`, `draining`, or `ended`: another process is about to take its place. */
+  /** `starting`, `ready`, `unresponsive`, `draining`, or `ended`: another process is about to take its place. */
   readonly state: string;
   readonly startedAt?: string;
   readonly connections: number;

@@ -22,13 +22,21 @@ test.each([
   const asked = { number: 3, nodes: undefined, minNodes: 0, named: 10 };
   const waitFor = async (answers: readonly ProgressAnswer[], waitMs: number): Promise<ProgressAnswer> => {
     let asks = 0;
-    const askAll = async (): Promise<never> => {
+    const ask = async (): Promise<never> => {
       vi.setSystemTime(Date.now() + stepMs);
-      return [answers[Math.min(asks++, answers.length - 1)]] as never;
+      const answer = answers[Math.min(asks++, answers.length - 1)];
+      return { answers: [{ worker: 1, answer }], unresponsive: [] } as never;
     };
     const own = { ...deployed, nodes: 0, deployed: 0 };
-    return await progressOfAll({ askAll }, () => own, { ...asked, waitMs });
+    return await progressOfAll({ ask }, () => own, { ...asked, waitMs });
   };
   expect((await waitFor([pending, pending, pending, deployed], 10_000)).state).toBe("deployed");
   expect((await waitFor([pending], 150)).state).toBe("pending");
+});
+
+test("nothing is deployed as long as a worker does not answer for its nodes", async () => {
+  const ask = async (): Promise<never> => ({ answers: [{ worker: 1, answer: deployed }], unresponsive: [2] }) as never;
+  const asked = { number: 3, nodes: undefined, minNodes: 0, named: 10, waitMs: 150 };
+  const answer = await progressOfAll({ ask }, () => ({ ...deployed, nodes: 0, deployed: 0 }), asked);
+  expect(answer).toMatchObject({ state: "pending", nodes: 1, deployed: 1, unresponsiveWorkers: [2] });
 });

@@ -17,7 +17,7 @@ export interface WaitOfAll extends AskedProgress {
 
 /** Which nodes of all processes have a revision; waits until none is pending, and enough have it. */
 export async function progressOfAll(
-  workers: Pick<Workers, "askAll">,
+  workers: Pick<Workers, "ask">,
   own: () => ProgressAnswer,
   { minNodes, waitMs, signal, ...asked }: WaitOfAll,
 ): Promise<ProgressAnswer> {
@@ -25,9 +25,10 @@ export async function progressOfAll(
   for (;;) {
     const left = until - performance.now();
     // Each worker answers once nothing is pending there.
-    if (left > 0) await workers.askAll("progress", { ...asked, named: 0, waitMs: Math.min(left, LONGEST_MS) });
-    const answers = await workers.askAll("progress", { ...asked, waitMs: 0 });
-    const all = mergeProgress([own(), ...answers], { minNodes, named: asked.named });
+    if (left > 0) await workers.ask("progress", { ...asked, named: 0, waitMs: Math.min(left, LONGEST_MS) });
+    const { answers, unresponsive } = await workers.ask("progress", { ...asked, waitMs: 0 });
+    const known = [own(), ...answers.map(({ answer }) => answer)];
+    const all = mergeProgress(known, { minNodes, named: asked.named, unresponsive });
     const isOver = all.state === "deployed" || all.state === "nacked" || performance.now() >= until;
     if (isOver || signal?.aborted === true) return all;
     await pause(EVERY_MS);
@@ -37,7 +38,11 @@ export async function progressOfAll(
 /** One answer of those of all processes; a node with streams in several of them counts in each. */
 function mergeProgress(
   answers: readonly ProgressAnswer[],
-  { minNodes, named }: { readonly minNodes: number; readonly named: number },
+  {
+    minNodes,
+    named,
+    unresponsive,
+  }: { readonly minNodes: number; readonly named: number; readonly unresponsive: readonly number[] },
 ): ProgressAnswer {
   const sum = (numberOf: (answer: ProgressAnswer) => number): number =>
     answers.reduce((total, answer) => total + numberOf(answer), 0);
@@ -53,11 +58,12 @@ function mergeProgress(
   return {
     revision: answers[0]?.revision ?? 0,
     head: answers[0]?.head ?? 0,
-    state: pending.total > 0 ? "pending" : nacked.total > 0 ? "nacked" : enough,
+    state: pending.total > 0 || unresponsive.length > 0 ? "pending" : nacked.total > 0 ? "nacked" : enough,
     nodes: sum((answer) => answer.nodes),
     deployed,
     pending,
     nacked,
     disconnected: { total: sum((answer) => answer.disconnected.total), nodes: lost },
+    ...(unresponsive.length > 0 && { unresponsiveWorkers: unresponsive }),
   };
 }

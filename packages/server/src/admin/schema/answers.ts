@@ -101,8 +101,11 @@ import {
   yes,
 } from "./schema.ts";
 
+/** Of an answer for the clients of all workers. */
+const unresponsiveWorkers = optional(list(count));
+
 function page<T>(name: string, item: SchemaOf<T>): SchemaOf<Page<T>> {
-  return named(name, object<Page<T>>({ items: list(item), total: count, next: optional(count) }));
+  return named(name, object<Page<T>>({ items: list(item), total: count, next: optional(count), unresponsiveWorkers }));
 }
 
 /** The members that every object with a type has. */
@@ -741,6 +744,7 @@ export const progressAnswer: SchemaOf<ProgressAnswer> = named(
       total: count,
       nodes: list(object<LostNodeAnswer>({ id: text, reached: optional(count) })),
     }),
+    unresponsiveWorkers,
   }),
 );
 
