@@ -296,6 +296,17 @@ test("sums of counters never go down when a worker is killed or replaced", async
   await until("all four are back", async () => (await divided.metric("xds_server_streams_active")) === 4);
 }, 120_000);
 
+test("a worker that ends while it is replaced is not replaced twice", async () => {
+  await start();
+  const [first] = await divided.workers();
+  divided.child.kill("SIGHUP");
+  await until("another is starting", async () => (await divided.workers()).some(({ state }) => state === "starting"));
+  process.kill(first?.pid ?? 0, "SIGKILL");
+  await until("they are replaced", () => divided.logged("workers-restarted").length === 1);
+  await until("no more are starting", async () => (await divided.workers()).every(({ state }) => state === "ready"));
+  expect((await divided.workers()).map(({ worker }) => worker)).toEqual([1, 2]);
+}, 60_000);
+
 test("a fuse counts the nodes of the workers", async () => {
   await start("--fuses-nodes-moved-floor", "1");
   await connectFour();

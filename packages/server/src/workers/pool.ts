@@ -118,11 +118,14 @@ export class WorkerPool {
       for (const old of [...this.#workers]) {
         if (this.#isClosing) return;
         if (old.state === "ended") continue;
+        old.isBeingReplaced = true;
         try {
           await this.#startWorker(old.number);
         } catch (cause) {
           // What cannot start does not replace what serves.
           this.#setup = before;
+          old.isBeingReplaced = false;
+          if (!this.#workers.has(old)) this.#startLater(old.number, 0);
           throw cause;
         }
         await this.#drainWorker(old, graceMs);
@@ -368,12 +371,18 @@ export class WorkerPool {
     this.#options.onStreams();
     // Of one that cannot start, whoever started it is told.
     if (this.#isClosing || state === "draining" || (state === "starting" && !worker.isReplacement)) return;
-    const restartMs = this.#restarts.next(number, Date.now() - worker.startedAt.getTime());
+    const ranMs = Date.now() - worker.startedAt.getTime();
+    const restartMs = worker.isBeingReplaced ? 0 : this.#restarts.next(number, ranMs);
     this.#options.report({ kind: "worker-ended", worker: number, pid: process.pid ?? 0, how, restartMs });
+    if (!worker.isBeingReplaced) this.#startLater(number, restartMs);
+  }
+
+  #startLater(number: number, pauseMs: number): void {
+    if (this.#isClosing) return;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       void this.#startWorker(number, { isReplacement: true }).catch(() => undefined);
-    }, restartMs);
+    }, pauseMs);
     this.#timers.add(timer);
   }
 

@@ -22,6 +22,8 @@ export class Worker {
   state: WorkerState = "starting";
   /** It has a configuration. */
   isServing = false;
+  /** Another one that takes its place is starting. */
+  isBeingReplaced = false;
   /** It answered one of the last pings. */
   isResponsive = true;
   /** Connections that it has, or that are on their way to it. */
