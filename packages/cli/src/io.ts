@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { isatty } from "node:tty";
 import { exitCode } from "./exit-code.ts";
+import { Hangups } from "./hangups.ts";
 import { openScreen, type Screen } from "./screen.ts";
 import { systemErrorReason } from "./system-error.ts";
 import { understandsEscapes, watchTerminals } from "./terminals.ts";
@@ -43,9 +44,14 @@ export interface Io {
 
 const DEFAULT_COLUMNS = 100;
 
-/** Creates the `Io` of the real process. A second signal ends it at once. */
-export function createProcessIo(): Io {
+/**
+ * Creates the `Io` of the real process. A second signal ends it at once. `keepsHangup`: a SIGHUP that comes before
+ * `onHangup` is kept until then.
+ */
+export function createProcessIo({ keepsHangup }: { readonly keepsHangup: boolean }): Io {
   const interruption = new AbortController();
+  const hangups = new Hangups({ hasLostTerminal: watchTerminals(isatty), end: () => interruption.abort("SIGHUP") });
+  if (keepsHangup) hangups.hold();
   for (const name of ["SIGINT", "SIGTERM"] as const) {
     process.on(name, () => {
       if (interruption.signal.aborted) process.exit(name === "SIGINT" ? 130 : 143);
@@ -83,10 +89,7 @@ export function createProcessIo(): Io {
       needsReader = false;
     },
     interrupted: interruption.signal,
-    onHangup: (listener) => {
-      const hasLostTerminal = watchTerminals(isatty);
-      process.on("SIGHUP", () => (hasLostTerminal() ? interruption.abort("SIGHUP") : listener()));
-    },
+    onHangup: (listener) => hangups.listen(listener),
   };
 }
 

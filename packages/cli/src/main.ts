@@ -1,12 +1,15 @@
 import { exitCode } from "./exit-code.ts";
 import { createProcessIo } from "./io.ts";
-import { run } from "./run.ts";
 
 const LEAVE_WITHIN_MS = 100;
 
 // Importing this module runs the command, as `bin/xds.js` does.
-const io = createProcessIo();
-const code = await run(process.argv.slice(2), io);
+const argv = process.argv.slice(2);
+const command = argv.find((argument) => !argument.startsWith("-"));
+// SIGHUP must not end a server that starts, so the signals are handled before the modules of the commands are loaded.
+const io = createProcessIo({ keepsHangup: command === "serve" });
+const { run } = await import("./run.ts");
+const code = await run(argv, io);
 // Sets the exit code instead of exiting, so that pending output is written. An interrupted command exits soon, as
 // abandoned work would keep the process alive.
 process.exitCode = code;

@@ -307,6 +307,14 @@ test("a worker that ends while it is replaced is not replaced twice", async () =
   expect((await divided.workers()).map(({ worker }) => worker)).toEqual([1, 2]);
 }, 60_000);
 
+test("SIGHUP during the start is done once the server serves", async () => {
+  divided = Divided.begin(site.directory, "--state-dir", state.directory, "--workers", "3");
+  await until("the first is ready", () => divided.logged("worker-ready").length > 0);
+  divided.child.kill("SIGHUP");
+  await until("they are replaced", () => divided.logged("workers-restarted").length === 1);
+  expect([divided.logged("serving").length, divided.logged("hangup").length]).toEqual([1, 1]);
+}, 60_000);
+
 test("a fuse counts the nodes of the workers", async () => {
   await start("--fuses-nodes-moved-floor", "1");
   await connectFour();
