@@ -36,8 +36,8 @@ export interface Io {
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as the reason. */
   readonly interrupted: AbortSignal;
   /**
-   * From now on, SIGHUP calls the listener instead of ending the process. If it comes because the terminal of the
-   * command was closed, it interrupts the command instead.
+   * From now on, SIGHUP calls the listener instead of ending the process, also one that was kept. If it comes because
+   * the terminal of the command was closed, it interrupts the command instead.
    */
   onHangup(listener: () => void): void;
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
+import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Cluster, createXdsClient, type XdsClient } from "@xdskit/client";
@@ -17,6 +18,9 @@ import { CapturedIo } from "./captured-io.ts";
 import { clusters, Site, until } from "./serving.ts";
 
 const command = fileURLToPath(new URL("../bin/xds.js", import.meta.url));
+
+/** The preface of a client, and its empty SETTINGS frame. */
+const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", "latin1");
 
 /** `xds serve` with worker processes. */
 class Divided {
@@ -243,6 +247,24 @@ test("workers that are suspended with their primary are not to blame", async () 
   for (const pid of pids) process.kill(pid, "SIGCONT");
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   expect(divided.logged("worker-unresponsive")).toEqual([]);
+}, 60_000);
+
+test("connections that queue for a worker that ends go to another", async () => {
+  await start();
+  const [first] = await divided.workers();
+  process.kill(first?.pid ?? 0, "SIGSTOP");
+  const [host = "", port] = divided.address.split(":");
+  let served = 0;
+  const sockets = Array.from({ length: 8 }, () => {
+    const socket = connectSocket(Number(port), host, () => socket.write(HTTP2_PREFACE));
+    socket.on("error", () => undefined);
+    return socket.once("data", () => served++);
+  });
+  await until("the other worker serves its share", () => served === 4);
+  process.kill(first?.pid ?? 0, "SIGKILL");
+  // One was on its way.
+  await until("those that waited are served", () => served >= 7);
+  for (const socket of sockets) socket.destroy();
 }, 60_000);
 
 test("SIGHUP replaces the workers one by one, with the settings of now", async () => {

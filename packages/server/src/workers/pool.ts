@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { NodePastLine, Remembered } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { ArrivingClient } from "../hub/catch-up-gate.ts";
@@ -18,7 +17,7 @@ import {
 import { Restarts } from "./restarts.ts";
 import type { StateFeed } from "./state-feed.ts";
 import { PING_EVERY_MS } from "./unanswered-pings.ts";
-import { Worker, type WorkerState } from "./worker.ts";
+import { type ClientConnection, Worker, type WorkerState } from "./worker.ts";
 import { WorkerReadings } from "./worker-readings.ts";
 import type { WorkerAnswersOf } from "./workers.ts";
 
@@ -68,7 +67,7 @@ export class WorkerPool {
   readonly #options: WorkerPoolOptions;
   readonly #workers = new Set<Worker>();
   readonly #sources: ConnectionSource[] = [];
-  readonly #waiting: { readonly listener: number; readonly socket: Socket }[] = [];
+  readonly #waiting: ClientConnection[] = [];
   readonly #restarts = new Restarts();
   readonly #readings = new WorkerReadings();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -96,7 +95,11 @@ export class WorkerPool {
   async start(): Promise<readonly BoundAddress[]> {
     const addresses: BoundAddress[] = [];
     for (const [listener, wanted] of this.#options.listen.entries()) {
-      const { source, address } = await ConnectionSource.open(wanted, (socket) => this.#connected(listener, socket));
+      const { source, address } = await ConnectionSource.open(wanted, (socket) => {
+        // Whatever happens to it before it is handed on, its client comes again.
+        socket.on("error", () => undefined);
+        this.#handOn({ listener, socket });
+      });
       this.#sources.push(source);
       if (this.#isClosing) {
         source.close();
@@ -368,6 +371,7 @@ export class WorkerPool {
     worker.ended();
     this.#readings.end(worker);
     this.#workers.delete(worker);
+    for (const connection of worker.leaving) this.#handOn(connection);
     this.#options.onStreams();
     // Of one that cannot start, whoever started it is told.
     if (this.#isClosing || state === "draining" || (state === "starting" && !worker.isReplacement)) return;
@@ -398,22 +402,15 @@ export class WorkerPool {
     clearTimeout(killing);
   }
 
-  #connected(listener: number, socket: Socket): void {
-    // Whatever happens to it before it is handed on, its client comes again.
-    socket.on("error", () => undefined);
+  #handOn(connection: ClientConnection): void {
     const worker = this.#leastBusy();
-    if (worker !== undefined) this.#hand(worker, listener, socket);
-    else if (this.#waiting.length < MAX_WAITING && !this.#isClosing) this.#waiting.push({ listener, socket });
-    else socket.destroy();
+    if (worker !== undefined) worker.hand(connection);
+    else if (this.#waiting.length < MAX_WAITING && !this.#isClosing) this.#waiting.push(connection);
+    else connection.socket.destroy();
   }
 
   #handWaiting(): void {
-    for (const { listener, socket } of this.#waiting.splice(0)) this.#connected(listener, socket);
-  }
-
-  #hand(worker: Worker, listener: number, socket: Socket): void {
-    worker.connections++;
-    worker.process.channel.send({ kind: "connection", listener }, { socket });
+    for (const connection of this.#waiting.splice(0)) this.#handOn(connection);
   }
 
   /** Connections last long, so that taking turns would leave a new worker with few for long. */

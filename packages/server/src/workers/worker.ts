@@ -1,7 +1,14 @@
+import type { Socket } from "node:net";
 import { forkWorker, type WorkerProcess } from "./fork.ts";
 import type { ReportedStream, ToPrimary, WorkerQuestions } from "./messages.ts";
 import { type AnswerOf, type AskedOf, Questions, UnresponsiveError } from "./questions.ts";
 import { type Responsiveness, UnansweredPings } from "./unanswered-pings.ts";
+
+/** A connection of a client, and the listener at which it came in. */
+export interface ClientConnection {
+  readonly listener: number;
+  readonly socket: Socket;
+}
 
 export type WorkerState = "starting" | "ready" | "draining" | "ended";
 
@@ -28,6 +35,8 @@ export class Worker {
   isResponsive = true;
   /** Connections that it has, or that are on their way to it. */
   connections = 0;
+  /** Connections that have not left this process yet: one follows when the worker has taken the one before. */
+  readonly leaving: Set<ClientConnection> = new Set();
 
   constructor(number: number, { entry, isReplacement }: { readonly entry: string; readonly isReplacement: boolean }) {
     this.number = number;
@@ -61,6 +70,15 @@ export class Worker {
   ): Promise<AnswerOf<WorkerQuestions, K>> {
     if (!this.isResponsive) return Promise.reject(new UnresponsiveError());
     return this.#questions.ask(what, asked);
+  }
+
+  /** Hands a connection to the worker. */
+  hand(connection: ClientConnection): void {
+    const { listener, socket } = connection;
+    this.connections++;
+    this.leaving.add(connection);
+    const onLeft = (): void => void this.leaving.delete(connection);
+    this.process.channel.send({ kind: "connection", listener }, { socket, onLeft });
   }
 
   settle(answer: Extract<ToPrimary, { readonly kind: "answer" }>): void {
