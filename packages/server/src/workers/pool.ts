@@ -13,13 +13,13 @@ import {
   answerQuestion,
   GoneError,
   UnresponsiveError,
+  type WorkerAnswersOf,
 } from "./questions.ts";
 import { Restarts } from "./restarts.ts";
 import type { StateFeed } from "./state-feed.ts";
 import { PING_EVERY_MS } from "./unanswered-pings.ts";
 import { type ClientConnection, Worker, type WorkerState } from "./worker.ts";
 import { WorkerReadings } from "./worker-readings.ts";
-import type { WorkerAnswersOf } from "./workers.ts";
 
 /** Connections that wait for a worker while none is ready; the client of one more has to come again. */
 const MAX_WAITING = 4_096;

@@ -27,6 +27,13 @@ export interface Answered {
   readonly failed?: string;
 }
 
+/** What workers answered, in the order of their numbers. */
+export interface WorkerAnswersOf<Answer> {
+  readonly answers: readonly { readonly worker: number; readonly answer: Answer }[];
+  /** The numbers of the workers that do not answer. */
+  readonly unresponsive: readonly number[];
+}
+
 /** The other process ended before it answered. */
 export class GoneError extends Error {
   override readonly name = "GoneError";

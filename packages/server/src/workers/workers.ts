@@ -1,14 +1,7 @@
 import type { MetricReading } from "../observe/metric-readings.ts";
 import type { WorkerQuestions } from "./messages.ts";
 import type { WorkerDescription } from "./pool.ts";
-import type { AnswerOf, AskedOf } from "./questions.ts";
-
-/** What workers answered, in the order of their numbers. */
-export interface WorkerAnswersOf<Answer> {
-  readonly answers: readonly { readonly worker: number; readonly answer: Answer }[];
-  /** The numbers of the workers that do not answer. */
-  readonly unresponsive: readonly number[];
-}
+import type { AnswerOf, AskedOf, WorkerAnswersOf } from "./questions.ts";
 
 /** The worker processes of a server, as its admin API asks them. */
 export interface Workers {

@@ -4,7 +4,7 @@ import type { CurrentView } from "../cache/current-view.ts";
 import { type Uses, unknownUses } from "../cache/shared-selections.ts";
 import { LazyMap } from "../memory/lazy.ts";
 import type { Subscription } from "../subscription/subscription.ts";
-import type { ReadonlySentState } from "./readonly-sent-state.ts";
+import type { HeldBackResource, ReadonlySentState } from "./readonly-sent-state.ts";
 
 /** An earlier state of a resource, sent in place of a newer one that has to wait. */
 export interface Target {
@@ -14,14 +14,6 @@ export interface Target {
 
 /** Names that are held back, with what is sent in the meantime; undefined: nothing. */
 export type HeldBackNames = ReadonlyMap<string, Target | undefined>;
-
-/** The state of a client with a resource that is held back. */
-export interface HeldBackResource {
-  /** What the client goes on using; undefined: nothing of that name. */
-  readonly replaces: Uses | undefined;
-  /** The revision that the client had before. */
-  readonly from: number;
-}
 
 /**
  * Resources of one type that are held back from a client, because something that they reference has to come first.
