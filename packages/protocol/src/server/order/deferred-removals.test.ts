@@ -1,8 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { delta, node, sotw } from "../../../test/support/conversation.ts";
 import { shown, viewOf, WrittenLayer } from "../../../test/support/layers.ts";
-import { CLUSTER, digest, ENDPOINTS, LISTENER, plain, resource, traits } from "../../../test/support/resources.ts";
+import {
+  CLUSTER,
+  digest,
+  ENDPOINTS,
+  EXTENSION,
+  LISTENER,
+  plain,
+  ROUTE,
+  resource,
+  traits,
+} from "../../../test/support/resources.ts";
 import { toldAtOnce } from "../../../test/support/type-streams.ts";
+import type { Dialect } from "../../dialect/dialect.ts";
 import { dialectFor } from "../../dialect/presets.ts";
 import type { DiscoveryRequest } from "../../message/request.ts";
 import type { Variant } from "../../message/variant.ts";
@@ -117,13 +128,22 @@ class Client {
 }
 
 test("S-ORD-05: Clusters are removed last, and in delta their endpoints", () => {
-  const isFor = (type: TypeUrl): unknown =>
+  const isFor = (type: TypeUrl, userAgentName = "", over: Partial<Dialect> = {}): unknown =>
     (["sotw", "delta"] as const).map((variant) => {
       const known = traits(type);
-      return known && DeferredRemovals.isFor(known, variant);
+      return known && DeferredRemovals.isFor(known, variant, { ...dialectFor(node("n", userAgentName)), ...over });
     });
   expect([isFor(CLUSTER), isFor(ENDPOINTS), isFor(LISTENER)]).toEqual([
     [true, true],
+    [false, true],
+    [false, false],
+  ]);
+  expect([isFor(EXTENSION), isFor(EXTENSION, "envoy")]).toEqual([
+    [false, false],
+    [false, true],
+  ]);
+  const everywhere = { deltaRemovals: { otherwise: "when-unreferenced" } } as const;
+  expect([isFor(ROUTE, "", everywhere), isFor(LISTENER, "", everywhere)]).toEqual([
     [false, true],
     [false, false],
   ]);
@@ -133,7 +153,6 @@ test("S-ORD-05: Clusters are removed last, and in delta their endpoints", () => 
     false,
     true,
   ]);
-  expect([clusters.canHoldBack, clusters.canTellTargets, clusters.heldBackFrom]).toEqual([false, false, Infinity]);
 });
 
 describe.each(["delta", "sotw"] as const)("S-ORD-05: in %s a deleted Cluster", (variant) => {

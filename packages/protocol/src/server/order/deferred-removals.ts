@@ -1,6 +1,8 @@
+import { type Dialect, forKind } from "../../dialect/dialect.ts";
 import type { TtlVerdict } from "../../dialect/ttl.ts";
 import type { DiscoveryRequest } from "../../message/request.ts";
 import type { Variant } from "../../message/variant.ts";
+import type { TypeKind } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { Position } from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
@@ -20,9 +22,16 @@ import type {
 } from "../type/type-stream.ts";
 
 /**
+ * Kinds whose removals are never deferred: nothing refers to their resources by name, and one may replace another under
+ * a new name in the same response.
+ */
+const neverDeferred: ReadonlySet<TypeKind> = new Set(["lds", "srds", "vhds"]);
+
+/**
  * Removes deleted Clusters of one stream last: until then delta does not send the removal, and State of the World goes
- * on listing them (S-ORD-05). In delta, the same for their endpoints; State of the World cannot express their removal.
- * Everything else is left to the wrapped type stream.
+ * on listing them (S-ORD-05). In delta, the same for their endpoints, and for types that the client must not lose while
+ * a resource that it holds refers to them (S-DEL-04); State of the World cannot express their removal. Everything else
+ * is left to the wrapped type stream.
  */
 export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   readonly #variant: Variant;
@@ -36,8 +45,10 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   #resumed: Pick<PendingResponse, "newToClient" | "changedForClient"> | undefined;
 
   /** Whether resources of a type are removed last. */
-  static isFor({ kind }: TypeTraits, variant: Variant): boolean {
-    return kind === "cds" || (kind === "eds" && variant === "delta");
+  static isFor({ kind }: TypeTraits, variant: Variant, { deltaRemovals }: Pick<Dialect, "deltaRemovals">): boolean {
+    if (kind === "cds") return true;
+    if (variant !== "delta" || neverDeferred.has(kind)) return false;
+    return kind === "eds" || forKind(deltaRemovals, kind) === "when-unreferenced";
   }
 
   constructor(variant: Variant, machine: TypeStream) {
@@ -92,6 +103,10 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
 
   get needsChangesSince(): Position | undefined {
     return this.#machine.needsChangesSince;
+  }
+
+  get withholdsRemovals(): boolean {
+    return this.#machine.withholdsRemovals === true;
   }
 
   get isPaused(): boolean {
@@ -162,19 +177,24 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   }
 
   get canHoldBack(): boolean {
-    return false;
+    return this.#machine.canHoldBack;
   }
 
   get canTellTargets(): boolean {
-    return false;
+    return this.#machine.canTellTargets;
   }
 
   get heldBackFrom(): number {
-    return Number.POSITIVE_INFINITY;
+    return this.#machine.heldBackFrom;
+  }
+
+  listedIn(view: View): ReadonlySet<string> {
+    return this.#machine.listedIn?.(view) ?? nothing;
   }
 
   next(current: CurrentView, bounds: FlushBounds): readonly PendingResponse[] {
     if (this.#reported !== undefined) this.#takeUp(this.#reported, current);
+    this.#returnReferenced(current.view);
     const before = this.position;
     const answers = this.#machine.next(current, bounds);
     if (before !== undefined && this.position !== before) {
@@ -189,6 +209,13 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
         : this.#sotw(answers, before, current, removable);
     if (this.position !== before) this.#asked = this.subscription.scope;
     return sent;
+  }
+
+  /** What is referred to again is no longer pending: its removal is withheld until nothing refers to it. */
+  #returnReferenced(view: View): void {
+    if (this.#pendingRemovals.isEmpty || this.#machine.withholdReferenced === undefined) return;
+    const withheld = this.#machine.withholdReferenced(this.#pendingRemovals.names.keys(), view);
+    this.#pendingRemovals = this.#pendingRemovals.without((name) => withheld.has(name));
   }
 
   #removable(removable: Removable, view: View): Removable {
@@ -312,6 +339,8 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return resumed === undefined ? answer : { ...answer, ...resumed };
   }
 }
+
+const nothing: ReadonlySet<string> = new Set();
 
 function removes({ body }: PendingResponse): boolean {
   return body.segments.some(({ removed }) => removed.length > 0);

@@ -210,7 +210,8 @@ export class StreamWaits {
 
   #removalWaitOf(type: TypeStream): Wait | undefined {
     const { deferredRemovals, pendingRemovals } = type;
-    if (deferredRemovals === undefined || pendingRemovals.isEmpty) return undefined;
+    // What a type has to send waits first: it may replace what is to be removed.
+    if (deferredRemovals === undefined || pendingRemovals.isEmpty || this.#waits.has(type)) return undefined;
     return this.#order.removalWaitOf(pendingRemovals.oldest, deferredRemovals) ?? releaseOf(type);
   }
 

@@ -275,7 +275,8 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     }
     for (const type of this.#inOrder) {
       if (isUnfinished || (type.pendingRemovals.isEmpty && type.untoldAbsences.isEmpty)) continue;
-      this.#speak(type, effects);
+      const waits = this.#waits.of(type);
+      if (waits === undefined || waits.maySpeak) this.#speak(type, effects, waits?.names);
       this.#waits.findOfRemovals(type);
     }
     if (this.#beats.isDue && !isUnfinished) this.#beat(effects);
@@ -288,7 +289,10 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
 
   #findSettled(): boolean {
     if (!this.#waits.isEmpty || this.#beats.isDue || this.waiting().length > 0) return false;
-    return this.#inOrder.every((type) => type.pendingRemovals.isEmpty && !type.hasNews(this.view));
+    return this.#inOrder.every((type) => {
+      if (!type.pendingRemovals.isEmpty || type.withholdsRemovals === true) return false;
+      return !type.hasNews(this.view);
+    });
   }
 
   /** Marks a heartbeat of a type as due. Returns false if the client is not sent TTLs of it. */
@@ -439,8 +443,8 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     const { variant } = this.opened;
     const machine = variant === "sotw" ? new SotwTypeStream(options) : new DeltaTypeStream(options);
     const isOrdered = this.#ordering.takesPart(traits.kind);
-    const type =
-      isOrdered && DeferredRemovals.isFor(traits, variant) ? new DeferredRemovals(variant, machine) : machine;
+    const isDeferred = isOrdered && DeferredRemovals.isFor(traits, variant, this.identity.dialect);
+    const type = isDeferred ? new DeferredRemovals(variant, machine) : machine;
     if (isOrdered) this.identity.siblings.order.join(type, this);
     this.#types.set(traits.type, type);
     this.#tellsTtls ||= type.ttl === "told";

@@ -13,6 +13,7 @@ import type { CurrentView } from "../cache/current-view.ts";
 import { noPendingRemovals, type PendingRemovals } from "../cache/pending-removals.ts";
 import { type Comparison, mayBeHeldUnder } from "../cache/resume.ts";
 import type { PendingResource } from "../cache/shared-selections.ts";
+import { LazySet } from "../memory/lazy.ts";
 import { countOf } from "../subscription/names.ts";
 import { isAsked, type Selection } from "../subscription/selection.ts";
 import { classifyChange, Subscription, type SubscriptionChange } from "../subscription/subscription.ts";
@@ -47,6 +48,8 @@ export class DeltaTypeStream implements TypeStream {
   readonly #first: FirstSelection;
   readonly #terms: DeltaTerms;
   readonly #replacements = new Replacements();
+  /** Deleted names that the view still refers to. */
+  readonly #referenced = new LazySet<string>();
   #isOpen = false;
   /** How many names count that were given up and are remembered until the next answer in order. */
   #leftOver = 0;
@@ -128,7 +131,8 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   hasNews(view: View): boolean {
-    return this.#terms.unsubscribed.size > 0 || !this.untoldAbsences.isEmpty || this.sentState.hasNews(view);
+    if (this.#terms.unsubscribed.size > 0 || !this.untoldAbsences.isEmpty || this.sentState.hasNews(view)) return true;
+    return this.#referenced.size > 0 && this.#releasedIn(view).length > 0;
   }
 
   catchUp(revision: number): void {
@@ -206,6 +210,7 @@ export class DeltaTypeStream implements TypeStream {
     if (change.dropped.length > 0 || change.leftWildcard) this.deliveries.forgive(change.dropped, this.subscription);
     for (const name of change.dropped) {
       this.sentState.giveUp(name);
+      this.#referenced.delete(name);
       this.untoldAbsences.forget(name);
       if (this.subscription.isWildcard) this.#terms.unsubscribed.add(name);
       // The client may still hold it for another term.
@@ -225,6 +230,7 @@ export class DeltaTypeStream implements TypeStream {
     this.#leftOver = 0;
     for (const name of this.sentState.sentOutOfOrder.keys())
       if (!this.subscription.isNamed(name)) this.sentState.sentOutOfOrder.delete(name);
+    for (const name of this.#referenced) if (!this.subscription.isNamed(name)) this.#referenced.delete(name);
   }
 
   /**
@@ -295,7 +301,8 @@ export class DeltaTypeStream implements TypeStream {
   #compare(current: CurrentView): readonly PendingResponse[] {
     const found = this.#resume.step(current);
     if (found === undefined) return [];
-    if (this.#isAsCompared(found)) return this.#advance(current, this.#answerCompared(found, current));
+    if (!this.#hasOwnRemovals && this.#isAsCompared(found))
+      return this.#advance(current, this.#answerCompared(found, current));
     const news = this.#noNews();
     // The client may have unsubscribed from some while the comparison was paused.
     const mayBeHeld = mayBeHeldUnder(this.subscription);
@@ -304,7 +311,8 @@ export class DeltaTypeStream implements TypeStream {
     for (const term of found.missing) if (this.subscription.names.has(term)) news.miss(term);
     this.#terms.addPending(news, current);
     const { newcomers } = found;
-    return this.#advance(current, this.#answer(news, current, { mustAnswer: this.subscription.asksForAll, newcomers }));
+    this.#advance(current, []);
+    return this.#answer(news, current, { mustAnswer: this.subscription.asksForAll, newcomers });
   }
 
   /** Whether the client requested nothing while the comparison was paused. */
@@ -325,17 +333,17 @@ export class DeltaTypeStream implements TypeStream {
 
   #inTurn(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
+    this.#release(current.view);
     const hasOwnNews = !this.sentState.isPlain || this.#terms.unsubscribed.size > 0;
     const isPlain = !hasOwnNews && heldBack.size === 0;
     if (isPlain && isStill(position, current.view, type)) return [];
-    const hasOwnRemovals = forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
-    if (isPlain && this.subscription.isSoleWildcard && !hasOwnRemovals) {
+    if (isPlain && this.subscription.isSoleWildcard && !this.#hasOwnRemovals) {
       const { segments } = current.differenceSince(position, type);
       if (segments.length === 0) return this.#advance(current, []);
       return this.#advance(current, this.#whole(current.bodySince("delta", position, type)));
     }
     const selection = current.selectSince(position, type, this.subscription);
-    if (isPlain && !hasOwnRemovals) {
+    if (isPlain && !this.#hasOwnRemovals) {
       const { puts, removed } = selection;
       if (puts.length === 0 && removed.length === 0) return this.#advance(current, []);
       const make = (): Segment => ({ puts, removed, missing: [] });
@@ -353,12 +361,11 @@ export class DeltaTypeStream implements TypeStream {
     this.#terms.addPending(news, current);
     const held = this.#withReplaced(news, selection, heldBack, current.revision);
     for (const name of held.keys()) news.removed.delete(name);
-    const withheld = this.#withholdRemovals(news, current.view);
     const sent = this.sentState.holdBack(held, current);
     const asked = this.#terms.holdBack(news, held, current.view);
     const unknown = this.#heldBackMatches(selection, held, sent);
     this.#advance(current, []);
-    for (const name of [...withheld, ...unknown]) this.sentState.sentOutOfOrder.set(name, somethingElse);
+    for (const name of unknown) this.sentState.sentOutOfOrder.set(name, somethingElse);
     for (const [name, mark] of sent) this.sentState.sentOutOfOrder.set(name, mark);
     for (const term of asked) this.sentState.ask(term);
     return this.#answer(news, current);
@@ -410,15 +417,38 @@ export class DeltaTypeStream implements TypeStream {
     return this.#answer(news, current, { isInTurn: false });
   }
 
-  /**
-   * Withholds removals of names that are still referenced, which would break the client (S-DEL-04 as amended). Returns
-   * these names.
-   */
-  #withholdRemovals(news: DeltaResponseBuilder, view: View): readonly string[] {
-    if (forKind(this.#options.dialect.deltaRemovals, this.traits.kind) === "at-once") return [];
-    const withheld = [...news.removed].filter((name) => view.refersTo(this.traits.type, name));
-    for (const name of withheld) news.removed.delete(name);
+  /** Withholds removals of names that are still referenced, which would break the client (S-DEL-04 as amended). */
+  withholdReferenced(names: Iterable<string>, view: View): ReadonlySet<string> {
+    const withheld = new Set<string>();
+    if (!this.#hasOwnRemovals) return withheld;
+    for (const name of names) {
+      if (!view.refersTo(this.traits.type, name)) continue;
+      withheld.add(name);
+      this.#referenced.add(name);
+    }
     return withheld;
+  }
+
+  get withholdsRemovals(): boolean {
+    return this.#referenced.size > 0;
+  }
+
+  /** Withheld names that nothing refers to any more, and those that exist again. */
+  #releasedIn(view: View): readonly string[] {
+    const { type } = this.traits;
+    return [...this.#referenced].filter((name) => !view.refersTo(type, name) || view.holder(type, name) !== undefined);
+  }
+
+  #release(view: View): void {
+    if (this.#referenced.size === 0) return;
+    for (const name of this.#releasedIn(view)) {
+      this.#referenced.delete(name);
+      this.sentState.sentOutOfOrder.set(name, somethingElse);
+    }
+  }
+
+  get #hasOwnRemovals(): boolean {
+    return forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
   }
 
   #whole(body: Body): readonly PendingResponse[] {
@@ -430,11 +460,13 @@ export class DeltaTypeStream implements TypeStream {
     current: CurrentView,
     how: { isInTurn?: boolean; mustAnswer?: boolean; newcomers?: ReadonlySet<string> } = {},
   ): readonly PendingResponse[] {
+    const { isInTurn = true, newcomers } = how;
+    const deleted = [...news.removed].filter((name) => !news.asked.has(name));
+    if (isInTurn) for (const name of this.withholdReferenced(deleted, current.view)) news.removed.delete(name);
     const puts = [...news.puts.values()].map((put) => current.answering(put, this.subscription));
     const segment = news.segment(puts);
     if (isEmpty(segment) && how.mustAnswer !== true) return [];
     const body = current.ownBody("delta", this.traits.type, segment);
-    const { isInTurn = true, newcomers } = how;
     return [{ body, isInOrder: isInTurn, news: [segment.puts], asked: news.asked, newToClient: newcomers }];
   }
 

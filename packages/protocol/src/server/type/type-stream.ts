@@ -69,7 +69,7 @@ export interface PendingResponse {
 
 /** What a flush must not send yet. */
 export interface FlushBounds {
-  /** Which deleted Clusters, and in delta their endpoints, may be removed; others become pending removals. */
+  /** Which deleted resources may be removed, of a type whose removals are deferred; others become pending removals. */
   readonly removable: Removable;
   readonly heldBack: HeldBackNames;
   /** Which absences of requested names may be told; others wait. */
@@ -78,7 +78,7 @@ export interface FlushBounds {
 
 /** The state of a type whose deleted resources are removed last (S-ORD-05). */
 export interface DeferredRemovalState {
-  /** Whether the type is Clusters, and not endpoints. */
+  /** Whether the type is Clusters. */
   readonly areClusters: boolean;
   /** A deleted Cluster that the client has not unsubscribed from yet; undefined: none. */
   readonly unreleased: string | undefined;
@@ -110,7 +110,7 @@ export interface TypeStream {
   readonly needsChangesSince: Position | undefined;
   /** Whether a comparison of many names continues in the next flush. */
   readonly isPaused: boolean;
-  /** Deleted resources that the client still holds; always empty except for Clusters and, in delta, their endpoints. */
+  /** Deleted resources that the client still holds; always empty for types whose removals are not deferred. */
   readonly pendingRemovals: PendingRemovals;
   /** Requested names whose absence waits. */
   readonly untoldAbsences: Pick<UntoldAbsences, "isEmpty" | "oldest">;
@@ -146,6 +146,12 @@ export interface TypeStream {
   listedIn?(view: View): ReadonlySet<string>;
   /** Whether something that the client holds is to be removed. */
   removesAny(current: CurrentView): boolean;
+  /**
+   * Delta: withholds the removals of those of the names that the view refers to, until it no longer does. Returns them.
+   */
+  withholdReferenced?(names: Iterable<string>, view: View): ReadonlySet<string>;
+  /** Whether any removal is withheld so: the change of another type may release it. */
+  readonly withholdsRemovals?: boolean;
   /** Whether `next` held back newer content until a response is settled. */
   isWaiting(view: View): boolean;
 }
