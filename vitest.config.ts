@@ -18,10 +18,22 @@ export const shared = {
   maxWorkers: availableParallelism(),
 };
 
-/** Files that leave nothing behind in their process, so that the next one finds the modules loaded: these take longer to load than most tests. */
-const together = ["packages/*/src/**/*.test.ts", "packages/{client,envoy-api,server}/test/**/*.test.ts"];
-/** Of those, the ones that change tables of the product, or measure the memory of their process. */
-const notTogether = ["packages/server/test/one-row.test.ts", "packages/server/test/wire/unread-bytes.test.ts"];
+/** Unit tests leave nothing behind in the process. */
+const units = "packages/*/src/**/*.test.ts";
+/** Other files that leave nothing behind, but for sockets that close while the next one begins. */
+const together = "packages/{client,envoy-api,server}/test/**/*.test.ts";
+/** Of those, the ones that change tables of the product, stop the clock or measure their process. */
+const notTogether = [
+  "client/test/file",
+  "server/test/admin/live",
+  "server/test/one-row",
+  "server/test/wire/close-while-starting",
+  "server/test/wire/packed-frames",
+  "server/test/wire/unread-bytes",
+].map((name) => `packages/${name}.test.ts`);
+
+/** The next file finds the modules loaded: to load them anew for each takes longer than most tests. */
+const inOneProcess = { isolate: false, restoreMocks: true };
 
 export default defineConfig({
   resolve: {
@@ -58,14 +70,14 @@ export default defineConfig({
       ]),
     },
     projects: [
+      { extends: true, test: { ...inOneProcess, name: "units", include: [units] } },
       {
         extends: true,
         test: {
+          ...inOneProcess,
           name: "together",
-          include: together,
+          include: [together],
           exclude: [...configDefaults.exclude, ...notTogether],
-          isolate: false,
-          restoreMocks: true,
         },
       },
       {

@@ -8,8 +8,6 @@ export default defineConfig({
   test: {
     ...shared,
     include: ["packages/server/test/wire/**/*.test.ts"],
-    isolate: false,
-    restoreMocks: true,
     setupFiles: ["vitest.setup.ts", "packages/server/test/support/node-http2.ts"].map((file) =>
       fileURLToPath(new URL(file, import.meta.url)),
     ),
