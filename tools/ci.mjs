@@ -234,14 +234,13 @@ const closestToNode = [
   "packages/client/test/process",
   "packages/client/test/store",
   "packages/source/test",
-  "packages/store-etcd/test",
+  "packages/store-etcd/test/contract",
+  "packages/store-etcd/test/credentials",
   "packages/disk",
-  "packages/cli/test/etcd-url",
   "packages/cli/test/process",
-  "packages/cli/test/replicas",
   "packages/cli/test/serve",
   "packages/cli/test/start",
-  "packages/cli/test/store",
+  "packages/cli/test/store.test",
   "packages/cli/test/workers",
 ];
 
