@@ -63,8 +63,15 @@ describeWith("chromium", "the console", () => {
         await section.getByText("Envoy has all of 4 resources as the server says.").waitFor();
         site.write({ "clusters.json": [{ ...cluster({ name: "web", source }), connect_timeout: "7s" }] });
         await until({ says: "Envoy has the change", withinMs: WITHIN_MS }, async () => (await dump()).includes('"7s"'));
-        await compare(before);
-        await section.getByText("1 difference, and 3 resources as the server says.").waitFor();
+        // The server says what was ACKed, and Envoy ACKs after it has the change.
+        await until({ says: "the change is compared", withinMs: WITHIN_MS }, async () => {
+          await compare(before);
+          const verdict = section.getByText("1 difference, and 3 resources as the server says.");
+          return await verdict.waitFor({ timeout: 1_000 }).then(
+            () => true,
+            () => false,
+          );
+        });
         expect(await section.getByRole("listitem").allTextContents()).toEqual(["cds web differs in connect_timeout"]);
         await compare(await dump());
         await section.getByText("Envoy has all of 4 resources as the server says.").waitFor();
