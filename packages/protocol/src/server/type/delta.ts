@@ -461,8 +461,10 @@ export class DeltaTypeStream implements TypeStream {
     how: { isInTurn?: boolean; mustAnswer?: boolean; newcomers?: ReadonlySet<string> } = {},
   ): readonly PendingResponse[] {
     const { isInTurn = true, newcomers } = how;
-    const deleted = [...news.removed].filter((name) => !news.asked.has(name));
-    if (isInTurn) for (const name of this.withholdReferenced(deleted, current.view)) news.removed.delete(name);
+    if (isInTurn && this.#hasOwnRemovals) {
+      const deleted = [...news.removed].filter((name) => !news.asked.has(name));
+      for (const name of this.withholdReferenced(deleted, current.view)) news.removed.delete(name);
+    }
     const puts = [...news.puts.values()].map((put) => current.answering(put, this.subscription));
     const segment = news.segment(puts);
     if (isEmpty(segment) && how.mustAnswer !== true) return [];
