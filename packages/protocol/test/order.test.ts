@@ -675,7 +675,8 @@ describe.each(["sotw", "delta"] as const)("a Listener that moves on to another r
     expect(removes(said, "c1")).toBe(true);
   });
 
-  test("keeps the former Cluster if its route is deleted while the newer version is held back", () => {
+  /** Its Listener was changed, and its route is deleted while the version to a Cluster that warms is held back. */
+  function abandoning(next: Resource, ...puts: readonly Resource[]): Conversation {
     const talk = serving();
     const warming = resource(CLUSTER, "c2", "1", { references: [to(ENDPOINTS, "c2")] });
     const changed = resource(LISTENER, "l", "changed", { references: gone("r1") });
@@ -683,7 +684,12 @@ describe.each(["sotw", "delta"] as const)("a Listener that moves on to another r
     // The Clusters warm; Listeners were ACKed.
     talk.turns();
     talk.ack(1, LISTENER);
-    talk.change({ puts: [plain("c3"), listenerOn(to(CLUSTER, "c3"))], deletes: gone("r1", "c2") });
+    talk.change({ puts: [plain("c3"), next, ...puts], deletes: gone("r1", "c2") });
+    return talk;
+  }
+
+  test("keeps the former Cluster if its route is deleted while the newer version is held back", () => {
+    const talk = abandoning(listenerOn(to(CLUSTER, "c3")));
     const said = [...talk.pass(1_000)];
     expect(removes(said, "c1")).toBe(false);
     said.push(...talk.ack(1, CLUSTER));
@@ -694,5 +700,13 @@ describe.each(["sotw", "delta"] as const)("a Listener that moves on to another r
     said.splice(0, said.length, ...talk.ack(1, ROUTE));
     expect(removes(said, "c1")).toBe(false);
     expect(removes(talk.settle(talk.ack(1, LISTENER)), "c1")).toBe(true);
+  });
+
+  test("keeps it then until the Listener has the route that it names instead", () => {
+    const talk = abandoning(listenerOn(to(ROUTE, "r2")), route("r2", "c3"));
+    const said = [...talk.pass(1_000), ...talk.ack(1, CLUSTER), ...talk.ack(1, CLUSTER), ...talk.ack(1, ROUTE)];
+    said.push(...talk.ack(1, LISTENER));
+    expect(removes(said, "c1")).toBe(false);
+    expect(removes(talk.settle(talk.subscribe(1, ROUTE, ["r2"])), "c1")).toBe(true);
   });
 });
