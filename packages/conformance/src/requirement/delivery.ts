@@ -171,6 +171,7 @@ export const deliveryRequirements: readonly Requirement[] = [
     level: "must",
     scope: "delta",
     says: "What was refused is sent again when it changes, when it is asked for, or on a new stream.",
+    amended: "When one resource of a refused response changes, the others of it are sent again after it.",
   },
   {
     id: "S-DLT-09",

@@ -79,6 +79,7 @@ export const exchangeRequirements: readonly Requirement[] = [
     level: "must",
     scope: "State of the World",
     says: "What was refused is not sent again. The next change is, without being asked for.",
+    amended: "When one resource of a refused response changes, the others of it are sent again after it.",
   },
   {
     id: "S-ACK-12",

@@ -14,6 +14,10 @@ interface Account {
   readonly said: Map<string, string | undefined>;
   /** Names and aliases to be answered whatever the version. */
   readonly asked: Set<string>;
+  /** The names of each response that was not rejected, by nonce. */
+  readonly sent: Map<string, readonly string[]>;
+  /** Names of rejected responses, each of which may be repeated once: together with a change of another of them. */
+  readonly rejected: Set<string>;
   /** Cluster endpoints owed after a change of the cluster, until they are sent. */
   readonly owed: Set<string>;
   /** State of the World: the terms of the newest request, and those that count. */
@@ -52,6 +56,10 @@ export class Ledger implements Witness {
       const { asked } = this.#account(client, ENDPOINTS);
       for (const name of this.#endpointsOf.get(client) ?? []) asked.add(name);
     }
+    if (request.error !== undefined && request.nonce !== undefined) {
+      for (const name of account.sent.get(request.nonce) ?? []) account.rejected.add(name);
+      account.sent.delete(request.nonce);
+    }
     if (request.kind === "delta") hearDelta(account, request, isFirst);
     else hearSotw(account, request, isFirst);
   }
@@ -69,7 +77,9 @@ export class Ledger implements Witness {
       for (const put of puts) words.set(put.name, put.version);
       for (const name of gone) words.set(name, undefined);
     }
+    account.sent.set(nonce, [...puts.map(({ name }) => name), ...gone]);
     for (const name of [...puts.flatMap((put) => [put.name, ...put.aliases]), ...gone]) {
+      account.rejected.delete(name);
       account.owed.delete(name);
       if (!account.isStale) account.asked.delete(name);
     }
@@ -96,7 +106,7 @@ export class Ledger implements Witness {
     for (const { references } of puts) for (const { name } of references) ofClusters.add(name);
     for (const { name, version, aliases, references } of puts) {
       // Clusters that are asked for again are followed by their endpoints too, but nobody has to wait for those.
-      const isAsked = [name, ...aliases].some((term) => clusters.asked.has(term));
+      const isAsked = clusters.rejected.has(name) || [name, ...aliases].some((term) => clusters.asked.has(term));
       for (const reference of references) {
         if (isAsked || clusters.told.get(name) !== version) endpoints.asked.add(reference.name);
         if (clusters.said.get(name) !== version) endpoints.owed.add(reference.name);
@@ -112,6 +122,8 @@ export class Ledger implements Witness {
       told: new Map(),
       said: new Map(),
       asked: new Set(),
+      sent: new Map(),
+      rejected: new Set(),
       owed: new Set(),
       listed: new Set(),
       nonce: undefined,
@@ -150,9 +162,9 @@ function hearSotw(account: Account, { names, nonce }: SotwRequest, isFirst: bool
   account.listed = listed;
 }
 
-/** Names at the version last told, for which nobody asked. */
+/** Names at the version last told, for which nobody asked, and that were not rejected. */
 function repeatedNames(
-  { told, asked }: Account,
+  { told, asked, rejected }: Account,
   puts: readonly Resource[],
   gone: readonly string[],
 ): readonly string[] {
@@ -160,7 +172,7 @@ function repeatedNames(
     ({ name, version, aliases }) => told.get(name) === version && ![name, ...aliases].some((term) => asked.has(term)),
   );
   const repeatedlyGone = gone.filter((name) => told.has(name) && told.get(name) === undefined && !asked.has(name));
-  return [...repeated.map(({ name }) => name), ...repeatedlyGone];
+  return [...repeated.map(({ name }) => name), ...repeatedlyGone].filter((name) => !rejected.has(name));
 }
 
 /** Everything, if it is what was sent before and nothing was asked for since. */

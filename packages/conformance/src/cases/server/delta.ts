@@ -85,7 +85,9 @@ export const deltaCases: readonly Case[] = [
     type: "eds",
     steps: [
       { publishes: { eds: ["a@1", "b@1"] } },
-      { receives: { subscribe: ["a", "b"] }, sends: [{ resources: ["a@1", "b@1"], as: "A" }] },
+      { receives: { subscribe: ["b"] }, sends: [{ resources: ["b@1"] }] },
+      { receives: { ack: true } },
+      { receives: { subscribe: ["a"] }, sends: [{ resources: ["a@1"], as: "A" }] },
       { receives: { nack: "a is bad" }, reports: [{ nacked: "A" }] },
       { publishes: { eds: ["b@2"] }, sends: [{ resources: ["b@2"] }] },
       { receives: { ack: true } },

@@ -142,6 +142,11 @@ export class Deliveries {
     return this.#acked;
   }
 
+  /** The names that the client rejected, where NACKs count by name. */
+  get rejectedNames(): Pick<RejectedNames, "size" | "restOf"> {
+    return this.#rejectedNames;
+  }
+
   /** The newest NACK of a name that was not ACKed in another response since. */
   refusalOf(name: string): NackRecord | undefined {
     return this.#refusals.of(name);

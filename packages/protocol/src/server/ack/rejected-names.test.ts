@@ -56,6 +56,27 @@ test("S-ORD-06 the subscription of a rejected removal is remembered as long as a
   expect([state(), rejected.scope]).toEqual([[0, false, 0, false], undefined]);
 });
 
+test("T-A5 the rest of a rejected response is known from any of its names, until each was accepted or rejected again", () => {
+  const body = (removed: readonly string[], ...names: readonly string[]): Body => {
+    const puts = names.map((name) => resource(ROUTE, name, "1"));
+    return { variant: "delta", type: ROUTE, version: "1", segments: [{ puts, removed, missing: [] }] };
+  };
+  const rejected = new RejectedNames();
+  const rest = (...changed: readonly string[]): unknown => [...rejected.restOf(new Set(changed))];
+  rejected.add(["a", "b", "r", "m"], body(["r"], "a", "b"), undefined);
+  rejected.add(["c", "d"], body([], "c", "d"), undefined);
+  expect(rest("a")).toEqual([
+    ["b", false],
+    ["r", true],
+    ["m", false],
+  ]);
+  expect(rest("a", "b", "r", "m", "c", "x", "y", "z")).toEqual([["d", false]]);
+  expect(rest("x")).toEqual([]);
+  rejected.accept(["r", "m"], body(["r", "m"]));
+  rejected.add(["b", "c"], body([], "b", "c"), undefined);
+  expect([rest("a"), rest("d"), rest("b")]).toEqual([[], [], [["c", false]]]);
+});
+
 describe("S-ORD-06 what a client refused keeps the Clusters that it may use", () => {
   test("until the wildcard that covered it is given up", () => {
     const talk = inSync("*", "other");

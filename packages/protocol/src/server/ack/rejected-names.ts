@@ -11,6 +11,10 @@ interface RejectedName {
   readonly put: Resource | undefined;
   /** The subscription when the response was sent, where the name may have been subscribed to by an alias. */
   readonly asked: Scope | undefined;
+  /** Whether it is the removal of a resource; otherwise, without a resource, the name was reported as missing. */
+  readonly isRemoval: boolean;
+  /** The names of the same response, with this one, that are still rejected. */
+  readonly together: Set<string>;
 }
 
 /**
@@ -45,11 +49,15 @@ export class RejectedNames {
   /** Adds the names of a NACKed body. `asked`: the subscription when it was sent. */
   add(names: Iterable<string>, body: Body, asked: Scope | undefined): void {
     const puts = resourcesIn(body);
+    const removed = new Set(body.segments.flatMap((segment) => segment.removed));
+    const together = new Set<string>();
     for (const name of names) {
       this.#delete(name);
       const put = puts.get(name);
       const mayBeAlias = put === undefined && asked !== undefined && !coversName(asked, name);
-      this.#names.set(name, { put, asked: mayBeAlias ? asked : undefined });
+      const isRemoval = removed.has(name);
+      this.#names.set(name, { put, asked: mayBeAlias ? asked : undefined, isRemoval, together });
+      together.add(name);
       if (put === undefined) this.#counted += countOf(name);
       else this.#resources++;
       if (mayBeAlias) {
@@ -69,6 +77,24 @@ export class RejectedNames {
     for (const { aliases } of resourcesIn(body).values()) for (const alias of aliases) this.#delete(alias);
   }
 
+  /**
+   * The other names of the responses that were rejected with one of these, and whether each is a removal. It takes as
+   * long as there are names of such responses, or names on the shorter side.
+   */
+  restOf(changed: ReadonlySet<string>): ReadonlyMap<string, boolean> {
+    const rest = new Map<string, boolean>();
+    const [few, many] = this.#names.size < changed.size ? [this.#names, changed] : [changed, this.#names];
+    const found = new Set<ReadonlySet<string>>();
+    for (const name of few.keys()) {
+      const together = many.has(name) ? this.#names.get(name)?.together : undefined;
+      if (together === undefined || found.has(together)) continue;
+      found.add(together);
+      for (const other of together)
+        if (!changed.has(other)) rest.set(other, this.#names.get(other)?.isRemoval === true);
+    }
+    return rest;
+  }
+
   /** Removes names that are no longer subscribed to: the client dropped their resources. */
   keepAsked(subscription: Subscription): void {
     for (const [name, refused] of this.#names) if (!isAsked(name, refused, subscription)) this.#delete(name);
@@ -78,6 +104,7 @@ export class RejectedNames {
     const known = this.#names.get(name);
     if (known === undefined) return;
     this.#names.delete(name);
+    known.together.delete(name);
     if (known.put === undefined) this.#counted -= countOf(name);
     else this.#resources--;
     if (known.asked !== undefined && --this.#scopes === 0) this.#newestScope = undefined;

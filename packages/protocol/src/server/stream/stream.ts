@@ -33,6 +33,7 @@ import type { TypeStream } from "../type/type-stream.ts";
 import type { AbsenceBounds } from "../type/untold-absences.ts";
 import { Heartbeats } from "./heartbeat.ts";
 import { type OwedNames, PendingResends } from "./pending-resends.ts";
+import { restOfRejected } from "./rejected-rest.ts";
 import { resourceStates } from "./resource-states.ts";
 import { Sending } from "./sending.ts";
 import { StreamErrors } from "./stream-errors.ts";
@@ -363,9 +364,12 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     const absences = (): AbsenceBounds => this.identity.siblings.order.absencesOf(type);
     const made = type.next(current, { removable, heldBack, absences });
     const answers = this.#errors.add(type, made, { current, wasBlocked });
+    const rest = restOfRejected(type, { variant: this.opened.variant, current, from, answers });
+    if (answers.length + rest.length === 0) return;
+    // One answer, of several parts: each is ACKed or NACKed by itself.
+    const moment = { revision: current.revision, toldTo, at: this.identity.siblings.order.count() };
     const isShared = !this.isAggregated && this.identity.siblings.streams.size > 1;
-    for (const answer of answers) {
-      const moment = { revision: current.revision, toldTo, at: this.identity.siblings.order.count() };
+    for (const answer of [...answers, ...rest]) {
       for (const body of this.#sending.partsOf(answer.body, type.traits, current.shared.parts)) {
         const part = body === answer.body ? answer : { ...answer, body };
         const delivery = this.#sending.respond(type, part, moment, effects);

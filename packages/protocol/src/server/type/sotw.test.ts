@@ -65,7 +65,10 @@ describe("a NACK counts", () => {
     talk.nack(1, ENDPOINTS);
     expect(standings(talk)).toEqual(nacked);
     talk.put(e("a", "3"));
-    expect(says(talk.settle())).toEqual([["a@3"]]);
+    const [change, rest] = talk.turns();
+    expect([change?.says, rest?.says]).toEqual([["a@3"], ["b@2"]]);
+    talk.ack(1, ENDPOINTS, change?.nonce);
+    talk.nack(1, ENDPOINTS, rest?.nonce);
     expect(standings(talk)).toEqual(nacked);
     talk.put(e("b", "3"));
     expect(says(talk.settle())).toEqual([["b@3"]]);
