@@ -102,6 +102,7 @@ export interface ResourceErrorState {
 
 /** A response, as far as people are shown it. */
 export interface DeliveryState {
+  /** Empty for what the client came back with, which it ACKed in a response of a former stream. */
   readonly nonce: string;
   readonly version: string;
   readonly revision: number;

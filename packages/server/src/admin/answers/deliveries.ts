@@ -85,6 +85,7 @@ export interface WaitAnswer {
 }
 
 export interface ResponseAnswer {
+  /** Empty for what the client came back with, which it ACKed in a response of a former stream. */
   readonly nonce: string;
   readonly version: string;
   readonly revision: number;
