@@ -314,13 +314,16 @@ test.each([false, true])(
     const directory = join(out.path, "deep", "out");
     const { writing } = await startExport({ directory, symlinks });
     await using _ = writing;
-    writing.commit(put(cluster("x"), endpoints("x", 1)));
+    writing.commit(put(cluster("x"), endpoints("x", 1), cluster("y"), endpoints("y", 1)));
     await writing.whenInSync();
-    rmSync(directory, { recursive: true });
-    writing.commit(put(endpoints("x", 2), cluster("x", { alt_stat_name: "y" })));
-    await writing.whenInSync();
-    expect(existsSync(join(directory, "cds.yaml"))).toBe(true);
-    expect(existsSync(join(directory, "eds/x.yaml"))).toBe(true);
+    const before = filesBelow(directory);
+    expect(before).toEqual(expect.arrayContaining(["cds.yaml", "eds/x.yaml", "eds/y.yaml"]));
+    for (const [round, removed] of [directory, join(directory, "eds")].entries()) {
+      rmSync(removed, { recursive: true });
+      writing.commit(put(endpoints("x", 2 + round)));
+      await writing.whenInSync();
+      expect(filesBelow(directory)).toEqual(before);
+    }
   },
 );
 

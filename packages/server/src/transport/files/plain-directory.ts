@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import { type FileTarget, forEachAtOnce } from "./file-target.ts";
 import type { PrivateFolder } from "./private-folder.ts";
 import { flushDirectory, isCode, isTemporary, type NewFile, replaceFile } from "./replace-file.ts";
@@ -65,7 +65,7 @@ export class PlainDirectory implements FileTarget {
 
   async #writeGroup(files: readonly NewFile[]): Promise<readonly string[]> {
     const folders = new Set(files.map(({ path }) => dirname(join(this.#path, path))));
-    for (const folder of folders) await mkdir(folder, { recursive: true });
+    for (const folder of folders) this.#expectNew(await mkdir(folder, { recursive: true }));
     const changed: string[] = [];
     await forEachAtOnce(files, async ({ path, content, isSecret }) => {
       const full = join(this.#path, path);
@@ -77,6 +77,14 @@ export class PlainDirectory implements FileTarget {
     });
     for (const folder of changed.length === 0 ? [] : folders) await flushDirectory(folder);
     return changed;
+  }
+
+  /** Throws if a folder that had to be made held files of this writer. */
+  #expectNew(made: string | undefined): void {
+    if (made === undefined) return;
+    const below = resolve(made) + sep;
+    const isGone = [...this.#known].some((path) => resolve(this.#path, path).startsWith(below));
+    if (isGone) throw new Error(`${made} was removed by another program; all files are written again`);
   }
 }
 
