@@ -22,7 +22,7 @@ describe("the URL of a store in etcd", () => {
 
   test("has hosts, a prefix and parameters", () => {
     expect(read("a:1,b:2/mesh/eu")).toEqual({ endpoints: ["http://a:1", "http://b:2"], prefix: "mesh/eu" });
-    expect(read("/mesh")).toBeUndefined();
+    expect(read("/mesh")).toBe("--store: expected HOST:PORT after etcd://");
     expect(
       read("a:1?ca=ca.pem&cert=c.pem&key=/k.pem&encryption-key=l.key&user=xds", { XDS_STORE_PASSWORD: "p" }),
     ).toEqual({

@@ -1,4 +1,5 @@
 import { type Problem, type SettingKey, settingsFile } from "@xdskit/source";
+import { mistakeInStoreUrl } from "./ledger-store.ts";
 import { isInSource, ownSource } from "./own-source.ts";
 import type { SettingTrouble, SettingValues } from "./resolve-settings.ts";
 import type { SourcePlace } from "./source-place.ts";
@@ -15,7 +16,7 @@ interface Conflict {
   /** One of the settings that do not fit, which was set. */
   readonly key: SettingKey;
   readonly message: string;
-  readonly hint: string;
+  readonly hint?: string;
 }
 
 /** Finds the settings with which no server can start. Without a source only a store is followed. */
@@ -26,17 +27,19 @@ export async function findConflicts(
   const conflicts = [
     ...tlsConflicts(values, "tls"),
     ...(values.text("admin") === "off" ? [] : adminConflicts(values)),
+    ...storeConflicts(values),
     ...(await exportConflicts(values, source)),
   ];
   const problems: Problem[] = [];
   const troubles: SettingTrouble[] = [];
   for (const { key, message, hint } of conflicts) {
     const place = values.placeOf(key);
-    if (place === undefined) troubles.push(`${values.originOf(key) ?? key}: ${message} (${hint})`);
+    if (place === undefined)
+      troubles.push(`${values.originOf(key) ?? key}: ${message}${hint === undefined ? "" : ` (${hint})`}`);
     else
       problems.push({
         ...{ code: "SETTING_INVALID", severity: "error", file: settingsFile, ...place, path: key },
-        ...{ message, hint },
+        ...{ message, ...(hint !== undefined && { hint }) },
       });
   }
   return { problems, troubles };
@@ -76,6 +79,12 @@ function needsCa(key: SettingKey, of: "tls" | "admin-tls"): Conflict {
 
 function isSet(values: SettingValues, key: SettingKey): boolean {
   return values.text(key) !== undefined;
+}
+
+function storeConflicts(values: SettingValues): readonly Conflict[] {
+  const url = values.text("store");
+  const message = url === undefined ? undefined : mistakeInStoreUrl(url);
+  return message === undefined ? [] : [{ key: "store", message }];
 }
 
 async function exportConflicts(

@@ -20,29 +20,34 @@ export interface EtcdUrlContext {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/**
- * Reads `HOST:PORT,…/PREFIX?ca=FILE&…`, without its scheme; undefined: no host is in it. Throws a `CommandError` if a
- * parameter is unknown or does not go with the others.
- */
-export function readEtcdUrl(rest: string, { cwd, env }: EtcdUrlContext): EtcdOptions | undefined {
-  const [place = "", query = ""] = rest.split(/\?(.*)/s);
-  const [hosts = "", ...path] = place.split("/");
-  const endpoints = hosts.split(",").filter((host) => host !== "");
-  if (endpoints.length === 0) return undefined;
-  const given = readParameters(query);
+/** What is wrong with the text of such a URL, without its scheme; undefined: nothing that can be said without its files. */
+export function mistakeInEtcdUrl(rest: string): string | undefined {
+  const { endpoints, parameters } = splitUrl(rest);
+  if (endpoints.length === 0) return "expected HOST:PORT after etcd://";
+  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.some((known) => known === name));
+  if (unknown === "password") return "a password does not belong in a URL";
+  if (unknown !== undefined) return `expected ${PARAMETERS.join(", ")} in the URL, got ${unknown}`;
+  if (parameters.has("cert") !== parameters.has("key")) return "cert and key go together";
+  if (parameters.has("password-file") && !parameters.has("user")) return "password-file goes with user";
+  return undefined;
+}
+
+/** Reads `HOST:PORT,…/PREFIX?ca=FILE&…`, without its scheme. Throws a `CommandError` if it cannot be used. */
+export function readEtcdUrl(rest: string, { cwd, env }: EtcdUrlContext): EtcdOptions {
+  const mistake = mistakeInEtcdUrl(rest);
+  if (mistake !== undefined) throw usage(mistake);
+  const { endpoints, prefix, parameters } = splitUrl(rest);
   const file = (name: EtcdParameter): string | undefined => {
-    const value = given.get(name);
+    const value = parameters.get(name);
     return value === undefined ? undefined : resolve(cwd, value);
   };
   const [caFile, certFile, keyFile] = [file("ca"), file("cert"), file("key")];
-  if ((certFile === undefined) !== (keyFile === undefined)) throw usage("cert and key go together");
   const isSecure = caFile !== undefined || certFile !== undefined;
   const encryptionKey = file("encryption-key");
-  const user = given.get("user");
-  if (user === undefined && given.has("password-file")) throw usage("password-file goes with user");
+  const user = parameters.get("user");
   return {
     endpoints: endpoints.map((host) => `${isSecure ? "https" : "http"}://${host}`),
-    prefix: path.join("/"),
+    prefix,
     ...(isSecure && {
       tls: {
         ...(caFile !== undefined && { caFile }),
@@ -54,15 +59,15 @@ export function readEtcdUrl(rest: string, { cwd, env }: EtcdUrlContext): EtcdOpt
   };
 }
 
-function readParameters(query: string): ReadonlyMap<EtcdParameter, string> {
-  const read = new Map<EtcdParameter, string>();
-  for (const [name, value] of new URLSearchParams(query)) {
-    const known = PARAMETERS.find((parameter) => parameter === name);
-    if (name === "password") throw usage("a password does not belong in a URL");
-    if (known === undefined) throw usage(`expected ${PARAMETERS.join(", ")} in the URL, got ${name}`);
-    read.set(known, value);
-  }
-  return read;
+function splitUrl(rest: string): {
+  readonly endpoints: readonly string[];
+  readonly prefix: string;
+  readonly parameters: ReadonlyMap<string, string>;
+} {
+  const [place = "", query = ""] = rest.split(/\?(.*)/s);
+  const [hosts = "", ...path] = place.split("/");
+  const endpoints = hosts.split(",").filter((host) => host !== "");
+  return { endpoints, prefix: path.join("/"), parameters: new Map(new URLSearchParams(query)) };
 }
 
 function readPassword(file: string | undefined, env: EtcdUrlContext["env"]): string {

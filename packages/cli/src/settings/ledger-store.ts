@@ -2,12 +2,14 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type LedgerStore, openCopiedStore, openDirectoryLedger } from "@xdskit/server";
 import { CommandError, exitCode } from "../exit-code.ts";
-import { type EtcdOptions, readEtcdUrl } from "./etcd-url.ts";
+import { type EtcdOptions, mistakeInEtcdUrl, readEtcdUrl } from "./etcd-url.ts";
 
 interface StoreScheme {
   readonly prefix: string;
   /** What follows the prefix, for help. */
   readonly form: string;
+  /** What is wrong with the rest of a URL, as far as its text says. */
+  mistake?(rest: string): string | undefined;
   open(rest: string, parts: StoreParts): Promise<LedgerStore>;
 }
 
@@ -35,9 +37,9 @@ const schemes: readonly StoreScheme[] = [
   {
     prefix: "etcd://",
     form: "HOST:PORT,…/PREFIX",
+    mistake: mistakeInEtcdUrl,
     async open(rest, { cwd, env, copyDirectory, onProblem }) {
       const options = readEtcdUrl(rest, { cwd, env });
-      if (options === undefined) throw unknownStore(`etcd://${rest}`);
       const { openEtcdStore } = await importEtcd();
       const open = (): Promise<LedgerStore> => openEtcdStore(options);
       if (copyDirectory === undefined) return await open();
@@ -59,8 +61,8 @@ const schemes: readonly StoreScheme[] = [
 
 /** Opens the store of a URL. Throws a `CommandError` that says what a URL may be, or why the store cannot be used. */
 export async function openStore(url: string, parts: StoreParts): Promise<LedgerStore> {
-  const scheme = schemes.find(({ prefix }) => url.startsWith(prefix) && url.length > prefix.length);
-  if (scheme === undefined) throw unknownStore(url);
+  const scheme = schemeOf(url);
+  if (scheme === undefined) throw new CommandError(exitCode.usage, unknownStore(url));
   try {
     return await scheme.open(url.slice(scheme.prefix.length), parts);
   } catch (cause) {
@@ -78,9 +80,19 @@ function parametersOfFile(rest: string): CommandError {
   return new CommandError(exitCode.usage, message, 'create the directory first if its name has a "?"');
 }
 
-function unknownStore(url: string): CommandError {
+/** What is wrong with the URL of a store, as far as its text says; undefined: nothing. */
+export function mistakeInStoreUrl(url: string): string | undefined {
+  const scheme = schemeOf(url);
+  return scheme === undefined ? unknownStore(url) : scheme.mistake?.(url.slice(scheme.prefix.length));
+}
+
+function schemeOf(url: string): StoreScheme | undefined {
+  return schemes.find(({ prefix }) => url.startsWith(prefix) && url.length > prefix.length);
+}
+
+function unknownStore(url: string): string {
   const forms = schemes.map(({ prefix, form }) => `${prefix}${form}`).join(" or ");
-  return new CommandError(exitCode.usage, `expected ${forms} as the store, got ${url}`);
+  return `expected ${forms} as the store, got ${url}`;
 }
 
 async function importEtcd(): Promise<EtcdPackage> {
