@@ -108,17 +108,20 @@ describe("a delta client that comes back with a Cluster that is gone", () => {
     expect([...talk.timers.values()]).toEqual([30_000]);
   });
 
-  test("is given no more where changes come more often than that", () => {
+  test.each([
+    ["a stream of its own", CLUSTER, 30_000],
+    ["an aggregated stream", undefined, 1_000],
+  ])("is given no more on %s where changes come more often than that", (_, onlyType, grace) => {
     const talk = swapped();
-    talk.open(1, "delta", CLUSTER);
+    talk.open(1, "delta", onlyType);
     talk.subscribe(1, CLUSTER, [], { ...firstOf(), initialVersions: holding(plain("old"), plain("new")) });
     talk.ack(1, CLUSTER);
-    const [timer] = [...talk.timers].filter(([, ms]) => ms === 30_000).map(([number]) => number);
+    const [timer] = [...talk.timers].filter(([, ms]) => ms === grace).map(([number]) => number);
     talk.put(plain("newer"));
     expect(says(talk.turns())).toEqual([["newer@1"]]);
     talk.ack(1, CLUSTER);
-    expect(talk.timers).toEqual(new Map([[timer, 30_000]]));
-    expect(says(talk.pass(30_000))).toEqual([["-old"]]);
+    expect(talk.timers).toEqual(new Map([[timer, grace]]));
+    expect(says(talk.pass(grace))).toEqual([["-old"]]);
   });
 
   test("keeps what goes before the stream of its routes is back", () => {

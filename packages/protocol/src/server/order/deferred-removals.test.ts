@@ -251,19 +251,12 @@ describe.each(["delta", "sotw"] as const)("S-ORD-05: in %s a deleted Cluster", (
     ]).toEqual([["a since 3"], [], [], []]);
   });
 
-  test("has no name to give up under a wildcard, or while a response is unsettled", () => {
+  test("has no name to give up under a wildcard", () => {
     const client = new Client(variant);
     client.flush(upTo(0));
     client.drop("a");
     client.flush(upTo(1));
     expect(client.type.unreleased).toBeUndefined();
-    const named = new Client(variant, { names: ["a", "b"] });
-    named.flush(upTo(0));
-    named.drop("a");
-    named.flush(upTo(0));
-    named.put(plain("b", "2"));
-    named.flush(upTo(0), false);
-    expect(named.type.unreleased).toBeUndefined();
   });
 });
 

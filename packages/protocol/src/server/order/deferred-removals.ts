@@ -122,7 +122,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   }
 
   get unreleased(): string | undefined {
-    if (!this.#namesEach() || this.deliveries.isBlocked) return undefined;
+    if (!this.#namesEach()) return undefined;
     const [name] = this.#pendingRemovals.names.keys();
     return name;
   }

@@ -6,7 +6,7 @@ import { streamWith, toldAtOnce, typeStream } from "../../../test/support/type-s
 import type { Dialect } from "../../dialect/dialect.ts";
 import { dialectFor } from "../../dialect/presets.ts";
 import type { CurrentView } from "../cache/current-view.ts";
-import { PendingRemovals } from "../cache/pending-removals.ts";
+import { noPendingRemovals, PendingRemovals } from "../cache/pending-removals.ts";
 import type { Wait } from "../contract/wait.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
@@ -228,7 +228,7 @@ describe("S-ORD-06: a wait may last", () => {
     ]).toEqual([[["return", 7]], [["return", 7]], [["return", 70]], [["return", 7]], [], []]);
   });
 
-  test("on separate streams the time of a reconnected client goes on while changes await their ACK", () => {
+  test("the time of a reconnected client goes on while changes await their ACK", () => {
     const returns = (order: Ordering): void => {
       order.awaitsReturn = true;
       order.removalWait = { for: "return" };
@@ -244,7 +244,10 @@ describe("S-ORD-06: a wait may last", () => {
         ["ack", 1],
         ["return", 70],
       ],
-      [["ack", 1]],
+      [
+        ["ack", 1],
+        ["return", 7],
+      ],
     ]);
     const client = waitsWith({ isAggregated: false });
     const type = unanswered();
@@ -252,6 +255,33 @@ describe("S-ORD-06: a wait may last", () => {
     flush(client, type);
     client.waits.giveUp({ type, what: "return", limitMs: 70 }, 1, current);
     expect(client.order.told.at(-1)).toBe("return ends");
+  });
+
+  test.each([
+    ["users of the Cluster", forUsers],
+    ["the client to unsubscribe", undefined],
+  ])("of removals, for %s, begins when nothing awaits an ACK, and goes on while later changes do", (_, removalWait) => {
+    const client = waitsWith();
+    client.order.removalWait = removalWait;
+    const type = clusters("gone");
+    let isBlocked = true;
+    Object.assign(type, { isWaiting: () => isBlocked });
+    Object.defineProperty(type.deliveries, "isBlocked", { get: () => isBlocked });
+    const limitsAfterFlush = (): unknown => {
+      flush(client, type);
+      return client.waits.waiting([type], current.view).map(({ what }) => what);
+    };
+    const seen = [limitsAfterFlush()];
+    for (const next of [false, true, false]) {
+      isBlocked = next;
+      seen.push(limitsAfterFlush());
+    }
+    Object.assign(type, { pendingRemovals: noPendingRemovals });
+    flush(client, type);
+    Object.assign(type, { pendingRemovals: clusters().pendingRemovals });
+    isBlocked = true;
+    seen.push(limitsAfterFlush());
+    expect(seen).toEqual([["ack"], ["order"], ["ack", "order"], ["order"], ["ack"]]);
   });
 
   test("for an ACK; removals then wait for nothing else, users of Clusters do", () => {

@@ -2,7 +2,7 @@ import { type Dialect, forKind } from "../../dialect/dialect.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { Wait } from "../contract/wait.ts";
-import { LazyMap } from "../memory/lazy.ts";
+import { LazyMap, LazySet } from "../memory/lazy.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { Order, Waits } from "./order.ts";
@@ -53,6 +53,11 @@ export class StreamWaits {
   #before = nothing;
   /** How long a type has waited, in milliseconds, by the timers that fired, and since which revision. */
   readonly #waited = new LazyMap<TypeStream, { readonly ms: number; readonly since: number }>();
+  /**
+   * The types whose removals began to wait when nothing awaited an ACK. Their time goes on while later changes do, as that
+   * of a reconnected client.
+   */
+  readonly #isTimed = new LazySet<TypeStream>();
 
   constructor(dialect: Dialect, order: OrderOfWaits, isAggregated: boolean) {
     this.#dialect = dialect;
@@ -84,7 +89,10 @@ export class StreamWaits {
 
   /** Determines what the pending removals and untold absences of a type wait for. */
   findOfRemovals(type: TypeStream): void {
-    const wait = this.#order.absenceWaitOf(type) ?? this.#removalWaitOf(type);
+    const ofRemovals = this.#removalWaitOf(type);
+    const isOwn = ofRemovals !== undefined && ofRemovals.for !== "return";
+    if (isOwn && !type.deliveries.isBlocked) this.#isTimed.add(type);
+    const wait = this.#order.absenceWaitOf(type) ?? ofRemovals;
     if (wait !== undefined) this.#waits.set(type, { first: wait, names: nothingHeldBack, maySpeak: true });
   }
 
@@ -93,7 +101,10 @@ export class StreamWaits {
     if (this.#before.size + this.#waits.size === 0) return none;
     return types.flatMap((type): WaitChange[] => {
       const [then, now] = [this.#before.get(type), this.#waits.get(type)];
-      if (now === undefined) this.#waited.delete(type);
+      if (now === undefined) {
+        this.#waited.delete(type);
+        this.#isTimed.delete(type);
+      }
       if (then !== undefined && now === undefined) return [{ kind: "wait-ended", type, wait: then.first }];
       if (then === undefined && now !== undefined) return [{ kind: "wait-began", type, wait: now.first }];
       return [];
@@ -109,14 +120,14 @@ export class StreamWaits {
       found.push(waiting);
     };
     for (const type of types) {
-      if (type.isWaiting(view)) {
+      const isBlocked = type.isWaiting(view);
+      if (isBlocked) {
         const withheld = this.#isAggregated ? forKind(this.#dialect.withheldAckLimitMs, type.traits.kind) : undefined;
         add({ type, what: "ack", limitMs: withheld ?? this.#dialect.ackLimitMs });
-        if (this.#returnsMeanwhile(type, view)) add({ type, what: "return", limitMs: this.#grace });
-        // Removals wait for their users only once the client has what replaces the deleted resources.
-        if (type.deferredRemovals !== undefined) continue;
       }
-      const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);
+      // Removals wait for their users only once the client has what replaces the deleted resources.
+      const isEarly = isBlocked && type.deferredRemovals !== undefined && !this.#isTimed.has(type);
+      const wait = (isEarly ? undefined : this.#waits.get(type)?.first) ?? this.#returnOf(type);
       // Only a new version ends the wait for a resource that was NACKed.
       if (wait === undefined || (wait.for === "users" && wait.isNacked)) continue;
       if (this.#order.awaitsClusters !== undefined && this.#isForClusters(type, wait))
@@ -212,18 +223,16 @@ export class StreamWaits {
     const { deferredRemovals, pendingRemovals } = type;
     // What a type has to send waits first: it may replace what is to be removed.
     if (deferredRemovals === undefined || pendingRemovals.isEmpty || this.#waits.has(type)) return undefined;
-    return this.#order.removalWaitOf(pendingRemovals.oldest, deferredRemovals) ?? releaseOf(type);
+    const wait = this.#order.removalWaitOf(pendingRemovals.oldest, deferredRemovals);
+    if (wait !== undefined) return wait;
+    // What the client has not ACKed yet may be why it does not unsubscribe.
+    return type.deliveries.isBlocked && !this.#isTimed.has(type) ? undefined : releaseOf(type);
   }
 
   /**
-   * Whether the time of streams that reconnect each by itself goes on while a change awaits its ACK. If it began anew with
-   * each change, it would not end as long as changes come more often.
+   * A reconnected client gets its time whether or not anything waits for it, and also while changes await their ACK: if it
+   * began anew with each change, it would not end as long as changes come more often.
    */
-  #returnsMeanwhile(type: TypeStream, view: View): boolean {
-    return !this.#isAggregated && type.isWaiting(view) && this.#returnOf(type) !== undefined;
-  }
-
-  /** A reconnected client gets its time whether or not anything waits for it. */
   #returnOf(type: TypeStream): Wait | undefined {
     return type.deferredRemovals !== undefined && this.#order.awaitsReturn ? returning : undefined;
   }
