@@ -709,4 +709,23 @@ describe.each(["sotw", "delta"] as const)("a Listener that moves on to another r
     expect(removes(said, "c1")).toBe(false);
     expect(removes(talk.settle(talk.subscribe(1, ROUTE, ["r2"])), "c1")).toBe(true);
   });
+
+  test("keeps it if another Listener came after the newer version of the route, and the route named instead is missing", () => {
+    const talk = serving();
+    const warming = resource(CLUSTER, "c2", "1", { references: [to(ENDPOINTS, "c2")] });
+    talk.change({ puts: [warming, resource(ENDPOINTS, "c2", "1"), route("r1", "c2")], deletes: gone("c1") });
+    talk.turns();
+    talk.put(resource(LISTENER, "other", "1"));
+    talk.turns();
+    talk.ack(1, LISTENER);
+    talk.change({ puts: [listenerOn(to(ROUTE, "r2"))], deletes: gone("r1", "c2") });
+    const said = [
+      ...talk.settle(),
+      ...talk.settle(talk.subscribe(1, ROUTE, ["r2"])),
+      ...talk.settle(talk.ack(1, CLUSTER)),
+    ];
+    expect(removes(said, "c1")).toBe(false);
+    talk.put(route("r2", "c3"));
+    expect(removes(talk.settle(), "c1")).toBe(true);
+  });
 });

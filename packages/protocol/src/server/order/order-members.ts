@@ -39,3 +39,10 @@ export class OrderMembers {
     for (const part of [this.clusters, this.users, this.endpoints, this.secrets]) part.delete(type);
   }
 }
+
+/** The revision up to which everything of a type is sent. */
+export function sentTo(type: TypeStream, current: CurrentView): number {
+  // Requested resources, and those of another view, may be of any age; what counts here is the order of changes.
+  if (!type.hasNews(current.view)) return current.revision;
+  return Math.min(type.position?.revision ?? -1, type.heldBackFrom, current.revision - 1);
+}

@@ -1,4 +1,3 @@
-import type { Reference } from "../../resource/resource.ts";
 import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
@@ -9,15 +8,16 @@ import { type PendingResource, unknownUses } from "../cache/shared-selections.ts
 import type { Wait } from "../contract/wait.ts";
 import { LazyMap } from "../memory/lazy.ts";
 import type { HeldBackNames } from "../type/held-back.ts";
-import type { DeferredRemovalState, TypeStream } from "../type/type-stream.ts";
+import type { TypeStream } from "../type/type-stream.ts";
 import type { AbsenceBounds } from "../type/untold-absences.ts";
-import { AbandonedNames } from "./abandoned-names.ts";
+import { AbsenceGate } from "./absence-gate.ts";
 import { AbsentDependents } from "./absent-dependents.ts";
 import { BlockedDependents } from "./blocked-dependents.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
 import type { ClusterSource } from "./cluster-sources.ts";
 import { type OrderedStream, OrderMembers } from "./order-members.ts";
 import { PinnedTargets, type TargetJudge } from "./pinned-targets.ts";
+import { RemovalGate, type Removed } from "./removal-gate.ts";
 import { Takeovers } from "./takeovers.ts";
 import { type NewsOf, WarmingClusters } from "./warming-clusters.ts";
 
@@ -29,9 +29,6 @@ export interface Waits {
   /** Whether the other resources of the type may be sent. */
   readonly maySpeak: boolean;
 }
-
-/** What is removed: Clusters, or their endpoints. */
-export type Removed = Pick<DeferredRemovalState, "areClusters">;
 
 /** What an order needs to know about types and about its client. */
 export interface OrderOptions {
@@ -53,18 +50,12 @@ export interface OrderOptions {
  */
 export class Order {
   readonly #members = new OrderMembers();
-  readonly #absent = new AbsentDependents(this.#members, () => this.#usesNewestListeners);
+  readonly #absent = new AbsentDependents(this.#members, () => this.#removals.usesNewestListeners);
   readonly #warmingClusters = new WarmingClusters();
   readonly #unready: BlockedDependents;
-  readonly #abandoned = new AbandonedNames();
   readonly #gates: ClusterGates;
-  /**
-   * The revision of the last timeout of a removal: up to it, users of Clusters are not waited for, unless they were
-   * NACKed.
-   */
-  #overruledTo = -1;
-  /** The revision of the last timeout of an absence. */
-  #absencesOverruledTo = -1;
+  readonly #removals: RemovalGate;
+  readonly #absences: AbsenceGate;
   readonly #targets = new PinnedTargets();
   /** Names whose wait timed out, until they are sent. */
   readonly #overruled = new LazyMap<TypeStream, Pick<ReadonlySet<string>, "has">>();
@@ -82,11 +73,10 @@ export class Order {
 
   constructor({ areAwaited, isCluster, hasClustersElsewhere, clusterSource }: OrderOptions) {
     this.#unready = new BlockedDependents(areAwaited);
-    this.#gates = new ClusterGates({
-      members: this.#members,
-      warmingClusters: this.#warmingClusters,
-      unready: this.#unready,
-    });
+    const parts = { members: this.#members, warmingClusters: this.#warmingClusters, unready: this.#unready };
+    this.#gates = new ClusterGates(parts);
+    this.#removals = new RemovalGate({ ...parts, client: this });
+    this.#absences = new AbsenceGate({ ...parts, clusterSource, client: this });
     this.#isCluster = isCluster;
     this.#hasClustersElsewhere = hasClustersElsewhere;
     this.#clusterSource = clusterSource;
@@ -103,7 +93,7 @@ export class Order {
     if (this.#members.clusters.has(type)) this.#clusterSource.unsubscribe();
     this.#members.leave(type);
     this.#unready.leave(type);
-    this.#abandoned.leave(type);
+    this.#removals.leave(type);
     this.#overruled.delete(type);
     this.#targets.forget(type);
     if (this.hasClusters) {
@@ -210,7 +200,7 @@ export class Order {
   get isAtRest(): boolean {
     return (
       this.#unready.isEmpty &&
-      this.#abandoned.isEmpty &&
+      this.#removals.isAtRest &&
       this.#absent.isEmpty &&
       this.#targets.isEmpty &&
       this.#overruled.size === 0
@@ -266,8 +256,8 @@ export class Order {
   /** What a type that uses Clusters has to wait for; undefined: nothing. Called once per flush. */
   waitsOf(user: TypeStream, current: CurrentView): Waits | undefined {
     // Before newer versions of it are sent.
-    this.#readyTo();
-    this.#abandoned.note(user, current);
+    this.#removals.readyTo();
+    this.#removals.note(user, current);
     const overruled = this.#overruled.get(user);
     if (overruled !== undefined && !user.deliveries.isBlocked) this.#overruled.delete(user);
     const waitOf = this.#gateOf(user, current);
@@ -338,89 +328,24 @@ export class Order {
     };
   }
 
+  /** Which deleted Clusters, or endpoints, may be removed at the newest revision. */
+  removable(revision: number, removed: Removed): Removable {
+    return this.#removals.removable(revision, removed);
+  }
+
   /** What the removal of something deleted at this revision waits for. */
-  removalWaitOf(since: number, { areClusters }: Removed): Wait | undefined {
-    if (this.awaitsReturn) return { for: "return" };
-    if (!areClusters) {
-      for (const [clusters, { current }] of this.#members.clusters) {
-        if (this.#broughtTo(clusters, current) >= since) continue;
-        return { for: "users", type: clusters.traits.type, isNacked: false };
-      }
-    }
-    for (const [user, { current }] of this.#members.users) {
-      if (this.#movedOnTo(user, current) >= since) continue;
-      return { for: "users", type: user.traits.type, isNacked: user.deliveries.refusedFrom < since };
-    }
-    if (this.#readyTo() >= since) return undefined;
-    const type = this.#unready.awaitedType;
-    return type === undefined ? undefined : { for: "users", type, isNacked: false };
+  removalWaitOf(since: number, removed: Removed): Wait | undefined {
+    return this.#removals.waitOf(since, removed);
   }
 
   /** Which absences of names of a type may be told. */
   absencesOf(type: TypeStream): AbsenceBounds {
-    const mayBeAny = this.#mayAnyWarm(type);
-    const isUnmet = (name: string): boolean =>
-      mayBeAny || this.#warmingClusters.awaits({ type: type.traits.type, name });
-    return { to: this.#ownersHadTo(type), overruledTo: this.#absencesOverruledTo, isUnmet };
-  }
-
-  /** Whether any Cluster may warm that refers to resources of this type, because the client may have any state of it. */
-  #mayAnyWarm(type: TypeStream): boolean {
-    if (!typeKindTable[type.traits.kind].usedBy.includes("cds")) return false;
-    // Each per-type stream reconnects in its own time.
-    if ((this.#isReturning && !this.#clusterSource.isAggregated) || this.#awaitsOwnersOf(type)) return true;
-    for (const [clusters, stream] of this.#members.clusters)
-      if (isUnderWay(clusters, stream) || clusters.hasNews(stream.current.view)) return true;
-    return false;
-  }
-
-  /** The revision up to which the client has what refers to resources of this type; undefined: it is of no single one. */
-  #ownersHadTo(type: TypeStream): number | undefined {
-    if (this.#awaitsOwnersOf(type)) return undefined;
-    let to = Number.POSITIVE_INFINITY;
-    for (const [owner, stream] of this.#ownersOf(type)) {
-      if (isUnderWay(owner, stream) || !owner.pendingRemovals.isEmpty) return undefined;
-      to = Math.min(to, this.#sentTo(owner, stream.current));
-    }
-    return to;
+    return this.#absences.boundsOf(type);
   }
 
   /** What untold absences of a type wait for. */
   absenceWaitOf(type: TypeStream): Wait | undefined {
-    if (type.untoldAbsences.isEmpty) return undefined;
-    if (this.#awaitsOwnersOf(type)) return { for: "return" };
-    for (const [{ traits }] of this.#ownersOf(type)) return { for: "users", type: traits.type, isNacked: false };
-    return undefined;
-  }
-
-  /** Whether a reconnected client may hold Clusters that refer to resources of this type, and has yet to subscribe to them. */
-  #awaitsOwnersOf({ traits: { kind } }: TypeStream): boolean {
-    if (!typeKindTable[kind].usedBy.includes("cds") || this.awaitsClusters !== "came-back") return false;
-    // On an aggregated stream Envoy subscribes to Clusters only once none warms.
-    return this.#isReturning || this.#clusterSource.isAggregated;
-  }
-
-  /** The types in the order that refer to resources of this type. */
-  *#ownersOf({ traits: { kind } }: TypeStream): Iterable<readonly [TypeStream, OrderedStream]> {
-    const { usedBy } = typeKindTable[kind];
-    for (const owners of [this.#members.clusters, this.#members.users])
-      for (const member of owners) if (usedBy.includes(member[0].traits.kind)) yield member;
-  }
-
-  /** Which deleted Clusters, or endpoints, may be removed at the newest revision. */
-  removable(revision: number, { areClusters }: Removed): Removable {
-    let to = this.awaitsReturn ? -1 : revision;
-    if (!areClusters)
-      for (const [clusters, { current }] of this.#members.clusters)
-        to = Math.min(to, this.#broughtTo(clusters, current));
-    if (this.#members.users.size === 0) return { to, namedTo: to, goesAtOnce: undefined };
-    for (const [user, { current }] of this.#members.users) to = Math.min(to, this.#movedOnTo(user, current));
-    to = Math.min(to, Math.max(this.#overruledTo, this.#readyTo()));
-    return {
-      to,
-      namedTo: Math.min(to, this.#overruledTo),
-      goesAtOnce: this.#warmingClusters.isEmpty ? undefined : (name) => this.#warmingClusters.isNew(name),
-    };
+    return this.#absences.waitOf(type);
   }
 
   /**
@@ -446,87 +371,13 @@ export class Order {
 
   /** The wait of removals timed out: clients without an ACK are not waited for up to this revision. */
   overruleRemovals(to: number): void {
-    this.#overruledTo = Math.max(this.#overruledTo, to);
+    this.#removals.overrule(to);
   }
 
   /** The wait of absences timed out: up to this revision they are told. */
   overruleAbsences(to: number): void {
-    this.#absencesOverruledTo = Math.max(this.#absencesOverruledTo, to);
+    this.#absences.overrule(to);
   }
-
-  /**
-   * The revision before the oldest user that references something that the client has not requested or not ACKed yet.
-   */
-  #readyTo(): number {
-    if (this.#unready.isEmpty) return Number.POSITIVE_INFINITY;
-    return this.#unready.readyTo((reference, isFirst) => this.#isSettled(reference, isFirst));
-  }
-
-  /** Whether the client has ACKed the newest Listeners, and what they reference. */
-  get #usesNewestListeners(): boolean {
-    for (const [user, { current }] of this.#members.users)
-      if (user.traits.kind === "lds" && this.#settledTo(user, current) < current.revision) return false;
-    return this.#readyTo() === Number.POSITIVE_INFINITY;
-  }
-
-  #isSettled({ type, name }: Reference, isFirst: boolean): boolean {
-    for (const [user, { current }] of this.#members.named()) {
-      if (user.traits.type !== type || !(user.subscription.isWildcard || user.subscription.names.has(name))) continue;
-      // The client goes on with a former version until there is one.
-      if (current.view.find(type, name) === undefined) return isFirst;
-      if (this.#settledTo(user, current) === current.revision) return true;
-      const { deliveries } = user;
-      const isRefused = deliveries.refusedFrom !== Number.POSITIVE_INFINITY;
-      return !isRefused && user.isSent(name, current) && !deliveries.mayBring([name]);
-    }
-    return false;
-  }
-
-  /** The revision up to which the client uses nothing older of a user. */
-  #movedOnTo(user: TypeStream, current: CurrentView): number {
-    const settledTo = this.#settledTo(user, current);
-    if (this.#abandoned.isEmpty) return settledTo;
-    const overruledTo = this.#overruledTo;
-    const hasListenersOf = (revision: number): boolean => this.#hasListenersOf(revision);
-    return Math.min(settledTo, this.#abandoned.usedTo(user, { current, overruledTo, hasListenersOf }));
-  }
-
-  /** Whether the client uses the Listeners and scopes of this revision, with all that they name. */
-  #hasListenersOf(revision: number): boolean {
-    let hasListeners = false;
-    for (const [user, { current }] of this.#members.users) {
-      const { kind } = user.traits;
-      if (kind !== "lds" && kind !== "srds") continue;
-      if (this.#settledTo(user, current) < revision) return false;
-      hasListeners ||= kind === "lds";
-    }
-    return hasListeners && this.#readyTo() >= revision;
-  }
-
-  /** The revision up to which everything of a user is sent and ACKed, or its wait timed out. */
-  #settledTo(user: TypeStream, current: CurrentView): number {
-    const { deliveries } = user;
-    const answered = Math.max(this.#overruledTo, Math.min(this.#sentTo(user, current), deliveries.answeredTo));
-    return Math.min(answered, deliveries.refusedFrom);
-  }
-
-  /** The same for Clusters, which use endpoints: a response that only removes Clusters does not count. */
-  #broughtTo(clusters: TypeStream, current: CurrentView): number {
-    const { deliveries } = clusters;
-    return Math.max(this.#overruledTo, Math.min(this.#sentTo(clusters, current), deliveries.broughtTo));
-  }
-
-  /** The revision up to which everything of a type is sent. */
-  #sentTo(type: TypeStream, current: CurrentView): number {
-    // Requested resources, and those of another view, may be of any age; what counts here is the order of changes.
-    if (!type.hasNews(current.view)) return current.revision;
-    return Math.min(type.position?.revision ?? -1, type.heldBackFrom, current.revision - 1);
-  }
-}
-
-/** On an aggregated stream what was sent comes before what is sent now; elsewhere it has to be ACKed. */
-function isUnderWay({ deliveries }: TypeStream, { isAggregated }: OrderedStream): boolean {
-  return !isAggregated && deliveries.answeredTo !== Number.POSITIVE_INFINITY;
 }
 
 const everyName = { has: () => true };

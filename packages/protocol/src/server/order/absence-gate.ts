@@ -1,0 +1,98 @@
+import { typeKindTable } from "../../resource/type-kinds.ts";
+import type { Wait } from "../contract/wait.ts";
+import type { TypeStream } from "../type/type-stream.ts";
+import type { AbsenceBounds } from "../type/untold-absences.ts";
+import type { ClusterSource } from "./cluster-sources.ts";
+import { type OrderedStream, type OrderMembers, sentTo } from "./order-members.ts";
+import type { WarmingClusters } from "./warming-clusters.ts";
+
+/** What the absences of one client depend on. */
+export interface AbsenceParts {
+  readonly members: OrderMembers;
+  readonly warmingClusters: Pick<WarmingClusters, "awaits">;
+  readonly clusterSource: Pick<ClusterSource, "isAggregated">;
+  readonly client: {
+    /** Whether the client reconnected, and still has time to subscribe to what it uses. */
+    readonly isReturning: boolean;
+    /** Why the client may subscribe to Clusters soon; undefined: it did, or is not expected to. */
+    readonly awaitsClusters: "came-back" | "unannounced" | undefined;
+  };
+}
+
+/**
+ * Decides which absences may be told to one client: that of a name which only a Cluster of an earlier state refers to
+ * would end the warming of that Cluster (S-ORD-01).
+ */
+export class AbsenceGate {
+  readonly #parts: AbsenceParts;
+  /** The revision of the last timeout of an absence. */
+  #overruledTo = -1;
+
+  constructor(parts: AbsenceParts) {
+    this.#parts = parts;
+  }
+
+  /** Which absences of names of a type may be told. */
+  boundsOf(type: TypeStream): AbsenceBounds {
+    const { warmingClusters } = this.#parts;
+    const mayBeAny = this.#mayAnyWarm(type);
+    const isUnmet = (name: string): boolean => mayBeAny || warmingClusters.awaits({ type: type.traits.type, name });
+    return { to: this.#ownersHadTo(type), overruledTo: this.#overruledTo, isUnmet };
+  }
+
+  /** What untold absences of a type wait for. */
+  waitOf(type: TypeStream): Wait | undefined {
+    if (type.untoldAbsences.isEmpty) return undefined;
+    if (this.#awaitsOwnersOf(type)) return { for: "return" };
+    for (const [{ traits }] of this.#ownersOf(type)) return { for: "users", type: traits.type, isNacked: false };
+    return undefined;
+  }
+
+  /** The wait timed out: up to this revision absences are told. */
+  overrule(to: number): void {
+    this.#overruledTo = Math.max(this.#overruledTo, to);
+  }
+
+  /** Whether any Cluster may warm that refers to resources of this type, because the client may have any state of it. */
+  #mayAnyWarm(type: TypeStream): boolean {
+    const { members, clusterSource, client } = this.#parts;
+    if (!typeKindTable[type.traits.kind].usedBy.includes("cds")) return false;
+    // Each per-type stream reconnects in its own time.
+    if ((client.isReturning && !clusterSource.isAggregated) || this.#awaitsOwnersOf(type)) return true;
+    for (const [clusters, stream] of members.clusters)
+      if (isUnderWay(clusters, stream) || clusters.hasNews(stream.current.view)) return true;
+    return false;
+  }
+
+  /** The revision up to which the client has what refers to resources of this type; undefined: it is of no single one. */
+  #ownersHadTo(type: TypeStream): number | undefined {
+    if (this.#awaitsOwnersOf(type)) return undefined;
+    let to = Number.POSITIVE_INFINITY;
+    for (const [owner, stream] of this.#ownersOf(type)) {
+      if (isUnderWay(owner, stream) || !owner.pendingRemovals.isEmpty) return undefined;
+      to = Math.min(to, sentTo(owner, stream.current));
+    }
+    return to;
+  }
+
+  /** Whether a reconnected client may hold Clusters that refer to resources of this type, and has yet to subscribe to them. */
+  #awaitsOwnersOf({ traits: { kind } }: TypeStream): boolean {
+    const { clusterSource, client } = this.#parts;
+    if (!typeKindTable[kind].usedBy.includes("cds") || client.awaitsClusters !== "came-back") return false;
+    // On an aggregated stream Envoy subscribes to Clusters only once none warms.
+    return client.isReturning || clusterSource.isAggregated;
+  }
+
+  /** The types in the order that refer to resources of this type. */
+  *#ownersOf({ traits: { kind } }: TypeStream): Iterable<readonly [TypeStream, OrderedStream]> {
+    const { usedBy } = typeKindTable[kind];
+    const { members } = this.#parts;
+    for (const owners of [members.clusters, members.users])
+      for (const member of owners) if (usedBy.includes(member[0].traits.kind)) yield member;
+  }
+}
+
+/** On an aggregated stream what was sent comes before what is sent now; elsewhere it has to be ACKed. */
+function isUnderWay({ deliveries }: TypeStream, { isAggregated }: OrderedStream): boolean {
+  return !isAggregated && deliveries.answeredTo !== Number.POSITIVE_INFINITY;
+}
