@@ -728,4 +728,12 @@ describe.each(["sotw", "delta"] as const)("a Listener that moves on to another r
     talk.put(route("r2", "c3"));
     expect(removes(talk.settle(), "c1")).toBe(true);
   });
+
+  test("sends a route that was deleted and is there again before a Listener that names it anew", () => {
+    const talk = serving();
+    talk.change({ puts: [listenerOn(to(CLUSTER, "c3"))], deletes: gone("r1", "c1") });
+    talk.settle();
+    talk.change({ puts: [plain("c2"), listenerOn(to(ROUTE, "r1")), route("r1", "c2")] });
+    expect(talk.settle().map(({ type }) => type)).toEqual([CLUSTER, ROUTE, LISTENER]);
+  });
 });

@@ -15,6 +15,7 @@ import { AbsentDependents } from "./absent-dependents.ts";
 import { BlockedDependents } from "./blocked-dependents.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
 import type { ClusterSource } from "./cluster-sources.ts";
+import { waitForNewVersions } from "./former-versions.ts";
 import { type OrderedStream, OrderMembers } from "./order-members.ts";
 import { PinnedTargets, type TargetJudge } from "./pinned-targets.ts";
 import { RemovalGate, type Removed } from "./removal-gate.ts";
@@ -314,8 +315,15 @@ export class Order {
 
   #gateOf(user: TypeStream, current: CurrentView): WaitOf | undefined {
     if (!this.#members.users.has(user) || !user.hasNews(current.view)) return undefined;
-    if (this.hasClusters) return this.#gates.waitOf(user, current, this.#isReturning);
+    if (this.hasClusters) return this.#afterNewVersions(user, this.#gates.waitOf(user, current, this.#isReturning));
     return this.awaitsClusters === undefined ? undefined : this.#unaskedGate(current.view);
+  }
+
+  /** A Listener also waits for what it names. */
+  #afterNewVersions(user: TypeStream, waitOf: WaitOf | undefined): WaitOf | undefined {
+    const waitForNew = user.traits.kind === "lds" ? waitForNewVersions(this.#members, this.#isCluster) : undefined;
+    if (waitForNew === undefined) return waitOf;
+    return (pending) => waitOf?.(pending) ?? waitForNew(pending.resource);
   }
 
   /** A reconnected client may hold less than it lists, and subscribes to Clusters only once none of them warms. */
