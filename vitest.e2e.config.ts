@@ -37,8 +37,8 @@ export default defineConfig({
           name: "beside",
           include: ["test/e2e/**/*.test.ts"],
           exclude: alone,
-          // Twice as many as there are cores: Envoys and clients mostly wait.
-          maxWorkers: 4,
+          // One more than there are cores: Envoys and clients mostly wait.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },
