@@ -83,8 +83,8 @@ function isSet(values: SettingValues, key: SettingKey): boolean {
 
 function storeConflicts(values: SettingValues): readonly Conflict[] {
   const url = values.text("store");
-  const message = url === undefined ? undefined : mistakeInStoreUrl(url);
-  return message === undefined ? [] : [{ key: "store", message }];
+  const mistake = url === undefined ? undefined : mistakeInStoreUrl(url);
+  return mistake === undefined ? [] : [{ key: "store", ...mistake }];
 }
 
 async function exportConflicts(

@@ -15,13 +15,27 @@ export interface EtcdOptions {
 const PARAMETERS = ["ca", "cert", "key", "encryption-key", "user", "password-file"] as const;
 type EtcdParameter = (typeof PARAMETERS)[number];
 
+/** What a user of etcd can do about a password. */
+const PASSWORD_HINT = "set XDS_STORE_PASSWORD, or password-file=FILE in the URL";
+
 export interface EtcdUrlContext {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** What is wrong with a URL, and what to do about it. */
+export interface UrlMistake {
+  readonly message: string;
+  readonly hint?: string;
+}
+
 /** What is wrong with the text of such a URL, without its scheme; undefined: nothing that can be said without its files. */
-export function mistakeInEtcdUrl(rest: string): string | undefined {
+export function mistakeInEtcdUrl(rest: string): UrlMistake | undefined {
+  const message = whatIsWrong(rest);
+  return message === undefined ? undefined : { message, ...(message.includes("password") && { hint: PASSWORD_HINT }) };
+}
+
+function whatIsWrong(rest: string): string | undefined {
   const { endpoints, parameters } = splitUrl(rest);
   if (endpoints.length === 0) return "expected HOST:PORT after etcd://";
   const unknown = [...parameters.keys()].find((name) => !PARAMETERS.some((known) => known === name));
@@ -35,7 +49,7 @@ export function mistakeInEtcdUrl(rest: string): string | undefined {
 /** Reads `HOST:PORT,…/PREFIX?ca=FILE&…`, without its scheme. Throws a `CommandError` if it cannot be used. */
 export function readEtcdUrl(rest: string, { cwd, env }: EtcdUrlContext): EtcdOptions {
   const mistake = mistakeInEtcdUrl(rest);
-  if (mistake !== undefined) throw usage(mistake);
+  if (mistake !== undefined) throw usage(mistake.message);
   const { endpoints, prefix, parameters } = splitUrl(rest);
   const file = (name: EtcdParameter): string | undefined => {
     const value = parameters.get(name);
@@ -84,6 +98,9 @@ function readPassword(file: string | undefined, env: EtcdUrlContext["env"]): str
 }
 
 function usage(message: string): CommandError {
-  const hint = "set XDS_STORE_PASSWORD, or password-file=FILE in the URL";
-  return new CommandError(exitCode.usage, `--store: ${message}`, message.includes("password") ? hint : undefined);
+  return new CommandError(
+    exitCode.usage,
+    `--store: ${message}`,
+    message.includes("password") ? PASSWORD_HINT : undefined,
+  );
 }

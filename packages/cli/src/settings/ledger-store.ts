@@ -2,14 +2,14 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type LedgerStore, openCopiedStore, openDirectoryLedger } from "@xdskit/server";
 import { CommandError, exitCode } from "../exit-code.ts";
-import { type EtcdOptions, mistakeInEtcdUrl, readEtcdUrl } from "./etcd-url.ts";
+import { type EtcdOptions, mistakeInEtcdUrl, readEtcdUrl, type UrlMistake } from "./etcd-url.ts";
 
 interface StoreScheme {
   readonly prefix: string;
   /** What follows the prefix, for help. */
   readonly form: string;
   /** What is wrong with the rest of a URL, as far as its text says. */
-  mistake?(rest: string): string | undefined;
+  mistake?(rest: string): UrlMistake | undefined;
   open(rest: string, parts: StoreParts): Promise<LedgerStore>;
 }
 
@@ -81,9 +81,9 @@ function parametersOfFile(rest: string): CommandError {
 }
 
 /** What is wrong with the URL of a store, as far as its text says; undefined: nothing. */
-export function mistakeInStoreUrl(url: string): string | undefined {
+export function mistakeInStoreUrl(url: string): UrlMistake | undefined {
   const scheme = schemeOf(url);
-  return scheme === undefined ? unknownStore(url) : scheme.mistake?.(url.slice(scheme.prefix.length));
+  return scheme === undefined ? { message: unknownStore(url) } : scheme.mistake?.(url.slice(scheme.prefix.length));
 }
 
 function schemeOf(url: string): StoreScheme | undefined {
