@@ -57,7 +57,7 @@ export class StreamWaits {
    * The types whose removals began to wait when nothing awaited an ACK. Their time goes on while later changes do, as that
    * of a reconnected client.
    */
-  readonly #isTimed = new LazySet<TypeStream>();
+  readonly #timed = new LazySet<TypeStream>();
 
   constructor(dialect: Dialect, order: OrderOfWaits, isAggregated: boolean) {
     this.#dialect = dialect;
@@ -91,7 +91,7 @@ export class StreamWaits {
   findOfRemovals(type: TypeStream): void {
     const ofRemovals = this.#removalWaitOf(type);
     const isOwn = ofRemovals !== undefined && ofRemovals.for !== "return";
-    if (isOwn && !type.deliveries.isBlocked) this.#isTimed.add(type);
+    if (isOwn && !type.deliveries.isBlocked) this.#timed.add(type);
     const wait = this.#order.absenceWaitOf(type) ?? ofRemovals;
     if (wait !== undefined) this.#waits.set(type, { first: wait, names: nothingHeldBack, maySpeak: true });
   }
@@ -103,7 +103,7 @@ export class StreamWaits {
       const [then, now] = [this.#before.get(type), this.#waits.get(type)];
       if (now === undefined) {
         this.#waited.delete(type);
-        this.#isTimed.delete(type);
+        this.#timed.delete(type);
       }
       if (then !== undefined && now === undefined) return [{ kind: "wait-ended", type, wait: then.first }];
       if (then === undefined && now !== undefined) return [{ kind: "wait-began", type, wait: now.first }];
@@ -126,7 +126,7 @@ export class StreamWaits {
         add({ type, what: "ack", limitMs: withheld ?? this.#dialect.ackLimitMs });
       }
       // Removals wait for their users only once the client has what replaces the deleted resources.
-      const isEarly = isBlocked && type.deferredRemovals !== undefined && !this.#isTimed.has(type);
+      const isEarly = isBlocked && type.deferredRemovals !== undefined && !this.#timed.has(type);
       const wait = (isEarly ? undefined : this.#waits.get(type)?.first) ?? this.#returnOf(type);
       // Only a new version ends the wait for a resource that was NACKed.
       if (wait === undefined || (wait.for === "users" && wait.isNacked)) continue;
@@ -226,7 +226,7 @@ export class StreamWaits {
     const wait = this.#order.removalWaitOf(pendingRemovals.oldest, deferredRemovals);
     if (wait !== undefined) return wait;
     // What the client has not ACKed yet may be why it does not unsubscribe.
-    return type.deliveries.isBlocked && !this.#isTimed.has(type) ? undefined : releaseOf(type);
+    return type.deliveries.isBlocked && !this.#timed.has(type) ? undefined : releaseOf(type);
   }
 
   /**
