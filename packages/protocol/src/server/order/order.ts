@@ -15,7 +15,7 @@ import { AbsentDependents } from "./absent-dependents.ts";
 import { BlockedDependents } from "./blocked-dependents.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
 import type { ClusterSource } from "./cluster-sources.ts";
-import { waitForNewVersions } from "./former-versions.ts";
+import { waitForNewVersions } from "./new-versions.ts";
 import { type OrderedStream, OrderMembers } from "./order-members.ts";
 import { PinnedTargets, type TargetJudge } from "./pinned-targets.ts";
 import { RemovalGate, type Removed } from "./removal-gate.ts";
