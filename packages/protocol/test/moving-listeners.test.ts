@@ -1,0 +1,119 @@
+import type { Reference, Resource, TypeUrl } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { Conversation, node, type Said } from "./support/conversation.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, plain, ROUTE, resource, SECRET } from "./support/resources.ts";
+
+describe.each(["sotw", "delta"] as const)("a Listener that moves on to another route in %s", (variant) => {
+  const listenerOn = (...references: readonly Reference[]): Resource =>
+    resource(LISTENER, "l", references.map(({ name }) => name).join(), { references });
+  const to = (type: TypeUrl, name: string): Reference => ({ type, name });
+  const route = (name: string, cluster: string): Resource =>
+    resource(ROUTE, name, cluster, { references: [to(CLUSTER, cluster)] });
+
+  /** A client whose Listener names route r1, which goes to Cluster c1. */
+  function serving(): Conversation {
+    const talk = new Conversation({ dialect: { orderLimitMs: 30_000 } });
+    talk.put(plain("c1"), listenerOn(to(ROUTE, "r1")), route("r1", "c1"));
+    talk.open(1, variant);
+    talk.subscribe(1, CLUSTER, [], { node: node("n", "envoy") });
+    talk.ack(1, CLUSTER);
+    talk.subscribe(1, LISTENER);
+    talk.ack(1, LISTENER);
+    talk.subscribe(1, ROUTE, ["r1"]);
+    talk.ack(1, ROUTE);
+    return talk;
+  }
+
+  /** Whether the client was told that a Cluster is gone. */
+  function removes(said: readonly Said[], name: string): boolean {
+    const ofClusters = said.filter(({ type }) => type === CLUSTER);
+    if (variant === "delta") return ofClusters.some(({ says }) => says.includes(`-${name}`));
+    return ofClusters.some(({ says }) => !says.some((one) => one.startsWith(`${name}@`)));
+  }
+
+  const gone = (...names: readonly string[]): readonly Reference[] =>
+    names.map((name) => to(name.startsWith("c") ? CLUSTER : ROUTE, name));
+
+  test.each([
+    ["route", to(ROUTE, "r2"), route("r2", "c2")],
+    ["secret", to(SECRET, "s"), resource(SECRET, "s", "1")],
+  ] as const)("keeps the former Cluster until its %s is there, of which there is none yet", (_, named, later) => {
+    const talk = serving();
+    talk.change({ puts: [plain("c2"), listenerOn(named)], deletes: gone("r1", "c1") });
+    const said = [...talk.settle()];
+    said.push(...talk.settle(talk.subscribe(1, named.type, [named.name])));
+    expect(removes(said, "c1")).toBe(false);
+    talk.put(later);
+    expect(removes(talk.settle(), "c1")).toBe(true);
+  });
+
+  test("keeps no Cluster for a Listener that is new", () => {
+    const talk = serving();
+    const other = resource(LISTENER, "other", "1", { references: [to(ROUTE, "r2")] });
+    talk.change({ puts: [other, plain("c2"), route("r1", "c2")], deletes: gone("c1") });
+    const said = [...talk.settle(), ...talk.settle(talk.subscribe(1, ROUTE, ["r2"]))];
+    expect(removes(said, "c1")).toBe(true);
+  });
+
+  /** Its Listener was changed, and its route is deleted while the version to a Cluster that warms is held back. */
+  function abandoning(next: Resource, ...puts: readonly Resource[]): Conversation {
+    const talk = serving();
+    const warming = resource(CLUSTER, "c2", "1", { references: [to(ENDPOINTS, "c2")] });
+    const changed = resource(LISTENER, "l", "changed", { references: gone("r1") });
+    talk.change({ puts: [warming, resource(ENDPOINTS, "c2", "1"), changed, route("r1", "c2")], deletes: gone("c1") });
+    // The Clusters warm; Listeners were ACKed.
+    talk.turns();
+    talk.ack(1, LISTENER);
+    talk.change({ puts: [plain("c3"), next, ...puts], deletes: gone("r1", "c2") });
+    return talk;
+  }
+
+  test("keeps the former Cluster if its route is deleted while the newer version is held back", () => {
+    const talk = abandoning(listenerOn(to(CLUSTER, "c3")));
+    const said = [...talk.pass(1_000)];
+    expect(removes(said, "c1")).toBe(false);
+    said.push(...talk.ack(1, CLUSTER));
+    expect(removes(said, "c1")).toBe(false);
+    said.push(...talk.ack(1, CLUSTER));
+    expect(removes(said, "c1")).toBe(false);
+    expect(said.some(({ type }) => type === LISTENER)).toBe(true);
+    said.splice(0, said.length, ...talk.ack(1, ROUTE));
+    expect(removes(said, "c1")).toBe(false);
+    expect(removes(talk.settle(talk.ack(1, LISTENER)), "c1")).toBe(true);
+  });
+
+  test("keeps it then until the Listener has the route that it names instead", () => {
+    const talk = abandoning(listenerOn(to(ROUTE, "r2")), route("r2", "c3"));
+    const said = [...talk.pass(1_000), ...talk.ack(1, CLUSTER), ...talk.ack(1, CLUSTER), ...talk.ack(1, ROUTE)];
+    said.push(...talk.ack(1, LISTENER));
+    expect(removes(said, "c1")).toBe(false);
+    expect(removes(talk.settle(talk.subscribe(1, ROUTE, ["r2"])), "c1")).toBe(true);
+  });
+
+  test("keeps it if another Listener came after the newer version of the route, and the route named instead is missing", () => {
+    const talk = serving();
+    const warming = resource(CLUSTER, "c2", "1", { references: [to(ENDPOINTS, "c2")] });
+    talk.change({ puts: [warming, resource(ENDPOINTS, "c2", "1"), route("r1", "c2")], deletes: gone("c1") });
+    talk.turns();
+    talk.put(resource(LISTENER, "other", "1"));
+    talk.turns();
+    talk.ack(1, LISTENER);
+    talk.change({ puts: [listenerOn(to(ROUTE, "r2"))], deletes: gone("r1", "c2") });
+    const said = [
+      ...talk.settle(),
+      ...talk.settle(talk.subscribe(1, ROUTE, ["r2"])),
+      ...talk.settle(talk.ack(1, CLUSTER)),
+    ];
+    expect(removes(said, "c1")).toBe(false);
+    talk.put(route("r2", "c3"));
+    expect(removes(talk.settle(), "c1")).toBe(true);
+  });
+
+  test("sends a route that was deleted and is there again before a Listener that names it anew", () => {
+    const talk = serving();
+    talk.change({ puts: [listenerOn(to(CLUSTER, "c3"))], deletes: gone("r1", "c1") });
+    talk.settle();
+    talk.change({ puts: [plain("c2"), listenerOn(to(ROUTE, "r1")), route("r1", "c2")] });
+    expect(talk.settle().map(({ type }) => type)).toEqual([CLUSTER, ROUTE, LISTENER]);
+  });
+});
