@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EtcdStoreOptions, openEtcdStore } from "@xdskit/store-etcd";
@@ -68,6 +70,20 @@ describeWith("etcd", "an etcd with mutual TLS", () => {
     expect(await connect({ caFile: file("ca.crt"), ...stranger })).toMatch(refused);
     expect(await connect({ caFile: file("foreign.crt"), ...client })).toMatch(refused);
     expect(await connect(undefined)).toMatch(refused);
+  });
+
+  test("an endpoint that takes connections and never answers keeps none when the store is closed", async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => sockets.push(socket.resume().on("error", () => undefined)));
+    await once(silent.listen(0, "127.0.0.1"), "listening");
+    const { port } = silent.address() as AddressInfo;
+    const tls = { caFile: file("ca.crt"), certFile: file("client.crt"), keyFile: file("client.key") };
+    const store = await openEtcdStore({ endpoints: [`127.0.0.1:${port}`, member.endpoint], tls, timeoutMs: 2_000 });
+    expect(sockets.length).toBeGreaterThan(0);
+    const ended = Promise.all(sockets.map((socket) => socket.destroyed || once(socket, "close")));
+    await store.close();
+    await ended;
+    silent.close();
   });
 
   test("is not taken for the server at another address", async () => {

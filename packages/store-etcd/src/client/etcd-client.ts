@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import {
+  type ChannelCredentials,
   type ChannelOptions,
   Client,
   type ClientDuplexStream,
@@ -26,6 +27,7 @@ import {
   type Transaction,
   type TransactionResponse,
 } from "../wire/messages.ts";
+import { Handshakes } from "./handshakes.ts";
 
 export interface EtcdClientOptions {
   /** `host:port`, tried in turn. */
@@ -90,13 +92,17 @@ const NAME_OF_ADDRESS = "etcd";
  * grpc-js names the server in TLS as the endpoint does, and Node 26 refuses an address as a name (RFC 6066, section 3).
  * So a server at an address has another name, and its certificate is still checked for the address.
  */
-function createSecureClient(endpoint: string, { ca, key, cert }: NonNullable<EtcdClientOptions["tls"]>): Client {
+function createSecureClient(
+  endpoint: string,
+  { ca, key, cert }: NonNullable<EtcdClientOptions["tls"]>,
+  watch: (credentials: ChannelCredentials) => ChannelCredentials,
+): Client {
   const files = [ca ?? null, key ?? null, cert ?? null] as const;
   const host = endpoint.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
-  if (isIP(host) === 0) return new Client(endpoint, credentials.createSsl(...files), channelOptions);
+  if (isIP(host) === 0) return new Client(endpoint, watch(credentials.createSsl(...files)), channelOptions);
   const isOfAddress = (_: string, certificate: PeerCertificate): Error | undefined =>
     checkServerIdentity(host, certificate);
-  return new Client(endpoint, credentials.createSsl(...files, { checkServerIdentity: isOfAddress }), {
+  return new Client(endpoint, watch(credentials.createSsl(...files, { checkServerIdentity: isOfAddress })), {
     ...channelOptions,
     "grpc.ssl_target_name_override": NAME_OF_ADDRESS,
   });
@@ -106,6 +112,7 @@ function createSecureClient(endpoint: string, { ca, key, cert }: NonNullable<Etc
 export class EtcdClient {
   readonly #options: EtcdClientOptions;
   readonly #clients: readonly Client[];
+  readonly #handshakes = new Handshakes();
   #current = 0;
   #token: Promise<string> | undefined;
   #isClosed = false;
@@ -116,7 +123,7 @@ export class EtcdClient {
     this.#clients = endpoints.map((endpoint) =>
       tls === undefined
         ? new Client(endpoint, credentials.createInsecure(), channelOptions)
-        : createSecureClient(endpoint, tls),
+        : createSecureClient(endpoint, tls, (given) => this.#handshakes.watch(given)),
     );
   }
 
@@ -169,6 +176,7 @@ export class EtcdClient {
   close(): void {
     this.#isClosed = true;
     for (const client of this.#clients) client.close();
+    this.#handshakes.end();
   }
 
   #call(path: string, request: Buffer): Promise<Buffer> {
