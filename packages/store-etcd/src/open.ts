@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { LedgerStore } from "@xdskit/server";
-import { EtcdClient } from "./client/etcd-client.ts";
+import { EtcdClient, type EtcdTls } from "./client/etcd-client.ts";
 import { Keys } from "./layout/keys.ts";
 import { type Seal, sealOf } from "./layout/seal.ts";
 import { EtcdLedgerStore } from "./store/etcd-store.ts";
 
-/** Files with which a connection to etcd is encrypted. */
+/** Files with which a connection to etcd is encrypted; they are read again when etcd does not answer. */
 export interface EtcdTlsOptions {
   /** The certificates that etcd's own is verified with, in PEM. @default those that Node trusts */
   readonly caFile?: string;
@@ -47,14 +47,15 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<LedgerSt
   const prefix = options.prefix || "xdskit/";
   const { endpoints, isSecure } = readEndpoints(options.endpoints);
   if (!(timeoutMs >= 1)) throw new TypeError(`timeoutMs: expected a number of at least 1, got ${timeoutMs}`);
-  const tls = (isSecure || options.tls !== undefined) && {
+  const readTls = (): EtcdTls => ({
     ca: readOptional(options.tls?.caFile),
     cert: readOptional(options.tls?.certFile),
     key: readOptional(options.tls?.keyFile),
-  };
+  });
   const keys = new Keys(prefix);
   const seal = readSeal(options.keyFile);
-  const client = new EtcdClient({ endpoints, timeoutMs, ...(tls !== false && { tls }), ...(auth && { auth }) });
+  const usesTls = isSecure || options.tls !== undefined;
+  const client = new EtcdClient({ endpoints, timeoutMs, ...(usesTls && { readTls }), ...(auth && { auth }) });
   try {
     const begun = seal.close(Buffer.from(randomBytes(16).toString("hex")), keys.epoch);
     const { found } = await client.transaction({

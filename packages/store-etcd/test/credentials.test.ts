@@ -97,6 +97,40 @@ describeWith("etcd", "an etcd with mutual TLS", () => {
   });
 });
 
+describeWith("etcd", "an etcd whose authority is replaced", () => {
+  test("is reached again with the files that were renewed", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-renewed-"));
+    const file = (name: string): string => join(directory, name);
+    const issue = (authority: Authority): void => {
+      const [server, client] = [authority.issue("IP:127.0.0.1"), authority.issue("DNS:xds")];
+      const contents = {
+        ...{ "ca.crt": authority.cert, "server.crt": server.cert, "server.key": server.key },
+        ...{ "client.crt": client.cert, "client.key": client.key },
+      };
+      for (const [name, content] of Object.entries(contents)) writeFileSync(file(name), content);
+    };
+    using former = new Authority("former");
+    using next = new Authority("next");
+    issue(former);
+    const own = ["--cert-file", file("server.crt"), "--key-file", file("server.key")];
+    const member = await EtcdMember.start([...own, "--client-cert-auth", "--trusted-ca-file", file("ca.crt")], "https");
+    const tls = { caFile: file("ca.crt"), certFile: file("client.crt"), keyFile: file("client.key") };
+    const store = await openEtcdStore({ endpoints: [member.endpoint], tls });
+    try {
+      await add(store, ["a"], ["A"]);
+      await member.kill();
+      issue(next);
+      await member.start();
+      await add(store, ["b"], ["B"]);
+      expect(await texts(store)).toEqual(["a", "b"]);
+    } finally {
+      await store.close();
+      await member.end();
+      rmSync(directory, { recursive: true });
+    }
+  });
+});
+
 describeWith("etcd", "an etcd with users", () => {
   let member: EtcdMember;
   beforeAll(async () => {

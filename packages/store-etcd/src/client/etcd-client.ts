@@ -29,14 +29,18 @@ import {
 } from "../wire/messages.ts";
 import { Handshakes } from "./handshakes.ts";
 
+/** The contents of files in PEM. */
+export interface EtcdTls {
+  readonly ca: Buffer | undefined;
+  readonly cert: Buffer | undefined;
+  readonly key: Buffer | undefined;
+}
+
 export interface EtcdClientOptions {
   /** `host:port`, tried in turn. */
   readonly endpoints: readonly string[];
-  readonly tls?: {
-    readonly ca?: Buffer | undefined;
-    readonly cert?: Buffer | undefined;
-    readonly key?: Buffer | undefined;
-  };
+  /** Reads the files of TLS; called again when an endpoint does not answer, because they may have been renewed. */
+  readonly readTls?: () => EtcdTls;
   readonly auth?: { readonly user: string; readonly password: string };
   /** For all attempts of one call together, in milliseconds. */
   readonly timeoutMs: number;
@@ -94,7 +98,7 @@ const NAME_OF_ADDRESS = "etcd";
  */
 function createSecureClient(
   endpoint: string,
-  { ca, key, cert }: NonNullable<EtcdClientOptions["tls"]>,
+  { ca, key, cert }: EtcdTls,
   watch: (credentials: ChannelCredentials) => ChannelCredentials,
 ): Client {
   const files = [ca ?? null, key ?? null, cert ?? null] as const;
@@ -111,7 +115,8 @@ function createSecureClient(
 /** Calls etcd at the first endpoint that answers. Every call has a deadline and can be repeated without harm. */
 export class EtcdClient {
   readonly #options: EtcdClientOptions;
-  readonly #clients: readonly Client[];
+  #tls: EtcdTls | undefined;
+  #clients: readonly Client[];
   readonly #handshakes = new Handshakes();
   #current = 0;
   #token: Promise<string> | undefined;
@@ -119,12 +124,8 @@ export class EtcdClient {
 
   constructor(options: EtcdClientOptions) {
     this.#options = options;
-    const { endpoints, tls } = options;
-    this.#clients = endpoints.map((endpoint) =>
-      tls === undefined
-        ? new Client(endpoint, credentials.createInsecure(), channelOptions)
-        : createSecureClient(endpoint, tls, (given) => this.#handshakes.watch(given)),
-    );
+    this.#tls = options.readTls?.();
+    this.#clients = this.#createClients(this.#tls);
   }
 
   async range(request: RangeRequest): Promise<RangeResponse> {
@@ -168,8 +169,9 @@ export class EtcdClient {
     return stream;
   }
 
-  /** Asks the next endpoint from now on. */
+  /** Asks the next endpoint from now on, with certificates that were renewed meanwhile. */
   turn(): void {
+    this.#takeRenewed();
     this.#current = (this.#current + 1) % this.#clients.length;
   }
 
@@ -177,6 +179,29 @@ export class EtcdClient {
     this.#isClosed = true;
     for (const client of this.#clients) client.close();
     this.#handshakes.end();
+  }
+
+  #createClients(tls: EtcdTls | undefined): readonly Client[] {
+    return this.#options.endpoints.map((endpoint) =>
+      tls === undefined
+        ? new Client(endpoint, credentials.createInsecure(), channelOptions)
+        : createSecureClient(endpoint, tls, (given) => this.#handshakes.watch(given)),
+    );
+  }
+
+  /** Files that cannot be read, or of which only one is renewed yet, change nothing: they are read again. */
+  #takeRenewed(): void {
+    if (this.#isClosed) return;
+    try {
+      const tls = this.#options.readTls?.();
+      if (tls === undefined || hasSameFiles(tls, this.#tls)) return;
+      const former = this.#clients;
+      this.#clients = this.#createClients(tls);
+      this.#tls = tls;
+      for (const client of former) client.close();
+    } catch {
+      // The outage goes on with its own reason.
+    }
   }
 
   #call(path: string, request: Buffer): Promise<Buffer> {
@@ -233,6 +258,10 @@ export class EtcdClient {
       throw cause;
     }
   }
+}
+
+function hasSameFiles(tls: EtcdTls, former: EtcdTls | undefined): boolean {
+  return (["ca", "cert", "key"] as const).every((name) => String(tls[name]) === String(former?.[name]));
 }
 
 function unary(client: Client, path: string, request: Buffer, metadata: Metadata, withinMs: number): Promise<Buffer> {
