@@ -1,7 +1,7 @@
 import type { Reference, Resource, TypeUrl } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Conversation, node, type Said } from "./support/conversation.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, plain, ROUTE, resource, SECRET } from "./support/resources.ts";
+import { CLUSTER, ENDPOINTS, HOST, LISTENER, plain, ROUTE, resource, SCOPE, SECRET } from "./support/resources.ts";
 
 describe.each(["sotw", "delta"] as const)("a Listener that moves on to another route in %s", (variant) => {
   const listenerOn = (...references: readonly Reference[]): Resource =>
@@ -116,4 +116,82 @@ describe.each(["sotw", "delta"] as const)("a Listener that moves on to another r
     talk.change({ puts: [plain("c2"), listenerOn(to(ROUTE, "r1")), route("r1", "c2")] });
     expect(talk.settle().map(({ type }) => type)).toEqual([CLUSTER, ROUTE, LISTENER]);
   });
+});
+
+/** What a client rejects beside another with the same domain or key: removed last, but never after what may replace it. */
+describe.each([
+  ["virtual hosts", "delta", HOST, "r1/a", "r1/b"],
+  ["scopes", "delta", SCOPE, "a", "b"],
+  ["scopes", "sotw", SCOPE, "a", "b"],
+] as const)("%s in %s that only a former Listener uses", (_, variant, type, name, replacement) => {
+  const to = (type: TypeUrl, name: string): Reference => ({ type, name });
+  const cluster = (name: string): Resource => resource(CLUSTER, name, "1", { references: [to(ENDPOINTS, name)] });
+  const routes = (name: string, ...references: readonly Reference[]): Resource =>
+    resource(ROUTE, name, "1", { references });
+  const used = (name: string, cluster: string): Resource =>
+    resource(type, name, "1", { references: [to(CLUSTER, cluster)] });
+  const moved = [
+    cluster("c2"),
+    resource(ENDPOINTS, "c2", "1"),
+    routes("r2", to(CLUSTER, "c2")),
+    resource(LISTENER, "l", "2", { references: [to(ROUTE, "r2")] }),
+  ];
+
+  /** A client whose Listener uses route r1 with its virtual host or scope, which go to Cluster c1. */
+  function serving(): Conversation {
+    const talk = new Conversation({ dialect: { orderLimitMs: 30_000 } });
+    talk.put(cluster("c1"), resource(ENDPOINTS, "c1", "1"), used(name, "c1"), plain("other"), routes("r1"));
+    talk.put(resource(LISTENER, "l", "1", { references: [to(ROUTE, "r1")] }));
+    talk.open(1, variant);
+    talk.settle(talk.subscribe(1, CLUSTER, [], { node: node("n", "envoy") }));
+    talk.settle(talk.subscribe(1, ENDPOINTS, ["c1"]));
+    talk.settle(talk.subscribe(1, LISTENER));
+    talk.settle(talk.subscribe(1, type));
+    talk.settle(talk.subscribe(1, ROUTE, ["r1"]));
+    return talk;
+  }
+
+  /** What the client is told of some types, in order. */
+  const told = (said: readonly Said[], ...types: readonly TypeUrl[]): readonly (readonly string[])[] =>
+    said.flatMap((one) => (types.includes(one.type) ? [[...one.says].sort()] : []));
+  const without = (gone: string, ...left: readonly string[]): readonly string[] =>
+    variant === "delta" ? [`-${gone}`] : left;
+  const gone = [to(type, name), to(ROUTE, "r1"), to(CLUSTER, "c1"), to(ENDPOINTS, "c1")];
+
+  test("are removed when the new Listener is in use, and their Clusters after them", () => {
+    const talk = serving();
+    talk.change({ puts: moved, deletes: gone });
+    const said = [...talk.settle(), ...talk.settle(talk.subscribe(1, ENDPOINTS, ["c2"]))];
+    expect(told(said, type)).toEqual([]);
+    const whenInUse = talk.settle(talk.subscribe(1, ROUTE, ["r2"]));
+    expect(told(whenInUse, type, CLUSTER)).toEqual([without(name), without("c1", "c2@1", "other@1")]);
+  });
+
+  test("are removed together with what may replace them", () => {
+    const talk = serving();
+    talk.change({ puts: [...moved, used(replacement, "other")], deletes: gone });
+    const sent = variant === "delta" ? [`-${name}`, `${replacement}@1`] : [`${replacement}@1`];
+    expect(told(talk.settle(), type)).toEqual([sent]);
+  });
+
+  test("go with what may replace them later", () => {
+    const talk = serving();
+    talk.change({ puts: moved, deletes: gone });
+    expect(told(talk.settle(), type)).toEqual([]);
+    talk.put(used(replacement, "other"));
+    const sent = variant === "delta" ? [`-${name}`, `${replacement}@1`] : [`${replacement}@1`];
+    expect(told(talk.settle(), type)).toEqual([sent]);
+  });
+});
+
+test("a virtual host is removed at once as long as there is its route configuration", () => {
+  const host = resource(HOST, "r1/a", "1", { references: [{ type: CLUSTER, name: "c1" }] });
+  const talk = new Conversation();
+  talk.put(plain("c1"), host, resource(ROUTE, "r1", "1"));
+  talk.open(1, "delta");
+  talk.settle(talk.subscribe(1, CLUSTER, [], { node: node("n", "envoy") }));
+  talk.settle(talk.subscribe(1, ROUTE, ["r1"]));
+  talk.settle(talk.subscribe(1, HOST));
+  talk.change({ puts: [plain("c2")], deletes: [{ type: HOST, name: "r1/a" }] });
+  expect(talk.turns().map(({ says }) => says)).toEqual([["c2@1"], ["-r1/a"]]);
 });

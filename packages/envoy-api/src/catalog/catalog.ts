@@ -10,7 +10,7 @@ const byTwin: ReadonlyMap<TypeUrl | undefined, CatalogEntry> = new Map(catalog.m
 const traitsByType: ReadonlyMap<TypeUrl, TypeTraits> = new Map([
   ...catalog.map((entry): [TypeUrl, TypeTraits] => [
     entry.type,
-    traitsFrom(entry, entry.type, entry.owes, entry.v2Twin),
+    traitsFrom(entry, { type: entry.type, owes: entry.owes, owner: entry.owner, twin: entry.v2Twin }),
   ]),
   ...twinTraits(catalog),
 ]);
@@ -52,7 +52,8 @@ function twinTraits(catalog: readonly CatalogEntry[]): readonly (readonly [TypeU
   const twins = new Map(catalog.map((entry) => [entry.type, entry.v2Twin]));
   return catalog.flatMap((entry) => {
     if (entry.v2Twin === undefined) return [];
-    const owesInV2 = entry.owes.flatMap((type) => twins.get(type) ?? []);
-    return [[entry.v2Twin, traitsFrom(entry, entry.v2Twin, owesInV2, entry.type)] as const];
+    const owes = entry.owes.flatMap((type) => twins.get(type) ?? []);
+    const owner = entry.owner && twins.get(entry.owner);
+    return [[entry.v2Twin, traitsFrom(entry, { type: entry.v2Twin, owes, owner, twin: entry.type })] as const];
   });
 }

@@ -44,6 +44,8 @@ export interface CatalogEntry {
   readonly aliasesIn: ((content: Message, name: string) => readonly string[]) | undefined;
   /** How its resources match terms besides names and aliases. */
   readonly terms: TermRules | undefined;
+  /** The type of the resources that collections of `terms` belong to. */
+  readonly owner: TypeUrl | undefined;
   /** Finds references beyond the table in `reference-rule.ts`, wherever the message occurs. */
   readonly referencesIn: ((content: Message) => readonly AskedReference[]) | undefined;
   /**
@@ -88,6 +90,7 @@ export interface EntryDefinition<M extends Message> {
   readonly namingHint?: string;
   readonly aliasesIn?: (content: M, name: string) => readonly string[];
   readonly terms?: TermRules;
+  readonly owner?: TypeUrl;
   readonly referencesIn?: (content: M) => readonly AskedReference[];
   readonly check?: (content: M, report: ReportFinding, name: string) => void;
   readonly checksNested?: boolean;
@@ -110,6 +113,7 @@ export function defineEntry<M extends Message>(definition: EntryDefinition<M>): 
     namingHint: definition.namingHint ?? 'give it a "name"',
     aliasesIn: aliasesIn && ((content, name) => aliasesIn(content as M, name)),
     terms: definition.terms,
+    owner: definition.owner,
     referencesIn: referencesIn && ((content) => referencesIn(content as M)),
     check: check && ((content, report, name) => check(content as M, report, name)),
     checksNested: definition.checksNested ?? false,
@@ -122,12 +126,14 @@ function nameInField<M extends Message>(field: keyof M): (content: M) => string 
 
 /** Returns the traits of an entry's type or of its v2 twin. `twin` is the other one of the two. */
 export function traitsFrom(
-  entry: CatalogEntry,
-  type: TypeUrl,
-  owes: readonly TypeUrl[],
-  twin: TypeUrl | undefined,
+  { kind, isFullState, placeholder, terms }: CatalogEntry,
+  {
+    type,
+    owes,
+    owner,
+    twin,
+  }: Pick<TypeTraits, "type" | "owes"> & { owner: TypeUrl | undefined; twin: TypeUrl | undefined },
 ): TypeTraits {
-  const { kind, isFullState, placeholder, terms } = entry;
   return {
     type,
     kind,
@@ -136,5 +142,6 @@ export function traitsFrom(
     ...(twin !== undefined && { twin }),
     ...(placeholder !== undefined && { placeholder }),
     ...(terms !== undefined && { terms }),
+    ...(owner !== undefined && { owner }),
   };
 }

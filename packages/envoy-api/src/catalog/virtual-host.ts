@@ -1,6 +1,7 @@
 import { formatVirtualHostName, parseVirtualHostName, virtualHostTerms } from "@xdskit/protocol/internal";
 import type { VirtualHost } from "../../gen/types/envoy/config/route/v3/route_components_pb.d.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
+import { resourceType } from "./resource-type.ts";
 
 /** VHDS: named "<route configuration>/<host>", by the wrapper or by the message (B-VHD-01). */
 export const virtualHost: CatalogEntry = defineEntry<VirtualHost>({
@@ -22,6 +23,7 @@ export const virtualHost: CatalogEntry = defineEntry<VirtualHost>({
     'name it "<route configuration>/<host>", best in the virtual host itself, else in an envoy.service.discovery.v3.Resource around it',
   aliasesIn: findDomains,
   terms: virtualHostTerms,
+  owner: resourceType.routeConfiguration,
   check: checkVirtualHost,
 });
 

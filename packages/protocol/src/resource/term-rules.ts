@@ -12,4 +12,6 @@ export interface TermRules {
   groupOf(alias: string): string;
   /** Returns the collection that a name or term belongs to, as references name it. */
   collectionOf(term: string): string | undefined;
+  /** Returns the name of the resource that the collection of a name or term belongs to. */
+  ownerOf(term: string): string | undefined;
 }

@@ -22,6 +22,8 @@ export interface TypeTraits {
   readonly placeholder?: (name: string) => Uint8Array;
   /** How its resources match terms besides their names and aliases (S-VHD-03). */
   readonly terms?: TermRules;
+  /** The type of the resources that collections of `terms` belong to. */
+  readonly owner?: TypeUrl;
 }
 
 /** Returns the traits of a type without a descriptor, served by its URL alone (S-GEN-04, B-TRD-01). */

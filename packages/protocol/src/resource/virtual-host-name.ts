@@ -88,6 +88,11 @@ export const virtualHostTerms: TermRules = {
     const name = parseVirtualHostName(term);
     return name && `${name.routes}/`;
   },
+
+  /** The route configuration. */
+  ownerOf(term) {
+    return parseVirtualHostName(term)?.routes;
+  },
 };
 
 /** Returns the longest grouped end of a host, starting at a dot. */

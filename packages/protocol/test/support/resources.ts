@@ -25,6 +25,7 @@ export const LISTENER: TypeUrl = formatTypeUrl("envoy.config.listener.v3.Listene
 export const ROUTE: TypeUrl = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
 export const CLUSTER: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 export const ENDPOINTS: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
+export const SCOPE: TypeUrl = formatTypeUrl("envoy.config.route.v3.ScopedRouteConfiguration");
 export const HOST: TypeUrl = formatTypeUrl("envoy.config.route.v3.VirtualHost");
 export const LB_ENDPOINT: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.LbEndpoint");
 export const EXTENSION: TypeUrl = formatTypeUrl("envoy.config.core.v3.TypedExtensionConfig");
@@ -38,7 +39,8 @@ const described: readonly TypeTraits[] = [
   { type: ENDPOINTS, kind: "eds", isFullState: false, owes: [] },
   { type: SECRET, kind: "sds", isFullState: false, owes: [] },
   { type: EXTENSION, kind: "ecds", isFullState: false, owes: [] },
-  { type: HOST, kind: "vhds", isFullState: false, owes: [], terms: virtualHostTerms },
+  { type: SCOPE, kind: "srds", isFullState: true, owes: [] },
+  { type: HOST, kind: "vhds", isFullState: false, owes: [], terms: virtualHostTerms, owner: ROUTE },
   { type: LB_ENDPOINT, kind: "leds", isFullState: false, owes: [] },
 ];
 

@@ -20,18 +20,16 @@ import type {
   PendingResponse,
   TypeStream,
 } from "../type/type-stream.ts";
+import { replacedRemovals } from "./replaced-removals.ts";
+
+/** Kinds of which a client rejects two resources with the same domain or key. */
+const exclusive: ReadonlySet<TypeKind> = new Set(["srds", "vhds"]);
 
 /**
- * Kinds whose removals are never deferred: nothing refers to their resources by name, and one may replace another under
- * a new name in the same response.
- */
-const neverDeferred: ReadonlySet<TypeKind> = new Set(["lds", "srds", "vhds"]);
-
-/**
- * Removes deleted Clusters of one stream last: until then delta does not send the removal, and State of the World goes
- * on listing them (S-ORD-05). In delta, the same for their endpoints, and for types that the client must not lose while
- * a resource that it holds refers to them (S-DEL-04); State of the World cannot express their removal. Everything else
- * is left to the wrapped type stream.
+ * Removes deleted Clusters and scopes of one stream last: until then delta does not send the removal, and State of the
+ * World goes on listing them (S-ORD-05). In delta, the same for virtual hosts, for the endpoints of Clusters, and for types
+ * that the client must not lose while a resource that it holds refers to them (S-DEL-04); State of the World cannot express
+ * their removal. Everything else is left to the wrapped type stream.
  */
 export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   readonly #variant: Variant;
@@ -46,8 +44,8 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
 
   /** Whether resources of a type are removed last. */
   static isFor({ kind }: TypeTraits, variant: Variant, { deltaRemovals }: Pick<Dialect, "deltaRemovals">): boolean {
-    if (kind === "cds") return true;
-    if (variant !== "delta" || neverDeferred.has(kind)) return false;
+    if (kind === "cds" || exclusive.has(kind)) return true;
+    if (variant !== "delta" || kind === "lds") return false;
     return kind === "eds" || forKind(deltaRemovals, kind) === "when-unreferenced";
   }
 
@@ -202,7 +200,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     }
     // The usual flush of a stream, which should cost nothing.
     if (this.#variant === "delta" && this.#pendingRemovals.isEmpty && !answers.some(removes)) return answers;
-    const removable = this.#removable(bounds.removable, current.view);
+    const removable = this.#removable(bounds.removable, answers, current.view);
     const sent =
       this.#variant === "delta"
         ? this.#delta(answers, before, current, removable)
@@ -218,9 +216,12 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     this.#pendingRemovals = this.#pendingRemovals.without((name) => withheld.has(name));
   }
 
-  #removable(removable: Removable, view: View): Removable {
-    if (!this.areClusters) return { ...removable, goesAtOnce: undefined };
-    return this.#namesEach() ? this.#releasable(removable, view) : removable;
+  #removable(removable: Removable, answers: readonly PendingResponse[], view: View): Removable {
+    if (this.areClusters) return this.#namesEach() ? this.#releasable(removable, view) : removable;
+    if (this.#variant !== "delta" || !exclusive.has(this.traits.kind)) return { ...removable, goesAtOnce: undefined };
+    const goesAtOnce = replacedRemovals(this.traits, answers, view);
+    this.#pendingRemovals = this.#pendingRemovals.goneAnew(goesAtOnce, Number.NEGATIVE_INFINITY);
+    return { ...removable, goesAtOnce };
   }
 
   /**
@@ -323,7 +324,8 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
           const now = current.view.holder(type, name);
           return now !== undefined && this.subscription.covers(now);
         });
-    const { stays, goes } = current.shared.pendingRemovals.part(gone, removable.to);
+    const isReplaced = step.hasPuts && exclusive.has(this.traits.kind);
+    const { stays, goes } = current.shared.pendingRemovals.part(gone, isReplaced ? current.revision : removable.to);
     this.#pendingRemovals = stays;
     const [answer] = answers;
     if (answer?.asked === undefined && !step.hasPuts && goes.length === 0) return [];

@@ -56,7 +56,11 @@ export class RemovalGate {
     if (!areClusters)
       for (const [clusters, { current }] of members.clusters) to = Math.min(to, this.#broughtTo(clusters, current));
     if (members.users.size === 0) return { to, namedTo: to, goesAtOnce: undefined };
-    for (const [user, { current }] of members.users) to = Math.min(to, this.#movedOnTo(user, current));
+    for (const [user, { current }] of members.users) {
+      to = Math.min(to, this.#movedOnTo(user, current));
+      // What is itself to be removed uses its Clusters until then.
+      if (areClusters) to = Math.min(to, user.pendingRemovals.oldest - 1);
+    }
     to = Math.min(to, Math.max(this.#overruledTo, this.readyTo()));
     return {
       to,
@@ -76,7 +80,8 @@ export class RemovalGate {
       }
     }
     for (const [user, { current }] of members.users) {
-      if (this.#movedOnTo(user, current) >= since) continue;
+      const isLeft = !areClusters || user.pendingRemovals.oldest > since;
+      if (isLeft && this.#movedOnTo(user, current) >= since) continue;
       return { for: "users", type: user.traits.type, isNacked: user.deliveries.refusedFrom < since };
     }
     if (this.readyTo() >= since) return undefined;
