@@ -182,8 +182,8 @@ const doors = [
       "^packages/client/src/transport/(file|tls)/",
       "^packages/server/src/store/file",
       "^packages/server/src/ledger/(ledger|node-past|connected-node|store-copy)-files",
-      // Certificates and keys of the connection to etcd.
-      "^packages/store-etcd/src/open",
+      // Keys of the ledger, and the certificates and keys of the connection to etcd.
+      "^packages/store-etcd/src/(open|client/tls-files)",
       "^packages/server/src/transport/(grpc/)?tls",
       "^packages/server/src/transport/files/",
       // The mode of its socket.

@@ -96,12 +96,19 @@ describeWith("etcd", "xds with an etcd that has mutual TLS, users and an encrypt
       await publish(`${tls}&encryption-key=ledger.key`),
       await publish(`${tls}&${user}&encryption-key=ledger.key`, "other"),
       await publish(`ca=none.crt&${user}`),
+      await publish(`ca=ca.crt&cert=client.crt&key=server.key&${user}`),
     ];
     expect(refused).toEqual([
       [69, expect.stringMatching(/the ledger in etcd is encrypted: a key file is needed$/)],
       [69, expect.stringMatching(/permission denied$/)],
       [69, expect.stringMatching(/permission denied$/)],
-      [2, expect.stringMatching(/the store cannot be used: ENOENT: no such file or directory, open '.*none\.crt'$/)],
+      [
+        2,
+        expect.stringMatching(
+          /the store cannot be used: ca: .*none\.crt cannot be read: ENOENT: no such file or directory$/,
+        ),
+      ],
+      [2, expect.stringMatching(/the store cannot be used: key: .*server\.key does not belong to .*client\.crt$/)],
     ]);
   });
 });

@@ -1,1 +1,2 @@
-export { type EtcdStoreOptions, type EtcdTlsOptions, openEtcdStore } from "./open.ts";
+export type { EtcdTlsOptions } from "./client/tls-files.ts";
+export { type EtcdStoreOptions, openEtcdStore } from "./open.ts";

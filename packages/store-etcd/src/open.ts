@@ -1,20 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { LedgerStore } from "@xdskit/server";
-import { EtcdClient, type EtcdTls } from "./client/etcd-client.ts";
+import { EtcdClient } from "./client/etcd-client.ts";
+import { type EtcdTlsOptions, readTlsFiles } from "./client/tls-files.ts";
 import { Keys } from "./layout/keys.ts";
 import { type Seal, sealOf } from "./layout/seal.ts";
 import { EtcdLedgerStore } from "./store/etcd-store.ts";
-
-/** Files with which a connection to etcd is encrypted; they are read again when etcd does not answer. */
-export interface EtcdTlsOptions {
-  /** The certificates that etcd's own is verified with, in PEM. @default those that Node trusts */
-  readonly caFile?: string;
-  /** The client certificate, in PEM; it needs `keyFile`. @default none */
-  readonly certFile?: string;
-  /** The key of the client certificate, in PEM. @default none */
-  readonly keyFile?: string;
-}
 
 /** Which etcd, and how it is reached. */
 export interface EtcdStoreOptions {
@@ -47,11 +38,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<LedgerSt
   const prefix = options.prefix || "xdskit/";
   const { endpoints, isSecure } = readEndpoints(options.endpoints);
   if (!(timeoutMs >= 1)) throw new TypeError(`timeoutMs: expected a number of at least 1, got ${timeoutMs}`);
-  const readTls = (): EtcdTls => ({
-    ca: readOptional(options.tls?.caFile),
-    cert: readOptional(options.tls?.certFile),
-    key: readOptional(options.tls?.keyFile),
-  });
+  const readTls = () => readTlsFiles(options.tls ?? {});
   const keys = new Keys(prefix);
   const seal = readSeal(options.keyFile);
   const usesTls = isSecure || options.tls !== undefined;

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -5,7 +6,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EtcdStoreOptions, openEtcdStore } from "@xdskit/store-etcd";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeWith } from "../../../test/e2e/support/peers.ts";
 import { add, texts } from "../../server/test/ledger/support/describe-ledger-store.ts";
 import { Authority } from "../../server/test/support/authority.ts";
@@ -98,14 +99,14 @@ describeWith("etcd", "an etcd with mutual TLS", () => {
 });
 
 describeWith("etcd", "an etcd whose authority is replaced", () => {
-  test("is reached again with the files that were renewed", async () => {
+  test("is reached again with the files that were renewed, and with those of before while these cannot be used", async () => {
     const directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-renewed-"));
     const file = (name: string): string => join(directory, name);
     const issue = (authority: Authority): void => {
       const [server, client] = [authority.issue("IP:127.0.0.1"), authority.issue("DNS:xds")];
       const contents = {
-        ...{ "ca.crt": authority.cert, "server.crt": server.cert, "server.key": server.key },
-        ...{ "client.crt": client.cert, "client.key": client.key },
+        ...{ "trusted.crt": authority.cert, "server.crt": server.cert, "server.key": server.key },
+        ...{ "ca.crt": authority.cert, "client.crt": client.cert, "client.key": client.key },
       };
       for (const [name, content] of Object.entries(contents)) writeFileSync(file(name), content);
     };
@@ -113,16 +114,22 @@ describeWith("etcd", "an etcd whose authority is replaced", () => {
     using next = new Authority("next");
     issue(former);
     const own = ["--cert-file", file("server.crt"), "--key-file", file("server.key")];
-    const member = await EtcdMember.start([...own, "--client-cert-auth", "--trusted-ca-file", file("ca.crt")], "https");
+    const trusted = ["--client-cert-auth", "--trusted-ca-file", file("trusted.crt")];
+    const member = await EtcdMember.start([...own, ...trusted], "https");
     const tls = { caFile: file("ca.crt"), certFile: file("client.crt"), keyFile: file("client.key") };
     const store = await openEtcdStore({ endpoints: [member.endpoint], tls });
     try {
       await add(store, ["a"], ["A"]);
       await member.kill();
-      issue(next);
+      writeFileSync(file("ca.crt"), "half of it");
+      writeFileSync(file("client.key"), next.issue("DNS:xds").key);
       await member.start();
       await add(store, ["b"], ["B"]);
-      expect(await texts(store)).toEqual(["a", "b"]);
+      await member.kill();
+      issue(next);
+      await member.start();
+      await add(store, ["c"], ["C"]);
+      expect(await texts(store)).toEqual(["a", "b", "c"]);
     } finally {
       await store.close();
       await member.end();
@@ -222,6 +229,53 @@ describeWith("etcd", "a ledger that is encrypted", () => {
     expect(await use({ endpoints, prefix: "plain" })).toEqual(["a"]);
     expect(await use({ endpoints, prefix: "plain", keyFile: keyFile("late", randomBytes(32)) })).toMatch(
       /the ledger in etcd is not encrypted, but there is a key file$/,
+    );
+  });
+});
+
+describe("files of TLS that cannot be used are refused before etcd is asked", () => {
+  let directory: string;
+  const file = (name: string): string => join(directory, name);
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-files-"));
+    using authority = new Authority("ours");
+    const [client, other] = [authority.issue("DNS:xds"), authority.issue("DNS:other")];
+    const contents = {
+      ...{ "ca.crt": authority.cert, "client.crt": client.cert, "client.key": client.key, "other.key": other.key },
+      ...{ "no.pem": "none", "damaged.crt": client.cert.replace(/\n[A-Za-z]/, "\nA?") },
+      "encrypted.key": execFileSync("openssl", ["pkey", "-aes256", "-passout", "pass:secret"], {
+        input: client.key,
+      }).toString(),
+    };
+    for (const [name, content] of Object.entries(contents)) writeFileSync(file(name), content);
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  test.each([
+    [
+      "a key of another certificate",
+      { cert: "client.crt", key: "other.key" },
+      "key: DIR/other.key does not belong to the certificate DIR/client.crt",
+    ],
+    ["a key without PEM", { cert: "client.crt", key: "no.pem" }, "key: DIR/no.pem has no private key in PEM"],
+    ["an encrypted key", { cert: "client.crt", key: "encrypted.key" }, "key: DIR/encrypted.key needs a passphrase"],
+    ["a certificate without PEM", { cert: "no.pem", key: "client.key" }, "cert: DIR/no.pem has no certificate in PEM"],
+    ["CAs without PEM", { ca: "no.pem" }, "ca: DIR/no.pem has no certificate in PEM"],
+    ["a damaged CA", { ca: "damaged.crt" }, "ca: DIR/damaged.crt has a damaged certificate"],
+    ["a missing file", { ca: "none.crt" }, "ca: DIR/none.crt cannot be read: ENOENT: no such file or directory"],
+    ["a directory", { ca: "." }, "ca: DIR cannot be read: EISDIR: illegal operation on a directory"],
+    ["a certificate without its key", { cert: "client.crt" }, "cert and key go together"],
+  ] as const)("%s", async (_, given: { ca?: string; cert?: string; key?: string }, message) => {
+    const { ca, cert, key } = given;
+    const tls = {
+      ...(ca !== undefined && { caFile: file(ca) }),
+      ...(cert !== undefined && { certFile: file(cert) }),
+      ...(key !== undefined && { keyFile: file(key) }),
+    };
+    const opening = openEtcdStore({ endpoints: ["127.0.0.1:1"], tls });
+    await expect(opening).rejects.toThrow(TypeError);
+    expect((await opening.catch((cause: Error) => cause.message)).toString().replaceAll(directory, "DIR")).toBe(
+      message,
     );
   });
 });

@@ -28,18 +28,14 @@ import {
   type TransactionResponse,
 } from "../wire/messages.ts";
 import { Handshakes } from "./handshakes.ts";
-
-/** The contents of files in PEM. */
-export interface EtcdTls {
-  readonly ca: Buffer | undefined;
-  readonly cert: Buffer | undefined;
-  readonly key: Buffer | undefined;
-}
+import type { EtcdTls } from "./tls-files.ts";
 
 export interface EtcdClientOptions {
   /** `host:port`, tried in turn. */
   readonly endpoints: readonly string[];
-  /** Reads the files of TLS; called again when an endpoint does not answer, because they may have been renewed. */
+  /**
+   * Reads the files of TLS, or throws; called again when an endpoint does not answer, because they may have been renewed.
+   */
   readonly readTls?: () => EtcdTls;
   readonly auth?: { readonly user: string; readonly password: string };
   /** For all attempts of one call together, in milliseconds. */
