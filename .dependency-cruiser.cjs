@@ -149,8 +149,8 @@ const doors = [
       "^packages/server/src/(transport|admin|workers)/",
       // Only `isIP` of node:net.
       "^packages/server/src/expected-host",
-      // Only `isIP`, and the check of a certificate.
-      "^packages/store-etcd/src/client/etcd-client",
+      // Only `isIP`, the check of a certificate, and what is found out about an endpoint that refuses connections.
+      "^packages/store-etcd/src/client/(etcd-client|endpoint|endpoint-fault|handshakes)",
       // A socket in the file system that says that a process lives.
       "^packages/disk/src/presence",
       "^packages/client/src/transport/",
@@ -166,6 +166,8 @@ const doors = [
     to: "^(node:)?http2$",
     only: [
       "^packages/server/src/transport/",
+      // Only whether an etcd speaks it without TLS.
+      "^packages/store-etcd/src/client/endpoint-fault",
       "^packages/conformance/src/peer/",
       "^packages/cli/src/",
       "^packages/bench/",

@@ -95,6 +95,8 @@ describeWith("etcd", "xds with an etcd that has mutual TLS, users and an encrypt
       await publish(`${tls}&${user}`),
       await publish(`${tls}&encryption-key=ledger.key`),
       await publish(`${tls}&${user}&encryption-key=ledger.key`, "other"),
+      await publish(user),
+      await publish(`ca=ca.crt&${user}`),
       await publish(`ca=none.crt&${user}`),
       await publish(`ca=ca.crt&cert=client.crt&key=server.key&${user}`),
     ];
@@ -102,6 +104,11 @@ describeWith("etcd", "xds with an etcd that has mutual TLS, users and an encrypt
       [69, expect.stringMatching(/the ledger in etcd is encrypted: a key file is needed$/)],
       [69, expect.stringMatching(/permission denied$/)],
       [69, expect.stringMatching(/permission denied$/)],
+      [
+        69,
+        `xds: the store cannot be used: etcd at ${member.endpoint} requires TLS: give the CA of its certificate (ca)`,
+      ],
+      [69, `xds: the store cannot be used: etcd at ${member.endpoint} requires a client certificate (cert, key)`],
       [
         2,
         expect.stringMatching(

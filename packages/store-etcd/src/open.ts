@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { LedgerStore } from "@xdskit/server";
-import { EtcdClient } from "./client/etcd-client.ts";
+import { EndpointFaultError, EtcdClient } from "./client/etcd-client.ts";
 import { type EtcdTlsOptions, readTlsFiles } from "./client/tls-files.ts";
 import { Keys } from "./layout/keys.ts";
 import { type Seal, sealOf } from "./layout/seal.ts";
@@ -56,6 +56,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<LedgerSt
     return store;
   } catch (cause) {
     client.close();
+    if (cause instanceof EndpointFaultError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`the ledger in etcd (${endpoints.join(", ")}) cannot be used: ${reason}`, { cause });
   }

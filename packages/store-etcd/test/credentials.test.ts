@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EtcdStoreOptions, openEtcdStore } from "@xdskit/store-etcd";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { describeWith } from "../../../test/e2e/support/peers.ts";
 import { add, texts } from "../../server/test/ledger/support/describe-ledger-store.ts";
 import { Authority } from "../../server/test/support/authority.ts";
@@ -36,10 +36,16 @@ describeWith("etcd", "an etcd with mutual TLS", () => {
     directory = mkdtempSync(join(tmpdir(), "xdskit-etcd-tls-"));
     using ours = new Authority("ours");
     using foreign = new Authority("foreign");
-    const [server, client, stranger] = [ours.issue("IP:127.0.0.1"), ours.issue("DNS:xds"), foreign.issue("DNS:xds")];
+    const [server, client, stranger] = [
+      ours.issue("IP:127.0.0.1,DNS:localhost"),
+      ours.issue("DNS:xds"),
+      foreign.issue("DNS:xds"),
+    ];
     const elsewhere = ours.issue("IP:127.0.0.2,DNS:etcd");
+    const expired = ours.issue("IP:127.0.0.1", { until: new Date(Date.now() - 60_000) });
     const contents = {
       ...{ "elsewhere.crt": elsewhere.cert, "elsewhere.key": elsewhere.key },
+      ...{ "expired.crt": expired.cert, "expired.key": expired.key },
       ...{ "ca.crt": ours.cert, "foreign.crt": foreign.cert, "server.crt": server.cert, "server.key": server.key },
       ...{ "client.crt": client.cert, "client.key": client.key },
       ...{ "stranger.crt": stranger.cert, "stranger.key": stranger.key },
@@ -66,11 +72,28 @@ describeWith("etcd", "an etcd with mutual TLS", () => {
   test("refuses one without, or with that of another authority, and is refused with another itself", async () => {
     const client = { certFile: file("client.crt"), keyFile: file("client.key") };
     const stranger = { certFile: file("stranger.crt"), keyFile: file("stranger.key") };
-    const refused = /^the ledger in etcd \(127\.0\.0\.1:\d+\) cannot be used: etcd: /;
-    expect(await connect({ caFile: file("ca.crt") })).toMatch(refused);
-    expect(await connect({ caFile: file("ca.crt"), ...stranger })).toMatch(refused);
-    expect(await connect({ caFile: file("foreign.crt"), ...client })).toMatch(refused);
-    expect(await connect(undefined)).toMatch(refused);
+    const at = `etcd at ${member.endpoint}`;
+    expect(await connect({ caFile: file("ca.crt") })).toBe(`${at} requires a client certificate (cert, key)`);
+    expect(await connect({ caFile: file("ca.crt"), ...stranger })).toBe(
+      `${at} rejects the client certificate: unknown CA`,
+    );
+    expect(await connect({ caFile: file("foreign.crt"), ...client })).toBe(
+      `${at} has a certificate of an authority that ca does not hold`,
+    );
+    expect(await connect(client)).toBe(
+      `${at} has a certificate of an authority that Node does not trust: give its CA (ca)`,
+    );
+    expect(await connect(undefined)).toBe(`${at} requires TLS: give the CA of its certificate (ca)`);
+  });
+
+  test("is named with every other endpoint that cannot be used, and is not while another one may come back", async () => {
+    const tls = { caFile: file("foreign.crt") };
+    const fault = "has a certificate of an authority that ca does not hold";
+    const endpoints = [member.endpoint, member.endpoint.replace("127.0.0.1", "localhost")];
+    expect(await use({ endpoints, tls })).toBe(endpoints.map((endpoint) => `etcd at ${endpoint} ${fault}`).join("; "));
+    expect(await use({ endpoints: [member.endpoint, "127.0.0.1:1"], tls, timeoutMs: 500 })).toContain(
+      `${member.endpoint}, 127.0.0.1:1) cannot be used: etcd at ${member.endpoint} ${fault}`,
+    );
   });
 
   test("an endpoint that takes connections and never answers keeps none when the store is closed", async () => {
@@ -87,14 +110,52 @@ describeWith("etcd", "an etcd with mutual TLS", () => {
     silent.close();
   });
 
-  test("is not taken for the server at another address", async () => {
+  test.each([
+    ["elsewhere", /^ has a certificate for 127\.0\.0\.2, etcd, not for 127\.0\.0\.1$/],
+    ["expired", /^ has a certificate that expired on 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/],
+  ])("is not trusted with a certificate that is %s, and not asked for long", async (name, message) => {
     const other = await EtcdMember.start(
-      ["--cert-file", file("elsewhere.crt"), "--key-file", file("elsewhere.key")],
+      ["--cert-file", file(`${name}.crt`), "--key-file", file(`${name}.key`)],
       "https",
     );
-    const answer = await use({ endpoints: [other.endpoint], tls: { caFile: file("ca.crt") } });
+    const startedAt = performance.now();
+    const answer = await use({ endpoints: [other.endpoint], tls: { caFile: file("ca.crt") }, timeoutMs: 60_000 });
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     await other.end();
-    expect(answer).toMatch(/ cannot be used: etcd: /);
+    const at = `etcd at ${other.endpoint}`;
+    expect([answer.slice(0, at.length), answer.slice(at.length)]).toEqual([at, expect.stringMatching(message)]);
+  });
+
+  test("without TLS is not asked over it", async () => {
+    const plain = await EtcdMember.start();
+    const answer = await use({ endpoints: [plain.endpoint], tls: { caFile: file("ca.crt") } });
+    await plain.end();
+    expect(answer).toBe(`etcd at ${plain.endpoint} does not use TLS: leave out ca, cert and key`);
+  });
+
+  test("is followed again once a certificate that had expired is replaced", async () => {
+    const own = file("own.crt");
+    copyFileSync(file("server.crt"), own);
+    copyFileSync(file("server.key"), file("own.key"));
+    const other = await EtcdMember.start(["--cert-file", own, "--key-file", file("own.key")], "https");
+    const store = await openEtcdStore({ endpoints: [other.endpoint], tls: { caFile: file("ca.crt") } });
+    try {
+      await add(store, ["a"]);
+      await other.kill();
+      copyFileSync(file("expired.crt"), own);
+      copyFileSync(file("expired.key"), file("own.key"));
+      await other.start();
+      await expect(store.refresh?.()).rejects.toThrow(/^etcd at .* has a certificate that expired on /);
+      expect(store.outage?.reason).toMatch(/ has a certificate that expired on /);
+      await other.kill();
+      copyFileSync(file("server.crt"), own);
+      copyFileSync(file("server.key"), file("own.key"));
+      await other.start();
+      await vi.waitFor(() => expect(store.outage).toBeUndefined(), { timeout: 15_000 });
+    } finally {
+      await store.close();
+      await other.end();
+    }
   });
 });
 

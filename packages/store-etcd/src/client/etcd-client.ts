@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import {
   type ChannelCredentials,
@@ -27,6 +26,8 @@ import {
   type Transaction,
   type TransactionResponse,
 } from "../wire/messages.ts";
+import { placeOf } from "./endpoint.ts";
+import { findEndpointFault } from "./endpoint-fault.ts";
 import { Handshakes } from "./handshakes.ts";
 import type { EtcdTls } from "./tls-files.ts";
 
@@ -63,6 +64,13 @@ export class EtcdError extends Error {
   }
 }
 
+/** No endpoint can be used until somebody changes a certificate or an option. */
+export class EndpointFaultError extends EtcdError {
+  constructor(faults: Iterable<string>, cause: EtcdError) {
+    super([...faults].join("; "), cause.code, cause);
+  }
+}
+
 type Bidi = ClientDuplexStream<Buffer, Buffer>;
 
 const channelOptions: ChannelOptions = {
@@ -81,12 +89,11 @@ const SHARE_OF_ATTEMPT = 0.3;
 const PAUSE_MS = 50;
 /** With less time left, another attempt would tell nothing but that its time was over. */
 const LEAST_MS = 200;
+/** How long is looked for why an endpoint cannot be connected to. */
+const FAULT_WITHIN_MS = 1_000;
 /** How grpc-js ends the text of a failed connection if it has no hint. */
 const NO_HINT = /\s*Resolution note:\s*$/;
 const FULL = "etcd is full: its quota is used up; compact and defragment it or raise the quota, then disarm the alarm";
-
-/** What a server is called in TLS that is known by its address. */
-const NAME_OF_ADDRESS = "etcd";
 
 /**
  * grpc-js names the server in TLS as the endpoint does, and Node 26 refuses an address as a name (RFC 6066, section 3).
@@ -98,13 +105,13 @@ function createSecureClient(
   watch: (credentials: ChannelCredentials) => ChannelCredentials,
 ): Client {
   const files = [ca ?? null, key ?? null, cert ?? null] as const;
-  const host = endpoint.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
-  if (isIP(host) === 0) return new Client(endpoint, watch(credentials.createSsl(...files)), channelOptions);
+  const { host, isAddress, serverName } = placeOf(endpoint);
+  if (!isAddress) return new Client(endpoint, watch(credentials.createSsl(...files)), channelOptions);
   const isOfAddress = (_: string, certificate: PeerCertificate): Error | undefined =>
     checkServerIdentity(host, certificate);
   return new Client(endpoint, watch(credentials.createSsl(...files, { checkServerIdentity: isOfAddress })), {
     ...channelOptions,
-    "grpc.ssl_target_name_override": NAME_OF_ADDRESS,
+    "grpc.ssl_target_name_override": serverName,
   });
 }
 
@@ -114,6 +121,7 @@ export class EtcdClient {
   #tls: EtcdTls | undefined;
   #clients: readonly Client[];
   readonly #handshakes = new Handshakes();
+  readonly #closing = new AbortController();
   #current = 0;
   #token: Promise<string> | undefined;
   #isClosed = false;
@@ -173,6 +181,7 @@ export class EtcdClient {
 
   close(): void {
     this.#isClosed = true;
+    this.#closing.abort();
     for (const client of this.#clients) client.close();
     this.#handshakes.end();
   }
@@ -209,8 +218,10 @@ export class EtcdClient {
     // The clock of the day may be set meanwhile.
     const end = performance.now() + timeoutMs;
     let hasNewToken = false;
+    const faults = new Map<number, string>();
     for (;;) {
       const endpoint = this.#current;
+      const clients = this.#clients;
       const attemptEnd = Math.min(end, performance.now() + Math.max(timeoutMs * SHARE_OF_ATTEMPT, 1));
       try {
         const { client, metadata } = await this.#attempt(attemptEnd - performance.now());
@@ -222,11 +233,25 @@ export class EtcdClient {
           this.#token = undefined;
           continue;
         }
-        if (!isPassing(error) || this.#isClosed || performance.now() + LEAST_MS >= end) throw error;
+        if (!isPassing(error) || this.#isClosed) throw error;
+        if (isUnconnected(error)) await this.#findFault(endpoint, faults);
         if (this.#current === endpoint) this.turn();
+        // Those of files that were renewed meanwhile say nothing.
+        if (this.#clients !== clients) faults.clear();
+        if (faults.size === clients.length) throw new EndpointFaultError(faults.values(), error);
+        if (performance.now() + LEAST_MS >= end) throw faults.size === 0 ? error : withFaults(error, endpoint, faults);
         await pause(PAUSE_MS * (1 + Math.random()));
       }
     }
+  }
+
+  /** Adds why an endpoint cannot be used until somebody changes something, if that is so. */
+  async #findFault(endpoint: number, faults: Map<number, string>): Promise<void> {
+    const name = this.#options.endpoints[endpoint];
+    if (name === undefined || faults.has(endpoint)) return;
+    const context = { tls: this.#tls, withinMs: FAULT_WITHIN_MS, signal: this.#closing.signal };
+    const fault = await findEndpointFault(name, context);
+    if (fault !== undefined) faults.set(endpoint, `etcd at ${name} ${fault}`);
   }
 
   async #attempt(withinMs: number): Promise<{ readonly client: Client; readonly metadata: Metadata }> {
@@ -304,6 +329,17 @@ function errorOf(cause: unknown): EtcdError {
 function isPassing({ code, message }: EtcdError): boolean {
   if (code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED) return true;
   return (code === status.RESOURCE_EXHAUSTED && /too many requests/.test(message)) || code === status.CANCELLED;
+}
+
+/** The error of the last attempt, with what is wrong with other endpoints. */
+function withFaults(error: EtcdError, endpoint: number, faults: ReadonlyMap<number, string>): EtcdError {
+  const others = faults.has(endpoint) ? [] : [error.message];
+  return new EtcdError([...faults.values(), ...others].join("; "), error.code, error);
+}
+
+/** Whether there was no connection, and not only no answer. */
+function isUnconnected({ code, message }: EtcdError): boolean {
+  return code === status.UNAVAILABLE && message.includes("No connection established");
 }
 
 function isOldToken({ code, message }: EtcdError): boolean {
