@@ -70,6 +70,10 @@ describeWith("etcd", "xds with an etcd that has mutual TLS, users and an encrypt
     ctl("role", "add", "xds");
     ctl("role", "grant-permission", "xds", "--prefix=true", "readwrite", "mesh/");
     ctl("user", "grant-role", "xds", "xds");
+    ctl("user", "add", "reader:good");
+    ctl("role", "add", "reader");
+    ctl("role", "grant-permission", "reader", "--prefix=true", "read", "mesh/");
+    ctl("user", "grant-role", "reader", "reader");
     ctl("auth", "enable");
   });
   afterAll(async () => {
@@ -117,5 +121,17 @@ describeWith("etcd", "xds with an etcd that has mutual TLS, users and an encrypt
       ],
       [2, expect.stringMatching(/the store cannot be used: key: .*server\.key does not belong to .*client\.crt$/)],
     ]);
+  });
+
+  test("shows the status of a store, empty or not, to a user that may only read it", async () => {
+    const status = async (prefix: string): Promise<readonly [code: number, out: string]> => {
+      const io = new CapturedIo({ cwd: directory });
+      const query = `${tls}&user=reader&password-file=password&encryption-key=ledger.key`;
+      const code = await run(["status", "--store", `etcd://${member.endpoint}/${prefix}?${query}`], io);
+      return [code, io.stdout.text + io.stderr.text];
+    };
+    expect(await status("mesh/none")).toEqual([0, "store     empty\n\nno server follows the store\n"]);
+    await publish(`${tls}&${user}&encryption-key=ledger.key`);
+    expect(await status("mesh")).toEqual([0, "store     newest record 1\n\nno server follows the store\n"]);
   });
 });

@@ -5,7 +5,7 @@ import { EndpointFaultError, EtcdClient } from "./client/etcd-client.ts";
 import { type EtcdTlsOptions, readTlsFiles } from "./client/tls-files.ts";
 import { Keys } from "./layout/keys.ts";
 import { type Seal, sealOf } from "./layout/seal.ts";
-import { EtcdLedgerStore } from "./store/etcd-store.ts";
+import { type EtcdLedger, EtcdLedgerStore } from "./store/etcd-store.ts";
 
 /** Which etcd, and how it is reached. */
 export interface EtcdStoreOptions {
@@ -25,12 +25,17 @@ export interface EtcdStoreOptions {
    * (AES-256-GCM) before etcd gets them. All servers of a ledger need the same. @default none: not encrypted
    */
   readonly keyFile?: string;
+  /**
+   * Writes nothing, so a user that may only read will do; a ledger that was never begun is an empty one.
+   * @default false
+   */
+  readonly isReadOnly?: boolean;
   /** How long a request may take, with all its attempts, in milliseconds. @default 10_000 */
   readonly timeoutMs?: number;
 }
 
 /**
- * Opens the ledger in etcd, or begins one. Throws, with the reason, if etcd does not answer, refuses the credentials, or
+ * Opens the ledger in etcd, or begins one unless it is only to be read. Throws, with the reason, if etcd does not answer, refuses the credentials, or
  * has a ledger that is encrypted with another key; and a TypeError if an option cannot be used.
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<LedgerStore> {
@@ -44,14 +49,12 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<LedgerSt
   const usesTls = isSecure || options.tls !== undefined;
   const client = new EtcdClient({ endpoints, timeoutMs, ...(usesTls && { readTls }), ...(auth && { auth }) });
   try {
+    const ledger = { client, keys, seal };
     const begun = seal.close(Buffer.from(randomBytes(16).toString("hex")), keys.epoch);
-    const { found } = await client.transaction({
-      compare: [{ key: keys.epoch, createRevision: 0n }],
-      success: [{ put: keys.epoch, value: begun }, { range: { key: keys.epoch } }],
-      failure: [{ range: { key: keys.epoch } }],
-    });
-    const epoch = found.at(-1)?.[0]?.value ?? begun;
-    const store = new EtcdLedgerStore({ client, keys, seal, epoch }, seal.open(epoch, keys.epoch).toString("utf8"));
+    const isReadOnly = options.isReadOnly === true;
+    const epoch = (isReadOnly ? await readEpoch(ledger) : await beginEpoch(ledger, begun)) ?? begun;
+    const text = seal.open(epoch, keys.epoch).toString("utf8");
+    const store = new EtcdLedgerStore({ ...ledger, epoch, isReadOnly }, text);
     await store.start();
     return store;
   } catch (cause) {
@@ -60,6 +63,25 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<LedgerSt
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`the ledger in etcd (${endpoints.join(", ")}) cannot be used: ${reason}`, { cause });
   }
+}
+
+/** What `openEtcdStore` needs of a ledger before it is known which one it is. */
+type Unopened = Pick<EtcdLedger, "client" | "keys">;
+
+/** The value of the key of the epoch, made now if there is none. Undefined: it is the one that was made. */
+async function beginEpoch({ client, keys }: Unopened, begun: Buffer): Promise<Buffer | undefined> {
+  const { found } = await client.transaction({
+    compare: [{ key: keys.epoch, createRevision: 0n }],
+    success: [{ put: keys.epoch, value: begun }, { range: { key: keys.epoch } }],
+    failure: [{ range: { key: keys.epoch } }],
+  });
+  return found.at(-1)?.[0]?.value;
+}
+
+/** The value of the key of the epoch. Undefined: the ledger was never begun. */
+async function readEpoch({ client, keys }: Unopened): Promise<Buffer | undefined> {
+  const { kvs } = await client.range({ key: keys.epoch });
+  return kvs[0]?.value;
 }
 
 function readEndpoints(given: readonly string[]): {

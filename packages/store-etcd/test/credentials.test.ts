@@ -209,6 +209,10 @@ describeWith("etcd", "an etcd with users", () => {
     member.ctl("role", "add", "xds");
     member.ctl("role", "grant-permission", "xds", "--prefix=true", "readwrite", "xdskit/");
     member.ctl("user", "grant-role", "xds", "xds");
+    member.ctl("user", "add", "reader:read");
+    member.ctl("role", "add", "reader");
+    member.ctl("role", "grant-permission", "reader", "--prefix=true", "read", "xdskit/");
+    member.ctl("user", "grant-role", "reader", "reader");
     member.ctl("auth", "enable");
   });
   afterAll(() => member.end());
@@ -217,6 +221,24 @@ describeWith("etcd", "an etcd with users", () => {
     const auth = { user: "xds", password: "good" };
     expect(await use({ endpoints: [member.endpoint], auth })).toEqual(["a"]);
     expect(await use({ endpoints: [member.endpoint], auth, prefix: "other" })).toMatch(/permission denied$/);
+  });
+
+  test("lets one that may only read it read a ledger, also where none was begun", async () => {
+    const endpoints = [member.endpoint];
+    const writer = await openEtcdStore({ endpoints, auth: { user: "xds", password: "good" }, prefix: "xdskit/read/" });
+    await add(writer, ["a"], ["A"]);
+    const auth = { user: "reader", password: "read" };
+    const reader = await openEtcdStore({ endpoints, auth, prefix: "xdskit/read/", isReadOnly: true });
+    expect([reader.epoch, await texts(reader), await reader.members?.list()]).toEqual([writer.epoch, ["a"], new Map()]);
+    expect(await reader.append(reader.head, { records: ["b"], bodies: new Map() })).toEqual({
+      ...{ kind: "unavailable", reason: "the ledger was opened to read only" },
+    });
+    await Promise.all([reader.close(), writer.close()]);
+    const none = await openEtcdStore({ endpoints, auth, prefix: "xdskit/none/", isReadOnly: true });
+    expect([none.head.number, await texts(none), (await none.refresh?.())?.number]).toEqual([0, [], 0]);
+    await none.close();
+    expect(member.ctl("--user", "root:secret", "get", "xdskit/none/", "--prefix", "--keys-only").trim()).toBe("");
+    expect(await use({ endpoints, auth, prefix: "xdskit/none/" })).toMatch(/permission denied$/);
   });
 
   test("refuses a wrong password, an unknown user and nobody", async () => {

@@ -16,7 +16,9 @@ export async function storeStatus(url: string, output: "text" | "json", context:
     else {
       const colors = colorsOf(io.stdout);
       const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
-      io.stdout.write(`${colors.bold("store".padEnd(9))} newest record ${replicas.head}\n`);
+      io.stdout.write(
+        `${colors.bold("store".padEnd(9))} ${replicas.head === 0 ? "empty" : `newest record ${replicas.head}`}\n`,
+      );
       io.stdout.write(`\n${formatReplicas(replicas, { colors, width, now: io.now() })}`);
     }
     return exitCode.ok;

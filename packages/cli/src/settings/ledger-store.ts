@@ -20,7 +20,7 @@ export interface StoreParts {
   readonly onProblem: (message: string) => void;
   /** Where a server keeps a copy of a store with an engine. @default none is kept */
   readonly copyDirectory?: string | undefined;
-  /** Needs no lock, so it works beside a server. @default false */
+  /** Needs no lock or permission to write, so it works beside a server. @default false */
   readonly isReadOnly?: boolean;
 }
 
@@ -29,7 +29,7 @@ const ETCD_PACKAGE = "@xdskit/store-etcd";
 
 /** What that package exports, as far as it is used here. */
 interface EtcdPackage {
-  openEtcdStore(options: EtcdOptions): Promise<LedgerStore>;
+  openEtcdStore(options: EtcdOptions & { readonly isReadOnly: boolean }): Promise<LedgerStore>;
 }
 
 /** Every kind of store. */
@@ -38,10 +38,10 @@ const schemes: readonly StoreScheme[] = [
     prefix: "etcd://",
     form: "HOST:PORT,…/PREFIX",
     mistake: mistakeInEtcdUrl,
-    async open(rest, { cwd, env, copyDirectory, onProblem }) {
+    async open(rest, { cwd, env, copyDirectory, onProblem, isReadOnly = false }) {
       const options = readEtcdUrl(rest, { cwd, env });
       const { openEtcdStore } = await importEtcd();
-      const open = (): Promise<LedgerStore> => openEtcdStore(options);
+      const open = (): Promise<LedgerStore> => openEtcdStore({ ...options, isReadOnly });
       if (copyDirectory === undefined) return await open();
       const hosts = options.endpoints.map((endpoint) => endpoint.replace(/^https?:\/\//, ""));
       const url = `etcd://${hosts.toSorted().join(",")}/${options.prefix}`;

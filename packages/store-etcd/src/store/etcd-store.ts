@@ -34,6 +34,8 @@ export interface EtcdLedger {
   readonly seal: Seal;
   /** The value of the key of the epoch. */
   readonly epoch: Buffer;
+  /** Nothing is written; a ledger without an epoch is an empty one. */
+  readonly isReadOnly: boolean;
 }
 
 /**
@@ -48,12 +50,15 @@ export class EtcdLedgerStore implements LedgerStore {
   readonly #leases: EtcdLeases;
   readonly #reader: RecordReader;
   readonly #bodies: BodyWriter;
+  /** Why nothing can be appended any more. */
+  #failure: string | undefined;
   #isClosed = false;
 
   constructor(ledger: EtcdLedger, epoch: string) {
     const { client, keys, seal } = ledger;
     this.epoch = epoch;
     this.#ledger = ledger;
+    if (ledger.isReadOnly) this.#failure = "the ledger was opened to read only";
     this.#follower = new HeadFollower(ledger);
     this.#leases = new EtcdLeases(client, keys);
     this.members = new EtcdMembers(client, keys, seal);
@@ -116,7 +121,7 @@ export class EtcdLedgerStore implements LedgerStore {
   }
 
   async append(expected: LedgerHead, appended: Appended): Promise<AppendResult> {
-    if (this.#isClosed) return { kind: "unavailable", reason: "the ledger is closed" };
+    if (this.#failure !== undefined) return { kind: "unavailable", reason: this.#failure };
     const records = await recordsAfter(expected, appended.records);
     try {
       // Bodies that are written from here on are newer than the record of the head.
@@ -129,17 +134,18 @@ export class EtcdLedgerStore implements LedgerStore {
     }
   }
 
-  compact(snapshot: StoredSnapshot, keep: Kept): Promise<void> {
+  async compact(snapshot: StoredSnapshot, keep: Kept): Promise<void> {
+    if (this.#ledger.isReadOnly) throw new Error(this.#failure);
     const { client, keys, seal } = this.#ledger;
     const options: CompactionOptions = {
       ...{ client, keys, seal, reader: this.#reader },
       ...{ leases: this.#leases, follower: this.#follower },
     };
-    return compact(snapshot, keep, options);
+    await compact(snapshot, keep, options);
   }
 
   async begin(ledger: WholeLedger): Promise<AppendResult> {
-    if (this.#isClosed) return { kind: "unavailable", reason: "the ledger is closed" };
+    if (this.#failure !== undefined) return { kind: "unavailable", reason: this.#failure };
     const head = await this.#follower.refresh();
     if (head.number > 0) return { kind: "conflict", head };
     const hasBegun = await beginLedger(ledger, { ...this.#ledger, bodies: this.#bodies });
@@ -148,7 +154,7 @@ export class EtcdLedgerStore implements LedgerStore {
   }
 
   async clear(expected: LedgerHead): Promise<AppendResult> {
-    if (this.#isClosed) return { kind: "unavailable", reason: "the ledger is closed" };
+    if (this.#failure !== undefined) return { kind: "unavailable", reason: this.#failure };
     try {
       const { client, keys, epoch } = this.#ledger;
       const { succeeded } = await client.transaction({
@@ -177,6 +183,7 @@ export class EtcdLedgerStore implements LedgerStore {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#failure ??= "the ledger is closed";
     await Promise.all([this.#leases.close(), this.members.close()]);
     const closed = this.#follower.close();
     this.#ledger.client.close();

@@ -14,6 +14,8 @@ export interface HeadFollowerOptions {
   readonly keys: Keys;
   /** The value of the key of the epoch: another one is another ledger. */
   readonly epoch: Buffer;
+  /** Whether a ledger without an epoch is an empty one, because this process has not begun it. */
+  readonly isReadOnly: boolean;
 }
 
 /** Keeps the newest head of a ledger that is seen, by a watch and by asking. */
@@ -65,13 +67,14 @@ export class HeadFollower {
    * cannot be read.
    */
   async refresh(): Promise<LedgerHead> {
-    const { client, keys, epoch } = this.#options;
+    const { client, keys, epoch, isReadOnly } = this.#options;
     const { revision: before } = this.#seen;
     try {
       const success = [keys.epoch, keys.head, keys.snapshot].map((key) => ({ range: { key } }));
       const { header, found } = await client.transaction({ success });
       const [epochs, heads, pointers] = found;
-      if (epochs?.[0]?.value.equals(epoch) !== true)
+      const now = epochs?.[0]?.value;
+      if (now === undefined ? !isReadOnly : !now.equals(epoch))
         throw new Error("etcd has another ledger than before: its epoch is another one");
       // An answer cannot be older than what was seen when it was asked for, unless an old backup was restored.
       if (header.revision < before) this.#seen = header;
