@@ -71,6 +71,28 @@ test.each([
   expect(await xds("serve", ".", ...flags)).toBe(`xds: ${says}\nexit 2`);
 });
 
+test.each([
+  ["redis://user:hunter2/@hunter2@a:1/0?token=hunter2", "redis://***@a:1/0?token=***"],
+  ["redis:hunter2@a", "redis:***@a"],
+  ["etdc://a:1/mesh?password=hunter2&user=u", "etdc://a:1/mesh?password=***&user=***"],
+])("no command prints the secrets of the store %s", async (url, shown) => {
+  const message = `expected etcd://HOST:PORT,…/PREFIX or file:DIR as the store, got ${shown}`;
+  for (const command of [["serve", "."], ["publish", "."], ["status"], ["store", "export", "file"]]) {
+    const out = await xds(...command, "--store", url);
+    expect(out).toContain(message);
+    expect(out).not.toContain("hunter2");
+    expect(out).toMatch(/exit 2$/);
+  }
+  await site.write("xdskit.yaml", `store: '${url}'\n`);
+  expect(await xds("validate", ".")).toContain(`xdskit.yaml:1:8: error: ${message} [SETTING_INVALID]`);
+});
+
+test("parameters in the URL of a directory are refused without their values", async () => {
+  const out = await xds("status", "--store", "file:none?token=hunter2");
+  expect(out).toMatch(/^xds: file:none: only a store on etcd takes parameters after "\?"\n/);
+  expect(out).not.toContain("hunter2");
+});
+
 test("a symbolic link into the source is the source", async () => {
   await mkdir(join(site.directory, "config"));
   await symlink(join(site.directory, "config"), join(site.directory, "link"));

@@ -90,8 +90,10 @@ function readEndpoints(given: readonly string[]): {
 } {
   if (given.length === 0) throw new TypeError("endpoints: expected at least one host:port, got none");
   const endpoints = given.map((endpoint) => {
-    const [, host] = /^(?:https?:\/\/)?([^/]+:\d+)\/?$/.exec(endpoint) ?? [];
-    if (host === undefined) throw new TypeError(`endpoints: expected host:port, got ${endpoint}`);
+    const [, host] = /^(?:https?:\/\/)?([^/@]+:\d+)\/?$/.exec(endpoint) ?? [];
+    // A password may be before the host.
+    const shown = endpoint.replace(/.*@/s, "***@");
+    if (host === undefined) throw new TypeError(`endpoints: expected host:port, got ${shown}`);
     return host;
   });
   return { endpoints, isSecure: given.some((endpoint) => endpoint.startsWith("https://")) };

@@ -367,10 +367,12 @@ test("options that cannot be used are refused", async () => {
   expect([
     await use({ endpoints: [] }),
     await use({ endpoints: ["a:1", "http://b"] }),
+    await use({ endpoints: ["http://user:secret@b:1"] }),
     await use({ endpoints: ["a:1"], timeoutMs: 0 }),
   ]).toEqual([
     "endpoints: expected at least one host:port, got none",
     "endpoints: expected host:port, got http://b",
+    "endpoints: expected host:port, got ***@b:1",
     "timeoutMs: expected a number of at least 1, got 0",
   ]);
 });

@@ -76,7 +76,7 @@ export async function openStore(url: string, parts: StoreParts): Promise<LedgerS
 }
 
 function parametersOfFile(rest: string): CommandError {
-  const message = `file:${rest}: only a store on etcd takes parameters after "?"`;
+  const message = `file:${rest.replace(/\?.*/s, "")}: only a store on etcd takes parameters after "?"`;
   return new CommandError(exitCode.usage, message, 'create the directory first if its name has a "?"');
 }
 
@@ -92,7 +92,12 @@ function schemeOf(url: string): StoreScheme | undefined {
 
 function unknownStore(url: string): string {
   const forms = schemes.map(({ prefix, form }) => `${prefix}${form}`).join(" or ");
-  return `expected ${forms} as the store, got ${url}`;
+  return `expected ${forms} as the store, got ${withoutSecrets(url)}`;
+}
+
+/** A URL of an unknown kind as it may be printed: without what is before a host, and without values of parameters. */
+function withoutSecrets(url: string): string {
+  return url.replace(/^([\w+.-]+:(?:\/\/)?)?.*@/s, "$1***@").replace(/([?&;#][^=?&;#]*=)[^&;#]*/g, "$1***");
 }
 
 async function importEtcd(): Promise<EtcdPackage> {
