@@ -22,6 +22,7 @@ describe("the URL of a store in etcd", () => {
 
   test("has hosts, a prefix and parameters", () => {
     expect(read("a:1,b:2/mesh/eu")).toEqual({ endpoints: ["http://a:1", "http://b:2"], prefix: "mesh/eu" });
+    expect(read("[::1]:1")).toEqual({ endpoints: ["http://[::1]:1"], prefix: "" });
     expect(read("/mesh")).toBe("--store: expected HOST:PORT after etcd://");
     expect(
       read("a:1?ca=ca.pem&cert=c.pem&key=/k.pem&encryption-key=l.key&user=xds", { XDS_STORE_PASSWORD: "p" }),
@@ -35,6 +36,10 @@ describe("the URL of a store in etcd", () => {
   test.each([
     ["a:1?tls=yes", "--store: expected ca, cert, key, encryption-key, user, password-file in the URL, got tls"],
     ["a:1?user=a&password=b", "--store: a password does not belong in a URL"],
+    ["user:secret@a:1/mesh", "--store: a user does not belong before the host"],
+    ["a:1,b/mesh", "--store: expected HOST:PORT after etcd://, got b"],
+    ["https://a:1", "--store: expected HOST:PORT after etcd://"],
+    ["a:1?ca=", "--store: expected a value of ca in the URL"],
     ["a:1?cert=a", "--store: cert and key go together"],
     ["a:1?user=a", "--store: a user needs a password"],
     ["a:1?password-file=a", "--store: password-file goes with user"],

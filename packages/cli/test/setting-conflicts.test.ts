@@ -40,6 +40,10 @@ test.each([
   ["listen: off", '1:9: error: expected host:port, got "off"'],
   ["store: nonsense", "1:8: error: expected etcd://HOST:PORT,…/PREFIX or file:DIR as the store, got nonsense"],
   ["store: etcd:///mesh", "1:8: error: expected HOST:PORT after etcd://"],
+  [
+    "store: 'etcd://a:1?cret=c.pem'",
+    "1:8: error: expected ca, cert, key, encryption-key, user, password-file in the URL, got cret",
+  ],
   ["store: 'etcd://a:1?user=u&password=p'", "1:8: error: a password does not belong in a URL"],
   ["tls.cert: a.pem", "1:11: error: TLS needs both a certificate and its key"],
   ["tls: {cert: a, key: b, crl: c}", "1:29: error: client certificates need CAs to be checked against"],
@@ -91,6 +95,13 @@ test("parameters in the URL of a directory are refused without their values", as
   const out = await xds("status", "--store", "file:none?token=hunter2");
   expect(out).toMatch(/^xds: file:none: only a store on etcd takes parameters after "\?"\n/);
   expect(out).not.toContain("hunter2");
+});
+
+test.each(["serve", "publish"])("%s says which parameter of the store may have been meant", async (command) => {
+  const out = await xds(command, ".", "--store", "etcd://a:1/mesh?cret=c.pem");
+  expect(out).toMatch(/^xds: --store: expected ca, .*, password-file in the URL, got cret/m);
+  expect(out).toContain('did you mean "cert"?');
+  expect(out).toMatch(/exit 2$/);
 });
 
 test("a symbolic link into the source is the source", async () => {

@@ -8,7 +8,7 @@ import { createStatusLine } from "../output/status-line.ts";
 import { fuseSettingsOf } from "../settings/fuse-settings.ts";
 import { createOriginReader } from "../settings/git-origin.ts";
 import { retentionOf } from "../settings/history-settings.ts";
-import { openStore } from "../settings/ledger-store.ts";
+import { mistakeInStoreUrl, openStore } from "../settings/ledger-store.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { resolveSettings } from "../settings/resolve-settings.ts";
 import { createSource } from "../settings/source.ts";
@@ -39,6 +39,9 @@ export async function publish(given: string, flags: PublishFlags, context: Comma
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
   const url = values.text("store");
   if (url === undefined) throw new CommandError(exitCode.usage, "expected a store to publish to", "give --store");
+  const mistake = mistakeInStoreUrl(url);
+  if (mistake !== undefined)
+    throw new CommandError(exitCode.usage, `${values.originOf("store") ?? "store"}: ${mistake.message}`, mistake.hint);
   const api = await loadApi(values.list("descriptors"));
   const line = createStatusLine(io);
   const load: Load = await createSource(place, values, { api, io }).load((progress) =>

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { nearestName } from "@xdskit/protocol/problem";
 import { CommandError, exitCode } from "../exit-code.ts";
 
 /** What `openEtcdStore` is called with, as far as a URL can say it. */
@@ -14,6 +15,8 @@ export interface EtcdOptions {
 /** A password is none: a URL is seen in lists of processes. */
 const PARAMETERS = ["ca", "cert", "key", "encryption-key", "user", "password-file"] as const;
 type EtcdParameter = (typeof PARAMETERS)[number];
+
+const HOST_AND_PORT = /^(?:[^:@[\]]+|\[[^\]]+\]):\d+$/;
 
 /** What a user of etcd can do about a password. */
 const PASSWORD_HINT = "set XDS_STORE_PASSWORD, or password-file=FILE in the URL";
@@ -31,25 +34,41 @@ export interface UrlMistake {
 
 /** What is wrong with the text of such a URL, without its scheme; undefined: nothing that can be said without its files. */
 export function mistakeInEtcdUrl(rest: string): UrlMistake | undefined {
-  const message = whatIsWrong(rest);
-  return message === undefined ? undefined : { message, ...(message.includes("password") && { hint: PASSWORD_HINT }) };
+  const { endpoints, parameters } = splitUrl(rest);
+  return mistakeInHosts(endpoints) ?? mistakeInParameters(parameters);
 }
 
-function whatIsWrong(rest: string): string | undefined {
-  const { endpoints, parameters } = splitUrl(rest);
-  if (endpoints.length === 0) return "expected HOST:PORT after etcd://";
+function mistakeInHosts(hosts: readonly string[]): UrlMistake | undefined {
+  if (hosts.length === 0) return { message: "expected HOST:PORT after etcd://" };
+  if (hosts.some((host) => host.includes("@")))
+    return { message: "a user does not belong before the host", hint: `user=NAME goes after "?"; ${PASSWORD_HINT}` };
+  const wrong = hosts.find((host) => !HOST_AND_PORT.test(host));
+  if (wrong === undefined) return undefined;
+  // Anything but a name may be a part of a password.
+  const got = /^[\w.-]+$/.test(wrong) ? `, got ${wrong}` : "";
+  return { message: `expected HOST:PORT after etcd://${got}` };
+}
+
+function mistakeInParameters(parameters: ReadonlyMap<string, string>): UrlMistake | undefined {
   const unknown = [...parameters.keys()].find((name) => !PARAMETERS.some((known) => known === name));
-  if (unknown === "password") return "a password does not belong in a URL";
-  if (unknown !== undefined) return `expected ${PARAMETERS.join(", ")} in the URL, got ${unknown}`;
-  if (parameters.has("cert") !== parameters.has("key")) return "cert and key go together";
-  if (parameters.has("password-file") && !parameters.has("user")) return "password-file goes with user";
+  if (unknown === "password") return { message: "a password does not belong in a URL", hint: PASSWORD_HINT };
+  if (unknown !== undefined) {
+    const meant = nearestName(unknown, PARAMETERS);
+    const message = `expected ${PARAMETERS.join(", ")} in the URL, got ${unknown}`;
+    return { message, ...(meant !== undefined && { hint: `did you mean "${meant}"?` }) };
+  }
+  const empty = [...parameters.keys()].find((name) => parameters.get(name) === "");
+  if (empty !== undefined) return { message: `expected a value of ${empty} in the URL` };
+  if (parameters.has("cert") !== parameters.has("key")) return { message: "cert and key go together" };
+  if (parameters.has("password-file") && !parameters.has("user"))
+    return { message: "password-file goes with user", hint: PASSWORD_HINT };
   return undefined;
 }
 
 /** Reads `HOST:PORT,…/PREFIX?ca=FILE&…`, without its scheme. Throws a `CommandError` if it cannot be used. */
 export function readEtcdUrl(rest: string, { cwd, env }: EtcdUrlContext): EtcdOptions {
   const mistake = mistakeInEtcdUrl(rest);
-  if (mistake !== undefined) throw usage(mistake.message);
+  if (mistake !== undefined) throw usage(mistake);
   const { endpoints, prefix, parameters } = splitUrl(rest);
   const file = (name: EtcdParameter): string | undefined => {
     const value = parameters.get(name);
@@ -87,20 +106,17 @@ function splitUrl(rest: string): {
 function readPassword(file: string | undefined, env: EtcdUrlContext["env"]): string {
   if (file === undefined) {
     const password = env["XDS_STORE_PASSWORD"];
-    if (password === undefined) throw usage("a user needs a password");
+    if (password === undefined) throw usage({ message: "a user needs a password", hint: PASSWORD_HINT });
     return password;
   }
   try {
     return readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (cause) {
-    throw usage(`the password cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw usage({ message: `the password cannot be read: ${reason}`, hint: PASSWORD_HINT });
   }
 }
 
-function usage(message: string): CommandError {
-  return new CommandError(
-    exitCode.usage,
-    `--store: ${message}`,
-    message.includes("password") ? PASSWORD_HINT : undefined,
-  );
+function usage({ message, hint }: UrlMistake): CommandError {
+  return new CommandError(exitCode.usage, `--store: ${message}`, hint);
 }
