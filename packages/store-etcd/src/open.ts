@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { LedgerStore } from "@xdskit/server";
 import { EndpointFaultError, EtcdClient } from "./client/etcd-client.ts";
-import { type EtcdTlsOptions, readTlsFiles } from "./client/tls-files.ts";
+import { type EtcdTls, type EtcdTlsOptions, readTlsFiles } from "./client/tls-files.ts";
 import { Keys } from "./layout/keys.ts";
 import { type Seal, sealOf } from "./layout/seal.ts";
 import { type EtcdLedger, EtcdLedgerStore } from "./store/etcd-store.ts";
@@ -43,7 +43,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<LedgerSt
   const prefix = options.prefix || "xdskit/";
   const { endpoints, isSecure } = readEndpoints(options.endpoints);
   if (!(timeoutMs >= 1)) throw new TypeError(`timeoutMs: expected a number of at least 1, got ${timeoutMs}`);
-  const readTls = () => readTlsFiles(options.tls ?? {});
+  const readTls = (former?: EtcdTls): EtcdTls => readTlsFiles(options.tls ?? {}, former);
   const keys = new Keys(prefix);
   const seal = readSeal(options.keyFile);
   const usesTls = isSecure || options.tls !== undefined;

@@ -35,9 +35,10 @@ export interface EtcdClientOptions {
   /** `host:port`, tried in turn. */
   readonly endpoints: readonly string[];
   /**
-   * Reads the files of TLS, or throws; called again when an endpoint does not answer, because they may have been renewed.
+   * Reads the files of TLS, or throws; called again when an endpoint does not answer, because they may have been renewed:
+   * returns the former ones if they were not.
    */
-  readonly readTls?: () => EtcdTls;
+  readonly readTls?: (former?: EtcdTls) => EtcdTls;
   readonly auth?: { readonly user: string; readonly password: string };
   /** For all attempts of one call together, in milliseconds. */
   readonly timeoutMs: number;
@@ -66,10 +67,13 @@ export class EtcdError extends Error {
 
 /** No endpoint can be used until somebody changes a certificate or an option. */
 export class EndpointFaultError extends EtcdError {
-  constructor(faults: Iterable<string>, cause: EtcdError) {
-    super([...faults].join("; "), cause.code, cause);
+  constructor(faults: readonly string[], cause: EtcdError) {
+    super(faults.join("; "), cause.code, cause);
   }
 }
+
+/** What is wrong with endpoints, by their index; undefined: nothing was found. */
+type EndpointFaults = Map<number, string | undefined>;
 
 type Bidi = ClientDuplexStream<Buffer, Buffer>;
 
@@ -194,12 +198,12 @@ export class EtcdClient {
     );
   }
 
-  /** Files that cannot be read, or of which only one is renewed yet, change nothing: they are read again. */
+  /** Files that cannot be used, or of which only one is renewed yet, change nothing: they are read again. */
   #takeRenewed(): void {
     if (this.#isClosed) return;
     try {
-      const tls = this.#options.readTls?.();
-      if (tls === undefined || hasSameFiles(tls, this.#tls)) return;
+      const tls = this.#options.readTls?.(this.#tls);
+      if (tls === this.#tls) return;
       const former = this.#clients;
       this.#clients = this.#createClients(tls);
       this.#tls = tls;
@@ -218,7 +222,7 @@ export class EtcdClient {
     // The clock of the day may be set meanwhile.
     const end = performance.now() + timeoutMs;
     let hasNewToken = false;
-    const faults = new Map<number, string>();
+    const faults: EndpointFaults = new Map();
     for (;;) {
       const endpoint = this.#current;
       const clients = this.#clients;
@@ -238,20 +242,21 @@ export class EtcdClient {
         if (this.#current === endpoint) this.turn();
         // Those of files that were renewed meanwhile say nothing.
         if (this.#clients !== clients) faults.clear();
-        if (faults.size === clients.length) throw new EndpointFaultError(faults.values(), error);
-        if (performance.now() + LEAST_MS >= end) throw faults.size === 0 ? error : withFaults(error, endpoint, faults);
+        const known = [...faults.values()].filter((fault) => fault !== undefined);
+        if (known.length === clients.length) throw new EndpointFaultError(known, error);
+        if (performance.now() + LEAST_MS >= end) throw known.length === 0 ? error : withFaults(error, endpoint, faults);
         await pause(PAUSE_MS * (1 + Math.random()));
       }
     }
   }
 
-  /** Adds why an endpoint cannot be used until somebody changes something, if that is so. */
-  async #findFault(endpoint: number, faults: Map<number, string>): Promise<void> {
+  /** Adds why an endpoint cannot be used until somebody changes something; is looked for once. */
+  async #findFault(endpoint: number, faults: EndpointFaults): Promise<void> {
     const name = this.#options.endpoints[endpoint];
     if (name === undefined || faults.has(endpoint)) return;
     const context = { tls: this.#tls, withinMs: FAULT_WITHIN_MS, signal: this.#closing.signal };
     const fault = await findEndpointFault(name, context);
-    if (fault !== undefined) faults.set(endpoint, `etcd at ${name} ${fault}`);
+    faults.set(endpoint, fault && `etcd at ${name} ${fault}`);
   }
 
   async #attempt(withinMs: number): Promise<{ readonly client: Client; readonly metadata: Metadata }> {
@@ -279,10 +284,6 @@ export class EtcdClient {
       throw cause;
     }
   }
-}
-
-function hasSameFiles(tls: EtcdTls, former: EtcdTls | undefined): boolean {
-  return (["ca", "cert", "key"] as const).every((name) => String(tls[name]) === String(former?.[name]));
 }
 
 function unary(client: Client, path: string, request: Buffer, metadata: Metadata, withinMs: number): Promise<Buffer> {
@@ -332,9 +333,10 @@ function isPassing({ code, message }: EtcdError): boolean {
 }
 
 /** The error of the last attempt, with what is wrong with other endpoints. */
-function withFaults(error: EtcdError, endpoint: number, faults: ReadonlyMap<number, string>): EtcdError {
-  const others = faults.has(endpoint) ? [] : [error.message];
-  return new EtcdError([...faults.values(), ...others].join("; "), error.code, error);
+function withFaults(error: EtcdError, endpoint: number, faults: EndpointFaults): EtcdError {
+  const last = faults.get(endpoint) === undefined ? error.message : undefined;
+  const reasons = [...faults.values(), last].filter((reason) => reason !== undefined);
+  return new EtcdError(reasons.join("; "), error.code, error);
 }
 
 /** Whether there was no connection, and not only no answer. */

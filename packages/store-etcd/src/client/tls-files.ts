@@ -21,21 +21,33 @@ export interface EtcdTls {
 const CERTIFICATE =
   /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
-/** Throws a TypeError that names the file and what is wrong, if one cannot be read or they do not fit together. */
-export function readTlsFiles({ caFile, certFile, keyFile }: EtcdTlsOptions): EtcdTls {
+/**
+ * Reads the files; `former` itself if they are as they were. Throws a TypeError that names the file and what is wrong, if
+ * one cannot be read or they do not fit together.
+ */
+export function readTlsFiles({ caFile, certFile, keyFile }: EtcdTlsOptions, former?: EtcdTls): EtcdTls {
   if ((certFile === undefined) !== (keyFile === undefined)) throw new TypeError("cert and key go together");
-  const ca = caFile === undefined ? undefined : readFile("ca", caFile);
-  if (ca !== undefined && caFile !== undefined) readCertificates(ca, `ca: ${caFile}`);
-  if (certFile === undefined || keyFile === undefined) return { ca, cert: undefined, key: undefined };
+  const ca = readFile("ca", caFile);
   const cert = readFile("cert", certFile);
-  const [own] = readCertificates(cert, `cert: ${certFile}`);
   const key = readFile("key", keyFile);
+  const isSameCa = isSame(ca, former?.ca);
+  const isSamePair = isSame(cert, former?.cert) && isSame(key, former?.key);
+  if (former !== undefined && isSameCa && isSamePair) return former;
+  // A bundle of CAs takes long to check.
+  if (ca !== undefined && !isSameCa) readCertificates(ca, `ca: ${caFile}`);
+  if (cert === undefined || key === undefined || isSamePair) return { ca, cert, key };
+  const [own] = readCertificates(cert, `cert: ${certFile}`);
   if (own?.checkPrivateKey(readKey(key, `key: ${keyFile}`)) !== true)
     throw new TypeError(`key: ${keyFile} does not belong to the certificate ${certFile}`);
   return { ca, cert, key };
 }
 
-function readFile(parameter: string, file: string): Buffer {
+function isSame(a: Buffer | undefined, b: Buffer | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : a.equals(b);
+}
+
+function readFile(parameter: string, file: string | undefined): Buffer | undefined {
+  if (file === undefined) return undefined;
   try {
     return readFileSync(file);
   } catch (cause) {
