@@ -14,8 +14,8 @@ export const shared = {
   // Servers that tests start as processes keep what they keep there.
   env: { XDG_STATE_HOME: join(tmpdir(), `xdskit-test-${process.pid}`) },
   testTimeout: 60_000,
-  // Left to itself it keeps one core for its own work, of which there is little.
-  maxWorkers: availableParallelism(),
+  // One more than there are cores: tests with processes and sockets mostly wait.
+  maxWorkers: availableParallelism() + 1,
 };
 
 /** Unit tests leave nothing behind in the process. */

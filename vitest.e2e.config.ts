@@ -37,8 +37,8 @@ export default defineConfig({
           name: "beside",
           include: ["test/e2e/**/*.test.ts"],
           exclude: alone,
-          // One more than there are cores: Envoys and clients mostly wait.
-          maxWorkers: 3,
+          // Two more than there are cores: Envoys and clients mostly wait.
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },
