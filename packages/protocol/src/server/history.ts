@@ -16,27 +16,28 @@ import type { ClusterSources, NotedSource } from "./order/cluster-sources.ts";
 type Remember = Extract<ServerEffect, { kind: "remember" }>;
 
 /**
- * Carries Clusters over a restart: writes the records for the next server, and restores those of the previous one. A
+ * Carries Clusters and scopes over a restart: writes the records for the next server, and restores those of the previous one. A
  * restarted server goes on from the state of the previous one, so a client that reconnects in the middle of a change is
  * sent only the difference.
  */
 export class History<W extends object> {
   readonly #layers: LayerSet<W>;
   readonly #responses: SharedResponses;
-  readonly #isCluster: (type: TypeUrl) => boolean;
+  /** Whether State of the World clients may hold deleted resources of a type. */
+  readonly #keeps: (type: TypeUrl) => boolean;
   readonly #clusterSources: ClusterSources;
-  /** Layers that still hold Clusters of the previous server. */
+  /** Layers that still hold resources of the previous server. */
   readonly #restored = new Set<string>();
 
   constructor(
     layers: LayerSet<W>,
     responses: SharedResponses,
-    isCluster: (type: TypeUrl) => boolean,
+    keeps: (type: TypeUrl) => boolean,
     clusterSources: ClusterSources,
   ) {
     this.#layers = layers;
     this.#responses = responses;
-    this.#isCluster = isCluster;
+    this.#keeps = keeps;
     this.#clusterSources = clusterSources;
   }
 
@@ -76,8 +77,8 @@ export class History<W extends object> {
   }
 
   /**
-   * Extends the first transaction so that it replaces the Clusters of the previous server: Clusters that it does not
-   * put are deleted.
+   * Extends the first transaction so that it replaces the resources of the previous server: those that it does not put
+   * are deleted.
    */
   complete(transaction: Transaction): Transaction {
     if (this.#restored.size === 0) return transaction;
@@ -85,11 +86,11 @@ export class History<W extends object> {
     for (const { layer, puts: given } of transaction.changes) {
       const tables = this.#layers.layer(layer)?.tables;
       for (const put of given ?? []) {
-        if (!this.#isCluster(put.type)) continue;
+        if (!this.#keeps(put.type)) continue;
         puts.add(JSON.stringify([layer, put.type, put.name]));
         const table = tables?.get(put.type);
         const before = table?.resources.get(put.name);
-        // Restored Clusters have no metadata; an equal version shows that the resource is the same.
+        // Restored resources have no metadata; an equal version shows that the resource is the same.
         if (before?.version === put.version && areEqual(before.bytes, put.bytes)) table?.adopt(put);
       }
     }
@@ -121,31 +122,29 @@ export class History<W extends object> {
         this.#layers.layer(layer)?.table(type)?.resources.get(name);
       for (const put of puts) {
         if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
-        // To a reconnecting client, an error in place of a Cluster means that the Cluster does not exist.
-        if (put.error !== undefined && this.#isCluster(put.type)) {
+        // To a reconnecting client, an error in place of a resource means that there is none.
+        if (put.error !== undefined && this.#keeps(put.type)) {
           if (withoutError(held(put.type, put.name)) !== undefined) of(put.type).deletes.push(put.name);
-        } else if (this.#isCluster(put.type) && !hasSameContent(held(put.type, put.name), put))
-          of(put.type).puts.push(put);
+        } else if (this.#keeps(put.type) && !hasSameContent(held(put.type, put.name), put)) of(put.type).puts.push(put);
       }
       for (const deletion of deletes) {
         if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
         const { type } = deletion;
         const name = deletedKey(deletion);
-        if (this.#isCluster(type) && held(type, name) !== undefined) of(type).deletes.push(name);
+        if (this.#keeps(type) && held(type, name) !== undefined) of(type).deletes.push(name);
       }
       for (const [type, what] of byType) records.push(remember({ kind: "changed", revision, type, layer, ...what }));
     }
     return records;
   }
 
-  /** Records of all current Clusters, of the versions under which clients hold them, and of nodes without any. */
+  /** Records of all current Clusters and scopes, of the versions under which clients hold them, and of nodes without any. */
   *present(): Iterable<Remembered> {
     const { revision } = this.#responses;
     for (const { name: layer } of this.#layers.describe()) {
       for (const [type, { resources }] of this.#layers.layer(layer)?.tables ?? []) {
         const puts = [...resources.values()].filter((one) => one.error === undefined && one.isStandIn !== true);
-        if (this.#isCluster(type) && puts.length > 0)
-          yield { kind: "changed", revision, type, layer, puts, deletes: [] };
+        if (this.#keeps(type) && puts.length > 0) yield { kind: "changed", revision, type, layer, puts, deletes: [] };
       }
     }
     for (const served of this.#responses.served.current()) if (isKept(served)) yield servedRecord(served, revision);

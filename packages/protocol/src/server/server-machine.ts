@@ -23,6 +23,7 @@ import type { ServerMachineOptions } from "./contract/server-machine-options.ts"
 import { History } from "./history.ts";
 import { AccountUsage, clientBytes } from "./memory/account-usage.ts";
 import { ClusterSources } from "./order/cluster-sources.ts";
+import { listsDeleted } from "./order/deferred-removals.ts";
 import type { PolledView } from "./poll/polled-view.ts";
 import { Polls } from "./poll/polls.ts";
 import { Progress } from "./progress/progress.ts";
@@ -61,19 +62,21 @@ export class ServerMachine {
     const { traits } = options;
     this.#clientMemory = new AccountUsage(clientBytes, options);
     const listsNews = options.remembers === true;
-    // A client may go on using Clusters after they are deleted.
     const isCluster = (type: TypeUrl): boolean => traits(type)?.kind === "cds";
     const clusterSources = new ClusterSources({ listsNews });
     this.#responses = new SharedResponses(options.digest, {
       namesPerStep: options.maxComparedPerTurn,
       served: new ServedVersions({ listsNews }),
     });
-    const rules: TableRules = { keepsBodies: isCluster, terms: (type) => traits(type)?.terms };
+    const rules: TableRules = {
+      keepsBodies: (type) => listsDeleted(traits(type)?.kind),
+      terms: (type) => traits(type)?.terms,
+    };
     this.#layers = new LayerSet(rules, {
       lines: options.maxJournalLines ?? DEFAULT_MAX_JOURNAL_LINES,
       bytes: options.maxJournalBytes ?? DEFAULT_MAX_JOURNAL_BYTES,
     });
-    this.#history = new History(this.#layers, this.#responses, isCluster, clusterSources);
+    this.#history = new History(this.#layers, this.#responses, rules.keepsBodies, clusterSources);
     this.#admission = new Admission(options, (layer) => this.#layers.isPresent(layer));
     this.#currentViews = new CurrentViews(this.#responses);
     const shared = {

@@ -15,7 +15,7 @@ import {
   type StreamId,
 } from "@xdskit/protocol/internal";
 import { ModelEnvoy } from "./model-envoy.ts";
-import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";
+import { CLUSTER, digest, ENDPOINTS, HOST, LISTENER, ROUTE, resource, SCOPE, traits } from "./resources.ts";
 
 /** One thing that happens, with two numbers that say to what. */
 export type MeshStep = readonly [
@@ -50,6 +50,8 @@ export interface MeshOptions {
   readonly replicas?: boolean;
   /** Each resource of an answer that may be split comes in a response of its own. */
   readonly splits?: boolean;
+  /** Now and then the Listener uses scopes, or routes with virtual hosts of their own, which are there only then. */
+  readonly visits?: "scopes" | "hosts";
 }
 
 /** A server, and the timers that it waits for, by their ids. */
@@ -72,6 +74,7 @@ export class Mesh {
   readonly #streams: Map<TypeUrl, StreamId>;
   readonly #isLate: boolean;
   readonly #renames: boolean;
+  readonly #types: readonly TypeUrl[];
   #lastStream: number;
   /** The server was not asked for Clusters yet, and knows nothing of the one before. */
   #isStranger = false;
@@ -89,9 +92,10 @@ export class Mesh {
     this.#renames = how.renamesEndpoints ?? false;
     this.#server = this.#start();
     this.#other = how.replicas === true ? this.#start() : undefined;
-    this.envoy = new ModelEnvoy(variant, isAggregated);
-    this.#streams = new Map(TYPES.map((type, i) => [type, isAggregated ? 1 : i + 1]));
-    this.#lastStream = TYPES.length;
+    this.#types = how.visits === undefined ? TYPES : [...TYPES, how.visits === "scopes" ? SCOPE : HOST];
+    this.envoy = new ModelEnvoy(variant, isAggregated, { types: this.#types });
+    this.#streams = new Map(this.#types.map((type, i) => [type, isAggregated ? 1 : i + 1]));
+    this.#lastStream = this.#types.length;
     if (isAggregated) this.#open(1, undefined);
     else for (const [type, stream] of this.#streams) this.#open(stream, type);
     this.#change(0, 0);
@@ -156,12 +160,16 @@ export class Mesh {
   /** What a client that holds everything it should has. */
   get target(): Readonly<Record<string, string>> {
     const is = (type: TypeUrl): readonly Resource[] => this.#target.filter((one) => one.type === type);
-    const asked = new Set(is(LISTENER).flatMap((one) => one.references.map((reference) => reference.name)));
+    const asked = new Set(
+      [...is(LISTENER), ...is(SCOPE)].flatMap((one) => one.references.map((reference) => reference.name)),
+    );
     return Object.fromEntries([
       ...is(CLUSTER).map((one) => [`cluster ${one.name}`, one.version]),
       ...is(LISTENER).map((one) => [`listener ${one.name}`, one.version]),
       ...is(ROUTE).flatMap((one) => (asked.has(one.name) ? [[`route ${one.name}`, one.version]] : [])),
       ...is(ENDPOINTS).map((one) => [`endpoints ${one.name}`, one.version]),
+      ...is(SCOPE).map((one) => [`scope ${one.name}`, one.version]),
+      ...is(HOST).map((one) => [`host ${one.name}`, one.version]),
     ]);
   }
 
@@ -190,7 +198,7 @@ export class Mesh {
 
   /** One stream is reset; the others go on. */
   #reset(name: string): void {
-    const onlyType = TYPES.find((one) => one === name);
+    const onlyType = this.#types.find((one) => one === name);
     if (onlyType === undefined) {
       this.#break(false);
       return;
@@ -226,6 +234,8 @@ export class Mesh {
     const route = (b & 4) === 0 ? "r1" : "r2";
     const listenerRefs: readonly Reference[] = usesRoutes ? [{ type: ROUTE, name: route }] : [pick(a >> 3)];
     const describe = (refs: readonly Reference[]): string => refs.map((one) => one.name).join("+");
+    const { visits } = this.#how;
+    const visited = visits !== undefined && (b & 32) === 32 ? this.#visited(visits, pick(a >> 3)) : undefined;
     const endpointsOf = (name: string): string =>
       this.#renames ? `${name}${(a >> (3 + CLUSTERS.indexOf(name))) & 3}` : name;
     const next = [
@@ -238,7 +248,9 @@ export class Mesh {
         const references = [pick((a >> 3) + i * (b >> 4))];
         return resource(ROUTE, name, describe(references), { references });
       }),
-      resource(LISTENER, (b & 24) === 24 ? "m" : "l", describe(listenerRefs), { references: listenerRefs }),
+      ...(visited ?? [
+        resource(LISTENER, (b & 24) === 24 ? "m" : "l", describe(listenerRefs), { references: listenerRefs }),
+      ]),
     ];
     const key = ({ type, name }: Deletion): string => `${type} ${name}`;
     const kept = new Set(next.map(key));
@@ -251,6 +263,20 @@ export class Mesh {
     const puts = next.filter((one) => !this.#late.includes(one));
     const changes = [{ layer: "base", puts, deletes }];
     this.#commit(changes);
+  }
+
+  /** A Listener that uses scopes, or routes with virtual hosts of their own, with these. */
+  #visited(visits: "scopes" | "hosts", cluster: Reference): readonly Resource[] {
+    if (visits === "scopes")
+      return [
+        resource(SCOPE, "z", "r1", { references: [{ type: ROUTE, name: "r1" }] }),
+        resource(LISTENER, "l", "scopes"),
+      ];
+    return [
+      resource(ROUTE, "r3", "hosts", { references: [{ type: HOST, name: "r3/" }] }),
+      resource(HOST, "r3/h", cluster.name, { references: [cluster] }),
+      resource(LISTENER, "l", "r3", { references: [{ type: ROUTE, name: "r3" }] }),
+    ];
   }
 
   #commit(changes: readonly LayerChange[]): void {
@@ -286,10 +312,10 @@ export class Mesh {
   #send(from: string): boolean {
     const request = this.envoy.outboxes.get(from)?.shift();
     if (request === "reopens") {
-      const onlyType = TYPES.find((one) => one === from);
+      const onlyType = this.#types.find((one) => one === from);
       this.envoy.closed.delete(from);
       this.#lastStream++;
-      for (const type of onlyType === undefined ? TYPES : [onlyType]) {
+      for (const type of onlyType === undefined ? this.#types : [onlyType]) {
         this.#tell({ kind: "stream-closed", stream: this.#streams.get(type) ?? 0 });
         this.#streams.set(type, this.#lastStream);
       }

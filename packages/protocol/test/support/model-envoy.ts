@@ -1,7 +1,7 @@
 import type { Resource, TypeUrl, Variant } from "@xdskit/protocol";
 import type { DeltaRequest, DiscoveryRequest, ServerEffect } from "@xdskit/protocol/internal";
 import { delta, initialVersionsOf } from "./model-client.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "./resources.ts";
+import { CLUSTER, ENDPOINTS, HOST, LISTENER, ROUTE, SCOPE } from "./resources.ts";
 
 type Send = Extract<ServerEffect, { kind: "send" }>;
 
@@ -62,6 +62,9 @@ export class ModelEnvoy {
   readonly #listeners = new Map<string, ListenerState>();
   #hadListener = false;
   readonly #routes = new Map<string, Resource>();
+  readonly #scopes = new Map<string, Resource>();
+  /** Virtual hosts, by names that begin with those of their routes. */
+  readonly #hosts = new Map<string, Resource>();
   readonly #talks = new Map<TypeUrl, Conversation>();
   /** On an aggregated stream the ACK of Clusters waits until nothing warms. */
   readonly #withheld: string[] = [];
@@ -69,11 +72,19 @@ export class ModelEnvoy {
   /** Whether endpoints of a warming Cluster are asked for on the stream of those before, and that is not closed. */
   readonly #keepsStreams: boolean;
 
-  constructor(variant: Variant, isAggregated: boolean, { keepsStreams = isAggregated } = {}) {
+  /** Every type that it may ask for. */
+  readonly #types: readonly TypeUrl[];
+
+  constructor(
+    variant: Variant,
+    isAggregated: boolean,
+    { keepsStreams = isAggregated, types = TYPES }: { keepsStreams?: boolean; types?: readonly TypeUrl[] } = {},
+  ) {
     this.variant = variant;
     this.isAggregated = isAggregated;
     this.#keepsStreams = keepsStreams;
-    for (const type of TYPES) {
+    this.#types = types;
+    for (const type of types) {
       this.#talks.set(type, { names: [], isOpen: false, nonce: undefined, version: undefined });
       this.inboxes.set(this.#streamOf(type), []);
       this.outboxes.set(this.#streamOf(type), []);
@@ -88,6 +99,8 @@ export class ModelEnvoy {
     for (const [name, { inUse }] of this.#listeners) held[`listener ${name}`] = inUse?.version ?? "warming";
     for (const name of this.#namesOf(ROUTE)) held[`route ${name}`] = this.#routes.get(name)?.version ?? "missing";
     for (const name of this.#namesOf(ENDPOINTS)) held[`endpoints ${name}`] = this.#endpoints.get(name) ?? "missing";
+    for (const [name, { version }] of this.#scopes) held[`scope ${name}`] = version;
+    for (const [name, { version }] of this.#hosts) held[`host ${name}`] = version;
     return held;
   }
 
@@ -118,7 +131,8 @@ export class ModelEnvoy {
     if (body.type === CLUSTER) this.#takeClusters(puts, removed);
     else if (body.type === ENDPOINTS) this.#takeEndpoints(puts, removed);
     else if (body.type === LISTENER) this.#takeListeners(puts, removed);
-    else this.#takeRoutes(puts);
+    else if (body.type === ROUTE) this.#takeRoutes(puts);
+    else this.#takeNamed(body.type === SCOPE ? this.#scopes : this.#hosts, puts, removed);
     if (isWithheld) this.#withheld.push(nonce);
     else if (how.acksFirst !== true) this.#answer(body.type, nonce, false);
     this.#answerWithheld();
@@ -138,7 +152,7 @@ export class ModelEnvoy {
       this.outboxes.set(stream, ["reopens"]);
       this.closed.add(stream);
     }
-    const open = TYPES.filter((type) => this.#talk(type).isOpen);
+    const open = this.#types.filter((type) => this.#talk(type).isOpen);
     for (const type of open) this.#talk(type).nonce = undefined;
     this.#isHeldBack = this.isAggregated && this.#isWarming;
     for (const type of turnedRound ? open.reverse() : open) {
@@ -226,21 +240,58 @@ export class ModelEnvoy {
     this.#promoteListeners();
   }
 
+  /** Scopes or virtual hosts: it is told of all of them. */
+  #takeNamed(held: Map<string, Resource>, puts: readonly Resource[], removed: readonly string[]): void {
+    if (this.variant === "sotw") held.clear();
+    for (const name of removed) held.delete(name);
+    for (const put of puts) held.set(put.name, put);
+    this.#promoteListeners();
+  }
+
   #promoteListeners(): void {
     for (const listener of this.#listeners.values()) {
       const { warming } = listener;
-      if (warming === undefined || !namesIn(warming, ROUTE).every((name) => this.#routes.has(name))) continue;
+      if (warming === undefined || !this.#isReady(warming)) continue;
       listener.inUse = warming;
       listener.warming = undefined;
     }
+    this.#openFurther();
     const names = this.#namesOf(ROUTE);
     this.#want(ROUTE, names);
     for (const name of this.#routes.keys()) if (!names.includes(name)) this.#routes.delete(name);
   }
 
+  /** Whether there are the routes of a Listener, the scopes that lead to them and their virtual hosts. */
+  #isReady(listener: Resource): boolean {
+    if (usesScopes(listener) && this.#scopes.size === 0) return false;
+    return this.#routeNamesOf(listener).every((name) => {
+      const routes = this.#routes.get(name);
+      return routes !== undefined && (!hasHosts(routes) || this.#hostsOf(name).length > 0);
+    });
+  }
+
+  #routeNamesOf(listener: Resource): readonly string[] {
+    const from = usesScopes(listener) ? [...this.#scopes.values()] : [listener];
+    return from.flatMap((one) => namesIn(one, ROUTE));
+  }
+
+  #hostsOf(routes: string): readonly Resource[] {
+    return [...this.#hosts.values()].filter(({ name }) => name.startsWith(`${routes}/`));
+  }
+
+  /** Asks for scopes when a Listener uses them, and for virtual hosts when routes do. */
+  #openFurther(): void {
+    const listeners = [...this.#listeners.values()].flatMap(({ inUse, warming }) => [inUse, warming]);
+    const needsScopes = listeners.some((one) => one !== undefined && usesScopes(one));
+    if (needsScopes && !this.#talk(SCOPE).isOpen) this.#open(SCOPE);
+    if ([...this.#routes.values()].some(hasHosts) && !this.#talk(HOST).isOpen) this.#open(HOST);
+  }
+
   #namesOf(type: TypeUrl): readonly string[] {
     const from = type === ROUTE ? this.#listeners : this.#clusters;
     const all = [...from.values()].flatMap(({ inUse, warming }) => [inUse, warming]);
+    if (type === ROUTE)
+      return [...new Set(all.flatMap((one) => (one === undefined ? [] : this.#routeNamesOf(one))))].sort();
     return [...new Set(all.flatMap((one) => (one === undefined ? [] : namesIn(one, type))))].sort();
   }
 
@@ -286,6 +337,8 @@ export class ModelEnvoy {
   #heldOf(type: TypeUrl): readonly (readonly [name: string, version: string])[] {
     if (type === ENDPOINTS) return [...this.#endpoints];
     if (type === ROUTE) return [...this.#routes].map(([name, { version }]) => [name, version]);
+    if (type === SCOPE || type === HOST)
+      return [...(type === SCOPE ? this.#scopes : this.#hosts)].map(([name, { version }]) => [name, version]);
     const held = type === CLUSTER ? this.#clusters : this.#listeners;
     return [...held].flatMap(([name, { inUse, warming }]) => {
       const newest = warming ?? inUse;
@@ -326,6 +379,14 @@ export class ModelEnvoy {
   #look(): void {
     if (this.#hadListener && this.#listeners.size === 0) this.lost.push("no Listener");
     this.#hadListener = this.#listeners.size > 0;
+    for (const [listener, { inUse }] of this.#listeners) {
+      if (inUse !== undefined && usesScopes(inUse) && this.#scopes.size === 0) this.lost.push(`${listener}: no scope`);
+      for (const name of inUse === undefined ? [] : this.#routeNamesOf(inUse)) {
+        const routes = this.#routes.get(name);
+        if (routes !== undefined && hasHosts(routes) && this.#hostsOf(name).length === 0)
+          this.lost.push(`${listener} -> ${name}: no virtual host`);
+      }
+    }
     for (const { is, by, to } of this.#paths()) {
       const why = this.#whyLost(by, to);
       if (why !== undefined) this.lost.push(`${is}: ${why}`);
@@ -335,8 +396,10 @@ export class ModelEnvoy {
   /** Every path from a Listener to a Cluster, direct or by a route. */
   #paths(): readonly Path[] {
     return [...this.#listeners].flatMap(([listener, { inUse }]) => {
-      const routes = inUse === undefined ? [] : namesIn(inUse, ROUTE).map((route) => this.#routes.get(route));
-      return [inUse, ...routes].flatMap((user) =>
+      const names = inUse === undefined ? [] : this.#routeNamesOf(inUse);
+      const routes = names.map((route) => this.#routes.get(route));
+      const hosts = names.flatMap((route) => this.#hostsOf(route));
+      return [inUse, ...routes, ...hosts].flatMap((user) =>
         user === undefined
           ? []
           : namesIn(user, CLUSTER).map((to) => ({
@@ -372,6 +435,15 @@ const nothing: ReadonlySet<string> = new Set();
 
 function namesIn(resource: Resource, type: TypeUrl): readonly string[] {
   return resource.references.filter((reference) => reference.type === type).map((reference) => reference.name);
+}
+
+/** Nothing refers to a scope: a Listener says that it uses all of them. */
+function usesScopes(listener: Resource): boolean {
+  return new TextDecoder().decode(listener.bytes).endsWith("=scopes");
+}
+
+function hasHosts(routes: Resource): boolean {
+  return namesIn(routes, HOST).length > 0;
 }
 
 function endpointsOf(cluster: Resource): string {

@@ -18,7 +18,7 @@ export interface Served {
 const VERSIONS_KEPT = 16_384;
 
 /**
- * The versions of Clusters that clients were sent lately, with the pending removals that they listed. A reconnecting
+ * The versions of Clusters and scopes that clients were sent lately, with the pending removals that they listed. A reconnecting
  * client names the version that it holds.
  */
 export class ServedVersions {

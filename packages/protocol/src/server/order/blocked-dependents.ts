@@ -28,6 +28,7 @@ export type IsSettled = (reference: Reference, isFirst: boolean) => boolean;
 /** A dependent that was sent and cannot be used yet: its versions since the one that the client uses. */
 interface UnreadyUser {
   readonly user: TypeStream;
+  readonly name: string;
   readonly versions: UnreadyVersion[];
 }
 
@@ -62,19 +63,19 @@ export class BlockedDependents {
     const { type, variant, segments } = delivery.body;
     const listed = new Set<string>();
     for (const { puts, removed } of segments) {
-      for (const name of removed) this.#follow(`${type} ${name}`, { names: [], delivery, isFirst: false }, user);
+      for (const name of removed) this.#follow(name, { names: [], delivery, isFirst: false }, user);
       for (const { name, references } of puts) {
         const key = `${type} ${name}`;
         listed.add(key);
         const names = references.filter((one) => this.#areAwaited(one.type));
         if (names.length > 0 || this.#unready.has(key))
-          this.#follow(key, { names, delivery, isFirst: isNew(name) }, user);
+          this.#follow(name, { names, delivery, isFirst: isNew(name) }, user);
       }
     }
     if (variant === "delta" || !user.traits.isFullState) return;
-    for (const key of this.#unready.keys()) {
+    for (const [key, { name }] of this.#unready) {
       if (key.startsWith(`${type} `) && !listed.has(key))
-        this.#follow(key, { names: [], delivery, isFirst: false }, user);
+        this.#follow(name, { names: [], delivery, isFirst: false }, user);
     }
   }
 
@@ -119,11 +120,12 @@ export class BlockedDependents {
 
   /**
    * The revision before the oldest version with a reference that the client has not requested or not ACKed yet.
-   * Infinite: none.
+   * Infinite: none. What is deleted itself, and waits for the others to be removed, does not count.
    */
   readyTo(isSettled: IsSettled): number {
     let to = Number.POSITIVE_INFINITY;
-    for (const [key, { user, versions }] of this.#unready) {
+    for (const [key, { user, name, versions }] of this.#unready) {
+      if (user.pendingRemovals.names.has(name)) continue;
       let left: UnreadyVersion[] = [];
       for (const version of versions) {
         const { names, delivery, isAccepted, isFirst, had } = version;
@@ -134,20 +136,21 @@ export class BlockedDependents {
         else if (isAccepted || user.deliveries.pending.includes(delivery)) left.push(version);
       }
       const [oldest] = left;
-      if (left.length < versions.length) this.#change(key, oldest && { user, versions: left });
+      if (left.length < versions.length) this.#change(key, oldest && { user, name, versions: left });
       if (oldest !== undefined) to = Math.min(to, oldest.from);
     }
     return to;
   }
 
   /** Adds a version; until it is ACKed and ready, the client uses an earlier one. */
-  #follow(key: string, sent: Pick<UnreadyVersion, "names" | "delivery" | "isFirst">, user: TypeStream): void {
+  #follow(name: string, sent: Pick<UnreadyVersion, "names" | "delivery" | "isFirst">, user: TypeStream): void {
+    const key = `${user.traits.type} ${name}`;
     const before = this.#unready.get(key);
     if (sent.names.length === 0 && before === undefined) return;
     const versions = before?.versions ?? [];
     if (versions.length === VERSIONS_KEPT) versions.splice(-1);
     versions.push({ ...sent, from: sent.delivery.from ?? -1, isAccepted: false, had: new Set() });
-    this.#change(key, { user, versions });
+    this.#change(key, { user, name, versions });
   }
 
   #change(key: string, to: UnreadyUser | undefined): void {

@@ -25,6 +25,11 @@ import { replacedRemovals } from "./replaced-removals.ts";
 /** Kinds of which a client rejects two resources with the same domain or key. */
 const exclusive: ReadonlySet<TypeKind> = new Set(["srds", "vhds"]);
 
+/** Whether State of the World goes on listing deleted resources of a kind. */
+export function listsDeleted(kind: TypeKind | undefined): boolean {
+  return kind === "cds" || kind === "srds";
+}
+
 /**
  * Removes deleted Clusters and scopes of one stream last: until then delta does not send the removal, and State of the
  * World goes on listing them (S-ORD-05). In delta, the same for virtual hosts, for the endpoints of Clusters, and for types
@@ -44,9 +49,9 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
 
   /** Whether resources of a type are removed last. */
   static isFor({ kind }: TypeTraits, variant: Variant, { deltaRemovals }: Pick<Dialect, "deltaRemovals">): boolean {
-    if (kind === "cds" || exclusive.has(kind)) return true;
+    if (listsDeleted(kind)) return true;
     if (variant !== "delta" || kind === "lds") return false;
-    return kind === "eds" || forKind(deltaRemovals, kind) === "when-unreferenced";
+    return kind === "eds" || kind === "vhds" || forKind(deltaRemovals, kind) === "when-unreferenced";
   }
 
   constructor(variant: Variant, machine: TypeStream) {

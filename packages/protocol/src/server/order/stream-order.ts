@@ -78,7 +78,8 @@ export class StreamOrder {
     current: CurrentView,
   ): boolean {
     if (type.deferredRemovals?.areClusters !== true) {
-      const isChange = before.position !== undefined || this.#order.isTakenUp;
+      // A client that asks for scopes for the first time may have Listeners that it used before without them.
+      const isChange = before.position !== undefined || this.#order.isTakenUp || type.traits.kind === "srds";
       if (isChange && typeKindTable[type.traits.kind].usesClusters)
         this.#order.used(type, delivery, newsOf(type, before, current));
       return false;
