@@ -75,6 +75,8 @@ export class Mesh {
   readonly #isLate: boolean;
   readonly #renames: boolean;
   readonly #types: readonly TypeUrl[];
+  /** Not with scopes and virtual hosts: only Envoy has them. */
+  readonly #acksFirst: boolean;
   #lastStream: number;
   /** The server was not asked for Clusters yet, and knows nothing of the one before. */
   #isStranger = false;
@@ -92,6 +94,7 @@ export class Mesh {
     this.#renames = how.renamesEndpoints ?? false;
     this.#server = this.#start();
     this.#other = how.replicas === true ? this.#start() : undefined;
+    this.#acksFirst = how.visits === undefined;
     this.#types = how.visits === undefined ? TYPES : [...TYPES, how.visits === "scopes" ? SCOPE : HOST];
     this.envoy = new ModelEnvoy(variant, isAggregated, { types: this.#types });
     this.#streams = new Map(this.#types.map((type, i) => [type, isAggregated ? 1 : i + 1]));
@@ -110,7 +113,10 @@ export class Mesh {
     else if (what === "restart") this.#restart(a, b);
     else if (what === "second") this.#idle();
     else {
-      this.envoy.take(this.#streamAt(a), { refusesRoutes: this.#refuses && b % 4 === 0, acksFirst: b % 2 === 1 });
+      this.envoy.take(this.#streamAt(a), {
+        refusesRoutes: this.#refuses && b % 4 === 0,
+        acksFirst: this.#acksFirst && b % 2 === 1,
+      });
     }
   }
 

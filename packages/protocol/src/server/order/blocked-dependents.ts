@@ -149,7 +149,9 @@ export class BlockedDependents {
     if (sent.names.length === 0 && before === undefined) return;
     const versions = before?.versions ?? [];
     if (versions.length === VERSIONS_KEPT) versions.splice(-1);
-    versions.push({ ...sent, from: sent.delivery.from ?? -1, isAccepted: false, had: new Set() });
+    // What leads to others than Listeners may be new, too: until then the client uses whatever came before that.
+    const from = (user.traits.kind === "lds" ? sent.delivery.from : undefined) ?? -1;
+    versions.push({ ...sent, from, isAccepted: false, had: new Set() });
     this.#change(key, { user, name, versions });
   }
 

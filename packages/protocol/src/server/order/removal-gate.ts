@@ -58,8 +58,8 @@ export class RemovalGate {
     if (members.users.size === 0) return { to, namedTo: to, goesAtOnce: undefined };
     for (const [user, { current }] of members.users) {
       to = Math.min(to, this.#movedOnTo(user, current));
-      // What is itself to be removed uses its Clusters until then.
-      if (areClusters) to = Math.min(to, user.pendingRemovals.oldest - 1);
+      // What is itself to be removed uses Clusters until then, as long as a newer version waited those of an older one.
+      if (areClusters && !user.pendingRemovals.isEmpty) to = -1;
     }
     to = Math.min(to, Math.max(this.#overruledTo, this.readyTo()));
     return {
@@ -80,7 +80,7 @@ export class RemovalGate {
       }
     }
     for (const [user, { current }] of members.users) {
-      const isLeft = !areClusters || user.pendingRemovals.oldest > since;
+      const isLeft = !areClusters || user.pendingRemovals.isEmpty;
       if (isLeft && this.#movedOnTo(user, current) >= since) continue;
       return { for: "users", type: user.traits.type, isNacked: user.deliveries.refusedFrom < since };
     }
