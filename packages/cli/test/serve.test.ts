@@ -196,6 +196,19 @@ describe("xds serve", () => {
     ]);
   });
 
+  test("an emptied settings file leaves the access rules in force, and the log says when they end", async () => {
+    const rules = "access: { loopback: rules, rules: [{ name: all, identities: [loopback] }] }\n";
+    const where = await site({ "clusters.yaml": clusters("one"), "xdskit.yaml": rules });
+    const serving = await serve(where);
+    await until("it is ready", () => serving.isReady());
+    await where.write("xdskit.yaml", "");
+    await until("it is refused", () => serving.logged("load-failed").length === 1);
+    expect(serving.logged("problem")).toMatchObject([{ code: "FILE_EMPTY", file: "xdskit.yaml" }]);
+    expect(serving.logged("access-rules-removed")).toEqual([]);
+    await where.write("xdskit.yaml", "{}\n");
+    await until("it is said", () => serving.logged("access-rules-removed").length === 1);
+  });
+
   test("listeners and clients have editions and switches; rules for clients need no restart, listeners do", async () => {
     const rule = (edition: string): string => `clients:\n  - { match: { id: "edge-*" }, edition: ${edition} }\n`;
     const listeners = 'listeners:\n  - { address: "127.0.0.1:0", edition: 2018, switches: { orderLimit: 5s } }\n';

@@ -16,6 +16,7 @@ export type CommandLogEvent =
   | "warning"
   | "problems-cut"
   | "settings-changed"
+  | "access-rules-removed"
   | "hangup"
   | "workers-restarted"
   | "workers-kept"
@@ -91,6 +92,12 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
     message: "changed settings are not in force yet",
     fields: ["settings", "apply_with"],
     means: "restart the server to apply them, or with `--workers` send SIGHUP if apply_with names it",
+  },
+  "access-rules-removed": {
+    level: "warn",
+    message: "access rules removed: the defaults are in force",
+    fields: [],
+    means: "xdskit.yaml was deleted, or has no access any more; clients on loopback may have everything",
   },
   hangup: {
     level: "info",

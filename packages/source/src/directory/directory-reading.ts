@@ -1,6 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { Resource, ResourceInput } from "@xdskit/protocol";
-import { folderOfLayer } from "../layout.ts";
+import { folderOfLayer, settingsFile } from "../layout.ts";
 import { LoadAssembly } from "../load-assembly.ts";
 import type { Load } from "../loaded-state.ts";
 import { type Problem, sameProblems } from "../problem.ts";
@@ -101,7 +101,7 @@ export class DirectoryReading {
     const missing = await this.#lookAtTree(paths);
     if (missing !== undefined) return { load: this.#fail(missing), changing: [] };
     const { api, validation, maxFileBytes, findsVersionLoss, create, onResource } = this.#options;
-    const newSettings = await this.#cache.refreshSettings(this.tree, maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
+    const settingsChange = await this.#cache.refreshSettings(this.tree);
     const { settings } = this.#cache.settings;
     const level = validation ?? levelIn(settings) ?? "warn";
     if (level !== this.#validation) this.#cache.clear(this.tree);
@@ -122,7 +122,7 @@ export class DirectoryReading {
     const filled = await this.#secretFiles.fill(mode === "leave" ? [] : chunks, { paths, maxBytes });
     const treeProblems = this.tree.problems;
     const isSame =
-      !newSettings &&
+      settingsChange !== "changed" &&
       !changed &&
       !filled.changed &&
       this.#treeProblems !== undefined &&
@@ -132,7 +132,8 @@ export class DirectoryReading {
       this.#load = await this.#assemble(mode === "leave" ? { ...filled, chunks } : filled);
     }
     this.#cache.forgetBytes();
-    return { load: this.#load, changing: [...changing, ...filled.changing] };
+    const changingSettings = settingsChange === "changing" ? [settingsFile] : [];
+    return { load: this.#load, changing: [...changingSettings, ...changing, ...filled.changing] };
   }
 
   /** Where resources are in the files as they were read last, whether or not that could take effect. */

@@ -4,14 +4,17 @@ import { KnownResources } from "../candidate-reader.ts";
 import { decodeFile } from "../decode.ts";
 import { type FileChunk, SortedFiles } from "../file-chunks.ts";
 import { anythingRefused, type FileContent, type LayerFile } from "../file-content.ts";
-import { type FileFormat, settingsFile } from "../layout.ts";
+import { settingsFile } from "../layout.ts";
 import { compareText } from "../problem.ts";
 import type { Decoding } from "../read-resource.ts";
-import { noSettings, readSettingsFile, type SettingsContent } from "../settings/settings-file.ts";
+import type { SettingsContent } from "../settings/settings-file.ts";
 import type { DirectoryTree, TreeFile } from "./directory-tree.ts";
 import { asyncFileSystem, type FileSystem } from "./file-system.ts";
+import { FollowedSettings, type SettingsChange } from "./followed-settings.ts";
+import { OutgrownError } from "./outgrown-error.ts";
 import type { KnownFiles } from "./place-problems.ts";
-import { type FileReading, readSettledFile, readWholeFile } from "./read-file.ts";
+import { type FileReading, isTooLarge, readWholeFile } from "./read-file.ts";
+import { seemsCut, UnfinishedFiles } from "./unfinished-files.ts";
 
 /** The progress of a load. */
 export interface Progress {
@@ -25,14 +28,6 @@ export interface Refreshed {
   readonly changed: boolean;
   /** Files that were being written; their previous content is kept. */
   readonly changing: readonly string[];
-}
-
-/** The files exceed the total size limit. */
-export class OutgrownError extends Error {
-  constructor() {
-    super("the files hold more than may be read");
-    this.name = "OutgrownError";
-  }
 }
 
 /** A file as last read. */
@@ -52,11 +47,6 @@ const FILES_AT_ONCE = 16;
 const PROGRESS_EVERY_MS = 100;
 /** How much of what was read just now is kept until the end of a look. */
 const KEPT_BYTES = 128 * 1024;
-/** How long a text that seems to be cut counts as half written, in milliseconds. */
-const UNFINISHED_MS = 500;
-const LINE_BREAK = 10;
-const JSON_SPACE: ReadonlySet<number> = new Set(Buffer.from(" \t\r\n"));
-const JSON_ENDS: ReadonlySet<number> = new Set(Buffer.from("]}"));
 
 /** The contents of all files; reads only changed ones again. */
 export class FileCache implements KnownFiles {
@@ -66,22 +56,23 @@ export class FileCache implements KnownFiles {
   /** The total size of files that are read or being read. */
   #totalBytes = 0;
   readonly #files = new Map<string, CachedFile>();
-  readonly #firstSeen = new Map<string, { readonly stamp: string; readonly atMs: number }>();
+  readonly #unfinished = new UnfinishedFiles();
   /** The bytes of files that were read since `forgetBytes`, up to `KEPT_BYTES`. */
   readonly #kept = new Map<string, Uint8Array>();
   #keptBytes = 0;
   readonly #sorted = new SortedFiles();
   readonly #spare = new SpareMemory();
-  #settings: { readonly stamp: string | undefined; readonly content: SettingsContent } | undefined;
+  readonly #settings: FollowedSettings;
 
   constructor(directory: string, maxTotalBytes: number, fileSystem: FileSystem = asyncFileSystem) {
     this.#directory = directory;
     this.#fileSystem = fileSystem;
     this.#maxTotalBytes = maxTotalBytes;
+    this.#settings = new FollowedSettings(directory, maxTotalBytes);
   }
 
   get settings(): SettingsContent {
-    return this.#settings?.content ?? noSettings;
+    return this.#settings.content;
   }
 
   /** All resource files sorted by path, independent of the order on disk. */
@@ -111,24 +102,16 @@ export class FileCache implements KnownFiles {
     this.#totalBytes = 0;
   }
 
-  /** Reads the settings again if they changed, and returns whether it did. */
-  async refreshSettings(tree: DirectoryTree, maxBytes: number): Promise<boolean> {
+  /** Reads the settings again if they changed. While they seem to be half written, those read before stay. */
+  async refreshSettings(tree: DirectoryTree): Promise<SettingsChange> {
     const file = tree.files.get(settingsFile);
-    if (file === undefined) {
-      const wasThere = this.#settings !== undefined;
-      this.#settings = undefined;
-      return wasThere;
+    const { isThere, stamp } = this.#settings;
+    if (file === undefined ? !isThere : file.stamp !== undefined && file.stamp === stamp) return this.#settings.keep();
+    const change = await this.#settings.refresh();
+    if (file !== undefined && change !== "changing") {
+      tree.files.set(settingsFile, { role: file.role, stamp: this.#settings.stamp });
     }
-    if (file.stamp !== undefined && file.stamp === this.#settings?.stamp) return false;
-    const most = Math.min(maxBytes, this.#maxTotalBytes);
-    const reading = await readSettledFile(join(this.#directory, settingsFile), settingsFile, most);
-    if (reading.kind === "gone") return false;
-    if (isTooLarge(reading) && most < maxBytes) throw new OutgrownError();
-    if (reading.kind === "refused") {
-      this.#settings = { stamp: reading.stamp, content: { ...noSettings, problems: [reading.problem] } };
-    } else this.#settings = { stamp: reading.stamp, content: readSettingsFile(reading.bytes) };
-    tree.files.set(settingsFile, { role: file.role, stamp: reading.stamp });
-    return true;
+    return change;
   }
 
   /** Reads new and changed files, and forgets removed ones. Takes what it has read out of `tree.unread`. */
@@ -179,7 +162,7 @@ export class FileCache implements KnownFiles {
   }
 
   #drop(path: string): boolean {
-    this.#firstSeen.delete(path);
+    this.#unfinished.forget(path);
     this.#totalBytes -= this.#sizeOf(path);
     if (!this.#files.delete(path)) return false;
     this.#sorted.delete(path);
@@ -204,7 +187,7 @@ export class FileCache implements KnownFiles {
       return "same";
     }
     const isCut = reading.isPatient && seemsCut[role.format]?.(bytes) === true;
-    if (isCut && this.#mayGrow(path, found.stamp)) return "changing";
+    if (isCut && this.#unfinished.mayGrow(path, found.stamp)) return "changing";
     this.#grow(bytes.length - this.#sizeOf(path));
     const known = before?.known ?? new KnownResources();
     const textBefore = known.list?.bytes;
@@ -248,28 +231,7 @@ export class FileCache implements KnownFiles {
     this.#totalBytes += bytes;
     if (this.#totalBytes > this.#maxTotalBytes) throw new OutgrownError();
   }
-
-  /** Whether a file that seems to be cut has been so for a short time only. */
-  #mayGrow(path: string, stamp: string): boolean {
-    const nowMs = performance.now();
-    const seen = this.#firstSeen.get(path);
-    if (seen?.stamp === stamp) return nowMs - seen.atMs < UNFINISHED_MS;
-    this.#firstSeen.set(path, { stamp, atMs: nowMs });
-    return true;
-  }
 }
-
-/**
- * Whether a text looks as if more of it were to be written. A part of a YAML file is often valid YAML; a partial write seldom
- * ends at a newline. JSON ends with a bracket.
- */
-const seemsCut: Readonly<Partial<Record<FileFormat, (bytes: Uint8Array) => boolean>>> = {
-  yaml: (bytes) => bytes.at(-1) !== LINE_BREAK,
-  json: (bytes) => {
-    const last = bytes.findLast((byte) => !JSON_SPACE.has(byte));
-    return last !== undefined && !JSON_ENDS.has(last);
-  },
-};
 
 /** How to read files. */
 export interface Reading {
@@ -307,10 +269,6 @@ class SpareMemory {
 function isAsBefore({ isRead, digest, known: { list } }: CachedFile, bytes: Uint8Array): boolean {
   if (!isRead) return false;
   return digest === undefined ? list?.bytes.equals(bytes) === true : digest === contentDigest([bytes]);
-}
-
-function isTooLarge(reading: FileReading): boolean {
-  return reading.kind === "refused" && reading.problem.code === "FILE_TOO_LARGE";
 }
 
 class ProgressReport {

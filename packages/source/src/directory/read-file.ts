@@ -90,6 +90,11 @@ function refusal(error: unknown, file: string): FileReading {
   return { kind: "refused", problem: unreadable(file, "file", systemCode), stamp: undefined };
 }
 
+/** Whether a file was refused for its size. */
+export function isTooLarge(reading: FileReading): boolean {
+  return reading.kind === "refused" && reading.problem.code === "FILE_TOO_LARGE";
+}
+
 function tooLarge(file: string, size: bigint, maxBytes: number): Problem {
   const message = `expected at most ${mebibytes(maxBytes)} MiB in one file, got ${mebibytes(Number(size))} MiB`;
   const hint = "split the file, or raise limits.max-file-bytes";

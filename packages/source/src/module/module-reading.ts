@@ -5,6 +5,7 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import { formatPath } from "@xdskit/protocol/internal";
 import { KnownResources } from "../candidate-reader.ts";
 import { problem } from "../directory/file-system-problem.ts";
+import { FollowedSettings } from "../directory/followed-settings.ts";
 import type { PlacedText } from "../document/placed-text.ts";
 import { decodeDocuments } from "../document-decoding.ts";
 import type { CrossProblem, LayerFile, Origin } from "../file-content.ts";
@@ -13,7 +14,6 @@ import { LoadAssembly } from "../load-assembly.ts";
 import type { Load } from "../loaded-state.ts";
 import { optionalHint, type Problem, type SourceProblemCode } from "../problem.ts";
 import type { ValidationLevel } from "../read-resource.ts";
-import { readSettings } from "../read-settings.ts";
 import type { SettingsContent } from "../settings/settings-file.ts";
 import { placeOf } from "./failure-place.ts";
 import { layersIn } from "./layers.ts";
@@ -52,6 +52,7 @@ export class ModuleReading {
   readonly #file: string;
   readonly #assembly: LoadAssembly;
   #layers: ReadonlyMap<string, KnownLayer> = new Map();
+  readonly #followed: FollowedSettings;
   #settings: SettingsContent | undefined;
   #files: ReadonlySet<string>;
   #load: Load | undefined;
@@ -61,6 +62,7 @@ export class ModuleReading {
     this.#options = options;
     this.#directory = dirname(options.module);
     this.#file = basename(options.module);
+    this.#followed = new FollowedSettings(this.#directory);
     this.#files = new Set([options.module]);
     this.#assembly = new LoadAssembly({
       api: options.api,
@@ -88,7 +90,7 @@ export class ModuleReading {
   async look(signal: AbortSignal): Promise<Load> {
     const { module, timeoutMs, onOutput } = this.#options;
     this.#lookedAtMs = Date.now();
-    const settings = await readSettings(this.#directory);
+    const settings = await this.#followed.settle(signal);
     const run = await runModule(pathToFileURL(module).href, { timeoutMs, signal, onOutput });
     this.#files = new Set([module, ...filesIn(run)]);
     const isSame = isDeepStrictEqual(settings, this.#settings);

@@ -1,5 +1,5 @@
 import { DirectoryReading, type HowToLook, type Look, type ReadingOptions } from "../directory/directory-reading.ts";
-import { OutgrownError } from "../directory/file-cache.ts";
+import { OutgrownError } from "../directory/outgrown-error.ts";
 import type { AskedResource, ResourcePlace } from "../resource-places.ts";
 import { dropThread } from "./reader-thread.ts";
 import { IN_THREAD_BYTES } from "./size.ts";

@@ -50,7 +50,7 @@ export interface AccessName extends SettingPlace {
 /** A group rule, and the position of its name. */
 export interface PlacedRule extends GroupRule, SettingPlace {}
 
-/** The settings without a file. */
+/** The settings without a file, and of one without content. */
 export const noSettings: SettingsContent = {
   settings: {},
   places: {},
@@ -90,6 +90,7 @@ class SettingsReading {
       this.#notes.problems.push({ ...problem, ...this.#source.showOffset(offset) });
     }
     const [document, second] = documents;
+    if (document === undefined && troubles.length === 0) return noSettings;
     if (document !== undefined && troubles.length === 0) {
       if (isMapping(document.value)) this.#readMapping(document.value, []);
       else this.#notes.wrongType([], "settings", document.value);

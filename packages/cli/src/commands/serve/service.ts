@@ -177,6 +177,7 @@ export class Service {
     const took = tookMs === undefined ? undefined : Math.round(tookMs);
     if (hadErrors) log.write("corrected", {});
     log.write("loaded", { resources, files, layers: layers.size, warnings, took_ms: took });
+    if (before?.access !== undefined && state.access === undefined) log.write("access-rules-removed", {});
     if (before === undefined) this.#parts.onServing();
   }
 
