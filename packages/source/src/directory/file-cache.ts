@@ -13,7 +13,7 @@ import { asyncFileSystem, type FileSystem } from "./file-system.ts";
 import { FollowedSettings, type SettingsChange } from "./followed-settings.ts";
 import { OutgrownError } from "./outgrown-error.ts";
 import type { KnownFiles } from "./place-problems.ts";
-import { type FileReading, isTooLarge, readWholeFile } from "./read-file.ts";
+import { type FileReading, fileLimit, isTooLarge, readWholeFile } from "./read-file.ts";
 import { seemsCut, UnfinishedFiles } from "./unfinished-files.ts";
 
 /** The progress of a load. */
@@ -174,7 +174,7 @@ export class FileCache implements KnownFiles {
     const before = this.#files.get(path);
     const most = Math.min(reading.maxFileBytes, this.#maxTotalBytes);
     const memory = this.#spare.take();
-    const found = await readWholeFile(join(this.#directory, path), path, most, this.#fileSystem, memory);
+    const found = await readWholeFile(join(this.#directory, path), path, fileLimit(most), this.#fileSystem, memory);
     if (found.kind !== "read" || found.bytes.buffer !== memory?.buffer) this.#spare.give(memory);
     if (isTooLarge(found) && most < reading.maxFileBytes) throw new OutgrownError();
     if (found.kind === "changing") return "changing";

@@ -7,7 +7,7 @@ import { hasErrors, type Problem } from "../problem.ts";
 import { noSettings, readSettingsFile, type SettingsContent } from "../settings/settings-file.ts";
 import { problem } from "./file-system-problem.ts";
 import { OutgrownError } from "./outgrown-error.ts";
-import { type FileReading, isTooLarge, readSettledFile } from "./read-file.ts";
+import { type FileReading, isTooLarge, readSettledFile, type SizeLimit } from "./read-file.ts";
 import { isYamlCut, UnfinishedFiles } from "./unfinished-files.ts";
 
 /** `changing`: the file seems to be half written, and is to be read again before its content is used. */
@@ -23,7 +23,7 @@ const MAX_SETTINGS_BYTES = 64 * 1024 ** 2;
  */
 export class FollowedSettings {
   readonly #path: string;
-  readonly #maxBytes: number;
+  readonly #limit: SizeLimit;
   readonly #unfinished = new UnfinishedFiles();
   #stamp: string | undefined;
   #isThere = false;
@@ -34,7 +34,8 @@ export class FollowedSettings {
   /** If the file has more than `maxTotalBytes`, but not more than settings may have, reading throws `OutgrownError`. */
   constructor(directory: string, maxTotalBytes: number = Number.POSITIVE_INFINITY) {
     this.#path = join(directory, settingsFile);
-    this.#maxBytes = Math.min(MAX_SETTINGS_BYTES, maxTotalBytes);
+    const maxBytes = Math.min(MAX_SETTINGS_BYTES, maxTotalBytes);
+    this.#limit = { maxBytes, hint: "make it smaller; limits.max-file-bytes does not apply to it" };
   }
 
   get content(): SettingsContent {
@@ -58,8 +59,8 @@ export class FollowedSettings {
 
   /** Reads the file. While it seems to be half written, what was read before stays. */
   async refresh(): Promise<SettingsChange> {
-    const reading = await readSettledFile(this.#path, settingsFile, this.#maxBytes);
-    if (isTooLarge(reading) && this.#maxBytes < MAX_SETTINGS_BYTES) throw new OutgrownError();
+    const reading = await readSettledFile(this.#path, settingsFile, this.#limit);
+    if (isTooLarge(reading) && this.#limit.maxBytes < MAX_SETTINGS_BYTES) throw new OutgrownError();
     const isThere = reading.kind !== "gone";
     const stamp = isThere ? reading.stamp : undefined;
     if (isThere ? stamp !== undefined && stamp === this.#stamp : !this.#isThere) return this.keep();

@@ -10,7 +10,7 @@ import { roleOf } from "../layout.ts";
 import { optionalHint, type Problem } from "../problem.ts";
 import type { ResourcePlace } from "../resource-places.ts";
 import type { FileSystem } from "./file-system.ts";
-import { readWholeFile } from "./read-file.ts";
+import { fileLimit, readWholeFile } from "./read-file.ts";
 
 type Placed = Pick<Problem, "file" | "line" | "column" | "excerpt" | "path">;
 
@@ -86,7 +86,12 @@ export class ProblemPlacer {
   }
 
   async #readAgain(file: string, stamp: string | undefined): Promise<Uint8Array | undefined> {
-    const reading = await readWholeFile(join(this.#directory, file), file, Number.MAX_SAFE_INTEGER, this.#fileSystem);
+    const reading = await readWholeFile(
+      join(this.#directory, file),
+      file,
+      fileLimit(Number.MAX_SAFE_INTEGER),
+      this.#fileSystem,
+    );
     return reading.kind === "read" && reading.stamp === stamp ? reading.bytes : undefined;
   }
 

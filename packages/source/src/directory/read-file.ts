@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Problem } from "../problem.ts";
+import { BYTES_OF_UNIT } from "../settings/setting-bounds.ts";
 import { stampOf } from "./file-stamp.ts";
 import { asyncFileSystem, type FileSystem, type OpenFile } from "./file-system.ts";
 import { problem, systemCodeOf, unreadable } from "./file-system-problem.ts";
@@ -14,17 +15,23 @@ export type FileReading =
   /** The stamp is undefined if it could not be taken; the file is then tried every time. */
   | { readonly kind: "refused"; readonly problem: Problem; readonly stamp: string | undefined };
 
+/** The size limit of a file, and what to do about one that exceeds it. */
+export interface SizeLimit {
+  readonly maxBytes: number;
+  readonly hint: string;
+}
+
 const SETTLE_ATTEMPTS = 40;
 const SETTLE_MS = 25;
 
 /**
- * Reads a regular file of at most `maxBytes` bytes, as of one moment; into `memory` if it is large enough. `file` is its
- * name in problems.
+ * Reads a regular file within the limit, as of one moment; into `memory` if it is large enough. `file` is its name in
+ * problems.
  */
 export async function readWholeFile(
   absolute: string,
   file: string,
-  maxBytes: number,
+  limit: SizeLimit,
   files: FileSystem = asyncFileSystem,
   memory?: Uint8Array,
 ): Promise<FileReading> {
@@ -36,7 +43,7 @@ export async function readWholeFile(
     return refusal(error, file);
   }
   try {
-    return await readOpenFile(handle, file, maxBytes, memory);
+    return await readOpenFile(handle, file, limit, memory);
   } catch (error) {
     return refusal(error, file);
   } finally {
@@ -48,10 +55,10 @@ export async function readWholeFile(
 export async function readSettledFile(
   absolute: string,
   file: string,
-  maxBytes: number,
+  limit: SizeLimit,
 ): Promise<Exclude<FileReading, { kind: "changing" }>> {
   for (let attempt = 0; attempt < SETTLE_ATTEMPTS; attempt++) {
-    const reading = await readWholeFile(absolute, file, maxBytes);
+    const reading = await readWholeFile(absolute, file, limit);
     if (reading.kind !== "changing") return reading;
     await sleep(SETTLE_MS);
   }
@@ -67,7 +74,7 @@ export function alwaysChanging(file: string): Problem {
 async function readOpenFile(
   handle: OpenFile,
   file: string,
-  maxBytes: number,
+  limit: SizeLimit,
   memory: Uint8Array | undefined,
 ): Promise<FileReading> {
   const before = await handle.stat();
@@ -76,7 +83,9 @@ async function readOpenFile(
     const message = "expected a regular file, got a device, a socket or a pipe";
     return { kind: "refused", stamp, problem: problem("FILE_NOT_REGULAR", file, message) };
   }
-  if (Number(before.size) > maxBytes) return { kind: "refused", stamp, problem: tooLarge(file, before.size, maxBytes) };
+  if (Number(before.size) > limit.maxBytes) {
+    return { kind: "refused", stamp, problem: tooLarge(file, Number(before.size), limit) };
+  }
   const bytes = await handle.readFile(Number(before.size), memory);
   const after = await handle.stat();
   if (stampOf(after) !== stamp || BigInt(bytes.length) !== before.size) return { kind: "changing" };
@@ -95,12 +104,22 @@ export function isTooLarge(reading: FileReading): boolean {
   return reading.kind === "refused" && reading.problem.code === "FILE_TOO_LARGE";
 }
 
-function tooLarge(file: string, size: bigint, maxBytes: number): Problem {
-  const message = `expected at most ${mebibytes(maxBytes)} MiB in one file, got ${mebibytes(Number(size))} MiB`;
-  const hint = "split the file, or raise limits.max-file-bytes";
-  return problem("FILE_TOO_LARGE", file, message, { hint });
+/** The limit of the files of a directory but its settings. */
+export function fileLimit(maxBytes: number): SizeLimit {
+  return { maxBytes, hint: "split the file, or raise limits.max-file-bytes" };
 }
 
-function mebibytes(bytes: number): string {
-  return (bytes / 1024 ** 2).toFixed(1).replace(/\.0$/, "");
+function tooLarge(file: string, size: number, { maxBytes, hint }: SizeLimit): Problem {
+  const [most, got] = [formatSize(maxBytes), formatSize(size)];
+  const [expected, found] = most === got ? [`${maxBytes} bytes`, `${size} bytes`] : [most, got];
+  return problem("FILE_TOO_LARGE", file, `expected at most ${expected} in one file, got ${found}`, { hint });
+}
+
+/** A size in its largest unit, to one decimal place. */
+function formatSize(bytes: number): string {
+  for (const unit of ["GiB", "MiB", "KiB"]) {
+    const bytesOfUnit = BYTES_OF_UNIT[unit] ?? 1;
+    if (bytes >= bytesOfUnit) return `${(bytes / bytesOfUnit).toFixed(1).replace(/\.0$/, "")} ${unit}`;
+  }
+  return `${bytes} bytes`;
 }

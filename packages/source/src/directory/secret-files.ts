@@ -10,7 +10,7 @@ import { type CrossProblem, type LayerFile, withResources } from "../file-conten
 import { checkContents } from "../secret/pem-check.ts";
 import { findSources, inlineSources, type SecretJson, type SecretSource } from "../secret/secret-sources.ts";
 import { stampOf } from "./file-stamp.ts";
-import { readWholeFile } from "./read-file.ts";
+import { fileLimit, readWholeFile } from "./read-file.ts";
 
 /** The files of a directory with the content of what its Secrets name in place of the paths. */
 export interface FilledFiles {
@@ -136,7 +136,7 @@ export class SecretFiles {
     const absolute = join(this.#directory, path);
     const stamp = await stat(absolute, { bigint: true }).then(stampOf, () => undefined);
     if (stamp !== undefined && stamp === before?.stamp) return before;
-    const reading = await readWholeFile(absolute, path, maxBytes);
+    const reading = await readWholeFile(absolute, path, fileLimit(maxBytes));
     if (reading.kind === "changing") return "changing";
     const file: SecretFile =
       reading.kind === "gone"
