@@ -7,6 +7,7 @@ import type { SharedSources } from "./admin/route.ts";
 import { wholeAnswer } from "./admin/whole-answer.ts";
 import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
 import type { Sessions } from "./ledger/sessions.ts";
+import { residentBytes } from "./observe/process-memory.ts";
 import type { ClientStatus } from "./status/client-status.ts";
 import type { LiveReading, WorkerQuestions } from "./workers/messages.ts";
 import type { Answerers } from "./workers/questions.ts";
@@ -58,7 +59,7 @@ export class WorkerAnswers {
       usage: () => ({
         connections: view.connections(),
         streams: view.openStreams(),
-        residentBytes: process.memoryUsage.rss(),
+        residentBytes: residentBytes(),
         limits: view.limits(),
         writes: view.writes(),
         encoder: { ...view.encoder() },

@@ -10,6 +10,7 @@ import type { Gauges } from "./gauges.ts";
 import { readLoads } from "./load-metrics.ts";
 import { type MetricReading, readMetrics } from "./metric-readings.ts";
 import type { MetricName } from "./metric-table.ts";
+import { externalBytes, heapBytes, residentBytes } from "./process-memory.ts";
 import { gauge } from "./prom-gauge.ts";
 import { ReadSummary } from "./prom-summary.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
@@ -283,7 +284,7 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
   gauge("xds_server_conversions_incomplete", registry, (set) => set(gauges.conversionFindings().size));
   gauge("xds_server_workers", registry, (set) => set(gauges.readyWorkers()));
   gauge("xds_server_worker_resident_memory_bytes", registry, (set) => {
-    if (gauges.worker !== undefined) set(process.memoryUsage.rss(), String(gauges.worker));
+    if (gauges.worker !== undefined) set(residentBytes(), String(gauges.worker));
   });
   gauge("xds_server_layers", registry, (set) => set([...gauges.layers()].length));
   gauge("xds_server_snapshot_resources", registry, (set) => {
@@ -337,9 +338,9 @@ function readEncoder(gauges: Gauges, registry: Registry): void {
 
 /** Process metrics, under the names that every Prometheus client uses. */
 function readProcess(registry: Registry): void {
-  gauge("process_resident_memory_bytes", registry, (set) => set(process.memoryUsage.rss()));
-  gauge("nodejs_heap_size_used_bytes", registry, (set) => set(process.memoryUsage().heapUsed));
-  gauge("nodejs_external_memory_bytes", registry, (set) => set(process.memoryUsage().external));
+  gauge("process_resident_memory_bytes", registry, (set) => set(residentBytes()));
+  gauge("nodejs_heap_size_used_bytes", registry, (set) => set(heapBytes()));
+  gauge("nodejs_external_memory_bytes", registry, (set) => set(externalBytes()));
   gauge("process_start_time_seconds", registry, (set) => set(Date.now() / 1000 - process.uptime()));
   new CounterFamily("process_cpu_seconds_total", registry, (cellOf) => {
     const { user, system } = process.cpuUsage();

@@ -295,6 +295,22 @@ test("/api/v1/samples has the last hour, and how long revisions took to their la
   expect(items.at(-1)).toMatchObject({ streams: 2, lagMs: 0, nodes: { total: 2, acked: 2, pending: 0 } });
 });
 
+test("samples and metrics are read also without a free file descriptor", async () => {
+  const fail = (): never => {
+    throw new Error("EMFILE: too many open files, uv_resident_set_memory");
+  };
+  const memory = vi.spyOn(process, "memoryUsage").mockImplementation(Object.assign(fail, { rss: fail }));
+  try {
+    const samples = new Samples(world.view, world.deliveries);
+    samples.take(new Date(world.now));
+    expect(samples.answer().items).toMatchObject([{ residentBytes: expect.any(Number) }]);
+    const metrics = await world.metrics.read();
+    expect(metrics.map(({ name }) => name)).toContain("process_resident_memory_bytes");
+  } finally {
+    memory.mockRestore();
+  }
+});
+
 test("/api/v1/nodes filters by state, layer and revision", async () => {
   world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
   const [acks, nacks] = [connect("acks"), connect("nacks")];

@@ -1,5 +1,6 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import type { DeliveryTimes } from "../../observe/deliveries.ts";
+import { heapBytes, residentBytes } from "../../observe/process-memory.ts";
 import type { RevisionTimeAnswer, SampleAnswer, SamplesAnswer } from "../answers/live.ts";
 import type { AdminView } from "../view.ts";
 
@@ -40,13 +41,12 @@ export class Samples {
 
   take(at: Date): void {
     const { fleet } = this.#view;
-    const { heapUsed, rss } = process.memoryUsage();
     this.#samples.push({
       at: at.toISOString(),
       streams: this.#view.openStreams(),
       nodes: { total: fleet.size, ...fleet.conditions },
-      heapBytes: heapUsed,
-      residentBytes: rss,
+      heapBytes: heapBytes(),
+      residentBytes: residentBytes(),
       lagMs: this.#takeLag(),
     });
     if (this.#samples.length > MAX_SAMPLES) this.#samples.shift();

@@ -3,6 +3,7 @@ import type { MissingContent } from "../../ledger/publication.ts";
 import type { StoreState } from "../../ledger/store-state.ts";
 import { isExpiring } from "../../observe/certificate-end.ts";
 import { printable } from "../../observe/printable.ts";
+import { residentBytes } from "../../observe/process-memory.ts";
 import type { SourceProblem } from "../../observe/source-status.ts";
 import type { ResourcePlace } from "../../source-places.ts";
 import type {
@@ -152,7 +153,7 @@ async function describeServer(view: AdminView, describe: Describer): Promise<Ser
     writes: all.writes,
     encoder: all.encoder,
     ...(all.workers !== undefined && { workers: all.workers }),
-    process: { pid: process.pid, node: process.version, residentBytes: process.memoryUsage.rss() },
+    process: { pid: process.pid, node: process.version, residentBytes: residentBytes() },
   };
 }
 
