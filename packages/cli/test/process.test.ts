@@ -1,6 +1,7 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { Cluster, createXdsClient } from "@xdskit/client";
@@ -95,6 +96,25 @@ test("SIGTERM ends a server that nobody uses with 0", async () => {
   const exited = once(serving.child, "exit");
   serving.child.kill("SIGTERM");
   expect(await exited).toEqual([0, null]);
+  await site.remove();
+});
+
+test.each([
+  ["state directory", ["--state-dir", "REMOVED"]],
+  ["file store", ["--store", "file:REMOVED", "--state-dir", "off"]],
+  ["export directory", ["--export-directory", "REMOVED", "--export-node", "n", "--state-dir", "off"]],
+])("SIGTERM ends a server with 0 also after its %s was removed", async (_, flags) => {
+  const site = await Site.make({ "clusters.yaml": clusters("one") });
+  const place = await Site.make();
+  const removed = join(place.directory, "removed");
+  const given = flags.map((flag) => flag.replace("REMOVED", removed));
+  const serving = xds("serve", site.directory, "--listen", "127.0.0.1:0", "--admin", "off", ...given);
+  await until("it is ready", () => serving.output().includes('"event":"ready"') && existsSync(removed));
+  await place.remove();
+  const exited = once(serving.child, "exit");
+  serving.child.kill("SIGTERM");
+  expect(await exited).toEqual([0, null]);
+  expect(serving.output()).toContain('"event":"stopped"');
   await site.remove();
 });
 

@@ -1,5 +1,14 @@
 import * as fs from "node:fs";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -47,6 +56,30 @@ test("who releases what somebody else has taken does not take it away", () => {
   writeFileSync(path, `${pid} ${start} ${boot} ${TOKEN}\n`);
   if (first.kind === "acquired") first.release();
   expect(acquireFileLock(path)).toEqual({ kind: "held", pid: process.pid });
+});
+
+test("is released also where its directory was removed, or replaced by a file", () => {
+  const inFolder = (): ReturnType<typeof acquireFileLock> => {
+    mkdirSync(join(directory, "folder"));
+    return acquireFileLock(join(directory, "folder", "lock"));
+  };
+  const [removed, replaced] = ["removed", "replaced"].map((how) => {
+    const lock = inFolder();
+    rmSync(join(directory, "folder"), { recursive: true });
+    if (how === "replaced") writeFileSync(join(directory, "folder"), "");
+    if (lock.kind === "acquired") lock.release();
+    return readdirSync(directory);
+  });
+  expect([removed, replaced]).toEqual([[], ["folder"]]);
+});
+
+test("is released also if nothing can be written beside it", () => {
+  const first = acquireFileLock(path);
+  vi.spyOn(fs, "openSync").mockImplementationOnce(() => {
+    throw Object.assign(new Error("ENOSPC: no space left on device, open"), { code: "ENOSPC", syscall: "open" });
+  });
+  if (first.kind === "acquired") first.release();
+  expect(readdirSync(directory)).toEqual([]);
 });
 
 test("there is none where no file can be", () => {

@@ -15,11 +15,12 @@ import {
 import { basename, dirname, resolve } from "node:path";
 import { formatOwn, type Holder, isAlive, isVisible, isYoung, readHolder } from "./holder.ts";
 import { isPresent, type Presence, processNamespace, showPresence } from "./presence.ts";
-import { isSystemError } from "./system-error.ts";
+import { isAnySystemError, isSystemError } from "./system-error.ts";
 
 /** A lock that this process holds until it releases it or ends. */
 export interface AcquiredFileLock {
   readonly kind: "acquired";
+  /** Never throws. A file that cannot be removed, as on a read-only file system, holds no lock once this process ends. */
   release(): void;
 }
 
@@ -81,12 +82,21 @@ export function acquireFileLock(path: string): AcquiredFileLock | HeldFileLock {
   return {
     kind: "acquired",
     release() {
-      closeSync(openSync(draft, "w", 0o600));
-      removeOwn(lock, token);
-      leave();
-      rmSync(draft, { force: true });
+      // Each on its own: the directory may be gone, or its file system read-only or full.
+      attempt(() => closeSync(openSync(draft, "w", 0o600)));
+      attempt(() => removeOwn(lock, token));
+      attempt(leave);
+      attempt(() => rmSync(draft, { force: true }));
     },
   };
+}
+
+function attempt(step: () => void): void {
+  try {
+    step();
+  } catch (error) {
+    if (!isAnySystemError(error)) throw error;
+  }
 }
 
 function removeOwn(lock: string, token: string): void {

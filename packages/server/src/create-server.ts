@@ -9,6 +9,7 @@ import { progressOfAll } from "./admin/merge/progress.ts";
 import { everyNode, findNodes } from "./admin/routes/nodes.ts";
 import { type AdminServer, createAdminSources } from "./admin/server.ts";
 import { type CheckedOptions, checkOptions } from "./check-options.ts";
+import { closeInStages } from "./close-in-stages.ts";
 import type { CommitRules } from "./commit-check.ts";
 import { checkDeployment } from "./deployment-options.ts";
 import { argumentsError, listenError, optionsError, type ResourceProblem, XdsError } from "./error.ts";
@@ -405,11 +406,13 @@ class WiredServer implements PrimaryServer {
     this.#state = "closed";
     this.#pool?.close();
     await this.#starting?.catch(() => undefined); // its caller is told
-    await Promise.all(this.#exporters.map((exporter) => exporter.close()));
-    await this.#nodePast.close();
-    await this.#ledger?.close();
-    this.#hub.close();
-    await Promise.all([...this.#transports.map((transport) => transport.stop()), this.#admin?.close()]);
+    await closeInStages([
+      this.#exporters.map((exporter) => () => exporter.close()),
+      [() => this.#nodePast.close()],
+      [() => this.#ledger?.close()],
+      [() => this.#hub.close()],
+      [...this.#transports.map((transport) => () => transport.stop()), () => this.#admin?.close()],
+    ]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

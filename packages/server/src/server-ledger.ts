@@ -16,6 +16,7 @@ import {
   tripFuses,
 } from "@xdskit/protocol/internal";
 import type { CheckedOptions } from "./check-options.ts";
+import { closeInStages } from "./close-in-stages.ts";
 import type { RulesContext } from "./commit-check.ts";
 import { XdsError } from "./error.ts";
 import { readAccess } from "./hub/access.ts";
@@ -205,11 +206,13 @@ export class ServerLedger {
 
   async close(): Promise<void> {
     this.#stopWatching?.();
-    await this.#connected?.close();
     this.#balancer.close();
     this.#replicas.close();
-    await this.#role.close();
-    await (await this.#opening?.catch(() => undefined))?.close();
+    await closeInStages([
+      [() => this.#connected?.close()],
+      [() => this.#role.close()],
+      [async () => (await this.#opening?.catch(() => undefined))?.close()],
+    ]);
   }
 
   async #open(): Promise<Publisher> {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { closeInStages } from "../close-in-stages.ts";
 import { CachedBodies } from "./cached-bodies.ts";
 import type { HeldLease, LedgerLease } from "./lease.ts";
 import type {
@@ -201,10 +202,12 @@ class CopiedStore implements LedgerStore {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#copying;
-    // An attempt to open it may be under way.
-    await (await this.#opened)?.close();
-    await this.#copy.close();
+    await closeInStages([
+      [() => this.#copying],
+      // An attempt to open it may be under way.
+      [async () => (await this.#opened)?.close()],
+      [() => this.#copy.close()],
+    ]);
   }
 
   /** Opens the store once its engine is there. */

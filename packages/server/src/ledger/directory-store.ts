@@ -173,13 +173,16 @@ export class DirectoryLedgerStore implements LedgerStore {
 
   async close(): Promise<void> {
     await this.#compaction;
-    await this.#enqueue(async () => {
-      this.#failure ??= this.#writing?.failure ?? "the ledger is closed";
-      await this.#writing?.close();
-      this.#writing = undefined;
-      await this.#opened.closeAll();
-    });
-    this.#options.onClosed?.();
+    try {
+      await this.#enqueue(async () => {
+        this.#failure ??= this.#writing?.failure ?? "the ledger is closed";
+        await this.#writing?.close();
+        this.#writing = undefined;
+        await this.#opened.closeAll();
+      });
+    } finally {
+      this.#options.onClosed?.();
+    }
   }
 
   #enqueue<T>(what: () => Promise<T>): Promise<T> {
