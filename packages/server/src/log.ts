@@ -24,6 +24,7 @@ export type LogEvent =
   | "change-held"
   | "endpoints-held"
   | "ledger-problem"
+  | "ledger-recovered"
   | "ledger-role"
   | "store-away"
   | "store-copy-in-place"

@@ -256,6 +256,7 @@ export class ServerLedger {
         directory,
         connected: () => connectedNodes(this.#streams),
         onProblem,
+        onRecovered: (message) => this.#hub.report({ kind: "ledger-recovered", message }),
       });
       listeners.on("node-connected", () => connected.changed());
       listeners.on("stream-closed", () => connected.changed());

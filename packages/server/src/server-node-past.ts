@@ -28,6 +28,7 @@ export function createNodePast(
     numberOf: (revision) => (numbers === undefined ? revision : numbers()?.stableChangeOf(revision)),
     rejectedNumberOf: (revision) => numbers?.()?.changeOf(revision) ?? revision,
     onProblem: (message) => hub.report({ kind: "ledger-problem", message }),
+    onRecovered: (message) => hub.report({ kind: "ledger-recovered", message }),
   });
   hub.deployments.onAdvanced(() => past.advanced());
   telemetry.observe("node-connected", () => past.found());

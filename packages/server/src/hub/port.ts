@@ -393,7 +393,9 @@ export type LedgerReport =
   /** The engine of the store is there again. */
   | { readonly kind: "store-back"; readonly awayMs: number }
   /** The ledger cannot be used, or a record was not written; what was in force stays. */
-  | { readonly kind: "ledger-problem"; readonly message: string };
+  | { readonly kind: "ledger-problem"; readonly message: string }
+  /** What could not be written beside the ledger is written again. */
+  | { readonly kind: "ledger-recovered"; readonly message: string };
 
 /** One changed resource of a record. */
 export interface RecordedChange {

@@ -19,7 +19,13 @@ const node: ConnectedNode = { key: "a", id: "a", layers: ["base"] };
 test("what cannot be written is told once, and written as soon as it can be", async () => {
   const directory = join(parent, "nodes");
   const problems: string[] = [];
-  const options = { directory, connected: () => [node], onProblem: (message: string) => problems.push(message) };
+  const recovered: string[] = [];
+  const options = {
+    directory,
+    connected: () => [node],
+    onProblem: (message: string) => problems.push(message),
+    onRecovered: (message: string) => recovered.push(message),
+  };
   mkdirSync(directory);
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const connected = await ConnectedNodes.open(options);
@@ -36,4 +42,5 @@ test("what cannot be written is told once, and written as soon as it can be", as
   await connected.close();
   expect(await readConnectedNodes(directory)).toEqual([node]);
   expect(problems).toHaveLength(1);
+  expect(recovered).toEqual(["which nodes are connected is written down again"]);
 });

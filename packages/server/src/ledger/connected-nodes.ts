@@ -18,6 +18,8 @@ export interface ConnectedNodesOptions {
   readonly now?: () => number;
   /** Called if the file cannot be written, and not again before it could be. */
   readonly onProblem: (message: string) => void;
+  /** Called when the file is written again. */
+  readonly onRecovered: (message: string) => void;
 }
 
 /**
@@ -84,6 +86,7 @@ export class ConnectedNodes {
   async #replace(text: string): Promise<void> {
     try {
       await writeConnectedNodes(this.#options.directory, text);
+      if (this.#isFailing) this.#options.onRecovered("which nodes are connected is written down again");
       this.#isFailing = false;
     } catch (cause) {
       this.#written = undefined;

@@ -24,6 +24,8 @@ export class NodePastFiles implements NodePastStore {
   readonly #directory: string;
   readonly #halfBytes: number;
   #bytes = 0;
+  /** The last line may be torn: the next one must not become one with it. */
+  #isTorn = false;
 
   private constructor(directory: string, maxBytes: number) {
     this.#directory = directory;
@@ -35,8 +37,7 @@ export class NodePastFiles implements NodePastStore {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const files = new NodePastFiles(directory, maxBytes);
     files.#bytes = await sizeOf(files.#path(NEWEST));
-    // What is torn must not become one line with what comes next.
-    if (files.#bytes > 0) await files.#write("\n");
+    files.#isTorn = files.#bytes > 0;
     return files;
   }
 
@@ -64,17 +65,27 @@ export class NodePastFiles implements NodePastStore {
   }
 
   async append(lines: readonly NodePastLine[], present: Iterable<NodePastLine>): Promise<void> {
+    // Before anything is written, so that what failed can be appended again.
+    if (this.#bytes >= this.#halfBytes) await this.#rotate(present);
     await this.#write(lines.map(formatPastLine).join(""));
-    if (this.#bytes < this.#halfBytes) return;
-    await rename(this.#path(NEWEST), this.#path(OLDER));
-    const first = [...present].map(formatPastLine).join("");
-    await writeFile(this.#path(NEWEST), first, { mode: 0o600 });
-    // A fleet that fills a file by itself must not rotate it with every line.
-    this.#bytes = Math.min(Buffer.byteLength(first), this.#halfBytes / 2);
   }
 
-  async #write(text: string): Promise<void> {
+  async #rotate(present: Iterable<NodePastLine>): Promise<void> {
+    const first = [...present].map(formatPastLine).join("");
+    const next = this.#path(`${NEWEST}.new`);
+    await writeFile(next, first, { mode: 0o600 });
+    await rename(this.#path(NEWEST), this.#path(OLDER));
+    await rename(next, this.#path(NEWEST));
+    // A fleet that fills a file by itself must not rotate it with every line.
+    this.#bytes = Math.min(Buffer.byteLength(first), this.#halfBytes / 2);
+    this.#isTorn = false;
+  }
+
+  async #write(lines: string): Promise<void> {
+    const text = this.#isTorn ? `\n${lines}` : lines;
+    this.#isTorn = true;
     await appendFile(this.#path(NEWEST), text, { mode: 0o600 });
+    this.#isTorn = false;
     this.#bytes += Buffer.byteLength(text);
   }
 

@@ -12,6 +12,10 @@ const MAX_LENGTH = 4 * 1024 * 1024;
 const MAX_REJECTIONS = 10_000;
 /** A node gets at most one line in this time. */
 const EVERY_MS = 1_000;
+/** After how long it is tried again, in milliseconds, if lines cannot be written. */
+const AGAIN_MS = 60_000;
+/** So many lines are kept until they can be written; of more only what each node has is. */
+const MAX_UNWRITTEN = 50_000;
 /** So many clients are looked at in one turn of the event loop. */
 const SLICE = 1_000;
 
@@ -25,8 +29,10 @@ export interface NodePastOptions {
   /** The number of the newest change at a revision, of live data too. */
   readonly rejectedNumberOf: (revision: number) => number;
   readonly now?: () => number;
-  /** Called once if the past cannot be written any more. */
+  /** Called if the past cannot be written, and not again before it could be. */
   readonly onProblem: (message: string) => void;
+  /** Called when the past is written again. */
+  readonly onRecovered: (message: string) => void;
 }
 
 /** A NACK of a node. */
@@ -58,6 +64,9 @@ export class NodePastRecorder {
   /** The last sweep that was begun or is to follow; never rejects. */
   #sweeping: Promise<void> | undefined;
   #isClosed = false;
+  /** Lines that could not be written yet. */
+  #unwritten: readonly NodePastLine[] = [];
+  #isFailing = false;
   /** The number that every node has; undefined: some may have another. */
   #settledAt: number | undefined;
 
@@ -105,8 +114,12 @@ export class NodePastRecorder {
   }
 
   #sweepSoon(): void {
+    this.#sweepIn(EVERY_MS);
+  }
+
+  #sweepIn(ms: number): void {
     if (this.#timer !== undefined || this.#isClosed) return;
-    this.#timer = setTimeout(() => void this.#sweepNow(), EVERY_MS).unref();
+    this.#timer = setTimeout(() => void this.#sweepNow(), ms).unref();
   }
 
   /** Sweeps, after the sweep that is under way: that one may have passed what is due now. */
@@ -131,13 +144,18 @@ export class NodePastRecorder {
     await this.#sweeping;
     const found: NodePastLine[] = [];
     let had: number | undefined;
-    for await (const line of this.#store.read(id)) {
+    for await (const line of this.#read(id)) {
       // A file begins with what the one before it ends with.
       if (line.nacked === undefined && had === line.number) continue;
       if (line.nacked === undefined) had = line.number;
       found.push(line);
     }
     return found;
+  }
+
+  async *#read(id: string): AsyncIterable<NodePastLine> {
+    yield* this.#store.read(id);
+    yield* this.#unwritten.filter((line) => line.id === id);
   }
 
   /** Writes a line for each node that has another number than before, and for each rejection. */
@@ -156,20 +174,34 @@ export class NodePastRecorder {
         const line = this.#past.add({ time, number, id });
         if (line !== undefined) lines.push(line);
       }
-      if (lines.length > 0) await this.#store.append(lines, this.#past.last);
+      await this.#append(lines);
     } catch (cause) {
       this.#failed(cause);
     }
   }
 
+  /** Writes lines, after those that could not be written before. Never rejects. */
   async #append(lines: readonly NodePastLine[]): Promise<void> {
-    await this.#store.append(lines, this.#past.last).catch((cause: unknown) => this.#failed(cause));
+    const due = this.#unwritten.concat(lines);
+    if (due.length === 0) return;
+    try {
+      await this.#store.append(due, this.#past.last);
+    } catch (cause) {
+      this.#unwritten = due.length > MAX_UNWRITTEN ? [...this.#past.last] : due;
+      this.#failed(cause);
+      return;
+    }
+    this.#unwritten = [];
+    if (this.#isFailing) this.#options.onRecovered("what nodes have is written down again");
+    this.#isFailing = false;
   }
 
   #failed(cause: unknown): void {
-    this.#isClosed = true;
+    this.#sweepIn(AGAIN_MS);
+    if (this.#isFailing) return;
+    this.#isFailing = true;
     const why = cause instanceof Error ? cause.message : String(cause);
-    this.#options.onProblem(`what nodes have is not written down any more: ${why}`);
+    this.#options.onProblem(`what nodes have cannot be written down, and is tried again every minute: ${why}`);
   }
 
   /** Writes what is due now. */

@@ -185,6 +185,12 @@ export const logTable: LogTable = {
     means:
       "the configuration in force stays in force, and a change that cannot be recorded is not sent; the next change is tried again. If the ledger cannot be opened, the history is kept in memory only. At most one line per reason in 10 s; suppressed is the number of lines left out",
   },
+  "ledger-recovered": {
+    level: "info",
+    message: "ledger problem over",
+    fields: ["reason"],
+    means: "what nodes have, or which of them are connected, is written to the state directory again",
+  },
   "ledger-role": {
     level: "info",
     message: "role changed",

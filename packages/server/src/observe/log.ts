@@ -277,6 +277,7 @@ function logLedger(lines: Lines): void {
   lines.eachLimited("ledger-problem", createLineLimit(), ({ message }) => {
     return { key: [message], fields: { reason: printable(message, 500) } };
   });
+  lines.each("ledger-recovered", ({ message }) => ({ reason: printable(message, 500) }));
 }
 
 function describeChange({ change, layer, type, name }: RecordedChange): string {

@@ -110,6 +110,7 @@ export class RealMachine {
     onProblem: (message) => {
       throw new Error(message);
     },
+    onRecovered: () => undefined,
   });
   readonly view: AdminView = {
     version: "0.1.0",

@@ -1,8 +1,8 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NodePastRecorder } from "../../src/ledger/node-past-recorder.ts";
 
 const CDS = formatTypeUrl("envoy.config.cluster.v3.Cluster");
@@ -11,7 +11,10 @@ let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "xdskit-nodes-"));
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(directory, { recursive: true, force: true });
+});
 
 interface Client {
   readonly id: string;
@@ -22,6 +25,7 @@ interface Client {
 async function open(maxBytes?: number | "memory") {
   const world = { clients: [] as readonly Client[], revision: 1, now: 1_000 };
   const problems: string[] = [];
+  const recovered: string[] = [];
   const recorder = new NodePastRecorder({
     reached: () => world.clients,
     revision: () => world.revision,
@@ -29,6 +33,7 @@ async function open(maxBytes?: number | "memory") {
     now: () => world.now,
     rejectedNumberOf: (revision) => revision + 10,
     onProblem: (message) => problems.push(message),
+    onRecovered: (message) => recovered.push(message),
   });
   if (maxBytes !== "memory")
     await recorder.open({ directory: join(directory, "nodes"), ...(maxBytes !== undefined && { maxBytes }) });
@@ -36,7 +41,7 @@ async function open(maxBytes?: number | "memory") {
     Object.assign(world, change);
     await recorder.sweep();
   };
-  return { recorder, world, sweep, problems };
+  return { recorder, world, sweep, problems, recovered };
 }
 
 const past = async (recorder: NodePastRecorder, id: string) =>
@@ -147,13 +152,41 @@ test("in memory there is as much as there is room, always as much, and what a no
 });
 
 test("a past that cannot be written is told once, and nothing else fails", async () => {
-  const { recorder, sweep, problems } = await open();
+  const { recorder, sweep, problems, recovered } = await open();
   rmSync(join(directory, "nodes"), { recursive: true });
   writeFileSync(join(directory, "nodes"), "in the way");
   await sweep({ clients: [{ id: "a", reached: 1 }] });
-  expect(problems).toEqual([expect.stringMatching(/^what nodes have is not written down any more: ENOTDIR/)]);
-  recorder.advanced();
+  expect(problems).toEqual([
+    expect.stringMatching(/^what nodes have cannot be written down, and is tried again every minute: ENOTDIR/),
+  ]);
+  await sweep({ clients: [{ id: "a", reached: 2 }], revision: 2, now: 2_000 });
   await recorder.close();
+  expect([problems.length, recovered]).toEqual([1, []]);
+});
+
+test("what could not be written is known, and written when it can be", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const { recorder, sweep, world, problems, recovered } = await open();
+  const nodes = join(directory, "nodes");
+  await sweep({ clients: [{ id: "a", reached: 1 }] });
+  renameSync(nodes, `${nodes}.away`);
+  await sweep({ clients: [{ id: "a", reached: 2 }], revision: 2, now: 2_000 });
+  recorder.nacked({ node: "a", type: CDS, revision: 3, at: 3_000, reason: "no" });
+  Object.assign(world, { clients: [{ id: "a", reached: 3 }], revision: 3, now: 4_000 });
+  const all = [
+    [1_000, 11],
+    [2_000, 12],
+    [3_000, 13],
+    [4_000, 13],
+  ];
+  await recorder.flush();
+  expect([problems.length, recovered, await past(recorder, "a")]).toEqual([1, [], all.slice(1)]);
+  renameSync(`${nodes}.away`, nodes);
+  vi.advanceTimersByTime(60_000);
+  await vi.waitFor(() => expect(recovered).toEqual(["what nodes have is written down again"]));
+  await recorder.close();
+  const again = await open();
+  expect(await past(again.recorder, "a")).toEqual(all);
   expect(problems).toHaveLength(1);
 });
 
