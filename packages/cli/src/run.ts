@@ -5,12 +5,15 @@ import type { CommandContext } from "./commands/context.ts";
 import { CommandError, type ExitCode, exitCode, exitCodeMeanings } from "./exit-code.ts";
 import { aborted } from "./interruption.ts";
 import type { Io, Output } from "./io.ts";
+import { openFileLimit, tooManyOpenFiles } from "./open-files.ts";
 import { type Colors, chooseColors } from "./output/color.ts";
 import { VERSION } from "./version.ts";
 
 /** Runs one command line (without the names of the program) and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   let code: ExitCode = exitCode.ok;
+  // Cannot be read any more once it is reached.
+  const openFiles = openFileLimit();
   const program = new Command("xds");
   const colorsOf = (output: Output): Colors =>
     chooseColors(output, io.env, program.opts()["color"] === false ? "never" : "auto");
@@ -28,7 +31,7 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   try {
     await program.parseAsync(withoutUnknownHelp(argv, program), { from: "user" });
   } catch (cause) {
-    return explain(cause, io, colorsOf(io.stderr));
+    return explain(tooManyOpenFiles(cause, openFiles) ?? cause, io, colorsOf(io.stderr));
   }
   return code;
 }

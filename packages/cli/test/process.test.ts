@@ -40,6 +40,44 @@ test("the built command answers with its exit code", async () => {
   expect(await once(xds("nonsense").child, "exit")).toEqual([2, null]);
 });
 
+describe.runIf(existsSync("/proc/self/limits"))("with a low limit of open files", () => {
+  const limited = (limit: number, ...argv: readonly string[]): ChildProcess => {
+    const script = `ulimit -n ${limit}; exec "$0" "$@"`;
+    const child = spawn("sh", ["-c", script, process.execPath, command, ...argv], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    started.push(child);
+    return child;
+  };
+  const flags = ["--listen", "127.0.0.1:0", "--admin", "off", "--state-dir", "off"];
+
+  test.each([64, 128])("the error of a server that cannot start with %d names it", async (limit) => {
+    const site = await Site.make({ "clusters.yaml": clusters("one") });
+    const child = limited(limit, "serve", site.directory, ...flags);
+    const [told, exited] = await Promise.all([child.stderr && text(child.stderr), once(child, "exit")]);
+    expect([told, exited]).toEqual([
+      `xds: too many open files: this process may have ${limit}\nhint: raise the limit: \`ulimit -n 65536\`, or LimitNOFILE= of systemd\n`,
+      [1, null],
+    ]);
+    await site.remove();
+  });
+
+  test("a server that starts warns of it", async () => {
+    const site = await Site.make({ "clusters.yaml": clusters("one") });
+    const child = limited(512, "serve", site.directory, ...flags);
+    let log = "";
+    child.stderr?.on("data", (chunk: Buffer) => {
+      log += chunk.toString();
+    });
+    await until("it is ready", () => log.includes('"event":"ready"'));
+    expect(log).toMatch(/"event":"few-open-files".*"limit":512/);
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
+    await site.remove();
+  });
+});
+
 test.runIf(existsSync("/dev/full"))("a full disk behind standard output is an error of its own", async () => {
   const full = openSync("/dev/full", "w");
   const child = spawn(process.execPath, [command, "--help"], { stdio: ["ignore", full, "pipe"] });

@@ -7,6 +7,7 @@ import type { Colors } from "./color.ts";
 export type CommandLogEvent =
   | "serving"
   | "access"
+  | "few-open-files"
   | "history-opened"
   | "history-elsewhere"
   | "loaded"
@@ -42,6 +43,13 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
     message: "history",
     fields: ["ledger", "directory"],
     means: "ledger says whether the history in this state directory is new or continued",
+  },
+  "few-open-files": {
+    level: "warn",
+    message: "the limit of open files is low",
+    fields: ["limit"],
+    means:
+      "each connection of a client takes one. Connections beyond the limit of open files of the process are closed by the system, and no log line tells. Raise it with `ulimit -n`, or with `LimitNOFILE=` of systemd",
   },
   "history-elsewhere": {
     level: "warn",

@@ -5,6 +5,7 @@ import { createPrimary } from "@xdskit/server/internal";
 import type { Problem, ResourceSource, SettingsContent } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../../exit-code.ts";
 import { aborted, unlessAborted } from "../../interruption.ts";
+import { openFileLimit } from "../../open-files.ts";
 import type { CommandLog } from "../../output/log.ts";
 import { formatProblems } from "../../output/problems.ts";
 import { formatAddress, formatReachedAddress, reachedHost } from "../../settings/address.ts";
@@ -31,6 +32,8 @@ import { applyWith, renewWorkers, type WorkerSetup, workerCountOf, workersOf } f
 
 /** How long clients may take to disconnect after the server starts to drain. */
 const DRAIN_GRACE_MS = 2_000;
+/** With fewer open files allowed, clients may soon be too many. */
+const FEW_OPEN_FILES = 1_024;
 
 /** What is to be served. */
 export interface ToServe {
@@ -108,6 +111,8 @@ export async function serveSource(
     await rememberSource(stateDir, served);
   }
   const { address, addresses, adminAddress } = started;
+  const openFiles = openFileLimit();
+  if (openFiles !== undefined && openFiles < FEW_OPEN_FILES) log.write("few-open-files", { limit: openFiles });
   const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);
   const more = addresses.length === 1 ? undefined : addresses.slice(1).map(formatAddress).join(",");
   log.write("serving", {
