@@ -224,7 +224,10 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   #removable(removable: Removable, answers: readonly PendingResponse[], view: View): Removable {
     if (this.areClusters) return this.#namesEach() ? this.#releasable(removable, view) : removable;
     if (this.#variant !== "delta" || !exclusive.has(this.traits.kind)) return { ...removable, goesAtOnce: undefined };
-    const goesAtOnce = replacedRemovals(this.traits, answers, view);
+    const isReplaced = replacedRemovals(this.traits, answers, view);
+    // What exists again, and waits for a Cluster, is not removed.
+    const { resources: waiting } = this.sentState.heldBack;
+    const goesAtOnce = (name: string): boolean => isReplaced(name) && !waiting.has(name);
     this.#pendingRemovals = this.#pendingRemovals.goneAnew(goesAtOnce, Number.NEGATIVE_INFINITY);
     return { ...removable, goesAtOnce };
   }

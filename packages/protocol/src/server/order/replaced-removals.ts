@@ -8,7 +8,7 @@ import type { PendingResponse } from "../type/type-stream.ts";
  * configuration only; as long as there is that, their removal is an edit of it.
  */
 export function replacedRemovals(
-  { type, terms, owner }: Pick<TypeTraits, "type" | "terms" | "owner">,
+  { terms, owner }: Pick<TypeTraits, "terms" | "owner">,
   answers: readonly Pick<PendingResponse, "body">[],
   view: View,
 ): (name: string) => boolean {
@@ -17,6 +17,5 @@ export function replacedRemovals(
   for (const { body } of answers)
     for (const { puts } of body.segments) for (const { name } of puts) sent.add(ownerOf(name));
   const isOwned = (name: string): boolean => owner !== undefined && view.holder(owner, ownerOf(name)) !== undefined;
-  // What exists again is sent in its turn.
-  return (name) => (sent.has(ownerOf(name)) || isOwned(name)) && view.holder(type, name) === undefined;
+  return (name) => sent.has(ownerOf(name)) || isOwned(name);
 }
