@@ -1,6 +1,6 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -41,39 +41,34 @@ test("the built command answers with its exit code", async () => {
 });
 
 describe.runIf(existsSync("/proc/self/limits"))("with a low limit of open files", () => {
-  const limited = (limit: number, ...argv: readonly string[]): ChildProcess => {
+  const flags = ["--listen", "127.0.0.1:0", "--admin", "off", "--state-dir", "off"];
+
+  // How many are too few depends on the version of Node.
+  test.each([64, 128, 512])("a server that may have %d says so when it starts, or why it cannot", async (limit) => {
+    const site = await Site.make({ "clusters.yaml": clusters("one") });
     const script = `ulimit -n ${limit}; exec "$0" "$@"`;
-    const child = spawn("sh", ["-c", script, process.execPath, command, ...argv], {
+    const child = spawn("sh", ["-c", script, process.execPath, command, "serve", site.directory, ...flags], {
       stdio: ["ignore", "ignore", "pipe"],
     });
     started.push(child);
-    return child;
-  };
-  const flags = ["--listen", "127.0.0.1:0", "--admin", "off", "--state-dir", "off"];
-
-  test.each([64, 128])("the error of a server that cannot start with %d names it", async (limit) => {
-    const site = await Site.make({ "clusters.yaml": clusters("one") });
-    const child = limited(limit, "serve", site.directory, ...flags);
-    const [told, exited] = await Promise.all([child.stderr && text(child.stderr), once(child, "exit")]);
-    expect([told, exited]).toEqual([
-      `xds: too many open files: this process may have ${limit}\nhint: raise the limit: \`ulimit -n 65536\`, or LimitNOFILE= of systemd\n`,
-      [1, null],
-    ]);
-    await site.remove();
-  });
-
-  test("a server that starts warns of it", async () => {
-    const site = await Site.make({ "clusters.yaml": clusters("one") });
-    const child = limited(512, "serve", site.directory, ...flags);
+    const exited = once(child, "exit");
     let log = "";
-    child.stderr?.on("data", (chunk: Buffer) => {
+    child.stderr.on("data", (chunk: Buffer) => {
       log += chunk.toString();
     });
-    await until("it is ready", () => log.includes('"event":"ready"'));
-    expect(log).toMatch(/"event":"few-open-files".*"limit":512/);
-    const exited = once(child, "exit");
-    child.kill("SIGTERM");
-    expect(await exited).toEqual([0, null]);
+    const ended = once(child.stderr, "end");
+    await until("it is ready or has ended", () => log.includes('"event":"ready"') || child.exitCode !== null);
+    if (child.exitCode === null) {
+      expect(log).toMatch(new RegExp(`"event":"few-open-files".*"limit":${limit}\\b`));
+      child.kill("SIGTERM");
+      expect(await exited).toEqual([0, null]);
+    } else {
+      await ended;
+      expect([log, child.exitCode]).toEqual([
+        `xds: too many open files: this process may have ${limit}\nhint: raise the limit: \`ulimit -n 65536\`, or LimitNOFILE= of systemd\n`,
+        1,
+      ]);
+    }
     await site.remove();
   });
 });
@@ -148,12 +143,14 @@ test.each([
   const given = flags.map((flag) => flag.replace("REMOVED", removed));
   const serving = xds("serve", site.directory, "--listen", "127.0.0.1:0", "--admin", "off", ...given);
   await until("it is ready", () => serving.output().includes('"event":"ready"') && existsSync(removed));
-  await place.remove();
+  // Something may still be written there.
+  rmSync(removed, { recursive: true, maxRetries: 10 });
   const exited = once(serving.child, "exit");
   serving.child.kill("SIGTERM");
   expect(await exited).toEqual([0, null]);
   expect(serving.output()).toContain('"event":"stopped"');
   await site.remove();
+  await place.remove();
 });
 
 describe("a server whose log nobody reads any more goes on", () => {
