@@ -67,6 +67,11 @@ const disasters: readonly Disaster[] = [
   {
     when: "the mapping file emptied",
     breaks: ({ site }) => site.write({ "xdskit.yaml": "" }),
+    says: /source +failed for .*1 error, the last valid configuration is in force/,
+  },
+  {
+    when: "the mapping file without a rule",
+    breaks: ({ site }) => site.write({ "xdskit.yaml": "{}\n" }),
     says: /held +\d+: .*of the connected nodes|held +\d+: .*nodes/,
   },
   {
