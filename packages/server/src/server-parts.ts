@@ -171,7 +171,9 @@ function openHistory(
   const { restored } = history;
   if (restored.length > 0) {
     const clusters = new Set(
-      restored.flatMap((one) => (one.kind === "changed" ? one.puts.map(({ name }) => name) : [])),
+      restored.flatMap((one) =>
+        one.kind === "changed" && api.traits(one.type)?.kind === "cds" ? one.puts.map(({ name }) => name) : [],
+      ),
     );
     const versions = restored.filter((one) => one.kind === "served").length;
     telemetry.report({ kind: "history-restored", directory, clusters: clusters.size, versions }, new Date());
