@@ -195,3 +195,19 @@ test("a virtual host is removed at once as long as there is its route configurat
   talk.change({ puts: [plain("c2")], deletes: [{ type: HOST, name: "r1/a" }] });
   expect(talk.turns().map(({ says }) => says)).toEqual([["c2@1"], ["-r1/a"]]);
 });
+
+test.each([
+  ["a virtual host", HOST, "r1/a"],
+  ["a scope that another one replaces", SCOPE, "a"],
+] as const)("the removal of %s is one response for all clients", (_, type, name) => {
+  const talk = new Conversation();
+  talk.put(resource(ROUTE, "r1", "1"), resource(type, name, "1"));
+  for (const stream of [1, 2]) {
+    talk.open(stream, "delta");
+    talk.settle(talk.subscribe(stream, type, [], { node: node(`n${stream}`, "envoy") }));
+  }
+  talk.change({ puts: [resource(type, `${name}b`, "1")], deletes: [{ type, name }] });
+  const bodies = talk.machine.next(10).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []));
+  expect(bodies.map(({ segments }) => segments.flatMap(({ removed }) => removed))).toEqual([[name], [name]]);
+  expect(bodies[0]).toBe(bodies[1]);
+});

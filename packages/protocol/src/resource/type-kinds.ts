@@ -25,6 +25,8 @@ export interface TypeKindRow {
   readonly isAwaited: boolean;
   /** A client goes on sending traffic by a deleted resource of this kind, as long as another one refers to it. */
   readonly outlivesDeletion: boolean;
+  /** A client rejects two resources of this kind with the same domain or key. */
+  readonly isExclusive: boolean;
   /** Only the delta protocol serves it, one name at a time. */
   readonly isDeltaOnly: boolean;
   /** Kinds that refer to it; a resource that none of them names is unused. Empty: clients ask for it unprompted. */
@@ -40,6 +42,7 @@ const common: Traits = {
   isLive: false,
   isAwaited: false,
   outlivesDeletion: false,
+  isExclusive: false,
   isDeltaOnly: false,
   usedBy: [],
 };
@@ -56,11 +59,11 @@ export const typeKindTable: Readonly<Record<TypeKind, TypeKindRow>> = {
   leds: { ...common, isLive: true, isDeltaOnly: true },
   sds: { ...common, isSecret: true, isLive: true, isAwaited: true, usedBy: ["lds", "cds"], fileRank: 1 },
   lds: { ...user, fileRank: 10 },
-  srds: { ...user, fileRank: 9 },
+  srds: { ...user, isExclusive: true, fileRank: 9 },
   rds: { ...user, isAwaited: true, outlivesDeletion: true, usedBy: ["lds", "srds"], fileRank: 8 },
   trds: { ...user, isAwaited: true, outlivesDeletion: true, fileRank: 6 },
   ecds: { ...user, isAwaited: true, outlivesDeletion: true, fileRank: 5 },
-  vhds: { ...user, isAwaited: true, isDeltaOnly: true },
+  vhds: { ...user, isAwaited: true, isExclusive: true, isDeltaOnly: true },
   // Served by its type URL alone: nothing is known of what its resources refer to.
   opaque: { ...user, fileRank: 3 },
 };

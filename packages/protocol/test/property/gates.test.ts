@@ -60,7 +60,7 @@ const rules: readonly Rule[] = [
   },
   {
     is: "what came and went is gone since then",
-    remove: () => vi.spyOn(PendingRemovals.prototype, "goneAnew").mockReturnThis(),
+    remove: () => vi.spyOn(PendingRemovals.prototype, "deletedAt").mockReturnThis(),
   },
   {
     is: "traffic moves to a Cluster that has endpoints",

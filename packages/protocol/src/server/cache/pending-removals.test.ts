@@ -60,11 +60,11 @@ describe("S-ORD-05: clusters that a client still holds", () => {
 
   test("count as deleted anew if they existed meanwhile, and are forgotten one by one", () => {
     const set = held({ a: 1, b: 2 });
-    expect(sinceOf(set.goneAnew((name) => name === "a", 7))).toEqual([
+    expect(sinceOf(set.deletedAt((name) => name === "a", 7))).toEqual([
       ["a", 7],
       ["b", 2],
     ]);
-    expect(set.goneAnew(() => false, 7)).toBe(set);
+    expect(set.deletedAt(() => false, 7)).toBe(set);
     expect(sinceOf(set.without((name) => name === "a"))).toEqual([["b", 2]]);
     expect(set.without(() => false)).toBe(set);
     expect(set.without(() => true)).toBe(noPendingRemovals);

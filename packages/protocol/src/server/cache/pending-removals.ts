@@ -77,11 +77,11 @@ export class PendingRemovals {
     return this.names.size === 0;
   }
 
-  /** The set in which matching names count as deleted at `revision`, because they existed again meanwhile. */
-  goneAnew(isAnew: (name: string) => boolean, revision: number): PendingRemovals {
-    const anew = [...this.names].filter(([name]) => isAnew(name));
-    if (anew.length === 0) return this;
-    const renewed = anew.map(([name, held]) => [name, { ...held, since: revision }] as const);
+  /** The set in which matching names count as deleted at `revision`. */
+  deletedAt(matches: (name: string) => boolean, revision: number): PendingRemovals {
+    const matching = [...this.names].filter(([name]) => matches(name));
+    if (matching.length === 0) return this;
+    const renewed = matching.map(([name, held]) => [name, { ...held, since: revision }] as const);
     return new PendingRemovals(new Map([...this.names, ...renewed]));
   }
 
@@ -106,6 +106,13 @@ export interface Removable {
   /** Clusters that may be removed at once, because nothing that the client was sent uses them; undefined: none. */
   readonly goesAtOnce: ((name: string) => boolean) | undefined;
 }
+
+/** Nothing has to wait. */
+export const everythingRemovable: Removable = {
+  to: Number.POSITIVE_INFINITY,
+  namedTo: Number.POSITIVE_INFINITY,
+  goesAtOnce: undefined,
+};
 
 /** The pending removals of a client after a difference. */
 export interface Step {

@@ -88,13 +88,13 @@ export class SharedPendingRemovals {
   carryOver(set: PendingRemovals, from: Position, view: View, type: TypeUrl): PendingRemovals {
     if (set.isEmpty) return set;
     return this.#carriedOver.get(`${this.#idOf(set)} ${wayKey(from, view, type)}`, () =>
-      set.goneAnew((name) => wasTouched(from, view, type, name), this.#revision),
+      set.deletedAt((name) => wasTouched(from, view, type, name), this.#revision),
     );
   }
 
   /** The set of a reconnecting client. What it used meanwhile is unknown, so all of it counts as deleted now. */
   resume(set: PendingRemovals): PendingRemovals {
-    return memo(this.#resumed, set, () => set.goneAnew(() => true, this.#revision));
+    return memo(this.#resumed, set, () => set.deletedAt(() => true, this.#revision));
   }
 
   /** Splits a set into what may be removed up to a revision, and the rest. */

@@ -2,14 +2,19 @@ import { type Dialect, forKind } from "../../dialect/dialect.ts";
 import type { TtlVerdict } from "../../dialect/ttl.ts";
 import type { DiscoveryRequest } from "../../message/request.ts";
 import type { Variant } from "../../message/variant.ts";
-import type { TypeKind } from "../../resource/type-kinds.ts";
+import { type TypeKind, typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { Position } from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
 import type { View } from "../../state/view.ts";
 import type { Deliveries } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
-import { noPendingRemovals, type PendingRemovals, type Removable } from "../cache/pending-removals.ts";
+import {
+  everythingRemovable,
+  noPendingRemovals,
+  type PendingRemovals,
+  type Removable,
+} from "../cache/pending-removals.ts";
 import type { PendingResource } from "../cache/shared-selections.ts";
 import { coversName, isSameScope, type Scope, type Subscription } from "../subscription/subscription.ts";
 import type { ReadonlySentState } from "../type/readonly-sent-state.ts";
@@ -21,9 +26,6 @@ import type {
   TypeStream,
 } from "../type/type-stream.ts";
 import { replacedRemovals } from "./replaced-removals.ts";
-
-/** Kinds of which a client rejects two resources with the same domain or key. */
-const exclusive: ReadonlySet<TypeKind> = new Set(["srds", "vhds"]);
 
 /** Whether State of the World goes on listing deleted resources of a kind. */
 export function listsDeleted(kind: TypeKind | undefined): boolean {
@@ -223,13 +225,23 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
 
   #removable(removable: Removable, answers: readonly PendingResponse[], view: View): Removable {
     if (this.areClusters) return this.#namesEach() ? this.#releasable(removable, view) : removable;
-    if (this.#variant !== "delta" || !exclusive.has(this.traits.kind)) return { ...removable, goesAtOnce: undefined };
+    const later = { ...removable, goesAtOnce: undefined };
+    if (this.#variant !== "delta" || !this.#isExclusive) return later;
     const isReplaced = replacedRemovals(this.traits, answers, view);
     // What exists again, and waits for a Cluster, is not removed.
     const { resources: waiting } = this.sentState.heldBack;
     const goesAtOnce = (name: string): boolean => isReplaced(name) && !waiting.has(name);
-    this.#pendingRemovals = this.#pendingRemovals.goneAnew(goesAtOnce, Number.NEGATIVE_INFINITY);
+    const names = [...this.#pendingRemovals.names.keys(), ...answers.flatMap(removedIn)];
+    const going = names.filter(goesAtOnce).length;
+    // Alike for all of them, the responses of many clients are one.
+    if (going === 0) return later;
+    if (going === names.length) return everythingRemovable;
+    this.#pendingRemovals = this.#pendingRemovals.deletedAt(goesAtOnce, Number.NEGATIVE_INFINITY);
     return { ...removable, goesAtOnce };
+  }
+
+  get #isExclusive(): boolean {
+    return typeKindTable[this.traits.kind].isExclusive;
   }
 
   /**
@@ -332,8 +344,8 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
           const now = current.view.holder(type, name);
           return now !== undefined && this.subscription.covers(now);
         });
-    const isReplaced = step.hasPuts && exclusive.has(this.traits.kind);
-    const { stays, goes } = current.shared.pendingRemovals.part(gone, isReplaced ? current.revision : removable.to);
+    const { to } = step.hasPuts && this.#isExclusive ? everythingRemovable : removable;
+    const { stays, goes } = current.shared.pendingRemovals.part(gone, to);
     this.#pendingRemovals = stays;
     const [answer] = answers;
     if (answer?.asked === undefined && !step.hasPuts && goes.length === 0) return [];
@@ -354,6 +366,10 @@ const nothing: ReadonlySet<string> = new Set();
 
 function removes({ body }: PendingResponse): boolean {
   return body.segments.some(({ removed }) => removed.length > 0);
+}
+
+function removedIn({ body }: PendingResponse): readonly string[] {
+  return body.segments.flatMap(({ removed }) => removed);
 }
 
 function isEmpty(body: PendingResponse["body"]): boolean {

@@ -58,7 +58,7 @@ export class RemovalGate {
     if (members.users.size === 0) return { to, namedTo: to, goesAtOnce: undefined };
     for (const [user, { current }] of members.users) {
       to = Math.min(to, this.#movedOnTo(user, current));
-      // What is itself to be removed uses Clusters until then, as long as a newer version waited those of an older one.
+      // It uses what waits to be removed until then; if a newer version was held back, with Clusters of an older one.
       if (areClusters && !user.pendingRemovals.isEmpty) to = -1;
     }
     to = Math.min(to, Math.max(this.#overruledTo, this.readyTo()));

@@ -12,10 +12,16 @@ export function replacedRemovals(
   answers: readonly Pick<PendingResponse, "body">[],
   view: View,
 ): (name: string) => boolean {
-  const ownerOf = (name: string): string => terms?.ownerOf(name) ?? "";
-  const sent = new Set<string>();
-  for (const { body } of answers)
-    for (const { puts } of body.segments) for (const { name } of puts) sent.add(ownerOf(name));
-  const isOwned = (name: string): boolean => owner !== undefined && view.holder(owner, ownerOf(name)) !== undefined;
-  return (name) => sent.has(ownerOf(name)) || isOwned(name);
+  const puts = answers.flatMap(({ body }) => body.segments.map((segment) => segment.puts));
+  if (terms === undefined || owner === undefined) {
+    const isAnySent = puts.some((list) => list.length > 0);
+    return () => isAnySent;
+  }
+  const ownerOf = (name: string): string => terms.ownerOf(name) ?? "";
+  let sent: ReadonlySet<string> | undefined;
+  return (name) => {
+    if (view.holder(owner, ownerOf(name)) !== undefined) return true;
+    sent ??= new Set(puts.flatMap((list) => list.map((put) => ownerOf(put.name))));
+    return sent.has(ownerOf(name));
+  };
 }

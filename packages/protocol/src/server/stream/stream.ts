@@ -11,7 +11,7 @@ import type { View } from "../../state/view.ts";
 import { everyName, namesIn } from "../ack/body-names.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
-import type { Removable } from "../cache/pending-removals.ts";
+import { everythingRemovable } from "../cache/pending-removals.ts";
 import type { Conversion } from "../contract/conversion.ts";
 import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamId, StreamOpened } from "../contract/event.ts";
@@ -72,12 +72,6 @@ export interface FlushResult {
   /** Something was sent that other streams of this node may wait for. */
   readonly hasMoved: boolean;
 }
-
-const everything: Removable = {
-  to: Number.POSITIVE_INFINITY,
-  namedTo: Number.POSITIVE_INFINITY,
-  goesAtOnce: undefined,
-};
 
 /** One stream of a known node: a type stream per type, in the order in which types are sent. */
 export class Stream implements OrderedStream, Subscriber, ProgressMember, Placeable {
@@ -357,7 +351,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     const toldTo = from && Math.min(from.revision, type.heldBackFrom);
     const removable =
       type.deferredRemovals === undefined
-        ? everything
+        ? everythingRemovable
         : this.identity.siblings.order.removable(this.current.revision, type.deferredRemovals);
     const wasBlocked = type.deliveries.isBlocked;
     const current = this.#currentFor(type);
