@@ -9,6 +9,10 @@ describe("names and references of each type", () => {
   const filter = (message: string, fields: object): object => ({ name: "f", typed_config: typed(message, fields) });
   const http = (fields: object): object => filter(V3.http, { stat_prefix: "s", ...fields });
   const toCluster = (name: string): readonly [string, string] => [V3.cluster, name];
+  const SCOPES = "xdstp://x/envoy.config.route.v3.ScopedRouteConfiguration/*";
+  const scopesFrom = (scoped_rds: object): object => ({
+    scoped_routes: { name: "s", scope_key_builder: {}, rds_config_source: ADS, scoped_rds },
+  });
   const grpc = (cluster: string): object => ({ grpc_service: { envoy_grpc: { cluster_name: cluster } } });
 
   it.each<[string, unknown, string, readonly (readonly [string, string])[]]>([
@@ -130,6 +134,22 @@ describe("names and references of each type", () => {
       }),
       "l",
       [[V3.route, "r"], toCluster("web")],
+    ],
+    [
+      "a Listener refers to all scopes, or to those of a collection",
+      typed(V3.listener, {
+        name: "l",
+        filter_chains: [
+          { filters: [http(scopesFrom({ scoped_rds_config_source: ADS }))] },
+          { filters: [http(scopesFrom({ scoped_rds_config_source: FILE }))] },
+          { filters: [http(scopesFrom({ scoped_rds_config_source: ADS, srds_resources_locator: SCOPES }))] },
+        ],
+      }),
+      "l",
+      [
+        [V3.scope, "*"],
+        [V3.scope, SCOPES],
+      ],
     ],
     [
       "a Listener refers to what its filters call, log to and are discovered by",

@@ -185,6 +185,7 @@ export {
   isListName,
   type ResourceName,
   typeInName,
+  WILDCARD,
 } from "./resource/resource-name.ts";
 export { areSameBytes } from "./resource/same-bytes.ts";
 export type { TermRules } from "./resource/term-rules.ts";

@@ -37,6 +37,7 @@ describe.each(["sotw", "delta"] as const)("a Listener that moves on to another r
   test.each([
     ["route", to(ROUTE, "r2"), route("r2", "c2")],
     ["secret", to(SECRET, "s"), resource(SECRET, "s", "1")],
+    ["scope", to(SCOPE, "*"), resource(SCOPE, "s", "1")],
   ] as const)("keeps the former Cluster until its %s is there, of which there is none yet", (_, named, later) => {
     const talk = serving();
     talk.change({ puts: [plain("c2"), listenerOn(named)], deletes: gone("r1", "c1") });
@@ -45,6 +46,20 @@ describe.each(["sotw", "delta"] as const)("a Listener that moves on to another r
     expect(removes(said, "c1")).toBe(false);
     talk.put(later);
     expect(removes(talk.settle(), "c1")).toBe(true);
+  });
+
+  test("keeps the former Cluster until it asked for scopes, and has the routes that they name", () => {
+    const talk = serving();
+    const scope = resource(SCOPE, "s", "r2", { references: [to(ROUTE, "r2")] });
+    talk.change({
+      puts: [plain("c2"), listenerOn(to(SCOPE, "*")), scope, route("r2", "c2")],
+      deletes: gone("r1", "c1"),
+    });
+    const said = [...talk.settle(), ...talk.pass(1_000)];
+    said.push(...talk.settle(talk.subscribe(1, SCOPE)));
+    expect(said.map(({ type }) => type)).toContain(SCOPE);
+    expect(removes(said, "c1")).toBe(false);
+    expect(removes(talk.settle(talk.subscribe(1, ROUTE, ["r2"])), "c1")).toBe(true);
   });
 
   test("keeps no Cluster for a Listener that is new", () => {
@@ -116,6 +131,20 @@ describe.each(["sotw", "delta"] as const)("a Listener that moves on to another r
     talk.change({ puts: [plain("c2"), listenerOn(to(ROUTE, "r1")), route("r1", "c2")] });
     expect(talk.settle().map(({ type }) => type)).toEqual([CLUSTER, ROUTE, LISTENER]);
   });
+});
+
+test("a client that unsubscribes from scopes before it has their routes is not waited for", () => {
+  const to = (type: TypeUrl, name: string): Reference => ({ type, name });
+  const talk = new Conversation();
+  talk.put(plain("c1"), resource(SCOPE, "s", "1", { references: [to(ROUTE, "r1")] }));
+  talk.put(resource(ROUTE, "r1", "1"), resource(LISTENER, "l", "1", { references: [to(SCOPE, "*")] }));
+  talk.open(1, "delta");
+  talk.settle(talk.subscribe(1, CLUSTER, [], { node: node("n", "envoy") }));
+  talk.settle(talk.subscribe(1, LISTENER));
+  talk.settle(talk.subscribe(1, SCOPE));
+  talk.settle(talk.unsubscribe(1, SCOPE, ["*"]));
+  talk.delete(CLUSTER, "c1");
+  expect(talk.settle().map(({ says }) => says)).toEqual([["-c1"]]);
 });
 
 /** What a client rejects beside another with the same domain or key: removed last, but never after what may replace it. */

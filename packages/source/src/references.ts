@@ -9,6 +9,7 @@ import {
   shownName,
   type TypeKind,
   typeKindTable,
+  WILDCARD,
 } from "@xdskit/protocol/internal";
 import { originOf } from "./assemble.ts";
 import type { DecodedResource } from "./decoded-resource.ts";
@@ -91,6 +92,7 @@ class Survey {
     this.#addName(layer, of, name);
     const collection = this.#collectionOf(resource, name);
     if (collection !== undefined) this.#addName(layer, of, collection);
+    if (!(resource.variant ?? resource).onDemand) this.#addName(layer, of, WILDCARD);
     for (const reference of resource.references) this.#typeOf(reference.type).names.referredTo.add(reference.name);
   }
 
@@ -132,6 +134,7 @@ class Survey {
   describe(file: LayerFile, decoded: DecodedResource, wanted: Reference): CrossProblem {
     const { type, bytes } = decoded.resource;
     const { kind, inV3 } = this.#typeOf(wanted.type);
+    if (kind === "srds" && wanted.name === WILDCARD) return scopeless(file, decoded);
     if (kind !== undefined && !typeKindTable[kind].isAwaited) return dangling(file, decoded, wanted, undefined);
     const fetches = this.#api.initialFetches(type, bytes);
     const fetch = fetches.find((one) => one.type === inV3 && canonicalName(one.name) === wanted.name);
@@ -178,6 +181,17 @@ function dangling(
     message: `${needs}, which is not defined${fetch === undefined ? "" : `: a client that starts ${waitsFor("it", fetch)}`}`,
     hint: `add it or correct the name, unless the client has this ${wanted} from elsewhere`,
     at: { file, place, text: name },
+  };
+}
+
+/** For a listener that has all its routes by scopes. */
+function scopeless(file: LayerFile, { resource, place, isJsonSpelled = false }: DecodedResource): CrossProblem {
+  return {
+    code: "REFERENCE_DANGLING",
+    severity: "warning",
+    message: `${shortNameOf(resource.type)} ${quote(shownName(resource.name))} needs scopes, and no ScopedRouteConfiguration is defined`,
+    hint: "add one, unless the client has them from elsewhere",
+    at: { file, place, text: isJsonSpelled ? "scopedRds" : "scoped_rds" },
   };
 }
 

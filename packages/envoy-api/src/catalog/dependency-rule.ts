@@ -1,5 +1,5 @@
 import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import type { Dependency } from "@xdskit/protocol/internal";
+import { type Dependency, WILDCARD } from "@xdskit/protocol/internal";
 import type { Cluster } from "../../gen/types/envoy/config/cluster/v3/cluster_pb.d.ts";
 import type { ConfigSource, ExtensionConfigSource } from "../../gen/types/envoy/config/core/v3/config_source_pb.d.ts";
 import type { LedsClusterLocalityConfig } from "../../gen/types/envoy/config/endpoint/v3/endpoint_components_pb.d.ts";
@@ -33,13 +33,12 @@ export interface DependencyRule {
 const HTTP = "envoy.extensions.filters.network.http_connection_manager.v3";
 
 const AT_ONCE = { warms: true, fetched: "at-once" } as const;
-const EVERYTHING = "*";
 
 /** Every message with a config source, and what it fetches from there. Many more name Clusters: `referenceRules`. */
 export const dependencyRules: readonly DependencyRule[] = [
   rule<Cluster>("envoy.config.cluster.v3.Cluster", wantsOfCluster),
   rule<RouteConfiguration>("envoy.config.route.v3.RouteConfiguration", ({ vhds }) => [
-    { ...AT_ONCE, type: resourceType.virtualHost, name: EVERYTHING, from: vhds?.configSource },
+    { ...AT_ONCE, type: resourceType.virtualHost, name: WILDCARD, from: vhds?.configSource },
   ]),
   rule<ScopedRouteConfiguration>("envoy.config.route.v3.ScopedRouteConfiguration", (scope) => [
     { ...scopedRoute(scope), from: "parent" },
@@ -104,7 +103,7 @@ function wantsOfScopedRoutes({ configSpecifier, rdsConfigSource }: ScopedRoutes)
       }));
     case "scopedRds": {
       const { srdsResourcesLocator, scopedRdsConfigSource } = configSpecifier.value;
-      const name = srdsResourcesLocator || EVERYTHING;
+      const name = srdsResourcesLocator || WILDCARD;
       const type = scopedRouteConfiguration.type;
       return [{ ...AT_ONCE, type, name, from: scopedRdsConfigSource, handsDown: rdsConfigSource }];
     }
@@ -136,7 +135,7 @@ function clustersOnDemand(
 ): Want {
   return {
     type: resourceType.cluster,
-    name: resourcesLocator || EVERYTHING,
+    name: resourcesLocator || WILDCARD,
     from: source ?? (resourcesLocator === "" ? undefined : "roots"),
     warms: false,
     fetched: "demand",

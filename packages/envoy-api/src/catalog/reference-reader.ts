@@ -42,7 +42,7 @@ function readerFor(rule: ReferenceRule, schema: Schema): ReferenceReader | undef
   return (content, references) => {
     const asked = source && sourceBehind(content, source);
     if (source !== undefined && !isAskedOverXds(asked)) return;
-    for (const name of namesIn(fieldContent(content, field)))
+    for (const name of namesIn(fieldContent(content, field) ?? rule.whenEmpty))
       references.push({ type: rule.refersTo, name, source: asked });
   };
 }

@@ -1,4 +1,5 @@
 import type { TypeUrl } from "@xdskit/protocol";
+import { WILDCARD } from "@xdskit/protocol/internal";
 import { resourceType } from "./resource-type.ts";
 
 /** A field that names another resource. */
@@ -8,6 +9,8 @@ export interface ReferenceRule {
   /** The proto name of the field; it holds a string or a list of strings. */
   readonly field: string;
   readonly refersTo: TypeUrl;
+  /** What an empty field names. */
+  readonly whenEmpty?: string;
   /**
    * The dotted path to the config source in the same message. Only an xDS source makes the field a reference, because a
    * server does not serve what is in a file or the bootstrap.
@@ -81,6 +84,13 @@ export const referenceRules: readonly ReferenceRule[] = [
     field: "route_config_name",
     refersTo: resourceType.routeConfiguration,
     source: "config_source",
+  },
+  {
+    message: `${HTTP}.ScopedRds`,
+    field: "srds_resources_locator",
+    refersTo: resourceType.scopedRouteConfiguration,
+    whenEmpty: WILDCARD,
+    source: "scoped_rds_config_source",
   },
   {
     message: "envoy.config.route.v3.ScopedRouteConfiguration",

@@ -6,6 +6,7 @@ export type ReferredType =
   | "clusterLoadAssignment"
   | "lbEndpoint"
   | "routeConfiguration"
+  | "scopedRouteConfiguration"
   | "virtualHost"
   | "secret"
   | "extensionConfig"
@@ -18,6 +19,7 @@ export const resourceType: Readonly<Record<ReferredType, TypeUrl>> = {
   clusterLoadAssignment: formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
   lbEndpoint: formatTypeUrl("envoy.config.endpoint.v3.LbEndpoint"),
   routeConfiguration: formatTypeUrl("envoy.config.route.v3.RouteConfiguration"),
+  scopedRouteConfiguration: formatTypeUrl("envoy.config.route.v3.ScopedRouteConfiguration"),
   virtualHost: formatTypeUrl("envoy.config.route.v3.VirtualHost"),
   secret: formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret"),
   extensionConfig: formatTypeUrl("envoy.config.core.v3.TypedExtensionConfig"),

@@ -15,6 +15,9 @@ export interface ResourceName {
   readonly contextParams: ReadonlyMap<string, string>;
 }
 
+/** Stands for all resources of a type, in a subscription or a reference. */
+export const WILDCARD = "*";
+
 const SCHEME = "xdstp:";
 const FORM = /^xdstp:\/\/([^/?#]*)\/([^/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?(?:#.*)?$/s;
 

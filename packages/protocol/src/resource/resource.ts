@@ -10,6 +10,7 @@ export interface ErrorDetail {
 /** A resource that another resource refers to by name. */
 export interface Reference {
   readonly type: TypeUrl;
+  /** `*`: to all that a wildcard covers, as a Listener refers to scopes. */
   readonly name: string;
 }
 

@@ -2,9 +2,9 @@ import { type AccessGrant, isTypeDenied, wholeGrant } from "../access/access-pol
 import type { Segment } from "../message/body.ts";
 import { matches, type Parameters } from "../resource/constraints.ts";
 import { areSame, type ErrorSet, noErrors } from "../resource/error-set.ts";
-import type { Resource } from "../resource/resource.ts";
+import type { Reference, Resource } from "../resource/resource.ts";
 import { noneFits, withoutError } from "../resource/resource-error.ts";
-import { isGlob } from "../resource/resource-name.ts";
+import { isGlob, WILDCARD } from "../resource/resource-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { parseLocated } from "../resource/variant-name.ts";
 import { addSums, formatVersion, subtractSums } from "../resource/version.ts";
@@ -124,6 +124,12 @@ export class View {
       if (broader !== undefined) return broader;
     }
     return undefined;
+  }
+
+  /** Whether a reference leads to anything. */
+  leadsTo({ type, name }: Reference): boolean {
+    if (name === WILDCARD) return this.coveredBy(type) > 0;
+    return this.find(type, name) !== undefined || (isGlob(name) && this.answersTo(type, name).length > 0);
   }
 
   /** Returns every resource for a subscribed term: the members of a glob collection, or the one that `find` returns. */

@@ -75,7 +75,7 @@ export class Mesh {
   readonly #isLate: boolean;
   readonly #renames: boolean;
   readonly #types: readonly TypeUrl[];
-  /** Not with scopes and virtual hosts: only Envoy has them. */
+  /** Not with virtual hosts: only Envoy has them. */
   readonly #acksFirst: boolean;
   #lastStream: number;
   /** The server was not asked for Clusters yet, and knows nothing of the one before. */
@@ -94,7 +94,7 @@ export class Mesh {
     this.#renames = how.renamesEndpoints ?? false;
     this.#server = this.#start();
     this.#other = how.replicas === true ? this.#start() : undefined;
-    this.#acksFirst = how.visits === undefined;
+    this.#acksFirst = how.visits !== "hosts";
     this.#types = how.visits === undefined ? TYPES : [...TYPES, how.visits === "scopes" ? SCOPE : HOST];
     this.envoy = new ModelEnvoy(variant, isAggregated, { types: this.#types });
     this.#streams = new Map(this.#types.map((type, i) => [type, isAggregated ? 1 : i + 1]));
@@ -276,7 +276,7 @@ export class Mesh {
     if (visits === "scopes")
       return [
         resource(SCOPE, "z", "r1", { references: [{ type: ROUTE, name: "r1" }] }),
-        resource(LISTENER, "l", "scopes"),
+        resource(LISTENER, "l", "scopes", { references: [{ type: SCOPE, name: "*" }] }),
       ];
     return [
       resource(ROUTE, "r3", "hosts", { references: [{ type: HOST, name: "r3/" }] }),

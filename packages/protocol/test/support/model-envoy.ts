@@ -63,6 +63,8 @@ export class ModelEnvoy {
   #hadListener = false;
   readonly #routes = new Map<string, Resource>();
   readonly #scopes = new Map<string, Resource>();
+  /** It unsubscribed from scopes on the stream that is open. */
+  #hasLeftScopes = false;
   /** Virtual hosts, by names that begin with those of their routes. */
   readonly #hosts = new Map<string, Resource>();
   readonly #talks = new Map<TypeUrl, Conversation>();
@@ -132,7 +134,7 @@ export class ModelEnvoy {
     else if (body.type === ENDPOINTS) this.#takeEndpoints(puts, removed);
     else if (body.type === LISTENER) this.#takeListeners(puts, removed);
     else if (body.type === ROUTE) this.#takeRoutes(puts);
-    else this.#takeNamed(body.type === SCOPE ? this.#scopes : this.#hosts, puts, removed);
+    else if (talk.isOpen) this.#takeNamed(body.type === SCOPE ? this.#scopes : this.#hosts, puts, removed);
     if (isWithheld) this.#withheld.push(nonce);
     else if (how.acksFirst !== true) this.#answer(body.type, nonce, false);
     this.#answerWithheld();
@@ -147,6 +149,7 @@ export class ModelEnvoy {
    */
   break(turnedRound: boolean): void {
     this.#withheld.length = 0;
+    this.#hasLeftScopes = false;
     for (const stream of this.inboxes.keys()) {
       this.inboxes.set(stream, []);
       this.outboxes.set(stream, ["reopens"]);
@@ -283,8 +286,29 @@ export class ModelEnvoy {
   #openFurther(): void {
     const listeners = [...this.#listeners.values()].flatMap(({ inUse, warming }) => [inUse, warming]);
     const needsScopes = listeners.some((one) => one !== undefined && usesScopes(one));
-    if (needsScopes && !this.#talk(SCOPE).isOpen) this.#open(SCOPE);
+    if (needsScopes && !this.#talk(SCOPE).isOpen) this.#askForScopes();
+    if (!needsScopes && this.#types.includes(SCOPE)) this.#leaveScopes();
     if ([...this.#routes.values()].some(hasHosts) && !this.#talk(HOST).isOpen) this.#open(HOST);
+  }
+
+  #askForScopes(): void {
+    if (!this.#hasLeftScopes) {
+      this.#open(SCOPE);
+      return;
+    }
+    this.#hasLeftScopes = false;
+    this.#talk(SCOPE).isOpen = true;
+    this.#say(delta(SCOPE, { subscribe: ["*"] }));
+  }
+
+  /** In State of the World nobody can unsubscribe from a wildcard; a stream of its own stays open as well. */
+  #leaveScopes(): void {
+    const talk = this.#talk(SCOPE);
+    if (!talk.isOpen || this.variant === "sotw" || !this.isAggregated) return;
+    talk.isOpen = false;
+    this.#hasLeftScopes = true;
+    this.#scopes.clear();
+    this.#say(delta(SCOPE, { unsubscribe: ["*"] }));
   }
 
   #namesOf(type: TypeUrl): readonly string[] {
@@ -437,9 +461,9 @@ function namesIn(resource: Resource, type: TypeUrl): readonly string[] {
   return resource.references.filter((reference) => reference.type === type).map((reference) => reference.name);
 }
 
-/** Nothing refers to a scope: a Listener says that it uses all of them. */
+/** A Listener refers to all scopes, or to none. */
 function usesScopes(listener: Resource): boolean {
-  return new TextDecoder().decode(listener.bytes).endsWith("=scopes");
+  return namesIn(listener, SCOPE).length > 0;
 }
 
 function hasHosts(routes: Resource): boolean {

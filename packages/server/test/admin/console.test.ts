@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CDS, EDS, node, RDS, RealMachine, resource } from "./real-machine.ts";
+import { CDS, EDS, LDS, node, RDS, RealMachine, resource, SRDS } from "./real-machine.ts";
 
 const MAX_BYTES = 150_000;
 
@@ -94,6 +94,38 @@ test("/api/v1/graph has what a resource refers to and what refers to it; missing
     ],
   });
   expect(await ask("graph?type=cds")).toEqual({ error: "type and name are required" });
+});
+
+test("/api/v1/graph leads from a listener with scopes to each of them", async () => {
+  const listener = resource(LDS, "scoped", "l", [{ type: SRDS, name: "*" }]);
+  const layer = "scopes";
+  world.commit([{ layer, puts: [listener] }]);
+  expect(await ask("graph?type=lds&name=scoped")).toEqual({
+    nodes: [
+      { type: LDS, shortName: "lds", name: "scoped", layer },
+      { type: SRDS, shortName: "srds", name: "*", missing: true },
+    ],
+    edges: [{ from: 0, to: 1 }],
+  });
+  world.commit([{ layer, puts: ["a", "b"].map((name) => resource(SRDS, name, name)) }]);
+  expect(await ask("graph?type=srds&name=a")).toEqual({
+    nodes: [
+      { type: SRDS, shortName: "srds", name: "a", layer },
+      { type: LDS, shortName: "lds", name: "scoped", layer },
+    ],
+    edges: [{ from: 1, to: 0 }],
+  });
+  expect(await ask("graph?type=lds&name=scoped")).toEqual({
+    nodes: [
+      { type: LDS, shortName: "lds", name: "scoped", layer },
+      { type: SRDS, shortName: "srds", name: "a", layer },
+      { type: SRDS, shortName: "srds", name: "b", layer },
+    ],
+    edges: [
+      { from: 0, to: 1 },
+      { from: 0, to: 2 },
+    ],
+  });
 });
 
 test("/api/v1/holders has the version of a resource at every node, and looks only at the nodes of the page", async () => {

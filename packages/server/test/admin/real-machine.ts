@@ -37,12 +37,16 @@ import type { ResourcePlace } from "../../src/source-places.ts";
 
 export const CDS: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 export const EDS: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
+export const LDS: TypeUrl = formatTypeUrl("envoy.config.listener.v3.Listener");
+export const SRDS: TypeUrl = formatTypeUrl("envoy.config.route.v3.ScopedRouteConfiguration");
 export const RDS: TypeUrl = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
 export const SDS: TypeUrl = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
 
 const types: readonly { type: TypeUrl; kind: TypeKind; shortName: string }[] = [
   { type: CDS, kind: "cds", shortName: "cds" },
   { type: EDS, kind: "eds", shortName: "eds" },
+  { type: LDS, kind: "lds", shortName: "lds" },
+  { type: SRDS, kind: "srds", shortName: "srds" },
   { type: RDS, kind: "rds", shortName: "rds" },
   { type: SDS, kind: "sds", shortName: "sds" },
 ];

@@ -1,4 +1,5 @@
 import type { Reference, Resource } from "../../resource/resource.ts";
+import { WILDCARD } from "../../resource/resource-name.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import { LazyMap } from "../memory/lazy.ts";
@@ -39,13 +40,13 @@ interface UnreadyUser {
 export class BlockedDependents {
   /** By type and name. */
   readonly #unready = new LazyMap<string, UnreadyUser>();
-  readonly #areAwaited: (type: TypeUrl) => boolean;
+  /** Whether a dependent goes on with its former version until the client has the resources of a type that it references. */
+  readonly isAwaited: (type: TypeUrl) => boolean;
   /** The references of all versions; undefined: not collected since they changed. */
   #awaited: ReadonlySet<string> | undefined;
 
-  /** `areAwaited`: whether a dependent goes on with its former version until the client has the resources of a type that it references. */
-  constructor(areAwaited: (type: TypeUrl) => boolean) {
-    this.#areAwaited = areAwaited;
+  constructor(isAwaited: (type: TypeUrl) => boolean) {
+    this.isAwaited = isAwaited;
   }
 
   get isEmpty(): boolean {
@@ -67,7 +68,7 @@ export class BlockedDependents {
       for (const { name, references } of puts) {
         const key = `${type} ${name}`;
         listed.add(key);
-        const names = references.filter((one) => this.#areAwaited(one.type));
+        const names = references.filter((one) => this.isAwaited(one.type));
         if (names.length > 0 || this.#unready.has(key))
           this.#follow(name, { names, delivery, isFirst: isNew(name) }, user);
       }
@@ -84,7 +85,7 @@ export class BlockedDependents {
    * the client goes on to a newer version without it.
    */
   accept({ traits: { type } }: TypeStream, accepted: Delivery, { isAggregated }: OrderedStream): void {
-    if (this.#unready.size === 0 || !this.#areAwaited(type)) return;
+    if (this.#unready.size === 0 || !this.isAwaited(type)) return;
     const brought = new Set(accepted.body.segments.flatMap(({ puts }) => puts.map(({ name }) => name)));
     for (const { versions } of this.#unready.values()) {
       for (const [i, version] of versions.entries()) {
@@ -108,7 +109,8 @@ export class BlockedDependents {
     if (this.#unready.size === 0) return false;
     // A flush asks for each of its resources, and nothing changes meanwhile.
     this.#awaited ??= this.#collectAwaited();
-    return this.#awaited.has(keyOf(resource));
+    const isAwaited = (name: string): boolean | undefined => this.#awaited?.has(keyOf({ type: resource.type, name }));
+    return isAwaited(resource.name) === true || isAwaited(WILDCARD) === true;
   }
 
   #collectAwaited(): ReadonlySet<string> {
@@ -126,6 +128,11 @@ export class BlockedDependents {
     let to = Number.POSITIVE_INFINITY;
     for (const [key, { user, name, versions }] of this.#unready) {
       if (user.pendingRemovals.names.has(name)) continue;
+      const { subscription } = user;
+      if (!subscription.isWildcard && !subscription.isNamed(name)) {
+        this.#change(key, undefined);
+        continue;
+      }
       let left: UnreadyVersion[] = [];
       for (const version of versions) {
         const { names, delivery, isAccepted, isFirst, had } = version;

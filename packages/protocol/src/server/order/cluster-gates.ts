@@ -73,8 +73,7 @@ export class ClusterGates {
    */
   leadsNowhere({ resource, replaces }: PendingResource, dangling: ReadonlySet<string>, current: CurrentView): boolean {
     return resource.references.some((reference) => {
-      if (current.view.find(reference.type, reference.name) !== undefined || dangling.has(keyOf(reference)))
-        return false;
+      if (current.view.leadsTo(reference) || dangling.has(keyOf(reference))) return false;
       const isInUse = replaces?.references.some(({ type, name }) => type === reference.type && name === reference.name);
       return isInUse !== true || !this.#isHeld(reference, current);
     });

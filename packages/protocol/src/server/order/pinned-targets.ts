@@ -138,7 +138,7 @@ export class PinnedTargets {
 }
 
 function pin(resource: Resource, { current: { view, revision } }: TargetJudge): Pinned {
-  const dangling = resource.references.filter(({ type, name }) => view.find(type, name) === undefined);
+  const dangling = resource.references.filter((reference) => !view.leadsTo(reference));
   return {
     resource,
     revision,

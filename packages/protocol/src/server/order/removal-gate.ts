@@ -1,4 +1,6 @@
 import type { Reference } from "../../resource/resource.ts";
+import { isGlob, WILDCARD } from "../../resource/resource-name.ts";
+import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { Removable } from "../cache/pending-removals.ts";
 import type { Wait } from "../contract/wait.ts";
@@ -15,7 +17,7 @@ export type Removed = Pick<DeferredRemovalState, "areClusters">;
 export interface RemovalParts {
   readonly members: OrderMembers;
   readonly warmingClusters: Pick<WarmingClusters, "isEmpty" | "isNew">;
-  readonly unready: Pick<BlockedDependents, "isEmpty" | "readyTo" | "awaitedType">;
+  readonly unready: Pick<BlockedDependents, "isEmpty" | "isAwaited" | "readyTo" | "awaitedType">;
   /** `awaitsReturn`: the client reconnected, and may not have subscribed yet to everything that it uses. */
   readonly client: { readonly awaitsReturn: boolean };
 }
@@ -111,17 +113,31 @@ export class RemovalGate {
     return this.readyTo() === Number.POSITIVE_INFINITY;
   }
 
-  #isSettled({ type, name }: Reference, isFirst: boolean): boolean {
+  #isSettled(reference: Reference, isFirst: boolean): boolean {
+    const { type, name } = reference;
     for (const [user, { current }] of this.#parts.members.named()) {
       if (user.traits.type !== type || !(user.subscription.isWildcard || user.subscription.names.has(name))) continue;
       // The client goes on with a former version until there is one.
-      if (current.view.find(type, name) === undefined) return isFirst;
-      if (this.#settledTo(user, current) === current.revision) return true;
+      if (!current.view.leadsTo(reference)) return isFirst;
+      const isSettled = this.#settledTo(user, current) === current.revision;
+      if (name === WILDCARD || isGlob(name)) return isSettled && this.#membersAreSettled(reference, current.view);
+      if (isSettled) return true;
       const { deliveries } = user;
       const isRefused = deliveries.refusedFrom !== Number.POSITIVE_INFINITY;
       return !isRefused && user.isSent(name, current) && !deliveries.mayBring([name]);
     }
     return false;
+  }
+
+  /** Whether the client has what each of a collection refers to; it may have unsubscribed from that meanwhile. */
+  #membersAreSettled({ type, name }: Reference, view: View): boolean {
+    const { unready } = this.#parts;
+    const members = name === WILDCARD ? view.members(type) : view.answersTo(type, name);
+    for (const { references } of members) {
+      for (const reference of references)
+        if (unready.isAwaited(reference.type) && !this.#isSettled(reference, false)) return false;
+    }
+    return true;
   }
 
   /** The revision up to which the client uses nothing older of a user. */

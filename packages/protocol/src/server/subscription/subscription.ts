@@ -1,4 +1,4 @@
-import { globOf, isUnderPrefix } from "../../resource/resource-name.ts";
+import { globOf, isUnderPrefix, WILDCARD } from "../../resource/resource-name.ts";
 import type { TermRules } from "../../resource/term-rules.ts";
 import { isLocated, locatedTerm } from "../../resource/variant-name.ts";
 import type { Past } from "../../state/journal.ts";
@@ -7,7 +7,6 @@ import { Locators } from "./locators.ts";
 import { emptyNameSet, type NameSet, type NameSets } from "./name-set.ts";
 import { type NameList, Names } from "./names.ts";
 
-const WILDCARD = "*";
 /** How many names each use of a set adds to the budget for interning it. */
 const NAMES_COMPARED_PER_USE = 256;
 

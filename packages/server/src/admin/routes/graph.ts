@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Resource, TypeUrl } from "@xdskit/protocol";
+import { WILDCARD } from "@xdskit/protocol/internal";
 import type { GraphAnswer, GraphNodeAnswer } from "../answers/resources.ts";
 import type { Describer } from "../describe.ts";
 import { QueryError } from "../query.ts";
@@ -47,6 +48,12 @@ interface Links {
   readonly from: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
+interface GrowingLinks extends Links {
+  readonly found: Map<string, Found>;
+  readonly to: Map<string, Set<string>>;
+  readonly from: Map<string, Set<string>>;
+}
+
 async function readLinks(view: AdminView): Promise<Links> {
   const found = new Map<string, Found>();
   const to = new Map<string, Set<string>>();
@@ -60,13 +67,28 @@ async function readLinks(view: AdminView): Promise<Links> {
       }
     }
   }
+  for (const [key, users] of [...from])
+    if (splitKey(key).name === WILDCARD) leadToEach(key, users, { found, to, from });
   return { found, to, from };
+}
+
+/** A reference to all resources of a type leads to each of them. */
+function leadToEach(all: string, users: ReadonlySet<string>, { found, to, from }: GrowingLinks): void {
+  const { type } = splitKey(all);
+  for (const [key, one] of found) {
+    if (one.type !== type || one.layer === undefined) continue;
+    for (const user of users) {
+      to.get(user)?.delete(all);
+      addTo(to, user, key);
+      addTo(from, key, user);
+    }
+  }
 }
 
 function note(
   { type, name: ownName, variant, aliases, references }: Resource,
   layer: string,
-  { found, to, from }: { found: Map<string, Found>; to: Map<string, Set<string>>; from: Map<string, Set<string>> },
+  { found, to, from }: GrowingLinks,
 ): void {
   const name = variant?.name ?? ownName;
   const key = keyOf(type, name);
