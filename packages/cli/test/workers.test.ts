@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { connect as connectSocket } from "node:net";
@@ -18,6 +18,8 @@ import { CapturedIo } from "./captured-io.ts";
 import { clusters, Site, until } from "./serving.ts";
 
 const command = fileURLToPath(new URL("../bin/xds.js", import.meta.url));
+
+const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
 /** The preface of a client, and its empty SETTINGS frame. */
 const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", "latin1");
@@ -215,6 +217,32 @@ test("clients of a killed worker go on at the others, and a new one takes its sh
   expect(await divided.metric("xds_server_worker_ends_total")).toBe(1);
   await until("five nodes are known", async () => (await divided.ask<NodesAnswer>("/api/v1/nodes")).total === 5);
 }, 120_000);
+
+test.skipIf(!hasPrlimit)(
+  "a worker that cannot be started for want of file descriptors is tried again, and the server can end meanwhile",
+  async () => {
+    await start();
+    const { child } = divided;
+    const openFiles = (most: number): void =>
+      void execFileSync("prlimit", ["--pid", String(child.pid), `--nofile=${most}:`]);
+    const [first] = await divided.workers();
+    openFiles(3);
+    process.kill(first?.pid ?? 0, "SIGKILL");
+    const ends = (): readonly unknown[] => divided.logged("worker-ended").map(({ how }) => how);
+    await until("it was tried", () => ends().length >= 2);
+    expect(ends().slice(0, 2)).toEqual(["SIGKILL", `spawn ${process.execPath} EMFILE`]);
+    openFiles(1_024);
+    await until("it is back", () => divided.logged("worker-ready").length === 3);
+    const [again] = await divided.workers();
+    const before = ends().length;
+    openFiles(3);
+    process.kill(again?.pid ?? 0, "SIGKILL");
+    await until("it was tried again", () => ends().length >= before + 2);
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([0, null]);
+  },
+  120_000,
+);
 
 test("a worker that does not answer is left out, and gets no new connections, until it answers again", async () => {
   await start();

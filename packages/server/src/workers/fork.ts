@@ -6,7 +6,7 @@ import type { ToPrimary, ToWorker } from "./messages.ts";
 export interface WorkerProcess {
   readonly pid: number | undefined;
   readonly channel: Channel<ToWorker, ToPrimary>;
-  /** Calls back once when it ended, with its exit code or signal. */
+  /** Calls back once when it ended, with its exit code or signal, or could not be started, with the reason. */
   onEnded(ended: (how: string) => void): void;
   kill(): void;
   /** Lets go of the process, which ends then. */
@@ -16,13 +16,15 @@ export interface WorkerProcess {
 /** Starts a worker process. Its output goes where that of this process goes. */
 export function forkWorker(entry: string): WorkerProcess {
   const child = fork(entry, [], { serialization: "advanced", stdio: ["ignore", "inherit", "inherit", "ipc"] });
-  // Without it, an error of a process that cannot be started would be thrown; the end of the process tells.
+  // Also that a message was not sent, or the process not killed: its end tells.
   child.on("error", () => undefined);
   return {
     pid: child.pid,
     channel: ipcChannel<ToWorker, ToPrimary>(child),
     onEnded(ended) {
-      child.once("exit", (code, signal) => ended(signal ?? `exit code ${code ?? "unknown"}`));
+      // A process that could not be started has no exit.
+      if (child.pid === undefined) child.once("error", ({ message }) => ended(message));
+      else child.once("exit", (code, signal) => ended(signal ?? `exit code ${code ?? "unknown"}`));
     },
     kill: () => void child.kill("SIGKILL"),
     release() {
