@@ -1,4 +1,4 @@
-import { rm, writeFile } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { run } from "../src/run.ts";
@@ -54,6 +54,19 @@ test("a path where the admin API cannot listen names its flag", async () => {
   const argv = ["serve", site.directory, "--listen", "127.0.0.1:0", "--admin", "off", "--admin-socket", path];
   expect(await run(argv, io)).toBe(1);
   expect(io.stderr.text).toContain("choose another with --admin-socket\n");
+});
+
+test("a path that is too long for a socket is refused before one of another name is made", async () => {
+  const site = await makeSite();
+  const path = join(site.directory, "x".repeat(120));
+  const io = new CapturedIo();
+  const argv = ["serve", site.directory, "--listen", "127.0.0.1:0", "--admin", "off", "--admin-socket", path];
+  const files = await readdir(site.directory);
+  expect(await run(argv, io)).toBe(1);
+  expect(io.stderr.text).toMatch(
+    /^xds: .*: the path of a socket has at most \d+ bytes, ".*x" has \d+\nhint: .* --admin-socket\n$/m,
+  );
+  expect(await readdir(site.directory)).toEqual(files);
 });
 
 test("a directory that is gone has its name in the state of the source", async () => {

@@ -5,8 +5,19 @@ import { isMainThread } from "node:worker_threads";
 /** The file mode of the socket: only the user that runs the server may connect. */
 const MODE = 0o600;
 
-/** Listens at a path, in place of a socket that another server left behind. Rejects with the system's error. */
+/** Without the byte that ends it; Node cuts off what is longer. */
+const LONGEST_PATH = process.platform === "linux" ? 107 : 103;
+
+/**
+ * Listens at a path, in place of a socket that another server left behind. Rejects with the system's error, and for a path
+ * that is too long with ENAMETOOLONG.
+ */
 export async function listenAtPath(server: Server, path: string): Promise<void> {
+  const bytes = Buffer.byteLength(path);
+  if (process.platform !== "win32" && bytes > LONGEST_PATH) {
+    const message = `the path of a socket has at most ${LONGEST_PATH} bytes, ${JSON.stringify(path)} has ${bytes}`;
+    throw Object.assign(new Error(message), { code: "ENAMETOOLONG" });
+  }
   if (await isLeftBehind(path)) await unlink(path);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

@@ -236,8 +236,8 @@ async function start(server: ManagementServer): ReturnType<ManagementServer["lis
   }
 }
 
-/** The flags of an address where the system does not let the server listen: only sockets have no port. */
+/** The flags of an address where the server cannot listen: only sockets have no port, and paths that are too long. */
 function listenFlags(cause: unknown): string {
-  const isSocket = cause instanceof Error && "port" in cause && cause.port === -1;
-  return isSocket ? "--admin-socket" : "--listen or --admin";
+  const { port, code } = (cause ?? {}) as { readonly port?: unknown; readonly code?: unknown };
+  return port === -1 || code === "ENAMETOOLONG" ? "--admin-socket" : "--listen or --admin";
 }
