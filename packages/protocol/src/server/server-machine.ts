@@ -291,6 +291,11 @@ export class ServerMachine {
     yield* this.#polls.placed();
   }
 
+  /** The node of a stream; undefined: no request has named it yet, or there is no such stream. */
+  nodeOf(stream: StreamId): Node | undefined {
+    return this.#streams.nodeOf(stream);
+  }
+
   /** The current state of one stream or recent poller; undefined if there is no such one. */
   streamState(id: StreamId): StreamState | undefined {
     return this.#streams.describeStream(id) ?? this.#polls.describePoller(id);

@@ -76,6 +76,11 @@ export class HubView {
     return this.#parts.machine.placedStreams();
   }
 
+  /** The node of a stream; undefined: no request has named it yet. */
+  nodeOf(stream: StreamId): Node | undefined {
+    return this.#parts.machine.nodeOf(stream);
+  }
+
   streamState(stream: StreamId): StreamState | undefined {
     return this.#parts.machine.streamState(stream);
   }

@@ -30,7 +30,7 @@ export class Requesters {
     const { streams, view } = this.#parts;
     const stream = streams.get(id);
     if (stream === undefined) return () => false;
-    const node = named ?? view.streamState(id)?.node ?? anonymousNode;
+    const node = named ?? view.nodeOf(id) ?? anonymousNode;
     return view.seenBy({ entryPoint: entryPointOf(stream), peer: stream.peer, node });
   }
 
@@ -42,7 +42,7 @@ export class Requesters {
     const type = request.type ?? stream?.onlyType;
     if (peer === undefined || type === undefined) return true;
     const entryPoint = stream === undefined ? "rest" : entryPointOf(stream);
-    const node = request.node ?? view.streamState(id)?.node ?? anonymousNode;
+    const node = request.node ?? view.nodeOf(id) ?? anonymousNode;
     return view.knows({ entryPoint, peer, node }, type, request);
   }
 }

@@ -101,7 +101,7 @@ export class WaitingRequests {
 
   /** Whether a poll asks for what is missing, by what its client may have. */
   isForMissing(type: TypeUrl, request: DiscoveryRequest, view: () => Sees): boolean {
-    return this.#withheld.isOfMissing(type) && this.#withheld.concerns(type, request, view());
+    return this.#withheld.concerns(type, request, view);
   }
 
   /** Calls `then` after the waiting requests of a stream whose client sends no more. */
@@ -128,8 +128,8 @@ export class WaitingRequests {
   #withhold(stream: StreamId, type: TypeUrl | undefined, request: DiscoveryRequest, bytes: number): void {
     const taken = this.#withheld.take(stream, type, request, bytes);
     if (taken === "full") this.#options.refuse(stream, "missing");
-    else if (taken !== "waits") this.#convert(stream, type, taken, bytes);
-    else for (const waiting of [...this.#withheld.waiting(stream)]) this.#options.withheld(waiting);
+    else if ("missing" in taken) this.#options.withheld(taken);
+    else this.#convert(stream, type, taken, bytes);
   }
 
   #convert(stream: StreamId, type: TypeUrl | undefined, request: DiscoveryRequest, bytes: number): void {

@@ -1,9 +1,14 @@
 import { anonymousNode, formatTypeUrl } from "@xdskit/protocol";
-import { type DeltaRequest, noInitialVersions, type SotwRequest } from "@xdskit/protocol/internal";
+import {
+  type DeltaRequest,
+  type DiscoveryRequest,
+  noInitialVersions,
+  type SotwRequest,
+} from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { accountOf } from "./account.ts";
 import { ByteBudget } from "./byte-budget.ts";
-import { type MissingNames, missingNames, WithheldRequests } from "./withheld-requests.ts";
+import { type MissingNames, missingNames, type WaitingType, WithheldRequests } from "./withheld-requests.ts";
 
 const SECRET = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
 const OLD_SECRET = formatTypeUrl("envoy.api.v2.auth.Secret");
@@ -21,6 +26,10 @@ function delta(type: typeof SECRET, subscribe: readonly string[]): DeltaRequest 
 
 function missing(...names: readonly string[]): MissingNames {
   return missingNames(names.map((name) => ({ layer: "base", type: SECRET, name })));
+}
+
+function waiting(stream: number, request: DiscoveryRequest, ...names: readonly string[]): WaitingType {
+  return { stream, request, missing: names };
 }
 
 /** The name that a node may not have. */
@@ -49,7 +58,7 @@ describe("requests for resources whose content is not at hand", () => {
     ["everything, in a first request", sotw(SECRET, [])],
     ["the twin of the type", sotw(OLD_SECRET, ["a"])],
   ])("wait if they ask for %s", (_, request) => {
-    expect(start("a").take(1, request.type, request, 1)).toBe("waits");
+    expect(start("a").take(1, request.type, request, 1)).toEqual(waiting(1, request, "a"));
   });
 
   test("do not wait if they ask for other names or types, or nothing is missing", () => {
@@ -90,6 +99,37 @@ describe("requests for resources whose content is not at hand", () => {
     expect(withheld.release()).toEqual([{ stream: 2, type: SECRET, requests: [{ request: other, bytes: 1 }] }]);
   });
 
+  test("tell at most 100 names of a type, over all of its requests", () => {
+    const names = Array.from({ length: 150 }, (_, index) => `s${index}`);
+    const withheld = start(...names);
+    const told = names.slice(0, 100);
+    const [first, second] = [sotw(SECRET, names.slice(0, 90)), sotw(SECRET, names.slice(80))];
+    expect(withheld.take(1, SECRET, first, 1)).toEqual(waiting(1, first, ...names.slice(0, 90)));
+    expect(withheld.take(1, SECRET, second, 1)).toEqual(waiting(1, second, ...told));
+    expect([...withheld.waiting()]).toEqual([waiting(1, second, ...told)]);
+    withheld.setMissing(missing(...names.slice(70)));
+    expect(withheld.release()).toEqual([]);
+    expect([...withheld.waiting()]).toEqual([waiting(1, second, ...names.slice(70))]);
+  });
+
+  test("cost no more the more of them wait already", () => {
+    let looks = 0;
+    const withheld = new WithheldRequests({
+      twinOf: () => undefined,
+      open: () => ({ hold: () => undefined }),
+      viewOf: () => () => ++looks > 0,
+    });
+    withheld.setMissing(missing("a"));
+    const looksOf = (request: DiscoveryRequest): number => {
+      const before = looks;
+      withheld.take(1, request.type, request, 1);
+      return looks - before;
+    };
+    const costs = Array.from({ length: 50 }, () => looksOf(delta(SECRET, ["a"])));
+    expect(costs).toEqual([2, ...Array<number>(49).fill(1)]);
+    expect(looksOf(delta(LISTENER, ["a"]))).toBe(0);
+  });
+
   test("lend their node to what comes after them on the stream", () => {
     const withheld = start("a");
     const node = { ...anonymousNode, id: "n" };
@@ -100,13 +140,13 @@ describe("requests for resources whose content is not at hand", () => {
   test("are forgotten with their stream, and count as bytes that their client holds, not another", () => {
     const withheld = start("a");
     const request = sotw(SECRET, ["a"]);
-    expect(withheld.take(1, SECRET, request, 40)).toBe("waits");
+    expect(withheld.take(1, SECRET, request, 40)).toEqual(waiting(1, request, "a"));
     expect(withheld.take(1, SECRET, request, 20)).toBe("full");
-    expect(withheld.take(2, SECRET, request, 20)).toBe("waits");
+    expect(withheld.take(2, SECRET, request, 20)).toEqual(waiting(2, request, "a"));
     expect([withheld.isWaiting(1), withheld.isWaiting(3)]).toEqual([true, false]);
     withheld.forget(1);
     expect(withheld.isWaiting(1)).toBe(false);
-    expect(withheld.take(1, SECRET, request, 50)).toBe("waits");
+    expect(withheld.take(1, SECRET, request, 50)).toEqual(waiting(1, request, "a"));
     withheld.forget(1);
     withheld.forget(2);
     expect(withheld.release()).toEqual([]);

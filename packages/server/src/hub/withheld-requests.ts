@@ -13,7 +13,14 @@ interface Withheld {
   readonly bytes: number;
 }
 
-interface WithheldType {
+/** What waits of one type of a stream, in order. */
+interface WithheldOfType {
+  readonly requests: Withheld[];
+  /** The names for whose content it waits, at most 100. */
+  names: Set<string>;
+}
+
+interface ReleasedType {
   readonly stream: StreamId;
   readonly type: TypeUrl;
   readonly requests: readonly Withheld[];
@@ -23,7 +30,7 @@ interface WithheldType {
 export interface WaitingType {
   readonly stream: StreamId;
   readonly request: DiscoveryRequest;
-  /** The names whose content is missing. */
+  /** The names whose content is missing, at most 100. */
   readonly missing: readonly string[];
 }
 
@@ -49,7 +56,7 @@ export class WithheldRequests {
   readonly #twinOf: (type: TypeUrl) => TypeUrl | undefined;
   readonly #open: (stream: StreamId) => HeldBytes;
   readonly #viewOf: (stream: StreamId, node: Node | undefined) => Sees;
-  readonly #waiting = new Map<StreamId, Map<TypeUrl, Withheld[]>>();
+  readonly #waiting = new Map<StreamId, Map<TypeUrl, WithheldOfType>>();
   /** The types that a stream has asked for: a first request without names asks for all. */
   readonly #asked = new Map<StreamId, Set<TypeUrl>>();
   /** The bytes of the waiting requests of a stream. */
@@ -69,55 +76,57 @@ export class WithheldRequests {
 
   /**
    * Takes in a request of a stream: returns it if it need not wait, with the node if the request that carried it waits;
-   * `waits`, or `full` if too much does.
+   * what waits of its type, or `full` if too much does.
    */
   take(
     stream: StreamId,
     type: TypeUrl | undefined,
     request: DiscoveryRequest,
     bytes: number,
-  ): DiscoveryRequest | "waits" | "full" {
+  ): DiscoveryRequest | WaitingType | "full" {
     if (type === undefined || (this.#missing.size === 0 && this.#waiting.size === 0)) return request;
     const ofStream = this.#waiting.get(stream);
     const node = request.node ?? this.#nodeOf(stream);
-    if (ofStream?.has(type) !== true && !this.#begins(stream, type, request, this.#viewOf(stream, node))) {
+    const view = (): Sees => this.#viewOf(stream, node);
+    if (ofStream?.has(type) !== true && !this.#begins(stream, type, request, view)) {
       return request.node === node ? request : { ...request, node };
     }
     if (!this.#hold(stream, bytes)) return "full";
-    const types = ofStream ?? new Map<TypeUrl, Withheld[]>();
-    const ofType = types.get(type) ?? [];
-    ofType.push({ request, bytes });
+    const types = ofStream ?? new Map<TypeUrl, WithheldOfType>();
+    const ofType = types.get(type) ?? { requests: [], names: new Set<string>() };
+    ofType.requests.push({ request, bytes });
+    // Only of the new request: a client may send any number of them.
+    addNames(ofType.names, this.#missingIn(type, request, view, ofType.requests.length === 1));
     this.#waiting.set(stream, types.set(type, ofType));
-    return "waits";
+    return { stream, request, missing: [...ofType.names] };
   }
 
   /** Whether a type of a stream waits from this request on. */
-  #begins(stream: StreamId, type: TypeUrl, request: DiscoveryRequest, sees: Sees): boolean {
+  #begins(stream: StreamId, type: TypeUrl, request: DiscoveryRequest, view: () => Sees): boolean {
     const asked = this.#asked.get(stream) ?? new Set();
     const isFirst = !asked.has(type);
     this.#asked.set(stream, asked.add(type));
-    return this.concerns(type, request, sees, isFirst);
+    return this.concerns(type, request, view, isFirst);
   }
 
   /** The node of the first request that waits. */
   #nodeOf(stream: StreamId): Node | undefined {
-    return this.#waiting.get(stream)?.values().next().value?.[0]?.request.node;
+    return this.#waiting.get(stream)?.values().next().value?.requests[0]?.request.node;
   }
 
-  /** Whether anything of a type is missing. */
-  isOfMissing(type: TypeUrl): boolean {
-    return this.#namesOf(type) !== undefined;
-  }
-
-  /** Whether a request asks for what is missing, and the client may have, by name or with a wildcard. */
-  concerns(type: TypeUrl, request: DiscoveryRequest, sees: Sees, isFirst = true): boolean {
-    return this.#missingIn(type, request, sees, isFirst).next().done !== true;
+  /**
+   * Whether a request asks for what is missing, and the client may have, by name or with a wildcard. `view`: what that is;
+   * not called if nothing of the type is missing.
+   */
+  concerns(type: TypeUrl, request: DiscoveryRequest, view: () => Sees, isFirst = true): boolean {
+    return this.#missingIn(type, request, view, isFirst).next().done !== true;
   }
 
   /** What a request asks for that is missing, and the client may have. */
-  *#missingIn(type: TypeUrl, request: DiscoveryRequest, sees: Sees, isFirst: boolean): Generator<string> {
+  *#missingIn(type: TypeUrl, request: DiscoveryRequest, view: () => Sees, isFirst: boolean): Generator<string> {
     const missing = this.#namesOf(type);
     if (missing === undefined) return;
+    const sees = view();
     const isMissing = (name: string): boolean => {
       for (const layer of missing.get(name) ?? []) if (sees(layer, type, name)) return true;
       return false;
@@ -127,20 +136,13 @@ export class WithheldRequests {
     for (const name of isForAll ? missing.keys() : names) if (isMissing(name)) yield name;
   }
 
-  /** What waits: of each type of a stream the newest request, and the names for whose content it waits, at most 100. */
-  *waiting(only?: StreamId): Iterable<WaitingType> {
-    for (const stream of only === undefined ? this.#waiting.keys() : [only]) {
-      const types = this.#waiting.get(stream) ?? new Map<TypeUrl, Withheld[]>();
-      const sees = this.#viewOf(stream, this.#nodeOf(stream));
-      for (const [type, requests] of types) {
-        const names = new Set<string>();
-        for (const [index, { request }] of requests.entries())
-          for (const name of this.#missingIn(type, request, sees, index === 0))
-            if (names.add(name).size === NAMES_TOLD) break;
-        const newest = requests.at(-1)?.request;
-        if (newest !== undefined) yield { stream, request: newest, missing: [...names] };
+  /** What waits: the newest request of each type of each stream. */
+  *waiting(): Iterable<WaitingType> {
+    for (const [stream, types] of this.#waiting)
+      for (const { requests, names } of types.values()) {
+        const newest = requests.at(-1);
+        if (newest !== undefined) yield { stream, request: newest.request, missing: [...names] };
       }
-    }
   }
 
   /** Replaces what is missing. */
@@ -150,12 +152,19 @@ export class WithheldRequests {
   }
 
   /** Takes out the requests that need not wait any longer, because of what is missing or what their clients may have. */
-  release(): readonly WithheldType[] {
-    const released: WithheldType[] = [];
+  release(): readonly ReleasedType[] {
+    const released: ReleasedType[] = [];
     for (const [stream, types] of this.#waiting) {
       const sees = this.#viewOf(stream, this.#nodeOf(stream));
-      for (const [type, requests] of types) {
-        if (requests.some(({ request }, index) => this.concerns(type, request, sees, index === 0))) continue;
+      for (const [type, ofType] of types) {
+        const { requests } = ofType;
+        ofType.names = new Set();
+        for (const [index, { request }] of requests.entries())
+          addNames(
+            ofType.names,
+            this.#missingIn(type, request, () => sees, index === 0),
+          );
+        if (ofType.names.size > 0) continue;
         types.delete(type);
         this.#release(stream, requests);
         released.push({ stream, type, requests });
@@ -166,7 +175,7 @@ export class WithheldRequests {
   }
 
   forget(stream: StreamId): void {
-    for (const requests of this.#waiting.get(stream)?.values() ?? []) this.#release(stream, requests);
+    for (const { requests } of this.#waiting.get(stream)?.values() ?? []) this.#release(stream, requests);
     this.#waiting.delete(stream);
     this.#asked.delete(stream);
   }
@@ -191,6 +200,14 @@ export class WithheldRequests {
   #namesOf(type: TypeUrl): ReadonlyMap<string, ReadonlySet<string>> | undefined {
     const twin = this.#twinOf(type);
     return this.#missing.get(type) ?? (twin === undefined ? undefined : this.#missing.get(twin));
+  }
+}
+
+/** Adds names, as many as are told. */
+function addNames(names: Set<string>, more: Iterable<string>): void {
+  for (const name of more) {
+    if (names.size === NAMES_TOLD) return;
+    names.add(name);
   }
 }
 

@@ -97,6 +97,10 @@ export class Streams {
     for (const opened of this.#open.opened) yield this.#describe(opened);
   }
 
+  nodeOf(id: StreamId): Node | undefined {
+    return this.#open.get(id)?.node;
+  }
+
   describeStream(id: StreamId): StreamState | undefined {
     const opened = this.#open.openedAs(id);
     return opened && this.#describe(opened);
