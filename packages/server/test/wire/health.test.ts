@@ -37,11 +37,14 @@ describe("grpc.health.v1", () => {
     expect(await check("no.such.Service")).toEqual({ answer: undefined, code: 5 });
   });
 
-  test("a malformed Check is INVALID_ARGUMENT", async () => {
+  test.each(["Check", "Watch"])("a malformed %s is INVALID_ARGUMENT, and no fault of the server", async (method) => {
     world = await startWorld();
-    const call = (await world.connect()).open("/grpc.health.v1.Health/Check");
+    const faults: unknown[] = [];
+    world.server.on("invariant-broken", (fault) => faults.push(fault));
+    const call = (await world.connect()).open(`/grpc.health.v1.Health/${method}`);
     call.send(Buffer.from([10, 200]));
     expect((await within("the status", call.status)).code).toBe(3);
+    expect(faults).toEqual([]);
   });
 
   test("Watch tells every change, to the end", async () => {

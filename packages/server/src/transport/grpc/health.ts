@@ -3,7 +3,7 @@ import type { ReadinessTracker } from "../../hub/readiness.ts";
 import type { GrpcCall } from "./call.ts";
 import { bytesField, readFields, stringField, varintField } from "./fields.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
-import { answerOnce } from "./simple-call.ts";
+import { answerOnce, malformed } from "./simple-call.ts";
 
 export const HEALTH_SERVICE = "grpc.health.v1.Health";
 
@@ -58,7 +58,13 @@ function watch(call: GrpcCall, readiness: ReadinessTracker, isKnown: (service: s
   };
   call.accept({
     onMessage: (bytes) => {
-      const service = stringField(readFields(bytes), 1);
+      let service: string;
+      try {
+        service = stringField(readFields(bytes), 1);
+      } catch (error) {
+        call.end(malformed(error));
+        return;
+      }
       const status = (): number => (isKnown(service) ? servingStatus(readiness) : SERVICE_UNKNOWN);
       unwatch();
       unwatch = readiness.watch(() => void tell(status));

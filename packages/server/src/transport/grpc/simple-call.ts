@@ -62,7 +62,12 @@ async function orMalformed(answer: () => SimpleAnswer | Promise<SimpleAnswer>): 
   try {
     return await answer();
   } catch (error) {
-    if (!(error instanceof RangeError || error instanceof WireError)) throw error;
-    return { code: statusCode.INVALID_ARGUMENT, message: `the request is malformed: ${error.message}` };
+    return malformed(error);
   }
+}
+
+/** The status of a request that cannot be read. Throws what is none of its errors. */
+export function malformed(error: unknown): Status {
+  if (!(error instanceof RangeError || error instanceof WireError)) throw error;
+  return { code: statusCode.INVALID_ARGUMENT, message: `the request is malformed: ${error.message}` };
 }
