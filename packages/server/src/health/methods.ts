@@ -2,6 +2,7 @@ import type { Node, Status } from "@xdskit/protocol";
 import { AccountUsage, bytesOfNode, clientBytes, statusCode } from "@xdskit/protocol/internal";
 import type { HealthDiscovery } from "../health-discovery.ts";
 import { accountOf } from "../hub/account.ts";
+import { draining } from "../hub/admission.ts";
 import type { Limits } from "../options.ts";
 import type { GrpcCall } from "../transport/grpc/call.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "../transport/grpc/method.ts";
@@ -70,5 +71,3 @@ function stream(call: GrpcCall, { hub }: MethodPorts, checks: Checks): Dismiss {
   });
   return (status) => call.end(status);
 }
-
-const draining: Status = { code: statusCode.UNAVAILABLE, message: "this server is shutting down; connect anew" };

@@ -1,6 +1,7 @@
 import { createLoadReportReader, encodeLoadRequest } from "@xdskit/envoy-api/internal";
-import { anonymousNode, type LoadReport, type Status } from "@xdskit/protocol";
+import { anonymousNode, type LoadReport } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
+import { draining } from "../hub/admission.ts";
 import type { GrpcCall } from "../transport/grpc/call.ts";
 import { guard } from "../transport/grpc/guard.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "../transport/grpc/method.ts";
@@ -60,5 +61,3 @@ function serve(call: GrpcCall, ports: MethodPorts, loads: LoadReporting): Dismis
   });
   return (status) => call.end(status);
 }
-
-const draining: Status = { code: statusCode.UNAVAILABLE, message: "this server is shutting down; connect anew" };
