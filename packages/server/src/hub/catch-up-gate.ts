@@ -44,6 +44,11 @@ export class CatchUpGate {
     this.#isKnown = isKnown;
   }
 
+  /** How many streams and polls wait, or have passed. */
+  get clients(): number {
+    return new Set([...this.#passed, ...this.#waiting.keys()]).size;
+  }
+
   /** Undefined: the state is always new enough. */
   setFreshness(freshness: Freshness | undefined): void {
     this.#freshness = freshness;

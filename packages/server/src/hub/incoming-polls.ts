@@ -57,9 +57,10 @@ export class IncomingPolls {
   }
 
   refuse(id: PollId, status: Status): void {
-    const { polls, driver } = this.#parts;
+    const { polls, waiting, driver } = this.#parts;
     const handle = polls.take(id);
     if (handle === undefined) return;
+    waiting.forget(id);
     driver.take({ kind: "poll-closed", poll: id });
     handle.refuse(status);
   }

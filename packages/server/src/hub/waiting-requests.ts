@@ -58,6 +58,11 @@ export class WaitingRequests {
     this.#conversion = converter && new FirstConversion({ converter, commit, failed });
   }
 
+  /** How many streams and polls are kept to let them wait, or because they do not have to. */
+  get clients(): number {
+    return this.#gate.clients;
+  }
+
   /** Without it the state is always new enough for every client. */
   setFreshness(freshness: Freshness): void {
     this.#gate.setFreshness(freshness);
@@ -92,6 +97,8 @@ export class WaitingRequests {
     // A poll may leave its type to the path.
     const typed = request.type === undefined ? { ...request, type } : request;
     const taken = this.#gate.take(poll, typed, bytes, () => {
+      // It sends nothing else.
+      this.#gate.forget(poll);
       const conversion = this.#conversionFor(type, poll);
       if (conversion === undefined) arrive();
       else conversion.wait(poll, bytes, arrive);
