@@ -18,8 +18,8 @@ export interface HeldEndpoint extends EntryPlace {
 }
 
 export interface HeldEndpointsOptions {
-  readonly emptied: EmptiedFuse;
-  readonly content: HeldContent;
+  readonly emptied: Pick<EmptiedFuse, "dueIn" | "endOf">;
+  readonly content: Pick<HeldContent, "of">;
   readonly mayPublish?: (() => HeldLease | boolean) | undefined;
   /** Runs the operation that puts in force what is due. */
   readonly release: (plan: (state: LedgerState) => Promise<OperationPlan>) => void;
@@ -41,11 +41,11 @@ export class HeldEndpoints {
   }
 
   /** Takes in what is held back now. */
-  follow(state: LedgerState): void {
-    const { emptied } = state;
+  follow({ emptied }: Pick<LedgerState, "emptied">): void {
     if (emptied.length === 0 && this.#list.length === 0) return;
     this.#list = emptied.map((entry) => this.#describe(entry));
-    const next = Math.min(...this.#list.map(({ until }) => until.getTime()));
+    let next = Number.POSITIVE_INFINITY;
+    for (const { until } of this.#list) next = Math.min(next, until.getTime());
     if (Number.isFinite(next)) this.#wake(Math.max(next - Date.now(), this.#timerAt === next ? AGAIN_MS : 0), next);
     else this.close();
   }

@@ -162,6 +162,18 @@ describe("S-TTL-09: a heartbeat", () => {
     expect(client.beat()).toEqual([[line(a), line(b)]]);
   });
 
+  test("has any number of resources, also where newer content waits", () => {
+    const client = new Client(["*"]);
+    const one = timed("many", "1", 3_000);
+    const many = Array.from({ length: 150_000 }, (_, index) => ({ ...one, name: `many${index}` }));
+    for (let i = 0; i < many.length; i += 10_000) client.put(...many.slice(i, i + 10_000));
+    client.put(b);
+    client.accept();
+    client.put(timed("many0", "2", 3_000));
+    expect(client.beat()).toEqual([expect.objectContaining({ length: 150_001 })]);
+    expect(client.needs()).toEqual([[ENDPOINTS, 200]]);
+  });
+
   test("keeps pending removals alive", () => {
     const client = new Client();
     client.put(a);

@@ -347,7 +347,7 @@ export class SotwTypeStream implements TypeStream {
     });
     const held = withWaiting(heldBack, waiting);
     let sum = 0n;
-    const puts = selected.flatMap((put): readonly Resource[] => {
+    const shown = selected.flatMap((put): readonly Resource[] => {
       if (!held.has(put.name)) return [put];
       const instead = held.get(put.name)?.resource ?? sent.get(put.name);
       sum = addSums(addSums(sum, put.sum), instead?.sum ?? 0n);
@@ -355,7 +355,7 @@ export class SotwTypeStream implements TypeStream {
     });
     const kept = deleted.filter(({ name }) => held.has(name));
     for (const put of kept) sum = addSums(sum, put.sum);
-    puts.push(...kept);
+    const puts = [...shown, ...kept];
     const marks = this.sentState.holdBack(held, current);
     const pending = this.#terms.heldBack(held, current.view);
     this.#advance(current, []);

@@ -213,7 +213,10 @@ export class FileExporter implements BodyHandle {
     const names: string[] = [];
     const refused: string[] = [];
     for (const { puts, removed, missing, errors = [] } of segments) {
-      for (const name of [...removed, ...missing]) this.#view.remove(type, name);
+      for (const name of [...removed, ...missing]) {
+        names.push(name);
+        this.#view.remove(type, name);
+      }
       for (const { name } of errors) this.#view.refuse(type, name);
       for (const resource of puts) {
         names.push(resource.name);
@@ -225,7 +228,6 @@ export class FileExporter implements BodyHandle {
           refused.push(`${resource.name}: ${error.message}`);
         }
       }
-      names.push(...removed, ...missing);
     }
     this.#view.answer(type);
     const error =
