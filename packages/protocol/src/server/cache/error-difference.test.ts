@@ -43,6 +43,13 @@ describe("the errors that a subscription covers", () => {
     expect(of("a")).toBe(noErrors);
   });
 
+  test("are kept for the names that were subscribed to last, however many these are", () => {
+    shared = new SharedErrors(10);
+    for (let i = 0; i < 100; i++) of("b", `x${i}`);
+    expect(shared.keptOf(view.errors(CLUSTER))).toBe(10);
+    expect(of("b", "x99")).toBe(of("x99", "b"));
+  });
+
   test("with parameters are those of the plain names", () => {
     const subscription = subscribed("b", "x");
     subscription.speakOfParameters();

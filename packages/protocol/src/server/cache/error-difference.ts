@@ -4,7 +4,8 @@ import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { plainName } from "../../resource/variant-name.ts";
 import type { View } from "../../state/view.ts";
-import { memoShared } from "../memory/memo.ts";
+import { memo } from "../memory/memo.ts";
+import { Recent } from "../memory/recent.ts";
 import type { NameSets } from "../subscription/name-set.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 
@@ -15,11 +16,19 @@ export interface ErrorDifference {
   readonly lifted: readonly string[];
 }
 
+/** How many errors are kept for sets of names, for each set of errors; a client may subscribe to ever other names. */
+const ERRORS_KEPT = 200_000;
+
 /** Sets of errors, differences and bodies that serve several clients; kept while the errors stay the same. */
 export class SharedErrors {
-  readonly #ofSets = new WeakMap<ErrorSet, Map<string, ErrorSet>>();
+  readonly #ofSets = new WeakMap<ErrorSet, Recent<ErrorSet>>();
   readonly #news = new WeakMap<ErrorSet, WeakMap<ErrorSet, ErrorDifference>>();
   readonly #bodies = new WeakMap<Body, WeakMap<readonly Resource[], Map<string, Body>>>();
+  readonly #kept: number;
+
+  constructor(kept: number = ERRORS_KEPT) {
+    this.#kept = kept;
+  }
 
   /**
    * The errors of a view that a subscription covers. A wildcard covers all but those of glob collections (B-ERR-12).
@@ -27,14 +36,21 @@ export class SharedErrors {
   of(view: View, type: TypeUrl, subscription: Subscription, sets: NameSets): ErrorSet {
     const all = view.errors(type);
     if (all.size === 0) return noErrors;
-    const bySet = this.#ofSets.get(all) ?? new Map<string, ErrorSet>();
-    this.#ofSets.set(all, bySet);
-    return memoShared(bySet, subscription.sharedKey(sets), () => {
+    return this.#recentOf(all).get(subscription.sharedKey(sets), () => {
       const { isWildcard, names, locators } = subscription;
       const isNamed = (name: string): boolean => locators?.asksFor(name) ?? names.has(name);
       const covered = [...all].filter(([name]) => isNamed(name) || (isWildcard && !isGlob(name)));
       return covered.length === 0 ? noErrors : covered.length === all.size ? all : new Map(covered);
     });
+  }
+
+  /** How many errors are kept for sets of names, of a set of errors, plus one for each set of names. */
+  keptOf(all: ErrorSet): number {
+    return this.#recentOf(all).size;
+  }
+
+  #recentOf(all: ErrorSet): Recent<ErrorSet> {
+    return memo(this.#ofSets, all, () => new Recent<ErrorSet>(this.#kept, ({ size }) => size));
   }
 
   /** The difference for a client that knew the errors `before`. */

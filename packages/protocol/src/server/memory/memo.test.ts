@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { memo, memoShared } from "./memo.ts";
+import { memo } from "./memo.ts";
 
 test("a value is made once for each key, and once more after it was dropped", () => {
   const made: string[] = [];
@@ -14,13 +14,4 @@ test("a value is made once for each key, and once more after it was dropped", ()
   map.delete("a");
   expect(get("a")).not.toBe(a);
   expect(made).toEqual(["a", "b", "a"]);
-});
-
-test("a value without a key is made each time, and not kept", () => {
-  const map = new Map<string, object>();
-  const get = (key: string | undefined): object => memoShared(map, key, () => ({}));
-  expect(get(undefined)).not.toBe(get(undefined));
-  expect(map.size).toBe(0);
-  expect(get("a")).toBe(get("a"));
-  expect([...map.keys()]).toEqual(["a"]);
 });

@@ -12,8 +12,3 @@ interface MemoMap<K, T> {
   get(key: K): T | undefined;
   set(key: K, value: T): unknown;
 }
-
-/** As `memo`; without a key the value is made and not stored. */
-export function memoShared<T>(map: Map<string, T>, key: string | undefined, make: () => T): T {
-  return key === undefined ? make() : memo(map, key, make);
-}
