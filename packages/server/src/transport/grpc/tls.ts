@@ -14,6 +14,11 @@ const QUIET_MS = 100;
 /** Polling interval in milliseconds, for file systems without change events (some network file systems). */
 const POLL_MS = 30_000;
 
+/** Calls back when something in a directory changes, as `watch` of `node:fs` does. Throws if it cannot be watched. */
+export type WatchDirectory = (directory: string, onChange: () => void) => Pick<FSWatcher, "close" | "on">;
+
+const watchDirectory: WatchDirectory = (directory, onChange) => watch(directory, { persistent: false }, onChange);
+
 /** The contents of the files. */
 interface Credentials {
   readonly cert: Buffer;
@@ -82,7 +87,7 @@ export class TlsListener {
   readonly #files: TlsFiles;
   readonly #reloads: TlsReloads;
   readonly #fuse: TrustFuse | undefined;
-  readonly #watchers: FSWatcher[] = [];
+  readonly #watchers: Pick<FSWatcher, "close">[] = [];
   readonly #clients: CertificateWatch;
   /** What judges clients, once it is another than that of the first handshakes. */
   #trust: ClientTrust | undefined;
@@ -94,7 +99,12 @@ export class TlsListener {
   #poll: NodeJS.Timeout | undefined;
 
   /** Reads the files. Throws an `XdsError` (TLS_INVALID) if they are unreadable or do not match. */
-  static async open(files: TlsFiles, ports: TlsPorts, reloads: TlsReloads): Promise<TlsListener> {
+  static async open(
+    files: TlsFiles,
+    ports: TlsPorts,
+    reloads: TlsReloads,
+    watchIn: WatchDirectory = watchDirectory,
+  ): Promise<TlsListener> {
     const credentials = await readCredentials(files).catch((cause: unknown) => {
       throw new XdsError("TLS_INVALID", `the TLS files cannot be used: ${messageOf(cause)}`, { cause });
     });
@@ -106,10 +116,10 @@ export class TlsListener {
       requestCert: files.ca !== undefined,
       rejectUnauthorized: files.ca !== undefined && files.requireClientCertificate !== false,
     });
-    return new TlsListener(server, { files, credentials, ports, reloads });
+    return new TlsListener(server, { files, credentials, ports, reloads, watchIn });
   }
 
-  private constructor(server: Server, { files, credentials, ports, reloads }: Opened) {
+  private constructor(server: Server, { files, credentials, ports, reloads, watchIn }: Opened) {
     this.server = server;
     this.#files = files;
     this.#inForce = credentials;
@@ -124,13 +134,20 @@ export class TlsListener {
     });
     // Watches directories: containers' mounted files are replaced by renaming a link beside them.
     const directories = new Set(pathsOf(files).map((path) => dirname(path)));
-    for (const directory of directories) {
-      const watcher = watch(directory, { persistent: false }, () => this.#changed());
-      watcher.on("error", () => undefined); // the directory went away: from now on files are looked at
-      this.#watchers.push(watcher);
-    }
+    for (const directory of directories) this.#watch(directory, watchIn);
     this.#poll = setInterval(() => void this.reload(), POLL_MS);
     this.#poll.unref();
+  }
+
+  /** Where a directory cannot be watched, or goes away, its files are looked at from time to time. */
+  #watch(directory: string, watchIn: WatchDirectory): void {
+    try {
+      const watcher = watchIn(directory, () => this.#changed());
+      watcher.on("error", () => undefined);
+      this.#watchers.push(watcher);
+    } catch {
+      // No watches are left, or the directory must not be listed.
+    }
   }
 
   close(): void {
@@ -266,6 +283,7 @@ interface Opened {
   readonly credentials: Credentials;
   readonly ports: TlsPorts;
   readonly reloads: TlsReloads;
+  readonly watchIn: WatchDirectory;
 }
 
 function pathsOf({ cert, key, ca, crl }: TlsFiles): readonly string[] {
