@@ -205,14 +205,12 @@ export class ServerLedger {
   }
 
   async close(): Promise<void> {
+    // What is being opened starts timers of its own.
+    const publisher = await this.#opening?.catch(() => undefined);
     this.#stopWatching?.();
     this.#balancer.close();
     this.#replicas.close();
-    await closeInStages([
-      [() => this.#connected?.close()],
-      [() => this.#role.close()],
-      [async () => (await this.#opening?.catch(() => undefined))?.close()],
-    ]);
+    await closeInStages([[() => this.#connected?.close()], [() => this.#role.close()], [() => publisher?.close()]]);
   }
 
   async #open(): Promise<Publisher> {

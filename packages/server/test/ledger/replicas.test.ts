@@ -3,7 +3,7 @@ import { decodeDeltaResponse, decodeSotwResponse } from "@xdskit/envoy-api/inter
 import type { Resource } from "@xdskit/protocol";
 import { createServer, type ManagementServer, type ManagementServerOptions, type PublishResult } from "@xdskit/server";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { StoreFreshness } from "../../src/ledger/freshness.ts";
 import { type RawCall, RawPeer, until, within } from "../support/raw-peer.ts";
 import {
@@ -60,6 +60,20 @@ afterEach(async () => {
     await peer.close();
     await server.close();
   }
+});
+
+test("a server that is closed while its ledger opens leaves no timer behind", async () => {
+  const started = vi.spyOn(globalThis, "setInterval");
+  const cleared = vi.spyOn(globalThis, "clearInterval");
+  onTestFinished(() => void vi.restoreAllMocks());
+  const server = createServer({ api: testApi(), ledger: { store: ledger.connect() } });
+  const published = server.publish({ layers: new Map(), origin: { writer: "directory" } });
+  await server.close();
+  await published;
+  const timers = started.mock.results.map(({ value }: { readonly value: unknown }) => value);
+  const ended = cleared.mock.calls.map(([timer]): unknown => timer);
+  expect(timers.length).toBeGreaterThan(0);
+  expect(timers.filter((timer) => !ended.includes(timer))).toEqual([]);
 });
 
 /** Subscribes to all clusters as a client that has a version already, or none. */
