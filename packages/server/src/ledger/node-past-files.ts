@@ -74,7 +74,8 @@ export class NodePastFiles implements NodePastStore {
     const first = [...present].map(formatPastLine).join("");
     const next = this.#path(`${NEWEST}.new`);
     await writeFile(next, first, { mode: 0o600 });
-    await rename(this.#path(NEWEST), this.#path(OLDER));
+    // Who tidies up may have removed it.
+    if ((await sizeOf(this.#path(NEWEST))) > 0) await rename(this.#path(NEWEST), this.#path(OLDER));
     await rename(next, this.#path(NEWEST));
     // A fleet that fills a file by itself must not rotate it with every line.
     this.#bytes = Math.min(Buffer.byteLength(first), this.#halfBytes / 2);
