@@ -5,7 +5,7 @@ import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted, unlessAborted } from "../interruption.ts";
 import { describeLoad } from "../output/describe-load.ts";
 import { countProblems, formatProblems } from "../output/problems.ts";
-import { createStatusLine } from "../output/status-line.ts";
+import { withStatusLine } from "../output/status-line.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { isInSource, ownSource } from "../settings/own-source.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
@@ -54,11 +54,8 @@ export async function exportOnce(
 ): Promise<ExitCode> {
   const { io } = context;
   const { place, values, api, output } = await prepare({ directory, out }, flags, context);
-  const line = createStatusLine(io);
-  const load = await createSource(place, values, { api, io }).load((progress) =>
-    line.update(() => describeLoad(progress)),
-  );
-  line.clear();
+  const source = createSource(place, values, { api, io });
+  const load = await withStatusLine(io, (update) => source.load((progress) => update(() => describeLoad(progress))));
   tellProblems(load, place, context);
   if (load.state === undefined) return exitCode.problems;
   const writing = createFileExport({ api, files: output, dialect: dialectOf(values) });

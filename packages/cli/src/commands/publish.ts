@@ -4,7 +4,7 @@ import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { describeLoad } from "../output/describe-load.ts";
 import { formatJson } from "../output/json.ts";
 import { countProblems, formatProblems, plural } from "../output/problems.ts";
-import { createStatusLine } from "../output/status-line.ts";
+import { withStatusLine } from "../output/status-line.ts";
 import { fuseSettingsOf } from "../settings/fuse-settings.ts";
 import { createOriginReader } from "../settings/git-origin.ts";
 import { retentionOf } from "../settings/history-settings.ts";
@@ -43,11 +43,10 @@ export async function publish(given: string, flags: PublishFlags, context: Comma
   if (mistake !== undefined)
     throw new CommandError(exitCode.usage, `${values.originOf("store") ?? "store"}: ${mistake.message}`, mistake.hint);
   const api = await loadApi(values.list("descriptors"));
-  const line = createStatusLine(io);
-  const load: Load = await createSource(place, values, { api, io }).load((progress) =>
-    line.update(() => describeLoad(progress)),
+  const source = createSource(place, values, { api, io });
+  const load: Load = await withStatusLine(io, (update) =>
+    source.load((progress) => update(() => describeLoad(progress))),
   );
-  line.clear();
   const { state, problems } = load;
   if (output === "text") io.stderr.write(formatProblems(problems, place.shownDirectory, colorsOf(io.stderr)));
   if (state === undefined) {

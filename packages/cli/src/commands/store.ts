@@ -13,7 +13,7 @@ import {
 } from "@xdskit/server";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { plural } from "../output/problems.ts";
-import { createStatusLine } from "../output/status-line.ts";
+import { withStatusLine } from "../output/status-line.ts";
 import { writeOutputFile } from "../output-file.ts";
 import { openStore } from "../settings/ledger-store.ts";
 import { systemErrorReason } from "../system-error.ts";
@@ -58,22 +58,18 @@ async function exportStore(file: string, flags: StoreFlags, context: CommandCont
   return await withStore(flags, context, true, async (open) => {
     const ledger = await open();
     if (ledger.head.number === 0) throw new CommandError(exitCode.problems, "the store is empty");
-    const line = createStatusLine(io);
-    const onProgress = (progress: LedgerProgress): void => line.update(() => describeProgress("exporting", progress));
-    const { head, records, bodies, absent } =
-      file === STANDARD
-        ? await exportLedger(
-            ledger,
-            async (bytes) => {
-              io.stdout.write(Buffer.from(bytes).toString("utf8"));
-              await io.drained();
-            },
-            onProgress,
-          )
-        : await at(file, "written", () =>
-            writeOutputFile(resolve(io.cwd, file), OWNER_ONLY, (write) => exportLedger(ledger, write, onProgress)),
-          );
-    line.clear();
+    const { head, records, bodies, absent } = await withStatusLine(io, (update) => {
+      const onProgress = (progress: LedgerProgress): void => update(() => describeProgress("exporting", progress));
+      if (file !== STANDARD)
+        return at(file, "written", () =>
+          writeOutputFile(resolve(io.cwd, file), OWNER_ONLY, (write) => exportLedger(ledger, write, onProgress)),
+        );
+      const write = async (bytes: Uint8Array): Promise<void> => {
+        io.stdout.write(Buffer.from(bytes).toString("utf8"));
+        await io.drained();
+      };
+      return exportLedger(ledger, write, onProgress);
+    });
     if (absent > 0)
       io.stderr.write(`xds: the store does not have ${countBodies(absent)} that records name: they are left out\n`);
     const said = `exported up to record ${head.number}: ${plural(records, "record")}, ${countBodies(bodies)}\n`;
@@ -85,14 +81,13 @@ async function exportStore(file: string, flags: StoreFlags, context: CommandCont
 async function importStore(file: string, flags: StoreFlags, context: CommandContext): Promise<ExitCode> {
   const { io } = context;
   return await withStore(flags, context, false, async (open) => {
-    const line = createStatusLine(io);
-    const onProgress = (progress: LedgerProgress): void => line.update(() => describeProgress("checking", progress));
-    const options = { isReplacing: flags.replace === true, onProgress };
-    const result =
-      file === STANDARD
-        ? await withSpooled(io.input(), (path) => at("standard input", "read", () => importLedger(open, path, options)))
-        : await at(file, "read", () => importLedger(open, resolve(io.cwd, file), options));
-    line.clear();
+    const result = await withStatusLine(io, (update) => {
+      const onProgress = (progress: LedgerProgress): void => update(() => describeProgress("checking", progress));
+      const options = { isReplacing: flags.replace === true, onProgress };
+      return file === STANDARD
+        ? withSpooled(io.input(), (path) => at("standard input", "read", () => importLedger(open, path, options)))
+        : at(file, "read", () => importLedger(open, resolve(io.cwd, file), options));
+    });
     if (result.kind !== "imported") throw refusal(result);
     const { head, records, bodies } = result;
     io.stdout.write(`imported up to record ${head.number}: ${plural(records, "record")}, ${countBodies(bodies)}\n`);

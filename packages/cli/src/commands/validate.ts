@@ -3,7 +3,7 @@ import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { describeLoad } from "../output/describe-load.ts";
 import { formatJson } from "../output/json.ts";
 import { countProblems, formatGithubProblems, formatProblems, plural } from "../output/problems.ts";
-import { createStatusLine } from "../output/status-line.ts";
+import { withStatusLine } from "../output/status-line.ts";
 import { findConflicts } from "../settings/conflicts.ts";
 import { findExposure } from "../settings/exposure.ts";
 import { loadApi } from "../settings/load-api.ts";
@@ -101,10 +101,7 @@ async function loadOnce(
 ): Promise<Load> {
   const api = await loadApi(values.list("descriptors"));
   const source = createSource(place, values, { api, io, findsVersionLoss });
-  const line = createStatusLine(io);
-  const load = await source.load((progress) => line.update(() => describeLoad(progress)));
-  line.clear();
-  return load;
+  return await withStatusLine(io, (update) => source.load((progress) => update(() => describeLoad(progress))));
 }
 
 function print(

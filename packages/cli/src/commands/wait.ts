@@ -1,7 +1,7 @@
 import type { ProgressAnswer } from "@xdskit/server";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
-import { createStatusLine } from "../output/status-line.ts";
+import { withStatusLine } from "../output/status-line.ts";
 import { askAdmin } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
@@ -35,14 +35,15 @@ export async function wait(flags: WaitFlags, context: CommandContext): Promise<E
       io,
       { 409: revision === "source" ? exitCode.sourceBroken : exitCode.held },
     );
-  const line = createStatusLine(io);
-  let answer = await ask(flags.revision ?? "source", 0);
-  while (isUndecided(answer) && io.now().getTime() - startedAt < flags.timeoutMs) {
-    const shown = answer;
-    line.update(() => describeProgress(shown));
-    answer = await ask(`${answer.revision}`, ASK_AGAIN_SECONDS);
-  }
-  line.clear();
+  const answer = await withStatusLine(io, async (update) => {
+    let newest = await ask(flags.revision ?? "source", 0);
+    while (isUndecided(newest) && io.now().getTime() - startedAt < flags.timeoutMs) {
+      const shown = newest;
+      update(() => describeProgress(shown));
+      newest = await ask(`${newest.revision}`, ASK_AGAIN_SECONDS);
+    }
+    return newest;
+  });
   print(answer, flags, context);
   return codes[answer.state];
 }

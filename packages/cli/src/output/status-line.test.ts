@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createStatusLine } from "./status-line.ts";
+import { createStatusLine, withStatusLine } from "./status-line.ts";
 
 test("what takes long says how far it is, ten times a second, and leaves nothing behind", () => {
   const written: string[] = [];
@@ -15,6 +15,19 @@ test("what takes long says how far it is, ten times a second, and leaves nothing
     "\u001b[2K500 of 1000",
     "\u001b[2K",
   ]);
+});
+
+test("what fails leaves nothing behind either", async () => {
+  const written: string[] = [];
+  let now = 0;
+  const stderr = { isTerminal: true, columns: 80, write: (more: string) => void written.push(more) };
+  const failing = withStatusLine({ stderr, env: {}, now: () => new Date(now) }, (update) => {
+    now = 1_000;
+    update(() => "half of it");
+    return Promise.reject(new Error("the server is gone"));
+  });
+  await expect(failing).rejects.toThrow("the server is gone");
+  expect(written.join("")).toBe("\r\u001b[2Khalf of it\r\u001b[2K");
 });
 
 test.each([

@@ -34,3 +34,16 @@ export function createStatusLine(io: Pick<Io, "stderr" | "env" | "now">): Status
     },
   };
 }
+
+/** Lets work show how far it is. The line is removed when the work ends, also by an error. */
+export async function withStatusLine<T>(
+  io: Pick<Io, "stderr" | "env" | "now">,
+  work: (update: StatusLine["update"]) => Promise<T>,
+): Promise<T> {
+  const line = createStatusLine(io);
+  try {
+    return await work(line.update);
+  } finally {
+    line.clear();
+  }
+}

@@ -13,7 +13,7 @@ import {
 import { describeLoad } from "../../output/describe-load.ts";
 import type { CommandLog } from "../../output/log.ts";
 import { countProblems, formatProblems } from "../../output/problems.ts";
-import { createStatusLine } from "../../output/status-line.ts";
+import { withStatusLine } from "../../output/status-line.ts";
 import type { SourcePlace } from "../../settings/source-place.ts";
 import type { CommandContext } from "../context.ts";
 import { BegunLoad } from "./begun-load.ts";
@@ -78,10 +78,10 @@ export class Service {
   async load(): Promise<void> {
     const begun = this.#begun ?? this.#prepare(new BegunLoad(this.#parts.source));
     this.#begun = undefined;
-    const line = createStatusLine(this.#parts.context.io);
-    begun.showWith((progress) => line.update(() => describeLoad(progress)));
-    const { load, endedAt, tookMs } = await begun.ended;
-    line.clear();
+    const { load, endedAt, tookMs } = await withStatusLine(this.#parts.context.io, (update) => {
+      begun.showWith((progress) => update(() => describeLoad(progress)));
+      return begun.ended;
+    });
     const { beganAt } = begun;
     await this.#take({ ...load, reading: { noticedAt: beganAt, beganAt, endedAt } }, tookMs);
   }
