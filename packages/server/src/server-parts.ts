@@ -48,7 +48,7 @@ export function createExporter(output: CheckedFileOutput, api: EnvoyApi, hub: Hu
     api,
     hub,
     output,
-    inspect: (stream) => [...hub.view.streams()].find((state) => state.stream === stream),
+    inspect: (stream) => hub.view.streamState(stream),
   });
 }
 
