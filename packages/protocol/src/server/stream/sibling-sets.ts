@@ -38,13 +38,13 @@ export class SiblingSets {
     const key = onlyType === undefined ? `stream ${stream}` : `${connection} ${nodeId}`;
     const known = this.#sets.get(key);
     if (known !== undefined) return known;
-    const others = onlyType === undefined ? [] : [...this.#separateOf(nodeId)];
+    const others = onlyType === undefined ? noSets : this.#separateOf(nodeId);
     const twin = onlyType && this.#traits(onlyType)?.twin;
     const isSameApi = (type: TypeUrl | undefined): boolean =>
       type === onlyType || (twin !== undefined && type === twin);
     const isOfAnother = ({ opened }: Stream): boolean => isSameApi(opened.onlyType) && opened.connection !== connection;
     const [only] = others;
-    if (only !== undefined && others.length === 1 && ![...only.streams].some(isOfAnother)) return only;
+    if (only !== undefined && others.size === 1 && ![...only.streams].some(isOfAnother)) return only;
     const order = new Order({
       areAwaited: (type) => this.#areAwaited(type),
       isCluster: this.#isCluster,
@@ -95,8 +95,8 @@ export class SiblingSets {
   }
 
   /** The sets of a node id; none without an id, so such streams are combined on one connection only. */
-  #separateOf(nodeId: string): Iterable<SiblingSet> {
-    return nodeId === "" ? [] : (this.#separate.get(nodeId) ?? []);
+  #separateOf(nodeId: string): ReadonlySet<SiblingSet> {
+    return nodeId === "" ? noSets : (this.#separate.get(nodeId) ?? noSets);
   }
 
   #forget(set: SiblingSet): void {
@@ -116,3 +116,5 @@ export class SiblingSets {
     return typeKindTable[kind].usesClusters || kind === "sds";
   }
 }
+
+const noSets: ReadonlySet<SiblingSet> = new Set();
