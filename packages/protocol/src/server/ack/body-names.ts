@@ -7,7 +7,7 @@ export interface ResponseSize {
   readonly removed: number;
 }
 
-/** The most names of a rejected response that people are shown. */
+/** The most names of one list that people are shown. */
 export const NAMES_SHOWN = 100;
 
 /** How much of each of them. */

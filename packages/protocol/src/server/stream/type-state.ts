@@ -1,13 +1,11 @@
 import { nameOfTerm } from "../../resource/resource-name.ts";
 import { shownName } from "../../resource/variant-name.ts";
 import type { View } from "../../state/view.ts";
+import { NAMES_SHOWN } from "../ack/body-names.ts";
 import type { DeliveryState, TypeState } from "../contract/inspect.ts";
 import type { StreamWaits } from "../order/stream-waits.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { StreamErrors } from "./stream-errors.ts";
-
-/** How many names of each list people are shown. */
-const NAMES_SHOWN = 100;
 
 /** Describes one type on one stream. */
 export function typeState(type: TypeStream, view: View, waits: StreamWaits, errors: StreamErrors): TypeState {
