@@ -257,16 +257,8 @@ export class Hub implements HubPort {
     const granted = this.view.grantOf({ entryPoint, peer, node });
     if (!("denied" in granted)) return granted;
     const { denied: reason, told } = granted;
-    const type = undefined;
-    this.report({
-      kind: "access-denied",
-      entryPoint,
-      stream: undefined,
-      node: node ?? anonymousNode,
-      peer,
-      type,
-      reason,
-    });
+    const about = { entryPoint, stream: undefined, node: node ?? anonymousNode, peer, type: undefined };
+    this.report({ kind: "access-denied", ...about, reason });
     if (told !== undefined) return { code: statusCode.PERMISSION_DENIED, message: told };
     if (node !== undefined) return nodeDenied(peer, node);
     return { code: deniedCode(peer), message: "this client may not call this here" };

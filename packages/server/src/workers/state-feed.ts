@@ -59,16 +59,16 @@ export class StateFeed {
 
   /** Sends the state and then its changes, until the returned function is called. `begin` is sent the start first. */
   follow(send: SendToWorker, begin: (start: FeedStart) => void): () => void {
-    const { isReady, revision, resources, numbers, remembered } = this.#source;
+    const source = this.#source;
     // All of it is read at one instant: resources do not change, only which ones are in force.
-    const state = [...resources.call(this.#source)];
+    const state = [...source.resources()];
     begin({
-      isReady: isReady.call(this.#source),
-      revision: revision.call(this.#source),
+      isReady: source.isReady(),
+      revision: source.revision(),
       placement: this.#placement,
       missing: this.#missing,
-      numbers: numbers.call(this.#source),
-      remembered: [...remembered.call(this.#source)],
+      numbers: source.numbers(),
+      remembered: [...source.remembered()],
     });
     const follower = new Follower(send);
     this.#followers.add(follower);
