@@ -37,12 +37,17 @@ describe("grpc.health.v1", () => {
     expect(await check("no.such.Service")).toEqual({ answer: undefined, code: 5 });
   });
 
-  test.each(["Check", "Watch"])("a malformed %s is INVALID_ARGUMENT, and no fault of the server", async (method) => {
+  test.each([
+    ["malformed", "Check", Buffer.from([10, 200])],
+    ["malformed", "Watch", Buffer.from([10, 200])],
+    ["too long", "Check", Buffer.alloc(17 * 1024, Buffer.from([8, 0]))],
+    ["too long", "Watch", Buffer.alloc(17 * 1024, Buffer.from([8, 0]))],
+  ])("a %s %s is INVALID_ARGUMENT, and no fault of the server", async (_, method, request) => {
     world = await startWorld();
     const faults: unknown[] = [];
     world.server.on("invariant-broken", (fault) => faults.push(fault));
     const call = (await world.connect()).open(`/grpc.health.v1.Health/${method}`);
-    call.send(Buffer.from([10, 200]));
+    call.send(request);
     expect((await within("the status", call.status)).code).toBe(3);
     expect(faults).toEqual([]);
   });

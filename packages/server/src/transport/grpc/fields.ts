@@ -9,8 +9,12 @@ export interface Field {
   readonly value: number | Uint8Array;
 }
 
-/** Reads fields in order. Throws a RangeError on malformed bytes. */
+/** What a message may have, in bytes: a few names, and each byte may cost as much memory as a field. */
+const MAX_BYTES = 16 * 1024;
+
+/** Reads fields in order. Throws a RangeError on malformed bytes, and on more than 16 KiB. */
 export function readFields(bytes: Uint8Array): readonly Field[] {
+  if (bytes.byteLength > MAX_BYTES) throw new RangeError(`${bytes.byteLength} bytes; at most ${MAX_BYTES} are read`);
   const fields: Field[] = [];
   let at = 0;
   const varint = (): number => {
