@@ -15,7 +15,7 @@ const QUIET_MS = 100;
 const POLL_MS = 30_000;
 
 /** Calls back when something in a directory changes, as `watch` of `node:fs` does. Throws if it cannot be watched. */
-export type WatchDirectory = (directory: string, onChange: () => void) => Pick<FSWatcher, "close" | "on">;
+type WatchDirectory = (directory: string, onChange: () => void) => Pick<FSWatcher, "close" | "on">;
 
 const watchDirectory: WatchDirectory = (directory, onChange) => watch(directory, { persistent: false }, onChange);
 
