@@ -59,6 +59,14 @@ describe("endpoints that become empty", () => {
     expect(await publisher.publish({ layers, origin })).toMatchObject({ kind: "unchanged", number: 5 });
   });
 
+  test("leave no timer behind when the publisher is closed in that moment", async () => {
+    const { publisher } = await startWithEndpoints();
+    const published = publisher.publish({ layers: base(cluster("a"), none("a"), endpoints("b", "1")), origin });
+    await publisher.close();
+    expect(await published).toMatchObject({ kind: "unchanged", emptied: [{ name: "a" }] });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test("are held back no longer once endpoints come back, and anew when these go", async () => {
     const { publisher, inForce } = await startWithEndpoints();
     const full = base(cluster("a"), endpoints("a", "1"), endpoints("b", "1"));

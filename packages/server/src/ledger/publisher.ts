@@ -328,9 +328,10 @@ export class Publisher {
   /** Resolves when everything that was begun is recorded and in force, and the store is closed. */
   async close(): Promise<void> {
     this.#operations.close();
-    this.#emptied.close();
     await this.#follower.close();
     await this.#operations.settled();
+    // What was under way may have held endpoints back.
+    this.#emptied.close();
     await this.#compactor.settled();
     await this.#options.store.close();
   }
