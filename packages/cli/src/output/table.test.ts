@@ -21,6 +21,12 @@ describe("a table", () => {
     );
   });
 
+  test("has any number of rows", () => {
+    const rows = Array.from({ length: 150_000 }, () => ["edge", "ok"] as const);
+    const lines = formatTable(rows, columns, { colors: plain, width: 30 }).split("\n");
+    expect([lines.length, lines[0], lines[150_000]]).toEqual([150_002, "NAME  WHY", "edge  ok"]);
+  });
+
   test("keeps what came from elsewhere in its cell", () => {
     const rows = [["a\nb", "\u001b[2J\u202e"]] as const;
     expect(formatTable(rows, columns, { colors: plain, width: undefined })).toBe("NAME  WHY\na b    [2J\n");

@@ -23,8 +23,8 @@ export function formatTable<T>(
   { colors, width }: { readonly colors: Colors; readonly width: number | undefined },
 ): string {
   const cells = rows.map((row) => columns.map((column) => oneLine(column.text(row))));
-  const widths = columns.map((column, index) =>
-    Math.max(column.title.length, ...cells.map((cell) => [...(cell[index] ?? "")].length)),
+  const widths = columns.map(({ title }, index) =>
+    cells.reduce((widest, cell) => Math.max(widest, [...(cell[index] ?? "")].length), title.length),
   );
   const last = columns.length - 1;
   if (width !== undefined) {
