@@ -15,6 +15,7 @@ import { configSource, modes, named } from "./support/mode.ts";
 import { describeWith } from "./support/peers.ts";
 import { freePort } from "./support/port.ts";
 import { endpoints, listener, routes } from "./support/resource.ts";
+import { scopedRoutes, scopeOf } from "./support/scopes.ts";
 import { createStack } from "./support/stack.ts";
 import { until } from "./support/wait.ts";
 
@@ -130,6 +131,46 @@ describeWith("envoy", "Envoy", () => {
       await loadThere.stop();
       site.write({ "renamed.json": undefined });
       await until({ says: "the renamed listener is gone", withinMs: 8_000, everyMs: 20 }, async () => {
+        const stats = await envoy.stats();
+        return (
+          ["active", "draining"].map((state) => stats(`listener_manager.total_listeners_${state}`)).join() === "1,0"
+        );
+      });
+    });
+
+    test("moves from its routes to scopes and back, each time with another cluster: no request is lost", async () => {
+      const { site, envoy } = world;
+      const port = await freePort();
+      const moved = (round: number): readonly object[] => {
+        const name = `moved-${round}`;
+        const isScoped = round % 2 === 1;
+        const manager = isScoped ? scopedRoutes(mode, ":authority") : undefined;
+        return [
+          world.listener({ name: "moved", port, routes: name, statPrefix: name, ...(manager && { manager }) }),
+          ...(isScoped ? [scopeOf(`127.0.0.1:${port}`, name)] : []),
+          routes(name, [{ cluster: name }]),
+          clusterOf(mode, name),
+          endpoints(name, [world.green.port]),
+        ];
+      };
+      site.write({ "moved.json": moved(0) });
+      await using loadThere = startHttpLoad({ port, keptPerSecond: 0, newPerSecond: 200 });
+      await loadThere.answeredBy(world.green.name, 5_000);
+      await world.losses(loadThere, port);
+      const rounds = times(4, 20);
+      for (let round = 1; round <= rounds; round++) {
+        site.write({ "moved.json": moved(round) });
+        await until({ says: "the listener is in use, and the former cluster gone", withinMs: 8_000 }, async () => {
+          const clusters = await dumpedNames(envoy, "dynamic_active_clusters", "cluster");
+          const isGone = !clusters.includes(`moved-${round - 1}`) && clusters.includes(`moved-${round}`);
+          return isGone && (await prefixOf(envoy, "moved")) === `moved-${round}`;
+        });
+      }
+      const losses = noteLosses("no loss: to scopes and back", world, rounds, await world.losses(loadThere, port));
+      expect(losses).toMatchObject({ wronglyAnswered: {}, connectErrors: {}, lostToConfiguration: {} });
+      await loadThere.stop();
+      site.write({ "moved.json": undefined });
+      await until({ says: "the moved listener is gone", withinMs: 8_000, everyMs: 20 }, async () => {
         const stats = await envoy.stats();
         return (
           ["active", "draining"].map((state) => stats(`listener_manager.total_listeners_${state}`)).join() === "1,0"

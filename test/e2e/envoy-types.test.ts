@@ -9,6 +9,7 @@ import { adsDelta, configSource, type Mode, modes, named } from "./support/mode.
 import { describeWith, peerCommand } from "./support/peers.ts";
 import { freePort } from "./support/port.ts";
 import { cluster, endpoints, listener, routes, staticCluster } from "./support/resource.ts";
+import { scopedRoutes, scopeOf } from "./support/scopes.ts";
 import { startXdsServer, type XdsServer } from "./support/server.ts";
 import { createSite, type FileContent, type Site } from "./support/site.ts";
 import { createStack, type Stack } from "./support/stack.ts";
@@ -99,7 +100,7 @@ describeWith("envoy", "every kind of resource reaches a real Envoy", () => {
       const { site, envoy } = await startPair(stack, mode, async (backend) => ({
         "web.json": [
           staticCluster("web", [backend]),
-          listener({ name: "http", port, routes: "unused", manager: scopedRoutes(mode) }),
+          listener({ name: "http", port, routes: "unused", manager: scopedRoutes(mode, "x-scope") }),
           ...scopedTable("one", 201),
           ...scopedTable("two", 202),
         ],
@@ -258,30 +259,10 @@ async function runtimeValues(envoy: Envoy): Promise<Readonly<Record<string, stri
   return Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, entry.final_value]));
 }
 
-/** Scoped routes of an HttpConnectionManager, selected by a header. */
-function scopedRoutes(mode: Mode): object {
-  const source = configSource(mode);
-  const fragment = { header_value_extractor: { name: "x-scope", element_separator: ",", index: 0 } };
-  return {
-    scoped_routes: {
-      name: "scopes",
-      scope_key_builder: { fragments: [fragment] },
-      rds_config_source: source,
-      scoped_rds: { scoped_rds_config_source: source },
-    },
-  };
-}
-
 /** A scope and its route table, which responds with a status of its own. */
 function scopedTable(name: string, status: number): object[] {
-  const scope = {
-    "@type": "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration",
-    name: `scope-${name}`,
-    route_configuration_name: `routes-${name}`,
-    key: { fragments: [{ string_key: name }] },
-  };
   const answer = { route: undefined, direct_response: { status } };
-  return [scope, routes(`routes-${name}`, [{ cluster: "web", more: answer }])];
+  return [scopeOf(name, `routes-${name}`), routes(`routes-${name}`, [{ cluster: "web", more: answer }])];
 }
 
 const LUA = "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua";
