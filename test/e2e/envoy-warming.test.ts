@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { deliveries } from "./support/admin.ts";
 import { createCertificate } from "./support/certificate.ts";
+import { SLOW_PATH } from "./support/http-backend.ts";
 import { clusterNames, NO_LOSS, noteLosses, onlyCluster, startLoadedEnvoy, swapTo } from "./support/loaded-envoy.ts";
 import { adsModes, configSource, type Mode, named } from "./support/mode.ts";
 import { describeWith } from "./support/peers.ts";
@@ -52,6 +53,29 @@ describeWith("envoy", "Envoy", () => {
         return (await deliveries(server)).every(({ waits }) => waits === undefined);
       });
       expect(noteLosses("no loss: beside one that never warms", world, 2, await world.losses())).toEqual(NO_LOSS);
+    },
+  );
+
+  test.each(named(adsModes))(
+    "routes wait until the hosts of a new cluster had their first health check, however long that takes (%s)",
+    async (_name, mode) => {
+      await using stack = createStack();
+      const world = await startLoadedEnvoy(stack, mode);
+      const { site, envoy, load, green } = world;
+      const slow = { timeout: "9s", interval: "9s", unhealthy_threshold: 1, healthy_threshold: 1 };
+      const more = { health_checks: [{ ...slow, http_health_check: { path: SLOW_PATH } }] };
+      site.write({
+        ...swapTo(mode, "checked", green.port),
+        "swap.json": [
+          cluster({ name: "checked", source: configSource(mode), more }),
+          endpoints("checked", [green.port]),
+        ],
+      });
+      await load.answeredBy(green.name, 9_000);
+      await until({ says: "the former cluster is gone", withinMs: 5_000 }, async () => {
+        return (await clusterNames(envoy)).join() === "checked";
+      });
+      expect(noteLosses("no loss: to slow health checks", world, 1, await world.losses())).toEqual(NO_LOSS);
     },
   );
 

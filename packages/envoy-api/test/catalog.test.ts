@@ -47,6 +47,16 @@ describe("the types of requirements 1.3 (B-TYP-01)", () => {
     ]);
   });
 
+  it("say that a client warms a Cluster with health checks until its hosts had the first one", () => {
+    const check = { timeout: "1s", interval: "1s", unhealthy_threshold: 1, healthy_threshold: 1, tcp_health_check: {} };
+    const { warmsOn } = api.traits(url(V3.cluster)) ?? {};
+    const cluster = (more: object): Uint8Array => encode(typed(V3.cluster, { name: "c", type: "EDS", ...more }));
+    expect(warmsOn?.(cluster({ health_checks: [check], lb_policy: "RANDOM" }))).toBe(true);
+    expect(warmsOn?.(cluster({ lb_policy: "RANDOM", outlier_detection: {} }))).toBe(false);
+    expect(api.traits(url("envoy.api.v2.Cluster"))?.warmsOn).toBe(warmsOn);
+    expect(api.traits(url(V3.endpoints))?.warmsOn).toBeUndefined();
+  });
+
   it("have a ClusterLoadAssignment without endpoints to stand in for one that is missing, and nothing for the others", () => {
     const all = api.types.flatMap(({ type, v2Twin }) => (v2Twin === undefined ? [type] : [type, v2Twin]));
     expect(all.filter((type) => api.traits(type)?.placeholder !== undefined)).toEqual([

@@ -2,7 +2,14 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { LONG_PATH } from "./long-response.ts";
 
-/** An HTTP/1.1 backend that answers every request with its name, and `LONG_PATH` with an endless response. */
+/** Answered late, so that a health check of it takes long. */
+export const SLOW_PATH = "/slow";
+const SLOW_MS = 2_500;
+
+/**
+ * An HTTP/1.1 backend that answers every request with its name, `SLOW_PATH` after 2.5 seconds, and `LONG_PATH` with an endless
+ * response.
+ */
 export interface Backend extends AsyncDisposable {
   readonly name: string;
   readonly port: number;
@@ -20,7 +27,8 @@ export async function startHttpBackend(name: string, onRequest: () => void = () 
       return;
     }
     response.setHeader("x-runtime-echo", request.headers["x-e2e"] ?? "");
-    response.end(name);
+    if (request.url === SLOW_PATH) setTimeout(() => response.end(name), SLOW_MS).unref();
+    else response.end(name);
   });
   // Envoy closes idle connections: a close by the backend could cross a request and look like a loss.
   server.keepAliveTimeout = 0;

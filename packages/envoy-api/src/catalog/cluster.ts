@@ -1,4 +1,5 @@
 import type { Cluster } from "../../gen/types/envoy/config/cluster/v3/cluster_pb.d.ts";
+import { lengthTag, WireReader } from "../wire/reader.ts";
 import { type AskedReference, isAskedOverXds } from "./config-source.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 import { resourceType } from "./resource-type.ts";
@@ -26,8 +27,22 @@ export const cluster: CatalogEntry = defineEntry<Cluster>({
   },
   nameField: "name",
   referencesIn: findEndpoints,
+  warmsOn: hasHealthChecks,
   check: checkCluster,
 });
+
+/** The field `health_checks`. */
+const HEALTH_CHECKS = lengthTag(8);
+
+function hasHealthChecks(bytes: Uint8Array): boolean {
+  const reader = new WireReader(bytes);
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === HEALTH_CHECKS) return true;
+    reader.skip(tag);
+  }
+  return false;
+}
 
 /** The client subscribes to the endpoints by service name, or by the cluster's name (client-behaviours G6). */
 function findEndpoints(content: Cluster): readonly AskedReference[] {

@@ -31,6 +31,8 @@ export interface CatalogEntry {
   readonly discovery: DiscoveryService | undefined;
   /** Encodes a resource of that name that means "there is none", equal in v2; undefined if there is no such form. */
   readonly placeholder: ((name: string) => Uint8Array) | undefined;
+  /** Whether a client goes on warming an encoded resource, equal in v2, when it has all that it refers to. */
+  readonly warmsOn: ((bytes: Uint8Array) => boolean) | undefined;
   /** The local name of the field that holds the name, if a single field does. */
   readonly nameField: string | undefined;
   /**
@@ -84,6 +86,7 @@ export interface EntryDefinition<M extends Message> {
   readonly v2Message?: string;
   readonly discovery?: DiscoveryService;
   readonly placeholder?: (name: string) => Uint8Array;
+  readonly warmsOn?: (bytes: Uint8Array) => boolean;
   readonly nameField?: keyof M & string;
   /** Set if the name is not simply that of a field. */
   readonly nameIn?: (content: M) => string | undefined;
@@ -108,6 +111,7 @@ export function defineEntry<M extends Message>(definition: EntryDefinition<M>): 
     v2Twin: definition.v2Message === undefined ? undefined : formatTypeUrl(definition.v2Message),
     discovery: definition.discovery,
     placeholder: definition.placeholder,
+    warmsOn: definition.warmsOn,
     nameField,
     nameIn: nameIn && ((content) => nameIn(content as M)),
     namingHint: definition.namingHint ?? 'give it a "name"',
@@ -126,7 +130,7 @@ function nameInField<M extends Message>(field: keyof M): (content: M) => string 
 
 /** Returns the traits of an entry's type or of its v2 twin. `twin` is the other one of the two. */
 export function traitsFrom(
-  { kind, isFullState, placeholder, terms }: CatalogEntry,
+  { kind, isFullState, placeholder, warmsOn, terms }: CatalogEntry,
   {
     type,
     owes,
@@ -141,6 +145,7 @@ export function traitsFrom(
     owes,
     ...(twin !== undefined && { twin }),
     ...(placeholder !== undefined && { placeholder }),
+    ...(warmsOn !== undefined && { warmsOn }),
     ...(terms !== undefined && { terms }),
     ...(owner !== undefined && { owner }),
   };

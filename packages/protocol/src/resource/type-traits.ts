@@ -20,6 +20,11 @@ export interface TypeTraits {
    * refers, so that the wait ends (architecture.md 3, a cluster without endpoints).
    */
   readonly placeholder?: (name: string) => Uint8Array;
+  /**
+   * Whether a client goes on warming a resource when it has all that it refers to: a Cluster, until its hosts had their first
+   * health check.
+   */
+  readonly warmsOn?: (bytes: Uint8Array) => boolean;
   /** How its resources match terms besides their names and aliases (S-VHD-03). */
   readonly terms?: TermRules;
   /** The type of the resources that collections of `terms` belong to. */

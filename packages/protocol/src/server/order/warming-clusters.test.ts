@@ -164,6 +164,19 @@ describe("S-ORD-06: where the ACK of Clusters is withheld, one counts as in use"
     expect(counted(assignment("a"), 6, plain("a"))).toEqual(["a"]);
   });
 
+  test("not if the client goes on warming it then, but by its own ACK", () => {
+    const warmsOn = (bytes: Uint8Array): boolean => new TextDecoder().decode(bytes).endsWith("checked");
+    const checking = typeStream(CLUSTER, [], { warmsOn });
+    const both = [resource(CLUSTER, "a", "checked"), withEndpoints("b")];
+    const all = new WarmingClusters();
+    all.bring(checking, answer(CLUSTER, 5, both), () => "new");
+    all.accept(endpoints, aggregated, answer(ENDPOINTS, 6, [assignment("a"), assignment("b")]), 9);
+    all.countGiven();
+    expect(left(all)).toEqual(["a"]);
+    all.accept(checking, aggregated, answer(CLUSTER, 5, both), 9);
+    expect(left(all)).toEqual([]);
+  });
+
   test("not if they are a placeholder", () => {
     expect(counted(resource(ENDPOINTS, "a", "none"), 6, withEndpoints("a"))).toEqual(["a"]);
     expect(counted(resource(ENDPOINTS, "a", "nine"), 6, withEndpoints("a"))).toEqual([]);

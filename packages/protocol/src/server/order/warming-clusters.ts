@@ -29,6 +29,8 @@ interface Newcomer {
   acceptedAt: number | undefined;
   /** Whether the client ACKed its endpoints. */
   isGiven: boolean;
+  /** Whether the client may go on warming it then. */
+  readonly warmsOn: () => boolean;
 }
 
 /** Clusters that one client was sent, and cannot use before it has their endpoints. */
@@ -151,10 +153,13 @@ export class WarmingClusters {
     return owed;
   }
 
-  /** Counts Clusters whose endpoints were ACKed as in use, with or without their own ACK. */
+  /**
+   * Counts Clusters whose endpoints were ACKed as in use, with or without their own ACK, unless only that tells when they
+   * are.
+   */
   countGiven(): void {
     this.#unknown = undefined;
-    for (const [name, { isGiven }] of this.#newcomers) if (isGiven) this.#newcomers.delete(name);
+    for (const [name, { isGiven, warmsOn }] of this.#newcomers) if (isGiven && !warmsOn()) this.#newcomers.delete(name);
   }
 
   /** Stops waiting for these Clusters, and for unknown ones. */
@@ -212,7 +217,17 @@ export class WarmingClusters {
 function newcomerOf(cluster: Resource, news: Newcomer["news"], traits: TypeTraits, delivery: Delivery): Newcomer {
   const endpoints = endpointsOf(cluster, traits);
   const others = cluster.references.filter((reference) => reference !== endpoints);
-  return { news, references: cluster.references, endpoints, others, delivery, acceptedAt: undefined, isGiven: false };
+  const warmsOn = (): boolean => traits.warmsOn?.(cluster.bytes) === true;
+  return {
+    news,
+    references: cluster.references,
+    endpoints,
+    others,
+    delivery,
+    acceptedAt: undefined,
+    isGiven: false,
+    warmsOn,
+  };
 }
 
 function endpointsOf({ references }: Resource, { owes }: TypeTraits): Reference | undefined {
