@@ -57,6 +57,24 @@ describe("xds wait", () => {
     expect(status).toContain("\nclusters.yaml:1: error: ");
   });
 
+  test("counts errors as status does, also those that a load leaves out", async () => {
+    const wrong = Array.from({ length: 1_200 }, (_, index) => `- name: c${index}\n  nonsense: 1\n`);
+    const site = await Site.make({ "clusters.yaml": wrong.join("") });
+    cleanups.push(() => site.remove());
+    const serving = await Serving.start(site);
+    cleanups.push(() => serving.stop());
+    await until("the load failed", () => serving.logged("load-failed").length > 0);
+    const [failed] = serving.logged("load-failed");
+    const { stderr } = await serving.xds("wait");
+    const { stdout: status } = await serving.xds("status");
+    const counts = [
+      `${failed?.["errors"]} errors`,
+      ...[stderr, status].flatMap((text) => text.match(/\d+ errors/g) ?? []),
+    ];
+    expect(counts).toEqual(["1200 errors", "1200 errors", "1200 errors", "1200 errors"]);
+    expect(status).toContain("\nand 1197 more: ");
+  });
+
   test("with nobody connected ends with 5, unless nobody needs to be", async () => {
     const { serving } = await serve({ "clusters.yaml": clusters("one") });
     expect(await serving.xds("wait", "--timeout", "0s")).toMatchObject({

@@ -1,5 +1,6 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
 import { messageNameOf, type TypeUrl } from "@xdskit/protocol";
+import { problemCounts } from "@xdskit/source/checks";
 import { type AdminRole, roleOfIdentities } from "./admin/access.ts";
 import type { AccessRulesAnswer } from "./admin/answers/access.ts";
 import type { AdminView } from "./admin/view.ts";
@@ -151,7 +152,7 @@ function describeReadiness(
     return { isReady: false, isDraining: false, reasons: ["no worker is ready"] };
   if (state === "ready") return { isReady: true, isDraining: false, reasons: lacks };
   if (state === "draining") return { isReady: false, isDraining: true, reasons: ["the server is shutting down"] };
-  const errors = source.problems.filter(({ severity }) => severity === "error").length;
+  const { errors } = problemCounts(source.problems);
   const failed = `no configuration yet: the first load failed with ${errors} ${errors === 1 ? "error" : "errors"}`;
   return {
     isReady: false,

@@ -1,7 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { Resource } from "@xdskit/protocol";
 import type { NodesAnswer, ResourceAnswer, ResourcesAnswer } from "@xdskit/server";
-import type { LoadedState } from "@xdskit/source";
+import { type LoadedState, problemCounts } from "@xdskit/source";
 import { resourceValue } from "../../discovery/resource-value.ts";
 import { CommandError, exitCode } from "../../exit-code.ts";
 import type { Io } from "../../io.ts";
@@ -86,7 +86,7 @@ function itemOf({ layer, type, name, constraints, version, body, error, problem 
 async function readSource(given: string, io: Io): Promise<DiffSide> {
   const { state, problems, api, place } = await loadSource(given, {}, io);
   if (state !== undefined) return { items: itemsOf(state, api), nodeLayers: undefined };
-  const errors = plural(problems.filter(({ severity }) => severity === "error").length, "error");
+  const errors = plural(problemCounts(problems).errors, "error");
   throw new CommandError(exitCode.sourceBroken, `${place.shown} has ${errors}`, `xds validate ${given} lists them`);
 }
 

@@ -1,4 +1,5 @@
 import { globMatches, type LedgerRecord } from "@xdskit/protocol/internal";
+import { problemCounts } from "@xdskit/source/checks";
 import type { ProgressAnswer } from "../answers/progress.ts";
 import { describeProgress, NODES_NAMED } from "../describe-progress.ts";
 import { progressOfAll } from "../merge/progress.ts";
@@ -63,7 +64,7 @@ async function askedRevision({ view }: AdminSources, query: Query): Promise<numb
   const text = query.text("revision") ?? "";
   if (text === "source") {
     await view.refreshSource?.();
-    const errors = view.source().problems.filter(({ severity }) => severity === "error").length;
+    const { errors } = problemCounts(view.source().problems);
     const held = view.ledger()?.held;
     if (view.source().state === "good" && held !== undefined) {
       const error = `the change ${held.number} of the source is held: ${held.trips.map(({ message }) => message).join("; ")}`;
