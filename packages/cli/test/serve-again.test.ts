@@ -107,6 +107,28 @@ test("a history that cannot be used is told by the status, as long as it is kept
   expect(stdout).toMatch(/^history {3}in memory only, lost at the next restart: .*ledger cannot be used: .*version/m);
 });
 
+test("the history of a server that cannot use its ledger says that what is on disk is left out", async () => {
+  await start();
+  await stop();
+  const ledger = join(state, "s", "ledger", "records-0.log");
+  await writeFile(ledger, (await readFile(ledger, "utf8")).replace("xdskit ledger 1", "xdskit ledger 9"));
+  await site.write("clusters.yaml", "- {");
+  const again = await start();
+  await until("the source is read", () => again.logged("load-failed").length === 1);
+  const leftOut =
+    "xds: only since the start of the server, without what is on disk: .*ledger cannot be used: .*version.*\n";
+  const whole = await again.xds("history");
+  expect([whole.code, whole.stderr]).toEqual([
+    0,
+    expect.stringMatching(new RegExp(`^xds: nothing was published\n${leftOut}$`)),
+  ]);
+  const { code, stderr } = await again.xds("history", "--node", "edge-1");
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(new RegExp(`^xds: nothing is recorded of node edge-1\n${leftOut}$`)),
+  ]);
+});
+
 test("without anything in force, the status of a broken source does not say that anything is", async () => {
   await site.write("clusters.yaml", "- {");
   const serving = await start();

@@ -1,7 +1,8 @@
-import type { RevisionAnswer, RevisionsAnswer } from "@xdskit/server";
+import type { RevisionAnswer, RevisionsAnswer, ServerAnswer } from "@xdskit/server";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
 import { formatJson } from "../output/json.ts";
+import { oneLine } from "../output/one-line.ts";
 import { formatTable } from "../output/table.ts";
 import { askAdmin } from "./admin-request.ts";
 import { LARGEST_PAGE } from "./ask-in-pages.ts";
@@ -16,9 +17,19 @@ export interface HistoryFlags extends NodeHistoryFlags {
 
 export async function history(flags: HistoryFlags, context: CommandContext): Promise<ExitCode> {
   const { node, at } = flags;
-  if (node !== undefined) return nodeHistory(node, flags, context);
-  if (at !== undefined) throw new CommandError(exitCode.usage, "--at goes with --node");
-  return wholeHistory(flags, context);
+  if (node === undefined && at !== undefined) throw new CommandError(exitCode.usage, "--at goes with --node");
+  const code = await (node === undefined ? wholeHistory(flags, context) : nodeHistory(node, flags, context));
+  if (flags.output === "table") await tellWhatIsLeftOut(flags, context);
+  return code;
+}
+
+/** A server that cannot use the ledger of its state directory has begun a history of its own. */
+async function tellWhatIsLeftOut(flags: HistoryFlags, { io }: CommandContext): Promise<void> {
+  const { ledger } = await askAdmin<ServerAnswer>("/api/v1/server", {}, flags, io);
+  if (ledger?.inMemoryReason === undefined) return;
+  io.stderr.write(
+    `xds: only since the start of the server, without what is on disk: ${oneLine(ledger.inMemoryReason)}\n`,
+  );
 }
 
 async function wholeHistory(flags: HistoryFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
