@@ -1,5 +1,7 @@
 import { once } from "node:events";
+import { rm } from "node:fs/promises";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -46,6 +48,26 @@ describe("xds serve", () => {
     expect(serving.logged("stopped")).toHaveLength(1);
   });
 
+  test("files that lose and get back resources are named with both numbers", async () => {
+    const where = await site({ "a.yaml": clusters("zero"), "b.yaml": clusters("one", "two", "three") });
+    const serving = await serve(where);
+    await until("it is ready", () => serving.isReady());
+    const loads = (): readonly unknown[] =>
+      serving.logged("loaded").map(({ resources, recounted }) => ({ resources, recounted }));
+    await where.write("b.yaml", clusters("one"));
+    await until("the first part is in force", () => loads().length === 2);
+    await where.write("b.yaml", clusters("one", "two", "three"));
+    await until("the rest is in force", () => loads().length === 3);
+    await rm(join(where.directory, "a.yaml"));
+    await until("a file is gone", () => loads().length === 4);
+    expect(loads()).toEqual([
+      { resources: 4, recounted: undefined },
+      { resources: 2, recounted: ["b.yaml: 3 to 1"] },
+      { resources: 4, recounted: ["b.yaml: 1 to 3"] },
+      { resources: 3, recounted: ["a.yaml: 1 to 0"] },
+    ]);
+  });
+
   test("a directory of more than 128 KiB is read by a thread, which ends with the server", async () => {
     const names = Array.from({ length: 2000 }, (_, index) => `cluster-${index}`);
     const where = await site({ "clusters.yaml": clusters(...names) });
@@ -63,7 +85,10 @@ describe("xds serve", () => {
     expect(parseAllDocuments(stdout).map((document) => document.toJS().name)).toEqual(names.sort());
     await where.write("more.yaml", clusters("one"));
     await until("the change is in force", () => serving.logged("loaded").length === 2);
-    expect(serving.logged("loaded")).toMatchObject([{ resources: 2000 }, { resources: 2001 }]);
+    expect(serving.logged("loaded")).toMatchObject([
+      { resources: 2000 },
+      { resources: 2001, recounted: ["more.yaml: 0 to 1"] },
+    ]);
     expect(await serving.stop()).toBe(0);
     await exits;
   });

@@ -20,6 +20,7 @@ export { type ProblemCounts, problemCounts } from "./problem-bound.ts";
 export type { Patience } from "./quiet.ts";
 export type { ValidationLevel } from "./read-resource.ts";
 export { readSettings } from "./read-settings.ts";
+export type { RecountedFile } from "./recounted-files.ts";
 export type { AskedResource, ResourcePlace } from "./resource-places.ts";
 export type { ListenerSettings, ListenerTls } from "./settings/choice-reading.ts";
 export {

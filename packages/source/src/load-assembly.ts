@@ -9,6 +9,7 @@ import { ListenerAddresses } from "./listener-addresses.ts";
 import type { Load, LoadedState } from "./loaded-state.ts";
 import { hasErrors, type Problem, sortProblems } from "./problem.ts";
 import { type CountedProblems, countProblems, mostInLoad, ProblemBound, type ProblemKind } from "./problem-bound.ts";
+import { recountedFiles } from "./recounted-files.ts";
 import { checkReferences } from "./references.ts";
 import type { AccessName, PlacedRule, SettingsContent } from "./settings/settings-file.ts";
 import { noSeverities, type Severities, withSeverity } from "./settings/severity.ts";
@@ -47,6 +48,8 @@ export class LoadAssembly {
   #groups: { readonly of: SettingsContent; readonly rules: readonly GroupRule[] } | undefined;
   #counting: { readonly severities: Severities; readonly of: (chunk: FileChunk) => CountedProblems } | undefined;
   #hasGoodReferences = false;
+  /** Of the last load without errors. */
+  #chunks: readonly FileChunk[] | undefined;
 
   constructor(options: LoadAssemblyOptions) {
     this.#options = options;
@@ -99,7 +102,9 @@ export class LoadAssembly {
       files: chunks.reduce((sum, { files }) => sum + files.length, 0),
       resources,
     };
-    return { state, problems };
+    const recounted = this.#chunks === undefined ? [] : recountedFiles(this.#chunks, chunks);
+    this.#chunks = chunks;
+    return { state, problems, ...(recounted.length > 0 && { recounted }) };
   }
 
   /** The group rules without their places; the same list while the file is unchanged, so that no node is mapped again. */

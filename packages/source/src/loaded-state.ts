@@ -11,6 +11,7 @@ import type {
 import { finish, ITEMS_A_STEP, type Steps } from "@xdskit/protocol/internal";
 import { editBetween } from "./known-edits.ts";
 import type { Problem } from "./problem.ts";
+import type { RecountedFile } from "./recounted-files.ts";
 import type { ListenerSettings } from "./settings/choice-reading.ts";
 import type { Settings } from "./settings/setting-table.ts";
 
@@ -44,6 +45,8 @@ export interface Load {
   readonly problems: readonly Problem[];
   /** Of a watch: when the change was noticed, and when it was read. */
   readonly reading?: ReadingTimes;
+  /** Files with more or fewer resources than in the last load without errors; absent: none, or it is the first. */
+  readonly recounted?: readonly RecountedFile[];
 }
 
 /** When a change was noticed, and when it was read. */

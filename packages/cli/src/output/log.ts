@@ -61,8 +61,9 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
   loaded: {
     level: "info",
     message: "resources loaded",
-    fields: ["resources", "files", "layers", "warnings", "took_ms"],
-    means: "its resources are in force",
+    fields: ["resources", "files", "layers", "warnings", "took_ms", "recounted"],
+    means:
+      "its resources are in force. recounted names the files that have more or fewer resources than before, with both numbers: a file that is written in parts loses those of the later parts for a moment, so rename finished files",
   },
   "load-failed": {
     level: "error",

@@ -14,6 +14,7 @@ export type LoadPart =
 export interface LoadChange {
   readonly problems: readonly Run[];
   readonly state: StateChange | undefined;
+  readonly recounted?: Load["recounted"];
 }
 
 interface StateChange extends Pick<LoadedState, "files" | "resources"> {
@@ -36,7 +37,7 @@ export class LoadTeller {
    * All parts must be sent, in order, before the returned change; `sent` are resources that were sent before as parts of
    * this load, in order, whether or not they are in it.
    */
-  *tell({ state, problems }: Load, sent: readonly Resource[] = []): Generator<LoadPart, LoadChange> {
+  *tell({ state, problems, recounted }: Load, sent: readonly Resource[] = []): Generator<LoadPart, LoadChange> {
     const newResources = new FreshItems(sent);
     const newProblems = new FreshItems<Problem>();
     const runs = runsBetween(this.#problems, problems, newProblems);
@@ -47,7 +48,7 @@ export class LoadTeller {
     for (let begin = 0; begin < newProblems.list.length; begin += PART_PROBLEMS) {
       yield { kind: "problems", problems: newProblems.list.slice(begin, begin + PART_PROBLEMS) };
     }
-    return { problems: runs, state: stateChange };
+    return { problems: runs, state: stateChange, ...(recounted !== undefined && { recounted }) };
   }
 }
 
@@ -80,7 +81,8 @@ export class LoadFollower {
     this.#problems = applyRuns(change.problems, this.#problems, problems);
     if (change.state === undefined) return { state: undefined, problems: this.#problems };
     this.#state = stateAfter(this.#state, change.state, resources);
-    return { state: this.#state, problems: this.#problems };
+    const { recounted } = change;
+    return { state: this.#state, problems: this.#problems, ...(recounted !== undefined && { recounted }) };
   }
 }
 

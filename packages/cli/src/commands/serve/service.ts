@@ -36,6 +36,17 @@ function notShown(all: readonly Problem[], shown: readonly Problem[]): number {
   return errors + warnings - shown.filter(({ omitted }) => omitted === undefined).length;
 }
 
+/** Files of one load that are named for having more or fewer resources. */
+const MAX_RECOUNTED = 10;
+
+/** Undefined where no file has more or fewer resources. */
+function describeRecounted(recounted: Load["recounted"]): readonly string[] | undefined {
+  if (recounted === undefined) return undefined;
+  const named = recounted.slice(0, MAX_RECOUNTED).map(({ file, before, after }) => `${file}: ${before} to ${after}`);
+  const more = recounted.length - named.length;
+  return more === 0 ? named : [...named, `and ${more} more files`];
+}
+
 /** What a `Service` needs. */
 export interface ServiceParts {
   readonly server: Pick<ManagementServer, "reportSource">;
@@ -176,7 +187,8 @@ export class Service {
     const { resources, files, layers } = state;
     const took = tookMs === undefined ? undefined : Math.round(tookMs);
     if (hadErrors) log.write("corrected", {});
-    log.write("loaded", { resources, files, layers: layers.size, warnings, took_ms: took });
+    const recounted = describeRecounted(load.recounted);
+    log.write("loaded", { resources, files, layers: layers.size, warnings, took_ms: took, recounted });
     if (before?.access !== undefined && state.access === undefined) log.write("access-rules-removed", {});
     if (before === undefined) this.#parts.onServing();
   }
