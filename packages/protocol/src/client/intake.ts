@@ -85,6 +85,7 @@ function apply(topic: TypeSubscription, response: DiscoveryResponse, origin: Ori
     isNews = isNews || isChanged;
   };
   const gone = response.kind === "delta" ? [...response.removed, ...verdict.missing] : verdict.missing;
+  note(topic.removeAliases(gone));
   for (const name of gone) note(topic.remove(name, answered));
   for (const put of verdict.puts) note(topic.put(put, versionOfResource(put, response), server, answered));
   for (const beat of verdict.heartbeats) topic.beat(beat, server, answered);

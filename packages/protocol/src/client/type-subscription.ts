@@ -167,11 +167,25 @@ export class TypeSubscription {
     for (const term of terms) answered(term);
     if (entry?.resource !== undefined) return this.endEntry(entry, "removed");
     this.forget(name);
-    const lost = this.#removeAlias(name);
     const glob = this.interest.get(name);
     if (glob?.kind === "glob") this.#removeGlob(glob, answered);
     for (const term of terms) if (term.kind === "name" && !this.accepted.holds(term)) this.endTerm(term);
-    return lost;
+    return false;
+  }
+
+  /**
+   * Removes aliases that the server reports as not existing (S-DLT-16); other names are ignored. Returns whether a held
+   * resource changed. A resource that loses many of its aliases changes once.
+   */
+  removeAliases(names: Iterable<string>): boolean {
+    const lost = new Map<AcceptedEntry, Set<string>>();
+    for (const name of names) {
+      if (this.accepted.get(name)?.resource !== undefined) continue;
+      for (const entry of this.accepted.known(name)) lost.set(entry, (lost.get(entry) ?? new Set()).add(name));
+    }
+    let isLost = false;
+    for (const [entry, gone] of lost) isLost = this.#loseAliases(entry, gone) || isLost;
+    return isLost;
   }
 
   /** Removes every held resource of the type whose name is not listed (C-DEL-01). Returns whether there was one. */
@@ -288,18 +302,14 @@ export class TypeSubscription {
     this.sync(glob);
   }
 
-  /** Removes an alias that the server reports as not existing (S-DLT-16). */
-  #removeAlias(alias: string): boolean {
-    let isLost = false;
-    for (const entry of [...this.accepted.known(alias)]) {
-      const { resource } = entry;
-      if (resource === undefined || !resource.aliases.includes(alias)) continue;
-      isLost = true;
-      const aliases = resource.aliases.filter((one) => one !== alias);
-      this.accepted.set({ ...entry, aliases, resource: { ...resource, aliases } });
-      this.#endAliases(resource, aliases);
-    }
-    return isLost;
+  #loseAliases(entry: AcceptedEntry, gone: ReadonlySet<string>): boolean {
+    const { resource } = entry;
+    if (resource === undefined) return false;
+    const aliases = resource.aliases.filter((one) => !gone.has(one));
+    if (aliases.length === resource.aliases.length) return false;
+    this.accepted.set({ ...entry, aliases, resource: { ...resource, aliases } });
+    this.#endAliases(resource, aliases);
+    return true;
   }
 
   #isDecided(term: Term): boolean {
@@ -311,12 +321,12 @@ export class TypeSubscription {
   /** Notifies the watches of aliases that a resource lost. */
   #endAliases(old: HeldResource, left: readonly string[]): void {
     const { name, aliases } = old;
-    const terms = this.interest.termsFor(name, left);
+    const terms = new Set(this.interest.termsFor(name, left));
     for (const term of this.interest.termsFor(name, aliases)) {
-      if (terms.includes(term)) continue;
+      if (terms.has(term)) continue;
       setStanding(term, "does-not-exist");
       this.tell(term, { kind: "absent", name, why: "removed", held: undefined });
     }
-    if (terms.length === 0) this.forget(name);
+    if (terms.size === 0) this.forget(name);
   }
 }

@@ -38,16 +38,16 @@ export interface Knowledge {
 /** Validates everything in a response, so that the NACK lists every fault (C-VAL-05). */
 export function judge(response: DiscoveryResponse, knowledge: Knowledge): Verdict {
   const refused: RefusedResource[] = [];
-  const problems: string[] = [...response.problems];
   const puts: ReceivedResource[] = [];
   const heartbeats: ReceivedResource[] = [];
   const missing: string[] = [];
+  const unnamed: string[] = [];
   const seen = new NamesSeen();
   for (const resource of response.resources) {
     seen.add(resource.name);
     const problem = resource.problem ?? problemOfTtl(resource, knowledge.dialect);
     // A resource without a name could be any of the missing ones.
-    if (problem !== undefined && resource.name === "") problems.push(problem);
+    if (problem !== undefined && resource.name === "") unnamed.push(problem);
     else if (problem !== undefined) refused.push({ resource, problem });
     else if (resource.bytes !== undefined) puts.push(resource);
     else {
@@ -58,7 +58,8 @@ export function judge(response: DiscoveryResponse, knowledge: Knowledge): Verdic
     }
   }
   if (response.kind === "delta") for (const name of response.removed) seen.addRemoved(name);
-  if (knowledge.dialect.refuseDuplicates) problems.push(...seen.problems);
+  const twice = knowledge.dialect.refuseDuplicates ? seen.problems : [];
+  const problems = [...response.problems, ...unnamed, ...twice];
   return { problems, refused, puts, heartbeats, missing, names: seen.names };
 }
 
