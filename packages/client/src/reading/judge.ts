@@ -71,9 +71,9 @@ export class Judge {
       return { misplaced: `expected resources of ${expected.type}, got a redirection of ${input.type}` };
     const { problems } = result;
     const reasons = problems.length === 0 ? [] : problems.filter((one) => isRefusal(one, expected)).map(describe);
-    if (this.#isPgvOn && input.bodyType === undefined)
-      reasons.push(...this.#api.validate(input.type, input.bytes).map(describe));
-    return this.#finish(parcel, input, reasons);
+    if (!this.#isPgvOn || input.bodyType !== undefined) return this.#finish(parcel, input, reasons);
+    const violations = this.#api.validate(input.type, input.bytes).map(describe);
+    return this.#finish(parcel, input, reasons.concat(violations));
   }
 
   /**
@@ -160,6 +160,9 @@ const noBytes = new Uint8Array();
 /** Shared: most resources have no aliases. */
 const nothing: readonly never[] = [];
 
+/** More problems of one resource are only counted: a NACK that the server finds too large would end the stream. */
+const MOST_PROBLEMS = 100;
+
 const REDIRECT: TypeUrl = "type.googleapis.com/xds.core.v3.ResourceLocator";
 
 /** The type and bytes to read. */
@@ -211,7 +214,10 @@ function refused(parcel: UnwrappedResource, problems: readonly string[]): Receiv
 }
 
 function withProblems(resource: ReceivedResource, problems: readonly string[]): ReceivedResource {
-  return problems.length === 0 ? resource : { ...resource, problem: problems.join("; ") };
+  if (problems.length === 0) return resource;
+  const more = problems.length - MOST_PROBLEMS;
+  const shown = problems.slice(0, MOST_PROBLEMS).join("; ");
+  return { ...resource, problem: more > 0 ? `${shown}; and ${more} more` : shown };
 }
 
 function keyOf({ constraints }: UnwrappedResource, name: string): string {

@@ -153,6 +153,18 @@ describe("State of the World", () => {
     ]);
   });
 
+  test("of a resource with very many violations only the first are told", () => {
+    const count = 130_000;
+    const lbEndpoints = Array.from({ length: count }, () => ({ loadBalancingWeight: 0 }));
+    const value = bytesOf({ clusterName: "a", endpoints: [{ lbEndpoints }] }, ENDPOINTS);
+    const bytes = encodeSotwResponse({ typeUrl: ENDPOINTS, resources: [{ typeUrl: ENDPOINTS, value }] });
+    const [problem = ""] = readAtOnce(readerWith().read(bytes, origin())).resources.map((one) => one.problem);
+    expect(problem.split("; ").slice(-2)).toEqual([
+      "endpoints.0.lb_endpoints.99.load_balancing_weight: expected at least 1, got 0",
+      `and ${count - 100} more`,
+    ]);
+  });
+
   test("C-TYP-12 a resource of another type makes the whole response invalid", () => {
     const other = { typeUrl: ENDPOINTS, value: bytesOf({ clusterName: "a" }, ENDPOINTS) };
     const resources = [{ typeUrl: CLUSTER, value: cluster("a") }, other, { typeUrl: "", value: cluster("b") }];
