@@ -6,6 +6,7 @@ import {
   rmSync,
   symlinkSync,
   unlinkSync,
+  watch,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -291,6 +292,18 @@ test("where the system cannot watch, files are looked at", async () => {
   });
   writeFileSync(at("cds.json"), json("b"));
   expect(await nextNames(opened)).toEqual(["b"]);
+});
+
+test("an event of an entry that cannot be looked at is no change, and no exception", async () => {
+  writeFileSync(at("cds.json"), json("a"));
+  const heard: ((event: string, name: string | null) => void)[] = [];
+  const opened = await follow(at("cds.json"), { watchedDirectory: at() }, CLUSTER, (directory, listener) => {
+    heard.push(listener);
+    return watch(directory, () => undefined);
+  });
+  for (const listener of heard) listener("rename", "x".repeat(300));
+  expect(heard).toHaveLength(1);
+  await staysSilent(opened);
 });
 
 test("B-ADS-07 B-DLT-01 there is no ADS and no delta over files", async () => {

@@ -157,6 +157,12 @@ function identityOf(file: WatchedFile): string {
   }
 }
 
+/** False too if the directory cannot be searched, or is no longer one. */
 function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // An exception in a listener of the system would end the process.
+    return false;
+  }
 }
