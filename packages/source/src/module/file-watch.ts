@@ -17,9 +17,10 @@ export class FileWatch {
     this.#onChange = onChange;
   }
 
-  /** Watches these files only. Reports newly added files at once if they changed since `sinceMs`. */
+  /** Watches these files only. Reports files that were not watched until now at once if they changed since `sinceMs`. */
   async follow(files: ReadonlySet<string>, sinceMs: number): Promise<void> {
     const before = this.#files;
+    const watched = new Set(this.#watchers.keys());
     this.#files = files;
     const folders = new Set([...files].map((file) => dirname(file)));
     for (const [folder, watcher] of this.#watchers) {
@@ -29,9 +30,9 @@ export class FileWatch {
     }
     for (const folder of folders) if (!this.#watchers.has(folder)) this.#watch(folder);
     this.#stamps = await stampsOf(files);
-    const added = [...files].filter((file) => !before.has(file));
-    const changedAt = await Promise.all(added.map((file) => stat(file).catch(() => undefined)));
-    for (const [index, file] of added.entries()) {
+    const unseen = [...files].filter((file) => !before.has(file) || !watched.has(dirname(file)));
+    const changedAt = await Promise.all(unseen.map((file) => stat(file).catch(() => undefined)));
+    for (const [index, file] of unseen.entries()) {
       if ((changedAt[index]?.ctimeMs ?? 0) >= sinceMs - CLOCK_STEP_MS) this.#onChange(file);
     }
   }
