@@ -94,8 +94,7 @@ function makeLayer(layer: string, parts: readonly LayerPart[], before: MadeLayer
       else problems.push(duplicate(layer, decoded.resource, holders.originOf(holder), originOf(file, decoded)));
     }
   }
-  problems.push(...ambiguities(layer, resources, holders));
-  return { parts, resources, problems, shape: {} };
+  return { parts, resources, problems: problems.concat(ambiguities(layer, resources, holders)), shape: {} };
 }
 
 /** The resources of a layer by name. */

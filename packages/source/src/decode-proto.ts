@@ -21,14 +21,15 @@ export function decodeProto(file: string, bytes: Uint8Array, decoding: Decoding)
   try {
     const response = decodeSotwResponse(bytes);
     const stated = readResponseErrors(response.resourceErrors.map(plainError), "resource_errors", response.typeUrl);
-    problems.push(...stated.troubles.map((trouble) => unplacedProblem(file, { ...trouble, severity: "error" })));
+    for (const trouble of stated.troubles) problems.push(unplacedProblem(file, { ...trouble, severity: "error" }));
     if (stated.troubles.length > 0) isWhole = false;
     for (const error of stated.errors)
       resources.push({ resource: createResourceError(error, contentDigest), place: undefined });
     for (const [index, any] of response.resources.entries()) {
       const { input, problems: found } = readAny(any.typeUrl, any.value, decoding);
       const path = ["resources", index];
-      problems.push(...found.map((problem) => unplacedProblem(file, { ...problem, path: [...path, ...problem.path] })));
+      for (const problem of found)
+        problems.push(unplacedProblem(file, { ...problem, path: [...path, ...problem.path] }));
       if (input === undefined) isWhole = false;
       else resources.push({ resource: createResource(input, contentDigest), place: undefined });
     }

@@ -386,3 +386,17 @@ test("folders as deep as the system has them", async () => {
   writeFileSync(join(directory, deep, "a.yaml"), cluster("a"));
   expect(await namesIn(directory)).toEqual(["a"]);
 });
+
+describe("files with more of something than a call takes as arguments", () => {
+  const many = Array.from({ length: 150_000 }, (_, index) => index);
+
+  test("errors in place of resources", async () => {
+    const errors = many.map((index) => ({
+      resource_name: { name: `n${index}` },
+      error_detail: { code: 5, message: "gone" },
+    }));
+    const response = { type_url: "type.googleapis.com/envoy.config.cluster.v3.Cluster", resource_errors: errors };
+    const directory = temporaryDirectory({ "a.json": JSON.stringify(response) });
+    expect(await namesIn(directory)).toHaveLength(many.length);
+  });
+});

@@ -131,8 +131,8 @@ function unfoldResponse(document: Readonly<Record<string, unknown>>, found: Foun
   const errors = entryOf(document, errorsKey);
   if (errorsKey !== undefined && errors !== null) {
     const stated = readResponseErrors(errors, errorsKey, impliedType);
-    found.errors.push(...stated.errors);
-    found.troubles.push(...stated.troubles);
+    for (const error of stated.errors) found.errors.push(error);
+    for (const trouble of stated.troubles) found.troubles.push(trouble);
   }
   if (resources === undefined || resources === null) return;
   if (!Array.isArray(resources)) found.troubles.push(wrongType(["resources"], "a list of resources", resources));
