@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { cluster } from "../../../test/support/layers.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { locatedTerm, variantKey } from "../../resource/variant-name.ts";
@@ -36,6 +36,17 @@ test("locators that terms were added to and taken from are those that are left",
       expect(answers(locators)).toEqual(answers(new Locators(left)));
     }),
   );
+});
+
+test("whether a term is subscribed to is found without a look at the other terms of its name", () => {
+  const terms = Array.from({ length: 100 }, (_, index) => locatedTerm("a", new Map([["shard", `${index}`]])));
+  const locators = new Locators(terms);
+  const parse = vi.spyOn(JSON, "parse");
+  const asked = terms.map((one) => locators.asksFor(one));
+  const parsed = parse.mock.calls.length;
+  parse.mockRestore();
+  expect(asked).toEqual(terms.map(() => true));
+  expect(parsed).toBe(terms.length);
 });
 
 describe("B-LOC-04: locators", () => {

@@ -71,13 +71,19 @@ export class Locators {
   asksFor(text: string): boolean {
     const located = parseLocated(text);
     if (located !== undefined) {
-      const { name } = located;
-      return this.termsAround(name).some((term) => locatedTerm(name, parseLocated(term)?.parameters) === text);
+      const { name, parameters } = located;
+      const glob = this.#hasGlobs ? globOf(name) : undefined;
+      return this.#hasTerm(name, parameters) || this.#hasTerm(glob, parameters) || this.#hasTerm("*", parameters);
     }
     const variant = parseVariantKey(text);
     const fits = ({ parameters }: { readonly parameters: Parameters }): boolean =>
       variant === undefined || matches(variant.constraints, parameters);
     return this.#isCovered(variant?.name ?? text, false, fits);
+  }
+
+  #hasTerm(name: string | undefined, parameters: Parameters): boolean {
+    const same = name === undefined ? undefined : this.#byName.get(name);
+    return name !== undefined && same?.has(locatedTerm(name, parameters)) === true;
   }
 
   #isCovered(name: string, onDemand: boolean, fits: (located: Located) => boolean): boolean {
