@@ -9,7 +9,7 @@ import {
   type SotwRequest,
   shownName,
 } from "@xdskit/protocol/internal";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   type DeltaRequestMessage,
   encodeDeltaRequest,
@@ -43,6 +43,20 @@ function delta(message: DeltaRequestMessage, reader: RequestReader = createReque
   if (request.kind !== "delta") throw new Error("not delta");
   return request;
 }
+
+test("names that alternate with other fields are read without a view for each", () => {
+  const writer = new WireWriter();
+  const names = Array.from({ length: 1_000 }, (_, index) => `n${index}`);
+  for (const name of names) writer.string(3, name).string(1, "v");
+  const bytes = writer.finish();
+  const reader = createRequestReader("sotw");
+  const views = vi.spyOn(Uint8Array.prototype, "subarray");
+  const read = reader.read(bytes);
+  const made = views.mock.calls.length;
+  views.mockRestore();
+  expect(read).toMatchObject({ kind: "sotw", versionInfo: "v", names });
+  expect(made).toBeLessThan(10);
+});
 
 describe("a request", () => {
   test("in State of the World is plain data", () => {
