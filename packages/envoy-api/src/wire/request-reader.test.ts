@@ -48,7 +48,7 @@ test("names that alternate with other fields are read without a view for each", 
   const writer = new WireWriter();
   const names = Array.from({ length: 1_000 }, (_, index) => `n${index}`);
   for (const name of names) writer.string(3, name).string(1, "v");
-  const bytes = writer.finish();
+  const bytes = Uint8Array.from(writer.finish());
   const reader = createRequestReader("sotw");
   const views = vi.spyOn(Uint8Array.prototype, "subarray");
   const read = reader.read(bytes);
