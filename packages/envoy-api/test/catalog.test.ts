@@ -53,6 +53,7 @@ describe("the types of requirements 1.3 (B-TYP-01)", () => {
     const cluster = (more: object): Uint8Array => encode(typed(V3.cluster, { name: "c", type: "EDS", ...more }));
     expect(warmsOn?.(cluster({ health_checks: [check], lb_policy: "RANDOM" }))).toBe(true);
     expect(warmsOn?.(cluster({ lb_policy: "RANDOM", outlier_detection: {} }))).toBe(false);
+    expect(warmsOn?.(Uint8Array.of(0xff))).toBe(false);
     expect(api.traits(url("envoy.api.v2.Cluster"))?.warmsOn).toBe(warmsOn);
     expect(api.traits(url(V3.endpoints))?.warmsOn).toBeUndefined();
   });

@@ -1,5 +1,6 @@
 import type { Cluster } from "../../gen/types/envoy/config/cluster/v3/cluster_pb.d.ts";
 import { lengthTag, WireReader } from "../wire/reader.ts";
+import { WireError } from "../wire/wire-error.ts";
 import { type AskedReference, isAskedOverXds } from "./config-source.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 import { resourceType } from "./resource-type.ts";
@@ -34,12 +35,17 @@ export const cluster: CatalogEntry = defineEntry<Cluster>({
 /** The field `health_checks`. */
 const HEALTH_CHECKS = lengthTag(8);
 
+/** False for bytes that are no message: a program may serve what it likes. */
 function hasHealthChecks(bytes: Uint8Array): boolean {
   const reader = new WireReader(bytes);
-  while (reader.hasMore) {
-    const tag = reader.tag();
-    if (tag === HEALTH_CHECKS) return true;
-    reader.skip(tag);
+  try {
+    while (reader.hasMore) {
+      const tag = reader.tag();
+      if (tag === HEALTH_CHECKS) return true;
+      reader.skip(tag);
+    }
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
   }
   return false;
 }

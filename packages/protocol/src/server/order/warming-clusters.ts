@@ -20,7 +20,9 @@ export type NewsOf = (name: string) => "new" | "changed" | undefined;
 /** A Cluster that the client cannot use yet, or not any more. */
 interface Newcomer {
   readonly news: "new" | "changed";
-  readonly references: readonly Reference[];
+  readonly cluster: Resource;
+  /** Whether the client goes on warming it when it has all that it refers to. */
+  readonly warmsOn: TypeTraits["warmsOn"];
   readonly endpoints: Reference | undefined;
   /** What it needs beside endpoints: without it the Cluster never warms. */
   readonly others: readonly Reference[];
@@ -29,8 +31,6 @@ interface Newcomer {
   acceptedAt: number | undefined;
   /** Whether the client ACKed its endpoints. */
   isGiven: boolean;
-  /** Whether the client may go on warming it then. */
-  readonly warmsOn: () => boolean;
 }
 
 /** Clusters that one client was sent, and cannot use before it has their endpoints. */
@@ -73,8 +73,8 @@ export class WarmingClusters {
 
   /** Whether a Cluster that may be in use has another state, which warms until the client has this resource. */
   awaits({ type, name }: Reference): boolean {
-    for (const { news, references } of this.#newcomers.values())
-      if (news === "changed" && references.some((one) => one.type === type && one.name === name)) return true;
+    for (const { news, cluster } of this.#newcomers.values())
+      if (news === "changed" && cluster.references.some((one) => one.type === type && one.name === name)) return true;
     return false;
   }
 
@@ -159,7 +159,8 @@ export class WarmingClusters {
    */
   countGiven(): void {
     this.#unknown = undefined;
-    for (const [name, { isGiven, warmsOn }] of this.#newcomers) if (isGiven && !warmsOn()) this.#newcomers.delete(name);
+    for (const [name, { isGiven, cluster, warmsOn }] of this.#newcomers)
+      if (isGiven && warmsOn?.(cluster.bytes) !== true) this.#newcomers.delete(name);
   }
 
   /** Stops waiting for these Clusters, and for unknown ones. */
@@ -217,17 +218,8 @@ export class WarmingClusters {
 function newcomerOf(cluster: Resource, news: Newcomer["news"], traits: TypeTraits, delivery: Delivery): Newcomer {
   const endpoints = endpointsOf(cluster, traits);
   const others = cluster.references.filter((reference) => reference !== endpoints);
-  const warmsOn = (): boolean => traits.warmsOn?.(cluster.bytes) === true;
-  return {
-    news,
-    references: cluster.references,
-    endpoints,
-    others,
-    delivery,
-    acceptedAt: undefined,
-    isGiven: false,
-    warmsOn,
-  };
+  const { warmsOn } = traits;
+  return { news, cluster, warmsOn, endpoints, others, delivery, acceptedAt: undefined, isGiven: false };
 }
 
 function endpointsOf({ references }: Resource, { owes }: TypeTraits): Reference | undefined {
