@@ -16,7 +16,7 @@ export interface WorkerProcess {
 /** Starts a worker process. Its output goes where that of this process goes. */
 export function forkWorker(entry: string): WorkerProcess {
   const child = fork(entry, [], { serialization: "advanced", stdio: ["ignore", "inherit", "inherit", "ipc"] });
-  // Also that a message was not sent, or the process not killed: its end tells.
+  // Without it, errors would be thrown. That the process ended, or never began, `onEnded` tells.
   child.on("error", () => undefined);
   return {
     pid: child.pid,

@@ -41,12 +41,12 @@ export class BlockedDependents {
   /** By type and name. */
   readonly #unready = new LazyMap<string, UnreadyUser>();
   /** Whether a dependent goes on with its former version until the client has the resources of a type that it references. */
-  readonly isAwaited: (type: TypeUrl) => boolean;
+  readonly areAwaited: (type: TypeUrl) => boolean;
   /** The references of all versions; undefined: not collected since they changed. */
   #awaited: ReadonlySet<string> | undefined;
 
-  constructor(isAwaited: (type: TypeUrl) => boolean) {
-    this.isAwaited = isAwaited;
+  constructor(areAwaited: (type: TypeUrl) => boolean) {
+    this.areAwaited = areAwaited;
   }
 
   get isEmpty(): boolean {
@@ -68,7 +68,7 @@ export class BlockedDependents {
       for (const { name, references } of puts) {
         const key = `${type} ${name}`;
         listed.add(key);
-        const names = references.filter((one) => this.isAwaited(one.type));
+        const names = references.filter((one) => this.areAwaited(one.type));
         if (names.length > 0 || this.#unready.has(key))
           this.#follow(name, { names, delivery, isFirst: isNew(name) }, user);
       }
@@ -85,7 +85,7 @@ export class BlockedDependents {
    * the client goes on to a newer version without it.
    */
   accept({ traits: { type } }: TypeStream, accepted: Delivery, { isAggregated }: OrderedStream): void {
-    if (this.#unready.size === 0 || !this.isAwaited(type)) return;
+    if (this.#unready.size === 0 || !this.areAwaited(type)) return;
     const brought = new Set(accepted.body.segments.flatMap(({ puts }) => puts.map(({ name }) => name)));
     for (const { versions } of this.#unready.values()) {
       for (const [i, version] of versions.entries()) {
@@ -122,7 +122,8 @@ export class BlockedDependents {
 
   /**
    * The revision before the oldest version with a reference that the client has not requested or not ACKed yet.
-   * Infinite: none. What is deleted itself, and waits for the others to be removed, does not count.
+   * Infinite: none. What is deleted itself, and waits for the others to be removed, does not count, and the client gave up
+   * what it is not subscribed to any more.
    */
   readyTo(isSettled: IsSettled): number {
     let to = Number.POSITIVE_INFINITY;

@@ -12,7 +12,7 @@ function gate(parts: Partial<RemovalParts> = {}): RemovalGate {
   return new RemovalGate({
     members: new OrderMembers(),
     warmingClusters: { isEmpty: true, isNew: () => false },
-    unready: { isEmpty: true, isAwaited: () => false, readyTo: () => NEVER, awaitedType: undefined },
+    unready: { isEmpty: true, areAwaited: () => false, readyTo: () => NEVER, awaitedType: undefined },
     client: { awaitsReturn: false },
     ...parts,
   });
@@ -20,7 +20,7 @@ function gate(parts: Partial<RemovalParts> = {}): RemovalGate {
 
 /** Dependents that the client cannot use yet, so that it uses what was before until then. */
 const blockedAt = (revision: number): RemovalParts["unready"] => ({
-  ...{ isEmpty: false, isAwaited: () => false, readyTo: () => revision, awaitedType: ROUTE },
+  ...{ isEmpty: false, areAwaited: () => false, readyTo: () => revision, awaitedType: ROUTE },
 });
 
 /** Members with one type that the client was sent nothing of. */

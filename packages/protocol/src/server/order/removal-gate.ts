@@ -17,7 +17,7 @@ export type Removed = Pick<DeferredRemovalState, "areClusters">;
 export interface RemovalParts {
   readonly members: OrderMembers;
   readonly warmingClusters: Pick<WarmingClusters, "isEmpty" | "isNew">;
-  readonly unready: Pick<BlockedDependents, "isEmpty" | "isAwaited" | "readyTo" | "awaitedType">;
+  readonly unready: Pick<BlockedDependents, "isEmpty" | "areAwaited" | "readyTo" | "awaitedType">;
   /** `awaitsReturn`: the client reconnected, and may not have subscribed yet to everything that it uses. */
   readonly client: { readonly awaitsReturn: boolean };
 }
@@ -135,7 +135,7 @@ export class RemovalGate {
     const members = name === WILDCARD ? view.members(type) : view.answersTo(type, name);
     for (const { references } of members) {
       for (const reference of references)
-        if (unready.isAwaited(reference.type) && !this.#isSettled(reference, false)) return false;
+        if (unready.areAwaited(reference.type) && !this.#isSettled(reference, false)) return false;
     }
     return true;
   }
