@@ -67,8 +67,8 @@ async function readLinks(view: AdminView): Promise<Links> {
       }
     }
   }
-  for (const [key, users] of [...from])
-    if (splitKey(key).name === WILDCARD) leadToEach(key, users, { found, to, from });
+  for (const [key, users] of from)
+    if (key.endsWith(WILDCARD) && splitKey(key).name === WILDCARD) leadToEach(key, users, { found, to, from });
   return { found, to, from };
 }
 
