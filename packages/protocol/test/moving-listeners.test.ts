@@ -62,6 +62,21 @@ describe.each(["sotw", "delta"] as const)("a Listener that moves on to another r
     expect(removes(talk.settle(talk.subscribe(1, ROUTE, ["r2"])), "c1")).toBe(true);
   });
 
+  test("keeps the former Cluster until it has the routes of scopes that it had before, and unsubscribed from", () => {
+    const talk = serving();
+    const scoped = listenerOn(to(SCOPE, "*"));
+    const scope = resource(SCOPE, "s", "r1", { references: [to(ROUTE, "r1")] });
+    talk.change({ puts: [scoped, scope] });
+    talk.settle();
+    talk.settle(talk.subscribe(1, SCOPE));
+    talk.change({ puts: [plain("c2"), listenerOn(to(CLUSTER, "c2"))] });
+    talk.settle();
+    talk.settle(talk.unsubscribe(1, ROUTE, ["r1"]));
+    talk.change({ puts: [scoped], deletes: gone("c2") });
+    expect(removes(talk.settle(), "c2")).toBe(false);
+    expect(removes(talk.settle(talk.subscribe(1, ROUTE, ["r1"])), "c2")).toBe(true);
+  });
+
   test("keeps no Cluster for a Listener that is new", () => {
     const talk = serving();
     const other = resource(LISTENER, "other", "1", { references: [to(ROUTE, "r2")] });
