@@ -3,6 +3,8 @@ import { CommandError, exitCode } from "./exit-code.ts";
 
 /** With fewer, the modules of a command cannot all be loaded: they are read at the same time. */
 const LOADED_WITH = 256;
+/** What a server opens beside connections, and much to spare: reading a large directory takes some dozens. */
+const FOR_FILES_AT_MOST = 512;
 
 /** How many files this process may have open; undefined where the system does not tell (all but Linux). */
 export function openFileLimit(): number | undefined {
@@ -13,6 +15,14 @@ export function openFileLimit(): number | undefined {
     // Not Linux, or no free descriptor.
     return undefined;
   }
+}
+
+/**
+ * How many connections of clients this process can have: not as many as it may have open files, since without any left it
+ * could read no change, and record none. Undefined where the system does not tell its limit.
+ */
+export function mostConnections(limit: number | undefined = openFileLimit()): number | undefined {
+  return limit === undefined ? undefined : limit - Math.min(Math.ceil(limit / 4), FOR_FILES_AT_MOST);
 }
 
 /** The error of a command that ran out of the files that it may have open; undefined: `cause` is something else. */

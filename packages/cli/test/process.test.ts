@@ -1,6 +1,7 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -69,6 +70,38 @@ describe.runIf(existsSync("/proc/self/limits"))("with a low limit of open files"
         1,
       ]);
     }
+    await site.remove();
+  });
+
+  test("connections leave it enough to read its files, and those that do not fit are named", async () => {
+    const site = await Site.make({ "clusters.yaml": clusters("one") });
+    const script = 'ulimit -n 512; exec "$0" "$@"';
+    const child = spawn("sh", ["-c", script, process.execPath, command, "serve", site.directory, ...flags], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    started.push(child);
+    let log = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      log += chunk.toString();
+    });
+    await until("it is ready", () => log.includes('"event":"ready"'));
+    expect(log).toMatch(/"event":"few-open-files".*"limit":512,"connections":384\b/);
+    const port = Number(/"event":"serving".*"address":"127\.0\.0\.1:(\d+)"/.exec(log)?.[1]);
+    let closed = 0;
+    const sockets = Array.from({ length: 600 }, () =>
+      connect(port, "127.0.0.1")
+        .on("close", () => closed++)
+        .on("error", () => undefined)
+        .resume(),
+    );
+    // An eighth more than connections are open, to be told of the limit.
+    await until("those that do not fit are closed", () => closed >= 600 - 384 - 48);
+    expect(closed).toBe(600 - 384 - 48);
+    expect(log).toMatch(/"event":"limit-hit","limit":"maxConnections"/);
+    await site.write("clusters.yaml", clusters("one", "two"));
+    await until("the change is read", () => log.includes('"event":"ledger-recorded","number":2'));
+    expect(closed).toBe(600 - 384 - 48);
+    for (const socket of sockets) socket.destroy();
     await site.remove();
   });
 });

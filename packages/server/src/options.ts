@@ -21,7 +21,8 @@ import type { PlacesOf } from "./source-places.ts";
 /** Limits of a server. A client that exceeds one gets a status that names the limit; other clients are not affected. */
 export interface Limits {
   /**
-   * Open connections of the whole server. A connection above the limit is closed at once.
+   * Open connections of the whole server. A connection above the limit is closed at once. Up to an eighth more sockets are
+   * open (at most 128); above that, those on which a client has said nothing yet are closed, the oldest first.
    * @default 50_000
    */
   readonly maxConnections: number;

@@ -11,6 +11,7 @@ import { Intake } from "./transport/grpc/intake.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
 import { DEFAULT_HTTP2_ENGINE } from "./transport/http2/engines.ts";
 import { ReadPacer } from "./transport/http2/read-pacer.ts";
+import { OpenSockets } from "./transport/open-sockets.ts";
 import { createRestServer } from "./transport/rest/services.ts";
 import type { BoundAddress } from "./transport/transport.ts";
 import type { TrustHolds } from "./trust-holds.ts";
@@ -46,7 +47,7 @@ export function createTransports(
   });
   const intake = new Intake();
   const readPacer = new ReadPacer({ isBusy: () => intake.isBusy, isChangeDue });
-  const shared = { decompression: new Decompression(), intake, readPacer, http2 };
+  const shared = { sockets: new OpenSockets(limits), decompression: new Decompression(), intake, readPacer, http2 };
   return options.listen.map(({ host, port, tls = usual, ...choice }, index) => {
     const secured = tls === false ? undefined : tls;
     return new GrpcTransport({

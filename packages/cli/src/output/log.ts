@@ -47,9 +47,9 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
   "few-open-files": {
     level: "warn",
     message: "the limit of open files is low",
-    fields: ["limit"],
+    fields: ["limit", "connections"],
     means:
-      "each connection of a client takes one. Connections beyond the limit of open files of the process are closed by the system, and no log line tells. Raise it with `ulimit -n`, or with `LimitNOFILE=` of systemd",
+      "each connection of a client takes one. The process admits this many connections, or those that `limits.max-connections` allows if they are fewer, and keeps the rest for its files. Raise the limit with `ulimit -n`, or with `LimitNOFILE=` of systemd",
   },
   "history-elsewhere": {
     level: "warn",

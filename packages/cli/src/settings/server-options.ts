@@ -61,11 +61,16 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   handshakeTimeoutMs: "limits.handshake-timeout",
 };
 
-/** Converts settings without conflicts to the options of a server. */
+/**
+ * Converts settings without conflicts to the options of a server.
+ *
+ * @param mostConnections How many connections this process can have; undefined: as many as the settings say.
+ */
 export function serverOptionsOf(
   values: SettingValues,
   listeners: readonly ListenerSettings[],
   directory: string,
+  { mostConnections }: { readonly mostConnections?: number | undefined } = {},
 ): Omit<ManagementServerOptions, "api"> {
   const tls = tlsOf(values, "tls");
   const adminSocket = values.text("admin-socket");
@@ -80,7 +85,7 @@ export function serverOptionsOf(
     insecure: values.flag("insecure") ?? false,
     ...requireNodeOf(values),
     controlPlane: values.text("control-plane") ?? "xdskit",
-    limits: limitsOf(values),
+    limits: limitsOf(values, mostConnections),
     rest: restOf(values),
     dialect: dialectOf(values),
     ...(v2 !== undefined && { v2 }),
@@ -238,12 +243,15 @@ function tlsOf(values: SettingValues, of: "tls" | "admin-tls"): TlsFiles | undef
   };
 }
 
-function limitsOf(values: SettingValues): Partial<Limits> {
+function limitsOf(values: SettingValues, mostConnections: number | undefined): Partial<Limits> {
   const limits: Partial<Record<keyof Limits, number>> = {};
   for (const name of limitNames()) {
     const value = values.number(LIMITS[name]);
     if (value !== undefined) limits[name] = value;
   }
+  const { maxConnections } = limits;
+  if (maxConnections !== undefined && mostConnections !== undefined)
+    limits.maxConnections = Math.min(maxConnections, mostConnections);
   return limits;
 }
 

@@ -32,6 +32,8 @@ export interface AdminServerOptions extends AdminAdmissionOptions {
 }
 
 const HANDSHAKE_MS = 10_000;
+/** Of the port, and of the local socket: callers must not take the files that clients and the history need. */
+const MAX_CONNECTIONS = 256;
 
 /** The admin API: resources, clients, deliveries and the history. */
 export interface AdminServer {
@@ -104,6 +106,7 @@ class ListeningAdmin implements AdminServer {
 
   async start(): Promise<{ readonly host: string; readonly port: number } | undefined> {
     const { listen: address, socket, tls } = this.#options;
+    this.#atPath.maxConnections = MAX_CONNECTIONS;
     if (socket !== undefined) await listenAtPath(this.#atPath, socket);
     this.#live.samples.start();
     if (address === undefined) return undefined;
@@ -159,6 +162,7 @@ function listen(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<{ host: string; port: number }> {
   return new Promise((resolve, reject) => {
+    server.maxConnections = MAX_CONNECTIONS;
     server.once("error", reject);
     server.listen(port, host, () => {
       server.off("error", reject);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { connect } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ManagementServerOptions } from "@xdskit/server";
@@ -248,3 +249,30 @@ test("names in a certificate keep their kind, whatever they contain", () => {
     ...[false, false, false],
   ]);
 });
+
+test.each(["a port", "a local socket"])(
+  "%s has 256 connections, and a place once one of them is gone",
+  async (kind) => {
+    const adminSocket = pathOf("full.sock");
+    const world = await start(kind === "a port" ? { admin: {} } : { adminSocket });
+    const address = world.adminAddress ?? { path: adminSocket };
+    const held = Array.from({ length: 256 }, () => connect(address).on("error", () => undefined));
+    await Promise.all(held.map(async (socket) => await once(socket, "connect")));
+    const tooMany = connect(address)
+      .on("error", () => undefined)
+      .resume();
+    await once(tooMany, "close");
+    expect(held.filter((socket) => socket.closed)).toEqual([]);
+    const asking = kind === "a port" ? world.adminAddress : { socketPath: adminSocket };
+    for (const socket of held) socket.destroy();
+    const asked = async (): Promise<number | undefined> =>
+      await ask({ ...asking, path: "/livez" }).then(
+        ({ status }) => status,
+        () => undefined,
+      );
+    // The server notices a moment later that they are gone.
+    let status = await asked();
+    for (let attempt = 0; attempt < 100 && status === undefined; attempt++) status = await asked();
+    expect(status).toBe(200);
+  },
+);

@@ -5,7 +5,7 @@ import { createPrimary } from "@xdskit/server/internal";
 import type { Problem, ResourceSource, SettingsContent } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../../exit-code.ts";
 import { aborted, unlessAborted } from "../../interruption.ts";
-import { openFileLimit } from "../../open-files.ts";
+import { mostConnections, openFileLimit } from "../../open-files.ts";
 import type { CommandLog } from "../../output/log.ts";
 import { formatProblems } from "../../output/problems.ts";
 import { formatAddress, formatReachedAddress, reachedHost } from "../../settings/address.ts";
@@ -55,7 +55,8 @@ export async function serveSource(
   const { io } = context;
   const { directory, shown } = place;
   const url = values.text("store");
-  const options = serverOptionsOf(values, file.listeners, directory);
+  const openFiles = openFileLimit();
+  const options = serverOptionsOf(values, file.listeners, directory, { mostConnections: mostConnections(openFiles) });
   await requireReadableFiles(values, file.listeners, directory);
   const served = { source: place.module ?? directory, listen: values.text("listen") };
   const stateDir = stateDirOf(values, io.env, served.source);
@@ -111,8 +112,7 @@ export async function serveSource(
     await rememberSource(stateDir, served);
   }
   const { address, addresses, adminAddress } = started;
-  const openFiles = openFileLimit();
-  if (openFiles !== undefined && openFiles < FEW_OPEN_FILES) log.write("few-open-files", { limit: openFiles });
+  warnOfFewOpenFiles(log, openFiles, values, options.limits?.maxConnections);
   const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);
   const more = addresses.length === 1 ? undefined : addresses.slice(1).map(formatAddress).join(",");
   log.write("serving", {
@@ -186,6 +186,19 @@ const fieldOf: Readonly<Record<string, string>> = {
   "client status": "client_status",
   "admin API": "admin",
 };
+
+/** Warns if connections are limited by the files that the process may have open, in a way that may surprise. */
+function warnOfFewOpenFiles(
+  log: CommandLog,
+  limit: number | undefined,
+  values: SettingValues,
+  connections: number | undefined,
+): void {
+  if (limit === undefined) return;
+  const isSet = values.originOf("limits.max-connections") !== undefined;
+  const isLowered = isSet && connections !== values.number("limits.max-connections");
+  if (limit < FEW_OPEN_FILES || isLowered) log.write("few-open-files", { limit, connections });
+}
 
 function formatAccess(who: readonly (readonly [string, string])[]): string {
   const width = Math.max(...who.map(([caller]) => caller.length));

@@ -1,5 +1,6 @@
 import { createWorker, runWorker } from "@xdskit/server/internal";
 import { outputTo } from "../../io.ts";
+import { mostConnections } from "../../open-files.ts";
 import { chooseColors } from "../../output/color.ts";
 import { type CommandLog, createLog } from "../../output/log.ts";
 import { createApi, loadDescriptors } from "../../settings/load-api.ts";
@@ -17,7 +18,9 @@ process.stderr.on("error", () => undefined);
 runWorker(async ({ setup, ...worker }) => {
   const { flags, file, cwd, directory, log } = setup as WorkerSetup;
   const { values } = resolveSettings({ flags, env: process.env, file, cwd, directory });
-  const { adminSocket: _, ...options } = serverOptionsOf(values, file.listeners, directory);
+  const { adminSocket: _, ...options } = serverOptionsOf(values, file.listeners, directory, {
+    mostConnections: mostConnections(),
+  });
   const descriptorFiles = values.list("descriptors");
   const api = createApi(descriptorFiles, await loadDescriptors(descriptorFiles));
   const stderr = outputTo(process.stderr);

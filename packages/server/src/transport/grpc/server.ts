@@ -8,6 +8,7 @@ import type { HubPort } from "../../hub/port.ts";
 import type { Http2Engine, Limits, TlsFiles } from "../../options.ts";
 import { http2Engines } from "../http2/engines.ts";
 import type { ReadPacer } from "../http2/read-pacer.ts";
+import type { OpenSockets } from "../open-sockets.ts";
 import { addressOf, describePeer } from "../peer.ts";
 import { Http1Server } from "../rest/http1-server.ts";
 import type { RestServer } from "../rest/rest-server.ts";
@@ -44,6 +45,8 @@ export interface GrpcTransportOptions {
   /** Handles requests that are not gRPC, over HTTP/1.1 and HTTP/2. */
   readonly rest: RestServer;
   /** Shared by all ports. */
+  readonly sockets: OpenSockets;
+  /** Shared by all ports. */
   readonly decompression: Decompression;
   /** Shared by all ports. */
   readonly intake: Intake;
@@ -59,6 +62,7 @@ export class GrpcTransport implements Transport {
   readonly #options: GrpcTransportOptions;
   readonly #methods: ReadonlyMap<string, GrpcMethod>;
   readonly #http1: Http1Server;
+  readonly #port: number;
   readonly #sockets = new Set<Socket>();
   readonly #connections = new Map<Socket, GrpcConnection>();
   readonly #idle: (() => void)[] = [];
@@ -72,6 +76,7 @@ export class GrpcTransport implements Transport {
     this.#options = options;
     this.#methods = grpcMethods(options.api, options.methods);
     this.#http1 = new Http1Server(options);
+    this.#port = options.sockets.addPort();
   }
 
   async start(hub: HubPort): Promise<BoundAddress> {
@@ -152,11 +157,19 @@ export class GrpcTransport implements Transport {
         socket.destroy();
       });
     };
-    if (tls === undefined) return createServer({ noDelay: true }, take);
+    if (tls === undefined) {
+      return createServer({ noDelay: true }, (socket) => {
+        this.#enter(socket, hub);
+        take(socket);
+      });
+    }
     this.#tls = await TlsListener.open(
       tls,
       {
-        onSocket: take,
+        onSocket: (socket) => {
+          this.#keep(socket);
+          take(socket);
+        },
         onNotice: (socket, notice) => this.#lapse(socket, notice, hub),
         handshakeTimeoutMs: limits.handshakeTimeoutMs,
         protocols: ["h2", "http/1.1"],
@@ -168,7 +181,7 @@ export class GrpcTransport implements Transport {
         onHeld: ({ id, files, message }) => hub.report({ kind: "tls-held", id, files, message }),
       },
     );
-    this.#tls.server.on("connection", (socket: Socket) => this.#keep(socket));
+    this.#tls.server.on("connection", (socket: Socket) => this.#enter(socket, hub));
     this.#tls.server.on("tlsClientError", (error: Error, socket) => {
       hub.report({
         kind: "connection-refused",
@@ -180,6 +193,28 @@ export class GrpcTransport implements Transport {
     return this.#tls.server;
   }
 
+  /** Keeps a socket that was just accepted; one of those that have not spoken yet may have to go for it. */
+  #enter(socket: Socket, hub: HubPort): void {
+    this.#keep(socket);
+    const address = addressOf(socket);
+    if (address === undefined) {
+      socket.destroy();
+      return;
+    }
+    const { sockets, limits } = this.#options;
+    const silent = sockets.add(this.#keyOf(address), socket);
+    if (silent === undefined) return;
+    const silentAddress = addressOf(silent);
+    const message = `closed before the client said anything: ${limits.maxConnections} connections are the limit (maxConnections)`;
+    if (silentAddress !== undefined) hub.reportLimit("maxConnections", silentAddress, message);
+    silent.destroy();
+  }
+
+  /** The key of an open socket. */
+  #keyOf(address: string): string {
+    return `${this.#port} ${address}`;
+  }
+
   #keep(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
@@ -187,10 +222,10 @@ export class GrpcTransport implements Transport {
   }
 
   async #accept(socket: Socket, hub: HubPort): Promise<void> {
-    this.#keep(socket);
     if (socket.destroyed) return;
     const peer = describePeer(socket);
     const protocol = await readProtocol(socket, this.#options.limits.handshakeTimeoutMs);
+    this.#options.sockets.speaks(this.#keyOf(peer.address));
     if (socket.destroyed) return;
     if (protocol === "http1") {
       this.#http1.accept(socket, peer, { hub, listener: this.#choice });
