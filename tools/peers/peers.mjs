@@ -221,6 +221,16 @@ export const peers = [
     says: "buildah, which builds the image without a daemon, from the machine's package manager",
     programs: ["buildah"],
   }),
+  debianPackage({
+    name: "zsh",
+    says: "zsh, which completes commands, from the machine's package manager",
+    programs: ["zsh"],
+  }),
+  debianPackage({
+    name: "fish",
+    says: "fish, which completes commands, from the machine's package manager",
+    programs: ["fish"],
+  }),
   pythonPackage({
     name: "node-24",
     says: "the newest Node that PyPI serves, to run the tests on",

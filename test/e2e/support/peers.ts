@@ -26,6 +26,8 @@ export type PeerName =
   | "testssl"
   | "buildah"
   | "promtool"
+  | "zsh"
+  | "fish"
   | "etcd"
   | "etcd-with-clock"
   | "toxiproxy"

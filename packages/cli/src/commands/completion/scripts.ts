@@ -136,9 +136,10 @@ function zshAction({ words, path }: CompletedArgument): string {
   const offered = words.length === 0 ? "" : `(${words.join(" ")})`;
   if (path === undefined) return offered;
   const files = path === "file" ? "_files" : `_files -g "*(${MODULES.join("|")})"`;
+  // The space: _arguments adds no options of its own, which _alternative does not know.
   return words.length === 0
     ? files
-    : `_alternative "words:word:${offered}" "paths:path:${files.replaceAll('"', '\\"')}"`;
+    : ` _alternative "words:word:${offered}" "paths:path:${files.replaceAll('"', '\\"')}"`;
 }
 
 function zshOption({ long, short, says, choices, takesValue, isFile }: CompletedOption): string {
