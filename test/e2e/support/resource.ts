@@ -44,6 +44,18 @@ export function staticCluster(name: string, ports: readonly number[], more: obje
   };
 }
 
+/** An aggregate Cluster: the first of its members with healthy endpoints gets the traffic. */
+export function aggregateCluster(name: string, members: readonly string[]): object {
+  const config = { "@type": typed("envoy.extensions.clusters.aggregate.v3.ClusterConfig"), clusters: members };
+  return {
+    "@type": typed("envoy.config.cluster.v3.Cluster"),
+    name,
+    connect_timeout: "1s",
+    lb_policy: "CLUSTER_PROVIDED",
+    cluster_type: { name: "envoy.clusters.aggregate", typed_config: config },
+  };
+}
+
 /** A ClusterLoadAssignment: one locality with these ports of 127.0.0.1, or none without ports. */
 export function endpoints(name: string, ports: readonly number[]): object {
   const locality = { region: "here", zone: "a" };

@@ -83,6 +83,11 @@ export class CurrentView {
     return this.shared.changes.retargeted(from, this.view, type);
   }
 
+  /** Those of them that referenced resources of their own type, or do now: aggregate Clusters. */
+  regroupedSince(from: Position, type: TypeUrl): ReadonlySet<string> {
+    return this.shared.changes.regrouped(from, this.view, type);
+  }
+
   /** What changed since a position, by every term that a change may match. */
   changesByTerm(from: Position, type: TypeUrl): ReadonlyMap<string, readonly Change[]> {
     return this.shared.changes.byTerm(from, this.view, type);

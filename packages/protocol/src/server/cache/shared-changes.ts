@@ -1,3 +1,4 @@
+import type { Reference } from "../../resource/resource.ts";
 import { globOf } from "../../resource/resource-name.ts";
 import type { Ttls } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
@@ -30,6 +31,7 @@ interface Way {
   names?: ReadonlySet<string>;
   newcomers?: ReadonlySet<string>;
   retargeted?: ReadonlySet<string>;
+  regrouped?: ReadonlySet<string>;
   byTerm?: ReadonlyMap<string, readonly Change[]>;
   /** How often a few names were looked for among all changes. */
   searches: number;
@@ -108,6 +110,20 @@ export class SharedChanges {
       way.is.retargeted ??
       new Set(way.is.changes.flatMap(({ name, then, now }) => (isRetargeted(then, now) ? [name] : [])));
     return way.retargeted;
+  }
+
+  /** Those of them that referenced resources of their own type, or do now: aggregate Clusters. */
+  regrouped(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
+    const retargeted = this.retargeted(from, view, type);
+    if (retargeted.size === 0) return retargeted;
+    const way = this.#way(from, view, type);
+    const isOwn = (reference: Reference): boolean => reference.type === type;
+    way.regrouped ??= new Set(
+      way.is.changes.flatMap(({ name, then, now }) =>
+        retargeted.has(name) && (then?.references.some(isOwn) || now?.references.some(isOwn)) ? [name] : [],
+      ),
+    );
+    return way.regrouped;
   }
 
   /**

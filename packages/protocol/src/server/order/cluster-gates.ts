@@ -4,8 +4,10 @@ import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import { type PendingResource, unknownUses } from "../cache/shared-selections.ts";
 import type { Wait } from "../contract/wait.ts";
+import { memo } from "../memory/memo.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { BlockedDependents } from "./blocked-dependents.ts";
+import { ClusterTree, type Lack, nothingLacks, vacancyOf } from "./cluster-tree.ts";
 import type { OrderMembers } from "./order-members.ts";
 import { keyOf } from "./pinned-targets.ts";
 import type { WarmingClusters } from "./warming-clusters.ts";
@@ -14,13 +16,10 @@ import type { WarmingClusters } from "./warming-clusters.ts";
 interface Gate {
   readonly type: TypeUrl;
   /**
-   * What has to come before a Cluster is used. `anew`: the names that were not used before; undefined: there was no
-   * former state.
+   * What a Cluster lacks, and each Cluster that an aggregate leads to, before it is used. `isAnew`: it was not used before;
+   * undefined: there was no former state.
    */
-  readonly waitFor: (
-    name: string,
-    anew: ReadonlySet<string> | undefined,
-  ) => "cluster" | "endpoints" | "secret" | undefined;
+  readonly lackOf: (name: string, isAnew: boolean | undefined) => Lack;
 }
 
 /** What the gates of one client read. */
@@ -56,15 +55,52 @@ export class ClusterGates {
     return ({ resource, replaces }) => {
       const before = replaces ?? (unready.awaits(resource) ? unknownUses : undefined);
       if (hasAll && before === undefined) return undefined;
-      for (const { type, waitFor } of gates) {
+      for (const { type, lackOf } of gates) {
         const anew = before && current.shared.newUses(resource, before, type);
         for (const name of (hasAll ? anew : undefined) ?? referredNames(resource, type)) {
-          const wait = waitFor(name, anew);
-          if (wait !== undefined) return { for: wait, name };
+          const { wait, vacant } = lackOf(name, anew?.has(name));
+          if (wait !== undefined || vacant !== undefined) return wait ?? vacant;
         }
       }
       return undefined;
     };
+  }
+
+  /**
+   * The test for what an aggregate Cluster waits for that the client uses, and that gets other members; undefined if none
+   * has to wait. A new aggregate does not wait: nothing uses it yet.
+   */
+  waitOfAggregates(clusters: TypeStream, current: CurrentView, isReturning: boolean): WaitOf | undefined {
+    const { position, heldBackFrom, traits } = clusters;
+    if (position === undefined || !clusters.hasNews(current.view)) return undefined;
+    const isAnyHeldBack = heldBackFrom !== Number.POSITIVE_INFINITY;
+    if (!isAnyHeldBack && current.regroupedSince(position, traits.type).size === 0) return undefined;
+    const { type, lackOf } = this.#gateOf(clusters, current, isReturning, true);
+    return ({ resource, replaces }) => {
+      if (replaces === undefined || this.#parts.warmingClusters.isNew(resource.name)) return undefined;
+      const anew = current.shared.newUses(resource, replaces, type);
+      if (anew.size === 0) return undefined;
+      const members = referredNames(resource, type).filter((name) => isServed(clusters, current, name));
+      const lacks = members.map((name) => ({ isAnew: anew.has(name), lack: lackOf(name, true) }));
+      return (
+        lacks.find(({ isAnew, lack }) => isAnew && lack.wait !== undefined)?.lack.wait ??
+        vacancyOf(lacks.map(({ lack }) => lack))
+      );
+    };
+  }
+
+  /** Names of Clusters with those that aggregates among them lead to. */
+  withMembers(names: Iterable<string>): ReadonlySet<string> {
+    const found = new Set(names);
+    for (const [clusters, { current }] of this.#parts.members.clusters) {
+      const { type } = clusters.traits;
+      // A set is walked up to what is added meanwhile.
+      for (const name of found) {
+        const cluster = current.view.holder(type, name);
+        for (const member of cluster === undefined ? [] : referredNames(cluster, type)) found.add(member);
+      }
+    }
+    return found;
   }
 
   /**
@@ -90,7 +126,8 @@ export class ClusterGates {
     return false;
   }
 
-  #gateOf(clusters: TypeStream, current: CurrentView, isReturning: boolean): Gate {
+  /** `isOfAggregates`: the gate is for aggregate Clusters, which never wait for the new state of one another. */
+  #gateOf(clusters: TypeStream, current: CurrentView, isReturning: boolean, isOfAggregates = false): Gate {
     const { position, subscription, pendingRemovals, traits } = clusters;
     const { type, owes } = traits;
     const { warmingClusters } = this.#parts;
@@ -102,21 +139,38 @@ export class ClusterGates {
     const retargeted = position && current.retargetedSince(position, type);
     const isInDoubt = (name: string): boolean =>
       warmingClusters.has(name) || retargeted?.has(name) === true || changing?.has(name) !== false;
-    const waitFor: Gate["waitFor"] = (name, anew) => {
+    const ownWait = (name: string, isAnew: boolean | undefined): "cluster" | "endpoints" | "secret" | undefined => {
       const found = current.view.holder(type, name);
       if (found === undefined || !subscription.covers(found)) return undefined;
       const isMissing = isUntold(name) && !pendingRemovals.names.has(name);
       if (warmingClusters.isNew(name) || warmingClusters.mayBeAny || isMissing) return "cluster";
       // Traffic that went there before goes on doing so.
-      if (anew?.has(name) === false) return undefined;
-      if (isInDoubt(name)) return "cluster";
-      const isNewUse = anew !== undefined || warmingClusters.isVacant(found);
+      if (isAnew === false) return undefined;
+      if (isInDoubt(name) && !(isOfAggregates && referredNames(found, type).length > 0)) return "cluster";
+      const isNewUse = isAnew !== undefined || warmingClusters.isVacant(found);
       if (isNewUse && current.isVacant(found, owes)) return "endpoints";
-      if (anew !== undefined && this.#lacksSecret(found, current.view)) return "secret";
+      if (isAnew !== undefined && this.#lacksSecret(found, current.view)) return "secret";
       const asked = found.references.filter((reference) => owes.includes(reference.type));
       return asked.some((endpoints) => this.#isUngiven(endpoints, isReturning)) ? "cluster" : undefined;
     };
-    return { type, waitFor };
+    const lackOfOne = (name: string, isAnew: boolean | undefined): Lack => {
+      const wait = ownWait(name, isAnew);
+      if (wait === undefined) return nothingLacks;
+      return wait === "endpoints" ? { vacant: { for: wait, name } } : { wait: { for: wait, name } };
+    };
+    const trees = new Map<boolean | undefined, ClusterTree>();
+    const membersOf = (name: string): readonly string[] => {
+      const found = current.view.holder(type, name);
+      return found === undefined
+        ? []
+        : referredNames(found, type).filter((member) => isServed(clusters, current, member));
+    };
+    const lackOf: Gate["lackOf"] = (name, isAnew) => {
+      if (isAnew === false || membersOf(name).length === 0) return lackOfOne(name, isAnew);
+      const makeTree = (): ClusterTree => new ClusterTree({ membersOf, lackOf: (one) => lackOfOne(one, isAnew) });
+      return memo(trees, isAnew, makeTree).lackOf(name);
+    };
+    return { type, lackOf };
   }
 
   /**
@@ -162,4 +216,10 @@ export class ClusterGates {
     for (const { isAggregated } of this.#parts.members.clusters.values()) if (!isAggregated) return true;
     return false;
   }
+}
+
+/** Whether there is a Cluster of this name for the client. */
+function isServed({ traits, subscription }: TypeStream, { view }: CurrentView, name: string): boolean {
+  const found = view.holder(traits.type, name);
+  return found !== undefined && subscription.covers(found);
 }

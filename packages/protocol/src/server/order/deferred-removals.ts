@@ -1,9 +1,11 @@
 import { type Dialect, forKind } from "../../dialect/dialect.ts";
 import type { TtlVerdict } from "../../dialect/ttl.ts";
+import type { Body } from "../../message/body.ts";
 import type { DiscoveryRequest } from "../../message/request.ts";
 import type { Variant } from "../../message/variant.ts";
 import { type TypeKind, typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
+import { addSums } from "../../resource/version.ts";
 import type { Position } from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
 import type { View } from "../../state/view.ts";
@@ -201,6 +203,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     if (this.#reported !== undefined) this.#takeUp(this.#reported, current);
     this.#returnReferenced(current.view);
     const before = this.position;
+    const heldAny = this.#holdsClustersBack;
     const answers = this.#machine.next(current, bounds);
     if (before !== undefined && this.position !== before) {
       this.#pendingRemovals = current.carryOver(this.#pendingRemovals, before, this.traits.type);
@@ -211,7 +214,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     const sent =
       this.#variant === "delta"
         ? this.#delta(answers, before, current, removable)
-        : this.#sotw(answers, before, current, removable);
+        : this.#sotw(answers, before, current, removable, heldAny || this.#holdsClustersBack);
     if (this.position !== before) this.#asked = this.subscription.scope;
     return sent;
   }
@@ -323,11 +326,18 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return isEmpty(body) && this.deliveries.lastSent !== undefined ? [] : [{ ...answer, body }];
   }
 
+  /** Whether the client goes on with the former state of an aggregate Cluster. */
+  get #holdsClustersBack(): boolean {
+    return this.areClusters && this.sentState.heldBack.resources.size > 0;
+  }
+
+  /** `hasOthers`: what the client is sent, or was sent last, is not the present state of all that there is. */
   #sotw(
     answers: readonly PendingResponse[],
     before: Position | undefined,
     current: CurrentView,
     removable: Removable,
+    hasOthers: boolean,
   ): readonly PendingResponse[] {
     const { type } = this.traits;
     if (before === undefined) {
@@ -348,11 +358,48 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     const { stays, goes } = current.shared.pendingRemovals.part(gone, to);
     this.#pendingRemovals = stays;
     const [answer] = answers;
+    if (hasOthers) return answer === undefined ? [] : this.#withHeldBack(answer, current);
     if (answer?.asked === undefined && !step.hasPuts && goes.length === 0) return [];
     const isPlain = stays.isEmpty && answer !== undefined;
     const body = isPlain ? answer.body : current.fullBody(type, this.subscription, stays);
     current.noteServed(body, this.#pendingRemovals);
     return [this.#withResumed(isPlain ? answer : { news: [], ...answer, body, isInOrder: true })];
+  }
+
+  /**
+   * The answer with what waits to be removed; nothing, if the client holds exactly that. A version of such a state is not
+   * noted: nobody could tell from it what the client holds.
+   */
+  #withHeldBack(answer: PendingResponse, current: CurrentView): readonly PendingResponse[] {
+    const stays = this.#pendingRemovals;
+    let { body } = answer;
+    if (this.#holdsClustersBack) {
+      if (!stays.isEmpty) body = this.#withRemovals(body, stays, current.view);
+    } else {
+      if (!stays.isEmpty) body = current.fullBody(this.traits.type, this.subscription, stays);
+      current.noteServed(body, stays);
+    }
+    if (answer.asked === undefined && this.#isHeld(body, current)) return [];
+    return [this.#withResumed({ ...answer, body, isInOrder: true })];
+  }
+
+  /** A state in which Clusters are held back, with what waits to be removed. */
+  #withRemovals(body: Body, stays: PendingRemovals, view: View): Body {
+    const { type } = this.traits;
+    const { resources: waiting } = this.sentState.heldBack;
+    let sum = stays.sum;
+    for (const { puts } of body.segments)
+      for (const put of puts) if (waiting.has(put.name)) sum = addSums(sum, put.sum);
+    for (const name of waiting.keys()) sum = addSums(sum, view.holder(type, name)?.sum ?? 0n);
+    return { ...body, version: view.typeVersionWith(type, sum), segments: [...body.segments, stays.segment] };
+  }
+
+  /** Whether the client was sent exactly this last. */
+  #isHeld({ segments }: Body, current: CurrentView): boolean {
+    const last = (this.deliveries.lastSent?.body.segments ?? []).flatMap(({ puts }) => puts);
+    const sent = new Map(last.map((put) => [put.name, put] as const));
+    const puts = segments.flatMap((segment) => segment.puts);
+    return puts.length === sent.size && puts.every((put) => current.isSame(put, sent.get(put.name)));
   }
 
   #withResumed(answer: PendingResponse): PendingResponse {

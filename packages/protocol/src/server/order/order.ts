@@ -218,6 +218,11 @@ export class Order {
     this.#warmingClusters.follow(clusters, delivery);
   }
 
+  /** Clusters were sent, among them aggregates with other members than before. */
+  regrouped(clusters: TypeStream, delivery: Delivery): void {
+    this.#removals.regroup(clusters, delivery);
+  }
+
   /** Clusters were sent of which the client cannot use some yet, while it may hold users of other Clusters. */
   brought(clusters: TypeStream, delivery: Delivery, newsOf: NewsOf): void {
     this.#warmingClusters.bring(clusters, delivery, newsOf);
@@ -244,6 +249,7 @@ export class Order {
     if (isNew && isUse && !this.hasClusters) this.#clusterSource.noteElsewhere();
     this.#warmingClusters.accept(type, stream, delivery, this.#sent);
     this.#unready.accept(type, delivery, stream);
+    this.#removals.accept(type, delivery);
   }
 
   /**
@@ -254,7 +260,7 @@ export class Order {
     return this.#warmingClusters.takeOwed();
   }
 
-  /** What a type that uses Clusters has to wait for; undefined: nothing. Called once per flush. */
+  /** What a type that uses Clusters, as aggregate Clusters do, has to wait for; undefined: nothing. Called once per flush. */
   waitsOf(user: TypeStream, current: CurrentView): Waits | undefined {
     // Before newer versions of it are sent.
     this.#removals.readyTo();
@@ -305,15 +311,17 @@ export class Order {
 
   /** What is about to be sent. As long as something is to be removed, what is new may take its place. */
   *#pendingOf(user: TypeStream, current: CurrentView): Iterable<PendingResource> {
+    const areClusters = this.#members.clusters.has(user);
     let isReplacement: boolean | undefined;
     for (const pending of user.pendingResources(current)) {
-      const isNew = pending.replaces === undefined;
+      const isNew = pending.replaces === undefined && !areClusters;
       if (isNew) isReplacement ??= user.removesAny(current);
       yield isNew && isReplacement === true ? { ...pending, replaces: unknownUses } : pending;
     }
   }
 
   #gateOf(user: TypeStream, current: CurrentView): WaitOf | undefined {
+    if (this.#members.clusters.has(user)) return this.#gates.waitOfAggregates(user, current, this.#isReturning);
     if (!this.#members.users.has(user) || !user.hasNews(current.view)) return undefined;
     if (this.hasClusters) return this.#afterNewVersions(user, this.#gates.waitOf(user, current, this.#isReturning));
     return this.awaitsClusters === undefined ? undefined : this.#unaskedGate(current.view);
@@ -365,7 +373,8 @@ export class Order {
     if (names === undefined) return false;
     this.#overruled.set(user, names);
     const pending = [...user.pendingResources(current)].filter(({ resource }) => names.has(resource.name));
-    this.#warmingClusters.giveUp(pending.flatMap(({ resource }) => resource.references.map(({ name }) => name)));
+    const used = pending.flatMap(({ resource }) => resource.references.map(({ name }) => name));
+    this.#warmingClusters.giveUp(this.#gates.withMembers(used));
     return true;
   }
 

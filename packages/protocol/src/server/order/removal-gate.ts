@@ -1,9 +1,11 @@
 import type { Reference } from "../../resource/resource.ts";
 import { isGlob, WILDCARD } from "../../resource/resource-name.ts";
 import type { View } from "../../state/view.ts";
+import type { Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { Removable } from "../cache/pending-removals.ts";
 import type { Wait } from "../contract/wait.ts";
+import { LazyMap } from "../memory/lazy.ts";
 import type { DeferredRemovalState, TypeStream } from "../type/type-stream.ts";
 import { AbandonedNames } from "./abandoned-names.ts";
 import type { BlockedDependents } from "./blocked-dependents.ts";
@@ -29,6 +31,8 @@ export interface RemovalParts {
 export class RemovalGate {
   readonly #parts: RemovalParts;
   readonly #abandoned = new AbandonedNames();
+  /** By the stream of their Clusters, the newest response that changed members of aggregates and is not ACKed yet. */
+  readonly #regrouped = new LazyMap<TypeStream, { readonly from: number; readonly at: number }>();
   /** The revision of the last timeout: up to it, users of Clusters are not waited for, unless they were NACKed. */
   #overruledTo = -1;
 
@@ -38,7 +42,20 @@ export class RemovalGate {
 
   /** Whether no user of Clusters was deleted while the client goes on using it. */
   get isAtRest(): boolean {
-    return this.#abandoned.isEmpty;
+    return this.#abandoned.isEmpty && this.#regrouped.size === 0;
+  }
+
+  /** Clusters were sent, among them aggregates with other members than before: those before stay until the ACK. */
+  regroup(clusters: TypeStream, { from = -1, at }: Delivery): void {
+    const before = this.#regrouped.get(clusters);
+    this.#regrouped.set(clusters, { from: Math.min(from, before?.from ?? from), at });
+  }
+
+  /** A response was ACKed. */
+  accept(type: TypeStream, { at }: Delivery): void {
+    const sent = this.#regrouped.get(type);
+    if (sent === undefined || at < sent.at || type.deliveries.refusedFrom !== Number.POSITIVE_INFINITY) return;
+    this.#regrouped.delete(type);
   }
 
   /** Notes which users of Clusters are deleted that the last flush held back. Called before the next one. */
@@ -49,14 +66,15 @@ export class RemovalGate {
   /** The stream of this type closed. */
   leave(type: TypeStream): void {
     this.#abandoned.leave(type);
+    this.#regrouped.delete(type);
   }
 
   /** Which deleted Clusters, or endpoints, may be removed at the newest revision. */
   removable(revision: number, { areClusters }: Removed): Removable {
     const { members, warmingClusters, client } = this.#parts;
     let to = client.awaitsReturn ? -1 : revision;
-    if (!areClusters)
-      for (const [clusters, { current }] of members.clusters) to = Math.min(to, this.#broughtTo(clusters, current));
+    for (const [clusters, { current }] of members.clusters)
+      to = Math.min(to, areClusters ? this.#regroupedTo(clusters, current) : this.#broughtTo(clusters, current));
     if (members.users.size === 0) return { to, namedTo: to, goesAtOnce: undefined };
     for (const [user, { current }] of members.users) {
       to = Math.min(to, this.#movedOnTo(user, current));
@@ -75,11 +93,11 @@ export class RemovalGate {
   waitOf(since: number, { areClusters }: Removed): Wait | undefined {
     const { members, unready, client } = this.#parts;
     if (client.awaitsReturn) return { for: "return" };
-    if (!areClusters) {
-      for (const [clusters, { current }] of members.clusters) {
-        if (this.#broughtTo(clusters, current) >= since) continue;
-        return { for: "users", type: clusters.traits.type, isNacked: false };
-      }
+    for (const [clusters, { current }] of members.clusters) {
+      const to = areClusters ? this.#regroupedTo(clusters, current) : this.#broughtTo(clusters, current);
+      if (to >= since) continue;
+      const isNacked = areClusters && clusters.deliveries.refusedFrom < since;
+      return { for: "users", type: clusters.traits.type, isNacked };
     }
     for (const [user, { current }] of members.users) {
       const isLeft = !areClusters || user.pendingRemovals.isEmpty;
@@ -166,6 +184,19 @@ export class RemovalGate {
     const { deliveries } = user;
     const answered = Math.max(this.#overruledTo, Math.min(sentTo(user, current), deliveries.answeredTo));
     return Math.min(answered, deliveries.refusedFrom);
+  }
+
+  /** The revision up to which the client uses no member of an older state of an aggregate Cluster. */
+  #regroupedTo(clusters: TypeStream, current: CurrentView): number {
+    const { position, heldBackFrom, traits } = clusters;
+    let to = Math.min(heldBackFrom, this.#regrouped.get(clusters)?.from ?? Number.POSITIVE_INFINITY);
+    if (
+      position !== undefined &&
+      clusters.hasNews(current.view) &&
+      current.regroupedSince(position, traits.type).size > 0
+    )
+      to = Math.min(to, position.revision);
+    return Math.max(this.#overruledTo, to);
   }
 
   /** The same for Clusters, which use endpoints: a response that only removes Clusters does not count. */

@@ -85,6 +85,7 @@ export class StreamOrder {
       return false;
     }
     this.#order.sentClusters(type, delivery);
+    if (this.#regroups(type, delivery, before.position, current)) this.#order.regrouped(type, delivery);
     const newcomers = answer.newToClient ?? this.#newcomers(type, before.position, current);
     if (newcomers === "unknown") {
       // On a per-type stream the ACK of Clusters does not mean that they are in use, so waiting for it would not help.
@@ -99,6 +100,18 @@ export class StreamOrder {
       return pendingRemovals.has(name) ? "changed" : "new";
     });
     return false;
+  }
+
+  /** Whether a response may have changed the members of an aggregate Cluster. */
+  #regroups(
+    { traits: { type } }: TypeStream,
+    { from: sentTo }: Delivery,
+    from: Position | undefined,
+    current: CurrentView,
+  ): boolean {
+    if (from === undefined || sentTo === undefined) return false;
+    // Only aggregate Clusters are held back.
+    return sentTo < from.revision || current.regroupedSince(from, type).size > 0;
   }
 
   /**

@@ -378,6 +378,8 @@ export class DeltaTypeStream implements TypeStream {
     heldBack: HeldBackNames,
     revision: number,
   ): HeldBackNames {
+    // A Cluster replaces no other: the order of their removals is that of what uses them.
+    if (this.traits.kind === "cds") return heldBack;
     if (heldBack.size === 0 && !this.#replacements.isAnyRemovalWaiting) return heldBack;
     const { sentOutOfOrder } = this.sentState;
     const changed = new Set(puts.map(({ name }) => name));

@@ -339,12 +339,16 @@ export class SotwTypeStream implements TypeStream {
     const selected = current.select(type, this.subscription).puts;
     const present = new Set(selected.map(({ name }) => name));
     const deleted = [...sent.values()].filter((put) => !present.has(put.name) && this.subscription.covers(put));
-    const waiting = this.#replacements.hold({
-      removed: deleted.map(({ name }) => name),
-      put: selected.flatMap((put) => (current.isSame(put, sent.get(put.name)) ? [] : [put.name])),
-      heldBack,
-      revision: current.revision,
-    });
+    // A Cluster replaces no other: the order of their removals is that of what uses them.
+    const waiting =
+      this.traits.kind === "cds"
+        ? []
+        : this.#replacements.hold({
+            removed: deleted.map(({ name }) => name),
+            put: selected.flatMap((put) => (current.isSame(put, sent.get(put.name)) ? [] : [put.name])),
+            heldBack,
+            revision: current.revision,
+          });
     const held = withWaiting(heldBack, waiting);
     let sum = 0n;
     const shown = selected.flatMap((put): readonly Resource[] => {
